@@ -1,0 +1,220 @@
+//! Feed URLs as they are subscribed, the registrable domain that pace is kept for, and the
+//! masking of secrets.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use url::Url;
+
+/// Longer than any URL a server takes; a limit so that no list of feeds can fill the memory.
+const URL_BYTES_MAX: usize = 8192;
+
+/// A feed's URL as subscribed: scheme and host in lower case, no default port, no fragment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FeedUrl(Url);
+
+/// Why a text is not a feed URL.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    #[error("`{0}` is not a URL: {1}; write it as https://example.org/feed.xml")]
+    Syntax(String, url::ParseError),
+    #[error("`{0}` has the scheme `{1}`; feeds are polled by http and https only")]
+    Scheme(String, String),
+    #[error("`{0}` names no host; write it as https://example.org/feed.xml")]
+    Host(String),
+    #[error("the URL has {0} bytes; the limit is {URL_BYTES_MAX}")]
+    TooLong(usize),
+}
+
+impl FeedUrl {
+    /// Reads a URL as a person or a subscription list writes it. A missing scheme means https,
+    /// `feed:` is an old spelling of http.
+    pub fn parse(text: &str) -> Result<FeedUrl, AddressError> {
+        let text = text.trim();
+        if text.len() > URL_BYTES_MAX {
+            return Err(AddressError::TooLong(text.len()));
+        }
+        let spelled = if let Some(rest) = text.strip_prefix("feed://") {
+            format!("http://{rest}")
+        } else if let Some(rest) = text.strip_prefix("feed:") {
+            rest.to_owned()
+        } else if looks_like_bare_host(text) {
+            format!("https://{text}")
+        } else {
+            text.to_owned()
+        };
+        let mut url =
+            Url::parse(&spelled).map_err(|e| AddressError::Syntax(mask_text(text), e))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(AddressError::Scheme(mask_text(text), url.scheme().to_owned()));
+        }
+        if url.host_str().is_none_or(str::is_empty) {
+            return Err(AddressError::Host(mask_text(text)));
+        }
+        url.set_fragment(None);
+        Ok(FeedUrl(url))
+    }
+
+    pub fn url(&self) -> &Url {
+        &self.0
+    }
+
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The URL with user, password and secret query values masked, for everything that is shown.
+    pub fn masked(&self) -> String {
+        mask_secrets(&self.0)
+    }
+
+    pub fn domain(&self) -> Domain {
+        Domain::of(&self.0)
+    }
+
+    /// The same address under the other of http and https: a twin, worth a warning.
+    pub fn twin(&self) -> FeedUrl {
+        let mut url = self.0.clone();
+        let other = if url.scheme() == "http" { "https" } else { "http" };
+        let changed = url.set_scheme(other);
+        debug_assert!(changed.is_ok(), "http and https are both special schemes");
+        FeedUrl(url)
+    }
+}
+
+impl fmt::Display for FeedUrl {
+    /// Masked: whoever prints a URL shows no secret by accident.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.masked())
+    }
+}
+
+fn looks_like_bare_host(text: &str) -> bool {
+    let host = text.split(['/', '?', '#']).next().unwrap_or("");
+    let (name, port) = host.rsplit_once(':').unwrap_or((host, "0"));
+    !text.contains("://")
+        && name.contains('.')
+        && port.bytes().all(|b| b.is_ascii_digit())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_') || b >= 0x80)
+}
+
+/// What pace is kept for: the registrable domain (`example.co.uk`), or the bare address or
+/// single-label host where there is none. The port does not count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Domain(String);
+
+impl Domain {
+    pub fn of(url: &Url) -> Domain {
+        match url.host() {
+            Some(url::Host::Domain(name)) => Domain::of_name(name),
+            Some(url::Host::Ipv4(ip)) => Domain(IpAddr::V4(ip).to_string()),
+            Some(url::Host::Ipv6(ip)) => Domain(IpAddr::V6(ip).to_string()),
+            None => Domain(String::new()),
+        }
+    }
+
+    fn of_name(name: &str) -> Domain {
+        let name = name.trim_end_matches('.').to_ascii_lowercase();
+        let registrable = psl::domain_str(&name).map(str::to_owned);
+        Domain(registrable.unwrap_or(name))
+    }
+
+    /// A domain as it was stored or configured.
+    pub fn from_stored(name: &str) -> Domain {
+        Domain(name.to_owned())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Domain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Query values under these names are secrets (contract, "Values everywhere").
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["key", "token", "auth", "sig"].iter().any(|s| name.split(['_', '-', '.']).any(|part| part == *s))
+        || ["apikey", "accesskey", "authkey", "signature", "auth_token", "accesstoken"].contains(&name.as_str())
+}
+
+/// A URL for showing: `user:…@` and secret query values become `***`.
+pub fn mask_secrets(url: &Url) -> String {
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    let has_secret = url.query_pairs().any(|(name, _)| is_secret_name(&name));
+    if !has_user && !has_secret {
+        return url.as_str().to_owned();
+    }
+    let mut shown = url.clone();
+    if has_user {
+        // Both fail only for URLs that cannot have a user, which this one has.
+        let _ = shown.set_username("***");
+        let _ = shown.set_password(None);
+    }
+    if has_secret {
+        let pairs: Vec<String> = url
+            .query()
+            .unwrap_or("")
+            .split('&')
+            .map(|pair| {
+                let name = pair.split('=').next().unwrap_or("");
+                let decoded = url::form_urlencoded::parse(name.as_bytes()).next();
+                let secret = decoded.is_some_and(|(n, _)| is_secret_name(&n));
+                if secret { format!("{name}=***") } else { pair.to_owned() }
+            })
+            .collect();
+        shown.set_query(Some(&pairs.join("&")));
+    }
+    shown.into()
+}
+
+/// For error messages about texts that may not even be URLs.
+fn mask_text(text: &str) -> String {
+    Url::parse(text).map_or_else(|_| text.chars().take(200).collect(), |u| mask_secrets(&u))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        assert_eq!(FeedUrl::parse(text).map(|u| u.as_str().to_owned()).unwrap_or_default(), expect);
+    }
+
+    #[test]
+    fn urls_are_normalised_and_nothing_else_is_touched() {
+        check("HTTP://Example.ORG:80/Feed?b=2&a=1#top", "http://example.org/Feed?b=2&a=1");
+        check("https://example.org:8443/", "https://example.org:8443/");
+        check("example.org/feed", "https://example.org/feed");
+        check("feed://example.org/x", "http://example.org/x");
+        check("feed:https://example.org/x", "https://example.org/x");
+        check("ftp://example.org/x", "");
+        check("not a url", "");
+    }
+
+    #[test]
+    fn pace_is_kept_for_the_registrable_domain() {
+        let domain = |s: &str| FeedUrl::parse(s).unwrap().domain().as_str().to_owned();
+        assert_eq!(domain("https://user.tumblr.com/rss"), "tumblr.com");
+        assert_eq!(domain("https://feeds.bbc.co.uk/x"), "bbc.co.uk");
+        assert_eq!(domain("http://127.0.3.4:8080/x"), "127.0.3.4");
+        assert_eq!(domain("http://localhost:1/x"), "localhost");
+        assert_eq!(domain("http://[::1]:1/x"), "::1");
+    }
+
+    #[test]
+    fn secrets_are_masked_and_the_rest_is_kept() {
+        let shown = |s: &str| FeedUrl::parse(s).unwrap().masked();
+        assert_eq!(shown("https://me:pw@example.org/f"), "https://***@example.org/f");
+        assert_eq!(
+            shown("https://example.org/f?a=1&token=abc&API_KEY=x"),
+            "https://example.org/f?a=1&token=***&API_KEY=***"
+        );
+        assert_eq!(shown("https://example.org/f?monkey=1"), "https://example.org/f?monkey=1");
+    }
+}

@@ -1,0 +1,51 @@
+//! What a publisher wrote (an item) and the numbers under which we keep things.
+
+use std::fmt;
+
+use crate::Time;
+
+/// A feed's number in the store: positive, in the order of recording, never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FeedId(pub u32);
+
+/// An entry's number in the store: positive, in the order of recording, never reused. The order
+/// of ids is the order of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EntryId(pub i64);
+
+impl fmt::Display for FeedId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for EntryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// One item of a document, as the publisher wrote it. Nothing is invented: what is absent is
+/// `None`. Texts are not sanitised.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Item {
+    /// The publisher's own id (`guid`, `id`, `rdf:about`), not ours.
+    pub id: Option<String>,
+    pub title: Option<String>,
+    pub link: Option<String>,
+    pub published: Option<Time>,
+    pub updated: Option<Time>,
+    pub author: Option<String>,
+    pub summary: Option<String>,
+    pub content: Option<String>,
+    pub categories: Vec<String>,
+    pub enclosures: Vec<Enclosure>,
+}
+
+/// A file that goes with an item.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Enclosure {
+    pub url: String,
+    pub mime_type: Option<String>,
+    pub length: Option<u64>,
+}

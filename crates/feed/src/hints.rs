@@ -1,0 +1,22 @@
+//! What a publisher says about when to look. Hints bound a policy; they never replace it.
+
+use std::time::Duration;
+
+/// A document's own wishes (`ttl`, `skipHours`, `skipDays`, `sy:`). Absent means not said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// RSS `ttl`.
+    pub ttl: Option<Duration>,
+    /// Hours of the day (0 to 23, UTC) at which the publisher asks not to be polled.
+    pub skip_hours: Vec<u8>,
+    /// Days (0 = Monday … 6 = Sunday) at which the publisher asks not to be polled.
+    pub skip_days: Vec<u8>,
+    /// `sy:updatePeriod` divided by `sy:updateFrequency`.
+    pub update_every: Option<Duration>,
+}
+
+impl Hints {
+    pub fn is_empty(&self) -> bool {
+        *self == Hints::default()
+    }
+}

@@ -1,0 +1,23 @@
+//! The vocabulary of Tidings: what a feed, an item, an entry, a window and an
+//! observation are, and how an entry is recognised again.
+//!
+//! This crate does no I/O, reads no clock and knows neither XML, SQL nor JSON.
+//! Everything here is a value or a function of values.
+
+mod address;
+mod entry;
+mod hints;
+mod identity;
+mod observation;
+mod repair;
+mod time;
+mod window;
+
+pub use address::{AddressError, Domain, FeedUrl, mask_secrets};
+pub use entry::{Enclosure, EntryId, FeedId, Item};
+pub use hints::Hints;
+pub use identity::{EntryKey, Identified, content_hash, identify};
+pub use observation::{Observation, Outcome};
+pub use repair::{DocumentDates, Published, repair};
+pub use time::{Time, TimeError};
+pub use window::{Known, Observed, Sighting, Window, WindowEntry, WindowError};

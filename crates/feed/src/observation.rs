@@ -1,0 +1,77 @@
+//! What one poll taught us. Observations are ground truth: learned state is a cache of them.
+
+use std::fmt;
+
+use crate::Time;
+
+/// How a poll ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// A document came and was read.
+    Seen,
+    /// 304, or the same bytes as last time.
+    Unchanged,
+    /// 410: the publisher ended the feed.
+    Gone,
+    /// The server said no (401, 403, 429, 451), or we may not ask.
+    Refused,
+    /// Network, TLS, 404, 5xx, or not a feed.
+    Failed,
+}
+
+impl Outcome {
+    pub const fn word(self) -> &'static str {
+        match self {
+            Outcome::Seen => "seen",
+            Outcome::Unchanged => "unchanged",
+            Outcome::Gone => "gone",
+            Outcome::Refused => "refused",
+            Outcome::Failed => "failed",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<Outcome> {
+        [Outcome::Seen, Outcome::Unchanged, Outcome::Gone, Outcome::Refused, Outcome::Failed]
+            .into_iter()
+            .find(|o| o.word() == word)
+    }
+
+    /// Whether the feed answered as a feed should.
+    pub const fn is_success(self) -> bool {
+        matches!(self, Outcome::Seen | Outcome::Unchanged)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What a policy or model learns from one poll. It holds times only, so that the lab can lay it
+/// over a sorted trace without copying: live and simulated polls yield the same value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Observation<'a> {
+    /// When the request was sent.
+    pub at: Time,
+    pub outcome: Outcome,
+    /// Publication times (repaired) of the entries in the window now, oldest first. After an
+    /// unchanged or failed poll: those of the last window seen.
+    pub window: &'a [Time],
+    /// Publication times (repaired) of the entries never seen before, oldest first.
+    pub new: &'a [Time],
+    /// How many entries this window shares with the one before.
+    pub overlap: usize,
+    /// Two successive non-empty windows shared nothing: some entries may have been lost.
+    pub suspected_miss: bool,
+    /// The document was partial (226 or a push): it added to the window, whose size and overlap
+    /// say nothing.
+    pub partial: bool,
+}
+
+impl Observation<'_> {
+    /// The oldest and the newest publication time in the window.
+    pub fn span(&self) -> Option<(Time, Time)> {
+        Some((*self.window.first()?, *self.window.last()?))
+    }
+}

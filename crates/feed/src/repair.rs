@@ -1,0 +1,128 @@
+//! Publication times are claims. Here a claim becomes the time we reckon with; the claim itself
+//! is kept beside it.
+//!
+//! Rules (dissertation 003, chapter 3, and spec/recording.md): no date → the poll's time; all
+//! entries carry one date that equals the response's `Date` → generated on the fly, hence undated;
+//! a date in the future, or older than the previous poll for an entry that is new → the poll's
+//! time. Identity and novelty never look at any of this.
+
+use std::time::Duration;
+
+use crate::{Item, Time};
+
+/// How far a claim may lie ahead of the poll and still be a matter of rounding or slow clocks.
+/// Whole-second dates, and servers a few seconds ahead of us, are ordinary.
+const FUTURE_TOLERANCE: Duration = Duration::from_secs(5);
+
+/// Dates within this distance of the response's `Date` count as equal to it.
+const ON_THE_FLY_TOLERANCE: Duration = Duration::from_secs(1);
+
+/// The largest clock skew we believe a server to have. Beyond it the `Date` header is as likely
+/// to be a cached or a broken one, and no correction is made.
+const SKEW_MAX: Duration = Duration::from_secs(6 * 3600);
+
+/// A publication time with its origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// What the publisher wrote.
+    pub claim: Option<Time>,
+    /// What we reckon with.
+    pub at: Time,
+}
+
+/// What is known about the dates of a whole document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DocumentDates {
+    /// Every item carries the moment at which the response was made.
+    pub on_the_fly: bool,
+    /// Milliseconds by which the publisher's clock runs ahead of ours.
+    pub skew_ms: i64,
+}
+
+impl DocumentDates {
+    /// Judges the dates of `items`, that came with the response header `Date` at the poll `at`.
+    pub fn judge(items: &[Item], response_date: Option<Time>, at: Time) -> DocumentDates {
+        let Some(response_date) = response_date else { return DocumentDates::default() };
+        let skew = response_date.millis_since(at);
+        let believable = u128::from(skew.unsigned_abs()) <= SKEW_MAX.as_millis();
+        // `Date` has whole seconds and the request took a moment: less than two seconds is none.
+        let skew_ms = if believable && skew.abs() >= 2000 { skew } else { 0 };
+        let near = |t: Time| {
+            u128::from(t.millis_since(response_date).unsigned_abs())
+                <= ON_THE_FLY_TOLERANCE.as_millis()
+        };
+        // One entry that was published just now is news, not a generated date.
+        let on_the_fly = items.len() >= 2
+            && items.iter().all(|i| i.published.or(i.updated).is_some_and(near))
+            && items.windows(2).all(|w| {
+                w[0].published.or(w[0].updated) == w[1].published.or(w[1].updated)
+            });
+        DocumentDates { on_the_fly, skew_ms }
+    }
+}
+
+/// The time to reckon with for one item found by the poll `at`. `previous` is the last successful
+/// poll before it, if there was one, and is given for entries that are new.
+pub fn repair(
+    item: &Item,
+    dates: DocumentDates,
+    at: Time,
+    previous: Option<Time>,
+) -> Published {
+    let claim = item.published.or(item.updated);
+    let Some(claimed) = claim.filter(|_| !dates.on_the_fly) else {
+        return Published { claim, at };
+    };
+    let corrected = claimed.shifted(-dates.skew_ms);
+    if corrected > at + FUTURE_TOLERANCE || previous.is_some_and(|p| corrected < p) {
+        return Published { claim, at };
+    }
+    Published { claim, at: corrected.min(at) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dated(secs: i64) -> Item {
+        Item { published: Some(Time::from_secs(secs)), ..Item::default() }
+    }
+
+    /// The row `correct_timestamps` of the reference vectors: inside, in the future, too old.
+    #[test]
+    fn a_claim_outside_the_last_two_polls_is_replaced_by_the_poll_time() {
+        let (at, previous) = (Time::from_secs(1_310_817_600), Time::from_secs(1_310_796_000));
+        let results = [1_310_810_400, 1_310_821_200, 1_310_785_200]
+            .map(|s| repair(&dated(s), DocumentDates::default(), at, Some(previous)).at.secs());
+        assert_eq!(results, [1_310_810_400, 1_310_817_600, 1_310_817_600]);
+    }
+
+    #[test]
+    fn the_claim_is_kept_beside_the_correction() {
+        let p = repair(&dated(900), DocumentDates::default(), Time::from_secs(500), None);
+        assert_eq!(p, Published { claim: Some(Time::from_secs(900)), at: Time::from_secs(500) });
+    }
+
+    #[test]
+    fn dates_made_for_the_response_count_as_undated() {
+        let items = [dated(1000), dated(1000)];
+        let at = Time::from_secs(1001);
+        let dates = DocumentDates::judge(&items, Some(Time::from_secs(1000)), at);
+        assert!(dates.on_the_fly);
+        assert_eq!(repair(&items[0], dates, at, None).at, at);
+    }
+
+    #[test]
+    fn one_item_published_just_now_is_not_on_the_fly() {
+        let dates =
+            DocumentDates::judge(&[dated(1000)], Some(Time::from_secs(1000)), Time::from_secs(1000));
+        assert!(!dates.on_the_fly);
+    }
+
+    #[test]
+    fn a_publisher_whose_clock_is_ahead_is_corrected_by_its_date_header() {
+        let at = Time::from_secs(10_000);
+        let dates = DocumentDates::judge(&[dated(10_500)], Some(Time::from_secs(10_600)), at);
+        assert_eq!(repair(&dated(10_500), dates, at, None).at, Time::from_secs(9_900));
+    }
+}
