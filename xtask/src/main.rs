@@ -1,1 +1,37 @@
-fn main() {}
+//! `cargo run -p xtask -- tidy` checks the repository, `-- bench` drives the comparison with other
+//! programs. Ships nothing: no crate of the program imports it.
+
+mod bench;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: xtask tidy
+       xtask bench [--write] [--feeds N,N] [--idle N] [--only tidings]";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let done = match args.first().map(String::as_str) {
+        Some("tidy") if args.len() == 1 => tidy::command(&root()),
+        Some("bench") => bench::command(&root(), &args[1..]),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The repository: the folder above this crate.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}

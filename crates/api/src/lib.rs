@@ -1,1 +1,82 @@
-//! api
+//! HTTP: the page, what machines ask of a running program, and the demonstration's feeds.
+//!
+//! Does no slow work: every answer is some short questions to the store and a template. It makes
+//! no request of its own, changes nothing, and lets no page load anything from elsewhere.
+//!
+//! # Layout
+//! - [`router`] and [`serve`]: the routes, and the server around them.
+//! - `page`: the list of feeds and one feed; `timeline` draws its polls.
+//! - [`sanitise`]: what is shown of a publisher's HTML.
+//! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
+//! - [`demo`]: synthetic feeds that misbehave a little.
+
+mod advice;
+pub mod demo;
+mod guard;
+mod page;
+mod probe;
+pub mod sanitise;
+mod server;
+mod style;
+mod timeline;
+mod words;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
+use feed::Time;
+use store::Store;
+
+pub use server::serve;
+
+/// What the page needs of the program around it.
+#[derive(Clone)]
+pub struct Context {
+    pub store: Store,
+    pub now: Arc<dyn Fn() -> Time + Send + Sync>,
+    /// The engine's figures at this moment; must not wait.
+    pub live: Arc<dyn Fn() -> Live + Send + Sync>,
+    pub version: &'static str,
+}
+
+/// How the engine is doing; totals count from its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Live {
+    /// Polling has begun, or would if there were feeds.
+    pub ready: bool,
+    pub demo: bool,
+    pub started_at: Time,
+    /// Polls on their way.
+    pub in_flight: u64,
+    /// Polls granted that wait for a worker or for their domain.
+    pub waiting: u64,
+    /// Feeds whose time has come.
+    pub due: u64,
+    /// Why our own network seems to be down, in a sentence.
+    pub outage: Option<String>,
+    pub polls_total: u64,
+    pub polls_failed_total: u64,
+    pub polls_last_hour: u64,
+    pub entries_total: u64,
+    pub bytes_total: u64,
+}
+
+/// All routes of the page. Only GET (and with it HEAD) is answered.
+pub fn router(context: Context) -> Router {
+    Router::new()
+        .route("/", get(page::index))
+        .route("/feed/{id}", get(page::feed))
+        .route("/style.css", get(style::stylesheet))
+        .route("/healthz", get(probe::health))
+        .route("/readyz", get(probe::readiness))
+        .route("/metrics", get(probe::metrics))
+        .fallback(page::missing)
+        .with_state(context)
+        .layer(axum::middleware::from_fn(guard::headers))
+}
+
+/// A time as HTTP writes it.
+fn http_date(time: Time) -> String {
+    words::strftime(time, "%a, %d %b %Y %H:%M:%S GMT")
+}

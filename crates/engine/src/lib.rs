@@ -1,1 +1,31 @@
-//! engine
+//! The live loop: from a feed that is due to entries that are kept.
+//!
+//! Every decision is a call into `polling` or `feed`; this crate brings them what they ask for,
+//! `now` included, and does what they say. It is the only one that reads the clock.
+//!
+//! # Layout
+//! - [`Engine`]: started with a store and a fetcher, stopped without loss.
+//! - `run_loop`: one task that owns the plan and grants requests.
+//! - `plan`: due feeds, domains, pace. Never waits.
+//! - `poll`: one poll, from the granted request to the recorded result.
+//! - `conclude`: what a poll's result means for the feed. Pure.
+//! - [`command`]: what people ask for (add, poll, set, …), here or in another process.
+
+pub mod command;
+
+mod chance;
+mod clock;
+mod conclude;
+mod engine;
+mod event;
+mod network;
+mod plan;
+mod poll;
+mod run_loop;
+mod settings;
+
+pub use clock::Clock;
+pub use engine::{Engine, EngineError, Figures, Watch};
+pub use event::PollAnswer;
+pub use plan::Gaps;
+pub use settings::Settings;

@@ -100,7 +100,7 @@ fn looks_like_bare_host(text: &str) -> bool {
 
 /// What pace is kept for: the registrable domain (`example.co.uk`), or the bare address or
 /// single-label host where there is none. The port does not count.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Domain(String);
 
 impl Domain {

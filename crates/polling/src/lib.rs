@@ -1,1 +1,41 @@
-//! polling
+//! When to look: models, policies, budgets, pace.
+//!
+//! Everything here is pure: time, chance and settings are arguments. This crate never learns what
+//! time it is, never asks whether it is simulated, and does no I/O. The live engine and the lab
+//! run the same code.
+//!
+//! # Layout
+//! - [`Policy`]: the rule that turns what was seen of one feed into a [`Wish`], within [`Bounds`].
+//! - [`model`]: what a feed will do; how many entries to expect between two moments.
+//! - [`Learned`]: what a policy remembers of one feed; a versioned value that can be stored.
+//! - [`budget`]: which of the wanted polls are made now, over all feeds.
+//! - [`hints`], [`backoff`], [`pace`], [`restart`]: what acts on a wish afterwards, in this order.
+//! - [`relevance`]: observations reduced to what somebody wants.
+//! - [`outage`]: tells a broken network of ours from broken feeds.
+
+mod bounds;
+pub mod budget;
+mod duration;
+mod exact;
+mod learned;
+pub mod model;
+pub mod policy;
+mod recent;
+mod why;
+mod wish;
+mod words;
+
+pub mod backoff;
+pub mod hints;
+pub mod outage;
+pub mod pace;
+pub mod relevance;
+pub mod restart;
+
+pub use bounds::{Bounds, BoundsError, Limit};
+pub use duration::{DurationError, parse_duration, spoken, written};
+pub use exact::{Decimal, DecimalError, Fraction};
+pub use learned::Learned;
+pub use policy::{Policy, PolicySpec, SpecError};
+pub use why::{Case, Cause, Why};
+pub use wish::Wish;

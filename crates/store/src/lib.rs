@@ -1,1 +1,49 @@
-//! store
+//! What was seen and learned, kept: feeds, entries, polls and the state of the schedule.
+//!
+//! One noun, one file; SQL by hand in the subset that SQLite and PostgreSQL share; one
+//! transaction per public function. It takes no decision: what is recorded was decided by the
+//! caller, and the order of the stream is the order of recording.
+
+mod columns;
+mod connection;
+mod counts;
+mod domains;
+mod entries;
+mod error;
+mod feed_rows;
+mod feeds;
+mod integrity;
+mod keeping;
+mod lock;
+mod migrations;
+mod page;
+mod polls;
+mod readers;
+mod record;
+mod replan;
+mod requests;
+mod retention;
+mod schedule;
+mod settings;
+mod store;
+mod writer;
+
+pub use counts::Counts;
+pub use domains::Pace;
+pub use entries::{EntryFilter, EntryRow, RevisionRow};
+pub use error::{ErrorKind, StoreError};
+pub use feed_rows::{FeedFilter, FeedRow, State};
+pub use feeds::{Added, NewFeed};
+pub use integrity::Finding;
+pub use lock::{Held, Lock, lock};
+pub use page::{FeedLine, FeedPage, FeedQuery, Order, StateCounts};
+pub use polls::{PollDay, PollRow};
+pub use record::{
+    BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollRecord, Recorded, Validators,
+};
+pub use replan::Replan;
+pub use requests::{Answer, Request, RequestId};
+pub use retention::{FeedRetention, KEYS_AGE_MIN, Retained, Retention};
+pub use schedule::{Due, DueIndex, PollInput};
+pub use settings::{FeedSettings, Settings, TagRow};
+pub use store::{Mode, Store};

@@ -1,0 +1,52 @@
+# What one does with this repository. Each verb is the command itself; nothing clever.
+# `make run` needs Rust and a C compiler. `make test` and `make bench` install what else they need.
+
+FUZZ_SECONDS ?= 60
+SOAK_ROUNDS ?= 200
+export CARGO_TERM_COLOR ?= auto
+
+.PHONY: run demo test lint bench soak fuzz packages
+
+# Build and start the daemon; its page is on http://127.0.0.1:8080, its data in ./tidings-data.
+run:
+	cargo build --release --bin tidings
+	target/release/tidings run
+
+# The program serves itself a hundred feeds at 600 times their speed and polls them. No network.
+demo:
+	cargo build --release --bin tidings
+	target/release/tidings run --demo
+
+# Everything that must hold before a change is taken.
+test: packages
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --workspace
+	cargo run -q -p xtask -- tidy
+
+# The quick half of `test`: format, lints, the rules of the house.
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo run -q -p xtask -- tidy
+
+# Cold load, unchanged reload and memory beside newsboat and reader on one local nginx.
+# `make bench WRITE=--write` also writes docs/notes/benchmarks.md.
+bench:
+	cargo build --release --bin tidings
+	cargo run --release -p xtask -- bench $(WRITE)
+
+# Kill -9 at random moments, SOAK_ROUNDS times; ten rounds of the same are part of `test`.
+soak:
+	SOAK_ROUNDS=$(SOAK_ROUNDS) cargo test -p tidings --test it -- --nocapture soak
+
+# Each fuzz target for FUZZ_SECONDS. The stable compiler does, told that it may.
+fuzz:
+	command -v cargo-fuzz >/dev/null || cargo install --locked cargo-fuzz
+	cd fuzz && for target in $$(RUSTC_BOOTSTRAP=1 cargo fuzz list); do \
+	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
+	done
+
+# A C compiler for SQLite and ring, on Debian. Installed only where it is missing.
+packages:
+	command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends build-essential)

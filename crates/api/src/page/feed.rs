@@ -1,0 +1,245 @@
+//! One feed: how it stands, when and why it is polled next, what it brought, and its polls.
+
+use askama::Template;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::Response;
+use feed::{EntryId, FeedId, Outcome, Time};
+use store::{EntryFilter, EntryRow, FeedRow, PollRow, State as FeedState, StoreError};
+
+use super::index::{no_next, rate_span, sentence, state_words};
+use super::{Frame, Trouble, ask, failed, no_such, params, shown};
+use crate::advice::advice;
+use crate::timeline::{self, Timeline};
+use crate::words::{Moment, bytes, count, plural, span};
+use crate::{Context, sanitise};
+
+mod entry;
+mod facts;
+
+use entry::Entry;
+use facts::{Fact, facts};
+
+/// Entries on one page.
+const ENTRIES: u32 = 12;
+/// Polls in the table, unless more are asked for; the store keeps 500.
+const POLLS: u32 = 40;
+
+#[derive(Template)]
+#[template(path = "feed.html")]
+struct FeedPage {
+    frame: Frame,
+    title: String,
+    state: &'static str,
+    state_class: &'static str,
+    trouble: Option<Trouble>,
+    next_poll: Option<Moment>,
+    no_next: &'static str,
+    why: Vec<String>,
+    timeline: Option<Timeline>,
+    entries_heading: &'static str,
+    no_entries: &'static str,
+    entries: Vec<Entry>,
+    older: Option<String>,
+    polls_heading: String,
+    polls: Vec<Poll>,
+    facts: Vec<Fact>,
+}
+
+struct Poll {
+    at: Moment,
+    outcome: &'static str,
+    class: &'static str,
+    status: String,
+    n_new: String,
+    bytes: String,
+    elapsed: String,
+    words: Vec<String>,
+}
+
+/// What the store knows of the feed.
+struct Found {
+    row: FeedRow,
+    n_since: u64,
+    entries: Vec<EntryRow>,
+    times: Vec<(Time, Time)>,
+    polls: Vec<PollRow>,
+}
+
+pub async fn feed(
+    State(context): State<Context>,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let Ok(number) = id.parse::<u32>() else {
+        return no_such(&context, "A feed's page is /feed/ and its number.".to_owned());
+    };
+    let before = params::number(query.as_deref(), "before").map(|id| EntryId(id.into()));
+    let polls_shown = params::number(query.as_deref(), "polls").unwrap_or(POLLS);
+    let (now, store) = ((context.now)(), context.store.clone());
+    let composing = context.clone();
+    let answer = ask(move || {
+        let found = find(&store, FeedId(number), before, now)?;
+        // Sanitising is work too: it stays on this thread.
+        Ok(composed(&composing, found, before, polls_shown, now))
+    });
+    match answer.await {
+        Ok(page) => shown(&page),
+        Err(StoreError::NoFeed(feed)) => {
+            no_such(&context, format!("There is no feed {feed}; perhaps it was removed."))
+        }
+        Err(error) => failed(&context, &error),
+    }
+}
+
+fn find(
+    store: &store::Store,
+    feed: FeedId,
+    before: Option<EntryId>,
+    now: Time,
+) -> Result<Found, StoreError> {
+    // One more than is shown: it tells whether there are older ones.
+    let filter = EntryFilter { feed: Some(feed), limit: ENTRIES + 1 };
+    Ok(Found {
+        row: store.feed(feed)?,
+        n_since: store.n_published_since(&[feed], now - rate_span())?.into_iter().sum(),
+        entries: store.recent_entries(before, &filter)?,
+        times: store.recent_times(feed, timeline::ENTRIES_MAX as u32)?,
+        polls: store.polls(feed, 500)?,
+    })
+}
+
+fn composed(
+    context: &Context,
+    found: Found,
+    before: Option<EntryId>,
+    polls_shown: u32,
+    now: Time,
+) -> FeedPage {
+    let Found { row, n_since, mut entries, times, polls } = found;
+    let (state, state_class) = state_words(row.state(), row.last_poll_at.is_none());
+    let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
+    let next_at = row.next_at.filter(|_| !resting);
+    let more = entries.len() > ENTRIES as usize;
+    entries.truncate(ENTRIES as usize);
+    let older = entries.last().filter(|_| more);
+    let shown_polls = polls.len().min(polls_shown as usize);
+    FeedPage {
+        frame: Frame::new(context, &(context.live)()),
+        title: title(&row),
+        state,
+        state_class,
+        trouble: trouble(&row, polls.first()),
+        next_poll: next_at.map(|at| Moment::new(at, now)),
+        no_next: no_next(row.state()),
+        why: why(&row, now),
+        timeline: line(&polls, &times, next_at, now),
+        entries_heading: if before.is_some() { "Older entries" } else { "Newest entries" },
+        no_entries: match (before, row.last_poll_at) {
+            (Some(_), _) => "There are no older entries.",
+            (None, None) => "Nothing was polled yet, so nothing was seen.",
+            (None, Some(_)) => "No entry was seen so far. Some feeds are empty for a time.",
+        },
+        older: older.map(|e| format!("/feed/{}?before={}", row.id, e.id)),
+        entries: entries.iter().map(|e| Entry::new(e, &row, now)).collect(),
+        polls_heading: format!("Last {}", plural(shown_polls as u64, "poll", "polls")),
+        polls: polls.iter().take(shown_polls).map(|p| poll(p, now)).collect(),
+        facts: facts(&row, n_since, now),
+    }
+}
+
+fn title(row: &FeedRow) -> String {
+    let shown = row.shown_title().map(sanitise::text).filter(|t| !t.trim().is_empty());
+    shown.unwrap_or_else(|| row.url.masked())
+}
+
+fn trouble(row: &FeedRow, last: Option<&PollRow>) -> Option<Trouble> {
+    let gone = row.gone.as_ref().map(|g| g.reason.as_str());
+    let error = gone.or(row.error.as_deref()).unwrap_or("");
+    if row.gone.is_none() && row.failures == 0 {
+        return None;
+    }
+    let advice = advice(row.last_outcome, last.and_then(|p| p.status), error)?;
+    let tries = match row.failures {
+        0 | 1 => String::new(),
+        n => format!(" {} in a row ended so.", plural(n.into(), "poll", "polls")),
+    };
+    Some(Trouble { what: format!("{}{tries}", sentence(error)), advice })
+}
+
+/// Why the next poll is when it is, in the words that were stored with the decision.
+fn why(row: &FeedRow, now: Time) -> Vec<String> {
+    let mut lines = Vec::new();
+    match row.state() {
+        FeedState::Gone => lines.push("The publisher ended this feed.".to_owned()),
+        FeedState::Paused => {
+            lines.push(format!("It is paused. Resume it: tidings feed set {} --resume", row.id));
+        }
+        FeedState::Active | FeedState::BackingOff => {
+            if row.last_poll_at.is_none() {
+                lines.push("A feed that was never polled is due at once.".to_owned());
+            }
+            lines.extend(row.reason.as_deref().map(sentence));
+            lines.extend(row.held.as_deref().map(sentence));
+            let moved = row.wanted_at.filter(|wanted| row.next_at.is_some_and(|n| n != *wanted));
+            lines.extend(moved.map(|wanted| {
+                format!(
+                    "By its rule alone it would be polled {}.",
+                    Moment::new(wanted, now).relative
+                )
+            }));
+        }
+    }
+    lines
+}
+
+fn line(
+    polls: &[PollRow],
+    times: &[(Time, Time)],
+    next_at: Option<Time>,
+    now: Time,
+) -> Option<Timeline> {
+    let polls: Vec<timeline::Poll> = polls
+        .iter()
+        .map(|p| timeline::Poll {
+            at: p.at,
+            outcome: p.outcome,
+            n_new: u32::try_from(p.n_new).unwrap_or(u32::MAX),
+        })
+        .collect();
+    let entries: Vec<timeline::Seen> = times
+        .iter()
+        .map(|(published_at, seen_at)| timeline::Seen {
+            published_at: *published_at,
+            seen_at: *seen_at,
+        })
+        .collect();
+    timeline::timeline(&polls, &entries, next_at, now)
+}
+
+fn poll(poll: &PollRow, now: Time) -> Poll {
+    let n_new = u32::try_from(poll.n_new).unwrap_or(u32::MAX);
+    let mut words: Vec<String> = Vec::new();
+    words.extend(poll.error.as_deref().map(sentence));
+    if poll.suspected_miss {
+        words.push("Nothing of the window before was left: entries may have been missed.".into());
+    }
+    words.extend(poll.reason.as_deref().map(sentence));
+    words.extend(poll.held.as_deref().map(sentence));
+    Poll {
+        at: Moment::new(poll.at, now),
+        outcome: match poll.outcome {
+            Outcome::Seen if n_new == 0 => "nothing new",
+            Outcome::Seen => "new entries",
+            other => other.word(),
+        },
+        class: timeline::class(poll.outcome, n_new),
+        status: poll.status.map_or_else(|| "–".to_owned(), |s| s.to_string()),
+        n_new: count(poll.n_new),
+        bytes: bytes(poll.bytes),
+        elapsed: match poll.elapsed.as_millis() {
+            ms @ 0..1000 => format!("{ms} ms"),
+            _ => span(poll.elapsed),
+        },
+        words,
+    }
+}

@@ -1,0 +1,99 @@
+//! What is known and set for a feed, as name and value. Addresses are masked.
+
+use std::time::Duration;
+
+use feed::{FeedUrl, Time};
+use store::FeedRow;
+
+use super::entry::web_link;
+use crate::page::index::{RATE_DAYS, rate};
+use crate::words::{Moment, count, plural, span};
+
+pub struct Fact {
+    pub name: &'static str,
+    pub value: String,
+    pub href: Option<String>,
+}
+
+/// What there is to say; what is not known is left out.
+pub fn facts(row: &FeedRow, n_since: u64, now: Time) -> Vec<Fact> {
+    let mut facts = vec![address("Address", &row.url)];
+    facts.extend(row.effective_url.as_ref().map(|url| address("Moved for good to", url)));
+    facts.extend(row.moved.as_ref().map(|moved| Fact {
+        name: "Redirects permanently to",
+        value: format!(
+            "{} (said {})",
+            moved.to.masked(),
+            plural(moved.count.into(), "time", "times")
+        ),
+        href: None,
+    }));
+    facts.extend(row.site.as_ref().map(|site| Fact {
+        name: "Site",
+        value: site.clone(),
+        href: web_link(site),
+    }));
+    let mut say = |name, value: Option<String>| {
+        facts.extend(value.map(|value| Fact { name, value, href: None }));
+    };
+    say("Domain, for the pace", Some(row.domain.clone()));
+    say("Tags", (!row.tags.is_empty()).then(|| row.tags.join(", ")));
+    say("Language", row.language.clone());
+    let days = plural(RATE_DAYS.into(), "day", "days");
+    say("New entries a day", Some(format!("{} (mean of {days})", rate(n_since))));
+    say("Entries kept", Some(count(row.entries)));
+    say("Polls so far", Some(count(row.generation.into())));
+    say("Last poll", row.last_poll_at.map(|t| at(t, now)));
+    say("Last success", row.last_success_at.map(|t| at(t, now)));
+    say("Last new entries", row.last_change_at.map(|t| at(t, now)));
+    say("Publisher's hints", hints(row));
+    say("Hub", row.hub.clone());
+    say("Settings of its own", settings(row));
+    say("Added", Some(at(row.added_at, now)));
+    facts
+}
+
+fn at(time: Time, now: Time) -> String {
+    let moment = Moment::new(time, now);
+    format!("{} ({})", moment.relative, moment.exact)
+}
+
+/// Linked only where nothing had to be masked: a masked link leads nowhere.
+fn address(name: &'static str, url: &FeedUrl) -> Fact {
+    let masked = url.masked();
+    let href = (masked == url.as_str()).then(|| masked.clone());
+    Fact { name, value: masked, href }
+}
+
+fn hints(row: &FeedRow) -> Option<String> {
+    let hints = &row.hints;
+    let list =
+        |numbers: &[u8]| numbers.iter().map(u8::to_string).collect::<Vec<String>>().join(", ");
+    let day = |n: &u8| {
+        let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+        days.get(usize::from(*n)).copied().unwrap_or("?")
+    };
+    let mut said = Vec::new();
+    said.extend(hints.ttl.map(|ttl| format!("ttl {}", span(ttl))));
+    said.extend(hints.update_every.map(|every| format!("updates every {}", span(every))));
+    if !hints.skip_hours.is_empty() {
+        said.push(format!("not at the hours {}", list(&hints.skip_hours)));
+    }
+    if !hints.skip_days.is_empty() {
+        let days: Vec<&str> = hints.skip_days.iter().map(day).collect();
+        said.push(format!("not on {}", days.join(", ")));
+    }
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+fn settings(row: &FeedRow) -> Option<String> {
+    let own = &row.settings;
+    let interval = |name: &str, d: Option<Duration>| d.map(|d| format!("{name} {}", span(d)));
+    let mut said = Vec::new();
+    said.extend(own.policy.as_ref().map(|policy| format!("policy {policy}")));
+    said.extend(interval("at least", own.alpha));
+    said.extend(interval("at most", own.beta));
+    said.extend(interval("delay at most", own.max_delay));
+    said.extend(own.weight.map(|weight| format!("weight {weight}")));
+    (!said.is_empty()).then(|| said.join(", "))
+}

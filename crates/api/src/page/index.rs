@@ -1,0 +1,246 @@
+//! The list of feeds: whether all is well, then each feed in a line.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use feed::Time;
+use store::{Counts, FeedLine, FeedPage, FeedQuery, State as FeedState};
+
+use super::params::{ListParams, ORDERS, STATES};
+use super::{Frame, Trouble, ask, failed, shown};
+use crate::advice::advice;
+use crate::words::{Moment, count, per_day, plural};
+use crate::{Context, Live};
+
+/// Some screens long: more is quicker searched than read.
+const LINES: u32 = 50;
+
+/// New entries a day are the mean of this many days.
+pub const RATE_DAYS: u32 = 7;
+
+#[derive(Template)]
+#[template(path = "index.html")]
+struct Index {
+    frame: Frame,
+    trouble: u64,
+    verdict: Verdict,
+    totals: Vec<Total>,
+    nothing_yet: bool,
+    tabs: Vec<Tab>,
+    text: String,
+    state: Option<&'static str>,
+    sorts: Vec<Choice>,
+    lines: Vec<Line>,
+    range: String,
+    previous: Option<String>,
+    next: Option<String>,
+}
+
+struct Verdict {
+    class: &'static str,
+    text: String,
+}
+
+struct Total {
+    name: &'static str,
+    value: String,
+}
+
+struct Tab {
+    name: &'static str,
+    count: String,
+    href: String,
+    chosen: bool,
+}
+
+struct Choice {
+    word: &'static str,
+    name: &'static str,
+    chosen: bool,
+}
+
+struct Line {
+    id: u32,
+    title: String,
+    address: String,
+    state: &'static str,
+    state_class: &'static str,
+    per_day: String,
+    entries: String,
+    last_poll: Option<Moment>,
+    next_poll: Option<Moment>,
+    no_next: &'static str,
+    trouble: Option<Trouble>,
+}
+
+pub async fn index(State(context): State<Context>, RawQuery(query): RawQuery) -> Response {
+    let params = ListParams::read(query.as_deref());
+    let now = (context.now)();
+    let query = FeedQuery {
+        text: params.text.clone(),
+        state: params.state,
+        order: params.order,
+        offset: (params.page - 1) * u64::from(LINES),
+        limit: LINES,
+        since: now - rate_span(),
+    };
+    let store = context.store.clone();
+    let answer = ask(move || Ok((store.counts(now)?, store.feed_page(&query)?))).await;
+    match answer {
+        Ok((counts, page)) => {
+            let live = (context.live)();
+            let frame = Frame::new(&context, &live);
+            shown(&composed(frame, &live, &counts, page, &params, now))
+        }
+        Err(error) => failed(&context, &error),
+    }
+}
+
+pub fn rate_span() -> Duration {
+    Duration::from_secs(86_400 * u64::from(RATE_DAYS))
+}
+
+fn composed(
+    frame: Frame,
+    live: &Live,
+    counts: &Counts,
+    page: FeedPage,
+    params: &ListParams,
+    now: Time,
+) -> Index {
+    let matching = page.states.of(params.state);
+    let first = (params.page - 1) * u64::from(LINES);
+    let last = first + page.lines.len() as u64;
+    let turn = |page| ListParams { page, ..params.clone() }.href();
+    Index {
+        frame,
+        trouble: counts.failing,
+        verdict: verdict(live, counts),
+        totals: totals(live, counts),
+        nothing_yet: counts.feeds == 0,
+        tabs: tabs(&page, params),
+        text: params.text.clone(),
+        state: params.state.map(FeedState::word),
+        sorts: ORDERS
+            .iter()
+            .map(|(order, word, name)| Choice { word, name, chosen: *order == params.order })
+            .collect(),
+        range: format!("{}–{} of {}", count(first + 1), count(last), count(matching)),
+        previous: (params.page > 1).then(|| turn(params.page - 1)),
+        next: (last < matching).then(|| turn(params.page + 1)),
+        lines: page.lines.into_iter().map(|line| self::line(line, now)).collect(),
+    }
+}
+
+fn verdict(live: &Live, counts: &Counts) -> Verdict {
+    let polled = counts.feeds - counts.never_polled.min(counts.feeds);
+    let (class, text) = if counts.feeds == 0 {
+        ("off", "Nothing to watch yet".to_owned())
+    } else if live.outage.is_some() {
+        ("bad", "Waiting for the network".to_owned())
+    } else if polled == 0 {
+        ("off", format!("Starting: {} to look at", plural(counts.feeds, "feed", "feeds")))
+    } else if counts.failing == 0 {
+        ("well", "All is well".to_owned())
+    } else {
+        // One feed in five is more than the usual decay of the web.
+        let class = if counts.failing * 5 > polled { "bad" } else { "wait" };
+        let of = count(counts.feeds);
+        (class, format!("{} of {of} feeds in trouble", count(counts.failing)))
+    };
+    Verdict { class, text }
+}
+
+fn totals(live: &Live, counts: &Counts) -> Vec<Total> {
+    let total = |name, n| Total { name, value: count(n) };
+    vec![
+        total("Feeds", counts.feeds),
+        total("Entries kept", counts.entries),
+        total("Polls in the last hour", live.polls_last_hour),
+        total("In trouble", counts.failing),
+        total("Due now", live.due),
+    ]
+}
+
+fn tabs(page: &FeedPage, params: &ListParams) -> Vec<Tab> {
+    let states = [None].into_iter().chain(STATES.map(Some));
+    let tab = |state: Option<FeedState>| Tab {
+        name: match state {
+            None => "All",
+            Some(FeedState::Active) => "Active",
+            Some(FeedState::BackingOff) => "Backing off",
+            Some(FeedState::Gone) => "Gone",
+            Some(FeedState::Paused) => "Paused",
+        },
+        count: count(page.states.of(state)),
+        href: ListParams { state, page: 1, ..params.clone() }.href(),
+        chosen: state == params.state,
+    };
+    states.map(tab).collect()
+}
+
+/// A feed's state in words, and its class in the stylesheet.
+pub fn state_words(state: FeedState, never_polled: bool) -> (&'static str, &'static str) {
+    match state {
+        FeedState::Active if never_polled => ("waiting for its first poll", "fresh"),
+        FeedState::Active => ("active", "active"),
+        FeedState::BackingOff => ("backing off", "backing"),
+        FeedState::Gone => ("gone", "gone"),
+        FeedState::Paused => ("paused", "paused"),
+    }
+}
+
+/// What stands where the next poll would, if there is none.
+pub fn no_next(state: FeedState) -> &'static str {
+    match state {
+        FeedState::Gone => "never again",
+        FeedState::Paused => "when resumed",
+        FeedState::Active | FeedState::BackingOff => "at once",
+    }
+}
+
+fn line(line: FeedLine, now: Time) -> Line {
+    let never_polled = line.last_poll_at.is_none();
+    let (state, state_class) = state_words(line.state, never_polled);
+    let resting = matches!(line.state, FeedState::Gone | FeedState::Paused);
+    let error = line.gone_reason.or(line.error).unwrap_or_default();
+    let in_trouble = matches!(line.state, FeedState::Gone | FeedState::BackingOff);
+    let advised = advice(line.last_outcome, line.last_status, &error).filter(|_| in_trouble);
+    let masked = line.url.masked();
+    let address = masked.split_once("://").map_or(masked.as_str(), |(_, rest)| rest);
+    Line {
+        id: line.id.0,
+        title: line.title.filter(|t| !t.trim().is_empty()).unwrap_or_else(|| masked.clone()),
+        address: address.trim_end_matches('/').to_owned(),
+        state,
+        state_class,
+        per_day: if never_polled { "–".to_owned() } else { rate(line.n_since) },
+        entries: count(line.entries),
+        last_poll: line.last_poll_at.map(|t| Moment::new(t, now)),
+        next_poll: line.next_at.filter(|_| !resting).map(|t| Moment::new(t, now)),
+        no_next: no_next(line.state),
+        trouble: advised.map(|advice| Trouble { what: sentence(&error), advice }),
+    }
+}
+
+/// Entries of the last days as a daily mean.
+pub fn rate(n_since: u64) -> String {
+    per_day(n_since as f64 / f64::from(RATE_DAYS))
+}
+
+/// An error's words as a sentence of their own.
+pub fn sentence(words: &str) -> String {
+    let words = words.trim();
+    let mut letters = words.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    // A name before a colon is written as it is: `mavsync: …`.
+    let named = words.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
+    let mut sentence: String =
+        if named { words.to_owned() } else { first.to_uppercase().chain(letters).collect() };
+    if !sentence.ends_with(['.', '!', '?', '…']) {
+        sentence.push('.');
+    }
+    sentence
+}

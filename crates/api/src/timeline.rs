@@ -1,0 +1,281 @@
+//! One feed's polls and entries laid along a line of time, as figures for an SVG. Pure geometry:
+//! it knows no HTML and asks the store nothing.
+
+use std::time::Duration;
+
+use feed::{Outcome, Time};
+
+use crate::words::{plural, relative, span, strftime};
+
+/// Units of the drawing; the template's view box is as wide.
+pub const WIDTH: f64 = 1000.0;
+const LEFT: f64 = 92.0;
+const RIGHT: f64 = 24.0;
+
+/// More ticks than this run into each other at 1,000 units.
+pub const POLLS_MAX: usize = 120;
+/// Dots likewise; the newest are drawn.
+pub const ENTRIES_MAX: usize = 200;
+
+/// What lies ahead takes at most this share of what lies behind, so that a feed that rests until
+/// tomorrow still shows its last polls.
+const AHEAD_SHARE: f64 = 0.3;
+
+/// One poll, as the line needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Poll {
+    pub at: Time,
+    pub outcome: Outcome,
+    pub n_new: u32,
+}
+
+/// One entry: when it claims to be published (as repaired) and when it was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub published_at: Time,
+    pub seen_at: Time,
+}
+
+/// Everything drawn, in units of the drawing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timeline {
+    pub ticks: Vec<Tick>,
+    pub dots: Vec<Dot>,
+    pub labels: Vec<Label>,
+    /// Radius of the dots: smaller where they are many.
+    pub dot_r: &'static str,
+    pub now_x: String,
+    pub next: Option<Next>,
+    /// For those who cannot see it.
+    pub summary: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    pub x: String,
+    /// The class in the stylesheet: `news`, `unchanged`, `refused`, `failed`, `gone`.
+    pub class: &'static str,
+    pub hint: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dot {
+    /// `None` where it was published before the line begins.
+    pub published_x: Option<String>,
+    pub seen_x: String,
+    pub hint: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    pub x: String,
+    pub text: String,
+    /// A new day begins here.
+    pub day: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Next {
+    pub x: String,
+    pub hint: String,
+    /// It lies beyond the right end.
+    pub beyond: bool,
+}
+
+/// Lays out polls (newest first) and entries. `None` where there is no poll yet.
+pub fn timeline(
+    polls: &[Poll],
+    entries: &[Seen],
+    next_at: Option<Time>,
+    now: Time,
+) -> Option<Timeline> {
+    let polls = &polls[..polls.len().min(POLLS_MAX)];
+    let scale = Scale::over(polls.last()?.at, now, next_at);
+    let ticks = polls.iter().rev().map(|poll| tick(poll, &scale)).collect();
+    let within = entries.iter().filter(|e| e.seen_at >= scale.from).take(ENTRIES_MAX);
+    let dots: Vec<Dot> = within.map(|entry| dot(entry, &scale)).collect();
+    let next = next_at.map(|at| Next {
+        x: units(scale.x(at.min(scale.to))),
+        hint: format!("next poll {}, {at}", relative(at, now)),
+        beyond: at > scale.to,
+    });
+    let summary = summary(polls, dots.len(), next_at, now);
+    let dot_r = if dots.len() > 80 { "2.5" } else { "4" };
+    let now_x = units(scale.x(now));
+    Some(Timeline { ticks, dots, labels: scale.labels(), dot_r, now_x, next, summary })
+}
+
+/// The class of a poll in the stylesheet.
+pub const fn class(outcome: Outcome, n_new: u32) -> &'static str {
+    match outcome {
+        Outcome::Seen if n_new > 0 => "news",
+        Outcome::Seen | Outcome::Unchanged => "unchanged",
+        Outcome::Refused => "refused",
+        Outcome::Failed => "failed",
+        Outcome::Gone => "gone",
+    }
+}
+
+fn tick(poll: &Poll, scale: &Scale) -> Tick {
+    let what = match class(poll.outcome, poll.n_new) {
+        "news" => format!("{} new", poll.n_new),
+        "unchanged" => "nothing new".to_owned(),
+        other => other.to_owned(),
+    };
+    Tick {
+        x: units(scale.x(poll.at)),
+        class: class(poll.outcome, poll.n_new),
+        hint: format!("poll at {}: {what}", poll.at),
+    }
+}
+
+fn dot(entry: &Seen, scale: &Scale) -> Dot {
+    let delay = span(entry.seen_at.since(entry.published_at));
+    Dot {
+        published_x: (entry.published_at >= scale.from)
+            .then(|| units(scale.x(entry.published_at.min(scale.to)))),
+        seen_x: units(scale.x(entry.seen_at)),
+        hint: format!("published {}, seen {delay} later", entry.published_at),
+    }
+}
+
+fn summary(polls: &[Poll], dots: usize, next_at: Option<Time>, now: Time) -> String {
+    let of =
+        |wanted: &str| polls.iter().filter(|p| class(p.outcome, p.n_new) == wanted).count() as u64;
+    let trouble = of("failed") + of("refused") + of("gone");
+    let from = polls.last().map_or(now, |p| p.at);
+    let next =
+        next_at.map_or(String::new(), |at| format!(" The next poll is {}.", relative(at, now)));
+    format!(
+        "{} since {from}: {} with new entries, {} without, {trouble} in vain; {} drawn.{next}",
+        plural(polls.len() as u64, "poll", "polls"),
+        of("news"),
+        of("unchanged"),
+        plural(dots as u64, "entry", "entries"),
+    )
+}
+
+struct Scale {
+    from: Time,
+    to: Time,
+}
+
+impl Scale {
+    fn over(oldest: Time, now: Time, next_at: Option<Time>) -> Scale {
+        // A feed polled once, just now, still gets a line of some length.
+        let past = now.since(oldest).max(Duration::from_secs(600));
+        let ahead_max = past.mul_f64(AHEAD_SHARE).max(Duration::from_secs(120));
+        let ahead = next_at.map_or(Duration::ZERO, |at| at.since(now)).min(ahead_max);
+        Scale { from: now - past.mul_f64(1.03), to: now + ahead.max(past.mul_f64(0.02)) }
+    }
+
+    fn x(&self, at: Time) -> f64 {
+        let whole = self.to.millis_since(self.from).max(1) as f64;
+        LEFT + (WIDTH - LEFT - RIGHT) * at.millis_since(self.from) as f64 / whole
+    }
+
+    /// At most nine round moments.
+    fn labels(&self) -> Vec<Label> {
+        const STEPS: [i64; 13] = [
+            60, 300, 900, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 2_419_200,
+            7_257_600, 31_536_000,
+        ];
+        let whole = self.to.secs() - self.from.secs();
+        let step = STEPS.into_iter().find(|s| whole / s < 9).unwrap_or(whole / 8 + 1);
+        let first = (self.from.secs().div_euclid(step) + 1) * step;
+        let moments = (0..9).map(|n| first + n * step).take_while(|s| *s <= self.to.secs());
+        moments
+            .map(|secs| {
+                let at = Time::from_secs(secs);
+                let day = secs.rem_euclid(86_400) == 0;
+                let text = strftime(at, if day { "%-d %b" } else { "%H:%M" });
+                Label { x: units(self.x(at)), text, day }
+            })
+            .collect()
+    }
+}
+
+/// One decimal is finer than a screen's.
+fn units(x: f64) -> String {
+    format!("{x:.1}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn now() -> Time {
+        "2011-07-16T05:00:00Z".parse().unwrap()
+    }
+
+    fn polls(n: u32) -> Vec<Poll> {
+        let poll = |k| Poll { at: now() - HOUR * k, outcome: Outcome::Seen, n_new: k % 2 };
+        (0..n).map(poll).collect()
+    }
+
+    fn number(x: &str) -> f64 {
+        x.parse().unwrap()
+    }
+
+    #[test]
+    fn a_feed_never_polled_has_no_line() {
+        assert_eq!(timeline(&[], &[], Some(now()), now()), None);
+    }
+
+    #[test]
+    fn everything_drawn_lies_within_the_drawing_and_in_order() {
+        let entries = [
+            Seen { published_at: now() - HOUR * 3, seen_at: now() - HOUR },
+            Seen { published_at: Time::from_secs(0), seen_at: now() - HOUR * 2 },
+            Seen { published_at: now() + HOUR * 99, seen_at: now() },
+        ];
+        let line = timeline(&polls(30), &entries, Some(now() + HOUR), now()).unwrap();
+        let xs: Vec<f64> = line.ticks.iter().map(|t| number(&t.x)).collect();
+        assert_eq!(xs.len(), 30);
+        assert!(xs.is_sorted());
+        let dots = line.dots.iter().flat_map(|d| [Some(&d.seen_x), d.published_x.as_ref()]);
+        let drawn = dots.flatten().map(|x| number(x)).chain(xs);
+        assert!(
+            drawn.clone().all(|x| (0.0..=WIDTH).contains(&x)),
+            "{:?}",
+            drawn.collect::<Vec<_>>()
+        );
+        assert_eq!(line.dots[1].published_x, None, "published long before the line begins");
+    }
+
+    #[test]
+    fn a_next_poll_far_ahead_is_marked_at_the_edge() {
+        let near = timeline(&polls(10), &[], Some(now() + HOUR), now()).unwrap().next.unwrap();
+        let far = timeline(&polls(10), &[], Some(now() + HOUR * 24), now()).unwrap().next.unwrap();
+        assert_eq!((near.beyond, far.beyond), (false, true));
+        assert!(number(&far.x) <= WIDTH);
+    }
+
+    #[test]
+    fn labels_are_few_and_round() {
+        for n in [1, 2, 30, 5000, 100_000] {
+            let polls = [Poll { at: now() - HOUR * n, outcome: Outcome::Unchanged, n_new: 0 }];
+            let labels = timeline(&polls, &[], None, now()).unwrap().labels;
+            assert!((2..=9).contains(&labels.len()), "{n} hours: {labels:?}");
+        }
+    }
+
+    #[test]
+    fn the_summary_counts_what_the_colours_say() {
+        let mut polls = polls(4);
+        polls[0].outcome = Outcome::Failed;
+        let line = timeline(&polls, &[], Some(now() + HOUR), now()).unwrap();
+        assert_eq!(
+            line.summary,
+            "4 polls since 2011-07-16T02:00:00Z: 2 with new entries, 1 without, 1 in vain; \
+             0 entries drawn. The next poll is in 60 min."
+        );
+    }
+
+    #[test]
+    fn no_more_ticks_than_can_be_told_apart() {
+        assert_eq!(timeline(&polls(500), &[], None, now()).unwrap().ticks.len(), POLLS_MAX);
+    }
+}

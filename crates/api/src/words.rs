@@ -1,0 +1,130 @@
+//! Figures and moments in words: what a person reads on the page. Nothing here decides anything,
+//! and nothing is shown that was not given.
+
+use std::time::Duration;
+
+use feed::Time;
+
+/// A moment for showing: relative to now, short, and exact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// `3 min ago`, `in 2 h`.
+    pub relative: String,
+    /// `16 Jul, 05:00`, with the year where it is not this one.
+    pub short: String,
+    /// `2011-07-16T05:00:00Z`.
+    pub exact: String,
+}
+
+impl Moment {
+    pub fn new(time: Time, now: Time) -> Moment {
+        Moment { relative: relative(time, now), short: short(time, now), exact: time.to_string() }
+    }
+}
+
+pub fn relative(time: Time, now: Time) -> String {
+    if time.secs() == now.secs() {
+        "now".to_owned()
+    } else if time > now {
+        format!("in {}", span(time.since(now)))
+    } else {
+        format!("{} ago", span(now.since(time)))
+    }
+}
+
+fn short(time: Time, now: Time) -> String {
+    let this_year = strftime(time, "%Y") == strftime(now, "%Y");
+    strftime(time, if this_year { "%-d %b, %H:%M" } else { "%-d %b %Y" })
+}
+
+/// A time by jiff's pattern, in UTC; the exact time where the pattern fails.
+pub fn strftime(time: Time, pattern: &str) -> String {
+    let shown = time.clamp(Time::MIN, Time::MAX);
+    match jiff::Timestamp::from_second(shown.secs()) {
+        Ok(t) => t.strftime(pattern).to_string(),
+        Err(_) => time.to_string(),
+    }
+}
+
+/// A duration in one unit, as one says it: `40 s`, `12 min`, `3 h`, `5 days`.
+pub fn span(d: Duration) -> String {
+    let s = d.as_secs();
+    let (minute, hour, day) = (60, 3600, 86_400);
+    match s {
+        0..90 => format!("{s} s"),
+        90..5400 => format!("{} min", (s + minute / 2) / minute),
+        5400..172_800 => format!("{} h", (s + hour / 2) / hour),
+        172_800..31_536_000 => format!("{} days", (s + day / 2) / day),
+        _ => format!("{:.1} years", s as f64 / 31_556_952.0),
+    }
+}
+
+/// `12,345`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// Entries per day, with as many digits as mean something.
+pub fn per_day(rate: f64) -> String {
+    match rate {
+        r if r <= 0.0 => "0".to_owned(),
+        r if r < 0.095 => "< 0.1".to_owned(),
+        r if r < 9.95 => format!("{r:.1}"),
+        r => count(r.round() as u64),
+    }
+}
+
+pub fn bytes(n: u64) -> String {
+    match n {
+        0..1000 => format!("{n} B"),
+        1000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
+        _ => format!("{:.1} MB", n as f64 / 1e6),
+    }
+}
+
+/// `1 feed`, `2 feeds`.
+pub fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_said_in_one_unit() {
+        let say = |s| span(Duration::from_secs(s));
+        assert_eq!([say(0), say(89), say(90), say(5399)], ["0 s", "89 s", "2 min", "90 min"]);
+        assert_eq!([say(5400), say(172_799), say(172_800)], ["2 h", "48 h", "2 days"]);
+        assert_eq!(say(63_113_904), "2.0 years");
+    }
+
+    #[test]
+    fn moments_are_relative_short_and_exact() {
+        let now: Time = "2011-07-16T05:00:00Z".parse().unwrap();
+        let moment = Moment::new(now + Duration::from_secs(7200), now);
+        assert_eq!(moment.relative, "in 2 h");
+        assert_eq!(moment.short, "16 Jul, 07:00");
+        assert_eq!(moment.exact, "2011-07-16T07:00:00Z");
+        assert_eq!(Moment::new(now - Duration::from_secs(1), now).relative, "1 s ago");
+        assert_eq!(Moment::new(Time::from_secs(0), now).short, "1 Jan 1970");
+        assert_eq!(relative(now, now), "now");
+    }
+
+    #[test]
+    fn figures_are_grouped_and_rounded() {
+        assert_eq!([count(0), count(999), count(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!([per_day(0.0), per_day(0.01), per_day(2.345)], ["0", "< 0.1", "2.3"]);
+        assert_eq!(per_day(1234.5), "1,235");
+        assert_eq!([bytes(999), bytes(17_000), bytes(2_500_000)], ["999 B", "17.0 kB", "2.5 MB"]);
+        assert_eq!([plural(1, "feed", "feeds"), plural(2, "feed", "feeds")], ["1 feed", "2 feeds"]);
+    }
+}

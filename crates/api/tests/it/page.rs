@@ -1,0 +1,343 @@
+//! The pages: what they say, what they escape, what they refuse.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::{Context, Live, router};
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use feed::{
+    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window,
+};
+use store::{FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollRecord, Store};
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+use crate::get;
+
+fn now() -> Time {
+    "2011-07-16T05:00:00Z".parse().unwrap()
+}
+
+fn live() -> Live {
+    Live {
+        ready: true,
+        demo: false,
+        started_at: now() - Duration::from_secs(7200),
+        in_flight: 1,
+        waiting: 2,
+        due: 3,
+        outage: None,
+        polls_total: 4,
+        polls_failed_total: 5,
+        polls_last_hour: 6,
+        entries_total: 7,
+        bytes_total: 8,
+    }
+}
+
+struct Site {
+    store: Store,
+    router: Router,
+    _folder: TempDir,
+}
+
+fn site_with(live: Live) -> Site {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let context = Context {
+        store: store.clone(),
+        now: Arc::new(now),
+        live: Arc::new(move || live.clone()),
+        version: "9.9.9",
+    };
+    Site { store, router: router(context), _folder: folder }
+}
+
+fn site() -> Site {
+    site_with(live())
+}
+
+impl Site {
+    fn add(&self, url: &str) -> FeedId {
+        let url = FeedUrl::parse(url).unwrap();
+        let new = NewFeed { url, title: None, tags: vec![] };
+        self.store.add_feed(&new, now() - Duration::from_secs(86_400)).unwrap().id
+    }
+
+    /// A poll five minutes ago that saw these items.
+    fn see(&self, feed: FeedId, title: &str, items: &[Item]) {
+        let at = now() - Duration::from_secs(300);
+        let dates = DocumentDates::default();
+        let seen = Window::default().observe(items, &Known::new(), dates, at, None, false);
+        let mut record = PollRecord::empty(feed, 0, at, Outcome::Seen, now() + Duration::from_secs(600));
+        record.status = Some(200);
+        record.reason = Some("mavsync: <the> reason".to_owned());
+        record.held = Some("held back by ttl".to_owned());
+        record.wanted_at = Some(now() + Duration::from_secs(60));
+        record.facts = Some(FeedFacts { title: Some(title.to_owned()), ..FeedFacts::default() });
+        record.new = seen
+            .sightings
+            .iter()
+            .map(|(index, _, entry)| NewEntry {
+                key: entry.key,
+                item: items[*index].clone(),
+                published: Published { claim: items[*index].published, at: entry.published_at },
+                content: entry.content,
+            })
+            .collect();
+        record.window = Some(seen.window.clone());
+        self.store.record_blocking(record).unwrap();
+    }
+
+    fn fail(&self, feed: FeedId, outcome: Outcome, status: Option<u16>, error: &str) {
+        let at = now() - Duration::from_secs(60);
+        let mut record = PollRecord::empty(feed, 0, at, outcome, now() + Duration::from_secs(900));
+        record.status = status;
+        record.error = Some(error.to_owned());
+        record.failures = 1;
+        if outcome == Outcome::Gone {
+            record.gone = Some(Gone { at, reason: error.to_owned() });
+        }
+        self.store.record_blocking(record).unwrap();
+    }
+
+    async fn text(&self, path: &str) -> String {
+        let answer = get(&self.router, path, &[]).await;
+        assert_eq!(answer.status, 200, "{path}");
+        answer.text
+    }
+}
+
+fn item(title: &str, summary: &str) -> Item {
+    Item {
+        id: Some(title.to_owned()),
+        title: Some(title.to_owned()),
+        link: Some("https://example.org/entry".to_owned()),
+        author: Some("Ada".to_owned()),
+        published: Some(now() - Duration::from_secs(3600)),
+        summary: Some(summary.to_owned()),
+        ..Item::default()
+    }
+}
+
+#[tokio::test]
+async fn without_feeds_the_page_says_how_to_begin() {
+    let text = site().text("/").await;
+    assert!(text.contains("tidings feed add URL") && text.contains("tidings import FILE.opml"));
+    assert!(!text.contains("<table"));
+}
+
+#[tokio::test]
+async fn the_list_says_how_every_feed_stands() {
+    let site = site();
+    let well = site.add("https://well.example/feed");
+    site.see(well, "Well & fine", &[item("a", "b")]);
+    site.fail(site.add("https://bad.example/feed"), Outcome::Failed, Some(404), "no such page");
+    site.fail(site.add("https://gone.example/feed"), Outcome::Gone, Some(410), "it ended");
+    let paused = site.add("https://paused.example/feed");
+    let pause = FeedSettings { paused: Some(Some(true)), ..FeedSettings::default() };
+    site.store.set_feed(paused, &pause).unwrap();
+    site.add("https://new.example/feed");
+
+    let text = site.text("/").await;
+    assert!(text.contains("1 of 5 feeds in trouble"), "{text}");
+    assert!(text.contains("Well &#38; fine") && text.contains("5 min ago") && text.contains("in 10 min"));
+    assert!(text.contains("No such page.") && text.contains("tidings discover"));
+    assert!(text.contains("waiting for its first poll") && text.contains("never again"));
+
+    let gone = site.text("/?state=gone").await;
+    assert!(gone.contains("gone.example") && !gone.contains("bad.example/feed"));
+    let trouble = site.text("/?sort=trouble").await;
+    assert!(trouble.find("bad.example/feed") < trouble.find("well.example/feed"));
+    let found = site.text("/?q=WELL.ex").await;
+    assert!(found.contains("well.example") && !found.contains("bad.example"));
+    assert!(site.text("/?q=%25").await.contains("No feed matches"), "a per cent sign is a letter");
+}
+
+#[tokio::test]
+async fn long_lists_are_turned_page_by_page() {
+    let site = site();
+    let new: Vec<NewFeed> = (0..120)
+        .map(|n| NewFeed {
+            url: FeedUrl::parse(&format!("https://s.example/{n:03}")).unwrap(),
+            title: None,
+            tags: vec![],
+        })
+        .collect();
+    site.store.add_feeds(&new, now()).unwrap();
+    let first = site.text("/?sort=title").await;
+    assert_eq!(first.matches("<tr class=\"fresh\">").count(), 50);
+    assert!(first.contains("1–50 of 120") && first.contains("/?sort=title&#38;page=2"));
+    let last = site.text("/?sort=title&page=3").await;
+    assert!(last.contains("101–120 of 120") && !last.contains("rel=\"next\""));
+}
+
+#[tokio::test]
+async fn a_feeds_page_shows_its_entries_polls_and_reasons() {
+    let site = site();
+    let feed = site.add("https://me:secret@well.example/feed?token=abc");
+    site.see(feed, "Well", &[item("First", "<p>Some <b>text</b></p>")]);
+    let text = site.text(&format!("/feed/{feed}")).await;
+    for part in [
+        "<h1>Well ",
+        "in 10 min",
+        "mavsync: &#60;the&#62; reason",
+        "Held back by ttl.",
+        "By its rule alone it would be polled in 60 s.",
+        "<svg",
+        "1 poll since 2011-07-16T04:55:00Z: 1 with new entries",
+        "<p>Some <b>text</b></p>",
+        "seen <time datetime=\"2011-07-16T04:55:00Z\"",
+        "55 min later",
+        "https://***@well.example/feed?token=***",
+    ] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+    assert!(!text.contains("secret") && !text.contains("abc"));
+}
+
+#[tokio::test]
+async fn nothing_a_publisher_writes_becomes_markup_of_ours() {
+    let site = site();
+    let feed = site.add("https://evil.example/feed");
+    let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+    let item = Item {
+        link: Some("javascript:alert(1)".to_owned()),
+        author: Some(evil.to_owned()),
+        ..item(evil, evil)
+    };
+    site.see(feed, evil, &[item]);
+    for path in ["/".to_owned(), format!("/feed/{feed}"), "/?q=%3Cscript%3E%22".to_owned()] {
+        let text = site.text(&path).await;
+        for bad in ["<script", "onerror", "javascript:", "<img src=\"x\""] {
+            assert!(!text.replace("&#60;img src=x onerror=alert(1)", "").contains(bad), "{bad} at {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn older_entries_are_one_page_away() {
+    let site = site();
+    let feed = site.add("https://well.example/feed");
+    let items: Vec<Item> = (0..20).map(|n| item(&format!("Entry number {n:02}."), "")).collect();
+    site.see(feed, "Well", &items);
+    let first = site.text(&format!("/feed/{feed}")).await;
+    let older = first.split("href=\"").find(|s| s.contains("before=")).unwrap();
+    let second = site.text(older.split('"').next().unwrap()).await;
+    for entry in items.iter().map(|i| i.title.as_deref().unwrap()) {
+        assert!(first.contains(entry) != second.contains(entry), "{entry} is on one of the pages");
+    }
+}
+
+#[tokio::test]
+async fn every_answer_forbids_scripts_and_strangers() {
+    let site = site();
+    for path in ["/", "/style.css", "/healthz", "/metrics", "/nowhere", "/feed/1"] {
+        let answer = get(&site.router, path, &[]).await;
+        let policy = answer.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; style-src 'self'; img-src 'none'"));
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_said_with_what_does() {
+    let site = site();
+    for path in ["/nowhere", "/feed/7", "/feed/x", "/feed/"] {
+        let answer = get(&site.router, path, &[]).await;
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(answer.text.contains("/feed/NUMBER"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn only_reading_is_possible() {
+    let site = site();
+    let request = Request::post("/").body(Body::empty()).unwrap();
+    assert_eq!(site.router.oneshot(request).await.unwrap().status(), 405);
+}
+
+#[tokio::test]
+async fn the_stylesheet_is_sent_once() {
+    let site = site();
+    let first = get(&site.router, "/style.css", &[]).await;
+    assert!(first.text.contains("prefers-color-scheme: dark"));
+    let etag = first.header("etag");
+    let again = get(&site.router, "/style.css", &[("if-none-match", etag)]).await;
+    assert_eq!((again.status.as_u16(), again.text.len()), (304, 0));
+    assert_eq!(get(&site.router, "/style.css", &[("if-none-match", "\"x\"")]).await.status, 200);
+    let page = site.text("/").await;
+    let used = page.split("rel=\"stylesheet\" href=\"").nth(1).unwrap();
+    assert_eq!(get(&site.router, used.split('"').next().unwrap(), &[]).await.text, first.text);
+}
+
+#[tokio::test]
+async fn readiness_says_why_not() {
+    assert_eq!(site().text("/healthz").await, "ok\n");
+    assert_eq!(site().text("/readyz").await, "ready\n");
+    let starting = site_with(Live { ready: false, ..live() });
+    let answer = get(&starting.router, "/readyz", &[]).await;
+    assert_eq!(answer.status, 503);
+    assert!(answer.text.contains("engine"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn metrics_are_in_the_text_format() {
+    let site = site_with(Live { outage: Some("no route".to_owned()), ..live() });
+    site.fail(site.add("https://bad.example/feed"), Outcome::Failed, None, "x");
+    let text = site.text("/metrics").await;
+    for line in [
+        "tidings_feeds{state=\"all\"} 1",
+        "tidings_feeds{state=\"failing\"} 1",
+        "tidings_polls_total 4",
+        "tidings_network_outage 1",
+        "tidings_build_info{version=\"9.9.9\"} 1",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line}");
+    }
+    let samples = text.lines().filter(|l| !l.starts_with('#'));
+    for sample in samples {
+        let (name, value) = sample.rsplit_once(' ').unwrap();
+        assert!(value.parse::<u64>().is_ok() && name.starts_with("tidings_"), "{sample}");
+    }
+}
+
+#[tokio::test]
+async fn an_outage_blames_no_feed() {
+    let site = site_with(Live { outage: Some("Nine of ten domains.".to_owned()), ..live() });
+    site.see(site.add("https://well.example/feed"), "Well", &[item("a", "b")]);
+    let text = site.text("/").await;
+    assert!(text.contains("Waiting for the network") && text.contains("Nine of ten domains."));
+}
+
+#[tokio::test]
+async fn on_loopback_other_names_are_refused_and_the_end_is_heard() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    let shutdown = async move {
+        ended.await.unwrap();
+    };
+    let serving = tokio::spawn(api::serve(listener, site().router, shutdown));
+    for (host, status) in [("evil.test", "421"), ("localhost:1", "200"), ("[::1]", "200")] {
+        let answer = tokio::task::spawn_blocking(move || raw_get(address, host)).await.unwrap();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{host}: {answer}");
+    }
+    // A client that never finishes its request does not keep the program from ending.
+    let _stalled = tokio::net::TcpStream::connect(address).await.unwrap();
+    end.send(()).unwrap();
+    serving.await.unwrap().unwrap();
+}
+
+fn raw_get(address: std::net::SocketAddr, host: &str) -> String {
+    use std::io::{Read, Write};
+    let mut socket = std::net::TcpStream::connect(address).unwrap();
+    let request = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    socket.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).unwrap();
+    answer
+}

@@ -1,0 +1,336 @@
+//! What people ask for: add, poll, set, remove, import. The same code runs inside the daemon, for
+//! a request that another process left in the store, and inside a command that holds the data
+//! folder itself.
+
+use std::time::Duration;
+
+use feed::{AddressError, FeedId, FeedUrl, Outcome, Time};
+use polling::PolicySpec;
+use serde::{Deserialize, Serialize};
+use store::{FeedSettings, NewFeed, StoreError};
+
+use crate::{Engine, PollAnswer};
+
+/// A wish, as it travels from one process to another.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Command {
+    Add { urls: Vec<String>, tags: Vec<String>, poll: bool },
+    Import { feeds: Vec<ImportedFeed> },
+    /// Without names: all feeds.
+    Poll { feeds: Option<Vec<String>> },
+    Set { target: Target, change: Change },
+    Remove { feed: String },
+}
+
+/// A feed of a subscription list.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct ImportedFeed {
+    pub url: String,
+    pub title: Option<String>,
+    pub tags: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    Feed(String),
+    Tag(String),
+}
+
+/// A change of settings; durations in seconds. `Some(None)` takes a setting back.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Change {
+    pub policy: Option<Option<String>>,
+    pub alpha: Option<Option<u64>>,
+    pub beta: Option<Option<u64>>,
+    pub max_delay: Option<Option<u64>>,
+    pub weight: Option<f64>,
+    pub paused: Option<bool>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Done {
+    Added { feeds: Vec<AddedFeed> },
+    Imported { added: usize, known: usize, refused: Vec<String> },
+    Polled { polls: Vec<Polled> },
+    Set { feeds: usize },
+    Removed { feed: u32, url: String },
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct AddedFeed {
+    pub id: u32,
+    pub url: String,
+    pub existed: bool,
+    pub twin: Option<String>,
+    pub poll: Option<Polled>,
+}
+
+/// The contract's answer to a poll.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Polled {
+    pub feed: u32,
+    pub outcome: String,
+    pub new: usize,
+    pub suspected_miss: bool,
+    pub next_poll: Option<String>,
+    pub detail: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    #[error("there is no feed `{0}`; `tidings feed list` shows those there are")]
+    NoFeed(String),
+    #[error("--policy: {0}")]
+    Policy(String),
+    #[error("{0}")]
+    Change(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl CommandError {
+    /// Whether the call was wrong, rather than its carrying out.
+    pub fn is_input(&self) -> bool {
+        !matches!(self, CommandError::Store(_))
+    }
+}
+
+/// Told how many polls of how many have ended.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// Carries a command out.
+pub async fn carry_out(
+    engine: &Engine,
+    command: Command,
+    progress: Progress<'_>,
+) -> Result<Done, CommandError> {
+    match command {
+        Command::Add { urls, tags, poll } => add(engine, &urls, &tags, poll, progress).await,
+        Command::Import { feeds } => import(engine, feeds),
+        Command::Poll { feeds: None } => {
+            let ids = engine.store.feed_ids(None)?;
+            poll(engine, &ids, progress).await
+        }
+        Command::Poll { feeds: Some(names) } => {
+            let ids: Result<Vec<FeedId>, _> = names.iter().map(|n| find(engine, n)).collect();
+            poll(engine, &ids?, progress).await
+        }
+        Command::Set { target, change } => set(engine, &target, &change),
+        Command::Remove { feed } => {
+            let id = find(engine, &feed)?;
+            let url = engine.store.feed(id)?.url.masked();
+            engine.forget(id);
+            engine.store.remove_feed(id)?;
+            Ok(Done::Removed { feed: id.0, url })
+        }
+    }
+}
+
+fn find(engine: &Engine, name: &str) -> Result<FeedId, CommandError> {
+    engine.store.find_feed(name)?.ok_or_else(|| CommandError::NoFeed(masked(name)))
+}
+
+async fn add(
+    engine: &Engine,
+    urls: &[String],
+    tags: &[String],
+    poll: bool,
+    progress: Progress<'_>,
+) -> Result<Done, CommandError> {
+    let parsed: Result<Vec<FeedUrl>, _> = urls.iter().map(|u| FeedUrl::parse(u)).collect();
+    let now = engine.clock.now();
+    let mut feeds = Vec::new();
+    for url in parsed? {
+        feeds.push(add_one(engine, url, tags, now)?);
+    }
+    if poll {
+        let new: Vec<FeedId> = feeds.iter().filter(|f| !f.existed).map(|f| FeedId(f.id)).collect();
+        let answers = poll_all(engine, &new, progress).await?;
+        for feed in &mut feeds {
+            feed.poll = answers.iter().find(|a| a.feed.0 == feed.id).map(polled);
+        }
+        follow_pages(engine, &mut feeds, tags, now, progress).await?;
+    }
+    Ok(Done::Added { feeds })
+}
+
+fn add_one(
+    engine: &Engine,
+    url: FeedUrl,
+    tags: &[String],
+    now: Time,
+) -> Result<AddedFeed, CommandError> {
+    let shown = url.masked();
+    let new = NewFeed { url, title: None, tags: tags.to_vec() };
+    let added = engine.store.add_feed(&new, now)?;
+    engine.rest(added.id, now)?;
+    Ok(AddedFeed {
+        id: added.id.0,
+        url: shown,
+        existed: added.existed,
+        twin: added.twin.map(|(id, url)| format!("{id} {}", masked(&url))),
+        poll: None,
+    })
+}
+
+/// A URL that turned out to be a page which names exactly one feed stands for that feed.
+async fn follow_pages(
+    engine: &Engine,
+    feeds: &mut [AddedFeed],
+    tags: &[String],
+    now: Time,
+    progress: Progress<'_>,
+) -> Result<(), CommandError> {
+    for feed in feeds {
+        let Some(poll) = &feed.poll else { continue };
+        let [only] = poll.candidates.as_slice() else { continue };
+        let Ok(url) = FeedUrl::parse(only) else { continue };
+        let page = FeedId(feed.id);
+        *feed = add_one(engine, url, tags, now)?;
+        engine.forget(page);
+        engine.store.remove_feed(page)?;
+        if !feed.existed {
+            let answers = poll_all(engine, &[FeedId(feed.id)], progress).await?;
+            feed.poll = answers.first().map(polled);
+        }
+    }
+    Ok(())
+}
+
+fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<Done, CommandError> {
+    let now = engine.clock.now();
+    let mut refused = Vec::new();
+    let mut new = Vec::with_capacity(feeds.len());
+    for ImportedFeed { url, title, tags } in feeds {
+        match FeedUrl::parse(&url) {
+            Ok(url) => new.push(NewFeed { url, title, tags }),
+            Err(e) => refused.push(e.to_string()),
+        }
+    }
+    let added = tokio::task::block_in_place(|| engine.store.add_feeds(&new, now))?;
+    let known = added.iter().filter(|a| a.existed).count();
+    for feed in added.iter().filter(|a| !a.existed) {
+        engine.rest(feed.id, now)?;
+    }
+    Ok(Done::Imported { added: added.len() - known, known, refused })
+}
+
+async fn poll(
+    engine: &Engine,
+    feeds: &[FeedId],
+    progress: Progress<'_>,
+) -> Result<Done, CommandError> {
+    let answers = poll_all(engine, feeds, progress).await?;
+    Ok(Done::Polled { polls: answers.iter().map(polled).collect() })
+}
+
+/// Polls feeds and waits for all, in the order asked for.
+async fn poll_all(
+    engine: &Engine,
+    feeds: &[FeedId],
+    progress: Progress<'_>,
+) -> Result<Vec<PollAnswer>, CommandError> {
+    let mut receiver = engine.poll(feeds)?;
+    let mut answers = Vec::with_capacity(feeds.len());
+    while let Some(answer) = receiver.recv().await {
+        answers.push(answer);
+        progress(answers.len(), feeds.len());
+    }
+    let order: std::collections::HashMap<FeedId, usize> =
+        feeds.iter().enumerate().map(|(n, f)| (*f, n)).collect();
+    answers.sort_by_key(|a| order.get(&a.feed).copied());
+    Ok(answers)
+}
+
+fn polled(answer: &PollAnswer) -> Polled {
+    Polled {
+        feed: answer.feed.0,
+        outcome: answer.outcome.word().to_owned(),
+        new: answer.n_new,
+        suspected_miss: answer.suspected_miss,
+        next_poll: answer.next_poll.map(|t| t.to_string()),
+        detail: answer.detail.clone(),
+        candidates: answer.candidates.iter().map(feed::mask_secrets).collect(),
+    }
+}
+
+impl Polled {
+    pub fn is_success(&self) -> bool {
+        Outcome::from_word(&self.outcome).is_some_and(Outcome::is_success)
+    }
+}
+
+fn set(engine: &Engine, target: &Target, change: &Change) -> Result<Done, CommandError> {
+    check(change)?;
+    let seconds = |d: Option<Option<u64>>| d.map(|d| d.map(Duration::from_secs));
+    let settings = FeedSettings {
+        policy: change.policy.clone(),
+        alpha: seconds(change.alpha),
+        beta: seconds(change.beta),
+        weight: change.weight.map(Some),
+        max_delay: seconds(change.max_delay),
+        paused: change.paused.map(Some),
+    };
+    let feeds = match target {
+        Target::Feed(name) => {
+            let id = find(engine, name)?;
+            engine.store.set_feed(id, &settings)?;
+            vec![id]
+        }
+        Target::Tag(tag) => {
+            engine.store.set_tag(tag, &settings)?;
+            engine.store.feed_ids(Some(tag))?
+        }
+    };
+    for &feed in &feeds {
+        reschedule(engine, feed)?;
+    }
+    Ok(Done::Set { feeds: feeds.len() })
+}
+
+fn check(change: &Change) -> Result<(), CommandError> {
+    if let Some(Some(spec)) = &change.policy {
+        spec.parse::<PolicySpec>().map_err(|e| CommandError::Policy(e.to_string()))?;
+    }
+    if let (Some(Some(alpha)), Some(Some(beta))) = (change.alpha, change.beta)
+        && alpha > beta
+    {
+        return Err(CommandError::Change(format!(
+            "--alpha {alpha}s is longer than --beta {beta}s; the shortest interval comes first"
+        )));
+    }
+    if change.alpha == Some(Some(0)) || change.beta == Some(Some(0)) {
+        let text = "--alpha and --beta are at least 1s: no feed is polled more often";
+        return Err(CommandError::Change(text.to_owned()));
+    }
+    if change.weight.is_some_and(|w| !w.is_finite() || w < 0.0) {
+        return Err(CommandError::Change("--weight is a number from 0 up".to_owned()));
+    }
+    Ok(())
+}
+
+/// Lays a feed down anew after its settings changed: what was decided under the old ones holds
+/// only until then.
+fn reschedule(engine: &Engine, feed: FeedId) -> Result<(), CommandError> {
+    let input = engine.store.poll_input(feed)?;
+    if input.paused || input.gone.is_some() {
+        engine.forget(feed);
+        return Ok(());
+    }
+    let replan = crate::conclude::replanned(&input, &engine.settings, engine.clock.now());
+    engine.store.replan(feed, &replan)?;
+    engine.rest(feed, replan.next_at)?;
+    Ok(())
+}
+
+fn masked(url: &str) -> String {
+    FeedUrl::parse(url).map_or_else(|_| url.chars().take(200).collect(), |u| u.masked())
+}

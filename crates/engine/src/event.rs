@@ -1,0 +1,72 @@
+//! What the engine's loop is told, and what it answers.
+
+use feed::{Domain, FeedId, Outcome, Time};
+use polling::pace::{DomainPace, RetryAfter};
+use tokio::sync::{mpsc, oneshot};
+use url::Url;
+
+use crate::poll::Poll;
+
+/// How a poll that somebody asked for ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PollAnswer {
+    pub feed: FeedId,
+    pub outcome: Outcome,
+    pub n_new: usize,
+    pub suspected_miss: bool,
+    pub next_poll: Option<Time>,
+    /// In words: what went wrong, or what was seen.
+    pub detail: String,
+    /// The feeds that a page names, where the URL turned out to be a page.
+    pub candidates: Vec<Url>,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+/// What happened. Sent by workers and commands, taken one by one by the loop.
+pub enum Event {
+    /// A request to the domain ended.
+    Exchanged { domain: u32, at: Time, answer: Answered },
+    /// A poll goes on at another URL: a redirect.
+    Hop(Box<Poll>),
+    /// A poll ended and is recorded.
+    Finished { finished: Finished, answer: PollAnswer },
+    /// Somebody asks for polls now.
+    Ask { feeds: Vec<Asked>, answers: mpsc::UnboundedSender<PollAnswer> },
+    /// A feed is to be polled from now on, or at another time.
+    Rest(Asked),
+    /// A feed is not to be polled by itself any more.
+    Forget(FeedId),
+}
+
+/// A feed as the plan needs it.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub feed: FeedId,
+    pub domain: Domain,
+    pub next_at: Time,
+    pub generation: u32,
+}
+
+/// What the server's answer means for its domain.
+pub enum Answered {
+    /// It answered, whatever it said.
+    Heard,
+    /// 429, or 503: it asks for less. The pace that follows is sent back, to be stored.
+    AskedToWait { retry_after: Option<RetryAfter>, pace: oneshot::Sender<DomainPace> },
+    /// No answer: connect or DNS. The verdict on whose fault it is is sent back.
+    Unreachable { feed: FeedId, ours: oneshot::Sender<bool> },
+    /// Nothing was sent (a stale job).
+    NotSent,
+}
+
+/// A recorded poll, for the plan.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub feed: FeedId,
+    /// Where its next request goes.
+    pub domain: Domain,
+    /// `None` where it is not polled again by itself.
+    pub next_at: Option<Time>,
+    pub generation: u32,
+}

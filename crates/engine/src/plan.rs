@@ -1,0 +1,356 @@
+//! Which polls are made now: due feeds, one line of waiting work per domain, pace, and a limit on
+//! polls in flight. The engine's loop feeds it with what happened; it never waits, reads no clock
+//! and sends nothing.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::time::Duration;
+
+use feed::{Domain, FeedId, Time};
+use polling::pace::{self, DomainPace};
+
+/// Where a feed is between two polls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Unknown, removed, paused or gone: not polled by itself.
+    Away,
+    /// Its time is in the heap.
+    Resting,
+    /// Due or asked for, in its domain's line.
+    Waiting,
+    /// Granted.
+    Flying,
+}
+
+/// All that is kept in memory of an idle feed.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    next_at: Time,
+    domain: u32,
+    generation: u32,
+    place: Place,
+}
+
+/// All that is kept in memory of an idle domain.
+#[derive(Debug)]
+struct DomainSlot {
+    name: Domain,
+    pace: DomainPace,
+    /// A request is under way.
+    busy: bool,
+    /// It has a place in the heap of domains.
+    listed: bool,
+}
+
+/// What waits for its domain: a poll's first request, or the next hop `H` of one under way.
+#[derive(Debug)]
+pub enum Work<H> {
+    Start(FeedId),
+    Hop(Box<H>),
+}
+
+/// A request that may be sent now.
+#[derive(Debug)]
+pub struct Grant<H> {
+    pub domain: u32,
+    pub work: Work<H>,
+    /// The feed's poll counter, for a first request.
+    pub generation: u32,
+}
+
+/// How large the minimum gap between two requests is.
+#[derive(Clone, Debug)]
+pub struct Gaps {
+    pub default: Duration,
+    pub by_domain: HashMap<String, Duration>,
+}
+
+impl Gaps {
+    pub fn of(&self, domain: &Domain) -> Duration {
+        self.by_domain.get(domain.as_str()).copied().unwrap_or(self.default)
+    }
+}
+
+#[derive(Debug)]
+pub struct Plan<H> {
+    slots: Vec<Slot>,
+    due: BinaryHeap<Reverse<(Time, u32)>>,
+    domains: Vec<DomainSlot>,
+    domain_index: HashMap<Domain, u32>,
+    lines: HashMap<u32, VecDeque<Work<H>>>,
+    /// Domains with a line, by the moment at which they may be asked next.
+    ready: BinaryHeap<Reverse<(Time, u32)>>,
+    gaps: Gaps,
+    in_flight: usize,
+    n_waiting: usize,
+}
+
+impl<H> Plan<H> {
+    pub fn new(gaps: Gaps) -> Plan<H> {
+        Plan {
+            slots: Vec::new(),
+            due: BinaryHeap::new(),
+            domains: Vec::new(),
+            domain_index: HashMap::new(),
+            lines: HashMap::new(),
+            ready: BinaryHeap::new(),
+            gaps,
+            in_flight: 0,
+            n_waiting: 0,
+        }
+    }
+
+    /// Room for many feeds at once, so that a start with 200,000 does not grow step by step.
+    pub fn reserve(&mut self, n_feeds: usize, n_domains: usize) {
+        self.slots.reserve_exact(n_feeds);
+        self.due.reserve_exact(n_feeds);
+        self.domains.reserve_exact(n_domains);
+        self.domain_index.reserve(n_domains);
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    pub fn n_waiting(&self) -> usize {
+        self.n_waiting
+    }
+
+    /// The number of a domain, made if it is new.
+    pub fn domain(&mut self, name: &Domain) -> u32 {
+        if let Some(&index) = self.domain_index.get(name) {
+            return index;
+        }
+        let index = u32::try_from(self.domains.len()).unwrap_or(u32::MAX);
+        self.domains.push(DomainSlot {
+            name: name.clone(),
+            pace: DomainPace::default(),
+            busy: false,
+            listed: false,
+        });
+        self.domain_index.insert(name.clone(), index);
+        index
+    }
+
+    pub fn domain_name(&self, domain: u32) -> &Domain {
+        &self.domains[domain as usize].name
+    }
+
+    pub fn pace(&self, domain: u32) -> &DomainPace {
+        &self.domains[domain as usize].pace
+    }
+
+    /// Takes over a domain's pace, as stored or as just learned.
+    pub fn set_pace(&mut self, domain: u32, pace: DomainPace) {
+        self.domains[domain as usize].pace = pace;
+    }
+
+    /// Lays a feed to rest until `next_at`. A feed that is waiting or under way keeps its place
+    /// and is laid down again when its poll ends.
+    pub fn rest(&mut self, feed: FeedId, domain: u32, next_at: Time, generation: u32) {
+        let slot = self.slot_mut(feed);
+        let occupied = matches!(slot.place, Place::Waiting | Place::Flying);
+        let place = if occupied { slot.place } else { Place::Resting };
+        *slot = Slot { next_at, domain, generation, place };
+        if !occupied {
+            self.due.push(Reverse((next_at, feed.0)));
+        }
+    }
+
+    /// Stops polling a feed by itself: removed, paused or gone.
+    pub fn forget(&mut self, feed: FeedId) {
+        let slot = self.slot_mut(feed);
+        let (domain, was) = (slot.domain, slot.place);
+        (slot.place, slot.next_at) = (Place::Away, Time::MAX);
+        if was == Place::Waiting && let Some(line) = self.lines.get_mut(&domain) {
+            let before = line.len();
+            line.retain(|w| !matches!(w, Work::Start(f) if *f == feed));
+            self.n_waiting -= before - line.len();
+        }
+    }
+
+    /// Somebody asks for a poll now. It goes to the head of its domain's line; a Retry-After binds
+    /// it too, and then the answer is the moment until which it holds.
+    pub fn ask(&mut self, feed: FeedId, domain: u32, generation: u32, now: Time) -> Result<(), Time> {
+        match self.slot_mut(feed).place {
+            Place::Waiting | Place::Flying => return Ok(()),
+            Place::Away | Place::Resting => {}
+        }
+        if let Some(until) = self.domains[domain as usize].pace.not_before.filter(|t| *t > now) {
+            return Err(until);
+        }
+        let slot = self.slot_mut(feed);
+        *slot = Slot { place: Place::Waiting, domain, generation, ..*slot };
+        self.queue(domain, Work::Start(feed), true, now);
+        Ok(())
+    }
+
+    /// The next hop of a poll under way. It gives its place in flight back while it waits. Where
+    /// a Retry-After binds the domain it is refused, with the moment until which it holds.
+    pub fn hop(&mut self, domain: u32, hop: H, now: Time) -> Result<(), (H, Time)> {
+        if let Some(until) = self.domains[domain as usize].pace.not_before.filter(|t| *t > now) {
+            return Err((hop, until));
+        }
+        self.in_flight -= 1;
+        self.queue(domain, Work::Hop(Box::new(hop)), true, now);
+        Ok(())
+    }
+
+    fn queue(&mut self, domain: u32, work: Work<H>, first: bool, now: Time) {
+        let line = self.lines.entry(domain).or_default();
+        if first { line.push_front(work) } else { line.push_back(work) }
+        self.n_waiting += 1;
+        self.list(domain, now);
+    }
+
+    fn list(&mut self, domain: u32, now: Time) {
+        let slot = &mut self.domains[domain as usize];
+        let has_line = self.lines.get(&domain).is_some_and(|l| !l.is_empty());
+        if slot.busy || slot.listed || !has_line {
+            return;
+        }
+        slot.listed = true;
+        let allowed = pace::next_allowed(&slot.pace, self.gaps.of(&slot.name), now);
+        self.ready.push(Reverse((allowed, domain)));
+    }
+
+    /// The requests that may be sent at `now`, with at most `in_flight_max` polls under way.
+    pub fn grant(&mut self, now: Time, in_flight_max: usize) -> Vec<Grant<H>> {
+        self.line_up_due(now);
+        let mut grants = Vec::new();
+        while self.in_flight < in_flight_max {
+            let Some(&Reverse((at, domain))) = self.ready.peek() else { break };
+            if at > now {
+                break;
+            }
+            self.ready.pop();
+            let slot = &mut self.domains[domain as usize];
+            slot.listed = false;
+            let allowed = pace::next_allowed(&slot.pace, self.gaps.of(&slot.name), now);
+            if slot.busy || allowed > now {
+                self.list(domain, now);
+                continue;
+            }
+            let Some(work) = self.lines.get_mut(&domain).and_then(VecDeque::pop_front) else {
+                continue;
+            };
+            self.domains[domain as usize].busy = true;
+            self.in_flight += 1;
+            self.n_waiting -= 1;
+            let generation = match &work {
+                Work::Start(feed) => {
+                    let slot = self.slot_mut(*feed);
+                    slot.place = Place::Flying;
+                    slot.generation
+                }
+                Work::Hop(_) => 0,
+            };
+            grants.push(Grant { domain, work, generation });
+        }
+        grants
+    }
+
+    fn line_up_due(&mut self, now: Time) {
+        while let Some(&Reverse((at, feed))) = self.due.peek() {
+            if at > now {
+                break;
+            }
+            self.due.pop();
+            let slot = self.slot_mut(FeedId(feed));
+            // A feed that was laid down again has a newer time in the heap; this one is stale.
+            if slot.place == Place::Resting && slot.next_at == at {
+                slot.place = Place::Waiting;
+                let domain = slot.domain;
+                self.queue(domain, Work::Start(FeedId(feed)), false, now);
+            }
+        }
+    }
+
+    /// A request to the domain has ended at `now`: the next one waits for the gap.
+    pub fn exchanged(&mut self, domain: u32, now: Time) {
+        let slot = &mut self.domains[domain as usize];
+        slot.busy = false;
+        slot.pace.last_request_end = Some(now);
+        if self.lines.get(&domain).is_some_and(VecDeque::is_empty) {
+            self.lines.remove(&domain);
+        }
+        self.list(domain, now);
+    }
+
+    /// A granted request was not sent: the domain is free at once.
+    pub fn not_sent(&mut self, domain: u32, now: Time) {
+        self.domains[domain as usize].busy = false;
+        self.list(domain, now);
+    }
+
+    /// Whether a poll of the feed is granted and not yet recorded.
+    pub fn is_under_way(&self, feed: FeedId) -> bool {
+        self.slots.get(feed.0 as usize).is_some_and(|s| s.place == Place::Flying)
+    }
+
+    /// A feed that was asked for and turned away goes back to the time it had, if it had one.
+    pub fn rest_again(&mut self, feed: FeedId) {
+        let slot = *self.slot_mut(feed);
+        if slot.next_at < Time::MAX {
+            self.rest(feed, slot.domain, slot.next_at, slot.generation);
+        }
+    }
+
+    /// The domain asked us to wait. Returns the work that somebody waits for, which is answered
+    /// rather than kept: polls that were asked for, and hops. The rest stays in line.
+    pub fn block(
+        &mut self,
+        domain: u32,
+        pace: DomainPace,
+        is_asked: impl Fn(FeedId) -> bool,
+    ) -> Vec<Work<H>> {
+        self.domains[domain as usize].pace = pace;
+        let Some(line) = self.lines.get_mut(&domain) else { return Vec::new() };
+        let (out, kept): (Vec<_>, Vec<_>) = line.drain(..).partition(|work| match work {
+            Work::Start(feed) => is_asked(*feed),
+            Work::Hop(_) => true,
+        });
+        line.extend(kept);
+        self.n_waiting -= out.len();
+        for work in &out {
+            match work {
+                Work::Start(feed) => self.slot_mut(*feed).place = Place::Away,
+                // It comes back as a poll under way that ends now.
+                Work::Hop(_) => self.in_flight += 1,
+            }
+        }
+        out
+    }
+
+    /// A poll has ended and is recorded; `next_at` is `None` where the feed is not polled again by
+    /// itself.
+    pub fn finished(&mut self, feed: FeedId, domain: u32, next: Option<Time>, generation: u32) {
+        self.in_flight -= 1;
+        let slot = self.slot_mut(feed);
+        if slot.place == Place::Away {
+            return;
+        }
+        slot.place = Place::Away;
+        if let Some(next_at) = next {
+            self.rest(feed, domain, next_at, generation);
+        }
+    }
+
+    /// When there may be something to grant, if nothing else happens before.
+    pub fn next_wake(&self, in_flight_max: usize) -> Option<Time> {
+        let due = self.due.peek().map(|Reverse((at, _))| *at);
+        let ready = self.ready.peek().map(|Reverse((at, _))| *at);
+        let ready = ready.filter(|_| self.in_flight < in_flight_max);
+        [due, ready].into_iter().flatten().min()
+    }
+
+    fn slot_mut(&mut self, feed: FeedId) -> &mut Slot {
+        let index = feed.0 as usize;
+        if index >= self.slots.len() {
+            let away =
+                Slot { next_at: Time::MAX, domain: 0, generation: 0, place: Place::Away };
+            self.slots.resize(index + 1, away);
+        }
+        &mut self.slots[index]
+    }
+}

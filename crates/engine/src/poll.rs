@@ -1,0 +1,367 @@
+//! One poll, from a granted request to a recorded result. Its path is DESIGN's table: fetch,
+//! parse, identify, learn, record, and only then tell the loop.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use feed::{DocumentDates, Domain, EntryKey, FeedId, Outcome, Time, identify};
+use fetch::{Exchange, Fetched, Fetcher};
+use parse::Document;
+use polling::pace::{DomainPace, RetryAfter};
+use sha2::{Digest, Sha256};
+use store::{BodyHash, PollInput, Store, StoreError};
+use tokio::sync::{mpsc, oneshot, watch};
+use url::Url;
+
+use crate::conclude::{self, Reading};
+use crate::event::{Answered, Asked, Event, Finished, PollAnswer};
+use crate::plan::{Grant, Work};
+use crate::{Clock, Settings};
+
+/// More redirects than this are a loop or a trap.
+const HOPS_MAX: u32 = 5;
+/// Documents up to this size are parsed where they arrive; larger ones on a thread of their own,
+/// so that they hold no other poll up.
+const PARSE_INLINE_BYTES: usize = 256 * 1024;
+
+/// What every poll needs.
+pub struct Context {
+    pub store: Store,
+    pub fetcher: Fetcher,
+    pub clock: Clock,
+    pub settings: Settings,
+    pub events: mpsc::UnboundedSender<Event>,
+    pub cut: watch::Receiver<bool>,
+}
+
+/// A poll under way.
+pub struct Poll {
+    pub input: PollInput,
+    /// When its first request was sent.
+    pub at: Option<Time>,
+    /// Where the next request goes.
+    url: Url,
+    n_hops: u32,
+    /// Every redirect so far was permanent.
+    permanent: bool,
+    bytes: u64,
+    elapsed: Duration,
+}
+
+impl Poll {
+    pub fn domain(&self) -> Domain {
+        Domain::of(&self.url)
+    }
+}
+
+/// Carries a job out in a task of its own: a fault in our code costs this poll and no other.
+pub async fn guarded_step(context: &Arc<Context>, grant: Grant<Poll>) {
+    let domain = grant.domain;
+    let feed = match &grant.work {
+        Work::Start(feed) => *feed,
+        Work::Hop(poll) => poll.input.id,
+    };
+    let task = Arc::clone(context);
+    if tokio::spawn(async move { step(&task, grant).await }).await.is_err() {
+        tracing::error!(feed = feed.0, "a poll failed by a fault of ours; please report it");
+        abandon(context, domain, feed, "a fault of ours; please report it".to_owned());
+    }
+}
+
+/// Carries out one granted request and what follows from it.
+async fn step(context: &Context, grant: Grant<Poll>) {
+    let mut poll = match grant.work {
+        Work::Hop(poll) => *poll,
+        Work::Start(feed) => match begin(context, feed, grant.generation) {
+            Ok(poll) => poll,
+            Err(why) => return abandon(context, grant.domain, feed, why),
+        },
+    };
+    let at = *poll.at.get_or_insert_with(|| context.clock.now().floor_to_second());
+    let validators = conclude::validators(&poll.input);
+    let mut cut = context.cut.clone();
+    let exchange = tokio::select! {
+        exchange = context.fetcher.fetch(&poll.url, &validators) => exchange,
+        _ = cut.wait_for(|cut| *cut) => return,
+    };
+    poll.bytes += exchange.facts.wire_bytes;
+    poll.elapsed += exchange.facts.elapsed;
+    let verdict = report(context, grant.domain, &poll, &exchange).await;
+    if let Fetched::Moved { to, permanent } = exchange.fetched {
+        return hop(context, poll, to, permanent).await;
+    }
+    let reading = read(context, &poll, at, exchange.fetched, &exchange.facts, &verdict).await;
+    finish(context, poll, reading, &exchange.facts, verdict.pace).await;
+}
+
+/// Reads what the store knows of the feed. A job that was overtaken is dropped.
+fn begin(context: &Context, feed: FeedId, generation: u32) -> Result<Poll, String> {
+    let input = context.store.poll_input(feed).map_err(|e| e.to_string())?;
+    if input.generation != generation {
+        return Err(format!("the job is stale: poll {generation}, now {}", input.generation));
+    }
+    let url = input.effective_url.as_ref().unwrap_or(&input.url).url().clone();
+    Ok(Poll {
+        input,
+        at: None,
+        url,
+        n_hops: 0,
+        permanent: true,
+        bytes: 0,
+        elapsed: Duration::ZERO,
+    })
+}
+
+fn abandon(context: &Context, domain: u32, feed: FeedId, why: String) {
+    let at = context.clock.now();
+    tracing::debug!(feed = feed.0, why, "poll abandoned");
+    send(context, Event::Exchanged { domain, at, answer: Answered::NotSent });
+    let current = context.store.due(feed).ok().flatten();
+    let finished = match current {
+        Some((domain, due)) => {
+            let next_at = Some(due.next_at.unwrap_or(at));
+            Finished { feed, domain, next_at, generation: due.generation }
+        }
+        None => Finished { feed, domain: Domain::default(), next_at: None, generation: 0 },
+    };
+    let answer = PollAnswer {
+        feed,
+        outcome: Outcome::Failed,
+        n_new: 0,
+        suspected_miss: false,
+        next_poll: None,
+        detail: why,
+        candidates: Vec::new(),
+        bytes: 0,
+    };
+    send(context, Event::Finished { finished, answer });
+}
+
+/// What the loop said about an exchange.
+#[derive(Default)]
+pub struct Verdict {
+    /// The domain's pace, where it asked for less.
+    pub pace: Option<DomainPace>,
+    /// The failure is our network's.
+    pub our_network: bool,
+}
+
+/// Tells the loop how the request ended, and hears what follows for the domain.
+async fn report(context: &Context, domain: u32, poll: &Poll, exchange: &Exchange) -> Verdict {
+    let at = context.clock.now();
+    let facts = &exchange.facts;
+    let tell = |answer| send(context, Event::Exchanged { domain, at, answer });
+    match &exchange.fetched {
+        Fetched::Failed(f) if f.kind.may_be_our_network() => {
+            let (ours, verdict) = oneshot::channel();
+            tell(Answered::Unreachable { feed: poll.input.id, ours });
+            Verdict { our_network: verdict.await.unwrap_or(false), ..Verdict::default() }
+        }
+        _ if matches!(facts.status, Some(429 | 503)) => {
+            let retry_after = facts.retry_after.map(|r| match r {
+                fetch::RetryAfter::After(d) => RetryAfter::Seconds(d.as_secs()),
+                fetch::RetryAfter::At(t) => RetryAfter::At(t),
+            });
+            let (pace, answer) = oneshot::channel();
+            tell(Answered::AskedToWait { retry_after, pace });
+            Verdict { pace: answer.await.ok(), ..Verdict::default() }
+        }
+        _ => {
+            tell(Answered::Heard);
+            Verdict::default()
+        }
+    }
+}
+
+/// A redirect: the next request needs a grant of its own, for it may go to another domain.
+async fn hop(context: &Context, mut poll: Poll, to: Url, permanent: bool) {
+    poll.n_hops += 1;
+    if poll.n_hops > HOPS_MAX {
+        let detail = format!("more than {HOPS_MAX} redirects; the last one leads to {}",
+            feed::mask_secrets(&to));
+        let reading = Reading::Failed { detail, our_network: false, candidates: Vec::new() };
+        return finish(context, poll, reading, &fetch::Facts::default(), None).await;
+    }
+    poll.permanent &= permanent;
+    poll.url = to;
+    send(context, Event::Hop(Box::new(poll)));
+}
+
+/// The redirect's target asked us to wait: the poll ends here.
+pub async fn give_up(context: &Context, poll: Poll, until: Time) {
+    let detail = format!("it redirects to {}, which asked us to wait until {until}", poll.domain());
+    let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
+    finish(context, poll, Reading::Refused { detail }, &fetch::Facts::default(), Some(pace)).await;
+}
+
+/// What the exchange means: a document compared with the window, or the reason for none.
+async fn read(
+    context: &Context,
+    poll: &Poll,
+    at: Time,
+    fetched: Fetched,
+    facts: &fetch::Facts,
+    verdict: &Verdict,
+) -> Reading {
+    match fetched {
+        Fetched::NotModified { validators } => Reading::Unchanged { validators },
+        Fetched::Gone => Reading::Gone,
+        Fetched::Refused { status } => {
+            Reading::Refused { detail: conclude::refusal(status, verdict.pace.as_ref()) }
+        }
+        Fetched::Blocked { reason } => Reading::Refused { detail: reason },
+        Fetched::Failed(failure) => Reading::Failed {
+            detail: failure.detail,
+            our_network: verdict.our_network,
+            candidates: Vec::new(),
+        },
+        Fetched::Moved { to, .. } => Reading::Failed {
+            detail: format!("redirect to {} not followed", feed::mask_secrets(&to)),
+            our_network: false,
+            candidates: Vec::new(),
+        },
+        Fetched::Body { bytes, content_type, validators, partial } => {
+            let body_hash = body_hash(&bytes);
+            if !partial && poll.input.body_hash == Some(body_hash) {
+                return Reading::Unchanged { validators };
+            }
+            let limits = context.settings.parse.clone();
+            let base = poll.url.clone();
+            let read = move || read_document(&bytes, content_type.as_deref(), &base, &limits);
+            let read = if facts.wire_bytes as usize > PARSE_INLINE_BYTES {
+                tokio::task::spawn_blocking(read).await.unwrap_or_else(|e| {
+                    Err((format!("the parser failed: {e}"), Vec::new()))
+                })
+            } else {
+                read()
+            };
+            match read {
+                Ok(document) => {
+                    observe(context, poll, at, facts.date, document, validators, body_hash, partial)
+                }
+                Err((detail, candidates)) => {
+                    Reading::Failed { detail, our_network: false, candidates }
+                }
+            }
+        }
+    }
+}
+
+fn body_hash(bytes: &[u8]) -> BodyHash {
+    let digest = Sha256::digest(bytes);
+    let mut hash = BodyHash::default();
+    hash.copy_from_slice(&digest[..16]);
+    hash
+}
+
+fn read_document(
+    bytes: &[u8],
+    content_type: Option<&str>,
+    base: &Url,
+    limits: &parse::Limits,
+) -> Result<Document, (String, Vec<Url>)> {
+    parse::document(bytes, content_type, Some(base), limits).map_err(|not_a_feed| {
+        let candidates = parse::discover::links(bytes, content_type, base);
+        let candidates = candidates.into_iter().map(|c| c.url).take(20).collect();
+        (format!("not a feed: {not_a_feed}"), candidates)
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "all of one poll; a struct would only rename them")]
+fn observe(
+    context: &Context,
+    poll: &Poll,
+    at: Time,
+    response_date: Option<Time>,
+    document: Document,
+    validators: fetch::Validators,
+    body_hash: BodyHash,
+    partial: bool,
+) -> Reading {
+    let input = &poll.input;
+    let window = &input.window;
+    let in_window: HashSet<EntryKey> = window.entries().iter().map(|e| e.key).collect();
+    let found = identify(&document.items, window);
+    let keys: Vec<_> =
+        found.iter().map(|i| i.key).filter(|key| !in_window.contains(key)).collect();
+    let known = match context.store.known(input.id, &keys) {
+        Ok(known) => known,
+        Err(e) => return Reading::Failed {
+            detail: format!("the store could not be read: {e}"),
+            our_network: true,
+            candidates: Vec::new(),
+        },
+    };
+    let dates = DocumentDates::judge(&document.items, response_date, at);
+    let previous = input.last_success_at;
+    let observed = window.observe(&document.items, &known, dates, at, previous, partial);
+    Reading::Document { document, observed, dates, validators, body_hash }
+}
+
+/// Records the poll and tells the loop.
+async fn finish(
+    context: &Context,
+    poll: Poll,
+    reading: Reading,
+    facts: &fetch::Facts,
+    pace: Option<DomainPace>,
+) {
+    let at = poll.at.unwrap_or_else(|| context.clock.now().floor_to_second());
+    let feed = poll.input.id;
+    let trip = conclude::Trip {
+        at,
+        ended: context.clock.now(),
+        url: &poll.url,
+        permanent: poll.permanent && poll.n_hops > 0,
+        bytes: poll.bytes,
+        elapsed: poll.elapsed,
+        facts,
+        pace,
+    };
+    let concluded = conclude::conclude(&poll.input, reading, &trip, &context.settings);
+    let (finished, mut answer) = (concluded.finished, concluded.answer);
+    let generation = poll.input.generation;
+    let next_at = finished.next_at;
+    let finished = match context.store.record(concluded.record).await {
+        Ok(_) => finished,
+        Err(error) => {
+            // Nothing of this poll is kept, so nothing may be forgotten: the same poll is due again.
+            if !matches!(error, StoreError::Stale { .. }) {
+                tracing::error!(feed = feed.0, error = %error, "cannot record the poll");
+            }
+            answer.outcome = Outcome::Failed;
+            answer.detail = format!("cannot record the poll: {error}");
+            answer.next_poll = next_at;
+            let retry_at = context.clock.now() + RECORD_RETRY;
+            Finished { next_at: next_at.map(|_| retry_at), generation, ..finished }
+        }
+    };
+    send(context, Event::Finished { finished, answer });
+}
+
+/// How long after a poll that could not be recorded the feed is polled again.
+const RECORD_RETRY: Duration = Duration::from_secs(60);
+
+impl Context {
+    /// Takes the blame for an outage back from these feeds and lets them be polled at `next_at`.
+    pub async fn forgive(&self, feeds: &[FeedId], next_at: Time) {
+        let why = "our own network was down; the feed is not to blame";
+        match self.store.forgive(feeds, next_at, why).await {
+            Ok(forgiven) => {
+                for feed in forgiven {
+                    let Ok(Some((domain, due))) = self.store.due(feed) else { continue };
+                    let generation = due.generation;
+                    send(self, Event::Rest(Asked { feed, domain, next_at, generation }));
+                }
+            }
+            Err(error) => tracing::warn!(%error, "cannot take back the blame of an outage"),
+        }
+    }
+}
+
+fn send(context: &Context, event: Event) {
+    // The loop ends only with the engine; then nobody needs to know.
+    let _ = context.events.send(event);
+}
+

@@ -1,0 +1,229 @@
+//! The one task that owns the plan: it takes what happened, grants what may be sent, and sleeps
+//! until there is more. It never waits for the network or the store.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dispatch::JobSender;
+use feed::{FeedId, Outcome, Time};
+use tokio::sync::{mpsc, watch};
+
+use crate::engine::Counters;
+use crate::event::{Answered, Asked, Event, Finished, PollAnswer};
+use crate::network::Network;
+use crate::plan::{Grant, Plan, Work};
+use crate::poll::{self, Context, Poll};
+
+/// How long polls under way may take to end by themselves when the engine stops.
+const STOP_GRACE: Duration = Duration::from_secs(2);
+/// How long after an outage was recognised its victims are tried again.
+const FORGIVEN_WAIT: Duration = Duration::from_secs(60);
+/// Events taken before the next grant, so that a flood of results does not starve the workers.
+const EVENTS_PER_TURN: usize = 256;
+
+type Answers = mpsc::UnboundedSender<PollAnswer>;
+
+pub struct Loop {
+    pub plan: Plan<Poll>,
+    pub context: Arc<Context>,
+    pub jobs: JobSender<Grant<Poll>>,
+    pub events: mpsc::UnboundedReceiver<Event>,
+    pub counters: Arc<Counters>,
+    pub network: Network,
+    /// Who waits for which feed's poll.
+    pub asked: HashMap<FeedId, Vec<Answers>>,
+    /// Feeds that were blamed for what was our network's fault, until that is put right.
+    pub to_forgive: HashSet<FeedId>,
+}
+
+impl Loop {
+    /// Runs until told to stop, then lets the polls under way end.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        while !*stop.borrow() {
+            let wake = self.turn();
+            tokio::select! {
+                event = self.events.recv() => match event {
+                    Some(event) => self.take_all(event),
+                    None => break,
+                },
+                () = self.context.clock.sleep_until(wake) => {}
+                _ = stop.changed() => {}
+            }
+        }
+        let ending = tokio::time::timeout(STOP_GRACE, async {
+            while self.plan.in_flight() > 0
+                && let Some(event) = self.events.recv().await
+            {
+                self.take(event);
+            }
+        });
+        if ending.await.is_err() {
+            tracing::info!(
+                polls = self.plan.in_flight(),
+                "polls that did not end in time are repeated at the next start"
+            );
+        }
+    }
+
+    fn turn(&mut self) -> Time {
+        let now = self.context.clock.now();
+        let usual = self.context.settings.polls_in_flight_max;
+        let in_flight_max = self.network.in_flight_max(now, usual);
+        for grant in self.plan.grant(now, in_flight_max) {
+            self.network.granted(now);
+            if let Err(grant) = self.jobs.send(grant) {
+                // Workers end only with the engine; what they did not take is due at the next start.
+                tracing::debug!(domain = grant.domain, "no worker took the job");
+            }
+        }
+        self.counters.report(&self.plan, self.network.is_down());
+        self.plan.next_wake(in_flight_max).unwrap_or(now + Duration::from_secs(3600))
+    }
+
+    fn take_all(&mut self, first: Event) {
+        self.take(first);
+        for _ in 0..EVENTS_PER_TURN {
+            match self.events.try_recv() {
+                Ok(event) => self.take(event),
+                Err(_) => break,
+            }
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Exchanged { domain, at, answer } => self.exchanged(domain, at, answer),
+            Event::Hop(poll) => self.hop(*poll),
+            Event::Finished { finished, answer } => self.finished(&finished, answer),
+            Event::Ask { feeds, answers } => self.ask(feeds, &answers),
+            Event::Rest(Asked { feed, domain, next_at, generation }) => {
+                let domain = self.plan.domain(&domain);
+                self.plan.rest(feed, domain, next_at, generation);
+            }
+            Event::Forget(feed) => {
+                self.plan.forget(feed);
+                self.answer(feed, &refused(feed, "the feed was removed or paused".to_owned(), None));
+            }
+        }
+    }
+
+    fn exchanged(&mut self, domain: u32, at: Time, answer: Answered) {
+        let mut pace = *self.plan.pace(domain);
+        match answer {
+            Answered::NotSent => return self.plan.not_sent(domain, at),
+            Answered::Heard => {
+                pace.answered(at);
+                self.plan.set_pace(domain, pace);
+                self.heard(domain, at, None);
+            }
+            Answered::AskedToWait { retry_after, pace: reply } => {
+                let until = pace.refused(at, retry_after);
+                let asked = &self.asked;
+                let out = self.plan.block(domain, pace, |feed| asked.contains_key(&feed));
+                self.turn_away(out, domain, until);
+                self.heard(domain, at, None);
+                // The worker may have been stopped; then nobody wants to know.
+                let _ = reply.send(pace);
+            }
+            Answered::Unreachable { feed, ours } => {
+                pace.answered(at);
+                self.plan.set_pace(domain, pace);
+                self.heard(domain, at, Some(feed));
+                let _ = ours.send(self.network.is_down());
+            }
+        }
+        self.plan.exchanged(domain, at);
+    }
+
+    fn heard(&mut self, domain: u32, at: Time, unreachable: Option<FeedId>) {
+        self.to_forgive.extend(self.network.heard(domain, at, unreachable));
+        self.forgive(at);
+    }
+
+    /// Takes back the blame of feeds whose poll is recorded by now.
+    fn forgive(&mut self, now: Time) {
+        let plan = &self.plan;
+        let feeds: Vec<FeedId> =
+            self.to_forgive.extract_if(|feed| !plan.is_under_way(*feed)).collect();
+        if feeds.is_empty() {
+            return;
+        }
+        let context = Arc::clone(&self.context);
+        tokio::spawn(async move { context.forgive(&feeds, now + FORGIVEN_WAIT).await });
+    }
+
+    /// Answers the work that a Retry-After turned away: it is not kept waiting for hours.
+    fn turn_away(&mut self, out: Vec<Work<Poll>>, domain: u32, until: Time) {
+        for work in out {
+            match work {
+                Work::Start(feed) => {
+                    let detail = format!(
+                        "{} asked us to wait until {until}; the feed is polled after that",
+                        self.plan.domain_name(domain)
+                    );
+                    self.answer(feed, &refused(feed, detail, Some(until)));
+                    self.plan.rest_again(feed);
+                }
+                Work::Hop(poll) => self.give_up(*poll, until),
+            }
+        }
+    }
+
+    fn hop(&mut self, poll: Poll) {
+        let domain = self.plan.domain(&poll.domain());
+        if let Err((poll, until)) = self.plan.hop(domain, poll, self.context.clock.now()) {
+            self.give_up(poll, until);
+        }
+    }
+
+    fn give_up(&self, poll: Poll, until: Time) {
+        let context = Arc::clone(&self.context);
+        tokio::spawn(async move { poll::give_up(&context, poll, until).await });
+    }
+
+    fn ask(&mut self, feeds: Vec<Asked>, answers: &Answers) {
+        let now = self.context.clock.now();
+        for Asked { feed, domain, generation, .. } in feeds {
+            let index = self.plan.domain(&domain);
+            match self.plan.ask(feed, index, generation, now) {
+                Ok(()) => self.asked.entry(feed).or_default().push(answers.clone()),
+                Err(until) => {
+                    let detail = format!("{domain} asked us to wait until {until}");
+                    // The one who asked may have gone.
+                    let _ = answers.send(refused(feed, detail, Some(until)));
+                }
+            }
+        }
+    }
+
+    fn finished(&mut self, finished: &Finished, answer: PollAnswer) {
+        let domain = self.plan.domain(&finished.domain);
+        self.plan.finished(finished.feed, domain, finished.next_at, finished.generation);
+        self.counters.poll_ended(&answer, self.context.clock.now());
+        self.answer(finished.feed, &answer);
+        if self.to_forgive.contains(&finished.feed) {
+            self.forgive(self.context.clock.now());
+        }
+    }
+
+    fn answer(&mut self, feed: FeedId, answer: &PollAnswer) {
+        for asker in self.asked.remove(&feed).unwrap_or_default() {
+            // The one who asked may have gone.
+            let _ = asker.send(answer.clone());
+        }
+    }
+}
+
+fn refused(feed: FeedId, detail: String, next_poll: Option<Time>) -> PollAnswer {
+    PollAnswer {
+        feed,
+        outcome: Outcome::Refused,
+        n_new: 0,
+        suspected_miss: false,
+        next_poll,
+        detail,
+        candidates: Vec::new(),
+        bytes: 0,
+    }
+}

@@ -1,0 +1,54 @@
+//! What the operator decides, as values.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use polling::{Bounds, Policy, PolicySpec};
+use store::Retention;
+
+use crate::Gaps;
+
+/// Two seconds between two requests to one domain: what crawlers take for courtesy.
+const GAP: Duration = Duration::from_secs(2);
+/// Enough to keep 2 cores busy over slow servers, few enough that their bodies fit a small memory.
+const POLLS_IN_FLIGHT: usize = 100;
+/// How long after the expected moment we look: servers need some seconds to show an entry.
+const KAPPA: Duration = Duration::from_secs(5);
+/// The default bounds: no feed more often than every 5 minutes, none less often than daily.
+const ALPHA: Duration = Duration::from_secs(5 * 60);
+const BETA: Duration = Duration::from_secs(86_400);
+const ETA: Duration = Duration::from_secs(3600);
+
+/// Settings of a running engine.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The policy of feeds that have none of their own, by themselves or by a tag.
+    pub policy: PolicySpec,
+    pub bounds: Bounds,
+    /// Publisher hints are lower bounds; else they are ignored.
+    pub follow_hints: bool,
+    pub gaps: Gaps,
+    pub polls_in_flight_max: usize,
+    pub parse: parse::Limits,
+    pub retention: Retention,
+    /// The seed of jitter.
+    pub seed: u64,
+}
+
+impl Settings {
+    /// What holds where nothing is configured. The seed is the caller's to choose.
+    #[expect(clippy::new_without_default, reason = "these are choices; a caller should read them")]
+    pub fn new() -> Settings {
+        let bounds = Bounds { alpha: ALPHA, beta: BETA, eta: ETA, ..Bounds::EVALUATION };
+        Settings {
+            policy: Policy::MavSync { kappa: KAPPA }.into(),
+            bounds: bounds.by_cause(),
+            follow_hints: true,
+            gaps: Gaps { default: GAP, by_domain: HashMap::new() },
+            polls_in_flight_max: POLLS_IN_FLIGHT,
+            parse: parse::Limits::default(),
+            retention: Retention::off(),
+            seed: 0,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! From a status line to what came: which statuses bring a document, which are a redirect, a
+//! refusal or a failure. It follows nothing.
+
+use std::time::Duration;
+
+use reqwest::Response;
+use reqwest::header::{self, HeaderMap};
+use url::Url;
+
+use crate::decode::{DecodeError, Decoder};
+use crate::fetcher::Limits;
+use crate::{Facts, Failure, FailureKind, Fetched, Validators, causes, header as read};
+
+/// Bodies of answers without a document are read so far, to be able to use the connection again.
+const LEFTOVER_BYTES_MAX: u64 = 32 * 1024;
+const LEFTOVER_TIMEOUT: Duration = Duration::from_millis(500);
+/// Content types are shown and searched for a charset; no honest one is longer.
+const CONTENT_TYPE_CHARS_MAX: usize = 256;
+
+/// What the answer to a request for `url` brings.
+pub(crate) async fn fetched(
+    mut response: Response,
+    url: &Url,
+    sent: &Validators,
+    limits: &Limits,
+    facts: &mut Facts,
+) -> Fetched {
+    let status = response.status().as_u16();
+    let outcome = match status {
+        200 | 203 => return body(response, false, limits, facts).await,
+        226 => match instance(response.headers()) {
+            Ok(()) => return body(response, true, limits, facts).await,
+            Err(failure) => Fetched::Failed(failure),
+        },
+        304 if !sent.is_empty() => {
+            return Fetched::NotModified { validators: read::validators(response.headers()) };
+        }
+        301 | 302 | 303 | 307 | 308 => match target(url, response.headers()) {
+            Ok(to) => Fetched::Moved { to, permanent: matches!(status, 301 | 308) },
+            Err(failure) => Fetched::Failed(failure),
+        },
+        410 => Fetched::Gone,
+        401 | 403 | 429 | 451 => Fetched::Refused { status },
+        _ => Fetched::Failed(Failure::new(FailureKind::Status(status), status_words(status))),
+    };
+    read_leftover(&mut response, facts).await;
+    outcome
+}
+
+async fn body(response: Response, partial: bool, limits: &Limits, facts: &mut Facts) -> Fetched {
+    let content_type = read::text(response.headers(), &header::CONTENT_TYPE)
+        .map(|t| t.chars().take(CONTENT_TYPE_CHARS_MAX).collect());
+    let validators = read::validators(response.headers());
+    let reading = read_body(response, limits, &mut facts.wire_bytes);
+    match tokio::time::timeout(limits.body_timeout, reading).await {
+        Ok(Ok(bytes)) => Fetched::Body { bytes, content_type, validators, partial },
+        Ok(Err(outcome)) => outcome,
+        Err(_) => Fetched::Failed(Failure::new(
+            FailureKind::Timeout,
+            format!("the body did not end within {} s", limits.body_timeout.as_secs_f64()),
+        )),
+    }
+}
+
+async fn read_body(
+    mut response: Response,
+    limits: &Limits,
+    wire_bytes: &mut u64,
+) -> Result<Vec<u8>, Fetched> {
+    let refuse = |e: DecodeError| Fetched::Failed(e.failure(limits.body_bytes_max));
+    let encodings: Vec<&str> = response
+        .headers()
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .map(|value| value.to_str().unwrap_or("unreadable"))
+        .collect();
+    let encodings = encodings.join(",");
+    let claimed = response.content_length().unwrap_or(0);
+    // What is longer even before decompression is not worth its first byte.
+    if claimed > limits.body_bytes_max as u64 {
+        return Err(refuse(DecodeError::TooLarge));
+    }
+    let mut decoder = Decoder::new(&encodings, limits.body_bytes_max).map_err(refuse)?;
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                *wire_bytes += chunk.len() as u64;
+                decoder.push(&chunk).map_err(refuse)?;
+            }
+            Ok(None) => return decoder.finish().map_err(refuse),
+            Err(e) => return Err(causes::outcome(&e, limits)),
+        }
+    }
+}
+
+/// Best effort, so without an outcome of its own.
+async fn read_leftover(response: &mut Response, facts: &mut Facts) {
+    let mut n_bytes = 0;
+    let reading = async {
+        while n_bytes < LEFTOVER_BYTES_MAX {
+            match response.chunk().await {
+                Ok(Some(chunk)) => n_bytes += chunk.len() as u64,
+                Ok(None) | Err(_) => break,
+            }
+        }
+    };
+    // Cut short means that the connection is not used again, nothing more.
+    let _ = tokio::time::timeout(LEFTOVER_TIMEOUT, reading).await;
+    facts.wire_bytes += n_bytes;
+}
+
+/// Of the instance manipulations (RFC 3229) we ask for `feed` only.
+fn instance(headers: &HeaderMap) -> Result<(), Failure> {
+    let applied = headers.get_all("im").iter().filter_map(|v| v.to_str().ok());
+    let mut tokens = applied.flat_map(|v| v.split(',')).map(str::trim).filter(|t| !t.is_empty());
+    match tokens.find(|t| !t.eq_ignore_ascii_case("feed")) {
+        None => Ok(()),
+        Some(other) => Err(Failure::new(
+            FailureKind::Encoding,
+            format!("the server sent a difference we did not ask for ({other:.40})"),
+        )),
+    }
+}
+
+/// Where a redirect leads. Credentials go along to the same origin only, and never come from the
+/// server.
+fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
+    let bad = |why: &str| Failure::new(FailureKind::Redirect, why.to_owned());
+    let location = headers.get(header::LOCATION).ok_or_else(|| bad("a redirect to nowhere"))?;
+    let location = String::from_utf8_lossy(location.as_bytes());
+    if location.trim().is_empty() {
+        return Err(bad("a redirect to nowhere"));
+    }
+    let mut to = url
+        .join(&location)
+        .map_err(|e| bad(&format!("a redirect to something that is no URL: {e}")))?;
+    if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none_or(str::is_empty) {
+        return Err(bad(&format!("a redirect to a {} address, which is not fetched", to.scheme())));
+    }
+    to.set_fragment(None);
+    let (user, password) =
+        if to.origin() == url.origin() { (url.username(), url.password()) } else { ("", None) };
+    // Both fail only for URLs without a host.
+    let _ = to.set_username(user);
+    let _ = to.set_password(password);
+    Ok(to)
+}
+
+fn status_words(status: u16) -> String {
+    let meaning = match status {
+        304 => "unchanged, though we had nothing to compare with",
+        404 => "not found",
+        500..=599 => "the server has a problem",
+        400..=499 => "the server does not accept the request",
+        _ => "an answer without a document",
+    };
+    format!("status {status}: {meaning}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redirected(from: &str, location: &[u8]) -> Result<String, FailureKind> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::LOCATION, header::HeaderValue::from_bytes(location).unwrap());
+        target(&Url::parse(from).unwrap(), &headers).map(Into::into).map_err(|f| f.kind)
+    }
+
+    #[test]
+    fn redirects_are_resolved_against_the_url() {
+        let to = |location: &str| redirected("http://a.example/x/y?q=1#f", location.as_bytes());
+        assert_eq!(to("z").unwrap(), "http://a.example/x/z");
+        assert_eq!(to("//b.example/z").unwrap(), "http://b.example/z");
+        assert_eq!(to("/z#frag").unwrap(), "http://a.example/z");
+        assert_eq!(to("?page=2").unwrap(), "http://a.example/x/y?page=2");
+        assert_eq!(to("/b c/ü").unwrap(), "http://a.example/b%20c/%C3%BC");
+    }
+
+    #[test]
+    fn redirects_to_nowhere_are_named() {
+        for location in [
+            "",
+            "  ",
+            "javascript:alert(1)",
+            "file:///etc/passwd",
+            "ftp://a.example/",
+            "http://",
+            "http://[::1",
+            "data:text/xml,<rss/>",
+            "http://a.example:99999/",
+        ] {
+            let found = redirected("http://a.example/", location.as_bytes());
+            assert_eq!(found, Err(FailureKind::Redirect), "{location}");
+        }
+    }
+
+    #[test]
+    fn credentials_stay_with_their_origin() {
+        let to =
+            |location: &str| redirected("https://me:pw@a.example/x", location.as_bytes()).unwrap();
+        assert_eq!(to("/z"), "https://me:pw@a.example/z");
+        assert_eq!(to("https://a.example:443/z"), "https://me:pw@a.example/z");
+        assert_eq!(to("http://a.example/z"), "http://a.example/z");
+        assert_eq!(to("https://a.example:444/z"), "https://a.example:444/z");
+        assert_eq!(to("https://b.example/z"), "https://b.example/z");
+        assert_eq!(to("https://you:no@b.example/z"), "https://b.example/z");
+    }
+}

@@ -1,0 +1,45 @@
+//! How many files this process may open, raised as far as the machine allows. It opens none.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Kept back for the store, its readers, the page's visitors and the log.
+const RESERVED: u64 = 256;
+/// A connection in the making may hold two sockets for the name's two lookups, or two for the
+/// race between IPv4 and IPv6.
+const PER_EXCHANGE: u64 = 2;
+/// Even where hardly a file may be opened, polling goes on, slowly.
+const CONNECTIONS_MIN: u64 = 8;
+/// Where there is no limit: more exchanges at once than one machine can use.
+const CONNECTIONS_MAX: u64 = 16_384;
+
+/// Raises the soft limit to the hard one, and says how many exchanges may be under way at once
+/// beside `idle` unused connections.
+pub(crate) fn connections_max(idle: usize) -> usize {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let usable = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => limit.maximum,
+        // macOS refuses "unlimited" here; what we had is still ours.
+        Err(_) => limit.current,
+    };
+    connections_within(usable, idle as u64)
+}
+
+fn connections_within(limit: Option<u64>, idle: u64) -> usize {
+    let free = limit.unwrap_or(u64::MAX).saturating_sub(RESERVED).saturating_sub(idle);
+    let connections = (free / PER_EXCHANGE).clamp(CONNECTIONS_MIN, CONNECTIONS_MAX);
+    usize::try_from(connections).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_stay_below_the_limit_of_descriptors() {
+        assert_eq!(connections_within(Some(1024), 256), 256);
+        assert_eq!(connections_within(Some(20_000), 256), 9744);
+        assert_eq!(connections_within(Some(64), 256), 8);
+        assert_eq!(connections_within(None, 256), 16_384);
+    }
+}

@@ -1,0 +1,209 @@
+//! The exchange itself: build the request, send it through the right client, read the answer.
+
+use std::time::Duration;
+
+use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, ClientBuilder, Method, Request};
+use tokio::sync::Semaphore;
+use url::Url;
+
+use crate::guard::{NotPublic, is_public, literal};
+use crate::lease::{IDLE_TIMEOUT, Leases, moment};
+use crate::names::Names;
+use crate::{
+    Exchange, Facts, Failure, FailureKind, Fetched, Settings, SetupError, Validators, answer,
+    causes, descriptors, header as read, tls,
+};
+
+const ACCEPT_FEED: &str = "application/atom+xml, application/rss+xml, application/rdf+xml, \
+    application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, \
+    */*;q=0.5";
+const ACCEPT_PAGE: &str = "text/html, application/xhtml+xml, application/atom+xml;q=0.9, \
+    application/rss+xml;q=0.9, application/feed+json;q=0.9, */*;q=0.5";
+const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
+/// More headers than any honest server sends.
+const HEADERS_MAX: usize = 128;
+/// Bytes of all headers together over HTTP/2; HTTP/1 has the library's limit of about 400 KB.
+const HEADER_BYTES_MAX: u32 = 64 * 1024;
+
+/// Makes exchanges. One is enough for a process: it holds the connections and the DNS cache.
+pub struct Fetcher {
+    /// For origins with a lease: keeps one idle connection each.
+    keeping: Client,
+    /// For the others: closes the connection after the answer.
+    closing: Client,
+    leases: Leases,
+    under_way: Semaphore,
+    connections_max: usize,
+    allow_private: bool,
+    no_cache: bool,
+    limits: Limits,
+}
+
+/// What an exchange is held to.
+pub(crate) struct Limits {
+    pub connect_timeout: Duration,
+    pub header_timeout: Duration,
+    pub body_timeout: Duration,
+    pub body_bytes_max: usize,
+    pub has_authorities: bool,
+}
+
+impl Fetcher {
+    /// Sets up connections, trust and names, and raises the process's limit of open files as far
+    /// as it may.
+    pub fn new(settings: Settings) -> Result<Fetcher, SetupError> {
+        let names = Names::new(settings.resolve, settings.allow_private);
+        let trust = tls::trust(&settings.authorities_pem)?;
+        let user_agent = HeaderValue::from_str(&settings.user_agent)
+            .map_err(|_| SetupError::UserAgent(settings.user_agent))?;
+        let client = |idle_per_host| {
+            client_builder(names.clone(), trust.config.clone(), &user_agent)
+                .connect_timeout(settings.connect_timeout)
+                .pool_max_idle_per_host(idle_per_host)
+                .build()
+                .map_err(SetupError::Client)
+        };
+        let connections_max = descriptors::connections_max(settings.idle_connections_max);
+        Ok(Fetcher {
+            keeping: client(1)?,
+            closing: client(0)?,
+            leases: Leases::new(settings.idle_connections_max),
+            under_way: Semaphore::new(connections_max),
+            connections_max,
+            allow_private: settings.allow_private,
+            no_cache: settings.no_cache,
+            limits: Limits {
+                connect_timeout: settings.connect_timeout,
+                header_timeout: settings.header_timeout,
+                body_timeout: settings.body_timeout,
+                body_bytes_max: settings.body_bytes_max,
+                has_authorities: trust.has_authorities,
+            },
+        })
+    }
+
+    /// How many exchanges may be under way at once; more wait for their turn inside `fetch`.
+    pub fn connections_max(&self) -> usize {
+        self.connections_max
+    }
+
+    /// Asks for a feed, conditionally if there are validators.
+    pub async fn fetch(&self, url: &Url, validators: &Validators) -> Exchange {
+        self.exchange(url, ACCEPT_FEED, validators).await
+    }
+
+    /// Asks for a page on which feeds are looked for.
+    pub async fn page(&self, url: &Url) -> Exchange {
+        self.exchange(url, ACCEPT_PAGE, &Validators::default()).await
+    }
+
+    async fn exchange(&self, url: &Url, accept: &'static str, sent: &Validators) -> Exchange {
+        // Fails only when the semaphore is closed, which never happens; then go on without.
+        let _permit = self.under_way.acquire().await.ok();
+        let started = moment();
+        let mut facts = Facts::default();
+        let fetched = match self.request(url, accept, sent) {
+            Ok(request) => self.send(request, url, sent, &mut facts).await,
+            Err(outcome) => outcome,
+        };
+        facts.elapsed = started.elapsed();
+        Exchange { fetched, facts }
+    }
+
+    fn request(
+        &self,
+        url: &Url,
+        accept: &'static str,
+        sent: &Validators,
+    ) -> Result<Request, Fetched> {
+        if !matches!(url.scheme(), "http" | "https") {
+            let why = format!("{} addresses are not fetched", url.scheme());
+            return Err(Fetched::Failed(Failure::new(FailureKind::Protocol, why)));
+        }
+        if let Some(address) = literal(url)
+            && !self.allow_private
+            && !is_public(address)
+        {
+            let blocked = NotPublic { host: "the URL".to_owned(), address };
+            return Err(Fetched::Blocked { reason: blocked.to_string() });
+        }
+        let mut bare = url.clone();
+        bare.set_fragment(None);
+        // User and password in a URL become an Authorization header here.
+        let builder = self.keeping.request(Method::GET, bare);
+        let mut request = builder.build().map_err(|e| causes::outcome(&e, &self.limits))?;
+        // Only credentials that are not UTF-8 are still there, and no server takes those.
+        let _ = request.url_mut().set_username("");
+        let _ = request.url_mut().set_password(None);
+        let headers = request.headers_mut();
+        headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPT_ENCODING));
+        if self.no_cache {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        }
+        insert_validators(headers, sent);
+        Ok(request)
+    }
+
+    async fn send(
+        &self,
+        request: Request,
+        url: &Url,
+        sent: &Validators,
+        facts: &mut Facts,
+    ) -> Fetched {
+        let mut lease = self.leases.take(url, moment());
+        let keep = lease.as_ref().is_some_and(|lease| lease.reusable);
+        let client = if keep { &self.keeping } else { &self.closing };
+        let answered = tokio::time::timeout(self.limits.header_timeout, client.execute(request));
+        match answered.await {
+            Ok(Ok(response)) => {
+                if let Some(lease) = &mut lease {
+                    lease.server_keeps = read::keep_alive(response.headers());
+                }
+                *facts = read::facts(response.status(), response.version(), response.headers());
+                answer::fetched(response, url, sent, &self.limits, facts).await
+            }
+            Ok(Err(e)) => causes::outcome(&e, &self.limits),
+            Err(_) => Fetched::Failed(Failure::new(
+                FailureKind::Timeout,
+                format!("no answer within {} s", self.limits.header_timeout.as_secs_f64()),
+            )),
+        }
+    }
+}
+
+fn client_builder(
+    names: Names,
+    tls: rustls::ClientConfig,
+    user_agent: &HeaderValue,
+) -> ClientBuilder {
+    Client::builder()
+        .user_agent(user_agent)
+        .redirect(reqwest::redirect::Policy::none())
+        .referer(false)
+        .no_proxy()
+        .dns_resolver(names)
+        .tls_backend_preconfigured(tls)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .http1_max_headers(HEADERS_MAX)
+        .http1_ignore_invalid_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http2_max_header_list_size(HEADER_BYTES_MAX)
+}
+
+/// Both validators as they came, byte for byte, and the wish for a partial document.
+fn insert_validators(headers: &mut HeaderMap, sent: &Validators) {
+    let pairs =
+        [(header::IF_NONE_MATCH, &sent.etag), (header::IF_MODIFIED_SINCE, &sent.last_modified)];
+    for (name, bytes) in pairs {
+        // What came in a header can go out in one; anything else is not ours to send.
+        let value = bytes.as_deref().and_then(|b| HeaderValue::from_bytes(b).ok());
+        if let Some(value) = value {
+            headers.insert(name, value);
+            headers.insert(HeaderName::from_static("a-im"), HeaderValue::from_static("feed"));
+        }
+    }
+}

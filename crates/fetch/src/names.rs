@@ -1,0 +1,126 @@
+//! From names to addresses that may be reached. What passes here is exactly what is connected to,
+//! so a name that changes its answer between two lookups (DNS rebinding) gains nothing.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::config::{LookupIpStrategy, ResolverOpts};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use crate::guard::{NotPublic, is_public};
+
+/// Enough for the names of all feeds that are polled within an hour on one machine.
+const CACHE_NAMES_MAX: u64 = 16_384;
+/// A host may move; an address older than this is asked again, whatever its TTL says.
+const TTL_MAX: Duration = Duration::from_secs(3600);
+/// "No such host" is believed for a minute: a name just registered should not wait for long.
+const NEGATIVE_TTL_MAX: Duration = Duration::from_secs(60);
+/// Two attempts of 3 s stay below the connect timeout, so that a dead name server is named as
+/// the cause and not the host.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
+/// More addresses than this are a trick or a mistake; the first ones will do.
+const ADDRESSES_MAX: usize = 16;
+
+/// Why a name has no address.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LookupError {
+    #[error("no such host: {0}")]
+    NoSuchHost(String),
+    #[error("the name {0} cannot be looked up: {1}")]
+    Unanswered(String, String),
+}
+
+/// The lookup behind the HTTP client: overrides, hosts file, DNS, and then the guard.
+#[derive(Clone)]
+pub(crate) struct Names(Arc<Inner>);
+
+struct Inner {
+    overrides: HashMap<String, Vec<IpAddr>>,
+    allow_private: bool,
+    dns: Result<TokioResolver, String>,
+}
+
+impl Names {
+    pub fn new(overrides: HashMap<String, Vec<IpAddr>>, allow_private: bool) -> Names {
+        Names::with_dns(overrides, allow_private, system_resolver())
+    }
+
+    fn with_dns(
+        overrides: HashMap<String, Vec<IpAddr>>,
+        allow_private: bool,
+        dns: Result<TokioResolver, String>,
+    ) -> Names {
+        let overrides = overrides.into_iter().map(|(name, found)| (plain(&name), found)).collect();
+        Names(Arc::new(Inner { overrides, allow_private, dns }))
+    }
+}
+
+impl Resolve for Names {
+    fn resolve(&self, name: Name) -> Resolving {
+        let inner = Arc::clone(&self.0);
+        Box::pin(async move {
+            let name = plain(name.as_str());
+            let found = match inner.overrides.get(&name) {
+                Some(addresses) => addresses.clone(),
+                None => inner.look_up(&name).await?,
+            };
+            Ok(inner.guarded(name, found)?)
+        })
+    }
+}
+
+impl Inner {
+    async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, LookupError> {
+        let unanswered = |why: String| LookupError::Unanswered(name.to_owned(), why);
+        let dns = self.dns.as_ref().map_err(|why| unanswered(why.clone()))?;
+        // The final dot keeps the machine's search domains out of it, where a wildcard would
+        // answer for names that do not exist. Single labels are meant to be local.
+        let absolute = if name.contains('.') { format!("{name}.") } else { name.to_owned() };
+        match dns.lookup_ip(absolute).await {
+            Ok(found) => Ok(found.iter().collect()),
+            Err(e) if e.is_no_records_found() => Err(LookupError::NoSuchHost(name.to_owned())),
+            Err(e) => Err(unanswered(e.to_string())),
+        }
+    }
+
+    fn guarded(&self, host: String, found: Vec<IpAddr>) -> Result<Addrs, NotPublic> {
+        let refused = found.iter().copied().find(|address| !is_public(*address));
+        let mut allowed = found;
+        allowed.retain(|address| self.allow_private || is_public(*address));
+        allowed.truncate(ADDRESSES_MAX);
+        match refused {
+            Some(address) if allowed.is_empty() => Err(NotPublic { host, address }),
+            // Port 0 stands for the one of the URL.
+            _ => Ok(Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0)))),
+        }
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.trim_end_matches('.').to_ascii_lowercase()
+}
+
+/// As the machine is configured. A machine without a name server still reaches addresses and
+/// overridden names, so this is no reason not to start.
+fn system_resolver() -> Result<TokioResolver, String> {
+    let unreadable = |e: &dyn std::fmt::Display| format!("this machine has no usable DNS: {e}");
+    let mut builder = TokioResolver::builder_tokio().map_err(|e| unreadable(&e))?;
+    limit(builder.options_mut());
+    builder.build().map_err(|e| unreadable(&e))
+}
+
+fn limit(options: &mut ResolverOpts) {
+    options.cache_size = CACHE_NAMES_MAX;
+    options.positive_max_ttl = Some(TTL_MAX);
+    options.negative_max_ttl = Some(NEGATIVE_TTL_MAX);
+    options.timeout = options.timeout.min(LOOKUP_TIMEOUT);
+    options.attempts = 2;
+    // Broken IPv6 is more common than broken IPv4; the client falls back in both directions.
+    options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! Whom we trust over TLS: the machine's certificate authorities and those an operator adds. It
+//! never trusts less carefully than that; there is no switch to ignore certificates.
+
+use std::sync::Arc;
+
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::Verifier;
+
+use crate::SetupError;
+
+/// A TLS configuration, shared by all connections so that sessions are resumed, and whether any
+/// authority is trusted at all.
+pub(crate) struct Trust {
+    pub config: ClientConfig,
+    pub has_authorities: bool,
+}
+
+pub(crate) fn trust(authorities_pem: &[u8]) -> Result<Trust, SetupError> {
+    let extra: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(authorities_pem)
+        .collect::<Result<_, _>>()
+        .map_err(|e| SetupError::Authorities(e.to_string()))?;
+    if extra.is_empty() && !authorities_pem.is_empty() {
+        return Err(SetupError::Authorities("there is no certificate in it".to_owned()));
+    }
+    let has_extra = !extra.is_empty();
+    let provider = Arc::new(ring::default_provider());
+    let verifier = Verifier::new_with_extra_roots(extra, Arc::clone(&provider));
+    let builder = configure(provider)?;
+    let (mut config, has_authorities) = match verifier {
+        Ok(verifier) => {
+            let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
+            (builder.with_no_client_auth(), true)
+        }
+        Err(e) if has_extra => return Err(SetupError::Authorities(e.to_string())),
+        Err(e) => {
+            tracing::warn!(
+                cause = %e,
+                "no certificate authorities on this machine: https feeds will fail; install the \
+                 package ca-certificates"
+            );
+            let nobody = builder.with_root_certificates(RootCertStore::empty());
+            (nobody.with_no_client_auth(), false)
+        }
+    };
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(Trust { config, has_authorities })
+}
+
+fn configure(
+    provider: Arc<CryptoProvider>,
+) -> Result<rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>, SetupError> {
+    ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|e| SetupError::Authorities(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn authorities_that_cannot_be_read_are_refused_with_the_remedy() {
+        let error = trust(b"not a certificate").err().unwrap().to_string();
+        assert!(error.contains("must be PEM"), "{error}");
+        let broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        assert!(trust(broken).is_err());
+    }
+}

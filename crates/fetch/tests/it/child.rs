@@ -1,0 +1,20 @@
+//! A test run once more in a process of its own: the environment of this one cannot be changed
+//! while other tests run.
+
+use std::process::Command;
+
+const ARGUMENT: &str = "FETCH_TEST_ARGUMENT";
+
+/// What the parent handed over, if this is a child.
+pub fn argument() -> Option<String> {
+    std::env::var(ARGUMENT).ok()
+}
+
+/// Runs the one test in a child with these variables; it must pass there.
+pub async fn run(test: &str, argument: &str, environment: &[(&str, &str)]) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([test, "--exact"]).env(ARGUMENT, argument).envs(environment.iter().copied());
+    let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}

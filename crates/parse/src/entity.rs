@@ -1,0 +1,152 @@
+//! Character references and named entities: the predefined ones and those of HTML, no others.
+//! A DTD's own entities are never expanded, so no document can grow while it is read.
+
+use std::borrow::Cow;
+
+use crate::warning::{Trouble, Warnings};
+
+/// The longest name in HTML has 31 characters; numeric references may carry leading zeros.
+const NAME_BYTES_MAX: usize = 40;
+
+/// Replaces references in raw XML text. What is no reference stays as written.
+pub(crate) fn unescape<'a>(raw: &'a str, offset: usize, warnings: &mut Warnings) -> Cow<'a, str> {
+    let Some(first) = raw.find('&') else { return Cow::Borrowed(raw) };
+    let mut out = String::with_capacity(raw.len());
+    out.push_str(&raw[..first]);
+    let mut rest = &raw[first..];
+    while !rest.is_empty() {
+        let at = offset + (raw.len() - rest.len());
+        let consumed = reference(rest, &mut out, at, warnings);
+        rest = &rest[consumed..];
+        let next = rest.find('&').unwrap_or(rest.len());
+        out.push_str(&rest[..next]);
+        rest = &rest[next..];
+    }
+    Cow::Owned(out)
+}
+
+/// Resolves the reference at the start of `rest` (which is a `&`) and says how long it is.
+fn reference(rest: &str, out: &mut String, at: usize, warnings: &mut Warnings) -> usize {
+    let Some((name, len)) = name_of(rest) else {
+        warnings.note(Trouble::StrayAmpersand, at);
+        out.push('&');
+        return 1;
+    };
+    if let Some(number) = name.strip_prefix('#') {
+        match numeric(number) {
+            Some(c) => out.push(c),
+            None => {
+                warnings.note(Trouble::BadCharacter, at);
+            }
+        }
+        return len;
+    }
+    match named(name) {
+        Some((first, second)) => {
+            out.push(first);
+            out.extend(second);
+        }
+        None => {
+            warnings.note_about(Trouble::UnknownEntity, at, Some(&rest[..len]));
+            out.push_str(&rest[..len]);
+        }
+    }
+    len
+}
+
+/// The name between `&` and `;`, with the length of the whole.
+fn name_of(rest: &str) -> Option<(&str, usize)> {
+    let body = &rest.as_bytes()[1..];
+    let end = body.iter().take(NAME_BYTES_MAX).position(|b| !(b.is_ascii_alphanumeric() || *b == b'#'))?;
+    let good = end > 0 && body[end] == b';' && body[0] != b';';
+    good.then(|| (&rest[1..=end], end + 2))
+}
+
+/// The one or two characters that a name stands for.
+fn named(name: &str) -> Option<(char, Option<char>)> {
+    match name {
+        "amp" => Some(('&', None)),
+        "lt" => Some(('<', None)),
+        "gt" => Some(('>', None)),
+        "quot" => Some(('"', None)),
+        "apos" => Some(('\'', None)),
+        _ => {
+            // The table of HTML names each with its semicolon; beginnings of names map to zero.
+            let (first, second) = html5ever::data::NAMED_ENTITIES.get(&format!("{name};"))?;
+            let character = |code: u32| char::from_u32(code).filter(|c| *c != '\0');
+            Some((character(*first)?, character(*second)))
+        }
+    }
+}
+
+/// A numeric reference. Numbers 128 to 159 mean windows-1252, as in HTML: nobody writes the
+/// control characters that Unicode has there.
+fn numeric(number: &str) -> Option<char> {
+    let code = match number.strip_prefix(['x', 'X']) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok()?,
+        None => number.parse().ok()?,
+    };
+    match code {
+        0x80..=0x9f => Some(windows_1252(code as u8)),
+        0x9 | 0xa | 0xd => char::from_u32(code),
+        0..=0x1f | 0xfffe | 0xffff => None,
+        _ => char::from_u32(code),
+    }
+}
+
+/// The windows-1252 character of a byte between 128 and 159.
+pub(crate) fn windows_1252(byte: u8) -> char {
+    let bytes = [byte];
+    let decoded = encoding_rs::WINDOWS_1252.decode_without_bom_handling(&bytes).0;
+    decoded.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// Writes text into markup.
+pub(crate) fn escape_text(text: &str, out: &mut String) {
+    escape(text, out, false);
+}
+
+/// Writes a value that stands between double quotes.
+pub(crate) fn escape_attribute(text: &str, out: &mut String) {
+    escape(text, out, true);
+}
+
+fn escape(text: &str, out: &mut String, quotes: bool) {
+    let mut rest = text;
+    while let Some(at) = rest.find(|c| matches!(c, '&' | '<' | '>') || (quotes && c == '"')) {
+        out.push_str(&rest[..at]);
+        out.push_str(match rest.as_bytes()[at] {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            _ => "&quot;",
+        });
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(raw: &str, expect: &str) {
+        assert_eq!(unescape(raw, 0, &mut Warnings::default()), expect);
+    }
+
+    #[test]
+    fn predefined_html_and_numeric_references_are_resolved() {
+        check("a &amp; b &lt;c&gt; &quot;&apos;", "a & b <c> \"'");
+        check("caf&eacute;&nbsp;&#8217;&#x2019;&#0039;", "caf\u{e9}\u{a0}\u{2019}\u{2019}'");
+        check("&#150;&#x85;", "\u{2013}\u{2026}");
+        check("&alpha;&Alpha;&NotEqualTilde;", "\u{3b1}\u{391}\u{2242}\u{338}");
+    }
+
+    #[test]
+    fn what_is_no_reference_stays_as_written() {
+        check("R&D & &unknown; &; &#; a?b=1&c=2", "R&D & &unknown; &;  a?b=1&c=2");
+        check("&amp", "&amp");
+        check("&#0;&#xFFFFFFFF;&#xD800;", "");
+    }
+}

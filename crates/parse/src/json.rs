@@ -1,0 +1,165 @@
+//! JSON Feed 1.0 and 1.1. Values of a wrong type are left out, not refused.
+
+use feed::{Enclosure, Hints, Item};
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::refusal::{Kind, NotAFeed};
+use crate::warning::{Trouble, Warnings};
+use crate::{Document, Format, Limits, date, resolve};
+
+pub(crate) fn document(
+    text: &str,
+    base: Option<&Url>,
+    limits: &Limits,
+    mut warnings: Warnings,
+) -> Result<Document, NotAFeed> {
+    let value: Value = serde_json::from_str(text).map_err(|error| {
+        NotAFeed::new(Kind::Json, format!("a JSON document that is broken: {error}"))
+    })?;
+    let Value::Object(root) = &value else { return Err(not_json_feed()) };
+    let version = root.get("version").and_then(Value::as_str).unwrap_or("");
+    let Some(Value::Array(listed)) = root.get("items") else { return Err(not_json_feed()) };
+    if !version.contains("jsonfeed.org/version/") {
+        return Err(not_json_feed());
+    }
+    let reader = Reader { base, limits };
+    let mut items = Vec::with_capacity(listed.len().min(limits.items_max));
+    for value in listed {
+        if items.len() >= limits.items_max {
+            warnings.note(Trouble::TooManyItems, 0);
+            break;
+        }
+        match value {
+            Value::Object(object) => items.push(reader.item(object, &mut warnings)),
+            _ => warnings.note(Trouble::BadItem, 0),
+        }
+    }
+    Ok(Document {
+        format: Format::JsonFeed1,
+        title: reader.text(root, "title", &mut warnings),
+        link: reader.link(root, "home_page_url", &mut warnings),
+        self_link: reader.link(root, "feed_url", &mut warnings),
+        hubs: reader.hubs(root),
+        language: reader.text(root, "language", &mut warnings),
+        updated: None,
+        hints: Hints::default(),
+        items,
+        warnings: warnings.sentences(text),
+    })
+}
+
+fn not_json_feed() -> NotAFeed {
+    NotAFeed::new(Kind::Json, "a JSON document but not a JSON Feed")
+}
+
+struct Reader<'a> {
+    base: Option<&'a Url>,
+    limits: &'a Limits,
+}
+
+type Object = Map<String, Value>;
+
+impl Reader<'_> {
+    fn item(&self, object: &Object, warnings: &mut Warnings) -> Item {
+        let dated = |name: &str, warnings: &mut Warnings| {
+            let text = object.get(name)?.as_str()?;
+            let time = date::parse(text);
+            if time.is_none() {
+                warnings.note_about(Trouble::UnknownDate, 0, Some(text));
+            }
+            time
+        };
+        let id = match object.get("id") {
+            // Version 1.0 documents in the field write numbers.
+            Some(Value::Number(number)) => Some(number.to_string()),
+            _ => self.text(object, "id", warnings),
+        };
+        Item {
+            id,
+            title: self.text(object, "title", warnings),
+            link: self
+                .link(object, "url", warnings)
+                .or_else(|| self.link(object, "external_url", warnings)),
+            published: dated("date_published", warnings),
+            updated: dated("date_modified", warnings),
+            author: self.author(object),
+            summary: self.text(object, "summary", warnings),
+            content: self
+                .text(object, "content_html", warnings)
+                .map(|html| resolve::markup(html, self.base))
+                .or_else(|| self.text(object, "content_text", warnings)),
+            categories: self.tags(object),
+            enclosures: self.attachments(object),
+        }
+    }
+
+    /// A text that says something, cut at the limit.
+    fn text(&self, object: &Object, name: &str, warnings: &mut Warnings) -> Option<String> {
+        let text = object.get(name)?.as_str()?.trim();
+        if text.len() > self.limits.field_bytes_max {
+            warnings.note(Trouble::FieldTooLong, 0);
+            return Some(text[..text.floor_char_boundary(self.limits.field_bytes_max)].to_owned());
+        }
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    fn link(&self, object: &Object, name: &str, warnings: &mut Warnings) -> Option<String> {
+        self.text(object, name, warnings).map(|text| resolve::link(&text, self.base))
+    }
+
+    fn list<'v>(&self, object: &'v Object, name: &str) -> impl Iterator<Item = &'v Value> {
+        let list = object.get(name).and_then(Value::as_array);
+        list.into_iter().flatten().take(self.limits.list_max)
+    }
+
+    fn hubs(&self, root: &Object) -> Vec<String> {
+        let urls = self.list(root, "hubs").filter_map(|hub| hub.get("url")?.as_str());
+        urls.map(|url| resolve::link(url, self.base)).collect()
+    }
+
+    /// Version 1.1 lists authors, version 1 has one.
+    fn author(&self, object: &Object) -> Option<String> {
+        let one = object.get("author").into_iter();
+        let names: Vec<&str> = self
+            .list(object, "authors")
+            .chain(one)
+            .filter_map(|author| author.get("name")?.as_str())
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+            .collect();
+        let mut unique: Vec<&str> = Vec::new();
+        for name in names {
+            if !unique.contains(&name) {
+                unique.push(name);
+            }
+        }
+        (!unique.is_empty()).then(|| unique.join(", "))
+    }
+
+    fn tags(&self, object: &Object) -> Vec<String> {
+        let mut tags: Vec<String> = Vec::new();
+        for tag in self.list(object, "tags").filter_map(Value::as_str).map(str::trim) {
+            if !tag.is_empty() && !tags.iter().any(|known| known == tag) {
+                tags.push(tag.to_owned());
+            }
+        }
+        tags
+    }
+
+    fn attachments(&self, object: &Object) -> Vec<Enclosure> {
+        self.list(object, "attachments")
+            .filter_map(|attachment| {
+                let url = attachment.get("url")?.as_str()?;
+                Some(Enclosure {
+                    url: resolve::link(url, self.base),
+                    mime_type: attachment
+                        .get("mime_type")
+                        .and_then(Value::as_str)
+                        .map(str::to_owned),
+                    length: attachment.get("size_in_bytes").and_then(Value::as_u64),
+                })
+            })
+            .collect()
+    }
+}

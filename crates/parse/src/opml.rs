@@ -1,0 +1,341 @@
+//! Subscription lists: read however broken, written so that reading gives them back.
+//!
+//! Nested folders a/b become the one tag `a/b`; `category` attributes are tags too. What cannot
+//! be taken is named with its place and the reason. Decides nothing about the feeds themselves:
+//! addresses are handed over as written.
+
+use std::collections::HashMap;
+
+use crate::attribute::Attributes;
+use crate::encoding::decode;
+use crate::entity::{escape_attribute, escape_text};
+use crate::namespace::lower;
+use crate::scan::{Scanner, Token};
+use crate::warning::Warnings;
+
+/// One feed of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The feed's address, as written.
+    pub url: String,
+    pub title: Option<String>,
+    /// The site that the feed belongs to.
+    pub site: Option<String>,
+    /// Folders as paths, and categories, each once.
+    pub tags: Vec<String>,
+}
+
+/// A list as read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opml {
+    pub title: Option<String>,
+    pub outlines: Vec<Outline>,
+    pub skipped: Vec<Skipped>,
+}
+
+/// Something in a list that was left out or read with doubt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    pub line: usize,
+    pub column: usize,
+    pub what: String,
+    pub why: &'static str,
+}
+
+/// The bytes are no subscription list.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an OPML list: {0}; export one from your reader and import that file")]
+pub struct NotOpml(String);
+
+/// Folders deeper than this are no person's; the rest is taken as lying in the deepest.
+const FOLDERS_MAX: usize = 32;
+/// A list of a million feeds is an attack or a mistake, and beyond what is meant to be watched.
+const OUTLINES_MAX: usize = 1_000_000;
+/// Enough to see what is wrong; the rest is of the same kind.
+const SKIPPED_MAX: usize = 1000;
+
+/// Reads a list. A feed that occurs in several folders is one outline with several tags.
+pub fn read(bytes: &[u8]) -> Result<Opml, NotOpml> {
+    let decoded = decode(bytes, None);
+    let text = decoded.text.as_ref();
+    let mut reader = Reader::new(text);
+    let mut scanner = Scanner::new(text, 0);
+    let mut warnings = Warnings::default();
+    while let Some(token) = scanner.next(&mut warnings) {
+        reader.at = scanner.token_start();
+        match token {
+            Token::Start { name, attrs, empty } => {
+                reader.start(name, Attributes::new(attrs), empty);
+            }
+            Token::End { name } => reader.end(name),
+            Token::Text(raw) | Token::Cdata(raw) => reader.text(raw),
+        }
+    }
+    reader.finish()
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    lines: Lines<'a>,
+    is_opml: bool,
+    first: Option<&'a str>,
+    in_title: bool,
+    /// For every open outline the folder it opens, if it is one.
+    open: Vec<Option<String>>,
+    known: HashMap<String, usize>,
+    opml: Opml,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Reader<'a> {
+        Reader {
+            text,
+            at: 0,
+            lines: Lines { text, at: 0, line: 1, line_start: 0 },
+            is_opml: false,
+            first: None,
+            in_title: false,
+            open: Vec::new(),
+            known: HashMap::new(),
+            opml: Opml::default(),
+        }
+    }
+
+    fn start(&mut self, name: &'a str, attrs: Attributes<'a>, empty: bool) {
+        self.first.get_or_insert(name);
+        match lower(name).as_ref() {
+            "opml" => self.is_opml = true,
+            "title" => self.in_title = !empty && self.opml.title.is_none(),
+            "outline" => {
+                self.is_opml = true;
+                let folder = self.outline(attrs, empty);
+                if !empty {
+                    self.open.push(folder);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        match lower(name).as_ref() {
+            "title" => self.in_title = false,
+            "outline" if self.open.pop().is_none() => {
+                self.skip("</outline>".to_owned(), "it closes nothing");
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, raw: &str) {
+        if self.in_title {
+            let title = crate::attribute::value(raw).trim().to_owned();
+            if !title.is_empty() && self.opml.title.is_none() {
+                self.opml.title = Some(title);
+            }
+        }
+    }
+
+    /// Takes an outline: a feed, or a folder, whose name is given back.
+    fn outline(&mut self, attrs: Attributes<'a>, empty: bool) -> Option<String> {
+        let name = attrs.text("title").or_else(|| attrs.text("text"));
+        let url = attrs.text("xmlurl").or_else(|| {
+            // Some exporters write `url` for feeds; for others it is a link or an inclusion.
+            let kind = attrs.text("type").unwrap_or_default().to_ascii_lowercase();
+            let feed = matches!(kind.as_str(), "rss" | "atom" | "feed" | "rss1");
+            if feed { attrs.text("url") } else { None }
+        });
+        let Some(url) = url else {
+            if !empty {
+                return name.map(|n| tidy_path(&n)).or(Some(String::new()));
+            }
+            let what = name.unwrap_or_else(|| "<outline>".to_owned());
+            let why = match attrs.text("type").as_deref() {
+                Some("link" | "include") => "it is a link to another list, which is not followed",
+                _ => "it has no xmlUrl",
+            };
+            self.skip(what, why);
+            return None;
+        };
+        // An outline must have a text; without a title software repeats the address.
+        let title = name.filter(|name| *name != url);
+        self.feed(url, title, attrs);
+        None
+    }
+
+    fn feed(&mut self, url: String, title: Option<String>, attrs: Attributes<'a>) {
+        if self.opml.outlines.len() >= OUTLINES_MAX {
+            self.skip(url, "the list is longer than a million feeds");
+            return;
+        }
+        let mut tags = Vec::new();
+        let path: Vec<&str> = self
+            .open
+            .iter()
+            .flatten()
+            .map(String::as_str)
+            .filter(|folder| !folder.is_empty())
+            .take(FOLDERS_MAX)
+            .collect();
+        if !path.is_empty() {
+            tags.push(path.join("/"));
+        }
+        // OPML 2.0: comma-separated, a path with a leading slash or a plain tag.
+        for tag in attrs.text("category").unwrap_or_default().split(',') {
+            push_tag(&mut tags, &tidy_path(tag));
+        }
+        match self.known.get(&url) {
+            Some(index) => {
+                let known = &mut self.opml.outlines[*index];
+                let before = known.tags.len();
+                tags.iter().for_each(|tag| push_tag(&mut known.tags, tag));
+                if known.tags.len() == before {
+                    self.skip(url, "it is in the list twice");
+                }
+            }
+            None => {
+                self.known.insert(url.clone(), self.opml.outlines.len());
+                let site = attrs.text("htmlurl");
+                self.opml.outlines.push(Outline { url, title, site, tags });
+            }
+        }
+    }
+
+    fn skip(&mut self, what: String, why: &'static str) {
+        if self.opml.skipped.len() < SKIPPED_MAX {
+            let (line, column) = self.lines.place(self.at);
+            let what = what.chars().take(200).collect();
+            self.opml.skipped.push(Skipped { line, column, what, why });
+        }
+    }
+
+    fn finish(mut self) -> Result<Opml, NotOpml> {
+        if !self.is_opml {
+            return Err(NotOpml(match self.first {
+                Some(root) => format!("its first element is <{}>", root.chars().take(40).collect::<String>()),
+                None if self.text.trim().is_empty() => "it is empty".to_owned(),
+                None => "it has no element".to_owned(),
+            }));
+        }
+        if !self.open.is_empty() {
+            self.at = self.text.len();
+            let n = self.open.len();
+            self.skip(format!("{n} </outline>"), "the file ends without them; they were supplied");
+        }
+        Ok(self.opml)
+    }
+}
+
+/// A path or a folder's name without empty steps. A slash in a name counts as nesting.
+fn tidy_path(name: &str) -> String {
+    let steps = name.split('/').map(str::trim).filter(|step| !step.is_empty());
+    steps.collect::<Vec<_>>().join("/")
+}
+
+fn push_tag(tags: &mut Vec<String>, tag: &str) {
+    if !tag.is_empty() && !tags.iter().any(|known| known == tag) {
+        tags.push(tag.to_owned());
+    }
+}
+
+/// Counts lines as far as it has looked, since places come in order.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+    line_start: usize,
+}
+
+impl Lines<'_> {
+    /// Line and column, both from 1, the column in characters.
+    fn place(&mut self, offset: usize) -> (usize, usize) {
+        for (i, _) in self.text[self.at..offset].match_indices('\n') {
+            self.line += 1;
+            self.line_start = self.at + i + 1;
+        }
+        self.at = offset;
+        (self.line, self.text[self.line_start..offset].chars().count() + 1)
+    }
+}
+
+/// Writes a list: each feed in the folders of its first tag, further tags as categories. A tag
+/// with a comma cannot be a category, so the feed stands in that folder once more.
+pub fn write(title: &str, outlines: &[Outline]) -> String {
+    let mut out = String::from(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\">\n<head><title>",
+    );
+    escape_text(title, &mut out);
+    out.push_str("</title></head>\n<body>\n");
+    let mut placed: Vec<(Vec<&str>, &Outline)> = Vec::with_capacity(outlines.len());
+    for outline in outlines {
+        let folder = outline.tags.first().map_or("", String::as_str);
+        let more = outline.tags.iter().skip(1).filter(|tag| tag.contains(','));
+        for tag in std::iter::once(folder).chain(more.map(String::as_str)) {
+            let steps = tag.split('/').map(str::trim).filter(|step| !step.is_empty());
+            placed.push((steps.collect(), outline));
+        }
+    }
+    // Feeds of one folder must stand together; within it they keep their order.
+    placed.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut open: Vec<&str> = Vec::new();
+    for (path, outline) in placed {
+        let shared = open.iter().zip(&path).take_while(|(a, b)| a == b).count();
+        while open.len() > shared {
+            open.pop();
+            indent(&mut out, open.len());
+            out.push_str("</outline>\n");
+        }
+        for folder in &path[shared..] {
+            indent(&mut out, open.len());
+            out.push_str("<outline");
+            attribute(&mut out, "text", folder);
+            out.push_str(">\n");
+            open.push(folder);
+        }
+        indent(&mut out, open.len());
+        write_feed(&mut out, outline);
+    }
+    while open.pop().is_some() {
+        indent(&mut out, open.len());
+        out.push_str("</outline>\n");
+    }
+    out.push_str("</body>\n</opml>\n");
+    out
+}
+
+fn write_feed(out: &mut String, outline: &Outline) {
+    out.push_str("<outline type=\"rss\"");
+    let title = outline.title.as_deref();
+    attribute(out, "text", title.unwrap_or(&outline.url));
+    if let Some(title) = title {
+        attribute(out, "title", title);
+    }
+    attribute(out, "xmlUrl", &outline.url);
+    if let Some(site) = &outline.site {
+        attribute(out, "htmlUrl", site);
+    }
+    let more: Vec<String> = outline
+        .tags
+        .iter()
+        .skip(1)
+        .filter(|tag| !tag.contains(','))
+        .map(|tag| format!("/{tag}"))
+        .collect();
+    if !more.is_empty() {
+        attribute(out, "category", &more.join(","));
+    }
+    out.push_str("/>\n");
+}
+
+fn attribute(out: &mut String, name: &str, value: &str) {
+    out.push(' ');
+    out.push_str(name);
+    out.push_str("=\"");
+    escape_attribute(value, out);
+    out.push('"');
+}
+
+fn indent(out: &mut String, depth: usize) {
+    (0..=depth).for_each(|_| out.push_str("  "));
+}

@@ -1,0 +1,124 @@
+//! Why bytes are not a feed, said as what they are instead. Looks at the beginning only.
+
+use crate::attribute::Attributes;
+
+/// The bytes are no feed; `Display` says what they are.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a feed: {what}")]
+pub struct NotAFeed {
+    pub kind: Kind,
+    what: String,
+}
+
+/// What bytes are instead of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Empty,
+    Html,
+    Opml,
+    Json,
+    Xml,
+    Text,
+    Binary,
+}
+
+impl NotAFeed {
+    pub(crate) fn new(kind: Kind, what: impl Into<String>) -> NotAFeed {
+        NotAFeed { kind, what: what.into() }
+    }
+
+    /// An XML document whose root is `root`.
+    pub(crate) fn root(root: &str, text: &str) -> NotAFeed {
+        let local = root.rsplit(':').next().unwrap_or(root).to_ascii_lowercase();
+        match local.as_str() {
+            "html" | "head" | "body" | "script" | "div" | "p" | "meta" | "title" | "table" => {
+                NotAFeed::html(text)
+            }
+            "opml" | "outline" => NotAFeed::new(
+                Kind::Opml,
+                "an OPML list of feeds; import it instead of adding it as a feed",
+            ),
+            "urlset" | "sitemapindex" => NotAFeed::new(Kind::Xml, "a sitemap"),
+            "svg" => NotAFeed::new(Kind::Xml, "an SVG image"),
+            "service" => NotAFeed::new(Kind::Xml, "an AtomPub service document"),
+            "opensearchdescription" => NotAFeed::new(Kind::Xml, "an OpenSearch description"),
+            "error" => NotAFeed::new(Kind::Xml, "an XML error message"),
+            _ => NotAFeed::new(Kind::Xml, format!("an XML document with the root <{}>", brief(root))),
+        }
+    }
+
+    pub(crate) fn html(text: &str) -> NotAFeed {
+        let advice = "`tidings discover` finds the feeds it names";
+        match html_title(text) {
+            Some(title) => NotAFeed::new(
+                Kind::Html,
+                format!("an HTML page titled \"{title}\"; {advice}"),
+            ),
+            None => NotAFeed::new(Kind::Html, format!("an HTML page; {advice}")),
+        }
+    }
+
+    /// Text without any element that opens a feed.
+    pub(crate) fn text(text: &str) -> NotAFeed {
+        let start = text.trim_start().get(..15).unwrap_or("");
+        if text.trim().is_empty() {
+            NotAFeed::new(Kind::Empty, "the document is empty")
+        } else if start.eq_ignore_ascii_case("<!doctype html>") {
+            NotAFeed::html(text)
+        } else if text.trim_start().starts_with('<') {
+            NotAFeed::new(Kind::Xml, "an XML document without an element")
+        } else {
+            NotAFeed::new(Kind::Text, format!("plain text that begins \"{}\"", brief(text.trim_start())))
+        }
+    }
+}
+
+/// Files that people link as feeds by mistake, told by their first bytes.
+pub(crate) fn binary(bytes: &[u8]) -> Option<NotAFeed> {
+    let what = match bytes {
+        [b'%', b'P', b'D', b'F', ..] => "a PDF file",
+        [0x89, b'P', b'N', b'G', ..] => "a PNG image",
+        [0xff, 0xd8, 0xff, ..] => "a JPEG image",
+        [b'G', b'I', b'F', b'8', ..] => "a GIF image",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "a WebP image",
+        [b'P', b'K', 3, 4, ..] => "a ZIP archive",
+        [0x1f, 0x8b, ..] => "gzip data that was not decompressed",
+        [b'I', b'D', b'3', ..] => "an MP3 file",
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => "an MP4 file",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "zstd data that was not decompressed",
+        _ => {
+            let head = &bytes[..bytes.len().min(512)];
+            let controls = head.iter().filter(|b| **b < 9 || (14..27).contains(*b)).count();
+            if controls * 10 <= head.len() {
+                return None;
+            }
+            "binary data of an unknown kind"
+        }
+    };
+    Some(NotAFeed::new(Kind::Binary, what))
+}
+
+fn html_title(text: &str) -> Option<String> {
+    let lower = text.get(..text.floor_char_boundary(65_536))?.to_ascii_lowercase();
+    let start = lower.find("<title")?;
+    let open = start + lower[start..].find('>')? + 1;
+    let end = open + lower[open..].find("</title").unwrap_or(0);
+    let title = crate::attribute::value(&text[open..end]).into_owned();
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!title.is_empty()).then(|| brief(&title))
+}
+
+/// The beginning of a text, on one line, short enough for a message.
+fn brief(text: &str) -> String {
+    let line: String = text
+        .chars()
+        .take(80)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether this root, with these attributes, is one that names its feed elsewhere.
+pub(crate) fn is_html_root(local: &str, attrs: Attributes<'_>) -> bool {
+    matches!(local, "html" | "head" | "body") || attrs.get("xmlns").is_some_and(|ns| ns.ends_with("/xhtml"))
+}

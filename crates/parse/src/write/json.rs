@@ -1,0 +1,64 @@
+//! JSON Feed 1.1.
+
+use feed::{Enclosure, Item};
+use serde_json::{Map, Value, json as value};
+
+use super::{Published, UNKNOWN_TYPE};
+
+/// The document as JSON Feed 1.1.
+pub fn json(doc: &Published) -> String {
+    let mut root = Map::new();
+    let mut put = |name: &str, text: Option<&str>| {
+        if let Some(text) = text {
+            root.insert(name.to_owned(), text.into());
+        }
+    };
+    put("version", Some("https://jsonfeed.org/version/1.1"));
+    put("title", Some(&doc.title));
+    put("home_page_url", doc.link.as_deref());
+    put("feed_url", doc.self_link.as_deref());
+    put("language", doc.language.as_deref());
+    if !doc.hubs.is_empty() {
+        let hubs = doc.hubs.iter().map(|url| value!({"type": "WebSub", "url": url})).collect();
+        root.insert("hubs".to_owned(), Value::Array(hubs));
+    }
+    let items = doc.identified().map(|(id, item)| object(id, item)).collect();
+    root.insert("items".to_owned(), Value::Array(items));
+    Value::Object(root).to_string()
+}
+
+fn object(id: &str, item: &Item) -> Value {
+    let mut object = Map::new();
+    let mut put = |name: &str, text: Option<&str>| {
+        if let Some(text) = text {
+            object.insert(name.to_owned(), text.into());
+        }
+    };
+    put("id", Some(id));
+    put("url", item.link.as_deref());
+    put("title", item.title.as_deref());
+    put("summary", item.summary.as_deref());
+    // One of the contents is demanded; an empty one says that there is none.
+    put("content_html", Some(item.content.as_deref().unwrap_or("")));
+    put("date_published", item.published.map(|t| t.to_string()).as_deref());
+    put("date_modified", item.updated.map(|t| t.to_string()).as_deref());
+    if let Some(author) = &item.author {
+        object.insert("authors".to_owned(), value!([{"name": author}]));
+    }
+    if !item.categories.is_empty() {
+        object.insert("tags".to_owned(), value!(item.categories));
+    }
+    if !item.enclosures.is_empty() {
+        let files = item.enclosures.iter().map(attachment).collect();
+        object.insert("attachments".to_owned(), Value::Array(files));
+    }
+    Value::Object(object)
+}
+
+fn attachment(file: &Enclosure) -> Value {
+    let mime_type = file.mime_type.as_deref().unwrap_or(UNKNOWN_TYPE);
+    match file.length {
+        Some(n) => value!({"url": file.url, "mime_type": mime_type, "size_in_bytes": n}),
+        None => value!({"url": file.url, "mime_type": mime_type}),
+    }
+}

@@ -1,0 +1,315 @@
+//! Gathers the text of one field, inline markup included, until its element ends.
+//! Does not know where the value goes.
+
+use std::borrow::Cow;
+
+use url::Url;
+
+use super::vocabulary::Field;
+use crate::attribute::{Attributes, value};
+use crate::entity::{escape_attribute, escape_text, unescape, windows_1252};
+use crate::namespace::Ns;
+use crate::warning::{Trouble, Warnings};
+use crate::{base64, resolve};
+
+/// How the text of a field is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// A date, a link, a number: tags inside say nothing.
+    Value,
+    /// Prose without markup.
+    Text,
+    /// Prose whose markup is escaped.
+    Html,
+    /// Prose whose markup is written inline. With `shell`, one `div` around all of it is only a
+    /// wrapper (Atom 1.0 says so).
+    Markup { shell: bool },
+    Base64,
+}
+
+impl Mode {
+    /// The mode that `type` and `mode` of an Atom text construct ask for. RSS has neither: its
+    /// prose is HTML.
+    pub(super) fn of(attrs: Attributes<'_>, atom: bool, atom_1: bool) -> Mode {
+        let kind = attrs.text("type").map(|t| t.to_ascii_lowercase());
+        let mode = attrs.text("mode").map(|m| m.to_ascii_lowercase());
+        if mode.as_deref() == Some("base64") {
+            return Mode::Base64;
+        }
+        match kind.as_deref() {
+            None if atom => Mode::Text,
+            None => Mode::Html,
+            Some("text" | "text/plain") if !atom => Mode::Html,
+            Some("html" | "text/html") if mode.as_deref() == Some("xml") => {
+                Mode::Markup { shell: false }
+            }
+            Some("html" | "text/html") => Mode::Html,
+            Some("xhtml") => Mode::Markup { shell: atom_1 },
+            Some(t) if t.ends_with("+xml") || t.ends_with("/xml") => Mode::Markup { shell: atom_1 },
+            Some(t) if t == "text" || t.starts_with("text/") || !t.contains('/') => Mode::Text,
+            Some(t) if t.ends_with("/json") || !atom => Mode::Text,
+            Some(_) => Mode::Base64,
+        }
+    }
+}
+
+pub(super) struct Capture {
+    pub(super) field: Field,
+    pub(super) rank: u8,
+    pub(super) depth: usize,
+    mode: Mode,
+    /// `isPermaLink`, for the field that has it.
+    pub(super) permalink: bool,
+    /// A value given by attribute, which the text only replaces if it says something.
+    pub(super) given: Option<String>,
+    text: String,
+    bytes_max: usize,
+    cut: bool,
+    shell: Shell,
+    /// A `div` around escaped HTML, which some software adds, is open and left out.
+    unwrapped: bool,
+}
+
+/// Where the outermost `div` lies in the gathered text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Shell {
+    #[default]
+    None,
+    Open(usize),
+    Closed { from: usize, to: usize, after: usize },
+}
+
+impl Capture {
+    pub(super) fn new(field: Field, rank: u8, depth: usize, mode: Mode, bytes_max: usize) -> Capture {
+        Capture {
+            field,
+            rank,
+            depth,
+            mode,
+            permalink: true,
+            given: None,
+            text: String::new(),
+            bytes_max,
+            cut: false,
+            shell: Shell::None,
+            unwrapped: false,
+        }
+    }
+
+    pub(super) fn text(&mut self, raw: &str, offset: usize, warnings: &mut Warnings) {
+        let plain = unescape(raw, offset, warnings);
+        let clean = clean(&plain, offset, warnings);
+        self.push_text(&clean, offset, warnings);
+    }
+
+    pub(super) fn cdata(&mut self, raw: &str, offset: usize, warnings: &mut Warnings) {
+        let clean = clean(raw, offset, warnings);
+        self.push_text(&clean, offset, warnings);
+    }
+
+    fn push_text(&mut self, text: &str, offset: usize, warnings: &mut Warnings) {
+        if matches!(self.mode, Mode::Markup { .. }) {
+            let mut escaped = String::with_capacity(text.len());
+            escape_text(text, &mut escaped);
+            self.push(&escaped, offset, warnings);
+        } else {
+            self.push(text, offset, warnings);
+        }
+    }
+
+    fn push(&mut self, text: &str, offset: usize, warnings: &mut Warnings) {
+        if self.cut {
+            return;
+        }
+        let room = self.bytes_max.saturating_sub(self.text.len());
+        if text.len() > room {
+            self.cut = true;
+            warnings.note(Trouble::FieldTooLong, offset);
+            self.text.push_str(&text[..text.floor_char_boundary(room)]);
+        } else {
+            self.text.push_str(text);
+        }
+    }
+
+    /// A tag inside the text. `level` counts from 1, the field's own children.
+    pub(super) fn start(&mut self, tag: &Inline<'_>, level: usize, at: usize, w: &mut Warnings) {
+        match self.mode {
+            Mode::Value | Mode::Base64 => return,
+            Mode::Markup { .. } => {}
+            Mode::Html if level == 1 && tag.is_div() && self.text.trim().is_empty() && !tag.empty => {
+                self.unwrapped = true;
+                return;
+            }
+            Mode::Text | Mode::Html => self.become_markup(),
+        }
+        let opens_shell = level == 1
+            && self.shell == Shell::None
+            && self.mode == (Mode::Markup { shell: true })
+            && tag.is_div()
+            && self.text.trim().is_empty();
+        let mut written = String::with_capacity(tag.attrs_len() + 16);
+        tag.write_open(&mut written);
+        self.push(&written, at, w);
+        if opens_shell && !tag.empty {
+            self.shell = Shell::Open(self.text.len());
+        }
+    }
+
+    pub(super) fn end(&mut self, name: &str, level: usize, at: usize, w: &mut Warnings) {
+        if !matches!(self.mode, Mode::Markup { .. }) || is_void(name) {
+            return;
+        }
+        if level == 1 && std::mem::take(&mut self.unwrapped) {
+            return;
+        }
+        let to = self.text.len();
+        self.push(&format!("</{}>", shown_name(name)), at, w);
+        if let (1, Shell::Open(from)) = (level, self.shell) {
+            self.shell = Shell::Closed { from, to, after: self.text.len() };
+        }
+    }
+
+    /// From the first tag on the prose is inline markup. What came before is escaped too, unless
+    /// it is markup already.
+    fn become_markup(&mut self) {
+        self.mode = Mode::Markup { shell: false };
+        if !looks_like_html(&self.text) {
+            let mut escaped = String::with_capacity(self.text.len());
+            escape_text(&self.text, &mut escaped);
+            self.text = escaped;
+        }
+    }
+
+    /// The field's value: trimmed, decoded, with absolute links; nothing if it is empty.
+    pub(super) fn finish(self, base: Option<&Url>, offset: usize, w: &mut Warnings) -> Option<String> {
+        let text = match self.shell {
+            Shell::Closed { from, to, after } if self.text[after..].trim().is_empty() => {
+                &self.text[from..to]
+            }
+            _ => self.text.as_str(),
+        };
+        let text = text.trim();
+        if text.is_empty() {
+            return self.given;
+        }
+        match self.mode {
+            Mode::Value | Mode::Text => Some(text.to_owned()),
+            Mode::Html | Mode::Markup { .. } => Some(resolve::markup(text.to_owned(), base)),
+            Mode::Base64 => match base64::decode(text) {
+                Some(decoded) => Some(resolve::markup(decoded.trim().to_owned(), base)),
+                None => {
+                    w.note(Trouble::BadBase64, offset);
+                    Some(text.to_owned())
+                }
+            },
+        }
+    }
+}
+
+/// A start tag inside prose.
+pub(super) struct Inline<'a> {
+    pub(super) ns: Ns,
+    pub(super) name: &'a str,
+    pub(super) local: &'a str,
+    pub(super) attrs: Attributes<'a>,
+    pub(super) empty: bool,
+    pub(super) base: Option<&'a Url>,
+}
+
+impl Inline<'_> {
+    fn is_div(&self) -> bool {
+        self.local.eq_ignore_ascii_case("div")
+    }
+
+    fn attrs_len(&self) -> usize {
+        self.attrs.iter().map(|(n, v)| n.len() + v.len() + 4).sum()
+    }
+
+    fn write_open(&self, out: &mut String) {
+        out.push('<');
+        out.push_str(shown_name(self.name));
+        for (name, raw) in self.attrs.iter() {
+            if self.is_about_xml(name) {
+                continue;
+            }
+            let value = value(raw);
+            let value = match self.base {
+                Some(base) if resolve::holds_address(name) && !value.starts_with('#') => {
+                    Cow::Owned(resolve::link(&value, Some(base)))
+                }
+                _ => value,
+            };
+            out.push(' ');
+            out.push_str(name);
+            out.push_str("=\"");
+            escape_attribute(&value, out);
+            out.push('"');
+        }
+        if is_void(self.local) {
+            out.push_str(" />");
+        } else {
+            out.push('>');
+        }
+    }
+
+    /// Declarations that mean nothing once the text stands alone.
+    fn is_about_xml(&self, name: &str) -> bool {
+        name == "xml:base"
+            || name.starts_with("xmlns:")
+            || (name == "xmlns" && self.ns != Ns::Other)
+    }
+}
+
+/// Prefixes mean nothing once the text stands alone: HTML knows `svg`, not `svg:svg`.
+fn shown_name(name: &str) -> &str {
+    name.rsplit(':').next().unwrap_or(name)
+}
+
+/// Elements of HTML that have no end tag.
+fn is_void(name: &str) -> bool {
+    let local = name.rsplit(':').next().unwrap_or(name);
+    ["br", "img", "hr", "input", "meta", "area", "base", "col", "embed", "link", "param", "source", "track", "wbr"]
+        .iter()
+        .any(|void| local.eq_ignore_ascii_case(void))
+}
+
+/// Whether a text holds tags or references, so that it must be HTML already.
+fn looks_like_html(text: &str) -> bool {
+    let tag = text.match_indices('<').any(|(at, _)| {
+        text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'))
+    });
+    let reference = text.match_indices('&').any(|(at, _)| {
+        let tail: String = text[at + 1..].chars().take(12).collect();
+        tail.find(';').is_some_and(|end| {
+            end > 0 && tail[..end].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'#')
+        })
+    });
+    tag || reference
+}
+
+/// Text without the control characters that XML forbids. Those of the upper range are meant as
+/// windows-1252 and become what they show.
+fn clean<'a>(text: &'a str, offset: usize, warnings: &mut Warnings) -> Cow<'a, str> {
+    let suspicious = |b: u8| (b < 0x20 && b != b'\n' && b != b'\t') || b == 0xc2 || b == 0xef;
+    if !text.bytes().any(suspicious) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\r' => {
+                if chars.peek() != Some(&'\n') {
+                    out.push('\n');
+                }
+            }
+            '\n' | '\t' => out.push(c),
+            '\u{80}'..='\u{9f}' => out.push(windows_1252(c as u8)),
+            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
+                warnings.note(Trouble::BadCharacter, offset);
+            }
+            _ => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}

@@ -1,0 +1,193 @@
+//! What has been read so far of a document and of an item, with the rank of each claim, so that
+//! the best one counts in whatever order they come. Invents nothing.
+
+use feed::{Enclosure, Hints, Item, Time};
+
+use super::hint;
+use crate::{Limits, resolve};
+
+/// The best claim so far for one field.
+#[derive(Debug)]
+pub(super) struct Slot<T> {
+    rank: u8,
+    value: Option<T>,
+}
+
+impl<T> Default for Slot<T> {
+    fn default() -> Slot<T> {
+        Slot { rank: u8::MAX, value: None }
+    }
+}
+
+impl<T> Slot<T> {
+    /// Takes the claim if it is better than what is there; says whether it did.
+    pub(super) fn offer(&mut self, rank: u8, value: T) -> bool {
+        let better = self.value.is_none() || rank < self.rank;
+        if better {
+            self.rank = rank;
+            self.value = Some(value);
+        }
+        better
+    }
+
+    pub(super) fn into_value(self) -> Option<T> {
+        self.value
+    }
+
+    fn is_taken_at(&self, rank: u8) -> bool {
+        self.value.is_some() && self.rank == rank
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ItemDraft {
+    pub(super) id: Slot<String>,
+    pub(super) title: Slot<String>,
+    pub(super) link: Slot<String>,
+    pub(super) published: Slot<Time>,
+    pub(super) updated: Slot<Time>,
+    author: Slot<Vec<String>>,
+    summary: Slot<String>,
+    pub(super) content: Slot<String>,
+    categories: Vec<String>,
+    enclosures: Vec<Enclosure>,
+}
+
+impl ItemDraft {
+    /// A `description` or `summary`. Where an item has both, the first is the summary and the
+    /// other the longer text, unless a real content comes.
+    pub(super) fn summary(&mut self, rank: u8, text: String) {
+        if self.summary.is_taken_at(rank) {
+            if self.summary.value.as_ref() != Some(&text) {
+                self.content.offer(9, text);
+            }
+        } else {
+            self.summary.offer(rank, text);
+        }
+    }
+
+    /// Several authors of one rank are all authors.
+    pub(super) fn author(&mut self, rank: u8, name: String, limits: &Limits) {
+        match &mut self.author.value {
+            Some(names) if self.author.rank == rank => push_new(names, name, limits),
+            _ => {
+                self.author.offer(rank, vec![name]);
+            }
+        }
+    }
+
+    pub(super) fn category(&mut self, name: String, limits: &Limits) {
+        push_new(&mut self.categories, name, limits);
+    }
+
+    /// Comma-separated words, each a category.
+    pub(super) fn keywords(&mut self, text: &str, limits: &Limits) {
+        for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+            self.category(word.to_owned(), limits);
+        }
+    }
+
+    pub(super) fn enclosure(&mut self, enclosure: Enclosure, limits: &Limits) {
+        if let Some(known) = self.enclosures.iter_mut().find(|e| e.url == enclosure.url) {
+            // The same file by two elements: what one does not say the other may.
+            known.mime_type = known.mime_type.take().or(enclosure.mime_type);
+            known.length = known.length.or(enclosure.length);
+        } else if self.enclosures.len() < limits.list_max {
+            self.enclosures.push(enclosure);
+        }
+    }
+
+    pub(super) fn has_id(&self) -> bool {
+        self.id.value.is_some()
+    }
+
+    pub(super) fn finish(self) -> Item {
+        Item {
+            id: self.id.value,
+            title: self.title.value,
+            link: self.link.value,
+            published: self.published.value,
+            updated: self.updated.value,
+            author: self.author.value.map(|names| names.join(", ")),
+            summary: self.summary.value,
+            content: self.content.value,
+            categories: self.categories,
+            enclosures: self.enclosures,
+        }
+    }
+}
+
+fn push_new(list: &mut Vec<String>, text: String, limits: &Limits) {
+    if list.len() < limits.list_max && !list.contains(&text) {
+        list.push(text);
+    }
+}
+
+/// An Atom person, or the text of an RSS author.
+#[derive(Debug, Default)]
+pub(super) struct PersonDraft {
+    pub(super) depth: usize,
+    pub(super) rank: u8,
+    pub(super) text: String,
+    pub(super) name: Option<String>,
+    pub(super) email: Option<String>,
+}
+
+impl PersonDraft {
+    pub(super) fn finish(self) -> Option<String> {
+        match (self.name, self.email) {
+            (Some(name), Some(email)) if name != email => Some(format!("{name} ({email})")),
+            (Some(name), _) => Some(name),
+            (None, Some(email)) => Some(email),
+            (None, None) => Some(self.text.trim().to_owned()).filter(|t| !t.is_empty()),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct FactsDraft {
+    pub(super) title: Slot<String>,
+    pub(super) link: Slot<String>,
+    pub(super) self_link: Slot<String>,
+    pub(super) hubs: Vec<String>,
+    pub(super) language: Slot<String>,
+    pub(super) updated: Slot<Time>,
+    pub(super) hints: Hints,
+    pub(super) period: Option<String>,
+    pub(super) frequency: Option<String>,
+}
+
+impl FactsDraft {
+    /// A language, spelled as RFC 5646 has it: software writes `en_US` for `en-US`.
+    pub(super) fn language(&mut self, rank: u8, text: &str) {
+        if !text.is_empty() {
+            self.language.offer(rank, text.replace('_', "-"));
+        }
+    }
+
+    pub(super) fn hub(&mut self, url: String, limits: &Limits) {
+        push_new(&mut self.hubs, url, limits);
+    }
+
+    /// The hints, `sy:` included, whose two halves come apart.
+    pub(super) fn hints(&mut self) -> Hints {
+        let mut hints = std::mem::take(&mut self.hints);
+        hints.update_every = hint::update_every(self.period.as_deref(), self.frequency.as_deref());
+        hints.skip_hours.sort_unstable();
+        hints.skip_hours.dedup();
+        hints.skip_days.sort_unstable();
+        hints.skip_days.dedup();
+        hints
+    }
+}
+
+/// An enclosure, if its address says anything.
+pub(super) fn enclosure(
+    url: Option<String>,
+    mime_type: Option<String>,
+    length: Option<&str>,
+    base: Option<&url::Url>,
+) -> Option<Enclosure> {
+    let length = length.and_then(|l| l.trim().replace(',', "").parse().ok());
+    Some(Enclosure { url: resolve::link(&url?, base), mime_type, length })
+}

@@ -1,0 +1,396 @@
+//! The walk over a document's tags: keeps the stack of open elements, supplies missing ends, and
+//! hands texts to the fields they belong to. Each token is looked at once.
+
+use url::Url;
+
+use super::Root;
+use super::capture::{Capture, Inline, Mode};
+use super::draft::{FactsDraft, ItemDraft, PersonDraft};
+use super::vocabulary::{Element, Field, element, never_inside_text};
+use crate::attribute::{Attributes, value};
+use crate::namespace::{Ns, Scopes, lower};
+use crate::scan::{Scanner, Token};
+use crate::warning::{Trouble, Warnings};
+use crate::{Document, Format, Limits, resolve};
+
+pub(super) struct Walk<'a> {
+    text: &'a str,
+    scanner: Scanner<'a>,
+    /// Names of the open elements, as written.
+    stack: Vec<&'a str>,
+    n_too_deep: usize,
+    scopes: Scopes<'a>,
+    outer_base: Option<&'a Url>,
+    bases: Vec<(usize, Url)>,
+    /// The element whose content does not concern us.
+    skip: Option<usize>,
+    pub(super) capture: Option<Capture>,
+    person: Option<PersonDraft>,
+    pub(super) item: Option<(usize, ItemDraft)>,
+    items: Vec<feed::Item>,
+    pub(super) facts: FactsDraft,
+    pub(super) format: Format,
+    atom: bool,
+    pub(super) limits: &'a Limits,
+    pub(super) warnings: Warnings,
+    pub(super) at: usize,
+    full: bool,
+}
+
+/// A start tag with its meaning.
+pub(super) struct Tag<'a> {
+    pub(super) ns: Ns,
+    pub(super) local: &'a str,
+    pub(super) attrs: Attributes<'a>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        text: &'a str,
+        root: Root,
+        base: Option<&'a Url>,
+        limits: &'a Limits,
+        warnings: Warnings,
+    ) -> Walk<'a> {
+        let mut walk = Walk {
+            text,
+            scanner: Scanner::new(text, root.at),
+            stack: Vec::with_capacity(16),
+            n_too_deep: 0,
+            scopes: Scopes::default(),
+            outer_base: base,
+            bases: Vec::new(),
+            skip: None,
+            capture: None,
+            person: None,
+            item: None,
+            items: Vec::new(),
+            facts: FactsDraft::default(),
+            format: root.format,
+            atom: root.atom,
+            limits,
+            warnings,
+            at: root.at,
+            full: false,
+        };
+        walk.open_root(root.ns);
+        walk
+    }
+
+    /// The root itself: an `entry` alone is an item, everything else only holds.
+    fn open_root(&mut self, ns: Ns) {
+        let Some(Token::Start { name, attrs, empty }) = self.scanner.next(&mut self.warnings) else {
+            return;
+        };
+        let attrs = Attributes::new(attrs);
+        self.enter(attrs);
+        self.scopes.adopt_default(ns);
+        self.stack.push(name);
+        if lower(name.rsplit(':').next().unwrap_or(name)) == "entry" {
+            self.item = Some((0, ItemDraft::default()));
+        }
+        if empty {
+            self.close_to(0);
+        }
+    }
+
+    pub(super) fn run(&mut self) {
+        while let Some(token) = self.scanner.next(&mut self.warnings) {
+            self.at = self.scanner.token_start();
+            match token {
+                Token::Text(raw) => self.characters(raw, false),
+                Token::Cdata(raw) => self.characters(raw, true),
+                Token::Start { name, attrs, empty } => {
+                    self.start(name, Attributes::new(attrs), empty);
+                }
+                Token::End { name } => self.end(name),
+            }
+            if self.full {
+                return;
+            }
+        }
+        self.at = self.text.len();
+        if !self.stack.is_empty() {
+            self.warnings.note(Trouble::CutOff, self.at);
+            // An item that breaks off before its id would come back under another key.
+            if self.item.as_ref().is_some_and(|(_, draft)| !draft.has_id()) {
+                self.capture = None;
+                self.person = None;
+                self.item = None;
+            }
+            self.close_to(0);
+        }
+    }
+
+    fn characters(&mut self, raw: &'a str, is_cdata: bool) {
+        if let Some(capture) = &mut self.capture {
+            if is_cdata {
+                capture.cdata(raw, self.at, &mut self.warnings);
+            } else {
+                capture.text(raw, self.at, &mut self.warnings);
+            }
+        } else if let Some(person) = &mut self.person
+            && self.skip.is_none()
+            && person.text.len() + raw.len() <= self.limits.field_bytes_max
+        {
+            let text = if is_cdata { raw.into() } else { value(raw) };
+            person.text.push_str(&text);
+        }
+    }
+
+    fn start(&mut self, name: &'a str, attrs: Attributes<'a>, empty: bool) {
+        if self.stack.len() >= self.limits.depth_max {
+            self.warnings.note(Trouble::TooDeep, self.at);
+            self.n_too_deep += usize::from(!empty);
+            return;
+        }
+        self.enter(attrs);
+        let (ns, local) = self.scopes.resolve(name);
+        let tag = Tag { ns, local, attrs };
+        let lowered = lower(local);
+        if empty && self.item.is_some() && element(ns, &lowered) == Element::Item {
+            // `<item/>` in the middle of an item says nothing, and ends nothing either.
+            self.scopes.leave(self.stack.len());
+            self.warnings.note(Trouble::StrayEnd, self.at);
+            return;
+        }
+        self.supply_ends(&tag, &lowered);
+        let depth = self.stack.len();
+        self.stack.push(name);
+        if self.skip.is_some() {
+        } else if let Some(capture) = &mut self.capture {
+            let level = depth - capture.depth;
+            let base = current_base(&self.bases, self.outer_base);
+            let inline = Inline { ns, name, local, attrs, empty, base };
+            capture.start(&inline, level, self.at, &mut self.warnings);
+        } else {
+            self.open(&tag, element(ns, &lowered), depth);
+        }
+        if empty {
+            self.close_to(depth);
+        }
+    }
+
+    /// What an element's attributes say about namespaces, base and language.
+    fn enter(&mut self, attrs: Attributes<'a>) {
+        if !attrs.mention_xml() {
+            return;
+        }
+        let depth = self.stack.len();
+        self.scopes.enter(depth, attrs);
+        for (name, raw) in attrs.iter() {
+            let outer = current_base(&self.bases, self.outer_base);
+            match name {
+                "xml:base" => {
+                    if let Some(base) = resolve::base(&value(raw), outer) {
+                        self.bases.push((depth, base));
+                    }
+                }
+                "xml:lang" if depth == 0 => self.facts.language(2, value(raw).trim()),
+                _ => {}
+            }
+        }
+    }
+
+    /// An item begins inside another, or a field inside a text: the end tags are missing.
+    fn supply_ends(&mut self, tag: &Tag<'a>, lowered: &str) {
+        let is_item = element(tag.ns, lowered) == Element::Item;
+        if let Some(capture) = &self.capture
+            && (is_item || self.stack.len() == capture.depth + 1)
+            && never_inside_text(tag.ns, lowered)
+            && !(capture.field.is_prose() && self.is_inline_name(tag, lowered))
+        {
+            let depth = capture.depth;
+            self.warnings.note(Trouble::MissingEnd, self.at);
+            self.close_to(depth);
+        }
+        if !is_item {
+            return;
+        }
+        if let Some((depth, _)) = &self.item {
+            let depth = *depth;
+            // Inside something foreign an `entry` is that vocabulary's own.
+            if self.skip.is_none() {
+                self.warnings.note(Trouble::MissingEnd, self.at);
+                self.close_to(depth);
+            }
+        } else if let Some(depth) = self.skip
+            && self.scopes.resolve(self.stack[depth]).0.is_rss()
+        {
+            self.warnings.note(Trouble::MissingEnd, self.at);
+            self.close_to(depth);
+        }
+    }
+
+    /// `title` and `link` with the shape of HTML stand in prose without being fields.
+    fn is_inline_name(&self, tag: &Tag<'a>, lowered: &str) -> bool {
+        let field = self.capture.as_ref().map(|c| c.field);
+        match lowered {
+            "title" => field != Some(Field::Title) && self.atom,
+            "link" => tag.attrs.get("rel").is_some_and(|rel| rel.contains("stylesheet")),
+            _ => false,
+        }
+    }
+
+    fn open(&mut self, tag: &Tag<'a>, meaning: Element, depth: usize) {
+        // Guests of the other family (Atom in RSS) only fill what the hosts leave open.
+        let guest = (tag.ns.is_atom() && !self.atom) || (tag.ns.is_rss() && self.atom_strictly());
+        let rank = |rank: u8| if guest { rank + 10 } else { rank };
+        if let Some(person) = &self.person {
+            let field = match tag.local {
+                "name" => Field::PersonName,
+                "email" => Field::PersonEmail,
+                _ => {
+                    self.skip = Some(depth);
+                    return;
+                }
+            };
+            if depth == person.depth + 1 {
+                self.begin(field, 0, depth, Mode::Value);
+            }
+            return;
+        }
+        match meaning {
+            Element::Container => {}
+            Element::Foreign => self.skip = Some(depth),
+            Element::Item if self.items.len() >= self.limits.items_max => {
+                self.warnings.note(Trouble::TooManyItems, self.at);
+                self.close_to(0);
+                self.full = true;
+            }
+            Element::Item => {
+                let mut draft = ItemDraft::default();
+                if let Some(about) = tag.attrs.text("about") {
+                    if resolve::is_web(&about) {
+                        draft.link.offer(8, about.clone());
+                    }
+                    draft.id.offer(1, about);
+                }
+                self.item = Some((depth, draft));
+            }
+            Element::Person if self.item.is_none() => self.skip = Some(depth),
+            Element::Person => {
+                let own = if self.atom { 0 } else { 2 };
+                self.person = Some(PersonDraft { depth, rank: rank(own), ..PersonDraft::default() });
+            }
+            Element::Field(field, own) => self.open_field(tag, field, rank(own), depth),
+        }
+    }
+
+    fn atom_strictly(&self) -> bool {
+        self.atom && (self.scopes.declares(Ns::Atom10) || self.scopes.declares(Ns::Atom03))
+    }
+
+    /// Neither the element at `depth` nor what it holds concerns us.
+    pub(super) fn skip_from(&mut self, depth: usize) {
+        self.skip = Some(depth);
+    }
+
+    pub(super) fn begin(&mut self, field: Field, rank: u8, depth: usize, mode: Mode) {
+        let bytes_max = self.limits.field_bytes_max;
+        self.capture = Some(Capture::new(field, rank, depth, mode, bytes_max));
+    }
+
+    /// How the prose of a tag is written.
+    pub(super) fn prose_mode(&self, tag: &Tag<'a>) -> Mode {
+        let atom = tag.ns.is_atom() || (self.atom && tag.ns.is_rss());
+        if tag.ns == Ns::Xhtml {
+            return Mode::Markup { shell: false };
+        }
+        Mode::of(tag.attrs, atom, atom && self.format != Format::Atom03)
+    }
+
+    fn end(&mut self, name: &str) {
+        if self.n_too_deep > 0 {
+            self.n_too_deep -= 1;
+            return;
+        }
+        let found = self.stack.iter().rposition(|open| {
+            *open == name || open.eq_ignore_ascii_case(name)
+        });
+        let Some(depth) = found else {
+            self.warnings.note(Trouble::StrayEnd, self.at);
+            return;
+        };
+        if depth + 1 < self.stack.len() && self.capture.as_ref().is_none_or(|c| c.depth > depth) {
+            self.warnings.note(Trouble::MissingEnd, self.at);
+        }
+        self.close_to(depth);
+    }
+
+    /// Closes every open element down to `depth`, that one included.
+    fn close_to(&mut self, depth: usize) {
+        while self.stack.len() > depth {
+            let top = self.stack.len() - 1;
+            let Some(name) = self.stack.pop() else { return };
+            self.close(top, name);
+        }
+    }
+
+    fn close(&mut self, depth: usize, name: &'a str) {
+        if self.skip == Some(depth) {
+            self.skip = None;
+        }
+        if let Some(capture) = &mut self.capture {
+            if capture.depth == depth {
+                self.finish_capture();
+            } else if self.skip.is_none() {
+                capture.end(name, depth - capture.depth, self.at, &mut self.warnings);
+            }
+        }
+        if self.person.as_ref().is_some_and(|p| p.depth == depth)
+            && let Some(person) = self.person.take()
+        {
+            let rank = person.rank;
+            if let (Some(name), Some((_, draft))) = (person.finish(), &mut self.item) {
+                draft.author(rank, name, self.limits);
+            }
+        }
+        if self.item.as_ref().is_some_and(|(d, _)| *d == depth)
+            && let Some((_, draft)) = self.item.take()
+        {
+            self.items.push(draft.finish());
+        }
+        self.scopes.leave(depth);
+        while self.bases.last().is_some_and(|(d, _)| *d >= depth) {
+            self.bases.pop();
+        }
+    }
+
+    fn finish_capture(&mut self) {
+        let Some(capture) = self.capture.take() else { return };
+        let (field, rank, permalink) = (capture.field, capture.rank, capture.permalink);
+        let base = current_base(&self.bases, self.outer_base);
+        let Some(text) = capture.finish(base, self.at, &mut self.warnings) else { return };
+        match (field, &mut self.person) {
+            (Field::PersonName, Some(person)) => person.name = person.name.take().or(Some(text)),
+            (Field::PersonEmail, Some(person)) => person.email = person.email.take().or(Some(text)),
+            _ => self.apply(field, rank, permalink, text),
+        }
+    }
+
+    /// The base that relative links are resolved against here.
+    pub(super) fn base(&self) -> Option<&Url> {
+        current_base(&self.bases, self.outer_base)
+    }
+
+    pub(super) fn into_document(mut self) -> Document {
+        let hints = self.facts.hints();
+        Document {
+            format: self.format,
+            title: self.facts.title.into_value(),
+            link: self.facts.link.into_value(),
+            self_link: self.facts.self_link.into_value(),
+            hubs: self.facts.hubs,
+            language: self.facts.language.into_value(),
+            updated: self.facts.updated.into_value(),
+            hints,
+            items: self.items,
+            warnings: self.warnings.sentences(self.text),
+        }
+    }
+}
+
+fn current_base<'b>(bases: &'b [(usize, Url)], outer: Option<&'b Url>) -> Option<&'b Url> {
+    bases.last().map(|(_, base)| base).or(outer)
+}

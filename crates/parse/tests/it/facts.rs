@@ -1,0 +1,228 @@
+//! What each construct of the formats becomes, one fact a test.
+
+use parse::{Document, Format, Limits, document};
+use std::time::Duration;
+
+#[track_caller]
+fn read(text: &str) -> Document {
+    document(text.as_bytes(), None, None, &Limits::default()).unwrap()
+}
+
+#[track_caller]
+fn item(inner: &str) -> feed::Item {
+    let mut doc = read(&format!("<rss version='2.0'><channel><item>{inner}</item></channel></rss>"));
+    assert_eq!(doc.items.len(), 1, "{doc:?}");
+    doc.items.remove(0)
+}
+
+#[track_caller]
+fn entry(inner: &str) -> feed::Item {
+    let text = format!("<feed xmlns='http://www.w3.org/2005/Atom'><entry>{inner}</entry></feed>");
+    read(&text).items.remove(0)
+}
+
+#[test]
+fn hints_are_read_and_nonsense_is_warned_of() {
+    let doc = read(
+        "<rss version='2.0' xmlns:sy='http://purl.org/rss/1.0/modules/syndication/'><channel>
+         <ttl>30</ttl><skipHours><hour>24</hour><hour>3</hour><hour>99</hour></skipHours>
+         <skipDays><day>Sunday</day><day>Monday</day></skipDays>
+         <sy:updatePeriod> hourly </sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>
+         </channel></rss>",
+    );
+    assert_eq!(doc.hints.ttl, Some(Duration::from_secs(1800)));
+    assert_eq!(doc.hints.skip_hours, [0, 3]);
+    assert_eq!(doc.hints.skip_days, [0, 6]);
+    assert_eq!(doc.hints.update_every, Some(Duration::from_secs(900)));
+    assert!(doc.warnings.iter().any(|w| w.contains("hint")), "{:?}", doc.warnings);
+}
+
+#[test]
+fn the_feed_names_itself_and_its_hubs_in_rss_too() {
+    let doc = read(
+        "<rss version='2.0' xmlns:a='http://www.w3.org/2005/Atom'><channel>
+         <a:link rel='self' href='http://e.org/f'/><a:link rel='hub' href='http://hub/'/>
+         <link>http://e.org/</link></channel></rss>",
+    );
+    assert_eq!(doc.self_link.as_deref(), Some("http://e.org/f"));
+    assert_eq!(doc.hubs, ["http://hub/"]);
+    assert_eq!(doc.link.as_deref(), Some("http://e.org/"));
+}
+
+#[test]
+fn a_permalink_stands_in_for_a_missing_link_and_other_ids_do_not() {
+    assert_eq!(item("<guid>http://e.org/1</guid>").link.as_deref(), Some("http://e.org/1"));
+    assert_eq!(item("<guid isPermaLink='false'>http://e.org/1</guid>").link, None);
+    assert_eq!(item("<guid>abc</guid>").link, None);
+    let both = item("<guid>http://e.org/1</guid><link>http://e.org/2</link>");
+    assert_eq!(both.link.as_deref(), Some("http://e.org/2"));
+}
+
+#[test]
+fn the_better_claim_counts_in_whatever_order_it_comes() {
+    let a = item("<dc:title>dc</dc:title><title>own</title><media:title>m</media:title>");
+    assert_eq!(a.title.as_deref(), Some("own"));
+    let b = item("<author>a@e.org</author><dc:creator>A</dc:creator><dc:creator>B</dc:creator>");
+    assert_eq!(b.author.as_deref(), Some("A, B"));
+    let c = item("<itunes:summary>i</itunes:summary><description>d</description>");
+    assert_eq!(c.summary.as_deref(), Some("d"));
+    let d = item("<description>d</description><content:encoded>&lt;p&gt;c</content:encoded>");
+    assert_eq!((d.summary.as_deref(), d.content.as_deref()), (Some("d"), Some("<p>c")));
+    let e = item(
+        "<link>http://feedproxy/x</link><feedburner:origLink>http://e.org/x</feedburner:origLink>",
+    );
+    assert_eq!(e.link.as_deref(), Some("http://e.org/x"));
+}
+
+#[test]
+fn dates_are_claims_and_absent_ones_stay_absent() {
+    let date = |text: &str| Some(text.parse::<feed::Time>().unwrap());
+    let a = item("<dc:date>2003-12-31T10:14:55Z</dc:date>");
+    assert_eq!(a.published, date("2003-12-31T10:14:55Z"));
+    let b = entry("<updated>2003-12-31T10:14:55Z</updated>");
+    assert_eq!((b.published, b.updated), (None, date("2003-12-31T10:14:55Z")));
+    let doc = read("<rss><channel><item><pubDate>soon</pubDate></item></channel></rss>");
+    assert_eq!(doc.items[0].published, None);
+    assert!(doc.warnings[0].contains("`soon`"), "{:?}", doc.warnings);
+}
+
+#[test]
+fn files_become_enclosures_once() {
+    let a = item(
+        "<enclosure url='http://e.org/a.mp3' type='audio/mpeg' length='5'/>
+         <media:group><media:content url='http://e.org/a.mp3' fileSize='7'/>
+         <media:content url='http://e.org/b.mp4' type='video/mp4'/></media:group>
+         <enclosure url=''/>",
+    );
+    let shown: Vec<_> = a
+        .enclosures
+        .iter()
+        .map(|e| (e.url.as_str(), e.mime_type.as_deref(), e.length))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("http://e.org/a.mp3", Some("audio/mpeg"), Some(5)),
+            ("http://e.org/b.mp4", Some("video/mp4"), None)
+        ]
+    );
+    let b = entry("<link rel='enclosure' href='x.ogg' type='audio/ogg' length='9'/>");
+    assert_eq!((b.enclosures[0].url.as_str(), b.enclosures[0].length), ("x.ogg", Some(9)));
+}
+
+#[test]
+fn atom_text_is_taken_as_its_type_says() {
+    assert_eq!(entry("<title>a &lt;b> c</title>").title.as_deref(), Some("a <b> c"));
+    assert_eq!(entry("<title type='html'>a &lt;b>c&lt;/b></title>").title.as_deref(), Some("a <b>c</b>"));
+    let xhtml = "<title type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>a &lt; <i>b</i><br/></div></title>";
+    assert_eq!(entry(xhtml).title.as_deref(), Some("a &lt; <i>b</i><br />"));
+    let prefixed = "<content type='xhtml' xmlns:x='http://www.w3.org/1999/xhtml'><x:div><x:p>a</x:p></x:div></content>";
+    assert_eq!(entry(prefixed).content.as_deref(), Some("<p>a</p>"));
+    let person = "<author><name>A</name><uri>http://e.org</uri></author><author><name>B</name></author>";
+    assert_eq!(entry(person).author.as_deref(), Some("A, B"));
+    assert_eq!(entry("<source><title>s</title><id>i</id></source>").title, None);
+}
+
+#[test]
+fn relative_links_follow_the_nearest_base() {
+    let text = "<feed xmlns='http://www.w3.org/2005/Atom' xml:base='http://a.org/x/'>
+        <entry xml:base='y/'><link href='z'/><content type='html'>&lt;img src='p'></content></entry>
+        <entry><link href='/z'/></entry></feed>";
+    let doc = read(text);
+    assert_eq!(doc.items[0].link.as_deref(), Some("http://a.org/x/y/z"));
+    assert_eq!(doc.items[0].content.as_deref(), Some("<img src='http://a.org/x/y/p'>"));
+    assert_eq!(doc.items[1].link.as_deref(), Some("http://a.org/z"));
+}
+
+#[test]
+fn broken_markup_is_repaired_and_said() {
+    let doc = read(
+        "\n\n junk <?xml version='1.0'?><rss version=2.0><channel><title>R&D &nbsp; &foo;\u{1}</title>
+         <item><title>one<link>http://e.org/1</link><guid isPermaLink=false>1</guid>
+         <item><title>two < three</title><description><p>x<br>y</description></item>
+         </channel>",
+    );
+    assert_eq!(doc.title.as_deref(), Some("R&D \u{a0} &foo;"));
+    let titles: Vec<_> = doc.items.iter().map(|i| i.title.as_deref()).collect();
+    assert_eq!(titles, [Some("one"), Some("two < three")]);
+    assert_eq!(doc.items[0].link.as_deref(), Some("http://e.org/1"));
+    assert_eq!(doc.items[1].summary.as_deref(), Some("<p>x<br />y</p>"));
+    let said = doc.warnings.join("\n");
+    for fault in ["text before", "`&` that begins no", "undefined entity, left as written (`&foo;`)", "XML forbids", "missing end", "opens no tag", "breaks off"] {
+        assert!(said.contains(fault), "{fault} is not in:\n{said}");
+    }
+}
+
+#[test]
+fn a_cut_document_keeps_whole_items_and_those_whose_id_is_known() {
+    let whole = "<rss><channel><item><guid>1</guid></item><item><guid>2</guid><title>cu";
+    assert_eq!(read(whole).items.len(), 2);
+    let before_id = "<rss><channel><item><guid>1</guid></item><item><title>cut</title><link>http";
+    assert_eq!(read(before_id).items.len(), 1);
+}
+
+#[test]
+fn an_error_message_before_the_feed_is_skipped() {
+    let doc = read("<br />\n<b>Warning</b>: x in <b>y.php</b><br /><?xml version='1.0'?><rss version='2.0'><channel><title>t</title></channel></rss>");
+    assert_eq!(doc.title.as_deref(), Some("t"));
+    assert_eq!(doc.warnings.len(), 1, "{:?}", doc.warnings);
+}
+
+#[test]
+fn entities_of_a_dtd_are_not_expanded() {
+    let doc = read(
+        "<!DOCTYPE r [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'><!ENTITY f SYSTEM 'file:///etc/passwd'>]>
+         <rss><channel><title>&b;&f;</title></channel></rss>",
+    );
+    assert_eq!(doc.title.as_deref(), Some("&b;&f;"));
+}
+
+#[test]
+fn limits_cut_with_a_warning() {
+    let limits = Limits { items_max: 2, depth_max: 5, field_bytes_max: 4, list_max: 1 };
+    let text = "<rss><channel><item><title>éééé</title><category>a</category><category>b</category>
+        </item><item><description><a><b><c>x</c></b></a></description></item><item/><item/></channel></rss>";
+    let doc = document(text.as_bytes(), None, None, &limits).unwrap();
+    assert_eq!(doc.items.len(), 2);
+    assert_eq!(doc.items[0].title.as_deref(), Some("éé"));
+    assert_eq!(doc.items[0].categories, ["a"]);
+    let said = doc.warnings.join("\n");
+    for limit in ["longer than the limit", "deeper than the limit", "beyond the limit"] {
+        assert!(said.contains(limit), "{said}");
+    }
+}
+
+#[test]
+fn formats_are_told_by_root_and_namespace() {
+    for (text, format) in [
+        ("<rss version='2.0'/>", Format::Rss20),
+        ("<rss/>", Format::Rss20),
+        ("<rss version='0.91'/>", Format::Rss09x),
+        ("<rdf:RDF xmlns='http://purl.org/rss/1.0/'/>", Format::Rss10),
+        ("<rdf:RDF xmlns='http://my.netscape.com/rdf/simple/0.9/'/>", Format::Rss09x),
+        ("<feed xmlns='http://www.w3.org/2005/Atom'/>", Format::Atom10),
+        ("<a:feed xmlns:a='http://www.w3.org/2005/Atom'/>", Format::Atom10),
+        ("<feed version='0.3' xmlns='http://purl.org/atom/ns#'/>", Format::Atom03),
+        ("{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":[]}", Format::JsonFeed1),
+    ] {
+        assert_eq!(read(text).format, format, "{text}");
+    }
+}
+
+#[test]
+fn json_feed_items_survive_values_of_wrong_types() {
+    let doc = read(
+        r#"{"version":"https://jsonfeed.org/version/1","title":7,"home_page_url":"http://e.org",
+        "items":[{"id":5,"title":null,"content_text":"a < b","tags":["x",1,"x"],
+        "author":{"name":"A"},"attachments":[{"mime_type":"a/b"},{"url":"http://e.org/f","size_in_bytes":3}]},
+        "nonsense",{"id":"6","date_published":"2003-12-31T10:14:55Z","external_url":"http://o.org"}]}"#,
+    );
+    assert_eq!((doc.title.as_deref(), doc.items.len()), (None, 2));
+    let first = &doc.items[0];
+    assert_eq!((first.id.as_deref(), first.author.as_deref()), (Some("5"), Some("A")));
+    assert_eq!((first.content.as_deref(), first.enclosures.len()), (Some("a < b"), 1));
+    assert_eq!(first.categories, ["x"]);
+    assert_eq!(doc.items[1].link.as_deref(), Some("http://o.org"));
+    assert!(doc.items[1].published.is_some());
+    assert_eq!(doc.warnings.len(), 1);
+}

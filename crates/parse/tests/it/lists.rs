@@ -1,0 +1,105 @@
+//! Subscription lists: the real ones, the broken ones, and the way out and back.
+
+use parse::opml::{Opml, Outline, read, write};
+
+use crate::corpus;
+
+#[track_caller]
+fn body(inner: &str) -> Opml {
+    read(format!("<opml version='2.0'><head><title>L</title></head><body>{inner}</body></opml>").as_bytes())
+        .unwrap()
+}
+
+#[test]
+fn real_lists_give_every_feed_that_they_name() {
+    let Some(root) = corpus::shared("opml") else { return };
+    let (mut n_files, mut n_feeds, mut n_skipped) = (0, 0, 0);
+    for path in corpus::files(&root) {
+        let bytes = std::fs::read(&path).unwrap();
+        let list = read(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let text = String::from_utf8_lossy(&bytes);
+        // Every address stands in one attribute; a feed listed twice is one outline.
+        let named = text.matches("xmlUrl=\"").count() + text.matches("xmlurl=\"").count();
+        let repeated = list.skipped.iter().filter(|s| s.why.contains("twice")).count();
+        let shared_tags: usize =
+            list.outlines.iter().map(|o| o.tags.len().saturating_sub(1)).sum();
+        let empty = text.matches("xmlUrl=\"\"").count();
+        assert!(
+            list.outlines.len() + repeated + shared_tags + empty >= named
+                && list.outlines.len() <= named,
+            "{}: {} outlines, {named} named, {:?}",
+            path.display(),
+            list.outlines.len(),
+            list.skipped
+        );
+        let again = read(write("x", &list.outlines).as_bytes()).unwrap();
+        assert_eq!(sorted(again.outlines), sorted(list.outlines.clone()), "{}", path.display());
+        assert!(again.skipped.is_empty(), "{:?}", again.skipped);
+        n_files += 1;
+        n_feeds += list.outlines.len();
+        n_skipped += list.skipped.len();
+    }
+    println!("{n_files} lists, {n_feeds} feeds, {n_skipped} skipped");
+    assert!(n_files > 100);
+}
+
+fn sorted(mut outlines: Vec<Outline>) -> Vec<Outline> {
+    for outline in &mut outlines {
+        outline.tags.sort();
+    }
+    outlines.sort_by(|a, b| a.url.cmp(&b.url));
+    outlines
+}
+
+#[test]
+fn nested_folders_become_one_tag_and_nest_again() {
+    let list = body(
+        "<outline text='a'><outline text='b'><outline text='F' xmlUrl='http://e.org/f' \
+         htmlUrl='http://e.org/'/></outline><outline text='G' xmlUrl='http://e.org/g'/></outline>\
+         <outline type='rss' text='H' url='http://e.org/h' category='/x/y,z'/>",
+    );
+    let tags: Vec<_> = list.outlines.iter().map(|o| o.tags.clone()).collect();
+    assert_eq!(tags, [vec!["a/b"], vec!["a"], vec!["x/y", "z"]]);
+    assert_eq!(list.outlines[0].site.as_deref(), Some("http://e.org/"));
+    let text = write(list.title.as_deref().unwrap(), &list.outlines);
+    assert_eq!(text.matches("<outline text=\"a\">").count(), 1, "{text}");
+    assert_eq!(text.matches("<outline text=\"b\">").count(), 1, "{text}");
+    assert_eq!(sorted(read(text.as_bytes()).unwrap().outlines), sorted(list.outlines));
+}
+
+#[test]
+fn a_feed_in_two_folders_has_two_tags() {
+    let list = body(
+        "<outline text='a'><outline xmlUrl='http://e.org/f'/></outline>\
+         <outline text='b, c'><outline xmlUrl='http://e.org/f'/></outline>",
+    );
+    assert_eq!(list.outlines.len(), 1);
+    assert_eq!(list.outlines[0].tags, ["a", "b, c"]);
+    let again = read(write("x", &list.outlines).as_bytes()).unwrap();
+    assert_eq!(sorted(again.outlines), sorted(list.outlines));
+}
+
+#[test]
+fn broken_lists_are_read_and_what_is_skipped_has_a_place_and_a_reason() {
+    let list = read(
+        b"<?xml version='1.0'?>\n<opml><body>\n<outline text='R&D' xmlUrl='http://e.org/?a=1&b=2'>\n\
+          <outline text='no address'/>\n<outline text='second' xmlUrl='http://e.org/2'/>\n\
+          <outline text='F & Co'>\n <outline xmlUrl=http://e.org/3 text=three>\n</body>",
+    )
+    .unwrap();
+    let urls: Vec<_> = list.outlines.iter().map(|o| o.url.as_str()).collect();
+    assert_eq!(urls, ["http://e.org/?a=1&b=2", "http://e.org/2", "http://e.org/3"]);
+    assert_eq!(list.outlines[0].title.as_deref(), Some("R&D"));
+    assert_eq!(list.outlines[2].tags, ["F & Co"]);
+    let first = &list.skipped[0];
+    assert_eq!((first.line, first.column, first.what.as_str()), (4, 1, "no address"));
+    assert!(first.why.contains("xmlUrl"));
+}
+
+#[test]
+fn what_is_no_list_is_refused() {
+    for bytes in [&b""[..], b"hello", b"<rss/>", b"<html><body>"] {
+        assert!(read(bytes).is_err());
+    }
+    assert_eq!(read(b"<opml/>").unwrap().outlines.len(), 0);
+}

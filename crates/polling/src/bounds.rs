@@ -1,0 +1,138 @@
+//! How short and how long an interval may be, and what holds where a rule gives none
+//! (dissertation 003, eq. 4.1). Bounds know no feed.
+
+use std::time::Duration;
+
+use crate::{Fraction, hints::HintReading, spoken};
+
+/// α, β and η: ũ = η if u is undefined, else min(β, max(α, u)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The shortest interval.
+    pub alpha: Duration,
+    /// The longest interval.
+    pub beta: Duration,
+    /// The interval where the rule's equation is undefined.
+    pub eta: Duration,
+    /// Refine η by its cause (003, section 5.4.1): a feed that never had an entry waits a day,
+    /// after a week seven days. Off in the lab, whose vectors use plain η.
+    pub eta_by_cause: bool,
+}
+
+/// Bounds that contradict themselves.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BoundsError {
+    #[error("the shortest interval is {}; nobody may be polled more than once a second", spoken(*.0))]
+    AlphaTooSmall(Duration),
+    #[error(
+        "the bounds {} … {} with default {} contradict each other; needed is alpha ≤ eta ≤ beta",
+        spoken(*.alpha), spoken(*.beta), spoken(*.eta)
+    )]
+    Order { alpha: Duration, beta: Duration, eta: Duration },
+}
+
+impl Bounds {
+    /// No policy may ask more often, whoever configures it.
+    pub const ALPHA_MIN: Duration = Duration::from_secs(1);
+
+    /// The published evaluation: one minute, four weeks (that is: none), one hour.
+    pub const EVALUATION: Bounds = Bounds {
+        alpha: Duration::from_secs(60),
+        beta: Duration::from_secs(28 * 86_400),
+        eta: Duration::from_secs(3600),
+        eta_by_cause: false,
+    };
+
+    /// Checks 1 s ≤ α ≤ η ≤ β.
+    pub fn new(alpha: Duration, beta: Duration, eta: Duration) -> Result<Bounds, BoundsError> {
+        if alpha < Bounds::ALPHA_MIN {
+            return Err(BoundsError::AlphaTooSmall(alpha));
+        }
+        if alpha > eta || eta > beta {
+            return Err(BoundsError::Order { alpha, beta, eta });
+        }
+        Ok(Bounds { alpha, beta, eta, eta_by_cause: false })
+    }
+
+    /// The same bounds with η refined by cause, for live use.
+    pub fn by_cause(self) -> Bounds {
+        Bounds { eta_by_cause: true, ..self }
+    }
+
+    /// The same bounds with another α or β; η and the other bound give way.
+    pub fn narrowed(self, alpha: Option<Duration>, beta: Option<Duration>) -> Bounds {
+        let alpha_given = alpha.unwrap_or(self.alpha).max(Bounds::ALPHA_MIN);
+        let beta = beta.unwrap_or(self.beta.max(alpha_given)).max(Bounds::ALPHA_MIN);
+        let alpha = alpha_given.min(beta);
+        Bounds { alpha, beta, eta: self.eta.clamp(alpha, beta), ..self }
+    }
+
+    /// The publisher's `ttl` as a bound, in the two readings of the source (003, section 5.2):
+    /// α = ttl, or α = β = ttl. The operator's bounds hold against an absurd `ttl`.
+    pub fn with_ttl(self, ttl: Option<Duration>, reading: HintReading) -> Bounds {
+        let Some(ttl) = ttl.map(|t| t.clamp(self.alpha, self.beta.max(self.alpha))) else {
+            return self;
+        };
+        match reading {
+            HintReading::Ignore => self,
+            HintReading::LowerBound => self.narrowed(Some(ttl), None),
+            HintReading::Exact => self.narrowed(Some(ttl), Some(ttl)),
+        }
+    }
+
+    /// min(β, max(α, u)) in milliseconds, and which bound cut.
+    pub(crate) fn clamp(&self, interval: Fraction) -> (Fraction, Limit) {
+        let (alpha, beta) = (Fraction::millis(self.alpha), Fraction::millis(self.beta));
+        if interval > beta {
+            (beta, Limit::Beta)
+        } else if interval < alpha {
+            (alpha.min(beta), Limit::Alpha)
+        } else {
+            (interval, Limit::None)
+        }
+    }
+}
+
+/// Which bound shortened or lengthened an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    None,
+    Alpha,
+    Beta,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn secs(s: u64) -> Duration {
+        Duration::from_secs(s)
+    }
+
+    #[test]
+    fn bounds_are_refused_with_the_reason() {
+        let error = Bounds::new(secs(0), secs(9), secs(9)).unwrap_err();
+        assert!(error.to_string().contains("once a second"), "{error}");
+        let error = Bounds::new(secs(60), secs(3600), secs(7200)).unwrap_err();
+        assert!(error.to_string().contains("1 min … 1 h with default 2 h"), "{error}");
+        assert!(Bounds::new(secs(1), secs(1), secs(1)).is_ok());
+    }
+
+    #[test]
+    fn eta_gives_way_to_narrower_bounds() {
+        let b = Bounds::EVALUATION.narrowed(Some(secs(7200)), Some(secs(86_400)));
+        assert_eq!((b.alpha, b.eta, b.beta), (secs(7200), secs(7200), secs(86_400)));
+        let b = Bounds::EVALUATION.narrowed(None, Some(secs(30)));
+        assert_eq!((b.alpha, b.eta, b.beta), (secs(30), secs(30), secs(30)));
+    }
+
+    #[test]
+    fn a_ttl_is_a_lower_bound_or_the_interval() {
+        let lower = Bounds::EVALUATION.with_ttl(Some(secs(7200)), HintReading::LowerBound);
+        assert_eq!((lower.alpha, lower.eta), (secs(7200), secs(7200)));
+        let exact = Bounds::EVALUATION.with_ttl(Some(secs(7200)), HintReading::Exact);
+        assert_eq!((exact.alpha, exact.beta), (secs(7200), secs(7200)));
+        let absurd = Bounds::EVALUATION.with_ttl(Some(Duration::MAX), HintReading::Exact);
+        assert_eq!(absurd.beta, Bounds::EVALUATION.beta);
+    }
+}

@@ -1,0 +1,16 @@
+//! `top-k-utility` — the b feeds of largest utility (Horincar, Amann and Artières 2010; source 001).
+//!
+//! ```
+//! use polling::budget::{Standing, top_k_utility::top_k_utility};
+//!
+//! let feed = |utility| Standing { divergence: 1.0, saturated: false, utility };
+//! assert_eq!(top_k_utility(&[feed(1.0), feed(3.0), feed(0.0), feed(2.0)], 2), [1, 3]);
+//! ```
+
+use super::Standing;
+
+/// At most `budget` feeds, the largest utility first; one without any costs nothing.
+pub fn top_k_utility(feeds: &[Standing], budget: usize) -> Vec<usize> {
+    let useful = (0..feeds.len()).filter(|i| feeds[*i].utility > 0.0);
+    super::largest(useful.collect(), budget, |i| feeds[i].utility)
+}

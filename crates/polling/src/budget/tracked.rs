@@ -1,0 +1,105 @@
+//! How a feed stands between two polls: its expected divergence and utility (Horincar, Amann and
+//! Artières 2010, sections 3 and 4; source 001).
+//!
+//! - Div_A = sel·min(Div_est, W_s): relevant entries published since the last poll and still shown.
+//! - Saturated: Div_est ≥ W_s. From then on entries are lost.
+//! - U(t) = sel·∫ (x − t_k) dDiv(x) over the entries still shown: it grows until saturation.
+//!
+//! Weights multiply both. A feed that feeds no query, or weighs nothing, has nothing to offer.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::Tracked;
+//! use polling::model::{Model, homogeneous::Homogeneous};
+//!
+//! let model = Model::Homogeneous(Homogeneous { rate: 2.0 });
+//! let feed = Tracked { last: Some(Time::from_secs(0)), window: 10, ..Tracked::new(model) };
+//! let now = feed.standing(Time::from_secs(3));
+//! assert_eq!((now.divergence, now.saturated, now.utility), (6.0, false, 9.0));
+//! assert!(feed.standing(Time::from_secs(5)).saturated);
+//! ```
+
+use feed::{Observation, Time};
+
+use crate::model::Model;
+
+/// Where a feed stands at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// Relevant entries waiting in the window, weighted.
+    pub divergence: f64,
+    /// Entries are being lost.
+    pub saturated: bool,
+    /// The waiting that a look would end, in weighted entry-seconds.
+    pub utility: f64,
+}
+
+/// A feed as a strategy sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tracked {
+    pub model: Model,
+    /// The last poll that succeeded; a feed never polled is due at once.
+    pub last: Option<Time>,
+    /// W_s: how many entries its window shows.
+    pub window: u32,
+    /// Subscribers, importance, relevance reported back.
+    pub weight: f64,
+    /// The share of its entries that any query keeps, 0 to 1.
+    pub selectivity: f64,
+    /// What one poll costs: 1, or bytes.
+    pub cost: f64,
+}
+
+/// Where nothing was seen yet; the usual window of the paper's evaluation.
+const WINDOW_DEFAULT: u32 = 20;
+
+impl Tracked {
+    pub const fn new(model: Model) -> Tracked {
+        Tracked {
+            model,
+            last: None,
+            window: WINDOW_DEFAULT,
+            weight: 1.0,
+            selectivity: 1.0,
+            cost: 1.0,
+        }
+    }
+
+    /// Takes in one poll. A failed one leaves everything as it was.
+    pub fn learn(&mut self, o: &Observation<'_>) {
+        if !o.outcome.is_success() {
+            return;
+        }
+        self.model.learn(o);
+        self.last = Some(self.last.map_or(o.at, |last| last.max(o.at)));
+        if !o.partial && !o.window.is_empty() {
+            self.window = u32::try_from(o.window.len()).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// What each of its entries counts.
+    pub fn value(&self) -> f64 {
+        let value = self.weight * self.selectivity;
+        if value.is_finite() { value.max(0.0) } else { 0.0 }
+    }
+
+    pub fn standing(&self, now: Time) -> Standing {
+        let value = self.value();
+        let Some(last) = self.last else {
+            // Nothing is known: it goes before everything else.
+            let divergence = if value > 0.0 { f64::MAX } else { 0.0 };
+            return Standing { divergence, saturated: true, utility: divergence };
+        };
+        let expected = self.model.expect(last, now);
+        let window = f64::from(self.window);
+        if expected < window {
+            let utility = value * self.model.utility(last, now);
+            return Standing { divergence: value * expected, saturated: false, utility };
+        }
+        // What is published from then on only pushes older entries out.
+        let full = self.model.until_expected(last, window).unwrap_or(0.0);
+        let full_at = last.shifted((full * 1000.0) as i64).min(now);
+        let utility = value * self.model.utility(last, full_at);
+        Standing { divergence: value * window, saturated: true, utility }
+    }
+}

@@ -1,0 +1,273 @@
+//! Exact numbers: fractions of milliseconds, and parameters read as decimal fractions.
+//!
+//! One unit in the last place at the edge of an hour moves a poll by hours, so nothing that is
+//! compared with a threshold is reckoned in floating point. No general arithmetic: only what the
+//! policies' equations need.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use feed::Time;
+
+/// `num / den` with `den > 0`; mostly an interval or a moment in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Fraction {
+    num: i128,
+    den: i128,
+}
+
+impl Fraction {
+    /// `num / den`. A zero divisor is read as one: no equation here divides by zero, they say
+    /// "undefined" before.
+    pub const fn new(num: i128, den: i128) -> Fraction {
+        match den {
+            0 => Fraction { num, den: 1 },
+            d if d < 0 => Fraction { num: -num, den: -d },
+            _ => Fraction { num, den },
+        }
+    }
+
+    pub const fn whole(num: i128) -> Fraction {
+        Fraction { num, den: 1 }
+    }
+
+    /// A duration in milliseconds.
+    pub fn millis(d: Duration) -> Fraction {
+        match d.subsec_nanos() % 1_000_000 {
+            0 => Fraction::whole(as_i128(d.as_millis())),
+            _ => Fraction::new(as_i128(d.as_nanos()), 1_000_000),
+        }
+    }
+
+    pub const fn parts(self) -> (i128, i128) {
+        (self.num, self.den)
+    }
+
+    /// The sum with a whole number.
+    pub const fn plus(self, whole: i128) -> Fraction {
+        Fraction { num: self.num + whole * self.den, den: self.den }
+    }
+
+    /// The sum of two fractions; over the common divisor where they share one.
+    pub const fn add(self, other: Fraction) -> Fraction {
+        if other.den == self.den {
+            return Fraction { num: self.num + other.num, den: self.den };
+        }
+        let num = self.num * other.den + other.num * self.den;
+        Fraction { num, den: self.den * other.den }
+    }
+
+    /// The product of two fractions.
+    pub const fn times(self, other: Fraction) -> Fraction {
+        Fraction { num: self.num * other.num, den: self.den * other.den }
+    }
+
+    /// The largest whole number that is not above.
+    pub fn floor(self) -> i128 {
+        floor_div(self.num, self.den)
+    }
+
+    /// Floored after multiplication: `floor(self × factor)`.
+    pub fn floor_times(self, factor: i128) -> i128 {
+        match self.num.checked_mul(factor) {
+            Some(num) => floor_div(num, self.den),
+            None => self.floor().saturating_mul(factor),
+        }
+    }
+
+    /// A time in milliseconds rounded half up to whole seconds.
+    pub fn round_to_second(self) -> Time {
+        let secs = floor_div(self.num + 500 * self.den, 1000 * self.den);
+        Time::from_secs(i64::try_from(secs).unwrap_or(if secs < 0 { i64::MIN } else { i64::MAX }))
+    }
+
+    /// An interval in milliseconds as a duration, rounded down; negative is zero.
+    pub fn duration(self) -> Duration {
+        Duration::from_millis(u64::try_from(self.floor().max(0)).unwrap_or(u64::MAX))
+    }
+
+    pub fn to_f64(self) -> f64 {
+        self.num as f64 / self.den as f64
+    }
+}
+
+impl PartialEq for Fraction {
+    fn eq(&self, other: &Fraction) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Fraction {}
+
+impl PartialOrd for Fraction {
+    fn partial_cmp(&self, other: &Fraction) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Fraction {
+    fn cmp(&self, other: &Fraction) -> Ordering {
+        if self.den == other.den {
+            return self.num.cmp(&other.num);
+        }
+        match (self.num.checked_mul(other.den), other.num.checked_mul(self.den)) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => by_parts(*self, *other),
+        }
+    }
+}
+
+/// Compares whole parts, then the reciprocals of the rests: it never overflows.
+fn by_parts(mut a: Fraction, mut b: Fraction) -> Ordering {
+    let mut swapped = false;
+    loop {
+        let (whole_a, whole_b) = (a.floor(), b.floor());
+        let (rest_a, rest_b) = (a.num - whole_a * a.den, b.num - whole_b * b.den);
+        let order = whole_a.cmp(&whole_b);
+        let order = match (order, rest_a, rest_b) {
+            (Ordering::Equal, 0, 0) => Ordering::Equal,
+            (Ordering::Equal, 0, _) => Ordering::Less,
+            (Ordering::Equal, _, 0) => Ordering::Greater,
+            (Ordering::Equal, _, _) => {
+                (a, b) =
+                    (Fraction { num: a.den, den: rest_a }, Fraction { num: b.den, den: rest_b });
+                swapped = !swapped;
+                continue;
+            }
+            (order, _, _) => order,
+        };
+        return if swapped { order.reverse() } else { order };
+    }
+}
+
+/// Division rounded towards minus infinity. Most figures fit 64 bits, where a division costs a
+/// tenth of a 128-bit one.
+fn floor_div(num: i128, den: i128) -> i128 {
+    match (i64::try_from(num), i64::try_from(den)) {
+        (Ok(n), Ok(d)) => i128::from(n.div_euclid(d)),
+        _ => num.div_euclid(den),
+    }
+}
+
+fn as_i128(n: u128) -> i128 {
+    i128::try_from(n).unwrap_or(i128::MAX)
+}
+
+/// Digits after the point that a parameter may have; enough for any threshold people write, and
+/// few enough that no product of the equations overflows.
+const SCALE_MAX: u8 = 9;
+/// The largest parameter. A threshold of a million entries is beyond every window.
+const DECIMAL_MAX: i64 = 1_000_000;
+
+/// A parameter such as `0.7`, read as 7/10 and shown as it was written.
+///
+/// ```
+/// let m: polling::Decimal = "0.10".parse().unwrap();
+/// assert_eq!(m.to_string(), "0.10");
+/// assert_eq!(m.fraction(), polling::Fraction::new(1, 10));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Decimal {
+    digits: i64,
+    scale: u8,
+}
+
+/// A text that is not a parameter.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is not a number from 0 to {DECIMAL_MAX} with at most {SCALE_MAX} decimals, like 0.7"
+)]
+pub struct DecimalError(String);
+
+impl Decimal {
+    /// `digits / 10^scale`; at most nine decimals are kept.
+    pub const fn new(digits: i64, scale: u8) -> Decimal {
+        Decimal { digits, scale: if scale > SCALE_MAX { SCALE_MAX } else { scale } }
+    }
+
+    pub const fn fraction(self) -> Fraction {
+        Fraction::new(self.digits as i128, 10_i128.pow(self.scale as u32))
+    }
+
+    pub fn to_f64(self) -> f64 {
+        self.fraction().to_f64()
+    }
+
+    pub const fn is_zero(self) -> bool {
+        self.digits == 0
+    }
+}
+
+impl PartialEq for Decimal {
+    fn eq(&self, other: &Decimal) -> bool {
+        self.fraction() == other.fraction()
+    }
+}
+
+impl Eq for Decimal {}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = 10_i64.pow(u32::from(self.scale));
+        let (whole, rest) = (self.digits / unit, self.digits % unit);
+        match self.scale {
+            0 => write!(f, "{whole}"),
+            scale => write!(f, "{whole}.{rest:0width$}", width = usize::from(scale)),
+        }
+    }
+}
+
+impl FromStr for Decimal {
+    type Err = DecimalError;
+
+    fn from_str(text: &str) -> Result<Decimal, DecimalError> {
+        let refuse = || DecimalError(text.chars().take(40).collect());
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let plain = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
+        let dangling = text.ends_with('.') || whole.is_empty();
+        if dangling || !plain(whole) || !plain(decimals) || decimals.len() > SCALE_MAX.into() {
+            return Err(refuse());
+        }
+        let whole: i64 = whole.parse().map_err(|_| refuse())?;
+        let scale = decimals.len() as u8;
+        let unit = 10_i64.pow(u32::from(scale));
+        let rest: i64 =
+            if decimals.is_empty() { 0 } else { decimals.parse().map_err(|_| refuse())? };
+        if whole > DECIMAL_MAX || (whole == DECIMAL_MAX && rest > 0) {
+            return Err(refuse());
+        }
+        Ok(Decimal { digits: whole * unit + rest, scale })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_compare_exactly_also_where_products_overflow() {
+        let huge = 1_i128 << 120;
+        assert!(Fraction::new(huge + 1, huge) > Fraction::new(huge, huge - 1).plus(-1).plus(0));
+        assert!(Fraction::new(huge + 1, huge) < Fraction::new(huge, huge - 1));
+        assert_eq!(Fraction::new(huge, huge * 2), Fraction::new(1, 2));
+        assert!(Fraction::new(-1, 3) < Fraction::new(-1, 4));
+    }
+
+    #[test]
+    fn times_are_rounded_half_up() {
+        let round = |n, d| Fraction::new(n, d).round_to_second().secs();
+        assert_eq!([round(1499, 1), round(1500, 1), round(2999, 2), round(-500, 1)], [1, 2, 1, 0]);
+    }
+
+    #[test]
+    fn decimals_are_read_and_shown_as_written() {
+        for text in ["0.7", "1.0", "100", "0.5625", "1000000", "0.000000001"] {
+            assert_eq!(text.parse::<Decimal>().unwrap().to_string(), text);
+        }
+        for text in ["", ".", "1.", ".5", "-1", "1e3", "0.0000000001", "1000001", "NaN", "+1"] {
+            assert!(text.parse::<Decimal>().is_err(), "{text}");
+        }
+    }
+}

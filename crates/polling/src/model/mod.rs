@@ -1,0 +1,200 @@
+//! What will the feed do? A model learns from observations and says how many entries to expect
+//! over any stretch of time ahead, and what a look would be worth.
+//!
+//! One model, one file. A model has no wish and knows no budget; where it is undefined it expects
+//! nothing. Rates are entries per second.
+
+pub mod change_rate;
+pub mod histogram;
+pub mod homogeneous;
+pub mod pattern;
+pub mod periodic;
+pub mod profile;
+pub mod shape;
+pub mod single_variable;
+pub mod sliding_days;
+pub mod slots;
+pub mod smoothing;
+mod stored;
+
+use std::time::Duration;
+
+use feed::{Observation, Time};
+
+use histogram::Histogram;
+use homogeneous::Homogeneous;
+use periodic::Periodic;
+use single_variable::SingleVariable;
+use sliding_days::SlidingDays;
+use slots::Slots;
+use smoothing::Smoothing;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// A model of one feed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Model {
+    Homogeneous(Homogeneous),
+    SingleVariable(SingleVariable),
+    Periodic(Periodic),
+    /// An hourly histogram that is trained daily from the last days.
+    Sliding(SlidingDays, Option<Rates>),
+    /// Learned beforehand, then left as it is: `offline`, or a histogram trained on a history.
+    Frozen(Rates),
+}
+
+/// Hourly rates that do not change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rates {
+    /// Entries per second, one per hour of the period.
+    pub hours: Vec<f64>,
+    /// The hours are those of this zone: seconds east of UTC.
+    pub zone_secs: i32,
+}
+
+impl From<&Histogram> for Rates {
+    fn from(histogram: &Histogram) -> Rates {
+        Rates { hours: histogram.rates(), zone_secs: histogram.zone_secs }
+    }
+}
+
+impl Rates {
+    fn slots(&self) -> Slots<'_> {
+        Slots { rates: &self.hours, slot_ms: HOUR_MS }
+    }
+
+    fn local(&self, time: Time) -> Time {
+        time.shifted(i64::from(self.zone_secs) * 1000)
+    }
+}
+
+impl Model {
+    pub const fn homogeneous() -> Model {
+        Model::Homogeneous(Homogeneous { rate: 0.0 })
+    }
+
+    pub const fn single_variable(smoothing: Smoothing) -> Model {
+        Model::SingleVariable(SingleVariable::new(smoothing))
+    }
+
+    /// A day of 24 slots.
+    pub fn daily(smoothing: Smoothing) -> Model {
+        let day = Duration::from_secs(86_400);
+        Periodic::new(24, day, smoothing).map_or(Model::homogeneous(), Model::Periodic)
+    }
+
+    pub fn sliding() -> Model {
+        Model::Sliding(SlidingDays::default(), None)
+    }
+
+    /// Takes in one poll.
+    pub fn learn(&mut self, o: &Observation<'_>) {
+        match self {
+            Model::Homogeneous(model) => model.learn(o),
+            Model::SingleVariable(model) => model.learn(o),
+            Model::Periodic(model) => model.learn(o),
+            Model::Sliding(days, rates) => {
+                days.learn(o);
+                *rates = days.rates();
+            }
+            Model::Frozen(_) => {}
+        }
+    }
+
+    /// The model as it is now, left so from now on.
+    pub fn frozen(&self) -> Model {
+        match self {
+            Model::Homogeneous(Homogeneous { rate })
+            | Model::SingleVariable(SingleVariable { flat: Homogeneous { rate }, .. }) => {
+                Model::Frozen(Rates { hours: vec![*rate; 24], zone_secs: 0 })
+            }
+            Model::Periodic(p) if p.slot_ms == HOUR_MS => {
+                Model::Frozen(Rates { hours: p.rates.clone(), zone_secs: 0 })
+            }
+            Model::Periodic(p) => {
+                Model::Periodic(Periodic { smoothing: Smoothing::Fixed(0.0), ..p.clone() })
+            }
+            Model::Sliding(_, rates) => {
+                Model::Frozen(rates.clone().unwrap_or(Rates { hours: vec![0.0; 24], zone_secs: 0 }))
+            }
+            Model::Frozen(rates) => Model::Frozen(rates.clone()),
+        }
+    }
+
+    /// Entries expected in (a, b].
+    pub fn expect(&self, a: Time, b: Time) -> f64 {
+        match self.form() {
+            Form::Flat(flat) => flat.expect(a, b),
+            Form::Slots(slots, shift) => slots.expect(a.shifted(shift), b.shifted(shift)),
+            Form::Nothing => 0.0,
+        }
+    }
+
+    /// U(t0, t) in entry-seconds: the waiting that a look at `t` would end, after one at `t0`.
+    pub fn utility(&self, t0: Time, t: Time) -> f64 {
+        match self.form() {
+            Form::Flat(flat) => flat.utility(t0, t),
+            Form::Slots(slots, shift) => slots.utility(t0.shifted(shift), t.shifted(shift)),
+            Form::Nothing => 0.0,
+        }
+    }
+
+    /// Seconds after `a` until `amount` entries are expected; `None` if never.
+    pub fn until_expected(&self, a: Time, amount: f64) -> Option<f64> {
+        match self.form() {
+            Form::Flat(flat) => flat.until_expected(amount),
+            Form::Slots(slots, shift) => slots.until_expected(a.shifted(shift), amount),
+            Form::Nothing => None,
+        }
+    }
+
+    /// Seconds after `a` until the utility of a look reaches `amount`; `None` if never.
+    pub fn until_utility(&self, a: Time, amount: f64) -> Option<f64> {
+        match self.form() {
+            Form::Flat(flat) => flat.until_utility(amount),
+            Form::Slots(slots, shift) => slots.until_utility(a.shifted(shift), amount),
+            Form::Nothing => None,
+        }
+    }
+
+    /// The mean rate over the model's period, in entries per second.
+    pub fn mean_rate(&self) -> f64 {
+        match self.form() {
+            Form::Flat(flat) => flat.rate,
+            Form::Slots(slots, _) => slots.rates.iter().sum::<f64>() / slots.rates.len() as f64,
+            Form::Nothing => 0.0,
+        }
+    }
+
+    /// The rates as 24 hours of a day, in entries per second, for schedules within a day.
+    pub fn day(&self) -> [f64; 24] {
+        let midnight = Time::from_secs(0);
+        let hour = |h: u32| midnight + Duration::from_millis(HOUR_MS.unsigned_abs()) * h;
+        let mut day = [0.0; 24];
+        for (h, rate) in (0_u32..).zip(&mut day) {
+            *rate = self.expect(hour(h), hour(h + 1)) / 3600.0;
+        }
+        day
+    }
+
+    fn form(&self) -> Form<'_> {
+        match self {
+            Model::Homogeneous(flat) => Form::Flat(*flat),
+            Model::SingleVariable(model) => Form::Flat(model.flat),
+            Model::Periodic(model) => Form::Slots(model.slots(), 0),
+            Model::Sliding(_, Some(rates)) | Model::Frozen(rates) => {
+                let shift = rates.local(Time::from_millis(0)).millis();
+                Form::Slots(rates.slots(), shift)
+            }
+            Model::Sliding(_, None) => Form::Nothing,
+        }
+    }
+}
+
+/// How a model's rate runs.
+enum Form<'a> {
+    Flat(Homogeneous),
+    /// Slots, and the milliseconds by which times are shifted into their zone.
+    Slots(Slots<'a>, i64),
+    Nothing,
+}

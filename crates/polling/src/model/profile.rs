@@ -1,0 +1,134 @@
+//! Profiles of the day shared by similar feeds: k-means over normalised 24-dimensional hour
+//! vectors, K = 12 (Sia, Cho and Cho 2007, section 5; source 002; also budgets for `IndHist/AggHist`).
+//!
+//! A feed's entries per hour are divided by their sum; profiles are the means of the clusters. No
+//! chance is involved: the first centre is the vector nearest to the mean of all, each further one
+//! the vector farthest from those before. A young feed belongs to the profile under which its few
+//! entries are likeliest, Σ c_h·ln p_h: with three entries a distance says little.
+//!
+//! ```
+//! use polling::model::profile::Profiles;
+//!
+//! let mut morning = [0; 24];
+//! morning[8] = 40;
+//! let mut evening = [0; 24];
+//! evening[20] = 40;
+//! let profiles = Profiles::fit(&[morning, evening, morning], 12).unwrap();
+//! assert_eq!(profiles.centres.len(), 2);
+//! let mut young = [0; 24];
+//! young[20] = 1;
+//! assert_eq!(profiles.of(&young).weights[20], profiles.of(&evening).weights[20]);
+//! ```
+
+/// The paper's number of clusters.
+pub const K: usize = 12;
+/// Lloyd's steps; they end by themselves long before.
+const STEPS_MAX: usize = 100;
+/// What every hour has at least under a profile: nobody publishes at an hour for certain never.
+const HOUR_SHARE_MIN: f64 = 1e-4;
+
+type Hours = [f64; 24];
+
+/// The means of the clusters, each summing to one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profiles {
+    pub centres: Vec<Hours>,
+}
+
+/// One profile in whole numbers, as a feed's memory keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Shares of the day in 1/65 535.
+    pub weights: [u16; 24],
+}
+
+/// Entries per hour as shares of their sum; `None` without any.
+pub fn normalised(counts: &[u32; 24]) -> Option<Hours> {
+    let total: f64 = counts.iter().map(|c| f64::from(*c)).sum();
+    (total > 0.0).then(|| counts.map(|c| f64::from(c) / total))
+}
+
+impl Profiles {
+    /// Clusters the feeds' entries per hour into at most `k` profiles; feeds without entries do
+    /// not count. `None` if none has any.
+    pub fn fit(feeds: &[[u32; 24]], k: usize) -> Option<Profiles> {
+        let vectors: Vec<Hours> = feeds.iter().filter_map(normalised).collect();
+        let mut centres = starts(&vectors, k.max(1));
+        if centres.is_empty() {
+            return None;
+        }
+        let mut members = vec![usize::MAX; vectors.len()];
+        for _ in 0..STEPS_MAX {
+            let nearest: Vec<usize> = vectors.iter().map(|v| nearest(&centres, v)).collect();
+            if nearest == members {
+                break;
+            }
+            members = nearest;
+            for (j, centre) in centres.iter_mut().enumerate() {
+                let own = vectors.iter().zip(&members).filter(|(_, m)| **m == j).map(|(v, _)| v);
+                if let Some(mean) = mean(own) {
+                    *centre = mean;
+                }
+            }
+        }
+        Some(Profiles { centres })
+    }
+
+    /// The profile under which a feed's entries per hour are likeliest.
+    pub fn of(&self, counts: &[u32; 24]) -> Profile {
+        let likelihood = |centre: &Hours| -> f64 {
+            let terms = counts.iter().zip(centre);
+            terms.map(|(c, p)| f64::from(*c) * p.max(HOUR_SHARE_MIN).ln()).sum()
+        };
+        let mut best = &self.centres[0];
+        for centre in &self.centres[1..] {
+            if likelihood(centre) > likelihood(best) {
+                best = centre;
+            }
+        }
+        Profile { weights: best.map(|p| (p.clamp(0.0, 1.0) * 65_535.0).round() as u16) }
+    }
+}
+
+fn distance(a: &Hours, b: &Hours) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
+}
+
+/// The first of the nearest centres.
+fn nearest(centres: &[Hours], v: &Hours) -> usize {
+    let mut best = (f64::INFINITY, 0);
+    for (j, centre) in centres.iter().enumerate() {
+        let d = distance(centre, v);
+        if d < best.0 {
+            best = (d, j);
+        }
+    }
+    best.1
+}
+
+fn mean<'a>(vectors: impl Iterator<Item = &'a Hours>) -> Option<Hours> {
+    let (mut sum, mut n) = ([0.0; 24], 0.0);
+    for v in vectors {
+        sum.iter_mut().zip(v).for_each(|(s, x)| *s += x);
+        n += 1.0;
+    }
+    (n > 0.0).then(|| sum.map(|s: f64| s / n))
+}
+
+/// Centres to start from, each as far as possible from those before; equal ones are not doubled.
+fn starts(vectors: &[Hours], k: usize) -> Vec<Hours> {
+    let Some(middle) = mean(vectors.iter()) else { return Vec::new() };
+    let first = vectors.iter().min_by(|a, b| distance(a, &middle).total_cmp(&distance(b, &middle)));
+    let mut centres: Vec<Hours> = first.copied().into_iter().collect();
+    let mut to_centre: Vec<f64> = vectors.iter().map(|v| distance(v, &centres[0])).collect();
+    while centres.len() < k {
+        let farthest = to_centre.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+        let Some((i, d)) = farthest.filter(|(_, d)| **d > 0.0) else { break };
+        debug_assert!(d.is_finite());
+        centres.push(vectors[i]);
+        for (d, v) in to_centre.iter_mut().zip(vectors) {
+            *d = d.min(distance(v, &vectors[i]));
+        }
+    }
+    centres
+}

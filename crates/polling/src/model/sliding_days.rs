@@ -1,0 +1,167 @@
+//! The history that an hourly histogram is trained from while we live: entries per hour of the
+//! last fourteen days, learned daily from what was seen.
+//!
+//! Today's entries are noted and count from tomorrow on: the model changes once a day. A few days
+//! suit bursty feeds better than months (dissertation 003, section 4.2); fourteen serve a week's
+//! period too, and fit the kilobyte that a feed's memory may take.
+
+use feed::{Observation, Time};
+
+use super::Rates;
+use super::histogram::{Histogram, Period, day_of, hour_of};
+use crate::learned::Reader;
+
+/// Whole days behind us that count.
+pub const DAYS: i64 = 14;
+/// Those, and today.
+const ROWS: usize = DAYS as usize + 1;
+/// No entry was seen yet.
+const NO_DAY: i64 = i64::MAX;
+
+/// Entries per hour of the last days; hours are UTC, since models learn in UTC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlidingDays {
+    rows: Box<[[u16; 24]; ROWS]>,
+    today: i64,
+    /// The day of the oldest entry ever seen.
+    oldest: i64,
+}
+
+impl Default for SlidingDays {
+    fn default() -> SlidingDays {
+        SlidingDays { rows: Box::new([[0; 24]; ROWS]), today: i64::MIN, oldest: NO_DAY }
+    }
+}
+
+impl SlidingDays {
+    pub fn learn(&mut self, o: &Observation<'_>) {
+        if !o.outcome.is_success() {
+            return;
+        }
+        self.advance(day_of(o.at, 0));
+        for time in o.new {
+            self.add(*time);
+        }
+    }
+
+    fn advance(&mut self, day: i64) {
+        if day <= self.today {
+            return;
+        }
+        let passed = day.saturating_sub(self.today.max(day.saturating_sub(ROWS as i64)));
+        for back in 0..passed.min(ROWS as i64) {
+            self.rows[row_of(day - back)] = [0; 24];
+        }
+        self.today = day;
+    }
+
+    /// A time from the future counts as today's: the claim is wrong, the entry is here.
+    fn add(&mut self, time: Time) {
+        let day = day_of(time, 0).min(self.today);
+        self.oldest = self.oldest.min(day);
+        if self.today - day <= DAYS {
+            let count = &mut self.rows[row_of(day)][hour_of(time, Period::Day, 0)];
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// The model of the days before today; `None` while there is no whole day of history.
+    pub fn histogram(&self, period: Period) -> Option<Histogram> {
+        let first = self.oldest.max(self.today.saturating_sub(DAYS));
+        let days = u64::try_from(self.today.checked_sub(first)?).ok().filter(|d| *d > 0)?;
+        let mut counts = vec![0_u64; period.hours()];
+        for day in first..self.today {
+            // A week of the histogram begins where the epoch did, as its hours do.
+            let offset = match period {
+                Period::Day => 0,
+                Period::Week => day.rem_euclid(7) as usize * 24,
+            };
+            for (hour, count) in self.rows[row_of(day)].iter().enumerate() {
+                counts[offset + hour] += u64::from(*count);
+            }
+        }
+        Some(Histogram { period, counts, days, zone_secs: 0 })
+    }
+
+    /// The daily model in f64.
+    pub(crate) fn rates(&self) -> Option<Rates> {
+        self.histogram(Period::Day).as_ref().map(Rates::from)
+    }
+
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.today.to_le_bytes());
+        bytes.extend(self.oldest.to_le_bytes());
+        for count in self.rows.iter().flatten() {
+            bytes.extend(count.to_le_bytes());
+        }
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<SlidingDays> {
+        let mut days =
+            SlidingDays { today: reader.i64()?, oldest: reader.i64()?, ..SlidingDays::default() };
+        for count in days.rows.iter_mut().flatten() {
+            *count = reader.bytes().map(u16::from_le_bytes)?;
+        }
+        Some(days)
+    }
+}
+
+fn row_of(day: i64) -> usize {
+    day.rem_euclid(ROWS as i64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feed::Outcome;
+
+    const DAY: i64 = 86_400;
+
+    fn seen(at: i64, new: &[Time]) -> Observation<'_> {
+        Observation {
+            at: Time::from_secs(at),
+            outcome: Outcome::Seen,
+            window: new,
+            new,
+            overlap: 0,
+            suspected_miss: false,
+            partial: false,
+        }
+    }
+
+    #[test]
+    fn todays_entries_count_from_tomorrow_on_and_are_forgotten_after_two_weeks() {
+        let mut days = SlidingDays::default();
+        let noon = [Time::from_secs(100 * DAY + 12 * 3600)];
+        days.learn(&seen(100 * DAY + 13 * 3600, &noon));
+        assert_eq!(days.histogram(Period::Day), None);
+        days.learn(&seen(101 * DAY, &[]));
+        let model = days.histogram(Period::Day).unwrap();
+        assert_eq!((model.counts[12], model.days), (1, 1));
+        days.learn(&seen(114 * DAY, &[]));
+        let model = days.histogram(Period::Day).unwrap();
+        assert_eq!((model.counts[12], model.days), (1, 14));
+        days.learn(&seen(115 * DAY, &[]));
+        assert!(days.histogram(Period::Day).unwrap().is_zero());
+    }
+
+    #[test]
+    fn a_weeks_hours_are_kept_apart() {
+        let mut days = SlidingDays::default();
+        // Day 7 is a Thursday like the epoch: hour 3 of the period; day 8 comes after it.
+        let times = [Time::from_secs(7 * DAY + 3 * 3600), Time::from_secs(8 * DAY + 3 * 3600)];
+        days.learn(&seen(14 * DAY, &times));
+        let week = days.histogram(Period::Week).unwrap();
+        assert_eq!((week.counts[3], week.counts[27], week.days), (1, 1, 7));
+        assert_eq!(week.counts[hour_of(times[1], Period::Week, 0)], 1);
+    }
+
+    #[test]
+    fn times_of_other_centuries_are_no_trouble() {
+        let mut days = SlidingDays::default();
+        let times = [Time::MIN, Time::from_secs(0), Time::MAX];
+        days.learn(&seen(100 * DAY, &times));
+        days.learn(&seen(102 * DAY, &[Time::from_millis(i64::MIN), Time::from_millis(i64::MAX)]));
+        assert_eq!(days.histogram(Period::Day).unwrap().days, 14);
+    }
+}

@@ -1,0 +1,135 @@
+//! Models as bytes: a version, a kind, then what the kind needs. At most a kilobyte.
+
+use feed::Time;
+
+use super::homogeneous::Homogeneous;
+use super::periodic::{Periodic, SLOTS_MAX};
+use super::single_variable::SingleVariable;
+use super::sliding_days::SlidingDays;
+use super::smoothing::Smoothing;
+use super::{Model, Rates};
+use crate::learned::{Reader, put_time};
+
+/// The layout of the stored bytes.
+const VERSION: u8 = 1;
+
+impl Model {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![VERSION];
+        match self {
+            Model::Homogeneous(flat) => {
+                bytes.push(0);
+                bytes.extend(flat.rate.to_le_bytes());
+            }
+            Model::SingleVariable(model) => {
+                bytes.push(1);
+                put_smoothing(&mut bytes, model.smoothing);
+                bytes.extend(model.flat.rate.to_le_bytes());
+                put_time(&mut bytes, model.last);
+            }
+            Model::Periodic(model) => {
+                bytes.push(2);
+                put_smoothing(&mut bytes, model.smoothing);
+                put_time(&mut bytes, model.last);
+                bytes.extend(model.slot_ms.to_le_bytes());
+                put_rates(&mut bytes, &model.rates);
+            }
+            Model::Sliding(days, _) => {
+                bytes.push(3);
+                days.write(&mut bytes);
+            }
+            Model::Frozen(rates) => {
+                bytes.push(4);
+                bytes.extend(rates.zone_secs.to_le_bytes());
+                put_rates(&mut bytes, &rates.hours);
+            }
+        }
+        bytes
+    }
+
+    /// `None` for bytes that no version of this program wrote.
+    pub fn decode(bytes: &[u8]) -> Option<Model> {
+        let mut reader = Reader(bytes);
+        if reader.u8()? != VERSION {
+            return None;
+        }
+        let model = match reader.u8()? {
+            0 => Model::Homogeneous(Homogeneous { rate: reader.rate()? }),
+            1 => {
+                let smoothing = reader.smoothing()?;
+                let flat = Homogeneous { rate: reader.rate()? };
+                Model::SingleVariable(SingleVariable { smoothing, flat, last: reader.time()? })
+            }
+            2 => {
+                let (smoothing, last) = (reader.smoothing()?, reader.time()?);
+                let slot_ms = reader.i64().filter(|ms| *ms > 0)?;
+                let rates = reader.rates()?;
+                Model::Periodic(Periodic { smoothing, rates, slot_ms, last })
+            }
+            3 => {
+                let days = SlidingDays::read(&mut reader)?;
+                let rates = days.rates();
+                Model::Sliding(days, rates)
+            }
+            4 => {
+                let zone_secs = reader.bytes().map(i32::from_le_bytes)?;
+                Model::Frozen(Rates { zone_secs, hours: reader.rates()? })
+            }
+            _ => return None,
+        };
+        reader.0.is_empty().then_some(model)
+    }
+
+    /// Whether two models learn the same way, whatever they have learned.
+    pub fn is_alike(&self, other: &Model) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    /// The last poll that the model learned from, where it remembers it.
+    pub fn last(&self) -> Option<Time> {
+        match self {
+            Model::SingleVariable(model) => model.last,
+            Model::Periodic(model) => model.last,
+            Model::Homogeneous(_) | Model::Sliding(..) | Model::Frozen(_) => None,
+        }
+    }
+}
+
+fn put_smoothing(bytes: &mut Vec<u8>, smoothing: Smoothing) {
+    let (kind, a, b) = match smoothing {
+        Smoothing::Fixed(a) => (0, a, 0.0),
+        Smoothing::Adjusting { error, error_abs } => (1, error, error_abs),
+    };
+    bytes.push(kind);
+    bytes.extend(a.to_le_bytes());
+    bytes.extend(b.to_le_bytes());
+}
+
+fn put_rates(bytes: &mut Vec<u8>, rates: &[f64]) {
+    bytes.push(rates.len() as u8);
+    bytes.extend(rates.iter().flat_map(|rate| rate.to_le_bytes()));
+}
+
+impl Reader<'_> {
+    fn f64(&mut self) -> Option<f64> {
+        self.bytes().map(f64::from_le_bytes).filter(|x| x.is_finite())
+    }
+
+    fn rate(&mut self) -> Option<f64> {
+        self.f64().filter(|rate| *rate >= 0.0)
+    }
+
+    fn rates(&mut self) -> Option<Vec<f64>> {
+        let n = usize::from(self.u8()?);
+        let rates: Option<Vec<f64>> = (0..n).map(|_| self.rate()).collect();
+        rates.filter(|rates| (1..=SLOTS_MAX).contains(&rates.len()))
+    }
+
+    fn smoothing(&mut self) -> Option<Smoothing> {
+        match (self.u8()?, self.f64()?, self.f64()?) {
+            (0, a, _) => Some(Smoothing::Fixed(a)),
+            (1, error, error_abs) => Some(Smoothing::Adjusting { error, error_abs }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Tells a broken network of ours from broken feeds: when nearly every domain cannot be reached at
+//! once, nobody is blamed. It ends by itself as soon as one domain answers.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use feed::Time;
+
+/// What happened longer ago says nothing about now.
+const LOOK_BACK: Duration = Duration::from_secs(60);
+/// Fewer domains than this may well be down together: they share a host.
+const DOMAINS_MIN: usize = 10;
+/// The share of unreachable domains, in percent, from which on it is us.
+const SHARE_PERCENT: usize = 80;
+/// Bounds the memory; at more polls a minute than this the newest are a large enough sample.
+const RECORDS_MAX: usize = 16_384;
+
+/// The last minute's polls by domain.
+#[derive(Clone, Debug, Default)]
+pub struct Outage {
+    /// Per domain: its last poll, and whether it could not be reached.
+    domains: BTreeMap<u32, (Time, bool)>,
+    /// The polls in order, to forget them after a minute.
+    order: VecDeque<(Time, u32)>,
+    n_unreachable: usize,
+    since: Option<Since>,
+}
+
+/// Our network is down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Since {
+    /// The first of the failures that showed it.
+    pub at: Time,
+    /// Domains that could not be reached, of so many tried within a minute.
+    pub n_unreachable: usize,
+    pub n_domains: usize,
+}
+
+impl Outage {
+    /// Takes in how a request ended: `network_error` is a connect or DNS error; every answer,
+    /// even an angry one, shows that the network works. `domain` is the caller's number for it.
+    pub fn record(&mut self, domain: u32, at: Time, network_error: bool) {
+        if self.since.is_some() && !network_error {
+            *self = Outage::default();
+        }
+        self.forget(at);
+        let before = self.domains.insert(domain, (at, network_error));
+        self.n_unreachable -= usize::from(before.is_some_and(|(_, error)| error));
+        self.n_unreachable += usize::from(network_error);
+        self.order.push_back((at, domain));
+        let (n_unreachable, n_domains) = (self.n_unreachable, self.domains.len());
+        let all_at_once =
+            n_domains >= DOMAINS_MIN && n_unreachable * 100 >= n_domains * SHARE_PERCENT;
+        if self.since.is_none() && network_error && all_at_once {
+            let failures = self.domains.values().filter(|(_, error)| *error).map(|(at, _)| *at);
+            let first = failures.min().unwrap_or(at);
+            self.since = Some(Since { at: first, n_unreachable, n_domains });
+        }
+    }
+
+    /// Whether our network is down. It stays so until a request succeeds: the caller goes on
+    /// trying one feed now and then, and blames none.
+    pub fn verdict(&self, now: Time) -> Option<Since> {
+        self.since.filter(|since| since.at <= now)
+    }
+
+    fn forget(&mut self, now: Time) {
+        while let Some(&(at, domain)) = self.order.front() {
+            if at + LOOK_BACK >= now && self.order.len() < RECORDS_MAX {
+                break;
+            }
+            self.order.pop_front();
+            if self.domains.get(&domain).is_some_and(|(last, _)| *last == at) {
+                let gone = self.domains.remove(&domain);
+                self.n_unreachable -= usize::from(gone.is_some_and(|(_, error)| error));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outage(polls: impl IntoIterator<Item = (u32, i64, bool)>) -> Outage {
+        let mut outage = Outage::default();
+        for (domain, secs, error) in polls {
+            outage.record(domain, Time::from_secs(secs), error);
+        }
+        outage
+    }
+
+    #[test]
+    fn ten_unreachable_domains_within_a_minute_are_our_network() {
+        let down = outage((0..10).map(|d| (d, 100 + i64::from(d), true)));
+        let since = down.verdict(Time::from_secs(110)).unwrap();
+        assert_eq!((since.at, since.n_unreachable), (Time::from_secs(100), 10));
+    }
+
+    #[test]
+    fn nine_domains_or_a_fifth_that_answers_are_not() {
+        assert_eq!(outage((0..9).map(|d| (d, 100, true))).verdict(Time::from_secs(100)), None);
+        let mixed = outage((0..40).map(|d| (d, 100, d % 4 != 0)));
+        assert_eq!(mixed.verdict(Time::from_secs(100)), None);
+        let eighty = outage((0..40).map(|d| (d, 100, d % 5 != 0)));
+        assert!(eighty.verdict(Time::from_secs(100)).is_some());
+    }
+
+    #[test]
+    fn one_domain_failing_often_is_one_domain() {
+        let one = outage((0..100).map(|i| (7, 100 + i, true)));
+        assert_eq!(one.verdict(Time::from_secs(200)), None);
+    }
+
+    #[test]
+    fn failures_spread_over_minutes_are_the_feeds_own() {
+        let slow = outage((0..30).map(|d| (d, i64::from(d) * 7, true)));
+        assert_eq!(slow.verdict(Time::from_secs(300)), None);
+    }
+
+    #[test]
+    fn it_ends_with_the_first_answer() {
+        let mut down = outage((0..20).map(|d| (d, 100, true)));
+        assert!(down.verdict(Time::from_secs(5000)).is_some());
+        down.record(3, Time::from_secs(5000), false);
+        assert_eq!(down.verdict(Time::from_secs(5000)), None);
+        down.record(4, Time::from_secs(5001), true);
+        assert_eq!(down.verdict(Time::from_secs(5001)), None);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let busy = outage((0..100_000).map(|d| (d, 100, d % 2 == 0)));
+        assert!(busy.order.len() <= RECORDS_MAX && busy.domains.len() <= RECORDS_MAX);
+        assert_eq!(busy.n_unreachable, busy.domains.values().filter(|d| d.1).count());
+    }
+}

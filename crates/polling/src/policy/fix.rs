@@ -1,0 +1,25 @@
+//! `fix:D` — the same interval for every feed (dissertation 003, section 4.2.1).
+//!
+//! u = d. It learns nothing.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::{Bounds, Policy};
+//!
+//! let policy: Policy = "fix:1h".parse().unwrap();
+//! let seen = Observation {
+//!     at: Time::from_secs(7200), outcome: Outcome::Seen, window: &[], new: &[],
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! };
+//! let wish = policy.wish(&policy.start(), &seen, &Bounds::EVALUATION);
+//! assert_eq!(wish.at, Time::from_secs(10_800));
+//! ```
+
+use std::time::Duration;
+
+use crate::wish::Answer;
+use crate::{Case, Fraction};
+
+pub(crate) fn answer(every: Duration) -> Answer {
+    Answer::After(Fraction::millis(every), Case::Fix { every })
+}

@@ -1,0 +1,84 @@
+//! `indhist-agg:θ,T` — the profile of similar feeds while the own history is short (dissertation
+//! 003, section 2.5.4, `IndHist/AggHist`; Bright, Gal and Raschid 2006).
+//!
+//! While NumSub/NumUpdates > T_ind ≈ 0.5 the feed uses its cluster's profile, its own histogram
+//! afterwards. NumSub: hours of the day in which it ever changed; NumUpdates: its known changes.
+//! The profile gives the shape of the day, the feed's own entries per day the height. Clusters are
+//! found by [`Profiles`](crate::model::profile::Profiles) and handed in with
+//! [`Learned::adopt`](crate::Learned::adopt); without one the own histogram holds.
+//!
+//! ```
+//! use polling::policy::indhist_agg::is_young;
+//!
+//! let mut hours = [0; 24];
+//! (hours[8], hours[9]) = (1, 1);
+//! assert!(is_young(&hours, "0.5".parse().unwrap()));
+//! (hours[8], hours[9]) = (3, 2);
+//! assert!(!is_young(&hours, "0.5".parse().unwrap()));
+//! ```
+
+use feed::Observation;
+
+use super::indhist::{self, Hourly};
+use crate::learned::Reader;
+use crate::model::histogram::{Histogram, Period};
+use crate::model::profile::Profile;
+use crate::wish::Answer;
+use crate::{Decimal, Fraction};
+
+/// Whether the own history is too short to be stable: NumSub/NumUpdates > T_ind.
+pub fn is_young(counts: &[u64], t_ind: Decimal) -> bool {
+    let n_hours = counts.iter().filter(|c| **c > 0).count();
+    let n_updates: u64 = counts.iter().sum();
+    n_updates > 0 && Fraction::new(n_hours as i128, n_updates.into()) > t_ind.fraction()
+}
+
+/// The own model and the profile of the feed's cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Memory {
+    pub(crate) hourly: Hourly,
+    pub(crate) profile: Option<Profile>,
+}
+
+impl Memory {
+    pub(crate) fn answer(&self, theta: Decimal, t_ind: Decimal, o: &Observation<'_>) -> Answer {
+        let own = self.hourly.histogram();
+        let shared = match (&own, self.profile) {
+            (Some(own), Some(profile)) if is_young(&own.counts, t_ind) => {
+                Some(in_the_shape_of(own, profile))
+            }
+            _ => None,
+        };
+        indhist::answer(shared.as_ref().or(own.as_ref()), theta, o)
+    }
+
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.push(u8::from(self.profile.is_some()));
+        let weights = self.profile.iter().flat_map(|p| p.weights);
+        bytes.extend(weights.flat_map(u16::to_le_bytes));
+        self.hourly.write(bytes);
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Memory> {
+        let mut profile = None;
+        if reader.u8()? == 1 {
+            let mut weights = [0; 24];
+            for weight in &mut weights {
+                *weight = reader.bytes().map(u16::from_le_bytes)?;
+            }
+            profile = Some(Profile { weights });
+        }
+        Some(Memory { profile, hourly: Hourly::read(reader, Period::Day)? })
+    }
+}
+
+/// As many entries a day as `own`, at the hours of `profile`.
+fn in_the_shape_of(own: &Histogram, profile: Profile) -> Histogram {
+    let total: u64 = own.counts.iter().sum();
+    let weight_sum: u64 = profile.weights.iter().map(|w| u64::from(*w)).sum();
+    if weight_sum == 0 {
+        return own.clone();
+    }
+    let counts = profile.weights.iter().map(|w| total.saturating_mul(u64::from(*w))).collect();
+    Histogram { counts, days: own.days.saturating_mul(weight_sum), ..own.clone() }
+}

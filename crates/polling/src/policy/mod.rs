@@ -1,0 +1,216 @@
+//! The rules that turn what was seen of one feed into a wish: when to look next, within bounds.
+//!
+//! One rule, one file, the paper and its equations on top. A policy knows no budget, no pace and
+//! no other feed; publisher hints, backoff and jitter act on its answer afterwards.
+
+pub mod adaptive_fetch;
+pub mod adaptive_ttl;
+pub mod advarss;
+pub mod advarss_hybrid;
+pub mod empirical;
+pub mod entry_frequency;
+pub mod fix;
+pub mod fix_learned;
+pub mod indhist;
+pub mod indhist_agg;
+pub mod indhist_ttl;
+pub mod lihz;
+pub mod lru_2;
+pub mod mavsync;
+pub(crate) mod parameters;
+mod spec;
+pub mod window_share;
+
+use std::time::Duration;
+
+use feed::{Observation, Time};
+
+use crate::learned::Memory;
+use crate::model::Model;
+use crate::model::histogram::{Histogram, Period};
+use crate::model::sliding_days::SlidingDays;
+use crate::model::smoothing::Smoothing;
+use crate::wish::Answer;
+use crate::{Bounds, Case, Cause, Decimal, Learned, Wish};
+
+use indhist::Hourly;
+pub use parameters::SpecError;
+pub use spec::PolicySpec;
+use window_share::Room;
+
+/// A rule with its parameters. Written as in `fix:1h`, `mavsync`, `mavsync:kappa=5s`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    Fix { every: Duration },
+    FixLearnedW,
+    FixLearnedA,
+    AdaptiveTtl { factor: Decimal },
+    Lru2,
+    MavSync { kappa: Duration },
+    IndHist { theta: Decimal, period: Period },
+    IndHistTtl { theta: Decimal, factor: Decimal, span: Duration, t_burst: Decimal },
+    IndHistAgg { theta: Decimal, t_ind: Decimal },
+    Lihz { sigma: Decimal },
+    AdvaRss,
+    AdvaRssHybrid,
+    Window { room: Room, model: ModelKind },
+    EntryFrequency { factor: Decimal },
+    Empirical,
+    AdaptiveFetch,
+}
+
+/// Which model a policy or strategy that works on any model uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelKind {
+    /// The window's own rate.
+    Window,
+    SingleVariable,
+    Periodic,
+    Histogram,
+}
+
+impl ModelKind {
+    /// A model that knows nothing yet; smoothing adjusts itself.
+    pub fn start(self) -> Model {
+        match self {
+            ModelKind::Window => Model::homogeneous(),
+            ModelKind::SingleVariable => Model::single_variable(Smoothing::adjusting()),
+            ModelKind::Periodic => Model::daily(Smoothing::adjusting()),
+            ModelKind::Histogram => Model::sliding(),
+        }
+    }
+}
+
+/// What a policy that needs training is trained on.
+#[derive(Clone, Copy, Debug)]
+pub struct Training<'a> {
+    /// Publication times of the feed, oldest first; those from `end` on are not looked at.
+    pub history: &'a [Time],
+    /// The training phase. Histograms use all of the history before `end`, also what is older
+    /// than `start`; `lihz` polls daily from `start` on.
+    pub start: Time,
+    pub end: Time,
+    /// Hours and weekdays are those of this zone: seconds east of UTC.
+    pub zone_secs: i32,
+}
+
+impl Policy {
+    /// What is known of a feed that was never polled.
+    pub fn start(&self) -> Learned {
+        let daily = |period| Hourly::Daily(SlidingDays::default(), period);
+        self.with_hourly(daily, lihz::Weekdays::new)
+    }
+
+    /// What is known of a feed whose history is known. Policies that are not trained start fresh.
+    pub fn train(&self, training: &Training<'_>) -> Learned {
+        let Training { history, end, zone_secs, .. } = *training;
+        let trained = |period| Hourly::Trained(Histogram::train(history, end, period, zone_secs));
+        self.with_hourly(trained, || lihz::Weekdays::train(training))
+    }
+
+    /// Whether training makes a difference.
+    pub const fn is_trained(&self) -> bool {
+        matches!(
+            self,
+            Policy::IndHist { .. }
+                | Policy::IndHistTtl { .. }
+                | Policy::IndHistAgg { .. }
+                | Policy::Lihz { .. }
+        )
+    }
+
+    fn with_hourly(
+        &self,
+        hourly: impl Fn(Period) -> Hourly,
+        weekdays: impl FnOnce() -> lihz::Weekdays,
+    ) -> Learned {
+        Learned::new(match self {
+            Policy::Fix { .. }
+            | Policy::AdaptiveTtl { .. }
+            | Policy::MavSync { .. }
+            | Policy::Empirical => Memory::Nothing,
+            Policy::FixLearnedW => Memory::FixLearnedW(fix_learned::FirstWindow::NotSeen),
+            Policy::FixLearnedA => Memory::FixLearnedA(fix_learned::FirstWindow::NotSeen),
+            Policy::Lru2 => Memory::Lru2(lru_2::Newest::default()),
+            Policy::IndHist { period, .. } => Memory::IndHist(hourly(*period), *period),
+            Policy::IndHistTtl { span, .. } => {
+                Memory::IndHistTtl(Box::new(indhist_ttl::Memory::new(hourly(Period::Day), *span)))
+            }
+            Policy::IndHistAgg { .. } => Memory::IndHistAgg(Box::new(indhist_agg::Memory {
+                hourly: hourly(Period::Day),
+                profile: None,
+            })),
+            Policy::Lihz { .. } => Memory::Lihz(weekdays()),
+            Policy::AdvaRss => Memory::AdvaRss(Box::new(advarss::Memory::new())),
+            Policy::AdvaRssHybrid => Memory::AdvaRssHybrid(Box::new(advarss_hybrid::Memory::new())),
+            Policy::Window { model, .. } => Memory::Model(Box::new(model.start())),
+            Policy::EntryFrequency { .. } => Memory::EntryFrequency(entry_frequency::start()),
+            Policy::AdaptiveFetch => Memory::AdaptiveFetch(adaptive_fetch::Interval::start()),
+        })
+    }
+
+    /// Takes in one poll. Every poll is learned from once, in order, before its wish is asked.
+    pub fn learn(&self, learned: &mut Learned, o: &Observation<'_>) {
+        learned.note(o);
+        match &mut learned.memory {
+            Memory::Nothing => {}
+            Memory::FixLearnedW(first) => first.learn(o, || fix_learned::interval_w(o.window)),
+            Memory::FixLearnedA(first) => {
+                first.learn(o, || fix_learned::interval_a(o.at, o.window));
+            }
+            Memory::Lru2(newest) => newest.learn(o),
+            Memory::IndHist(hourly, _) => hourly.learn(o),
+            Memory::IndHistTtl(memory) => memory.learn(o),
+            Memory::IndHistAgg(memory) => memory.hourly.learn(o),
+            Memory::Lihz(week) => week.learn(o),
+            Memory::AdvaRss(memory) => memory.learn(o),
+            Memory::AdvaRssHybrid(memory) => memory.learn(o),
+            Memory::Model(model) => model.learn(o),
+            Memory::EntryFrequency(recent) if o.outcome.is_success() => recent.learn(o.at, o.new),
+            Memory::EntryFrequency(_) => {}
+            Memory::AdaptiveFetch(interval) => interval.learn(o),
+        }
+    }
+
+    /// When to look next after the poll `o`, that was learned from before.
+    pub fn wish(&self, learned: &Learned, o: &Observation<'_>, bounds: &Bounds) -> Wish {
+        self.answer(learned, o, bounds).into_wish(learned, o, bounds)
+    }
+
+    fn answer(&self, learned: &Learned, o: &Observation<'_>, bounds: &Bounds) -> Answer {
+        match (*self, &learned.memory) {
+            (Policy::Fix { every }, _) => fix::answer(every),
+            (Policy::AdaptiveTtl { factor }, _) => adaptive_ttl::answer(factor, o),
+            (Policy::MavSync { kappa }, _) => mavsync::answer(kappa, o, bounds),
+            (Policy::Empirical, _) => empirical::answer(o),
+            (Policy::FixLearnedW, Memory::FixLearnedW(first)) => {
+                first.answer(|n, u| Case::FixLearnedW { n, gap: u.duration() })
+            }
+            (Policy::FixLearnedA, Memory::FixLearnedA(first)) => {
+                first.answer(|n, u| Case::FixLearnedA { n, gap: u.duration() })
+            }
+            (Policy::Lru2, Memory::Lru2(newest)) => newest.answer(),
+            (Policy::IndHist { theta, .. }, Memory::IndHist(hourly, _)) => {
+                indhist::answer(hourly.histogram().as_ref(), theta, o)
+            }
+            (Policy::IndHistTtl { theta, factor, span, t_burst }, Memory::IndHistTtl(memory)) => {
+                memory.answer(indhist_ttl::Rule { theta, factor, span, t_burst }, o)
+            }
+            (Policy::IndHistAgg { theta, t_ind }, Memory::IndHistAgg(memory)) => {
+                memory.answer(theta, t_ind, o)
+            }
+            (Policy::Lihz { sigma }, Memory::Lihz(week)) => week.answer(sigma, o),
+            (Policy::AdvaRss, Memory::AdvaRss(memory)) => memory.answer(),
+            (Policy::AdvaRssHybrid, Memory::AdvaRssHybrid(memory)) => memory.answer(o),
+            (Policy::Window { room, .. }, Memory::Model(model)) => {
+                window_share::answer(room, model, o)
+            }
+            (Policy::EntryFrequency { factor }, Memory::EntryFrequency(recent)) => {
+                entry_frequency::answer(factor, recent, o)
+            }
+            (Policy::AdaptiveFetch, Memory::AdaptiveFetch(interval)) => interval.answer(),
+            // The memory of another policy: nothing of use was learned yet.
+            _ => Answer::Undefined(Cause::NotSeen),
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The trained policies' arithmetic, the worked examples and advaRSS, against their vectors.
+
+use std::time::Duration;
+
+use feed::Time;
+use polling::model::histogram::{Histogram, Period};
+use polling::policy::advarss::Pace;
+use polling::policy::indhist_ttl::is_burst;
+use polling::policy::lihz::Weekdays;
+use polling::policy::lru_2::two_newest;
+use polling::{Bounds, Decimal, Policy};
+use serde_json::Value;
+
+use crate::vectors::{float, fraction, integer, list, named, seconds, seen, times};
+
+/// A histogram with the given rates: the counts over their common denominator.
+fn histogram(rates: &Value, zone_secs: i32) -> Histogram {
+    let parts: Vec<(i64, i64)> =
+        list(rates).iter().map(|r| (integer(&r[0]), integer(&r[1]))).collect();
+    let days = parts.iter().fold(1, |lcm, (_, den)| {
+        let (mut a, mut b) = (lcm, *den);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        lcm / a * den
+    });
+    let counts = parts.iter().map(|(num, den)| (num * (days / den)).unsigned_abs()).collect();
+    Histogram { period: Period::Day, counts, days: days.unsigned_abs(), zone_secs }
+}
+
+fn decimal(value: &Value) -> Decimal {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    text.parse().unwrap()
+}
+
+#[test]
+fn the_example_of_table_2_1_holds() {
+    for models in named("reichert_models") {
+        let row = &models["table_2_1"];
+        let model = histogram(&row["rates"], 0);
+        let (a, b) = (Time::from_secs(integer(&row["a"])), Time::from_secs(integer(&row["b"])));
+        assert_eq!(model.expect(a, b), fraction(&row["expected"]));
+    }
+}
+
+#[test]
+fn indhist_reaches_theta_at_the_exact_moment() {
+    for models in named("reichert_models") {
+        for row in list(&models["indhist"]) {
+            let model = histogram(&row["rates"], integer(&row["tz"]) as i32);
+            let at = Time::from_secs(integer(&row["tau"]));
+            let next = model.reach(at, decimal(&row["theta"]));
+            // The rows give the step without bounds; of a zero model they give η.
+            if row["raw_interval"].is_null() {
+                assert_eq!(next, None, "{row}");
+                continue;
+            }
+            let next = next.unwrap();
+            let interval = next.plus(-i128::from(at.millis()));
+            assert_eq!(interval, seconds(&row["raw_interval"]), "{row}");
+            let (alpha, beta) = (60_000, 28 * 86_400_000);
+            if (alpha..=beta).contains(&interval.floor()) {
+                assert_eq!(next, seconds(&row["next_exact"]), "{row}");
+                assert_eq!(next.round_to_second().secs(), integer(&row["next_seconds"]), "{row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn bursts_are_told_exactly() {
+    for models in named("reichert_models") {
+        for row in list(&models["burst"]) {
+            let model = histogram(&row["rates"], 0);
+            let at = Time::from_secs(integer(&row["tau"]));
+            let span = Duration::from_secs(integer(&row["V"]).unsigned_abs());
+            let from = at - span;
+            assert_eq!(model.expect(from, at), fraction(&row["expected"]), "{row}");
+            let n = times(&row["known"]).iter().filter(|t| **t > from && **t <= at).count();
+            let burst = is_burst(&model, at, n as u64, span, decimal(&row["t_burst"]));
+            assert_eq!(burst, row["burst"].as_bool().unwrap(), "{row}");
+        }
+    }
+}
+
+#[test]
+fn training_uses_all_of_the_history_and_rounds_days_up() {
+    for models in named("reichert_models") {
+        let row = &models["train"];
+        let end = Time::from_secs(integer(&row["end"]));
+        let zone = integer(&row["tz"]) as i32;
+        let model = Histogram::train(&times(&row["entries"]), end, Period::Day, zone);
+        let expected = histogram(&row["all_history"], zone);
+        assert_eq!((model.counts, model.days), (expected.counts, expected.days));
+    }
+}
+
+#[test]
+fn lihz_probabilities_and_days_hold() {
+    for models in named("reichert_models") {
+        for name in ["table_2_2", "lihz_one", "lihz_zero"] {
+            let row = &models[name];
+            let counts = |field: &str| -> [u16; 7] {
+                std::array::from_fn(|i| integer(&row[field][i]) as u16)
+            };
+            let week = Weekdays::from_counts(counts("seen"), counts("upd"));
+            if let Some(expected) = row["p"].as_array() {
+                for (day, p) in expected.iter().enumerate() {
+                    assert_eq!(week.probability(day), fraction(p), "{name} {day}");
+                }
+            }
+            let checks =
+                row["days_until"].as_object().or(row["days_until_from_monday"].as_object());
+            let Some(checks) = checks else {
+                assert_eq!(week.days_until(0, "1".parse().unwrap()), None);
+                continue;
+            };
+            for (key, days) in checks {
+                let (day, sigma) = key.split_once('/').unwrap_or(("0", key));
+                let found = week.days_until(day.parse().unwrap(), sigma.parse().unwrap());
+                assert_eq!(found, Some(integer(days)), "{name} {key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn figure_4_4_is_polled_at_the_published_times() {
+    let policy: Policy = "mavsync".parse().unwrap();
+    for examples in named("reichert_worked_examples") {
+        let figure = &examples["fig_4_4_quantum_1s"];
+        let entries = times(&figure["entries"]);
+        let size = integer(&figure["window"]) as usize;
+        let (mut at, end) = (integer(&figure["start"]), integer(&figure["end"]));
+        let mut learned = policy.start();
+        let mut polls = Vec::new();
+        while at <= end {
+            polls.push(at);
+            let visible = entries.partition_point(|t| t.secs() <= at);
+            let window = &entries[visible.saturating_sub(size)..visible];
+            let seen = seen(Time::from_secs(at), window);
+            policy.learn(&mut learned, &seen);
+            at = policy.wish(&learned, &seen, &Bounds::EVALUATION).at.secs();
+        }
+        let published: Vec<i64> = list(&figure["polls"]).iter().map(integer).collect();
+        assert_eq!(polls, published);
+        let tie = times(&examples["lru2_tie"]["window"]);
+        let (newest, previous) = two_newest(&tie);
+        let gap = newest.unwrap().since(previous.unwrap()).as_secs();
+        assert_eq!(gap as i64, integer(&examples["lru2_tie"]["interval"][0]));
+    }
+}
+
+#[test]
+fn advarss_runs_hold_to_the_last_decimal() {
+    for vectors in named("advarss") {
+        for run in list(&vectors["runs"]) {
+            let mut pace = Pace::start();
+            for state in list(&run["states"]) {
+                pace.step(state["changed"].as_bool().unwrap(), integer(&run["max_M"]) as u32);
+                assert_eq!(i64::from(pace.toe()), integer(&state["ToE"]), "{run}");
+                assert!((pace.m() - float(&state["M_float"])).abs() < 1e-12, "{run}");
+                assert!((pace.t() - float(&state["T_float"])).abs() < 1e-9, "{run}");
+            }
+        }
+    }
+}
+
+/// Decrement, then test: a countdown of n polls at the n-th run from now, one of 0 at the first.
+#[test]
+fn advarss_countdowns_hold() {
+    for vectors in named("advarss") {
+        for row in list(&vectors["ticks"]).iter().filter(|r| r["sequential"] == true) {
+            let changes: Vec<i64> = list(&row["change_ticks"]).iter().map(integer).collect();
+            let (mut pace, mut toe) = (Pace::start(), integer(&row["ToE0"]));
+            let mut polls = list(&row["polls"]).iter();
+            let mut last = -1;
+            for tick in 0..integer(&row["ticks"]) {
+                toe = (toe - 1).max(0);
+                if toe > 0 {
+                    continue;
+                }
+                let changed = changes.iter().any(|c| *c > last && *c <= tick);
+                pace.step(changed, 25);
+                toe = i64::from(pace.toe());
+                last = tick;
+                let poll = polls.next().expect("as many polls as published");
+                let expected = (integer(&poll["tick"]), poll["changed"] == true);
+                assert_eq!((tick, changed), expected, "{row}");
+                assert_eq!(toe, integer(&poll["ToE"]));
+            }
+            assert_eq!(polls.next(), None);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Golden vectors, properties and theorems of the crate `polling`.
+
+mod chance;
+mod crossings;
+mod golden_models;
+mod golden_online;
+mod golden_sia;
+mod golden_steps;
+mod properties;
+mod table_two;
+mod vectors;

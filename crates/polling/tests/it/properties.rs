@@ -1,0 +1,295 @@
+//! What holds for every policy, model and allocator, whatever a feed does.
+
+use std::time::Duration;
+
+use feed::{Observation, Outcome, Time};
+use polling::budget::allocation::{Demand, delay, min_delay};
+use polling::budget::curve::Curve;
+use polling::budget::{lambda_crawl, schedule};
+use polling::model::{Model, Rates};
+use polling::{Bounds, Learned, Policy};
+use proptest::prelude::*;
+
+/// One of each policy, the memory-hungry ones in all variants.
+const POLICIES: [&str; 22] = [
+    "fix:1h",
+    "fix-learned-w",
+    "fix-learned-a",
+    "adaptive-ttl:0.1",
+    "adaptive-ttl:10",
+    "lru-2",
+    "mavsync",
+    "mavsync:kappa=5s",
+    "indhist:0.7",
+    "indhist:100,week",
+    "indhist-ttl:0.7,0.1,1h,2",
+    "indhist-ttl:0.7,3,24h,2",
+    "indhist-agg:0.7,0.5",
+    "lihz:1.0",
+    "advarss",
+    "advarss-hybrid",
+    "window-share:0.8",
+    "window-left:3,periodic",
+    "window-share:0.5,histogram",
+    "entry-frequency",
+    "empirical",
+    "adaptive-fetch",
+];
+/// Those that may take 64 bytes at most.
+const SIMPLE: [&str; 8] = [
+    "fix",
+    "fix-learned-w",
+    "fix-learned-a",
+    "adaptive-ttl",
+    "lru-2",
+    "mavsync",
+    "empirical",
+    "adaptive-fetch",
+];
+
+/// A poll to be: how long after the one before, how it ends, and its new entries' ages.
+type Poll = (u64, u8, Vec<i64>, bool);
+
+/// Ages in seconds: equal ones, from the future, years ago, before all calendars.
+fn ages() -> impl Strategy<Value = Vec<i64>> {
+    let age = prop_oneof![
+        4 => 0_i64..100_000,
+        2 => Just(0_i64),
+        1 => -1_000_000_i64..0,
+        1 => 0_i64..2_000_000_000,
+        1 => prop_oneof![Just(i64::MAX / 2000), Just(i64::MIN / 2000)],
+    ];
+    prop::collection::vec(age, 0..30)
+}
+
+fn polls() -> impl Strategy<Value = Vec<Poll>> {
+    let gap = prop_oneof![4 => 1_u64..200_000, 1 => 1_u64..10, 1 => 1_u64..200_000_000];
+    prop::collection::vec((gap, 0_u8..8, ages(), any::<bool>()), 1..12)
+}
+
+fn bounds() -> impl Strategy<Value = Bounds> {
+    (1_u64..10_000, 0_u64..10_000, 0_u64..3_000_000, any::<bool>()).prop_map(|(a, e, b, cause)| {
+        let secs = Duration::from_secs;
+        let bounds = Bounds::new(secs(a), secs(a + e + b), secs(a + e)).expect("ordered");
+        if cause { bounds.by_cause() } else { bounds }
+    })
+}
+
+/// Drives a policy through polls as the engine does; `check` sees each wish.
+fn drive(
+    policy: &Policy,
+    bounds: &Bounds,
+    polls: &[Poll],
+    mut check: impl FnMut(&Observation<'_>, &Learned, polling::Wish),
+) -> Learned {
+    let mut learned = policy.start();
+    let mut at = Time::from_secs(1_300_000_000);
+    let mut window: Vec<Time> = Vec::new();
+    for (gap, outcome, ages, partial) in polls {
+        at = at + Duration::from_secs(*gap);
+        let outcome = match outcome {
+            0 => Outcome::Failed,
+            1 => Outcome::Unchanged,
+            2 => Outcome::Refused,
+            _ => Outcome::Seen,
+        };
+        let mut new: Vec<Time> = Vec::new();
+        if outcome == Outcome::Seen {
+            new = ages.iter().map(|age| at.shifted(-age.saturating_mul(1000))).collect();
+            new.sort_unstable();
+            window.extend(&new);
+            window.sort_unstable();
+            window.drain(..window.len().saturating_sub(25));
+        }
+        let o = Observation {
+            at,
+            outcome,
+            window: &window,
+            new: &new,
+            overlap: 0,
+            suspected_miss: false,
+            partial: *partial,
+        };
+        policy.learn(&mut learned, &o);
+        let wish = policy.wish(&learned, &o, bounds);
+        check(&o, &learned, wish);
+    }
+    learned
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn an_interval_is_never_outside_its_bounds_and_never_now(
+        polls in polls(),
+        bounds in bounds(),
+    ) {
+        for spec in POLICIES {
+            let policy: Policy = spec.parse().expect("known");
+            drive(&policy, &bounds, &polls, |o, _, wish| {
+                let interval = wish.at.since(o.at);
+                assert!(wish.at > o.at, "{spec}");
+                assert!(interval >= bounds.alpha && interval <= bounds.beta, "{spec} {interval:?}");
+                assert_eq!(wish.at.millis() % 1000, 0, "{spec}: whole seconds");
+                assert!(wish.why.code().len() <= 60 && !wish.why.words().is_empty());
+            });
+        }
+    }
+
+    #[test]
+    fn learned_state_is_small_survives_storing_and_is_reproduced_by_replay(
+        polls in polls(),
+        bounds in bounds(),
+    ) {
+        for spec in POLICIES {
+            let policy: Policy = spec.parse().expect("known");
+            let name = spec.split(':').next().expect("a name");
+            let size_max = if SIMPLE.contains(&name) { 64 } else { 1024 };
+            let mut stored = policy.start().encode();
+            let live = drive(&policy, &bounds, &polls, |o, learned, wish| {
+                // A process that restarts after every poll learns the same.
+                let mut restarted = Learned::decode(&policy, &stored);
+                policy.learn(&mut restarted, o);
+                stored = restarted.encode();
+                assert_eq!(&restarted, learned, "{spec}");
+                assert_eq!(policy.wish(&restarted, o, &bounds), wish, "{spec}");
+                assert!(stored.len() <= size_max, "{spec} takes {} bytes", stored.len());
+            });
+            let replayed = drive(&policy, &bounds, &polls, |_, _, _| {});
+            assert_eq!(live.encode(), replayed.encode(), "{spec}");
+        }
+    }
+
+    #[test]
+    fn damaged_or_foreign_state_is_a_fresh_start(
+        polls in polls(),
+        cut in 0_usize..1100,
+        flip in any::<(u16, u8)>(),
+    ) {
+        for spec in POLICIES {
+            let policy: Policy = spec.parse().expect("known");
+            let mut bytes = drive(&policy, &Bounds::EVALUATION, &polls, |_, _, _| {}).encode();
+            let position = usize::from(flip.0) % bytes.len();
+            bytes[position] ^= flip.1;
+            bytes.truncate(cut);
+            for other in POLICIES {
+                let other: Policy = other.parse().expect("known");
+                let learned = Learned::decode(&other, &bytes);
+                let at = Time::from_secs(1_600_000_000);
+                let times = [at - Duration::from_secs(60), at];
+                let o = crate::vectors::seen(at, &times);
+                let wish = other.wish(&learned, &o, &Bounds::EVALUATION);
+                assert!(wish.at > at, "{other}");
+            }
+        }
+    }
+
+    /// With κ = 0 and no default of their own, these rules know no unit of time.
+    #[test]
+    fn scaling_all_times_scales_the_intervals(
+        mut ages in prop::collection::vec(0_i64..10_000_000, 0..20),
+        factor in 2_i64..50,
+        alpha in 1_u64..1000,
+        more in (0_u64..10_000, 0_u64..1_000_000),
+    ) {
+        ages.sort_unstable_by_key(|age| std::cmp::Reverse(*age));
+        for spec in ["fix-learned-w", "fix-learned-a", "adaptive-ttl:0.3", "lru-2", "mavsync"] {
+            let policy: Policy = spec.parse().expect("known");
+            let interval = |scale: i64| {
+                let at = Time::from_secs(50_000_000 * scale);
+                let window: Vec<Time> =
+                    ages.iter().map(|age| at.shifted(-age * scale * 1000)).collect();
+                let secs = |s: u64| Duration::from_secs(s * scale.unsigned_abs());
+                let (eta, beta) = (alpha + more.0, alpha + more.0 + more.1);
+                let bounds = Bounds::new(secs(alpha), secs(beta), secs(eta)).expect("ordered");
+                let mut learned = policy.start();
+                let o = crate::vectors::seen(at, &window);
+                policy.learn(&mut learned, &o);
+                policy.wish(&learned, &o, &bounds).exact.plus(-i128::from(at.millis()))
+            };
+            let scaled = interval(1).times(polling::Fraction::whole(factor.into()));
+            assert_eq!(interval(factor), scaled, "{spec}");
+        }
+    }
+
+    #[test]
+    fn utility_rises_with_time_and_its_inverse_finds_it(
+        hours in prop::collection::vec(prop_oneof![Just(0.0), 0.0..0.01_f64], 24),
+        start in 0_u32..1_000_000,
+        steps in prop::collection::vec(1_u32..100_000, 1..12),
+    ) {
+        let model = Model::Frozen(Rates { hours, zone_secs: 0 });
+        let start = Time::from_secs(start.into());
+        let (mut now, mut before, mut expected_before) = (start, 0.0, 0.0);
+        for step in steps {
+            now = now + Duration::from_secs(step.into());
+            let (expected, utility) = (model.expect(start, now), model.utility(start, now));
+            let slack = 1e-9 * utility.abs() + 1e-9;
+            prop_assert!(utility + slack >= before && expected + 1e-9 >= expected_before);
+            // U = ∫ (x − t0) dDiv, so it lies between its steps' ends.
+            let gained = expected - expected_before;
+            let secs = now.since(start).as_secs_f64();
+            prop_assert!(utility - before <= gained * secs + slack);
+            if let Some(until) = model.until_utility(start, utility).filter(|_| utility > 1e-6) {
+                let back = model.utility(start, start.shifted((until * 1000.0) as i64));
+                prop_assert!((back - utility).abs() <= 1e-6 * utility + 0.02 * secs, "{back} {utility}");
+                prop_assert!(until <= secs + 0.001);
+            }
+            (before, expected_before) = (utility, expected);
+        }
+    }
+
+    #[test]
+    fn more_budget_never_means_more_delay(
+        feeds in prop::collection::vec((0.001..1000.0_f64, 0.1..10.0_f64), 1..30),
+        budget in 0.1..500.0_f64,
+        more in 1.0..3.0_f64,
+    ) {
+        let feeds: Vec<Demand> = feeds
+            .into_iter()
+            .map(|(rate, weight)| Demand { rate, weight, cost: 1.0 })
+            .collect();
+        for allocate in [min_delay, lambda_crawl::looks] {
+            let (less, rich) = (allocate(&feeds, budget), allocate(&feeds, budget * more));
+            prop_assert!((less.iter().sum::<f64>() / budget - 1.0).abs() < 1e-9);
+            prop_assert!(delay(&feeds, &rich) <= delay(&feeds, &less) * (1.0 + 1e-9));
+        }
+    }
+
+    #[test]
+    fn one_more_look_in_the_day_never_means_more_delay(
+        hours in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0_f64], 24),
+    ) {
+        let curve = Curve::slots(&hours, 24.0);
+        let mut before = f64::INFINITY;
+        for m in 1..6 {
+            let points = schedule::best(&curve, m);
+            prop_assert_eq!(points.len(), m);
+            let delay = schedule::delay(&curve, &points);
+            let even = schedule::delay(&curve, &schedule::even(&curve, m, 0.0));
+            prop_assert!(delay <= even + 1e-9, "{} {}", delay, even);
+            prop_assert!(delay <= before + 1e-9, "{} looks: {} {}", m, delay, before);
+            before = delay;
+        }
+    }
+}
+
+/// A million entries within a second, and polls at leap seconds and changes of zone: all of them
+/// are just times.
+#[test]
+fn floods_and_odd_moments_are_no_trouble() {
+    let at: Time = "2016-12-31T23:59:59Z".parse().expect("a time");
+    let flood: Vec<Time> = (0..1_000_000).map(|i| at.shifted(-1000 + i / 1000)).collect();
+    for spec in POLICIES {
+        let policy: Policy = spec.parse().expect("known");
+        let mut learned = policy.start();
+        for hours in 0..30 {
+            let at = at + Duration::from_secs(hours * 3600);
+            let o = crate::vectors::seen(at, if hours == 0 { &flood } else { &flood[..20] });
+            policy.learn(&mut learned, &o);
+            let wish = policy.wish(&learned, &o, &Bounds::EVALUATION);
+            assert!(wish.at > at && learned.encode().len() <= 1024, "{spec}");
+        }
+    }
+}

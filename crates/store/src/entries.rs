@@ -1,0 +1,201 @@
+//! The stream of entries: read from a position on, oldest first, or backwards from the end.
+
+use feed::{Enclosure, EntryId, EntryKey, FeedId, Time};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::columns::{count, enclosures, time, time_or_none, words};
+use crate::error::Fault;
+use crate::{Store, StoreError};
+
+/// An entry as it is kept: the publisher's latest text, our times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryRow {
+    /// Its position in the stream.
+    pub id: EntryId,
+    pub feed: FeedId,
+    pub key: EntryKey,
+    /// The publisher's own id.
+    pub guid: Option<String>,
+    pub title: Option<String>,
+    pub link: Option<String>,
+    pub author: Option<String>,
+    pub summary: Option<String>,
+    pub content: Option<String>,
+    pub categories: Vec<String>,
+    pub enclosures: Vec<Enclosure>,
+    pub published_claim: Option<Time>,
+    pub published_at: Time,
+    /// The publisher's claim of the last edit.
+    pub updated_at: Option<Time>,
+    pub seen_at: Time,
+    /// When we saw the present text, if it is not the first.
+    pub edited_at: Option<Time>,
+}
+
+/// What an entry said before an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevisionRow {
+    /// Counts from 1, the text as first seen.
+    pub n: u32,
+    pub seen_at: Time,
+    pub title: Option<String>,
+    pub link: Option<String>,
+    pub author: Option<String>,
+    pub summary: Option<String>,
+    pub content: Option<String>,
+}
+
+/// Which entries to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryFilter {
+    pub feed: Option<FeedId>,
+    pub limit: u32,
+}
+
+const COLUMNS: &str = "select id, feed, key, guid, title, link, author, summary, content, \
+    categories, enclosures, published_claim, published_at, updated_at, seen_at, edited_at \
+    from entries ";
+
+impl Store {
+    /// The stream after a position, oldest first.
+    pub fn entries(
+        &self,
+        after: EntryId,
+        filter: &EntryFilter,
+    ) -> Result<Vec<EntryRow>, StoreError> {
+        self.read(|conn| match filter.feed {
+            None => {
+                let sql = format!("{COLUMNS} where id > $1 order by id limit $2");
+                rows(conn, &sql, params![after.0, filter.limit])
+            }
+            Some(feed) => {
+                let sql = format!("{COLUMNS} where feed = $1 and id > $2 order by id limit $3");
+                rows(conn, &sql, params![feed.0, after.0, filter.limit])
+            }
+        })
+    }
+
+    /// The newest first, before a position if one is given.
+    pub fn recent_entries(
+        &self,
+        before: Option<EntryId>,
+        filter: &EntryFilter,
+    ) -> Result<Vec<EntryRow>, StoreError> {
+        let before = before.map_or(i64::MAX, |id| id.0);
+        self.read(|conn| match filter.feed {
+            None => {
+                let sql = format!("{COLUMNS} where id < $1 order by id desc limit $2");
+                rows(conn, &sql, params![before, filter.limit])
+            }
+            Some(feed) => {
+                let sql =
+                    format!("{COLUMNS} where feed = $1 and id < $2 order by id desc limit $3");
+                rows(conn, &sql, params![feed.0, before, filter.limit])
+            }
+        })
+    }
+
+    pub fn entry(&self, id: EntryId) -> Result<Option<EntryRow>, StoreError> {
+        self.read(|conn| {
+            let sql = format!("{COLUMNS} where id = $1");
+            Ok(conn.prepare_cached(&sql)?.query_row([id.0], entry_row).optional()?)
+        })
+    }
+
+    /// The last position that was given, also if its entry is no longer kept; 0 before the first.
+    pub fn last_entry_id(&self) -> Result<EntryId, StoreError> {
+        self.read(|conn| {
+            // SQLite's own note of the highest id ever given.
+            let sql = "select seq from sqlite_sequence where name = 'entries'";
+            let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+            Ok(EntryId(last.unwrap_or(0)))
+        })
+    }
+
+    /// The oldest position that is still kept.
+    pub fn first_entry_id(&self) -> Result<Option<EntryId>, StoreError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached("select min(id) from entries")?;
+            Ok(statement.query_row([], |row| row.get::<_, Option<i64>>(0))?.map(EntryId))
+        })
+    }
+
+    /// What an entry said before its edits, the oldest text first.
+    pub fn revisions(&self, id: EntryId) -> Result<Vec<RevisionRow>, StoreError> {
+        self.read(|conn| {
+            let sql = "select n, seen_at, title, link, author, summary, content from revisions \
+                       where entry = $1 order by n";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([id.0], |row| {
+                Ok(RevisionRow {
+                    n: row.get(0)?,
+                    seen_at: time(row, 1)?,
+                    title: row.get(2)?,
+                    link: row.get(3)?,
+                    author: row.get(4)?,
+                    summary: row.get(5)?,
+                    content: row.get(6)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// How many entries each of these feeds published since then, by the times we reckon with;
+    /// in the order asked. Counts also those whose text is no longer kept.
+    pub fn n_published_since(&self, feeds: &[FeedId], since: Time) -> Result<Vec<u64>, StoreError> {
+        self.read(|conn| {
+            let sql = "select count(*) from entry_keys where feed = $1 and published_at >= $2";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut counts = Vec::with_capacity(feeds.len());
+            for feed in feeds {
+                let n = statement.query_row(params![feed.0, since.millis()], |r| count(r, 0))?;
+                counts.push(n);
+            }
+            Ok(counts)
+        })
+    }
+
+    /// Publication times (repaired) and seen times of all a feed's entries that are remembered,
+    /// in the order of publication: the feed's own history as a trace.
+    pub fn entry_times(&self, feed: FeedId) -> Result<Vec<(Time, Time)>, StoreError> {
+        self.read(|conn| {
+            let sql = "select published_at, seen_at from entry_keys where feed = $1 \
+                       order by published_at, seen_at";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([feed.0], |row| Ok((time(row, 0)?, time(row, 1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+fn rows(
+    conn: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<EntryRow>, Fault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, entry_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn entry_row(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
+    Ok(EntryRow {
+        id: EntryId(row.get(0)?),
+        feed: FeedId(row.get(1)?),
+        key: EntryKey::from_bytes(row.get(2)?),
+        guid: row.get(3)?,
+        title: row.get(4)?,
+        link: row.get(5)?,
+        author: row.get(6)?,
+        summary: row.get(7)?,
+        content: row.get(8)?,
+        categories: words(row, 9)?,
+        enclosures: enclosures(row, 10)?,
+        published_claim: time_or_none(row, 11)?,
+        published_at: time(row, 12)?,
+        updated_at: time_or_none(row, 13)?,
+        seen_at: time(row, 14)?,
+        edited_at: time_or_none(row, 15)?,
+    })
+}

@@ -1,0 +1,148 @@
+//! What can go wrong with the store, in words that name the file and the remedy. It retries
+//! nothing: the next tick is the retry.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use feed::FeedId;
+use rusqlite::ErrorCode;
+
+/// Why the store did not do as asked. Cheap to clone: all polls of a lost group get the same.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("poll {generation} of feed {feed} is stale: another one was recorded since; drop it")]
+    Stale { feed: FeedId, generation: u32 },
+    #[error("there is no feed {0}; `tidings feed list` shows those there are")]
+    NoFeed(FeedId),
+    #[error(
+        "{file} was written by a newer Tidings (its version is {found}, this program knows \
+         {known}); start that one, or restore a backup"
+    )]
+    Newer { file: Arc<str>, found: i64, known: i64 },
+    #[error("{file} was written by an older Tidings (version {found}); start `tidings run` once")]
+    Older { file: Arc<str>, found: i64 },
+    #[error("{file} is not there; add a feed first, or name the data folder with --data")]
+    Missing { file: Arc<str> },
+    #[error("{file} is a database, but not one of Tidings; choose another data folder")]
+    Foreign { file: Arc<str> },
+    #[error("cannot make the data folder {folder}: {detail}; choose another with --data")]
+    Folder { folder: Arc<str>, detail: Arc<str> },
+    #[error("the store is closing; nothing more is written")]
+    Closed,
+    #[error("{file}: {kind}")]
+    Database { file: Arc<str>, kind: ErrorKind, source: Arc<rusqlite::Error> },
+}
+
+/// What kind of trouble it is, for whoever must decide what to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    DiskFull,
+    ReadOnly,
+    Busy,
+    Corrupt,
+    Other,
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ErrorKind::DiskFull => {
+                "the disk is full; nothing was written; free some space and it goes on by itself"
+            }
+            ErrorKind::ReadOnly => {
+                "it cannot be written; check the owner and the mode of the file and its folder"
+            }
+            ErrorKind::Busy => {
+                "another program holds it locked; try again, or end that program first"
+            }
+            ErrorKind::Corrupt => {
+                "the file is damaged; move it away and restore a backup, or start anew"
+            }
+            ErrorKind::Other => "the database did not do as asked; run `tidings doctor`",
+        })
+    }
+}
+
+impl StoreError {
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            StoreError::Database { kind, .. } => *kind,
+            StoreError::Foreign { .. } => ErrorKind::Corrupt,
+            _ => ErrorKind::Other,
+        }
+    }
+
+    pub(crate) fn database(file: &Arc<str>, source: rusqlite::Error) -> StoreError {
+        let kind = kind_of(&source);
+        StoreError::Database { file: Arc::clone(file), kind, source: Arc::new(source) }
+    }
+
+    pub(crate) fn read_only(file: &Arc<str>) -> StoreError {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY);
+        let source = rusqlite::Error::SqliteFailure(code, Some("opened for reading".to_owned()));
+        StoreError::database(file, source)
+    }
+}
+
+fn kind_of(error: &rusqlite::Error) -> ErrorKind {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => ErrorKind::DiskFull,
+        // SQLite says so too where it may read the file but not make its journals beside it.
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+            ErrorKind::ReadOnly
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Busy,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
+        _ if is_unreadable_value(error) => ErrorKind::Corrupt,
+        _ => ErrorKind::Other,
+    }
+}
+
+/// A value that only a damaged or foreign hand can have written.
+fn is_unreadable_value(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
+}
+
+/// Inside the crate: SQLite's word before the file's name is put to it, or our own.
+pub(crate) enum Fault {
+    Sql(rusqlite::Error),
+    Ours(StoreError),
+}
+
+impl Fault {
+    pub(crate) fn at(self, file: &Arc<str>) -> StoreError {
+        match self {
+            Fault::Sql(source) => StoreError::database(file, source),
+            Fault::Ours(error) => error,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
+        Fault::Sql(error)
+    }
+}
+
+impl From<rusqlite::types::FromSqlError> for Fault {
+    fn from(error: rusqlite::types::FromSqlError) -> Fault {
+        Fault::Sql(error.into())
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Fault {
+        Fault::Ours(error)
+    }
+}
+
+pub(crate) fn shown(path: &Path) -> Arc<str> {
+    Arc::from(path.display().to_string())
+}

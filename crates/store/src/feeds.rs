@@ -1,0 +1,137 @@
+//! Feeds come and go. Nothing is polled and no address is judged here.
+
+use feed::{FeedId, FeedUrl, Time};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::columns::count;
+use crate::error::Fault;
+use crate::{Store, StoreError, domains};
+
+/// A feed to be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFeed {
+    pub url: FeedUrl,
+    /// As the list or the person calls it; the publisher's own title comes with the first poll.
+    pub title: Option<String>,
+    pub tags: Vec<String>,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    pub id: FeedId,
+    /// It was there already; the tags were added to it.
+    pub existed: bool,
+    /// Another feed that looks like the same one: its URL under the other of http and https, or
+    /// one that was permanently redirected to this URL. Named, never merged.
+    pub twin: Option<(FeedId, String)>,
+}
+
+impl Store {
+    pub fn add_feed(&self, new: &NewFeed, now: Time) -> Result<Added, StoreError> {
+        let new = new.clone();
+        self.write(move |conn| add(conn, &new, now))
+    }
+
+    /// Adds all or none. Feeds that exist get the tags added.
+    pub fn add_feeds(&self, new: &[NewFeed], now: Time) -> Result<Vec<Added>, StoreError> {
+        let new = new.to_vec();
+        self.write(move |conn| new.iter().map(|one| add(conn, one, now)).collect())
+    }
+
+    /// Finds a feed by its number or by its URL as subscribed.
+    pub fn find_feed(&self, id_or_url: &str) -> Result<Option<FeedId>, StoreError> {
+        let text = id_or_url.trim();
+        if let Ok(id) = text.parse::<u32>() {
+            return self.read(|conn| {
+                let mut statement = conn.prepare_cached("select id from feeds where id = $1")?;
+                Ok(statement.query_row([id], |row| row.get(0)).optional()?.map(FeedId))
+            });
+        }
+        let Ok(url) = FeedUrl::parse(text) else { return Ok(None) };
+        self.read(|conn| by_url(conn, &url))
+    }
+
+    /// Removes a feed with all that was kept of it. Its number is never given again.
+    pub fn remove_feed(&self, feed: FeedId) -> Result<(), StoreError> {
+        self.write(move |conn| {
+            let removed = conn.execute("delete from feeds where id = $1", [feed.0])?;
+            if removed == 0 { Err(StoreError::NoFeed(feed).into()) } else { Ok(()) }
+        })
+    }
+
+    /// Gives a feed tags and takes others away.
+    pub fn tag_feed(
+        &self,
+        feed: FeedId,
+        add: &[String],
+        remove: &[String],
+    ) -> Result<(), StoreError> {
+        let (add, remove) = (add.to_vec(), remove.to_vec());
+        self.write(move |conn| {
+            let sql = "select id from feeds where id = $1";
+            let found: Option<u32> = conn.query_row(sql, [feed.0], |r| r.get(0)).optional()?;
+            found.ok_or(StoreError::NoFeed(feed))?;
+            for tag in &remove {
+                let sql = "delete from feed_tags where feed = $1 and tag = $2";
+                conn.execute(sql, params![feed.0, tag])?;
+            }
+            add_tags(conn, feed, &add)
+        })
+    }
+
+    pub fn feed_count(&self) -> Result<u64, StoreError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached("select count(*) from feeds")?;
+            Ok(statement.query_row([], |row| count(row, 0))?)
+        })
+    }
+}
+
+fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
+    let known = by_url(conn, &new.url)?;
+    let id = match known {
+        Some(id) => id,
+        None => insert(conn, new, now)?,
+    };
+    add_tags(conn, id, &new.tags)?;
+    Ok(Added { id, existed: known.is_some(), twin: twin(conn, id, &new.url)? })
+}
+
+fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, Fault> {
+    let domain = domains::number(conn, &new.url.domain())?;
+    let sql = "insert into feeds (url, given_title, added_at) values ($1, $2, $3) returning id";
+    let id: u32 = conn
+        .prepare_cached(sql)?
+        .query_row(params![new.url.as_str(), new.title, now.millis()], |row| row.get(0))?;
+    let sql = "insert into feed_state (feed, domain) values ($1, $2)";
+    conn.prepare_cached(sql)?.execute(params![id, domain])?;
+    Ok(FeedId(id))
+}
+
+fn add_tags(conn: &Connection, feed: FeedId, tags: &[String]) -> Result<(), Fault> {
+    let sql =
+        "insert into feed_tags (feed, tag) values ($1, $2) on conflict (feed, tag) do nothing";
+    let mut statement = conn.prepare_cached(sql)?;
+    for tag in tags {
+        statement.execute(params![feed.0, tag])?;
+    }
+    Ok(())
+}
+
+fn by_url(conn: &Connection, url: &FeedUrl) -> Result<Option<FeedId>, Fault> {
+    let mut statement = conn.prepare_cached("select id from feeds where url = $1")?;
+    Ok(statement.query_row([url.as_str()], |row| row.get(0)).optional()?.map(FeedId))
+}
+
+fn twin(conn: &Connection, id: FeedId, url: &FeedUrl) -> Result<Option<(FeedId, String)>, Fault> {
+    let sql = "select id, url from feeds where url = $1 and id <> $2 \
+               union all select id, url from feeds where effective_url in ($3, $1) and id <> $2 \
+               limit 1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let twin = url.twin();
+    let found = statement.query_row(params![twin.as_str(), id.0, url.as_str()], |row| {
+        Ok((FeedId(row.get(0)?), row.get(1)?))
+    });
+    Ok(found.optional()?)
+}

@@ -1,0 +1,179 @@
+//! What `tidings doctor` asks of the store, and copies of it. It repairs nothing.
+
+use std::path::Path;
+
+use feed::{FeedId, Window};
+use rusqlite::{Connection, params};
+
+use crate::error::Fault;
+use crate::{Store, StoreError, migrations};
+
+/// Faults of one kind that are named one by one; more would bury the others.
+const FINDINGS_MAX: usize = 20;
+
+/// Something that is not as it should be, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub feed: Option<FeedId>,
+    pub what: String,
+    pub remedy: String,
+}
+
+impl Store {
+    /// Looks the whole database over; an empty answer is a healthy one.
+    pub fn check(&self) -> Result<Vec<Finding>, StoreError> {
+        let file = self.file().clone();
+        self.read(|conn| {
+            let mut findings = pages(conn)?;
+            if !findings.is_empty() {
+                // What a damaged file answers to the other questions means nothing.
+                return Ok(findings);
+            }
+            if migrations::version(conn, &file)? != Some(migrations::current_version()) {
+                findings.push(finding(
+                    None,
+                    "the schema is not this program's own".to_owned(),
+                    "start `tidings run` once, or use the program that wrote it",
+                ));
+            }
+            findings.extend(foreign_keys(conn)?);
+            findings.extend(validators_ahead(conn)?);
+            findings.extend(counters(conn)?);
+            findings.extend(windows(conn)?);
+            findings.extend(twins(conn)?);
+            Ok(findings)
+        })
+    }
+
+    /// Writes a whole copy to a file that does not exist yet, while the store goes on working.
+    pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
+        let to = to.display().to_string();
+        self.outside_transaction(|conn| {
+            conn.execute("vacuum into $1", [&to])?;
+            Ok(())
+        })
+    }
+}
+
+fn finding(feed: Option<i64>, what: String, remedy: &str) -> Finding {
+    let feed = feed.and_then(|id| u32::try_from(id).ok()).map(FeedId);
+    Finding { feed, what, remedy: remedy.to_owned() }
+}
+
+fn pages(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let mut statement = conn.prepare("pragma quick_check(20)")?;
+    let said = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let mut findings = Vec::new();
+    for line in said {
+        let line = line?;
+        if line != "ok" {
+            let remedy = "move the file away and restore a backup, or start anew";
+            findings.push(finding(None, format!("the file is damaged: {line}"), remedy));
+        }
+    }
+    Ok(findings)
+}
+
+fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let mut statement = conn.prepare("pragma foreign_key_check")?;
+    let said =
+        statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(2)?)))?;
+    let mut findings = Vec::new();
+    for line in said.take(FINDINGS_MAX) {
+        let (table, parent) = line?;
+        let what = format!("a row of {table} belongs to a row of {parent} that is not there");
+        findings.push(finding(None, what, "restore a backup; the file was changed by other means"));
+    }
+    Ok(findings)
+}
+
+/// Validators say "we have this document": without a window of it, its entries would be lost.
+fn validators_ahead(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let sql = "select s.feed from feed_state s left join feed_window w on w.feed = s.feed \
+               where (s.etag is not null or s.last_modified is not null \
+                      or s.body_hash is not null) \
+               and (w.feed is null or length(w.shown) = 0) limit $1";
+    let mut statement = conn.prepare(sql)?;
+    let feeds = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
+    feeds
+        .map(|feed| {
+            let what = "its validators are kept, but not the document they stand for".to_owned();
+            Ok(finding(Some(feed?), what, "remove the feed and add it again"))
+        })
+        .collect()
+}
+
+fn counters(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let sql = "select s.feed, s.entries, (select count(*) from entries e where e.feed = s.feed) n \
+               from feed_state s where s.entries <> \
+               (select count(*) from entries e where e.feed = s.feed) limit $1";
+    let mut statement = conn.prepare(sql)?;
+    let rows = statement.query_map(params![FINDINGS_MAX as i64], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    })?;
+    rows.map(|row| {
+        let (feed, said, found) = row?;
+        let what = format!("it counts {said} entries, but {found} are kept");
+        Ok(finding(Some(feed), what, "restore a backup; the file was changed by other means"))
+    })
+    .collect()
+}
+
+/// Every entry that a window shows must be known, or it would be new again; and its key must not
+/// be marked as left, or it would be forgotten in time.
+fn windows(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let mut statement = conn.prepare("select feed, shown from feed_window")?;
+    let sql = "select left_window_at is null from entry_keys where feed = $1 and key = $2";
+    let mut lookup = conn.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut findings = Vec::new();
+    while let Some(row) = rows.next()? {
+        if findings.len() >= FINDINGS_MAX {
+            break;
+        }
+        let feed: i64 = row.get(0)?;
+        let remedy = "nothing: the next poll with news writes it anew";
+        let window = match Window::decode(row.get_ref(1)?.as_blob()?) {
+            Ok(window) => window,
+            Err(error) => {
+                findings.push(finding(Some(feed), error.to_string(), remedy));
+                continue;
+            }
+        };
+        let (mut unknown, mut left) = (0, 0);
+        for entry in window.entries() {
+            let mut found = lookup.query(params![feed, entry.key.bytes()])?;
+            match found.next()? {
+                None => unknown += 1,
+                Some(row) => left += i64::from(!row.get::<_, bool>(0)?),
+            }
+        }
+        if unknown > 0 {
+            let what = format!("its window shows {unknown} entries that are not known");
+            findings.push(finding(Some(feed), what, remedy));
+        }
+        if left > 0 {
+            let what = format!("its window shows {left} entries that are marked as left");
+            findings.push(finding(Some(feed), what, remedy));
+        }
+    }
+    Ok(findings)
+}
+
+/// Feeds that look like the same one. They are named and never merged.
+fn twins(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let sql = "select a.id, b.id from feeds a join feeds b \
+               on b.url = 'http' || substr(a.url, 6) where a.url like 'https:%' \
+               union select a.id, b.id from feeds a join feeds b on b.url = a.effective_url \
+               where a.effective_url is not null and a.id <> b.id limit $1";
+    let mut statement = conn.prepare(sql)?;
+    let rows = statement.query_map(params![FINDINGS_MAX as i64], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+    })?;
+    rows.map(|row| {
+        let (one, other) = row?;
+        let what = format!("it looks like the same feed as {other}");
+        Ok(finding(Some(one), what, "remove one of the two if they are"))
+    })
+    .collect()
+}

@@ -1,0 +1,266 @@
+//! How a poll becomes rows. Called inside the writer's transaction; whatever fails here undoes
+//! the whole poll.
+
+use std::collections::HashSet;
+
+use feed::{EntryId, EntryKey, FeedId, Time, Window};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::columns::{enclosures_json, hints_json, millis, sql_count, words_json};
+use crate::error::Fault;
+use crate::{Edited, NewEntry, PollRecord, Recorded, StoreError, domains, polls};
+
+/// So many earlier texts of one entry are kept. Some feeds print the current time into every
+/// entry and edit all of them at every poll.
+const REVISIONS_MAX: i64 = 24;
+
+pub(crate) fn keep(conn: &Connection, record: &PollRecord) -> Result<Recorded, Fault> {
+    refuse_stale(conn, record)?;
+    let mut new_ids = Vec::with_capacity(record.new.len());
+    for entry in &record.new {
+        new_ids.extend(add_entry(conn, record.feed, entry, record.at)?);
+    }
+    for edited in &record.edited {
+        revise_entry(conn, record.feed, edited, record.at)?;
+    }
+    if let Some(window) = &record.window {
+        mark_window(conn, record.feed, window, record.at)?;
+    }
+    keep_learned(conn, record)?;
+    keep_facts(conn, record)?;
+    keep_validators(conn, record)?;
+    keep_state(conn, record, new_ids.len() as u64)?;
+    polls::keep(conn, record, new_ids.len() as u64)?;
+    for pace in &record.domains {
+        domains::keep(conn, pace)?;
+    }
+    Ok(Recorded { new_ids })
+}
+
+fn refuse_stale(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
+    let sql = "select generation from feed_state where feed = $1";
+    let found =
+        conn.prepare_cached(sql)?.query_row([record.feed.0], |row| row.get(0)).optional()?;
+    let current: u32 = found.ok_or(StoreError::NoFeed(record.feed))?;
+    if current != record.generation {
+        let (feed, generation) = (record.feed, record.generation);
+        return Err(StoreError::Stale { feed, generation }.into());
+    }
+    Ok(())
+}
+
+/// `None` if the key is known after all: then it is not new.
+fn add_entry(
+    conn: &Connection,
+    feed: FeedId,
+    new: &NewEntry,
+    at: Time,
+) -> Result<Option<EntryId>, Fault> {
+    let sql = "select 1 from entry_keys where feed = $1 and key = $2";
+    let mut statement = conn.prepare_cached(sql)?;
+    if statement.exists(params![feed.0, new.key.bytes()])? {
+        return Ok(None);
+    }
+    let item = &new.item;
+    let sql = "insert into entries (feed, key, guid, title, link, author, summary, content, \
+               categories, enclosures, published_claim, published_at, updated_at, seen_at, \
+               content_hash) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+               $14, $15) returning id";
+    let id: i64 = conn.prepare_cached(sql)?.query_row(
+        params![
+            feed.0,
+            new.key.bytes(),
+            item.id,
+            item.title,
+            item.link,
+            item.author,
+            item.summary,
+            item.content,
+            words_json(&item.categories),
+            enclosures_json(&item.enclosures),
+            millis(new.published.claim),
+            new.published.at.millis(),
+            millis(item.updated),
+            at.millis(),
+            new.content.cast_signed(),
+        ],
+        |row| row.get(0),
+    )?;
+    let sql = "insert into entry_keys (feed, key, entry, content_hash, published_at, seen_at) \
+               values ($1, $2, $3, $4, $5, $6)";
+    conn.prepare_cached(sql)?.execute(params![
+        feed.0,
+        new.key.bytes(),
+        id,
+        new.content.cast_signed(),
+        new.published.at.millis(),
+        at.millis(),
+    ])?;
+    Ok(Some(EntryId(id)))
+}
+
+/// The entry gets the new text; what it said before becomes a revision, while there is room.
+fn revise_entry(conn: &Connection, feed: FeedId, new: &Edited, at: Time) -> Result<(), Fault> {
+    let sql = "update entry_keys set content_hash = $1 where feed = $2 and key = $3 \
+               returning entry";
+    let entry: Option<i64> = conn
+        .prepare_cached(sql)?
+        .query_row(params![new.content.cast_signed(), feed.0, new.key.bytes()], |row| row.get(0))
+        .optional()?;
+    let Some(entry) = entry else { return Ok(()) };
+    let sql = "insert into revisions \
+               (entry, n, seen_at, title, link, author, summary, content, content_hash) \
+               select e.id, r.used + 1, coalesce(e.edited_at, e.seen_at), e.title, e.link, \
+               e.author, e.summary, e.content, e.content_hash \
+               from entries e, (select count(*) as used from revisions where entry = $1) r \
+               where e.id = $1 and r.used < $2";
+    conn.prepare_cached(sql)?.execute(params![entry, REVISIONS_MAX])?;
+    let item = &new.item;
+    let sql = "update entries set title = $1, link = $2, author = $3, summary = $4, content = $5, \
+               categories = $6, enclosures = $7, updated_at = $8, edited_at = $9, \
+               content_hash = $10 where id = $11";
+    conn.prepare_cached(sql)?.execute(params![
+        item.title,
+        item.link,
+        item.author,
+        item.summary,
+        item.content,
+        words_json(&item.categories),
+        enclosures_json(&item.enclosures),
+        millis(item.updated),
+        at.millis(),
+        new.content.cast_signed(),
+        entry,
+    ])?;
+    Ok(())
+}
+
+/// Marks what left the window and what is in it (again).
+fn mark_window(conn: &Connection, feed: FeedId, window: &Window, at: Time) -> Result<(), Fault> {
+    let now: HashSet<EntryKey> = window.entries().iter().map(|e| e.key).collect();
+    let before = keys_in_window(conn, feed)?;
+    let sql = "update entry_keys set left_window_at = $1 where feed = $2 and key = $3";
+    let mut mark = conn.prepare_cached(sql)?;
+    for key in before.difference(&now) {
+        mark.execute(params![at.millis(), feed.0, key.bytes()])?;
+    }
+    for key in now.difference(&before) {
+        mark.execute(params![None::<i64>, feed.0, key.bytes()])?;
+    }
+    Ok(())
+}
+
+/// The keys that the window before held; where it cannot be read, those that never left one.
+fn keys_in_window(conn: &Connection, feed: FeedId) -> Result<HashSet<EntryKey>, Fault> {
+    let sql = "select shown from feed_window where feed = $1";
+    let found = conn
+        .prepare_cached(sql)?
+        .query_row([feed.0], |row| Ok(Window::decode(row.get_ref(0)?.as_blob()?)));
+    match found.optional()? {
+        None => Ok(HashSet::new()),
+        Some(Ok(window)) => Ok(window.entries().iter().map(|e| e.key).collect()),
+        Some(Err(_)) => {
+            let sql = "select key from entry_keys where feed = $1 and left_window_at is null";
+            let mut statement = conn.prepare_cached(sql)?;
+            let keys = statement
+                .query_map([feed.0], |row| row.get::<_, [u8; 16]>(0).map(EntryKey::from_bytes))?;
+            Ok(keys.collect::<Result<_, _>>()?)
+        }
+    }
+}
+
+fn keep_learned(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
+    if record.window.is_none() && record.learned.is_none() {
+        return Ok(());
+    }
+    let shown = record.window.as_ref().map(Window::encode);
+    let sql = "insert into feed_window (feed, shown, learned) values ($1, $2, $3) \
+               on conflict (feed) do nothing";
+    let first = conn.prepare_cached(sql)?.execute(params![
+        record.feed.0,
+        shown.as_deref().unwrap_or_default(),
+        record.learned.as_deref().unwrap_or_default(),
+    ])?;
+    if first == 0 {
+        let sql = "update feed_window set shown = coalesce($1, shown), \
+                   learned = coalesce($2, learned) where feed = $3";
+        conn.prepare_cached(sql)?.execute(params![shown, record.learned, record.feed.0])?;
+    }
+    Ok(())
+}
+
+fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
+    let feed = record.feed.0;
+    if let Some(facts) = &record.facts {
+        // Most documents repeat what the last one said: no row is rewritten for that.
+        let sql = "update feeds set title = $1, site = $2, language = $3, hub = $4 where id = $5 \
+                   and (title is distinct from $1 or site is distinct from $2 \
+                   or language is distinct from $3 or hub is distinct from $4)";
+        conn.prepare_cached(sql)?.execute(params![
+            facts.title,
+            facts.site,
+            facts.language,
+            facts.hub,
+            feed
+        ])?;
+    }
+    if let Some(hints) = &record.hints {
+        let sql = "update feeds set hints = $1 where id = $2 and hints is distinct from $1";
+        conn.prepare_cached(sql)?.execute(params![hints_json(hints), feed])?;
+    }
+    if let Some(url) = &record.effective_url {
+        let sql = "update feeds set effective_url = nullif($1, url) where id = $2";
+        conn.prepare_cached(sql)?.execute(params![url.as_str(), feed])?;
+        let domain = domains::number(conn, &url.domain())?;
+        let sql = "update feed_state set domain = $1 where feed = $2";
+        conn.prepare_cached(sql)?.execute(params![domain, feed])?;
+    }
+    Ok(())
+}
+
+fn keep_validators(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
+    let feed = record.feed.0;
+    if let Some(validators) = &record.validators {
+        let sql = "update feed_state set etag = $1, last_modified = $2 where feed = $3";
+        conn.prepare_cached(sql)?.execute(params![
+            validators.etag,
+            validators.last_modified,
+            feed
+        ])?;
+    }
+    if let Some(hash) = &record.body_hash {
+        let sql = "update feed_state set body_hash = $1 where feed = $2";
+        conn.prepare_cached(sql)?.execute(params![hash, feed])?;
+    }
+    Ok(())
+}
+
+fn keep_state(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
+    let at = record.at.millis();
+    let sql = "update feed_state set next_at = $1, wanted_at = $2, last_poll_at = $3, \
+               last_outcome = $4, last_success_at = coalesce($5, last_success_at), \
+               last_change_at = coalesce($6, last_change_at), failures = $7, error = $8, \
+               gone_at = $9, gone_reason = $10, moved_to = $11, moved_count = $12, reason = $13, \
+               held = $14, entries = entries + $15, cause = $16, generation = generation + 1 \
+               where feed = $17";
+    conn.prepare_cached(sql)?.execute(params![
+        record.next_at.millis(),
+        millis(record.wanted_at),
+        at,
+        record.outcome.word(),
+        record.outcome.is_success().then_some(at),
+        (n_new > 0).then_some(at),
+        record.failures,
+        record.error,
+        record.gone.as_ref().map(|gone| gone.at.millis()),
+        record.gone.as_ref().map(|gone| &gone.reason),
+        record.moved.as_ref().map(|moved| moved.to.as_str()),
+        record.moved.as_ref().map_or(0, |moved| moved.count),
+        record.reason,
+        record.held,
+        sql_count(n_new),
+        record.next_cause,
+        record.feed.0,
+    ])?;
+    Ok(())
+}

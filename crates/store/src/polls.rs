@@ -1,0 +1,163 @@
+//! The history of polls: the last ones one by one, older ones as daily sums.
+
+use std::time::Duration;
+
+use feed::{FeedId, Outcome, Time};
+use rusqlite::{Connection, Row, params};
+
+use crate::columns::{count, duration_ms, millis, outcome, sql_count, time, time_or_none};
+use crate::error::Fault;
+use crate::{PollRecord, Store, StoreError};
+
+/// So many polls of a feed are kept one by one: three weeks at one an hour.
+const POLLS_MAX: u32 = 500;
+
+/// Older ones are folded so many at a time, which spares nearly every poll the work.
+const FOLD_EVERY: u32 = 50;
+
+/// A poll as it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PollRow {
+    pub generation: u32,
+    pub at: Time,
+    pub outcome: Outcome,
+    pub status: Option<u16>,
+    pub n_new: u64,
+    pub window_len: u64,
+    pub overlap: u64,
+    pub suspected_miss: bool,
+    pub bytes: u64,
+    pub elapsed: Duration,
+    pub wanted_at: Option<Time>,
+    pub next_at: Option<Time>,
+    pub reason: Option<String>,
+    pub held: Option<String>,
+    pub error: Option<String>,
+}
+
+/// The polls of one day (UTC) in sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PollDay {
+    /// The start of the day.
+    pub day: Time,
+    pub polls: u64,
+    pub unchanged: u64,
+    /// Failed, refused or gone.
+    pub failed: u64,
+    pub n_new: u64,
+    pub misses: u64,
+    pub bytes: u64,
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+/// The sums of a feed's polls by day; `$1` is the feed. Times before 1970 do not occur.
+const SUMS: &str = "select feed, at / 86400000, count(*), \
+    sum(case when outcome = 'unchanged' then 1 else 0 end), \
+    sum(case when outcome in ('failed', 'refused', 'gone') then 1 else 0 end), \
+    sum(n_new), sum(suspected_miss), sum(bytes) from polls where feed = $1 ";
+
+impl Store {
+    /// A feed's polls, the newest first; at most the last 500 are kept one by one.
+    pub fn polls(&self, feed: FeedId, limit: u32) -> Result<Vec<PollRow>, StoreError> {
+        self.read(|conn| {
+            let sql = "select generation, at, outcome, status, n_new, window_len, overlap, \
+                       suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, error \
+                       from polls where feed = $1 order by generation desc limit $2";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([feed.0, limit.min(POLLS_MAX)], poll_row)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// All polls of a feed in daily sums, the oldest day first.
+    pub fn poll_days(&self, feed: FeedId) -> Result<Vec<PollDay>, StoreError> {
+        self.read(|conn| {
+            let sql = format!(
+                "select day, sum(polls), sum(unchanged), sum(failed), sum(n_new), sum(misses), \
+                 sum(bytes) from (select feed, day, polls, unchanged, failed, n_new, misses, bytes \
+                 from poll_days where feed = $1 union all {SUMS} group by 1, 2) as days \
+                 group by day order by day"
+            );
+            let mut statement = conn.prepare_cached(&sql)?;
+            let rows = statement.query_map([feed.0], |row| {
+                Ok(PollDay {
+                    day: Time::from_millis(row.get::<_, i64>(0)?.saturating_mul(DAY_MS)),
+                    polls: count(row, 1)?,
+                    unchanged: count(row, 2)?,
+                    failed: count(row, 3)?,
+                    n_new: count(row, 4)?,
+                    misses: count(row, 5)?,
+                    bytes: count(row, 6)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+pub(crate) fn keep(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
+    let sql = "insert into polls (feed, generation, at, outcome, status, n_new, window_len, \
+               overlap, suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, \
+               error) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
+               $16)";
+    conn.prepare_cached(sql)?.execute(params![
+        record.feed.0,
+        record.generation,
+        record.at.millis(),
+        record.outcome.word(),
+        record.status,
+        sql_count(n_new),
+        record.window_len,
+        record.overlap,
+        i64::from(record.suspected_miss),
+        sql_count(record.bytes),
+        duration_ms(record.elapsed),
+        millis(record.wanted_at),
+        record.next_at.millis(),
+        record.cause,
+        record.held,
+        record.error,
+    ])?;
+    if record.generation >= POLLS_MAX && record.generation.is_multiple_of(FOLD_EVERY) {
+        fold(conn, record.feed, record.generation - POLLS_MAX)?;
+    }
+    Ok(())
+}
+
+/// Turns the polls up to a generation into daily sums.
+fn fold(conn: &Connection, feed: FeedId, up_to: u32) -> Result<(), Fault> {
+    let sql = format!(
+        "insert into poll_days (feed, day, polls, unchanged, failed, n_new, misses, bytes) \
+         {SUMS} and generation <= $2 group by 1, 2 on conflict (feed, day) do update set \
+         polls = poll_days.polls + excluded.polls, \
+         unchanged = poll_days.unchanged + excluded.unchanged, \
+         failed = poll_days.failed + excluded.failed, n_new = poll_days.n_new + excluded.n_new, \
+         misses = poll_days.misses + excluded.misses, bytes = poll_days.bytes + excluded.bytes"
+    );
+    conn.prepare_cached(&sql)?.execute([feed.0, up_to])?;
+    let sql = "delete from polls where feed = $1 and generation <= $2";
+    conn.prepare_cached(sql)?.execute([feed.0, up_to])?;
+    Ok(())
+}
+
+fn poll_row(row: &Row<'_>) -> rusqlite::Result<PollRow> {
+    Ok(PollRow {
+        generation: row.get(0)?,
+        at: time(row, 1)?,
+        // Every word that we write is known; `failed` is the honest guess for another.
+        outcome: outcome(row, 2)?.unwrap_or(Outcome::Failed),
+        status: row.get(3)?,
+        n_new: count(row, 4)?,
+        window_len: count(row, 5)?,
+        overlap: count(row, 6)?,
+        suspected_miss: row.get::<_, i64>(7)? != 0,
+        bytes: count(row, 8)?,
+        elapsed: Duration::from_millis(count(row, 9)?),
+        wanted_at: time_or_none(row, 10)?,
+        next_at: time_or_none(row, 11)?,
+        reason: row.get(12)?,
+        held: row.get(13)?,
+        error: row.get(14)?,
+    })
+}

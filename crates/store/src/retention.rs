@@ -1,0 +1,213 @@
+//! Forgetting, in small steps so that no poll waits long for its commit: first texts of entries,
+//! then the keys of those that left the window long ago. Off unless asked for; what the window
+//! shows is never forgotten, or it would be new again.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use feed::{FeedId, Time};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::columns::{count, sql_count};
+use crate::error::Fault;
+use crate::{Store, StoreError};
+
+/// A key is kept at least so long after its entry left the window. Yearly columns and rotating
+/// archives bring entries back after a year.
+pub const KEYS_AGE_MIN: Duration = Duration::from_secs(400 * 86_400);
+
+/// Rows that one step forgets at most: a few milliseconds of the writer's time.
+const STEP_ROWS: u64 = 500;
+
+/// What to keep. Ages count from `seen_at`; `None` is no limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retention {
+    pub entries_age_max: Option<Duration>,
+    pub entries_per_feed_max: Option<u64>,
+    pub entries_max: Option<u64>,
+    /// How long a key is kept after its entry left the window and its text was dropped; at least
+    /// [`KEYS_AGE_MIN`] whatever is said here.
+    pub keys_age_max: Option<Duration>,
+    /// What holds for single feeds instead of the first two.
+    pub per_feed: HashMap<FeedId, FeedRetention>,
+}
+
+/// What to keep of one feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedRetention {
+    pub entries_age_max: Option<Duration>,
+    pub entries_max: Option<u64>,
+}
+
+/// What was forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retained {
+    pub entries: u64,
+    pub keys: u64,
+}
+
+impl Retention {
+    /// Keeps everything.
+    pub fn off() -> Retention {
+        Retention {
+            entries_age_max: None,
+            entries_per_feed_max: None,
+            entries_max: None,
+            keys_age_max: None,
+            per_feed: HashMap::new(),
+        }
+    }
+
+    fn of(&self, feed: FeedId) -> FeedRetention {
+        let general = FeedRetention {
+            entries_age_max: self.entries_age_max,
+            entries_max: self.entries_per_feed_max,
+        };
+        self.per_feed.get(&feed).copied().unwrap_or(general)
+    }
+}
+
+impl Store {
+    /// Forgets what need not be kept. Each step is a transaction of its own; stopped halfway, the
+    /// next call goes on.
+    pub fn retain(&self, retention: &Retention, now: Time) -> Result<Retained, StoreError> {
+        let mut retained = Retained::default();
+        for feed in self.feeds_with_entries()? {
+            let rule = retention.of(feed);
+            if let Some(age) = rule.entries_age_max {
+                retained.entries += self.forget_older(feed, now - age)?;
+            }
+            if let Some(max) = rule.entries_max {
+                retained.entries += self.forget_surplus(feed, max)?;
+            }
+        }
+        if let Some(max) = retention.entries_max {
+            retained.entries += self.forget_over_all(max)?;
+        }
+        if let Some(age) = retention.keys_age_max {
+            retained.keys = self.forget_keys(now - age.max(KEYS_AGE_MIN))?;
+        }
+        Ok(retained)
+    }
+
+    fn feeds_with_entries(&self) -> Result<Vec<FeedId>, StoreError> {
+        self.read(|conn| feeds(conn, "select feed from feed_state where entries > 0", []))
+    }
+
+    fn forget_older(&self, feed: FeedId, before: Time) -> Result<u64, StoreError> {
+        // A feed's entries were seen in the order of their ids: the oldest one tells.
+        let oldest = self.read(|conn| {
+            let sql = "select id, seen_at from entries where feed = $1 order by id limit 1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let seen_at = statement.query_row([feed.0], |row| row.get::<_, i64>(1)).optional()?;
+            Ok(seen_at.map(Time::from_millis))
+        })?;
+        if oldest.is_none_or(|seen_at| seen_at >= before) {
+            return Ok(0);
+        }
+        self.in_steps(move |conn| {
+            let sql = "select id from (select id, seen_at from entries where feed = $1 \
+                       order by id limit $2) as oldest where seen_at < $3";
+            forget(conn, sql, params![feed.0, sql_count(STEP_ROWS), before.millis()])
+        })
+    }
+
+    fn forget_surplus(&self, feed: FeedId, max: u64) -> Result<u64, StoreError> {
+        self.in_steps(move |conn| {
+            let sql = "select entries from feed_state where feed = $1";
+            let kept = conn.prepare_cached(sql)?.query_row([feed.0], |r| count(r, 0)).optional()?;
+            let surplus = kept.unwrap_or(0).saturating_sub(max).min(STEP_ROWS);
+            if surplus == 0 {
+                return Ok(0);
+            }
+            let sql = "select id from entries where feed = $1 order by id limit $2";
+            forget(conn, sql, params![feed.0, sql_count(surplus)])
+        })
+    }
+
+    fn forget_over_all(&self, max: u64) -> Result<u64, StoreError> {
+        let kept = self.read(|conn| {
+            let sql = "select coalesce(sum(entries), 0) from feed_state";
+            Ok(conn.prepare_cached(sql)?.query_row([], |row| count(row, 0))?)
+        })?;
+        let mut surplus = kept.saturating_sub(max);
+        let mut forgotten = 0;
+        while surplus > 0 {
+            let step = surplus.min(STEP_ROWS);
+            let n = self.write(move |conn| {
+                let sql = "select id from entries order by id limit $1";
+                forget(conn, sql, params![sql_count(step)])
+            })?;
+            if n == 0 {
+                break;
+            }
+            forgotten += n;
+            surplus = surplus.saturating_sub(n);
+        }
+        Ok(forgotten)
+    }
+
+    /// Keys whose text is kept stay too: without its key the entry could come a second time.
+    fn forget_keys(&self, left_before: Time) -> Result<u64, StoreError> {
+        let found = self.read(|conn| {
+            let sql = "select distinct feed from entry_keys where left_window_at < $1";
+            feeds(conn, sql, [left_before.millis()])
+        })?;
+        let mut forgotten = 0;
+        for feed in found {
+            forgotten += self.in_steps(move |conn| {
+                let sql = "delete from entry_keys where feed = $1 and key in \
+                           (select k.key from entry_keys k where k.feed = $1 \
+                            and k.left_window_at < $2 \
+                            and not exists (select 1 from entries e where e.id = k.entry) \
+                            limit $3)";
+                let mut statement = conn.prepare_cached(sql)?;
+                let bounds = params![feed.0, left_before.millis(), sql_count(STEP_ROWS)];
+                Ok(statement.execute(bounds)? as u64)
+            })?;
+        }
+        Ok(forgotten)
+    }
+
+    /// Repeats a step until one finds less than it may take.
+    fn in_steps(
+        &self,
+        step: impl Fn(&Connection) -> Result<u64, Fault> + Clone + Send + 'static,
+    ) -> Result<u64, StoreError> {
+        let mut forgotten = 0;
+        loop {
+            let n = self.write(step.clone())?;
+            forgotten += n;
+            if n < STEP_ROWS {
+                return Ok(forgotten);
+            }
+        }
+    }
+}
+
+/// Drops the entries that `which` selects, their revisions with them, and keeps the feeds' counts.
+fn forget(conn: &Connection, which: &str, params: impl rusqlite::Params) -> Result<u64, Fault> {
+    let sql = format!("delete from entries where id in ({which}) returning feed");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(params)?;
+    let mut per_feed: HashMap<u32, i64> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        *per_feed.entry(row.get(0)?).or_default() += 1;
+    }
+    let sql = "update feed_state set entries = entries - $1 where feed = $2";
+    let mut statement = conn.prepare_cached(sql)?;
+    for (feed, n) in &per_feed {
+        statement.execute(params![n, feed])?;
+    }
+    Ok(per_feed.values().sum::<i64>().unsigned_abs())
+}
+
+fn feeds(
+    conn: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<FeedId>, Fault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, |row| row.get(0).map(FeedId))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,203 @@
+//! What the loop asks: which feeds are due when, and all that one poll needs to know. Which of
+//! them is polled is decided elsewhere.
+
+use std::collections::{HashMap, HashSet};
+
+use feed::{Domain, EntryKey, FeedId, FeedUrl, Hints, Known, Time, Window};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::columns::{hints, time, time_or_none, url, url_or_none};
+use crate::error::Fault;
+use crate::feed_rows::{gone, moved};
+use crate::record::body_hash;
+use crate::settings::{of_tags, settings};
+use crate::{BodyHash, Gone, Moved, Settings, Store, StoreError, Validators};
+
+/// When every feed that is polled is due. Small: this is what stays in memory for each of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DueIndex {
+    /// Each domain once; feeds refer to it by place.
+    pub domains: Vec<Domain>,
+    /// By feed.
+    pub due: Vec<Due>,
+}
+
+/// When one feed is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    pub feed: FeedId,
+    /// The place in [`DueIndex::domains`].
+    pub domain: u32,
+    pub generation: u32,
+    /// `None`: never polled, due at once.
+    pub next_at: Option<Time>,
+}
+
+/// All that a poll starts from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PollInput {
+    pub id: FeedId,
+    pub url: FeedUrl,
+    pub effective_url: Option<FeedUrl>,
+    pub generation: u32,
+    pub added_at: Time,
+    pub validators: Validators,
+    pub body_hash: Option<BodyHash>,
+    /// Empty where nothing was seen, or where what is stored cannot be read: then everything is
+    /// looked up by key, and the poll writes it anew.
+    pub window: Window,
+    pub learned: Vec<u8>,
+    pub hints: Hints,
+    pub settings: Settings,
+    /// What is set for its tags, by tag.
+    pub tag_settings: Vec<(String, Settings)>,
+    pub paused: bool,
+    pub failures: u32,
+    pub next_at: Option<Time>,
+    pub wanted_at: Option<Time>,
+    pub last_poll_at: Option<Time>,
+    pub last_success_at: Option<Time>,
+    pub last_change_at: Option<Time>,
+    pub moved: Option<Moved>,
+    pub gone: Option<Gone>,
+    pub hub: Option<String>,
+    /// In short: why this poll is made; `None` for the first.
+    pub cause: Option<String>,
+}
+
+impl Store {
+    /// All feeds that are polled: neither paused nor gone.
+    pub fn due_index(&self) -> Result<DueIndex, StoreError> {
+        self.read(|conn| {
+            let paused_by_tag = paused_by_tag(conn)?;
+            let mut places = HashMap::new();
+            let mut index = DueIndex::default();
+            let sql = "select id, name from domains";
+            let mut names: HashMap<i64, Domain> = HashMap::new();
+            let mut statement = conn.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                names.insert(row.get(0)?, Domain::from_stored(row.get_ref(1)?.as_str()?));
+            }
+            let sql = "select feed, domain, generation, next_at, paused from feed_state \
+                       where gone_at is null order by feed";
+            let mut statement = conn.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let feed: u32 = row.get(0)?;
+                let own: Option<i64> = row.get(4)?;
+                if own.map_or_else(|| paused_by_tag.contains(&feed), |paused| paused != 0) {
+                    continue;
+                }
+                let domain: i64 = row.get(1)?;
+                let place = *places.entry(domain).or_insert_with(|| {
+                    // Foreign keys keep the domain there.
+                    let name = names.remove(&domain);
+                    index.domains.push(name.unwrap_or_else(|| Domain::from_stored("")));
+                    index.domains.len() - 1
+                });
+                index.due.push(Due {
+                    feed: FeedId(feed),
+                    domain: u32::try_from(place).unwrap_or(u32::MAX),
+                    generation: row.get(2)?,
+                    next_at: time_or_none(row, 3)?,
+                });
+            }
+            Ok(index)
+        })
+    }
+
+    /// When one feed is due and at which domain, after something about it changed; `None` if it
+    /// is not polled (any more). The place of the domain is 0.
+    pub fn due(&self, feed: FeedId) -> Result<Option<(Domain, Due)>, StoreError> {
+        self.read(|conn| {
+            let sql = "select d.name, s.generation, s.next_at from feed_state s \
+                       join domains d on d.id = s.domain \
+                       where s.feed = $1 and s.gone_at is null and coalesce(s.paused, \
+                       (select max(g.paused) from feed_tags t join tag_settings g \
+                        on g.tag = t.tag where t.feed = s.feed), 0) = 0";
+            let found = conn.prepare_cached(sql)?.query_row([feed.0], |row| {
+                let domain = Domain::from_stored(row.get_ref(0)?.as_str()?);
+                let generation = row.get(1)?;
+                Ok((domain, Due { feed, domain: 0, generation, next_at: time_or_none(row, 2)? }))
+            });
+            Ok(found.optional()?)
+        })
+    }
+
+    pub fn poll_input(&self, feed: FeedId) -> Result<PollInput, StoreError> {
+        self.read(|conn| {
+            let input = input(conn, feed)?;
+            let mut input = input.ok_or(StoreError::NoFeed(feed))?;
+            input.tag_settings = of_tags(conn, feed)?;
+            let by_tag = input.tag_settings.iter().any(|(_, s)| s.paused == Some(true));
+            input.paused = input.settings.paused.unwrap_or(by_tag);
+            Ok(input)
+        })
+    }
+
+    /// What is known of these keys.
+    pub fn known(&self, feed: FeedId, keys: &[EntryKey]) -> Result<Known, StoreError> {
+        self.read(|conn| {
+            let sql = "select content_hash, published_at from entry_keys \
+                       where feed = $1 and key = $2";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut known = Known::with_capacity(keys.len());
+            for key in keys {
+                let found = statement.query_row(params![feed.0, key.bytes()], |row| {
+                    Ok((row.get::<_, i64>(0)?.cast_unsigned(), time(row, 1)?))
+                });
+                known.extend(found.optional()?.map(|found| (*key, found)));
+            }
+            Ok(known)
+        })
+    }
+}
+
+fn paused_by_tag(conn: &Connection) -> Result<HashSet<u32>, Fault> {
+    let sql = "select t.feed from tag_settings g join feed_tags t on t.tag = g.tag \
+               where g.paused = 1";
+    let mut statement = conn.prepare(sql)?;
+    let feeds = statement.query_map([], |row| row.get(0))?;
+    Ok(feeds.collect::<Result<_, _>>()?)
+}
+
+fn input(conn: &Connection, feed: FeedId) -> Result<Option<PollInput>, Fault> {
+    let sql = "select f.url, f.effective_url, f.added_at, f.hints, f.hub, \
+               f.policy, f.alpha_ms, f.beta_ms, f.weight, f.max_delay_ms, s.paused, \
+               s.generation, s.etag, s.last_modified, s.body_hash, s.failures, s.next_at, \
+               s.wanted_at, s.last_poll_at, s.last_success_at, s.last_change_at, \
+               s.moved_to, s.moved_count, s.gone_at, s.gone_reason, w.shown, w.learned, s.cause \
+               from feeds f join feed_state s on s.feed = f.id \
+               left join feed_window w on w.feed = f.id where f.id = $1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let found = statement.query_row([feed.0], |row| {
+        let window = row.get_ref(25)?.as_blob_or_null()?.unwrap_or_default();
+        Ok(PollInput {
+            id: feed,
+            url: url(row, 0)?,
+            effective_url: url_or_none(row, 1)?,
+            added_at: time(row, 2)?,
+            hints: hints(row, 3)?,
+            hub: row.get(4)?,
+            settings: settings(row, 5)?,
+            tag_settings: Vec::new(),
+            paused: false,
+            generation: row.get(11)?,
+            validators: Validators { etag: row.get(12)?, last_modified: row.get(13)? },
+            body_hash: body_hash(row, 14)?,
+            failures: row.get(15)?,
+            next_at: time_or_none(row, 16)?,
+            wanted_at: time_or_none(row, 17)?,
+            last_poll_at: time_or_none(row, 18)?,
+            last_success_at: time_or_none(row, 19)?,
+            last_change_at: time_or_none(row, 20)?,
+            moved: moved(row, 21)?,
+            gone: gone(row, 23)?,
+            window: Window::decode(window).unwrap_or_default(),
+            learned: row.get::<_, Option<Vec<u8>>>(26)?.unwrap_or_default(),
+            cause: row.get(27)?,
+        })
+    });
+    Ok(found.optional()?)
+}

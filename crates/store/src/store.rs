@@ -1,0 +1,202 @@
+//! The store itself: one writer, some readers, and the two doors through which every question
+//! goes. It holds no SQL beyond the opening.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::error::{Fault, shown};
+use crate::readers::Readers;
+use crate::writer::{Applied, Job};
+use crate::{StoreError, connection, migrations, writer};
+
+const FILE_NAME: &str = "tidings.db";
+
+/// Polls that wait for their commit at once. Each holds its entries in memory until then; beyond
+/// this the caller waits, and with it the fetching.
+const RECORDS_WAITING_MAX: usize = 1024;
+
+/// Whether the store may be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    ReadWrite,
+    ReadOnly,
+}
+
+/// What was seen and learned. Clones are one store; when the last one goes, what was sent is
+/// written and the files are closed.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    file: Arc<str>,
+    readers: Readers,
+    writer: Option<Writer>,
+    records_waiting: Semaphore,
+}
+
+struct Writer {
+    jobs: Mutex<Option<Sender<Job>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// Opens the store in a data folder; to write, makes folder and file where they are missing
+    /// and brings an older file up to date.
+    pub fn open(folder: &Path, mode: Mode) -> Result<Store, StoreError> {
+        let path = folder.join(FILE_NAME);
+        let file = shown(&path);
+        let writer = match mode {
+            Mode::ReadOnly if !path.exists() => return Err(StoreError::Missing { file }),
+            Mode::ReadOnly => None,
+            Mode::ReadWrite => Some(start_writer(folder, &path, &file)?),
+        };
+        let first = open_reader(&path, &file)?;
+        let readers = Readers::new(&path, first);
+        let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
+        Ok(Store(Arc::new(Inner { path, file, readers, writer, records_waiting })))
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    pub(crate) fn file(&self) -> &Arc<str> {
+        &self.0.file
+    }
+
+    /// Asks in one reading transaction.
+    pub(crate) fn read<T>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.outside_transaction(|conn| {
+            let view = View::begin(conn)?;
+            question(view.0)
+        })
+    }
+
+    /// For the few statements that refuse to be part of a transaction.
+    pub(crate) fn outside_transaction<T>(
+        &self,
+        ask: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        let asked = self.0.readers.with(ask);
+        asked.map_err(Fault::from).flatten().map_err(|fault| fault.at(&self.0.file))
+    }
+
+    /// Changes in one transaction, shared with whatever else waits; returns after the commit.
+    pub(crate) fn write<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (tell, told) = sync_channel(1);
+        self.send(false, change, move |result| {
+            // Nobody is left to be told only if the caller's thread is gone.
+            let _ = tell.send(result);
+        })?;
+        told.recv().map_err(|_| StoreError::Closed)?
+    }
+
+    /// The same without holding a thread; waits where too many wait already.
+    pub(crate) async fn write_async<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let _place = self.0.records_waiting.acquire().await.map_err(|_| StoreError::Closed)?;
+        let (tell, told) = oneshot::channel();
+        self.send(true, change, move |result| {
+            // The caller may have been cancelled; what it asked for is written all the same.
+            let _ = tell.send(result);
+        })?;
+        told.await.map_err(|_| StoreError::Closed)?
+    }
+
+    pub(crate) fn send<T: Send + 'static>(
+        &self,
+        patient: bool,
+        change: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        tell: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let writer = self.0.writer.as_ref().ok_or_else(|| StoreError::read_only(&self.0.file))?;
+        let file = Arc::clone(&self.0.file);
+        let apply = Box::new(move |conn: Result<&Connection, StoreError>| {
+            let result = conn.and_then(|conn| change(conn).map_err(|fault| fault.at(&file)));
+            let error = result.as_ref().err().cloned();
+            let answer = Box::new(move |lost: Option<StoreError>| {
+                tell(match (result, lost) {
+                    (Ok(_), Some(lost)) => Err(lost),
+                    (result, _) => result,
+                });
+            });
+            Applied { error, answer }
+        });
+        let jobs = writer.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = jobs.as_ref().ok_or(StoreError::Closed)?;
+        sender.send(Job { apply, patient }).map_err(|_| StoreError::Closed)
+    }
+}
+
+/// A reading transaction: all that is asked in it sees the same commit. Its statements are
+/// prepared once, which a transaction of rusqlite's own does anew each time.
+struct View<'a>(&'a Connection);
+
+impl View<'_> {
+    fn begin(conn: &Connection) -> rusqlite::Result<View<'_>> {
+        conn.prepare_cached("begin")?.execute([])?;
+        Ok(View(conn))
+    }
+}
+
+impl Drop for View<'_> {
+    fn drop(&mut self) {
+        // It read only: there is nothing to lose, and a connection that cannot end its
+        // transaction fails at the next `begin`.
+        let _ = self.0.prepare_cached("commit").and_then(|mut end| end.execute([]));
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let Some(writer) = &self.writer else { return };
+        self.readers.close();
+        // Without senders the writer ends after what was sent.
+        drop(writer.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let thread = writer.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // It fails only if the writer panicked, which its callers have been told.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn start_writer(folder: &Path, path: &Path, file: &Arc<str>) -> Result<Writer, StoreError> {
+    std::fs::create_dir_all(folder).map_err(|e| StoreError::Folder {
+        folder: shown(folder),
+        detail: Arc::from(e.to_string()),
+    })?;
+    let say = |e| StoreError::database(file, e);
+    let conn = connection::writing(path).map_err(say)?;
+    migrations::migrate(&conn, file).map_err(|fault| fault.at(file))?;
+    let (jobs, waiting) = channel();
+    let file = Arc::clone(file);
+    let folder_name = shown(folder);
+    let thread = std::thread::Builder::new()
+        .name("store".to_owned())
+        .spawn(move || writer::run(&conn, &waiting, &file))
+        .map_err(|e| StoreError::Folder { folder: folder_name, detail: e.to_string().into() })?;
+    Ok(Writer { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
+}
+
+fn open_reader(path: &Path, file: &Arc<str>) -> Result<Connection, StoreError> {
+    let say = |e| StoreError::database(file, e);
+    let conn = connection::reading(path).map_err(say)?;
+    migrations::require_current(&conn, file).map_err(|fault| fault.at(file))?;
+    Ok(conn)
+}

@@ -1,0 +1,180 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use feed::{Enclosure, EntryId, Item, Time};
+use proptest::prelude::*;
+use store::EntryFilter;
+
+use crate::sample::{add, at, doubles, fresh, guids, item, items, poll, seen};
+
+const ALL: EntryFilter = EntryFilter { feed: None, limit: 1000 };
+
+#[test]
+fn the_stream_is_read_from_a_position_on() {
+    let f = fresh();
+    let one = add(&f.store, "https://example.org/a");
+    let two = add(&f.store, "https://example.org/b");
+    assert_eq!(f.store.last_entry_id().unwrap(), EntryId(0));
+    poll(&f.store, one, &["b", "a"], at(1));
+    poll(&f.store, two, &["c"], at(2));
+    poll(&f.store, one, &["d", "b"], at(3));
+    assert_eq!(guids(&f.store), ["a", "b", "c", "d"]);
+    assert_eq!(f.store.last_entry_id().unwrap(), EntryId(4));
+    let read = |after, filter: EntryFilter| -> Vec<i64> {
+        f.store.entries(EntryId(after), &filter).unwrap().iter().map(|row| row.id.0).collect()
+    };
+    assert_eq!(read(2, ALL), [3, 4]);
+    assert_eq!(read(0, EntryFilter { feed: None, limit: 2 }), [1, 2]);
+    assert_eq!(read(1, EntryFilter { feed: Some(one), limit: 9 }), [2, 4]);
+    let recent = f.store.recent_entries(Some(EntryId(4)), &EntryFilter { limit: 2, ..ALL });
+    assert_eq!(recent.unwrap().iter().map(|row| row.id.0).collect::<Vec<_>>(), [3, 2]);
+    let of_one = f.store.recent_entries(None, &EntryFilter { feed: Some(one), limit: 2 });
+    assert_eq!(of_one.unwrap().iter().map(|row| row.id.0).collect::<Vec<_>>(), [4, 2]);
+}
+
+#[test]
+fn an_entry_is_kept_as_the_publisher_wrote_it() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let written = Item {
+        id: Some("tag:1".into()),
+        title: Some("Title <b>with</b> & \u{0} \u{1F600}".into()),
+        link: Some("https://example.org/1".into()),
+        published: Some(at(-100)),
+        updated: Some(at(-50)),
+        author: Some("A. Author".into()),
+        summary: Some(String::new()),
+        content: None,
+        categories: vec!["x, y".into(), "\"z\"".into()],
+        enclosures: vec![
+            Enclosure {
+                url: "https://e/1.mp3".into(),
+                mime_type: Some("audio/mpeg".into()),
+                length: Some(u64::MAX),
+            },
+            Enclosure { url: "https://e/2".into(), mime_type: None, length: None },
+        ],
+    };
+    let record = seen(&f.store, id, std::slice::from_ref(&written), at(10));
+    let new_id = f.store.record_blocking(record).unwrap().new_ids[0];
+    let row = f.store.entry(new_id).unwrap().unwrap();
+    let back = Item {
+        id: row.guid,
+        title: row.title,
+        link: row.link,
+        published: row.published_claim,
+        updated: row.updated_at,
+        author: row.author,
+        summary: row.summary,
+        content: row.content,
+        categories: row.categories,
+        enclosures: row.enclosures,
+    };
+    assert_eq!(back, written);
+    assert_eq!((row.published_at, row.seen_at, row.feed), (at(-100), at(10), id));
+    assert_eq!(f.store.entry(EntryId(99)).unwrap(), None);
+}
+
+#[test]
+fn an_edit_changes_the_entry_and_keeps_what_it_said() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    for (n, title) in ["one", "two", "three"].into_iter().enumerate() {
+        let record = seen(&f.store, id, &[item("g", title)], at(i64::try_from(n).unwrap()));
+        f.store.record_blocking(record).unwrap();
+    }
+    let row = f.store.entry(EntryId(1)).unwrap().unwrap();
+    assert_eq!(
+        (row.title.as_deref(), row.seen_at, row.edited_at),
+        (Some("three"), at(0), Some(at(2)))
+    );
+    let said: Vec<_> = f.store.revisions(EntryId(1)).unwrap();
+    let texts: Vec<_> = said.iter().map(|r| (r.n, r.seen_at, r.title.as_deref())).collect();
+    assert_eq!(texts, [(1, at(0), Some("one")), (2, at(1), Some("two"))]);
+    assert_eq!(f.store.feed(id).unwrap().entries, 1);
+}
+
+#[test]
+fn a_feed_that_prints_the_current_time_gets_24_revisions_an_entry() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    for n in 0..40 {
+        let record = seen(&f.store, id, &[item("g", &format!("it is {n}"))], at(n));
+        f.store.record_blocking(record).unwrap();
+    }
+    assert_eq!(f.store.revisions(EntryId(1)).unwrap().len(), 24);
+    let row = f.store.entry(EntryId(1)).unwrap().unwrap();
+    assert_eq!(row.title.as_deref(), Some("it is 39"));
+}
+
+#[test]
+fn an_entry_that_comes_back_is_not_new() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    poll(&f.store, id, &["a"], at(1));
+    poll(&f.store, id, &["b"], at(2));
+    assert_eq!(poll(&f.store, id, &["a", "b"], at(3)), [0_i64; 0]);
+    assert_eq!(f.store.check().unwrap(), []);
+}
+
+#[test]
+fn a_new_entry_whose_key_is_known_after_all_is_not_kept_twice() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let first = seen(&f.store, id, &items(&["a"]), at(1));
+    let mut again = first.clone();
+    again.generation = 1;
+    again.new.extend(seen(&f.store, id, &items(&["b"]), at(2)).new);
+    f.store.record_blocking(first).unwrap();
+    assert_eq!(f.store.record_blocking(again).unwrap().new_ids, [EntryId(2)]);
+    assert_eq!(f.store.polls(id, 1).unwrap()[0].n_new, 1);
+    assert_eq!(f.store.feed(id).unwrap().entries, 2);
+}
+
+#[test]
+fn publications_are_counted_since_a_moment() {
+    let f = fresh();
+    let one = add(&f.store, "https://example.org/a");
+    let two = add(&f.store, "https://example.org/b");
+    let mut dated = items(&["old", "new"]);
+    dated[0].published = Some(at(-1000));
+    dated[1].published = Some(at(-10));
+    let record = seen(&f.store, one, &dated, at(0));
+    f.store.record_blocking(record).unwrap();
+    assert_eq!(f.store.n_published_since(&[two, one], at(-100)).unwrap(), [0, 1]);
+    assert_eq!(f.store.entry_times(one).unwrap(), [(at(-1000), at(0)), (at(-10), at(0))]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever windows a feed shows, every distinct item is kept exactly once, in the order of
+    /// first sight, and the book stays in order.
+    #[test]
+    fn every_item_is_kept_once(windows in prop::collection::vec(
+        prop::collection::btree_set(0_u8..12, 0..6), 1..12)
+    ) {
+        let f = fresh();
+        let id = add(&f.store, "https://example.org/a");
+        let mut first_seen: BTreeMap<String, Time> = BTreeMap::new();
+        for (n, window) in windows.iter().enumerate() {
+            let now = at(i64::try_from(n).unwrap());
+            let names: Vec<String> = window.iter().map(|i| format!("item {i}")).collect();
+            let shown: Vec<&str> = names.iter().map(String::as_str).collect();
+            poll(&f.store, id, &shown, now);
+            for name in names {
+                first_seen.entry(name).or_insert(now);
+            }
+        }
+        let kept = guids(&f.store);
+        prop_assert!(doubles(&kept).is_empty());
+        let expected: BTreeSet<&String> = first_seen.keys().collect();
+        prop_assert_eq!(kept.iter().collect::<BTreeSet<_>>(), expected);
+        let rows = f.store.entries(EntryId(0), &ALL).unwrap();
+        prop_assert!(rows.is_sorted_by_key(|row| row.seen_at));
+        for row in &rows {
+            prop_assert_eq!(row.seen_at, first_seen[row.guid.as_ref().unwrap()]);
+        }
+        prop_assert_eq!(f.store.feed(id).unwrap().entries, kept.len() as u64);
+        prop_assert_eq!(f.store.check().unwrap(), vec![]);
+    }
+}

@@ -1,0 +1,191 @@
+use std::time::Duration;
+
+use feed::{FeedId, Outcome};
+use store::{FeedFilter, FeedSettings, Gone, NewFeed, PollRecord, State, StoreError};
+
+use crate::sample::{T0, add, at, fresh, new_feed, poll, unchanged, url};
+
+#[test]
+fn a_known_url_answers_its_id() {
+    let f = fresh();
+    let first = f.store.add_feed(&new_feed("https://example.org/a"), T0).unwrap();
+    let again = f.store.add_feed(&new_feed("HTTPS://Example.org:443/a#x"), T0).unwrap();
+    assert_eq!((first.existed, again.existed, again.id), (false, true, first.id));
+    assert_eq!(f.store.feed_count().unwrap(), 1);
+}
+
+#[test]
+fn a_feed_is_found_by_number_and_by_url() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    assert_eq!(f.store.find_feed(&id.to_string()).unwrap(), Some(id));
+    assert_eq!(f.store.find_feed("https://EXAMPLE.org/a").unwrap(), Some(id));
+    for other in ["99", "https://example.org/b", "not a url", ""] {
+        assert_eq!(f.store.find_feed(other).unwrap(), None, "{other}");
+    }
+}
+
+#[test]
+fn twins_are_named_and_never_merged() {
+    let f = fresh();
+    let http = add(&f.store, "http://example.org/a");
+    let https = f.store.add_feed(&new_feed("https://example.org/a"), T0).unwrap();
+    assert_eq!(https.twin, Some((http, "http://example.org/a".to_owned())));
+    assert_ne!(https.id, http);
+
+    let moved = add(&f.store, "https://old.example.net/");
+    let mut record = unchanged(&f.store, moved, at(1));
+    record.effective_url = Some(url("https://new.example.com/"));
+    f.store.record_blocking(record).unwrap();
+    let target = f.store.add_feed(&new_feed("https://new.example.com/"), T0).unwrap();
+    assert_eq!(target.twin.map(|twin| twin.0), Some(moved));
+    let found = f.store.check().unwrap();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|finding| finding.what.contains("same feed")), "{found:?}");
+}
+
+#[test]
+fn an_import_adds_tags_to_feeds_that_exist() {
+    let f = fresh();
+    let tagged = |text: &str, tag: &str| NewFeed {
+        tags: vec![tag.to_owned(), "all".to_owned()],
+        title: Some(format!("called {tag}")),
+        ..new_feed(text)
+    };
+    let first = [tagged("https://example.org/a", "x")];
+    f.store.add_feeds(&first, T0).unwrap();
+    let second = [tagged("https://example.org/a", "y"), tagged("https://example.org/b", "z")];
+    let added = f.store.add_feeds(&second, T0).unwrap();
+    assert_eq!(added.iter().map(|a| a.existed).collect::<Vec<_>>(), [true, false]);
+    let row = f.store.feed(added[0].id).unwrap();
+    assert_eq!(row.tags, ["all", "x", "y"]);
+    assert_eq!(row.shown_title(), Some("called x"));
+    let tag = |tag: &str| FeedFilter { tag: Some(tag.to_owned()), ..FeedFilter::default() };
+    assert_eq!(f.store.feeds(&tag("z")).unwrap().len(), 1);
+    assert_eq!(f.store.feeds(&tag("all")).unwrap().len(), 2);
+    assert_eq!(f.store.tags().unwrap().len(), 4);
+    f.store.tag_feed(row.id, &["new".into()], &["x".into(), "y".into()]).unwrap();
+    assert_eq!(f.store.feed(row.id).unwrap().tags, ["all", "new"]);
+}
+
+#[test]
+fn feeds_are_listed_page_by_page_with_their_tags() {
+    let f = fresh();
+    let new: Vec<NewFeed> = (0..25)
+        .map(|i| NewFeed {
+            tags: vec![format!("t{i}")],
+            ..new_feed(&format!("https://example.org/{i}"))
+        })
+        .collect();
+    f.store.add_feeds(&new, T0).unwrap();
+    let (mut after, mut seen) = (None, Vec::new());
+    loop {
+        let page = f.store.feeds(&FeedFilter { tag: None, after, limit: Some(10) }).unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.id);
+        seen.extend(page);
+    }
+    assert_eq!(seen.len(), 25);
+    assert!(seen.iter().enumerate().all(|(i, row)| row.tags == [format!("t{i}")]));
+}
+
+#[test]
+fn a_removed_feed_takes_everything_with_it_and_its_number_is_not_given_again() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    assert_eq!(poll(&f.store, id, &["1", "2"], at(1)).len(), 2);
+    f.store.remove_feed(id).unwrap();
+    assert!(matches!(f.store.feed(id), Err(StoreError::NoFeed(gone)) if gone == id));
+    assert!(matches!(f.store.remove_feed(id), Err(StoreError::NoFeed(_))));
+    assert_eq!(f.store.counts(at(2)).unwrap().entries, 0);
+    let next = add(&f.store, "https://example.org/a");
+    assert!(next > id);
+    let again = poll(&f.store, next, &["1"], at(3));
+    assert_eq!(again, [3], "positions of the stream are not given again either");
+    assert_eq!(f.store.check().unwrap(), []);
+}
+
+#[test]
+fn settings_are_set_left_and_taken_back() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let hour = Duration::from_secs(3600);
+    let change = FeedSettings {
+        policy: Some(Some("fix:1h".to_owned())),
+        beta: Some(Some(hour)),
+        weight: Some(Some(2.5)),
+        ..FeedSettings::default()
+    };
+    f.store.set_feed(id, &change).unwrap();
+    f.store.set_feed(id, &FeedSettings { beta: Some(None), ..FeedSettings::default() }).unwrap();
+    let set = f.store.feed(id).unwrap().settings;
+    assert_eq!(set.policy.as_deref(), Some("fix:1h"));
+    assert_eq!((set.alpha, set.beta, set.weight), (None, None, Some(2.5)));
+    let missing = FeedId(77);
+    assert!(matches!(f.store.set_feed(missing, &change), Err(StoreError::NoFeed(_))));
+}
+
+#[test]
+fn a_tag_pauses_its_feeds_unless_they_say_otherwise() {
+    let f = fresh();
+    let tagged = NewFeed { tags: vec!["quiet".into()], ..new_feed("https://example.org/a") };
+    let id = f.store.add_feed(&tagged, T0).unwrap().id;
+    let pause = |on| FeedSettings { paused: Some(on), ..FeedSettings::default() };
+    let polled = || {
+        let one = f.store.due(id).unwrap().is_some();
+        assert_eq!(f.store.due_index().unwrap().due.len(), usize::from(one));
+        assert_eq!(f.store.poll_input(id).unwrap().paused, !one);
+        assert_eq!(f.store.feed(id).unwrap().paused, !one);
+        one
+    };
+    assert!(polled());
+    f.store.set_tag("quiet", &pause(Some(true))).unwrap();
+    assert!(!polled());
+    assert_eq!(f.store.feed(id).unwrap().state(), State::Paused);
+    f.store.set_feed(id, &pause(Some(false))).unwrap();
+    assert!(polled());
+    f.store.set_feed(id, &pause(Some(true))).unwrap();
+    f.store.set_tag("quiet", &pause(None)).unwrap();
+    assert!(!polled());
+    f.store.set_feed(id, &pause(None)).unwrap();
+    assert!(polled());
+}
+
+#[test]
+fn a_feed_s_condition_has_one_word() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let word = || f.store.feed(id).unwrap().state().word();
+    assert_eq!(word(), "active");
+    let failed = PollRecord {
+        failures: 3,
+        error: Some("no such host".to_owned()),
+        ..PollRecord::empty(id, 0, at(1), Outcome::Failed, at(100))
+    };
+    f.store.record_blocking(failed).unwrap();
+    assert_eq!(word(), "backing-off");
+    let gone = PollRecord {
+        gone: Some(Gone { at: at(2), reason: "410".to_owned() }),
+        ..PollRecord::empty(id, 1, at(2), Outcome::Gone, at(100))
+    };
+    f.store.record_blocking(gone).unwrap();
+    assert_eq!(word(), "gone");
+    assert_eq!(f.store.due_index().unwrap().due, []);
+    let counts = f.store.counts(at(3)).unwrap();
+    assert_eq!((counts.gone, counts.failing, counts.due, counts.polls), (1, 0, 0, 2));
+    let back = PollRecord::empty(id, 2, at(4), Outcome::Unchanged, at(100));
+    f.store.record_blocking(back).unwrap();
+    assert_eq!(word(), "active");
+    assert_eq!(f.store.feed(id).unwrap().error, None);
+}
+
+#[test]
+fn settings_of_the_instance_are_kept() {
+    let f = fresh();
+    assert_eq!(f.store.setting("budget").unwrap(), None);
+    f.store.set_setting("budget", Some("100/1h")).unwrap();
+    f.store.set_setting("budget", Some("200/1h")).unwrap();
+    assert_eq!(f.store.setting("budget").unwrap().as_deref(), Some("200/1h"));
+    f.store.set_setting("budget", None).unwrap();
+    assert_eq!(f.store.setting("budget").unwrap(), None);
+}

@@ -1,0 +1,14 @@
+//! What the store promises, asked through its public functions only.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod concurrent;
+mod entries;
+mod feeds;
+mod files;
+mod full;
+mod killed;
+mod polls;
+mod requests;
+mod retention;
+mod sample;
+mod schedule;

@@ -1,0 +1,85 @@
+use std::time::Duration;
+
+use feed::{Outcome, Time};
+use store::{PollRecord, PollRow};
+
+use crate::sample::{add, at, fresh, poll};
+
+#[test]
+fn a_poll_is_shown_as_it_was_recorded() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let record = PollRecord {
+        status: Some(503),
+        error: Some("the server is overloaded".to_owned()),
+        failures: 1,
+        window_len: 20,
+        overlap: 19,
+        suspected_miss: true,
+        bytes: 12_345,
+        elapsed: Duration::from_millis(678),
+        wanted_at: Some(at(60)),
+        cause: Some("fix:1m".to_owned()),
+        reason: Some("every minute, as set".to_owned()),
+        held: Some("Retry-After of example.org".to_owned()),
+        ..PollRecord::empty(id, 0, at(1), Outcome::Failed, at(900))
+    };
+    f.store.record_blocking(record).unwrap();
+    let expected = PollRow {
+        generation: 0,
+        at: at(1),
+        outcome: Outcome::Failed,
+        status: Some(503),
+        n_new: 0,
+        window_len: 20,
+        overlap: 19,
+        suspected_miss: true,
+        bytes: 12_345,
+        elapsed: Duration::from_millis(678),
+        wanted_at: Some(at(60)),
+        next_at: Some(at(900)),
+        reason: Some("fix:1m".to_owned()),
+        held: Some("Retry-After of example.org".to_owned()),
+        error: Some("the server is overloaded".to_owned()),
+    };
+    assert_eq!(f.store.polls(id, 10).unwrap(), [expected]);
+    let row = f.store.feed(id).unwrap();
+    assert_eq!(row.held.as_deref(), Some("Retry-After of example.org"));
+    assert_eq!(row.reason.as_deref(), Some("every minute, as set"));
+}
+
+#[test]
+fn old_polls_become_daily_sums_and_nothing_is_lost_in_them() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let other = add(&f.store, "https://example.org/b");
+    poll(&f.store, other, &["x"], at(0));
+    poll(&f.store, id, &["a", "b", "c"], at(0));
+    let n_polls = 1200_u32;
+    for generation in 1..n_polls {
+        let outcome = match generation % 10 {
+            0 => Outcome::Failed,
+            1 => Outcome::Refused,
+            _ => Outcome::Unchanged,
+        };
+        let time = at(i64::from(generation) * 3600);
+        let mut record = PollRecord::empty(id, generation, time, outcome, time);
+        record.bytes = 10;
+        record.suspected_miss = generation % 100 == 0;
+        f.store.record_blocking(record).unwrap();
+    }
+    let polls = f.store.polls(id, u32::MAX).unwrap();
+    assert_eq!(polls.len(), 500);
+    assert_eq!(polls[0].generation, n_polls - 1);
+    assert!(polls.is_sorted_by(|a, b| a.generation > b.generation));
+    let days = f.store.poll_days(id).unwrap();
+    assert_eq!(days.len(), 51, "1200 hours touch 51 days");
+    assert!(days.is_sorted_by(|a, b| a.day < b.day));
+    assert!(days.iter().all(|d| d.day == Time::from_secs(d.day.secs() / 86_400 * 86_400)));
+    let sum = |field: fn(&store::PollDay) -> u64| days.iter().map(field).sum::<u64>();
+    assert_eq!(sum(|d| d.polls), 1200);
+    assert_eq!(sum(|d| d.failed), 119 + 120);
+    assert_eq!(sum(|d| d.unchanged), 1200 - 1 - 239);
+    assert_eq!((sum(|d| d.n_new), sum(|d| d.misses), sum(|d| d.bytes)), (3, 11, 11_990));
+    assert_eq!(f.store.polls(other, 10).unwrap().len(), 1);
+}

@@ -1,0 +1,51 @@
+use store::{Answer, Mode, Store};
+
+use crate::sample::{T0, at, fresh};
+
+#[test]
+fn a_request_is_left_carried_out_and_answered_across_stores() {
+    let f = fresh();
+    let command = Store::open(f.folder.path(), Mode::ReadWrite).unwrap();
+    let id = command.leave("feed-add", r#"{"url":"https://example.org/"}"#, T0).unwrap();
+    let pending = f.store.pending().unwrap();
+    assert_eq!((pending.len(), pending[0].id, pending[0].kind.as_str()), (1, id, "feed-add"));
+
+    let mut looks = 0;
+    let answer = command.await_answer(id, || {
+        looks += 1;
+        if looks == 2 {
+            f.store.answer(id, true, r#"{"id":1}"#, at(1)).unwrap();
+        }
+        looks < 10
+    });
+    assert_eq!(answer.unwrap(), Some(Answer { ok: true, body: r#"{"id":1}"#.to_owned() }));
+    assert_eq!(looks, 2);
+    assert_eq!(f.store.pending().unwrap(), []);
+    f.store.answer(id, false, "{}", at(2)).unwrap();
+    assert!(command.answer_to(id).unwrap().unwrap().ok, "the first answer stands");
+}
+
+#[test]
+fn whoever_waits_for_an_answer_may_give_up() {
+    let f = fresh();
+    let id = f.store.leave("x", "{}", T0).unwrap();
+    let mut patience = 3;
+    let answer = f.store.await_answer(id, || {
+        patience -= 1;
+        patience > 0
+    });
+    assert_eq!(answer.unwrap(), None);
+}
+
+#[test]
+fn requests_of_a_killed_daemon_are_refused_and_old_answers_forgotten() {
+    let f = fresh();
+    let old = f.store.leave("x", "{}", at(0)).unwrap();
+    let young = f.store.leave("x", "{}", at(100)).unwrap();
+    assert_eq!(f.store.refuse_requests(at(50), r#""too late""#, at(101)).unwrap(), 1);
+    assert!(!f.store.answer_to(old).unwrap().unwrap().ok);
+    assert_eq!(f.store.pending().unwrap()[0].id, young);
+    assert_eq!(f.store.forget_requests(at(200)).unwrap(), 1);
+    assert_eq!(f.store.answer_to(old).unwrap(), None);
+    assert_eq!(f.store.pending().unwrap().len(), 1, "what waits is not forgotten");
+}

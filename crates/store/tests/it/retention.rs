@@ -1,0 +1,145 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use feed::{EntryId, FeedId};
+use store::{EntryFilter, FeedRetention, KEYS_AGE_MIN, Retained, Retention, Store};
+
+use crate::sample::{add, at, fresh, guids, item, poll, seen};
+
+const DAY: i64 = 86_400;
+
+fn days(n: u64) -> Duration {
+    Duration::from_secs(n * 86_400)
+}
+
+/// A feed that showed one entry a day, one at a time: `e0` to `e<n-1>`.
+fn daily(store: &Store, url: &str, n: i64) -> FeedId {
+    let id = add(store, url);
+    for day in 0..n {
+        poll(store, id, &[&format!("e{day}")], at(day * DAY));
+    }
+    id
+}
+
+#[test]
+fn by_default_nothing_is_forgotten() {
+    let f = fresh();
+    daily(&f.store, "https://example.org/a", 5);
+    let now = at(100_000 * DAY);
+    assert_eq!(f.store.retain(&Retention::off(), now).unwrap(), Retained::default());
+    assert_eq!(guids(&f.store).len(), 5);
+}
+
+#[test]
+fn ages_count_from_the_time_an_entry_was_seen() {
+    let f = fresh();
+    let id = daily(&f.store, "https://example.org/a", 10);
+    let rule = Retention { entries_age_max: Some(days(3)), ..Retention::off() };
+    let retained = f.store.retain(&rule, at(9 * DAY)).unwrap();
+    assert_eq!(retained, Retained { entries: 6, keys: 0 });
+    assert_eq!(guids(&f.store), ["e6", "e7", "e8", "e9"]);
+    assert_eq!(f.store.feed(id).unwrap().entries, 4);
+    assert_eq!(f.store.first_entry_id().unwrap(), Some(EntryId(7)));
+    assert_eq!(f.store.last_entry_id().unwrap(), EntryId(10));
+    assert_eq!(f.store.check().unwrap(), []);
+}
+
+#[test]
+fn a_feed_may_have_a_rule_of_its_own() {
+    let f = fresh();
+    let one = daily(&f.store, "https://example.org/a", 6);
+    let two = daily(&f.store, "https://example.org/b", 6);
+    let own = FeedRetention { entries_age_max: None, entries_max: Some(5) };
+    let rule = Retention {
+        entries_per_feed_max: Some(2),
+        per_feed: HashMap::from([(two, own)]),
+        ..Retention::off()
+    };
+    assert_eq!(f.store.retain(&rule, at(6 * DAY)).unwrap().entries, 5);
+    assert_eq!(f.store.feed(one).unwrap().entries, 2);
+    assert_eq!(f.store.feed(two).unwrap().entries, 5);
+}
+
+#[test]
+fn over_all_the_oldest_positions_go_first() {
+    let f = fresh();
+    let one = daily(&f.store, "https://example.org/a", 4);
+    let two = daily(&f.store, "https://example.org/b", 4);
+    let rule = Retention { entries_max: Some(3), ..Retention::off() };
+    assert_eq!(f.store.retain(&rule, at(DAY)).unwrap().entries, 5);
+    assert_eq!(f.store.feed(one).unwrap().entries, 0);
+    assert_eq!(f.store.feed(two).unwrap().entries, 3);
+    assert_eq!(f.store.retain(&rule, at(DAY)).unwrap(), Retained::default());
+}
+
+#[test]
+fn more_than_one_step_is_forgotten_at_once() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let many: Vec<_> = (0..1200).map(|n| item(&format!("e{n}"), "t")).collect();
+    let record = seen(&f.store, id, &many, at(0));
+    f.store.record_blocking(record).unwrap();
+    let rule = Retention { entries_per_feed_max: Some(1), ..Retention::off() };
+    assert_eq!(f.store.retain(&rule, at(1)).unwrap().entries, 1199);
+    let kept = f.store.entries(EntryId(0), &EntryFilter { feed: Some(id), limit: 9 }).unwrap();
+    assert_eq!(kept.len(), 1);
+}
+
+#[test]
+fn an_entry_whose_text_was_forgotten_is_still_known() {
+    let f = fresh();
+    let id = daily(&f.store, "https://example.org/a", 3);
+    let rule = Retention {
+        entries_per_feed_max: Some(0),
+        keys_age_max: Some(Duration::ZERO),
+        ..Retention::off()
+    };
+    assert_eq!(f.store.retain(&rule, at(300 * DAY)).unwrap(), Retained { entries: 3, keys: 0 });
+    assert_eq!(poll(&f.store, id, &["e0", "e1", "e2"], at(300 * DAY)), [0_i64; 0]);
+    let edited = seen(&f.store, id, &[item("e0", "now different")], at(301 * DAY));
+    assert_eq!(edited.edited.len(), 1);
+    f.store.record_blocking(edited).unwrap();
+    assert_eq!(f.store.check().unwrap(), []);
+}
+
+#[test]
+fn keys_go_400_days_after_they_left_the_window_and_never_while_in_it() {
+    let f = fresh();
+    let id = daily(&f.store, "https://example.org/a", 4);
+    // e0 left on day 1, e1 on day 2, e2 on day 3; e3 is still shown.
+    let rule = Retention {
+        entries_per_feed_max: Some(0),
+        keys_age_max: Some(Duration::ZERO),
+        ..Retention::off()
+    };
+    let day_2 = at(2 * DAY) + KEYS_AGE_MIN;
+    assert_eq!(f.store.retain(&rule, day_2).unwrap().keys, 1);
+    let much_later = at(100_000 * DAY);
+    assert_eq!(f.store.retain(&rule, much_later).unwrap().keys, 2);
+    assert_eq!(poll(&f.store, id, &["e3"], much_later), [0_i64; 0]);
+    assert_eq!(poll(&f.store, id, &["e3", "e0"], much_later), [5], "forgotten, hence new");
+    assert_eq!(f.store.check().unwrap(), []);
+}
+
+#[test]
+fn a_key_stays_as_long_as_its_text() {
+    let f = fresh();
+    let id = daily(&f.store, "https://example.org/a", 3);
+    let rule = Retention { keys_age_max: Some(Duration::ZERO), ..Retention::off() };
+    assert_eq!(f.store.retain(&rule, at(100_000 * DAY)).unwrap().keys, 0);
+    assert_eq!(poll(&f.store, id, &["e0", "e1"], at(100_000 * DAY)), [0_i64; 0]);
+}
+
+#[test]
+fn a_key_that_came_back_into_the_window_is_not_forgotten() {
+    let f = fresh();
+    let id = daily(&f.store, "https://example.org/a", 2);
+    poll(&f.store, id, &["e0"], at(5 * DAY));
+    let rule = Retention {
+        entries_per_feed_max: Some(0),
+        keys_age_max: Some(Duration::ZERO),
+        ..Retention::off()
+    };
+    assert_eq!(f.store.retain(&rule, at(100_000 * DAY)).unwrap().keys, 1, "e1 only");
+    assert_eq!(f.store.check().unwrap(), []);
+}

@@ -1,0 +1,101 @@
+//! A store in a folder of its own, and polls to put into it.
+
+use std::collections::HashMap;
+
+use feed::{DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Sighting, Time};
+use store::{Edited, Mode, NewEntry, NewFeed, PollRecord, Store, Validators};
+use tempfile::TempDir;
+
+pub const T0: Time = Time::from_secs(1_700_000_000);
+
+pub fn at(secs: i64) -> Time {
+    Time::from_secs(T0.secs() + secs)
+}
+
+/// The folder goes when the test ends.
+pub struct Fresh {
+    pub store: Store,
+    pub folder: TempDir,
+}
+
+pub fn fresh() -> Fresh {
+    let folder = tempfile::tempdir().unwrap();
+    Fresh { store: Store::open(folder.path(), Mode::ReadWrite).unwrap(), folder }
+}
+
+pub fn url(text: &str) -> FeedUrl {
+    FeedUrl::parse(text).unwrap()
+}
+
+pub fn new_feed(text: &str) -> NewFeed {
+    NewFeed { url: url(text), title: None, tags: Vec::new() }
+}
+
+pub fn add(store: &Store, text: &str) -> FeedId {
+    store.add_feed(&new_feed(text), T0).unwrap().id
+}
+
+pub fn item(id: &str, title: &str) -> Item {
+    Item { id: Some(id.to_owned()), title: Some(title.to_owned()), ..Item::default() }
+}
+
+pub fn items(ids: &[&str]) -> Vec<Item> {
+    ids.iter().map(|id| item(id, &format!("title of {id}"))).collect()
+}
+
+/// A poll that brought these items, made from what the store knows: as the engine does it.
+pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord {
+    let input = store.poll_input(feed).unwrap();
+    let keys: Vec<_> =
+        feed::identify(items, &input.window).into_iter().map(|found| found.key).collect();
+    let known: Known = store.known(feed, &keys).unwrap();
+    let dates = DocumentDates::default();
+    let seen = input.window.observe(items, &known, dates, at, input.last_success_at, false);
+    let mut record = PollRecord::empty(feed, input.generation, at, Outcome::Seen, at);
+    for (index, sighting, entry) in seen.sightings.iter().rev() {
+        let (key, content, item) = (entry.key, entry.content, items[*index].clone());
+        match sighting {
+            Sighting::New => {
+                let claim = item.published.or(item.updated);
+                let published = Published { claim, at: entry.published_at };
+                record.new.push(NewEntry { key, item, published, content });
+            }
+            Sighting::Edited => record.edited.push(Edited { key, item, content }),
+            Sighting::Known | Sighting::Returned => {}
+        }
+    }
+    let tag = format!("\"{}\"", seen.window.encode().len() + items.len());
+    record.validators = Some(Validators { etag: Some(tag.into_bytes()), last_modified: None });
+    record.body_hash = Some([7; 16]);
+    record.window_len = u32::try_from(items.len()).unwrap();
+    record.overlap = u32::try_from(seen.overlap).unwrap();
+    record.suspected_miss = seen.suspected_miss;
+    record.window = Some(seen.window);
+    record.next_at = at + std::time::Duration::from_secs(3600);
+    record
+}
+
+/// Polls once and gives the ids of what was new.
+pub fn poll(store: &Store, feed: FeedId, ids: &[&str], at: Time) -> Vec<i64> {
+    let record = seen(store, feed, &items(ids), at);
+    store.record_blocking(record).unwrap().new_ids.iter().map(|id| id.0).collect()
+}
+
+pub fn unchanged(store: &Store, feed: FeedId, at: Time) -> PollRecord {
+    let generation = store.poll_input(feed).unwrap().generation;
+    PollRecord::empty(feed, generation, at, Outcome::Unchanged, at)
+}
+
+/// The guids of all entries in the order of the stream.
+pub fn guids(store: &Store) -> Vec<String> {
+    let filter = store::EntryFilter { feed: None, limit: u32::MAX };
+    let rows = store.entries(feed::EntryId(0), &filter).unwrap();
+    rows.into_iter().map(|row| row.guid.unwrap_or_default()).collect()
+}
+
+/// How often each text occurs more than once.
+pub fn doubles(texts: &[String]) -> Vec<&String> {
+    let mut seen = HashMap::new();
+    texts.iter().for_each(|text| *seen.entry(text).or_insert(0) += 1);
+    seen.into_iter().filter(|(_, n)| *n > 1).map(|(text, _)| text).collect()
+}

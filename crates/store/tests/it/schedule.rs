@@ -1,0 +1,164 @@
+use std::time::Duration;
+
+use feed::{Domain, FeedId, Hints, Outcome, Window};
+use store::{FeedFacts, FeedSettings, Moved, Pace, PollRecord, StoreError, Validators};
+
+use crate::sample::{T0, add, at, fresh, items, new_feed, poll, seen, unchanged, url};
+
+#[test]
+fn a_feed_never_polled_has_no_time_and_shares_its_domain_s_place() {
+    let f = fresh();
+    for text in ["https://a.example.org/1", "https://b.example.org/2", "https://other.net/"] {
+        add(&f.store, text);
+    }
+    let index = f.store.due_index().unwrap();
+    assert_eq!(index.domains.len(), 2);
+    assert_eq!(index.due[0].domain, index.due[1].domain);
+    assert_eq!(index.domains[index.due[2].domain as usize].as_str(), "other.net");
+    assert!(index.due.iter().all(|due| due.next_at.is_none() && due.generation == 0));
+    assert_eq!(f.store.counts(T0).unwrap().due, 3);
+}
+
+#[test]
+fn all_that_a_poll_left_is_there_for_the_next() {
+    let f = fresh();
+    let id = f.store.add_feed(&new_feed("https://example.org/a"), T0).unwrap().id;
+    let hints = Hints {
+        ttl: Some(Duration::from_secs(3600)),
+        skip_hours: vec![0, 23],
+        skip_days: vec![6],
+        update_every: Some(Duration::from_secs(86_400)),
+    };
+    let etag = b"W/\"caf\xe9 \x80\"".to_vec();
+    let mut record = seen(&f.store, id, &items(&["2", "1"]), at(10));
+    record.validators = Some(Validators {
+        etag: Some(etag.clone()),
+        last_modified: Some(b"Tue, 14 Nov 2023 22:13:20 GMT".to_vec()),
+    });
+    record.hints = Some(hints.clone());
+    record.learned = Some(vec![1, 2, 3]);
+    record.moved = Some(Moved { to: url("https://new.example.org/a"), count: 1 });
+    record.wanted_at = Some(at(500));
+    record.next_at = at(600);
+    record.facts = Some(FeedFacts {
+        title: Some("A title".into()),
+        site: None,
+        language: Some("en".into()),
+        hub: Some("https://hub.example/".into()),
+    });
+    let window = record.window.clone().unwrap();
+    f.store.record_blocking(record).unwrap();
+
+    let input = f.store.poll_input(id).unwrap();
+    assert_eq!(input.generation, 1);
+    assert_eq!(input.validators.etag, Some(etag));
+    assert_eq!(input.body_hash, Some([7; 16]));
+    assert_eq!((input.window, input.learned), (window, vec![1, 2, 3]));
+    assert_eq!(input.hints, hints);
+    assert_eq!(input.moved.unwrap().count, 1);
+    assert_eq!((input.wanted_at, input.next_at), (Some(at(500)), Some(at(600))));
+    assert_eq!(input.last_success_at, Some(at(10)));
+    assert_eq!(input.hub.as_deref(), Some("https://hub.example/"));
+    assert_eq!(f.store.due(id).unwrap().unwrap().1.next_at, Some(at(600)));
+    assert_eq!(f.store.feed(id).unwrap().shown_title(), Some("A title"));
+}
+
+#[test]
+fn an_unchanged_poll_keeps_validators_window_and_learned_state() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    poll(&f.store, id, &["2", "1"], at(10));
+    let before = f.store.poll_input(id).unwrap();
+    f.store.record_blocking(unchanged(&f.store, id, at(20))).unwrap();
+    let after = f.store.poll_input(id).unwrap();
+    assert_eq!(after.validators, before.validators);
+    assert_eq!((after.window, after.body_hash), (before.window, before.body_hash));
+    assert_eq!((after.generation, after.last_change_at), (2, Some(at(10))));
+    assert_eq!((after.last_poll_at, after.last_success_at), (Some(at(20)), Some(at(20))));
+}
+
+#[test]
+fn validators_that_a_server_stopped_sending_are_forgotten() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    poll(&f.store, id, &["1"], at(10));
+    let mut record = seen(&f.store, id, &items(&["2", "1"]), at(20));
+    record.validators = Some(Validators::default());
+    f.store.record_blocking(record).unwrap();
+    assert_eq!(f.store.poll_input(id).unwrap().validators, Validators::default());
+}
+
+#[test]
+fn a_stale_poll_is_refused_and_leaves_nothing() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let late = seen(&f.store, id, &items(&["late"]), at(10));
+    poll(&f.store, id, &["1"], at(20));
+    let error = f.store.record_blocking(late).unwrap_err();
+    assert!(matches!(error, StoreError::Stale { generation: 0, .. }), "{error}");
+    assert_eq!(f.store.feed(id).unwrap().entries, 1);
+    assert_eq!(f.store.polls(id, 10).unwrap().len(), 1);
+    let unknown = PollRecord::empty(FeedId(99), 0, at(1), Outcome::Failed, at(2));
+    assert!(matches!(f.store.record_blocking(unknown), Err(StoreError::NoFeed(FeedId(99)))));
+}
+
+#[test]
+fn a_believed_redirect_moves_the_feed_to_another_domain() {
+    let f = fresh();
+    let id = add(&f.store, "https://old.example.net/a");
+    let mut record = unchanged(&f.store, id, at(1));
+    record.effective_url = Some(url("https://feeds.example.com/a"));
+    f.store.record_blocking(record).unwrap();
+    let row = f.store.feed(id).unwrap();
+    assert_eq!(row.domain, "example.com");
+    assert_eq!(row.effective_url, Some(url("https://feeds.example.com/a")));
+    assert_eq!(f.store.due(id).unwrap().unwrap().0.as_str(), "example.com");
+    assert_eq!(f.store.find_feed("https://old.example.net/a").unwrap(), Some(id));
+
+    let mut back = unchanged(&f.store, id, at(2));
+    back.effective_url = Some(url("https://old.example.net/a"));
+    f.store.record_blocking(back).unwrap();
+    let row = f.store.feed(id).unwrap();
+    assert_eq!((row.effective_url, row.domain.as_str()), (None, "example.net"));
+}
+
+#[test]
+fn the_pace_of_domains_is_kept_with_the_poll_and_alone() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    let pace = |name: &str, until| Pace {
+        domain: Domain::from_stored(name),
+        last_request_at: Some(at(5)),
+        not_before: until,
+        reason: until.map(|_| "Retry-After".to_owned()),
+    };
+    let mut record = unchanged(&f.store, id, at(5));
+    record.domains = vec![pace("example.org", Some(at(900))), pace("elsewhere.net", None)];
+    f.store.record_blocking(record).unwrap();
+    f.store.set_domain(&pace("elsewhere.net", Some(at(50)))).unwrap();
+    let mut states = f.store.domain_states().unwrap();
+    states.sort_by(|a, b| a.domain.cmp(&b.domain));
+    assert_eq!(states, [pace("elsewhere.net", Some(at(50))), pace("example.org", Some(at(900)))]);
+    assert_eq!(f.store.counts(at(100)).unwrap().domains_held, 1);
+}
+
+#[test]
+fn settings_of_tags_come_with_the_poll() {
+    let f = fresh();
+    let mut new = new_feed("https://example.org/a");
+    new.tags = vec!["b".into(), "a".into(), "none".into()];
+    let id = f.store.add_feed(&new, T0).unwrap().id;
+    for (tag, policy) in [("a", "fix:1h"), ("b", "mavsync"), ("elsewhere", "fix:2h")] {
+        let change =
+            FeedSettings { policy: Some(Some(policy.to_owned())), ..FeedSettings::default() };
+        f.store.set_tag(tag, &change).unwrap();
+    }
+    let input = f.store.poll_input(id).unwrap();
+    let set: Vec<_> = input
+        .tag_settings
+        .iter()
+        .map(|(tag, set)| (tag.as_str(), set.policy.as_deref().unwrap_or("")))
+        .collect();
+    assert_eq!(set, [("a", "fix:1h"), ("b", "mavsync")]);
+    assert_eq!(input.window, Window::default());
+}

@@ -1,0 +1,254 @@
+//! The command line, as the contract spells it. Nothing is decided here.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A feed aggregation engine that knows when to look.
+#[derive(Debug, Parser)]
+#[command(name = "tidings", version, about, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Start with `tidings import FILE.opml` or `tidings feed add URL`, then `tidings run`.\n\
+    Exit status: 0 done, 1 it failed (the message names what and why), 2 the call or the input is wrong.")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Where the data lies and how the program is set up.
+#[derive(Clone, Debug, Args)]
+pub struct Place {
+    /// The data folder [default: ./tidings-data, or `data` of the configuration]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// The configuration file (TOML); without it the built-in settings hold
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// How the network may be used.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Network {
+    /// Poll loopback and private addresses too
+    #[arg(long)]
+    pub allow_private: bool,
+    /// Least time between two requests to one registrable domain [default: 2s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub domain_gap: Option<Duration>,
+    /// Polls under way at once [default: 100]
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Watch the feeds: poll them, serve the page (Ctrl-C stops without loss)
+    Run(Run),
+    /// Add, list, explain, poll, set up or remove feeds
+    #[command(subcommand)]
+    Feed(Feed),
+    /// Take over a subscription list (makes no request)
+    Import {
+        /// An OPML file; `-` is standard input
+        file: PathBuf,
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Print all feeds as a subscription list
+    Export {
+        #[arg(long, value_enum, default_value_t = Format::Opml)]
+        format: Format,
+        /// Show passwords and tokens in URLs instead of masking them
+        #[arg(long)]
+        with_secrets: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Print entries as JSON lines, oldest first
+    Entries(Entries),
+    /// Find the feeds that a page names
+    Discover {
+        #[arg(required = true, value_name = "URL")]
+        urls: Vec<String>,
+        #[arg(long)]
+        json: bool,
+        /// Ask loopback and private addresses too
+        #[arg(long)]
+        allow_private: bool,
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+    /// Read one feed document and show what is in it
+    Parse {
+        /// A file; `-` is standard input
+        file: PathBuf,
+        /// The Content-Type it came with
+        #[arg(long, value_name = "TYPE")]
+        content_type: Option<String>,
+        /// The URL it came from: the base of relative links
+        #[arg(long, value_name = "URL")]
+        url: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check configuration, storage, clock and reachability; say what to do
+    Doctor {
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub place: Place,
+    /// Where the page is served [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR")]
+    pub listen: Option<SocketAddr>,
+    /// Serve a hundred synthetic feeds to itself, at 600 times the speed of the world
+    #[arg(long, conflicts_with = "once")]
+    pub demo: bool,
+    /// Poll each feed that is due now at most once, then exit
+    #[arg(long)]
+    pub once: bool,
+    #[command(flatten)]
+    pub network: Network,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Feed {
+    /// Add feeds and poll each once
+    Add {
+        #[arg(required = true, value_name = "URL")]
+        urls: Vec<String>,
+        /// A tag for the new feeds (repeatable)
+        #[arg(long = "tag", value_name = "TAG")]
+        tags: Vec<String>,
+        /// Only note the feed down; it is polled as soon as `tidings run` runs
+        #[arg(long)]
+        no_poll: bool,
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        network: Network,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// List all feeds with their state
+    List {
+        /// Only feeds with this tag
+        #[arg(long, value_name = "TAG")]
+        tag: Option<String>,
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Everything known about one feed
+    Show(OneFeed),
+    /// Why the feed is polled when it is
+    Why(OneFeed),
+    /// Poll feeds now (pace and Retry-After bind this too)
+    Poll {
+        #[arg(required_unless_present = "all", value_name = "FEED")]
+        feeds: Vec<String>,
+        /// All feeds
+        #[arg(long, conflicts_with = "feeds")]
+        all: bool,
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        network: Network,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Choose how a feed, or all feeds of a tag, are watched
+    Set(FeedSet),
+    /// Remove a feed with its entries
+    Remove(OneFeed),
+}
+
+#[derive(Debug, Args)]
+pub struct OneFeed {
+    /// The feed's number or URL
+    pub feed: String,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Debug, Args)]
+pub struct FeedSet {
+    /// The feed's number or URL
+    #[arg(required_unless_present = "tag", conflicts_with = "tag")]
+    pub feed: Option<String>,
+    /// All feeds with this tag, now and later
+    #[arg(long, value_name = "TAG")]
+    pub tag: Option<String>,
+    /// The policy, e.g. `mavsync` or `fix:1h`; `default` takes the setting back
+    #[arg(long, value_name = "SPEC")]
+    pub policy: Option<String>,
+    /// Shortest interval between two polls; `default` takes the setting back
+    #[arg(long, value_name = "DURATION")]
+    pub alpha: Option<String>,
+    /// Longest interval between two polls; `default` takes the setting back
+    #[arg(long, value_name = "DURATION")]
+    pub beta: Option<String>,
+    /// How much its entries count beside those of other feeds (1 is ordinary)
+    #[arg(long, value_name = "X")]
+    pub weight: Option<f64>,
+    /// The longest an entry may wait to be seen; `default` takes the setting back
+    #[arg(long, value_name = "DURATION")]
+    pub max_delay: Option<String>,
+    /// Stop polling
+    #[arg(long, conflicts_with = "resume")]
+    pub pause: bool,
+    /// Poll again
+    #[arg(long)]
+    pub resume: bool,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Debug, Args)]
+pub struct Entries {
+    /// Only entries after this cursor (the `cursor` of the last line you have)
+    #[arg(long, value_name = "CURSOR")]
+    pub after: Option<String>,
+    /// Go on printing entries as they are recorded
+    #[arg(long)]
+    pub follow: bool,
+    /// Only entries of this feed (number or URL)
+    #[arg(long, value_name = "FEED")]
+    pub feed: Option<String>,
+    /// At most this many
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// Accepted for uniformity: the output is always JSON lines
+    #[arg(long, hide = true)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Opml,
+    Json,
+}
+
+/// `90s`, `15m`, `1h`, `7d`, and `200ms` for gaps in tests.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    if let Some(ms) = text.strip_suffix("ms") {
+        return ms.parse().map(Duration::from_millis).map_err(|_| format!("`{text}` is no duration"));
+    }
+    polling::parse_duration(text).map_err(|e| e.to_string())
+}

@@ -1,0 +1,134 @@
+//! `tidings run --demo`: the program serves itself a hundred feeds with synthetic rhythms and
+//! polls only those, at 600 times the speed of the world.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::demo::{DemoFeed, with_mishaps};
+use engine::{Clock, Gaps};
+use feed::{FeedUrl, Time};
+use lab::synth::{self, Population, SynthFeed};
+use store::{Mode, NewFeed, Store};
+use tokio::net::TcpListener;
+
+use crate::config::Config;
+use crate::failure::{Failure, input_error};
+
+const SPEED: f64 = 600.0;
+const FEEDS: usize = 100;
+/// At this speed a day of the world is 600 of the demonstration's.
+const DAYS: u16 = 180;
+const SEED: u64 = 2011;
+/// Says in the store that a folder holds a demonstration and nothing else.
+const MARK: &str = "demo";
+
+pub struct Demo {
+    pub config: Config,
+    pub store: Store,
+    pub clock: Clock,
+    server: TcpListener,
+    feeds: Vec<DemoFeed>,
+}
+
+/// Lays a fresh data folder out and draws the feeds. The caller holds the folder's lock.
+pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, Failure> {
+    refuse_other_feeds(&config.data)?;
+    remove_database(&config.data)?;
+    let server = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+    let port = server.local_addr()?.port();
+    let start = now.floor_to_second();
+    let spec = synth::Spec { seed: SEED, feeds: FEEDS, start, days: DAYS };
+    let population = Population::draw(&spec);
+    let drawn: Vec<DemoFeed> = population.feeds.iter().map(demo_feed).collect();
+
+    config.fetch.allow_private = true;
+    for feed in &drawn {
+        config.fetch.resolve.insert(feed.host.clone(), vec![Ipv4Addr::LOCALHOST.into()]);
+    }
+    config.engine.bounds.alpha = Duration::from_secs(60);
+    config.engine.gaps = Gaps { default: Duration::from_secs(2), by_domain: Default::default() };
+
+    let store = Store::open(&config.data, Mode::ReadWrite)?;
+    store.set_setting(MARK, Some("1"))?;
+    let clock = Clock::fast(start, SPEED);
+    let new: Result<Vec<NewFeed>, _> = drawn
+        .iter()
+        .zip(&population.feeds)
+        .map(|(feed, origin)| {
+            let url = FeedUrl::parse(&feed.url(port))?;
+            let tags = vec![format!("{:?}", origin.pattern).to_lowercase()];
+            Ok::<_, feed::AddressError>(NewFeed { url, title: None, tags })
+        })
+        .collect();
+    store.add_feeds(&new?, start)?;
+    let feeds = with_mishaps(drawn, start);
+    Ok(Demo { config, store, clock, server, feeds })
+}
+
+impl Demo {
+    /// Serves the feeds until the future ends, and hands the rest on.
+    pub fn serve(
+        self,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> (Config, Store, Clock) {
+        let clock = self.clock.clone();
+        let router = api::demo::router(self.feeds, Arc::new(move || clock.now()));
+        let server = self.server;
+        tokio::spawn(async move {
+            if let Err(error) = api::demo::serve(server, router, shutdown).await {
+                tracing::error!(%error, "the demonstration's server ended");
+            }
+        });
+        (self.config, self.store, self.clock)
+    }
+}
+
+fn refuse_other_feeds(folder: &Path) -> Result<(), Failure> {
+    let Ok(store) = Store::open(folder, Mode::ReadOnly) else { return Ok(()) };
+    if store.setting(MARK)?.is_none() && !store.feed_ids(None)?.is_empty() {
+        return Err(input_error(format!(
+            "{} holds other feeds; the demonstration wants a folder of its own (--data DIR)",
+            folder.display()
+        )));
+    }
+    Ok(())
+}
+
+/// A demonstration starts afresh: its clock and its feeds are new each time.
+fn remove_database(folder: &Path) -> Result<(), Failure> {
+    for name in ["tidings.db", "tidings.db-wal", "tidings.db-shm"] {
+        let path: PathBuf = folder.join(name);
+        if path.exists() {
+            std::fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+fn demo_feed(drawn: &SynthFeed) -> DemoFeed {
+    let format = match drawn.format {
+        synth::Format::Atom10 => api::demo::Format::Atom,
+        synth::Format::Rss20 | synth::Format::Rss10 => api::demo::Format::Rss,
+    };
+    let dates = match drawn.dates {
+        synth::Dates::True => api::demo::Dates::True,
+        synth::Dates::Absent => api::demo::Dates::Absent,
+        synth::Dates::OnTheFly => api::demo::Dates::OnTheFly,
+    };
+    DemoFeed {
+        host: drawn.domain.clone(),
+        path: format!("/{}.xml", drawn.name),
+        title: drawn.title.clone(),
+        format,
+        times: drawn.times.clone(),
+        window: drawn.window,
+        holds: None,
+        with_ids: drawn.ids,
+        dates,
+        ttl: drawn.ttl,
+        supports_304: drawn.supports_304,
+        mishap: None,
+    }
+}

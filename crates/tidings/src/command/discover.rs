@@ -1,0 +1,120 @@
+//! `tidings discover`: which feeds a page names. One request per URL, plus redirects.
+
+use std::path::PathBuf;
+
+use ::parse::discover::{self, Candidate};
+use ::parse::Limits;
+use fetch::{Fetched, Fetcher};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::args::{Network, Place};
+use crate::config;
+use crate::failure::{Failure, failed_silently, input_error};
+use crate::output::{print_json, print_line, shown_url};
+
+const HOPS_MAX: usize = 5;
+
+struct Found {
+    url: String,
+    title: Option<String>,
+    mime_type: Option<String>,
+    /// Why it is left out, where it stands for a feed that is listed already.
+    dropped: Option<String>,
+}
+
+pub async fn run(
+    urls: &[String],
+    json: bool,
+    allow_private: bool,
+    config: Option<PathBuf>,
+) -> Result<(), Failure> {
+    let place = Place { data: None, config };
+    let network = Network { allow_private, ..Network::default() };
+    let config = config::read(&place, &network)?;
+    let fetcher = Fetcher::new(config.fetch)?;
+    let mut any_failed = false;
+    let mut answers: Vec<Value> = Vec::new();
+    for text in urls {
+        let url = feed::FeedUrl::parse(text).map_err(|e| input_error(e.to_string()))?;
+        let answer = match ask(&fetcher, url.url().clone()).await {
+            Ok(found) => {
+                if !json {
+                    print_found(&url.masked(), &found)?;
+                }
+                json!({ "url": url.masked(), "feeds": found.iter().filter(|f| f.dropped.is_none())
+                    .map(|f| json!({ "url": f.url, "title": f.title, "type": f.mime_type }))
+                    .collect::<Vec<_>>() })
+            }
+            Err(why) => {
+                any_failed = true;
+                eprintln!("tidings: {}: {why}", url.masked());
+                json!({ "url": url.masked(), "feeds": [], "error": why })
+            }
+        };
+        answers.push(answer);
+    }
+    if json {
+        print_json(&answers)?;
+    }
+    if any_failed { Err(failed_silently()) } else { Ok(()) }
+}
+
+async fn ask(fetcher: &Fetcher, mut url: Url) -> Result<Vec<Found>, String> {
+    for _ in 0..=HOPS_MAX {
+        match fetcher.page(&url).await.fetched {
+            Fetched::Body { bytes, content_type, .. } => {
+                return read(&bytes, content_type.as_deref(), &url);
+            }
+            Fetched::Moved { to, .. } => url = to,
+            Fetched::Gone => return Err("it is gone (410)".to_owned()),
+            Fetched::Refused { status } => return Err(format!("the server refused ({status})")),
+            Fetched::Blocked { reason } => return Err(reason),
+            Fetched::Failed(failure) => return Err(failure.detail),
+            Fetched::NotModified { .. } => return Err("304 to a first request".to_owned()),
+        }
+    }
+    Err(format!("more than {HOPS_MAX} redirects"))
+}
+
+fn read(bytes: &[u8], content_type: Option<&str>, url: &Url) -> Result<Vec<Found>, String> {
+    if let Ok(document) = ::parse::document(bytes, content_type, Some(url), &Limits::default()) {
+        let itself = Found {
+            url: feed::mask_secrets(url),
+            title: document.title,
+            mime_type: content_type.map(str::to_owned),
+            dropped: None,
+        };
+        return Ok(vec![itself]);
+    }
+    let candidates = discover::links(bytes, content_type, url);
+    if candidates.is_empty() {
+        return Err("it is not a feed, and names none; look for a feed link on the site \
+                    and give its address"
+            .to_owned());
+    }
+    let urls: Vec<Url> = candidates.iter().map(|c| c.url.clone()).collect();
+    let kept = discover::deduplicate(&urls);
+    Ok(candidates.into_iter().zip(kept).map(|(c, (_, dropped))| found(c, dropped)).collect())
+}
+
+fn found(candidate: Candidate, dropped: Option<discover::Dropped>) -> Found {
+    Found {
+        url: feed::mask_secrets(&candidate.url),
+        title: candidate.title,
+        mime_type: candidate.mime_type,
+        dropped: dropped.map(|d| d.to_string()),
+    }
+}
+
+fn print_found(page: &str, found: &[Found]) -> Result<(), Failure> {
+    print_line(&shown_url(page))?;
+    for feed in found {
+        let title = feed.title.as_deref().unwrap_or("");
+        match &feed.dropped {
+            None => print_line(&format!("  {}  {title}", feed.url))?,
+            Some(why) => eprintln!("  left out {}: {why}", feed.url),
+        }
+    }
+    Ok(())
+}

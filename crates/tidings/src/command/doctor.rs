@@ -1,0 +1,205 @@
+//! `tidings doctor`: checks configuration, storage, clock and reachability, and says what to do.
+//! It makes no HTTP request: looking names up is enough to see whether the network is there.
+
+use std::time::Duration;
+
+use engine::Clock;
+use feed::Time;
+use serde_json::json;
+use store::{Mode, Store, StoreError};
+
+use crate::args::{Network, Place};
+use crate::config::{self, Config};
+use crate::failure::{Failure, failed_silently};
+use crate::output::{print_json, print_line};
+
+/// The first release; a clock that shows less is wrong.
+const RELEASED: Time = Time::from_secs(1_760_000_000);
+/// Names looked up to see whether the network is there.
+const NAMES_MAX: usize = 5;
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Level {
+    Good,
+    Advice,
+    Trouble,
+}
+
+struct Check {
+    level: Level,
+    about: &'static str,
+    says: String,
+    remedy: String,
+}
+
+impl Check {
+    fn good(about: &'static str, says: String) -> Check {
+        Check { level: Level::Good, about, says, remedy: String::new() }
+    }
+
+    fn advice(about: &'static str, says: String, remedy: String) -> Check {
+        Check { level: Level::Advice, about, says, remedy }
+    }
+
+    fn trouble(about: &'static str, says: String, remedy: String) -> Check {
+        Check { level: Level::Trouble, about, says, remedy }
+    }
+
+    fn mark(&self) -> &'static str {
+        match self.level {
+            Level::Good => "ok",
+            Level::Advice => "advice",
+            Level::Trouble => "trouble",
+        }
+    }
+}
+
+pub async fn run(json: bool, place: &Place) -> Result<(), Failure> {
+    let config = config::read(place, &Network::default())?;
+    let now = Clock::System.now();
+    let mut checks = configuration(&config);
+    let store = match Store::open(&config.data, Mode::ReadOnly) {
+        Ok(store) => Some(store),
+        Err(error @ StoreError::Missing { .. }) => {
+            let remedy = "add a feed with `tidings feed add URL`, or import a list".to_owned();
+            checks.push(Check::advice("storage", error.to_string(), remedy));
+            None
+        }
+        Err(error) => {
+            let remedy = "the message says what to do; a backup helps where the file is damaged";
+            checks.push(Check::trouble("storage", error.to_string(), remedy.to_owned()));
+            None
+        }
+    };
+    if let Some(store) = &store {
+        checks.extend(storage(store, &config, now)?);
+    }
+    checks.push(clock(store.as_ref(), now)?);
+    if let Some(store) = &store {
+        checks.extend(reachability(store).await?);
+    }
+    print(&checks, json)?;
+    let trouble = checks.iter().any(|c| c.level == Level::Trouble);
+    if trouble { Err(failed_silently()) } else { Ok(()) }
+}
+
+fn print(checks: &[Check], json: bool) -> Result<(), Failure> {
+    if json {
+        let rows: Vec<_> = checks
+            .iter()
+            .map(|c| {
+                json!({ "level": c.mark(), "about": c.about, "says": c.says, "remedy": c.remedy })
+            })
+            .collect();
+        return print_json(&rows);
+    }
+    for check in checks {
+        print_line(&format!("{:<8} {:<13} {}", check.mark(), check.about, check.says))?;
+        if !check.remedy.is_empty() {
+            print_line(&format!("{:<22} → {}", "", check.remedy))?;
+        }
+    }
+    Ok(())
+}
+
+fn configuration(config: &Config) -> Vec<Check> {
+    let says = format!("{}; data in {}", config.origin, config.data.display());
+    let mut checks = vec![Check::good("configuration", says)];
+    if !config.has_contact {
+        checks.push(Check::advice(
+            "configuration",
+            "no contact is configured, so sites that have a question cannot reach you".to_owned(),
+            "write `contact = \"https://…\"` into the configuration file".to_owned(),
+        ));
+    }
+    if config.engine.gaps.default < Duration::from_secs(1) {
+        checks.push(Check::advice(
+            "configuration",
+            "the gap between two requests to a domain is under a second".to_owned(),
+            "leave `domain_gap` at 2s unless the servers are your own".to_owned(),
+        ));
+    }
+    checks
+}
+
+fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Failure> {
+    let counts = store.counts(now)?;
+    let bytes = std::fs::metadata(store.path()).map_or(0, |m| m.len());
+    let mut checks = vec![Check::good(
+        "storage",
+        format!(
+            "{} feeds, {} entries, {} polls, {:.1} MB",
+            counts.feeds,
+            counts.entries,
+            counts.polls,
+            bytes as f64 / 1e6
+        ),
+    )];
+    for finding in store.check()? {
+        let feed = finding.feed.map_or_else(String::new, |id| format!("feed {id}: "));
+        let says = format!("{feed}{}", finding.what);
+        checks.push(Check::trouble("storage", says, finding.remedy));
+    }
+    match store::lock(&config.data) {
+        Ok(_ours) => checks.push(Check::good("daemon", "not running".to_owned())),
+        Err(held) if held.is_held() => {
+            let pid = held.pid().map_or_else(String::new, |pid| format!(", process {pid}"));
+            checks.push(Check::good("daemon", format!("running{pid}")));
+        }
+        Err(error) => {
+            let remedy = "check the owner and the mode of the data folder".to_owned();
+            checks.push(Check::trouble("storage", error.to_string(), remedy));
+        }
+    }
+    if counts.failing > 0 {
+        checks.push(Check::advice(
+            "feeds",
+            format!("{} of {} feeds are failing", counts.failing, counts.feeds),
+            "`tidings feed list` names them, `tidings feed why FEED` says more".to_owned(),
+        ));
+    }
+    Ok(checks)
+}
+
+fn clock(store: Option<&Store>, now: Time) -> Result<Check, Failure> {
+    let remedy = "set the system's clock, for instance with NTP".to_owned();
+    if now < RELEASED {
+        return Ok(Check::trouble("clock", format!("it shows {now}"), remedy));
+    }
+    let last = store.map(Store::last_poll_at).transpose()?.flatten();
+    if let Some(last) = last.filter(|last| *last > now + Duration::from_secs(60)) {
+        let says = format!("it shows {now}, but a poll was recorded at {last}");
+        return Ok(Check::trouble("clock", says, remedy));
+    }
+    Ok(Check::good("clock", now.to_string()))
+}
+
+async fn reachability(store: &Store) -> Result<Vec<Check>, Failure> {
+    let filter = store::FeedFilter { limit: Some(200), ..Default::default() };
+    let mut names: Vec<String> = store
+        .feeds(&filter)?
+        .iter()
+        .filter_map(|f| f.url.url().domain().map(str::to_owned))
+        .filter(|name| name.contains('.'))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.truncate(NAMES_MAX);
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = 0;
+    for name in &names {
+        let lookup = tokio::net::lookup_host((name.as_str(), 443));
+        let answer = tokio::time::timeout(LOOKUP_TIMEOUT, lookup).await;
+        found += usize::from(matches!(answer, Ok(Ok(_))));
+    }
+    let says = format!("{found} of {} names of feeds can be looked up", names.len());
+    Ok(vec![if found == 0 {
+        let remedy = "check the network and the name server of this machine".to_owned();
+        Check::trouble("reachability", says, remedy)
+    } else {
+        Check::good("reachability", says)
+    }])
+}

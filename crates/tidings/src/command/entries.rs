@@ -1,0 +1,94 @@
+//! `tidings entries`: the stream as JSON lines, oldest first.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use feed::{EntryId, FeedId};
+use serde_json::json;
+use store::{EntryFilter, EntryRow, Store};
+
+use crate::args::{Entries, Network};
+use crate::failure::{Failure, input_error};
+use crate::output::{print_json_line, shown_url};
+use crate::{access, config};
+
+/// Entries read at a time: enough to be quick, few enough to stay small.
+const BATCH: u32 = 500;
+/// How often `--follow` looks for new entries.
+const FOLLOW_POLL: Duration = Duration::from_millis(200);
+
+pub fn run(args: &Entries) -> Result<(), Failure> {
+    let config = config::read(&args.place, &Network::default())?;
+    let store = access::read(&config)?;
+    let feed = match &args.feed {
+        None => None,
+        Some(name) => Some(store.find_feed(name)?.ok_or_else(|| {
+            input_error(format!(
+                "there is no feed `{}`; `tidings feed list` shows those there are",
+                shown_url(name)
+            ))
+        })?),
+    };
+    let mut after = args.after.as_deref().map(position).transpose()?.unwrap_or(EntryId(0));
+    let mut urls = Urls::default();
+    let mut left = args.limit.unwrap_or(u64::MAX);
+    while left > 0 {
+        let filter = EntryFilter { feed, limit: BATCH.min(u32::try_from(left).unwrap_or(BATCH)) };
+        let batch = store.entries(after, &filter)?;
+        for entry in &batch {
+            let url = urls.of(&store, entry.feed);
+            print_json_line(&line(entry, url))?;
+            after = entry.id;
+        }
+        left -= batch.len() as u64;
+        if batch.is_empty() {
+            if !args.follow {
+                break;
+            }
+            std::thread::sleep(FOLLOW_POLL);
+        }
+    }
+    Ok(())
+}
+
+/// The URLs of the feeds met so far, masked.
+#[derive(Default)]
+struct Urls(HashMap<FeedId, String>);
+
+impl Urls {
+    fn of(&mut self, store: &Store, feed: FeedId) -> &str {
+        if !self.0.contains_key(&feed) {
+            // A feed removed meanwhile takes its entries along; this one was read before.
+            let url = store.feed(feed).map(|f| f.url.masked()).unwrap_or_default();
+            self.0.insert(feed, url);
+        }
+        &self.0[&feed]
+    }
+}
+
+/// The contract's line.
+fn line(entry: &EntryRow, feed_url: &str) -> serde_json::Value {
+    json!({
+        "cursor": cursor(entry.id),
+        "id": entry.id.0,
+        "feed": feed_url,
+        "title": entry.title,
+        "link": entry.link,
+        "author": entry.author,
+        "summary": entry.summary,
+        "published_at": entry.published_at.to_string(),
+        "seen_at": entry.seen_at.to_string(),
+    })
+}
+
+/// Opaque to those who hold it; a letter keeps it from being taken for a number.
+fn cursor(id: EntryId) -> String {
+    format!("e{}", id.0)
+}
+
+fn position(cursor: &str) -> Result<EntryId, Failure> {
+    let number = cursor.strip_prefix('e').and_then(|n| n.parse::<i64>().ok()).filter(|n| *n >= 0);
+    number.map(EntryId).ok_or_else(|| {
+        input_error(format!("--after `{cursor}` is no cursor; take it from the line of an entry"))
+    })
+}

@@ -1,0 +1,39 @@
+//! `tidings export`: all feeds as a subscription list.
+
+use feed::FeedUrl;
+use parse::opml::Outline;
+use serde_json::json;
+use store::FeedFilter;
+
+use crate::args::{Format, Network, Place};
+use crate::failure::Failure;
+use crate::output::{print_json, print_line};
+use crate::{access, config};
+
+pub fn run(format: Format, with_secrets: bool, place: &Place) -> Result<(), Failure> {
+    let config = config::read(place, &Network::default())?;
+    let store = access::read(&config)?;
+    let feeds = store.feeds(&FeedFilter::default())?;
+    let url = |url: &FeedUrl| if with_secrets { url.as_str().to_owned() } else { url.masked() };
+    match format {
+        Format::Json => {
+            let rows: Vec<_> = feeds
+                .iter()
+                .map(|f| json!({ "url": url(&f.url), "title": f.shown_title(), "site": f.site, "tags": f.tags }))
+                .collect();
+            print_json(&rows)
+        }
+        Format::Opml => {
+            let outlines: Vec<Outline> = feeds
+                .iter()
+                .map(|f| Outline {
+                    url: url(&f.url),
+                    title: f.shown_title().map(str::to_owned),
+                    site: f.site.clone(),
+                    tags: f.tags.clone(),
+                })
+                .collect();
+            print_line(parse::opml::write("Tidings subscriptions", &outlines).trim_end())
+        }
+    }
+}

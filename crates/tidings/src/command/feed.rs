@@ -1,0 +1,277 @@
+//! `tidings feed …`: add, list, show, explain, poll, set up, remove.
+
+use std::time::Duration;
+
+use engine::Clock;
+use engine::command::{Change, Command, Done, Polled, Target};
+use serde_json::{Value, json};
+use store::{FeedFilter, FeedRow};
+
+use super::why;
+use crate::args::{self, Feed, FeedSet, Network, OneFeed, Place};
+use crate::config::Config;
+use crate::failure::{Failure, failed, failed_silently, input_error};
+use crate::output::{self, one_line, print_json, print_line, relative, shown_url};
+use crate::{access, config};
+
+pub async fn run(feed: Feed) -> Result<(), Failure> {
+    match feed {
+        Feed::Add { urls, tags, no_poll, json, network, place } => {
+            add(Command::Add { urls, tags, poll: !no_poll }, json, &network, &place).await
+        }
+        Feed::List { tag, json, place } => list(tag, json, &place),
+        Feed::Show(one) => show(&one),
+        Feed::Why(one) => why::run(&one),
+        Feed::Poll { feeds, all, json, network, place } => {
+            let feeds = (!all).then_some(feeds);
+            poll(feeds, json, &network, &place).await
+        }
+        Feed::Set(set) => change(set).await,
+        Feed::Remove(one) => remove(one).await,
+    }
+}
+
+async fn add(
+    command: Command,
+    json: bool,
+    network: &Network,
+    place: &Place,
+) -> Result<(), Failure> {
+    let config = config::read(place, network)?;
+    let spinner = output::spinner("looking at the feed");
+    let done = access::carry_out(&config, command, &|_, _| ()).await;
+    spinner.finish_and_clear();
+    let Done::Added { feeds } = done? else { return Err(other_answer()) };
+    if json {
+        return print_json(&feeds);
+    }
+    for feed in &feeds {
+        let known = if feed.existed { "known already" } else { "added" };
+        print_line(&format!("feed {} {known}: {}", feed.id, feed.url))?;
+        if let Some(poll) = &feed.poll {
+            let next = poll.next_poll.as_deref().unwrap_or("not by itself");
+            print_line(&format!("  {}: {}; next poll {next}", poll.outcome, poll.detail))?;
+            for candidate in &poll.candidates {
+                print_line(&format!("  the page names this feed: {candidate}"))?;
+            }
+            if poll.candidates.len() > 1 {
+                print_line(&format!(
+                    "  add the ones you want, and `tidings feed remove {}` for the page",
+                    feed.id
+                ))?;
+            }
+        }
+        if let Some(twin) = &feed.twin {
+            print_line(&format!("  it looks like the same feed as {twin}; both are kept"))?;
+        }
+    }
+    Ok(())
+}
+
+fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
+    let config = config::read(place, &Network::default())?;
+    let store = access::read(&config)?;
+    let feeds = store.feeds(&FeedFilter { tag, ..FeedFilter::default() })?;
+    if json {
+        let rows: Vec<Value> = feeds.iter().map(list_json).collect();
+        return print_json(&rows);
+    }
+    if feeds.is_empty() {
+        return print_line(
+            "No feeds yet. Add one with `tidings feed add URL`, or many with `tidings import FILE.opml`.",
+        );
+    }
+    let now = Clock::System.now();
+    let mut table = output::table(["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Trouble"]);
+    for f in &feeds {
+        let title = f.shown_title().map_or_else(|| f.url.masked(), str::to_owned);
+        table.add_row([
+            f.id.to_string(),
+            one_line(&title, 40),
+            f.state().word().to_owned(),
+            f.entries.to_string(),
+            f.last_poll_at.map_or_else(|| "never".to_owned(), |t| relative(t, now)),
+            next_poll(f).map_or_else(|| "-".to_owned(), |t| relative(t, now)),
+            one_line(f.error.as_deref().unwrap_or(""), 50),
+        ]);
+    }
+    print_line(&table.to_string())
+}
+
+/// When the feed is polled next by itself, if it is.
+fn next_poll(f: &FeedRow) -> Option<feed::Time> {
+    let by_itself = f.gone.is_none() && !f.paused;
+    f.next_at.filter(|_| by_itself)
+}
+
+/// The contract's row.
+fn list_json(f: &FeedRow) -> Value {
+    json!({
+        "id": f.id.0,
+        "url": f.url.masked(),
+        "title": f.shown_title(),
+        "tags": f.tags,
+        "state": f.state().word(),
+        "last_poll": f.last_poll_at.map(|t| t.to_string()),
+        "next_poll": next_poll(f).map(|t| t.to_string()),
+        "entries": f.entries,
+        "error": f.error,
+    })
+}
+
+fn show(one: &OneFeed) -> Result<(), Failure> {
+    let config = config::read(&one.place, &Network::default())?;
+    let store = access::read(&config)?;
+    let f = store.feed(find(&store, &one.feed)?)?;
+    let mut value = list_json(&f);
+    let text = |t: Option<feed::Time>| t.map(|t| t.to_string());
+    let more = json!({
+        "effective_url": f.effective_url.as_ref().map(|u| u.masked()),
+        "domain": f.domain,
+        "site": f.site,
+        "language": f.language,
+        "hub": f.hub,
+        "added_at": f.added_at.to_string(),
+        "policy": f.settings.policy,
+        "alpha_seconds": f.settings.alpha.map(|d| d.as_secs()),
+        "beta_seconds": f.settings.beta.map(|d| d.as_secs()),
+        "max_delay_seconds": f.settings.max_delay.map(|d| d.as_secs()),
+        "weight": f.settings.weight,
+        "polls": f.generation,
+        "failures": f.failures,
+        "last_outcome": f.last_outcome.map(|o| o.word()),
+        "last_success": text(f.last_success_at),
+        "last_new_entry": text(f.last_change_at),
+        "wanted_at": text(f.wanted_at),
+        "reason": f.reason,
+        "held": f.held,
+        "gone": f.gone.as_ref().map(|g| g.reason.clone()),
+    });
+    if let (Value::Object(all), Value::Object(more)) = (&mut value, more) {
+        all.extend(more);
+    }
+    if one.json {
+        return print_json(&value);
+    }
+    let Value::Object(all) = &value else { return Ok(()) };
+    for (name, value) in all {
+        let text = match value {
+            Value::Null => continue,
+            Value::String(text) => one_line(text, 300),
+            Value::Array(many) if many.is_empty() => continue,
+            other => other.to_string(),
+        };
+        print_line(&format!("{:<18} {text}", name.replace('_', " ")))?;
+    }
+    Ok(())
+}
+
+pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, Failure> {
+    store.find_feed(name)?.ok_or_else(|| {
+        input_error(format!(
+            "there is no feed `{}`; `tidings feed list` shows those there are",
+            shown_url(name)
+        ))
+    })
+}
+
+async fn poll(
+    feeds: Option<Vec<String>>,
+    json: bool,
+    network: &Network,
+    place: &Place,
+) -> Result<(), Failure> {
+    let config = config::read(place, network)?;
+    let single = feeds.as_ref().is_some_and(|f| f.len() == 1);
+    let polls = poll_with_bar(&config, Command::Poll { feeds }).await?;
+    if json && single {
+        print_json(&polls.first())?;
+    } else if json {
+        print_json(&polls)?;
+    } else {
+        print_polls(&config, &polls)?;
+    }
+    if polls.iter().all(Polled::is_success) { Ok(()) } else { Err(failed_silently()) }
+}
+
+async fn poll_with_bar(config: &Config, command: Command) -> Result<Vec<Polled>, Failure> {
+    let bar = output::bar("polling", 0);
+    let progress = |done: usize, of: usize| {
+        bar.set_length(of as u64);
+        bar.set_position(done as u64);
+    };
+    let done = access::carry_out(config, command, &progress).await;
+    bar.finish_and_clear();
+    match done? {
+        Done::Polled { polls } => Ok(polls),
+        _ => Err(other_answer()),
+    }
+}
+
+fn print_polls(config: &Config, polls: &[Polled]) -> Result<(), Failure> {
+    const SHOWN_MAX: usize = 50;
+    let store = access::read(config)?;
+    let (good, bad): (Vec<&Polled>, Vec<&Polled>) = polls.iter().partition(|p| p.is_success());
+    let line = |p: &Polled| -> Result<(), Failure> {
+        let url = store.feed(feed::FeedId(p.feed)).map(|f| f.url.masked()).unwrap_or_default();
+        let next = p.next_poll.as_deref().unwrap_or("not by itself");
+        print_line(&format!("{} {url}: {}: {}; next poll {next}", p.feed, p.outcome, p.detail))
+    };
+    for p in bad {
+        line(p)?;
+    }
+    if good.len() <= SHOWN_MAX {
+        return good.iter().try_for_each(|p| line(p));
+    }
+    let new: usize = good.iter().map(|p| p.new).sum();
+    print_line(&format!("{} feeds polled, {new} new entries", good.len()))
+}
+
+async fn change(set: FeedSet) -> Result<(), Failure> {
+    let config = config::read(&set.place, &Network::default())?;
+    let target = match (set.feed, set.tag) {
+        (Some(feed), _) => Target::Feed(feed),
+        (None, Some(tag)) => Target::Tag(tag),
+        (None, None) => return Err(input_error("name a feed, or a tag with --tag".to_owned())),
+    };
+    let change = Change {
+        policy: set.policy.map(|p| (p != "default").then_some(p)),
+        alpha: seconds("--alpha", set.alpha)?,
+        beta: seconds("--beta", set.beta)?,
+        max_delay: seconds("--max-delay", set.max_delay)?,
+        weight: set.weight,
+        paused: if set.pause { Some(true) } else { set.resume.then_some(false) },
+    };
+    let command = Command::Set { target, change };
+    let done = access::carry_out(&config, command, &|_, _| ()).await?;
+    let Done::Set { feeds } = done else { return Err(other_answer()) };
+    if set.json {
+        return print_json(&json!({ "feeds": feeds }));
+    }
+    print_line(&format!("set for {feeds} feed{}", if feeds == 1 { "" } else { "s" }))
+}
+
+fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, Failure> {
+    text.map(|t| match t.as_str() {
+        "default" => Ok(None),
+        _ => args::duration(&t)
+            .map(|d: Duration| Some(d.as_secs()))
+            .map_err(|e| input_error(format!("{flag}: {e}"))),
+    })
+    .transpose()
+}
+
+async fn remove(one: OneFeed) -> Result<(), Failure> {
+    let config = config::read(&one.place, &Network::default())?;
+    let command = Command::Remove { feed: one.feed };
+    let done = access::carry_out(&config, command, &|_, _| ()).await?;
+    let Done::Removed { feed, url } = done else { return Err(other_answer()) };
+    if one.json {
+        return print_json(&json!({ "id": feed, "url": url }));
+    }
+    print_line(&format!("feed {feed} removed: {url}"))
+}
+
+fn other_answer() -> Failure {
+    failed("the daemon answered something else; is it another version?".to_owned())
+}

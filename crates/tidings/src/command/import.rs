@@ -1,0 +1,50 @@
+//! `tidings import`: a subscription list becomes feeds. It makes no request.
+
+use std::path::Path;
+
+use engine::command::{Command, Done, ImportedFeed};
+use serde_json::json;
+
+use crate::args::{Network, Place};
+use crate::failure::{Failure, failed, input_error};
+use crate::output::{self, print_json, print_line};
+use crate::{access, config};
+
+pub async fn run(file: &Path, json: bool, place: &Place) -> Result<(), Failure> {
+    let config = config::read(place, &Network::default())?;
+    let shown = file.display().to_string();
+    let bytes = output::read_input(file)?;
+    let list = ::parse::opml::read(&bytes).map_err(|e| input_error(format!("{shown}: {e}")))?;
+    let skipped: Vec<String> = list
+        .skipped
+        .iter()
+        .map(|s| format!("{shown}:{}:{}: skipped {}: {}", s.line, s.column, s.what, s.why))
+        .collect();
+    let feeds: Vec<ImportedFeed> = list
+        .outlines
+        .into_iter()
+        .map(|o| ImportedFeed { url: o.url, title: o.title, tags: o.tags })
+        .collect();
+    let n_listed = feeds.len();
+    let progress = output::spinner(&format!("importing {n_listed} feeds"));
+    let done = access::carry_out(&config, Command::Import { feeds }, &|_, _| ()).await?;
+    progress.finish_and_clear();
+    let Done::Imported { added, known, refused } = done else {
+        return Err(failed("the daemon answered something else".to_owned()));
+    };
+    for line in &skipped {
+        eprintln!("{line}");
+    }
+    for why in &refused {
+        eprintln!("{shown}: skipped: {why}");
+    }
+    let n_skipped = skipped.len() + refused.len();
+    if json {
+        let skipped: Vec<&String> = skipped.iter().chain(&refused).collect();
+        return print_json(&json!({ "added": added, "known": known, "skipped": skipped }));
+    }
+    print_line(&format!(
+        "{added} feeds added, {known} known already, {n_skipped} skipped. \
+         `tidings run` polls them."
+    ))
+}

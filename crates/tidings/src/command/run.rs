@@ -1,0 +1,247 @@
+//! `tidings run`: the daemon, one round with `--once`, or the demonstration.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Clock, Engine, Watch};
+use feed::Outcome;
+use fetch::Fetcher;
+use store::{Lock, Mode, Store};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::{demo, requests};
+use crate::access;
+use crate::args::Run;
+use crate::config::{self, Config};
+use crate::failure::{Failure, failed, input_error};
+use crate::output;
+
+/// How often what is too old is dropped, where retention is configured.
+const RETAIN_EVERY: Duration = Duration::from_secs(3600);
+/// How often the daemon says on a log line how the first round goes.
+const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+
+pub async fn run(args: Run) -> Result<(), Failure> {
+    let mut place = args.place.clone();
+    if args.demo {
+        place.data.get_or_insert_with(|| "tidings-demo".into());
+    }
+    let mut config = config::read(&place, &args.network)?;
+    config.engine.seed = seed();
+    if let Some(listen) = args.listen {
+        config.listen = listen;
+    }
+    let lock = store::lock(&config.data)?;
+    if args.once {
+        return once(&config, lock).await;
+    }
+    if !config.listen.ip().is_loopback() {
+        return Err(input_error(format!(
+            "the page has no accounts yet, so it is served on loopback only, not on {}; \
+             put a reverse proxy with a login in front of 127.0.0.1",
+            config.listen
+        )));
+    }
+    daemon(config, lock, args.demo).await
+}
+
+/// Jitter should differ from start to start, or restarts would repeat each other's herd.
+#[expect(clippy::disallowed_methods, reason = "the one source of chance; it is passed down")]
+fn seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    RandomState::new().build_hasher().finish()
+}
+
+async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Failure> {
+    let listener = listen(config.listen).await?;
+    let (stop, stopped) = watch::channel(false);
+    let (config, store, clock) = if demonstrates {
+        let demo = demo::prepare(config, Clock::System.now()).await?;
+        demo.serve(until(stopped.clone()))
+    } else {
+        let store = Store::open(&config.data, Mode::ReadWrite)?;
+        (config, store, Clock::System)
+    };
+    if !config.has_contact && !demonstrates {
+        tracing::warn!("no `contact` is configured: sites cannot reach you; see `tidings doctor`");
+    }
+    let started_at = clock.now();
+    refuse_old_requests(&store, &clock)?;
+    let fetcher = Fetcher::new(config.fetch.clone())?;
+    let settings = config.engine.clone();
+    let engine = Engine::start(store.clone(), fetcher, clock.clone(), settings, Watch::All)?;
+    let engine = Arc::new(engine);
+    let address = listener.local_addr()?;
+    tracing::info!(data = %config.data.display(), "watching; the page is at http://{address}/");
+
+    let live = live(&engine, started_at, demonstrates);
+    let page_clock = clock.clone();
+    let context = api::Context {
+        store: store.clone(),
+        now: Arc::new(move || page_clock.now()),
+        live: Arc::new(live),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let server = tokio::spawn(api::serve(listener, api::router(context), until(stopped.clone())));
+    let tasks = [
+        tokio::spawn(requests::serve(Arc::clone(&engine))),
+        tokio::spawn(retain(Arc::clone(&engine))),
+        tokio::spawn(report_progress(Arc::clone(&engine))),
+    ];
+    wait_for_signal().await?;
+    tracing::info!("stopping");
+    for task in tasks {
+        task.abort();
+        // A task that was aborted says so; nothing else can come.
+        let _ = task.await;
+    }
+    let _ = stop.send(true);
+    engine.stop().await;
+    if let Ok(Err(error)) = server.await {
+        tracing::error!(%error, "the page's server ended badly");
+    }
+    drop(lock);
+    Ok(())
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|e| {
+        failed(format!("cannot serve the page on {address}: {e}; choose another with --listen"))
+    })
+}
+
+async fn until(mut stopped: watch::Receiver<bool>) {
+    // The sender going away means the same.
+    let _ = stopped.wait_for(|stop| *stop).await;
+}
+
+/// The engine's figures, as the page shows them.
+fn live(
+    engine: &Engine,
+    started_at: feed::Time,
+    demo: bool,
+) -> impl Fn() -> api::Live + Send + Sync + 'static {
+    let figures = engine.figures_reader();
+    move || {
+        let now = figures();
+        api::Live {
+            ready: true,
+            demo,
+            started_at,
+            in_flight: now.in_flight as u64,
+            waiting: now.waiting as u64,
+            due: now.waiting as u64,
+            polls_last_hour: now.polls_last_hour,
+            outage: now.network_down.then(|| {
+                "Our own network seems to be down: nearly every server is unreachable. \
+                 No feed is blamed, and polling goes on by itself when it is back."
+                    .to_owned()
+            }),
+            polls_total: now.polls,
+            polls_failed_total: now.failed,
+            entries_total: now.new_entries,
+            bytes_total: now.bytes,
+        }
+    }
+}
+
+/// Commands that were left for a daemon that was killed are not carried out long after.
+fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), Failure> {
+    let now = clock.now();
+    let body = "{\"message\":\"the daemon was restarted; repeat the command\",\"input\":false}";
+    store.refuse_requests(now, body, now)?;
+    store.forget_requests(now - Duration::from_secs(86_400))?;
+    Ok(())
+}
+
+async fn retain(engine: Arc<Engine>) {
+    let retention = engine.settings.retention.clone();
+    if retention == store::Retention::off() {
+        return;
+    }
+    loop {
+        let (store, retention, now) = (engine.store.clone(), retention.clone(), engine.clock.now());
+        let done = tokio::task::spawn_blocking(move || store.retain(&retention, now)).await;
+        match done {
+            Ok(Ok(dropped)) if dropped.entries > 0 => {
+                tracing::info!(entries = dropped.entries, keys = dropped.keys, "retention");
+            }
+            Ok(Err(error)) => tracing::error!(%error, "retention failed; it is tried again"),
+            _ => {}
+        }
+        tokio::time::sleep(RETAIN_EVERY).await;
+    }
+}
+
+/// Shows how the first round goes: a bar on a terminal, a line now and then in a log.
+async fn report_progress(engine: Arc<Engine>) {
+    let Ok(counts) = engine.store.counts(engine.clock.now()) else { return };
+    let n_first = counts.never_polled;
+    if n_first == 0 {
+        return;
+    }
+    let bar = output::bar("first polls", n_first);
+    let mut told = Duration::ZERO;
+    loop {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        told += Duration::from_millis(500);
+        let Ok(counts) = engine.store.counts(engine.clock.now()) else { continue };
+        let done = n_first.saturating_sub(counts.never_polled);
+        bar.set_position(done);
+        if bar.is_hidden() && told >= PROGRESS_EVERY {
+            told = Duration::ZERO;
+            tracing::info!("first polls: {done} of {n_first}");
+        }
+        if counts.never_polled == 0 {
+            bar.finish_and_clear();
+            tracing::info!(entries = counts.entries, "every feed has been polled once");
+            return;
+        }
+    }
+}
+
+async fn wait_for_signal() -> Result<(), Failure> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted?,
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+/// Polls each feed that is due now at most once. Waits for gaps, not for Retry-After.
+async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
+    let store = Store::open(&config.data, Mode::ReadWrite)?;
+    let engine = access::start(config, store, Watch::Asked)?;
+    let due = engine.store.due_feeds(engine.clock.now())?;
+    let bar = output::bar("polling", due.len() as u64);
+    let mut answers = engine.poll(&due)?;
+    let (mut polls, mut new, mut left) = (0, 0, Vec::new());
+    let signal = wait_for_signal();
+    tokio::pin!(signal);
+    loop {
+        let answer = tokio::select! {
+            answer = answers.recv() => answer,
+            _ = &mut signal => None,
+        };
+        let Some(answer) = answer else { break };
+        bar.inc(1);
+        polls += 1;
+        new += answer.n_new;
+        if !matches!(answer.outcome, Outcome::Seen | Outcome::Unchanged) {
+            left.push(answer);
+        }
+    }
+    bar.finish_and_clear();
+    for answer in &left {
+        let url = engine.store.feed(answer.feed).map(|f| f.url.masked()).unwrap_or_default();
+        eprintln!("left: feed {} {url}: {}: {}", answer.feed, answer.outcome, answer.detail);
+    }
+    eprintln!("{polls} of {} due feeds polled, {new} new entries, {} left", due.len(), left.len());
+    engine.stop().await;
+    drop(lock);
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! The configuration file, read once and passed down as values. Flags win over the store, the
+//! store over this file, this file over what is built in.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::Gaps;
+use polling::{Bounds, PolicySpec};
+use serde::Deserialize;
+
+use crate::args::{Network, Place, duration};
+use crate::failure::{Failure, input_error};
+
+/// What the User-Agent points to where the operator gives no contact of their own.
+const CONTACT: &str = "https://tidings.example/about-this-reader";
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    listen: Option<SocketAddr>,
+    data: Option<PathBuf>,
+    contact: Option<String>,
+    domain_gap: Option<Text>,
+    #[serde(default)]
+    allow_private: bool,
+    workers: Option<usize>,
+    /// Send `Cache-Control: no-cache` with every poll.
+    no_cache: Option<bool>,
+    #[serde(default)]
+    domain: BTreeMap<String, DomainTable>,
+    #[serde(default)]
+    defaults: Defaults,
+    #[serde(default)]
+    limits: LimitsTable,
+    #[serde(default)]
+    resolve: BTreeMap<String, Addresses>,
+}
+
+/// A duration as text, e.g. `"2s"`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct Text(Duration);
+
+impl TryFrom<String> for Text {
+    type Error = String;
+    fn try_from(text: String) -> Result<Text, String> {
+        duration(&text).map(Text)
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DomainTable {
+    gap: Text,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Defaults {
+    policy: Option<String>,
+    alpha: Option<Text>,
+    beta: Option<Text>,
+    eta: Option<Text>,
+    /// `lower` (the default) or `ignore`.
+    hints: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsTable {
+    body_bytes: Option<usize>,
+    items: Option<usize>,
+    entry_age: Option<Text>,
+    entries_per_feed: Option<u64>,
+    entries: Option<u64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Addresses {
+    One(IpAddr),
+    Many(Vec<IpAddr>),
+}
+
+/// Everything the commands need to know.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub data: PathBuf,
+    pub listen: SocketAddr,
+    pub engine: engine::Settings,
+    pub fetch: fetch::Settings,
+    /// Where the settings came from, for `doctor`.
+    pub origin: String,
+    /// Whether the operator named a contact.
+    pub has_contact: bool,
+}
+
+/// Reads the configuration for a command.
+pub fn read(place: &Place, network: &Network) -> Result<Config, Failure> {
+    let file = match &place.config {
+        Some(path) => read_file(path)?,
+        None => File::default(),
+    };
+    let origin = match &place.config {
+        Some(path) => path.display().to_string(),
+        None => "built-in settings".to_owned(),
+    };
+    let allow_private = network.allow_private || file.allow_private;
+    if !file.resolve.is_empty() && !allow_private {
+        return Err(input_error(format!(
+            "{origin}: [resolve] needs --allow-private (or `allow_private = true`), since it can \
+             point names at private addresses"
+        )));
+    }
+    let fetch = fetch_settings(&file, allow_private);
+    let engine = engine_settings(&file, network, &origin)?;
+    Ok(Config {
+        data: place.data.clone().or(file.data).unwrap_or_else(|| "tidings-data".into()),
+        listen: file.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
+        engine,
+        fetch,
+        origin,
+        has_contact: file.contact.is_some(),
+    })
+}
+
+fn read_file(path: &Path) -> Result<File, Failure> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| input_error(format!("cannot read the configuration {shown}: {e}")))?;
+    toml::from_str(&text).map_err(|e| {
+        let (line, column) = e.span().map_or((1, 1), |s| position(&text, s.start));
+        input_error(format!("{shown}:{line}:{column}: {}", e.message()))
+    })
+}
+
+/// Line and column (from 1) of a byte in a text.
+pub fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = &text.as_bytes()[..at.min(text.len())];
+    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
+    (line, column)
+}
+
+fn fetch_settings(file: &File, allow_private: bool) -> fetch::Settings {
+    let mut fetch = fetch::Settings::new(file.contact.as_deref().unwrap_or(CONTACT));
+    fetch.allow_private = allow_private;
+    fetch.no_cache = file.no_cache.unwrap_or(true);
+    if let Some(bytes) = file.limits.body_bytes {
+        fetch.body_bytes_max = bytes;
+    }
+    fetch.resolve = file
+        .resolve
+        .iter()
+        .map(|(name, addresses)| {
+            let addresses = match addresses {
+                Addresses::One(one) => vec![*one],
+                Addresses::Many(many) => many.clone(),
+            };
+            (name.to_ascii_lowercase(), addresses)
+        })
+        .collect::<HashMap<_, _>>();
+    fetch
+}
+
+fn engine_settings(
+    file: &File,
+    network: &Network,
+    origin: &str,
+) -> Result<engine::Settings, Failure> {
+    let wrong = |what: String| input_error(format!("{origin}: [defaults] {what}"));
+    let mut settings = engine::Settings::new();
+    let defaults = &file.defaults;
+    if let Some(spec) = &defaults.policy {
+        settings.policy =
+            spec.parse::<PolicySpec>().map_err(|e| wrong(format!("policy: {e}")))?;
+    }
+    let eta = defaults.eta.as_ref().map_or(settings.bounds.eta, |t| t.0);
+    let alpha = defaults.alpha.as_ref().map_or(settings.bounds.alpha, |t| t.0);
+    let beta = defaults.beta.as_ref().map_or(settings.bounds.beta, |t| t.0);
+    settings.bounds =
+        Bounds::new(alpha, beta, eta).map_err(|e| wrong(e.to_string()))?.by_cause();
+    settings.follow_hints = match defaults.hints.as_deref() {
+        None | Some("lower") => true,
+        Some("ignore") => false,
+        Some(other) => return Err(wrong(format!("hints: `{other}` is neither lower nor ignore"))),
+    };
+    settings.gaps = Gaps {
+        default: network
+            .domain_gap
+            .or(file.domain_gap.as_ref().map(|t| t.0))
+            .unwrap_or(settings.gaps.default),
+        by_domain: file.domain.iter().map(|(d, t)| (d.to_ascii_lowercase(), t.gap.0)).collect(),
+    };
+    if let Some(n) = network.workers.or(file.workers) {
+        if n == 0 {
+            return Err(input_error("--workers 0: at least one poll must be under way".to_owned()));
+        }
+        settings.polls_in_flight_max = n;
+    }
+    if let Some(items) = file.limits.items {
+        settings.parse.items_max = items;
+    }
+    settings.retention.entries_age_max = file.limits.entry_age.as_ref().map(|t| t.0);
+    settings.retention.entries_per_feed_max = file.limits.entries_per_feed;
+    settings.retention.entries_max = file.limits.entries;
+    Ok(settings)
+}

@@ -1,0 +1,112 @@
+//! What commands print: tables for a terminal, JSON for programs, and reading what they are given.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::Path;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use feed::Time;
+use serde::Serialize;
+
+use crate::failure::{Failure, failed, input_error};
+
+/// More than any subscription list or feed document; a limit so that a wrong file name cannot
+/// fill the memory.
+const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
+/// Reads a file, or standard input for `-`.
+pub fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let from_stdin = file == Path::new("-");
+    let read = if from_stdin {
+        std::io::stdin().lock().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(file)
+            .and_then(|f| f.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes))
+    };
+    read.map_err(|e| input_error(format!("cannot read {}: {e}", file.display())))?;
+    if bytes.len() as u64 > INPUT_BYTES_MAX {
+        let mb = INPUT_BYTES_MAX / 1_048_576;
+        return Err(input_error(format!("{} is larger than {mb} MB", file.display())));
+    }
+    Ok(bytes)
+}
+
+/// One JSON document on standard output, and nothing else there.
+pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)?;
+    print_line(&text)
+}
+
+/// One line of JSON on standard output.
+pub fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
+    print_line(&serde_json::to_string(value)?)
+}
+
+/// Standard output closed by the reader (`| head`) is no failure of ours.
+pub fn print_line(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(e) => Err(failed(format!("cannot write to standard output: {e}"))),
+        Ok(()) => Ok(()),
+    }
+}
+
+pub fn table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    if std::io::stdout().is_terminal() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+    }
+    table.set_header(header);
+    table
+}
+
+/// A text on one line, cut after `chars_max` characters. Control characters, which could move a
+/// terminal's cursor, become spaces.
+pub fn one_line(text: &str, chars_max: usize) -> String {
+    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words: Vec<&str> = clean.split_whitespace().collect();
+    let line = words.join(" ");
+    if line.chars().count() <= chars_max {
+        return line;
+    }
+    let mut cut: String = line.chars().take(chars_max.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+/// A moment relative to `now`, for people: `in 5 min`, `3 h ago`.
+pub fn relative(at: Time, now: Time) -> String {
+    if at > now {
+        format!("in {}", polling::spoken(rounded(at.since(now))))
+    } else {
+        format!("{} ago", polling::spoken(rounded(now.since(at))))
+    }
+}
+
+fn rounded(d: std::time::Duration) -> std::time::Duration {
+    std::time::Duration::from_secs(d.as_secs())
+}
+
+/// A URL with its secrets masked, also where it is none.
+pub fn shown_url(url: &str) -> String {
+    feed::FeedUrl::parse(url).map_or_else(|_| one_line(url, 200), |u| u.masked())
+}
+
+/// Something turns while we wait; on a terminal only.
+pub fn spinner(message: &str) -> indicatif::ProgressBar {
+    let spinner = indicatif::ProgressBar::new_spinner().with_message(message.to_owned());
+    spinner.enable_steady_tick(std::time::Duration::from_millis(100));
+    spinner
+}
+
+/// A bar that fills; on a terminal only.
+pub fn bar(message: &str, length: u64) -> indicatif::ProgressBar {
+    let style = indicatif::ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}");
+    let bar = indicatif::ProgressBar::new(length).with_message(message.to_owned());
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -1,0 +1,109 @@
+//! Calls that are wrong and calls that fail: exit status 2 and 1, and a message that names the
+//! thing and the remedy.
+
+use crate::program::Instance;
+
+#[track_caller]
+fn check(args: &[&str], code: i32, parts: &[&str]) {
+    Instance::new().run(args).says(code, parts);
+}
+
+#[test]
+fn a_wrong_call_ends_with_two_and_names_the_word() {
+    check(&["feed", "frobnicate"], 2, &["frobnicate"]);
+    check(&["run", "--domain-gap", "soon"], 2, &["soon", "2s"]);
+    check(&["run", "--demo", "--once"], 2, &["--once"]);
+    check(&["run", "--workers", "0"], 2, &["workers"]);
+    check(&["feed", "poll"], 2, &["FEED"]);
+    check(&["feed", "add"], 2, &["URL"]);
+    check(&["entries", "--after"], 2, &["--after"]);
+    check(&["export", "--format", "csv"], 2, &["csv", "opml"]);
+}
+
+#[test]
+fn an_address_that_is_none_ends_with_two_and_says_how_to_write_one() {
+    check(&["feed", "add", "not a url"], 2, &["not a url", "https://"]);
+    check(&["feed", "add", "ftp://example.org/f"], 2, &["ftp", "http"]);
+    check(&["feed", "add", "javascript:alert(1)"], 2, &["javascript"]);
+}
+
+#[test]
+fn a_feed_that_is_not_there_is_named() {
+    for command in ["show", "why", "poll", "remove"] {
+        check(&["feed", command, "4711"], 1, &["4711"]);
+        check(&["feed", command, "http://nobody.example/f"], 1, &["http://nobody.example/f"]);
+    }
+    check(&["feed", "set", "4711", "--pause"], 1, &["4711"]);
+    check(&["entries", "--feed", "4711"], 1, &["4711"]);
+}
+
+#[test]
+fn settings_that_mean_nothing_are_refused_with_what_would() {
+    let instance = Instance::new();
+    instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
+    let set = |args: &[&str]| instance.run(&[&["feed", "set", "1"], args].concat());
+    set(&["--policy", "hourly"]).says(2, &["hourly", "fix"]);
+    set(&["--policy", "fix:never"]).says(2, &["never"]);
+    set(&["--alpha", "1"]).says(2, &["15m"]);
+    set(&["--alpha", "2d", "--beta", "1d"]).says(2, &["alpha"]);
+    set(&["--weight", "-1"]).says(2, &["weight"]);
+    set(&["--pause", "--resume"]).says(2, &["--resume"]);
+    set(&[]).says(2, &["--policy"]);
+}
+
+#[test]
+fn a_configuration_error_has_its_place() {
+    let with = |text: &str| Instance::with_config(text).run(&["feed", "list"]);
+    with("listen = \"127.0.0.1:1\"\nbogus = 1\n").says(2, &["config.toml:2:1:", "bogus"]);
+    with("domain_gap = \"2 moons\"\n").says(2, &["config.toml:1:", "2 moons"]);
+    with("[defaults]\npolicy = \"hourly\"\n").says(2, &["config.toml", "hourly"]);
+    with("[[[").says(2, &["config.toml:1:"]);
+    let instance = Instance::new();
+    instance.run(&["feed", "list", "--config", "nowhere.toml"]).says(2, &["nowhere.toml"]);
+}
+
+#[test]
+fn adding_a_known_feed_answers_its_number() {
+    let instance = Instance::new();
+    let add = |url: &str| instance.run(&["feed", "add", url, "--no-poll", "--json"]).ok();
+    add("http://example.org/f");
+    add("HTTP://EXAMPLE.ORG:80/f#top");
+    assert_eq!(instance.feeds().len(), 1);
+    assert_eq!(instance.feed()["id"], 1);
+    let twin = add("https://example.org/f");
+    assert_eq!(instance.feeds().len(), 2, "twins are not merged silently");
+    let told = format!("{}{}", twin.stdout, twin.stderr);
+    assert!(told.contains("http://example.org/f"), "the twin is named: {told}");
+    for name in ["1", "http://example.org/f", "http://example.org:80/f"] {
+        instance.run(&["feed", "show", name, "--json"]).ok();
+    }
+}
+
+#[test]
+fn numbers_are_not_given_twice() {
+    let instance = Instance::new();
+    instance.run(&["feed", "add", "http://a.example/", "http://b.example/", "--no-poll"]).ok();
+    instance.run(&["feed", "remove", "2"]).ok();
+    instance.run(&["feed", "add", "http://c.example/", "--no-poll"]).ok();
+    let ids: Vec<u64> = instance.feeds().iter().map(|f| f["id"].as_u64().unwrap()).collect();
+    assert_eq!(ids, [1, 3]);
+}
+
+#[test]
+fn an_empty_folder_lists_nothing_and_is_no_error() {
+    let instance = Instance::new();
+    assert_eq!(instance.run(&["feed", "list", "--json"]).ok().json(), serde_json::json!([]));
+    assert_eq!(instance.run(&["entries"]).ok().stdout, "");
+    instance.run(&["run", "--once"]).ok();
+    instance.run(&["feed", "poll", "--all", "--json"]).ok();
+}
+
+#[test]
+fn help_and_version_are_there() {
+    let instance = Instance::new();
+    let help = instance.run(&["--help"]).ok().stdout;
+    for word in ["run", "feed", "import", "export", "entries", "discover", "parse", "doctor"] {
+        assert!(help.contains(word), "{word} is not in the help");
+    }
+    assert!(instance.run(&["--version"]).ok().stdout.starts_with("tidings "));
+}

@@ -1,0 +1,86 @@
+//! With servers on which everything goes wrong, each feed fails with words that a person
+//! understands, healthy feeds go on, and the program neither falls nor swells.
+
+use serde_json::Value;
+
+use crate::documents::opml;
+use crate::faults::{self, Expect, FAULTS};
+use crate::program::{Instance, alone, eventually};
+use crate::wire::addresses;
+
+const HEALTHY: usize = 20;
+/// 21 bodies of at most 4 MB, the program itself, and room: without limits it would be gigabytes.
+const MEMORY_MAX: u64 = 200 << 20;
+
+/// Marks of an error that was printed for programmers.
+const NOT_PLAIN: [&str; 8] = ["::", "Kind", "Error(", "{ ", "Some(", "None", "unwrap", "hyper"];
+
+#[track_caller]
+fn judge(path: &str, expect: Expect, feed: &Value) {
+    let (entries, error) = (feed["entries"].as_u64().unwrap(), feed["error"].as_str());
+    let salvaged = entries == 3;
+    let refused = entries == 0 && error.is_some();
+    match expect {
+        Expect::Error => assert!(refused, "{path}: {feed}"),
+        Expect::Salvaged => assert!(salvaged, "{path}: {feed}"),
+        Expect::ErrorOrSalvaged => assert!(refused || salvaged, "{path}: {feed}"),
+    }
+    for mark in NOT_PLAIN {
+        let plain = !error.is_some_and(|e| e.contains(mark));
+        assert!(plain, "{path}: `{mark}` is no plain word: {feed}");
+    }
+    if refused {
+        assert_eq!(feed["state"], "backing-off", "{path}: {feed}");
+    }
+}
+
+#[test]
+fn every_fault_is_told_in_plain_words_and_hurts_nobody_else() {
+    let _alone = alone();
+    let addresses = addresses((FAULTS.len() + HEALTHY) as u32);
+    let server = faults::start(&addresses);
+    let faulty = FAULTS.iter().map(|(path, _)| *path);
+    let paths: Vec<&str> = faulty.chain(std::iter::repeat_n("/healthy", HEALTHY)).collect();
+    let urls: Vec<String> =
+        paths.iter().zip(&addresses).map(|(path, a)| server.url(*a, path)).collect();
+    let instance = Instance::new();
+    instance.import(&opml(&urls)).ok();
+    let mut daemon = instance.daemon(&["--allow-private", "--domain-gap", "0s"]).ready();
+    let feeds = eventually("every feed was polled", || {
+        let feeds = instance.feeds();
+        feeds.iter().all(|f| !f["last_poll"].is_null()).then_some(feeds)
+    });
+    assert!(daemon.memory_peak() < MEMORY_MAX, "peak of {} bytes", daemon.memory_peak());
+    assert!(!daemon.has_ended(), "{}", daemon.log());
+    assert_eq!(daemon.signal("TERM").code(), Some(0), "{}", daemon.log());
+
+    let find = |url: &str| feeds.iter().find(|f| f["url"] == url).expect("a feed per URL");
+    for ((path, expect), url) in FAULTS.iter().zip(&urls) {
+        judge(path, *expect, find(url));
+    }
+    for url in &urls[FAULTS.len()..] {
+        let feed = find(url);
+        assert_eq!((feed["entries"].as_u64(), &feed["error"]), (Some(3), &Value::Null), "{feed}");
+    }
+}
+
+#[test]
+fn what_a_fault_left_behind_does_not_hide_the_next_document() {
+    let publisher = crate::publisher::Publisher::start(1);
+    let addresses = addresses(1);
+    let server = faults::start(&addresses);
+    let instance = Instance::new();
+    // The ETag came with a body that was cut: it must not be kept.
+    let url = server.url(addresses[0], "/cut-in-body");
+    instance.run(&["feed", "add", &url, "--no-poll"]).ok();
+    assert_eq!(instance.poll(&url)["outcome"], "failed");
+    publisher.set("/f", crate::documents::rss("f", 2));
+    publisher.set_answer("/f", crate::wire::Response::new(500).with("ETag", "\"error-page\""));
+    let url = publisher.url("/f");
+    instance.run(&["feed", "add", &url, "--no-poll"]).ok();
+    assert_eq!(instance.poll(&url)["outcome"], "failed");
+    publisher.set("/f", crate::documents::rss("f", 2));
+    publisher.take_asked();
+    assert_eq!(instance.poll(&url)["new"], 2);
+    assert!(publisher.take_asked().iter().all(|a| !a.conditional), "the error's ETag was kept");
+}

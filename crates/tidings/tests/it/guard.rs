@@ -1,0 +1,75 @@
+//! Addresses that are not public are refused when a request is made, however they are spelled, and
+//! never when a URL is stored.
+
+use crate::documents::rss;
+use crate::program::Instance;
+use crate::publisher::Publisher;
+
+#[test]
+fn loopback_is_refused_unless_the_operator_allows_it() {
+    let publisher = Publisher::start(1);
+    publisher.set("/f", rss("f", 2));
+    let url = publisher.url("/f");
+    let instance = Instance::new();
+    instance.run(&["feed", "add", &url, "--no-poll"]).ok();
+    let ended = instance.run(&["feed", "poll", &url, "--json"]);
+    assert_eq!(ended.code, Some(1));
+    let answer = ended.json();
+    assert_eq!(answer["outcome"], "refused", "{answer}");
+    let detail = answer["detail"].as_str().unwrap();
+    assert!(detail.contains("--allow-private"), "the remedy is named: {detail}");
+    assert!(publisher.take_asked().is_empty(), "a request was made");
+
+    assert_eq!(instance.poll(&url)["new"], 2, "allowed, it is polled");
+}
+
+#[test]
+fn other_spellings_of_private_addresses_are_refused_too() {
+    let publisher = Publisher::start(1);
+    let port = publisher.server.port;
+    let instance = Instance::new();
+    for host in [
+        "localhost",
+        "127.1",
+        "0x7f.0.0.1",
+        "2130706433",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "0.0.0.0",
+        "[::]",
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "[fe80::1]",
+        "[fd00::1]",
+        "[::ffff:10.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "224.0.0.1",
+        "255.255.255.255",
+        "198.18.0.1",
+    ] {
+        let url = format!("http://{host}:{port}/f");
+        instance.run(&["feed", "add", &url, "--no-poll"]).ok();
+        let answer = instance.run(&["feed", "poll", &url, "--json", "--domain-gap", "0s"]).json();
+        assert_eq!(answer["outcome"], "refused", "{host}: {answer}");
+    }
+    assert!(publisher.take_asked().is_empty(), "a request was made");
+}
+
+#[test]
+fn names_for_private_addresses_need_the_flag() {
+    let instance = Instance::with_config("[resolve]\n\"inside.test\" = \"127.0.0.1\"\n");
+    let ended = instance.run(&["run", "--once"]);
+    ended.says(2, &["[resolve]", "--allow-private"]);
+}
+
+#[test]
+fn discover_asks_no_private_address_either() {
+    let publisher = Publisher::start(1);
+    publisher.set("/", "<html></html>");
+    let ended = Instance::new().run(&["discover", &publisher.url("/")]);
+    ended.says(1, &["--allow-private"]);
+    assert!(publisher.take_asked().is_empty(), "a request was made");
+}

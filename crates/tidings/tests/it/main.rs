@@ -1,0 +1,25 @@
+//! The program as a black box: the real binary against real servers on loopback, judged by the
+//! contract alone. Nothing here knows how the program is built inside.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on ends where it stands")]
+
+mod documents;
+mod faults;
+mod program;
+mod publisher;
+mod score;
+mod wire;
+
+mod calls;
+mod disk;
+mod faulty;
+mod guard;
+mod moves;
+mod outage;
+mod page;
+mod polite;
+mod reading;
+mod replay;
+mod secrets;
+mod soak;
+mod subscriptions;
+mod together;

@@ -1,0 +1,72 @@
+//! The page and the probes answer while the daemon runs, and the demonstration shows entries
+//! without any network.
+
+use crate::documents::rss;
+use crate::program::{Instance, alone, eventually};
+use crate::publisher::Publisher;
+use crate::wire::get;
+
+#[test]
+fn page_probes_and_figures_answer() {
+    let publisher = Publisher::start(1);
+    let title = "&lt;script&gt;alert(1)&lt;/script&gt; &amp; news";
+    publisher.set("/f", rss("f", 3).replace("Feed f", title).replace("Item 1 of f", title));
+    let url = publisher.url("/f");
+    let instance = Instance::new();
+    instance.run(&["feed", "add", &url, "--allow-private"]).ok();
+    let daemon = instance.daemon(&["--allow-private"]).ready();
+    let page = |path: &str| {
+        let (status, body) = get(daemon.listen, path).unwrap();
+        assert_eq!(status, 200, "{path}: {body}");
+        body
+    };
+    page("/healthz");
+    page("/readyz");
+    let figures = page("/metrics");
+    assert!(figures.contains("# TYPE tidings_"), "{figures}");
+    for line in figures.lines().filter(|l| !l.starts_with('#') && !l.is_empty()) {
+        let value = line.rsplit(' ').next().unwrap();
+        assert!(value.parse::<f64>().is_ok(), "not a Prometheus line: {line}");
+    }
+    let front = page("/");
+    assert!(front.contains("&lt;script&gt;"), "the feed's title is shown as text: {front}");
+    assert!(!front.contains("<script>alert"), "a title must not become markup");
+    let links: Vec<&str> =
+        front.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let own = links.iter().find(|l| l.starts_with('/') && l.ends_with("/1"));
+    let own = own.unwrap_or_else(|| panic!("no link to the feed's page among {links:?}"));
+    let feed_page = page(own);
+    assert!(feed_page.contains("Item 2 of f"), "{feed_page}");
+    assert!(!feed_page.contains("<script>alert"), "a title must not become markup");
+    assert_eq!(get(daemon.listen, "/nothing-here").unwrap().0, 404);
+}
+
+#[test]
+fn the_demonstration_shows_entries_and_needs_no_network() {
+    let _alone = alone();
+    let instance = Instance::new();
+    let mut daemon = instance.daemon(&["--demo"]).ready();
+    eventually("entries of the demonstration", || {
+        let entries = instance.run(&["entries"]);
+        (entries.code == Some(0) && entries.stdout.lines().count() > 50).then_some(())
+    });
+    assert!(instance.feeds().len() >= 100, "a hundred feeds");
+    assert!(
+        instance.feeds().iter().all(|f| f["url"].as_str().unwrap().contains("//127.")
+            || f["url"].as_str().unwrap().contains(".demo")),
+        "only feeds that it serves itself"
+    );
+    assert_eq!(get(daemon.listen, "/").unwrap().0, 200);
+    assert_eq!(daemon.signal("INT").code(), Some(0), "{}", daemon.log());
+}
+
+#[test]
+fn the_demonstration_refuses_a_folder_with_other_feeds() {
+    let instance = Instance::new();
+    instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
+    let ended = instance.run(&["run", "--demo"]);
+    assert!(matches!(ended.code, Some(1 | 2)), "{ended:?}");
+    let data = crate::program::path_text(&instance.data);
+    assert!(ended.stderr.contains(data), "the folder is named: {}", ended.stderr);
+    assert_eq!(instance.feeds().len(), 1);
+}

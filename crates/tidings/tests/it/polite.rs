@@ -1,0 +1,206 @@
+//! A thousand feeds on fifty domains, with everything that tries a client's manners mixed in: the
+//! server that keeps score must count nothing, and every entry must be there once.
+
+use std::collections::{HashMap, HashSet};
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use crate::documents::{opml, rss};
+use crate::program::{Instance, alone};
+use crate::score::{Coding, Manner, Place, ScoreServer, Served};
+use crate::wire::addresses;
+
+const DOMAINS: usize = 50;
+const FEEDS: usize = 1000;
+const ITEMS: usize = 5;
+/// Shorter gaps would be lost in the noise of a loaded machine.
+const GAP: Duration = Duration::from_secs(1);
+
+/// ETags and modification times as servers really write them.
+const ETAGS: [&[u8]; 6] =
+    [b"\"5f-1a\"", b"W/\"5f\"", b"bare", b"\"caf\xe9\"", b"\"a b,c\"", b"\"\""];
+const TIMES: [&[u8]; 4] = [
+    b"Sat, 29 Oct 1994 19:43:31 GMT",
+    b"Sat, 29 Oct 1994 19:43:31 +0000",
+    b"1994-10-29 19:43:31",
+    b"Saturday, 29-Oct-94 19:43:31 GMT",
+];
+
+/// The first 45 domains are bare addresses; the last five are names under one registrable domain
+/// each, with a host per feed.
+fn host(feed: usize, addresses: &[Ipv4Addr]) -> String {
+    match feed % DOMAINS {
+        domain @ ..45 => addresses[domain].to_string(),
+        domain => format!("h{}.site{domain}.test", feed / DOMAINS % 4),
+    }
+}
+
+fn served(feed: usize, name: &str) -> Served {
+    let etag = ETAGS[feed / 7 % ETAGS.len()].to_vec();
+    let time = TIMES[feed / 5 % TIMES.len()].to_vec();
+    let (etag, last_modified) = match feed % 4 {
+        0 => (Some(etag), Some(time)),
+        1 => (Some(etag), None),
+        2 => (None, Some(time)),
+        _ if feed % 8 == 3 => (None, None),
+        _ => (Some(etag), Some(time)),
+    };
+    let coding = [Coding::Plain, Coding::Gzip, Coding::Brotli][feed % 3];
+    Served { etag, last_modified, coding, ..Served::steady(rss(name, ITEMS)) }
+}
+
+/// The subscribed URLs and what the server answers on them and behind them.
+fn scene(addresses: &[Ipv4Addr], port: u16) -> (Vec<String>, HashMap<Place, Served>) {
+    let mut pages = HashMap::new();
+    let mut urls = Vec::new();
+    for feed in 0..FEEDS {
+        let name = format!("f{feed}");
+        let own: Place = (host(feed, addresses), format!("/{name}"));
+        let other: Place = (host(feed + 1, addresses), format!("/target/{name}"));
+        let other_url = format!("http://{}:{port}{}", other.0, other.1);
+        urls.push(format!("http://{}:{port}{}", own.0, own.1));
+        let steady = served(feed, &name);
+        let busy = |status, as_date, on| Manner::Busy { status, seconds: 2, as_date, on };
+        let redirect = |status| Manner::Redirect { status, to: other_url.clone() };
+        let manner = match feed {
+            3 => busy(429, false, &[0, 2]),
+            104 => busy(429, true, &[0]),
+            205 => busy(503, false, &[1]),
+            306 | 349 => busy(503, true, &[0, 1]),
+            410..420 => redirect(302),
+            510..515 => redirect(307),
+            520..530 => redirect(301),
+            530..535 => redirect(308),
+            600 => Manner::Loop,
+            _ => Manner::Steady,
+        };
+        if matches!(manner, Manner::Redirect { .. }) {
+            pages.insert(other, steady.clone());
+        }
+        pages.insert(own, Served { manner, ..steady });
+    }
+    (urls, pages)
+}
+
+fn config() -> (String, Vec<Ipv4Addr>) {
+    let addresses = addresses(DOMAINS as u32);
+    let mut text = "contact = \"https://example.org/contact\"\n[defaults]\npolicy = \"fix:1s\"\n\
+                    alpha = \"1s\"\n[resolve]\n"
+        .to_owned();
+    for (domain, address) in addresses.iter().enumerate().skip(45) {
+        for i in 0..4 {
+            text += &format!("\"h{i}.site{domain}.test\" = \"{address}\"\n");
+        }
+    }
+    (text, addresses)
+}
+
+#[test]
+fn a_server_that_keeps_score_finds_no_fault_over_a_thousand_feeds() {
+    let _alone = alone();
+    let (text, addresses) = config();
+    let mut urls = Vec::new();
+    let server = ScoreServer::start(&addresses, GAP, |port| {
+        let (all, pages) = scene(&addresses, port);
+        urls = all;
+        pages
+    });
+    let instance = Instance::with_config(&text);
+    instance.import(&opml(&urls)).ok();
+    assert_eq!(server.total(), 0, "import makes no request");
+
+    let once = ["run", "--once", "--allow-private", "--domain-gap", "1s"];
+    instance.run(&once).ok();
+    let first = server.total();
+    instance.run(&once).ok();
+    instance.run(&["feed", "poll", "--all", "--json", "--allow-private", "--domain-gap", "1s"]);
+    let daemon = instance.daemon(&["--allow-private", "--domain-gap", "1s"]);
+    std::thread::sleep(Duration::from_secs(12));
+    drop(daemon);
+    // Whoever was held off by a Retry-After of a neighbour gets another chance.
+    for _ in 0..4 {
+        if instance.entries().len() == (FEEDS - 1) * ITEMS {
+            break;
+        }
+        instance.run(&once).ok();
+    }
+
+    let faults = server.faults();
+    assert!(
+        faults.is_empty(),
+        "{} faults, the first: {:#?}",
+        faults.len(),
+        &faults[..faults.len().min(40)]
+    );
+    assert!(first >= FEEDS * 9 / 10, "only {first} requests in the first pass");
+    assert!(server.not_modified() >= FEEDS * 3 / 2, "{} times 304", server.not_modified());
+    let entries = instance.entries();
+    let distinct: HashSet<(&str, &str)> = entries
+        .iter()
+        .map(|e| (e["feed"].as_str().unwrap(), e["link"].as_str().unwrap()))
+        .collect();
+    assert_eq!(distinct.len(), (FEEDS - 1) * ITEMS, "every entry is there");
+    assert_eq!(entries.len(), distinct.len(), "every entry is there once");
+    let loops = server.requests(&(host(600, &addresses), "/f600".to_owned()));
+    assert!((6..=6 * 12).contains(&loops), "{loops} requests for a loop of redirects");
+}
+
+#[test]
+fn at_most_five_redirects_are_followed() {
+    let addresses = addresses(1);
+    let host = addresses[0].to_string();
+    let server = ScoreServer::start(&addresses, Duration::ZERO, |port| {
+        let hop = |i: usize| {
+            let to = format!("http://{host}:{port}/hop/{}", i + 1);
+            let page = Served::steady(String::new());
+            (
+                (host.clone(), format!("/hop/{i}")),
+                Served { manner: Manner::Redirect { status: 302, to }, ..page },
+            )
+        };
+        let mut pages: HashMap<Place, Served> = (0..9).map(hop).collect();
+        pages.insert((host.clone(), "/hop/9".to_owned()), Served::steady(rss("end", 3)));
+        pages
+    });
+    let instance = Instance::new();
+    let poll = |from: usize| {
+        let url = server.server.url(addresses[0], &format!("/hop/{from}"));
+        instance.run(&["feed", "add", &url, "--no-poll"]).ok();
+        instance.poll(&url)
+    };
+    assert_eq!(poll(4)["outcome"], "seen", "five redirects lead to the feed");
+    let asked = server.total();
+    let refused = poll(3);
+    assert_eq!(refused["outcome"], "failed", "six do not: {refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("redirect"), "{refused}");
+    assert_eq!(server.total() - asked, 6, "one request and five redirects");
+    assert_eq!(server.faults(), Vec::<String>::new());
+}
+
+#[test]
+fn user_and_password_go_to_their_origin_only() {
+    let addresses = addresses(2);
+    let (own, other) = (addresses[0].to_string(), addresses[1].to_string());
+    let server = ScoreServer::start(&addresses, Duration::ZERO, |port| {
+        let to = Some(format!("http://{other}:{port}/there"));
+        let authorization = "Basic bWU6czNjcmV0"; // me:s3cret
+        let locked = |to| Served {
+            manner: Manner::Locked { authorization, to },
+            ..Served::steady(rss("locked", 2))
+        };
+        let stranger = Served { manner: Manner::Stranger, ..Served::steady(rss("there", 2)) };
+        HashMap::from([
+            ((own.clone(), "/here".to_owned()), locked(None)),
+            ((own.clone(), "/away".to_owned()), locked(to)),
+            ((other.clone(), "/there".to_owned()), stranger),
+        ])
+    });
+    let instance = Instance::new();
+    for path in ["/here", "/away"] {
+        let url = format!("http://me:s3cret@{own}:{}{path}", server.server.port);
+        instance.run(&["feed", "add", &url, "--no-poll"]).ok();
+        assert_eq!(instance.poll(&url)["outcome"], "seen", "{path}");
+    }
+    assert_eq!(server.requests(&(other, "/there".to_owned())), 1);
+    assert_eq!(server.faults(), Vec::<String>::new());
+}

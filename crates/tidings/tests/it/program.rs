@@ -1,0 +1,274 @@
+//! Runs the program as a user would: its own data folder, its own processes, ended by their number
+//! also when a test fails.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::wire::{self, addresses};
+
+/// A command that takes longer than this hangs. Far above what a loaded machine needs.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// Tests that keep both cores busy or measure pace run one after another.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until `done` answers something; fails with `what` after a long time.
+#[track_caller]
+pub fn eventually<T>(what: &str, mut done: impl FnMut() -> Option<T>) -> T {
+    let start = wire::now();
+    loop {
+        if let Some(value) = done() {
+            return value;
+        }
+        assert!(start.elapsed() < PATIENCE / 2, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A data folder and how to call the program on it.
+pub struct Instance {
+    pub home: TempDir,
+    pub data: PathBuf,
+    config: Option<PathBuf>,
+}
+
+/// How a command ended and what it printed.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    #[track_caller]
+    pub fn ok(self) -> Ended {
+        assert_eq!(self.code, Some(0), "{self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|e| panic!("standard output is not one JSON document: {e}\n{self:#?}"))
+    }
+
+    #[track_caller]
+    pub fn lines(&self) -> Vec<Value> {
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
+        self.stdout.lines().map(parse).collect()
+    }
+
+    /// Fails unless the exit status is `code` and standard error holds every one of `parts`.
+    #[track_caller]
+    pub fn says(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        for part in parts {
+            let found = self.stderr.to_lowercase().contains(&part.to_lowercase());
+            assert!(found, "`{part}` is not in the message: {self:#?}");
+        }
+    }
+}
+
+impl Instance {
+    pub fn new() -> Instance {
+        let home = tempfile::tempdir().unwrap();
+        let data = home.path().join("data");
+        Instance { home, data, config: None }
+    }
+
+    pub fn with_config(text: &str) -> Instance {
+        let mut instance = Instance::new();
+        let path = instance.write("config.toml", text);
+        instance.config = Some(path);
+        instance
+    }
+
+    /// Writes a file beside the data folder.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.home.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// A command on this data folder, not started. It sees no proxy and no settings of the user.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = program();
+        command.current_dir(self.home.path()).args(args);
+        if !matches!(args[0], "parse" | "discover" | "--help" | "--version") {
+            command.arg("--data").arg(&self.data);
+        }
+        if let Some(config) = &self.config {
+            command.arg("--config").arg(config);
+        }
+        command
+    }
+
+    /// Runs a command to its end.
+    #[track_caller]
+    pub fn run(&self, args: &[&str]) -> Ended {
+        finish(self.command(args), &args.join(" "))
+    }
+
+    #[track_caller]
+    pub fn import(&self, opml: &str) -> Ended {
+        let file = self.write("list.opml", opml);
+        self.run(&["import", path_text(&file)])
+    }
+
+    #[track_caller]
+    pub fn feeds(&self) -> Vec<Value> {
+        let list = self.run(&["feed", "list", "--json"]).ok().json();
+        list.as_array().expect("`feed list --json` prints an array").clone()
+    }
+
+    /// The one feed of this folder, or the first.
+    #[track_caller]
+    pub fn feed(&self) -> Value {
+        self.feeds().into_iter().next().expect("one feed")
+    }
+
+    #[track_caller]
+    pub fn entries(&self) -> Vec<Value> {
+        self.run(&["entries"]).ok().lines()
+    }
+
+    /// Polls one feed, on loopback, without waiting between requests.
+    #[track_caller]
+    pub fn poll(&self, feed: &str) -> Value {
+        let args = ["feed", "poll", feed, "--json", "--allow-private", "--domain-gap", "0s"];
+        self.run(&args).json()
+    }
+
+    pub fn daemon(&self, args: &[&str]) -> Daemon {
+        let listen = SocketAddr::from((addresses(1)[0], 18080));
+        let listen_text = listen.to_string();
+        let mut all = vec!["run", "--listen", listen_text.as_str()];
+        all.extend(args);
+        let log = self.home.path().join(format!("daemon-{}.log", listen.ip()));
+        let mut command = self.command(&all);
+        let file = File::create(&log).unwrap();
+        command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
+        Daemon { child: command.spawn().unwrap(), listen, log }
+    }
+}
+
+pub fn path_text(path: &Path) -> &str {
+    path.to_str().expect("a temporary folder with a UTF-8 name")
+}
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tidings"));
+    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
+    {
+        command.env_remove(name);
+    }
+    command.env("RUST_BACKTRACE", "1").stdin(Stdio::null());
+    command
+}
+
+#[track_caller]
+pub fn finish(mut command: Command, what: &str) -> Ended {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, err) = (folder.path().join("out"), folder.path().join("err"));
+    command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+    let mut child = command.spawn().unwrap();
+    let start = wire::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break Some(status);
+        }
+        if start.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(3));
+    };
+    let read = |path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
+    let ended =
+        Ended { code: status.and_then(|s| s.code()), stdout: read(&out), stderr: read(&err) };
+    assert!(status.is_some(), "`tidings {what}` hangs: {ended:#?}");
+    assert!(!ended.stderr.contains("panicked at"), "`tidings {what}` panicked: {ended:#?}");
+    ended
+}
+
+/// A daemon that is killed when the test lets go of it.
+pub struct Daemon {
+    child: Child,
+    pub listen: SocketAddr,
+    log: PathBuf,
+}
+
+impl Daemon {
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it says that it is ready.
+    #[track_caller]
+    pub fn ready(mut self) -> Daemon {
+        eventually("the daemon answers /readyz with 200", || {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                panic!("the daemon ended with {status}:\n{}", self.log());
+            }
+            matches!(wire::get(self.listen, "/readyz"), Ok((200, _))).then_some(())
+        });
+        self
+    }
+
+    pub fn log(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.log).unwrap_or_default()).into_owned()
+    }
+
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
+    }
+
+    /// Sends a signal (`TERM`, `INT`) and waits for the end.
+    #[track_caller]
+    pub fn signal(&mut self, name: &str) -> ExitStatus {
+        let line = format!("kill -{name} {}", self.pid());
+        assert!(Command::new("sh").args(["-c", &line]).status().unwrap().success());
+        let status = eventually("the daemon ends", || self.child.try_wait().unwrap());
+        assert!(!self.log().contains("panicked at"), "{}", self.log());
+        status
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Peak resident memory in bytes.
+    pub fn memory_peak(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find(|l| l.starts_with("VmHWM")).expect("VmHWM");
+        line.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap() * 1024
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            eprintln!("log of the daemon:\n{}", self.log());
+        }
+    }
+}
+
+/// An address on which nothing listens and nothing else will.
+pub fn silent_address() -> Ipv4Addr {
+    addresses(1)[0]
+}

@@ -1,0 +1,132 @@
+//! Nothing is lost: the program is killed at random moments of a cold start over a thousand feeds
+//! and started again. Ten rounds here; `SOAK_ROUNDS=200` for an evening.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use crate::documents::{opml, rss};
+use crate::program::{Instance, alone};
+use crate::publisher::Publisher;
+
+const FEEDS: usize = 1000;
+const ITEMS: usize = 10;
+/// Feeds of one address are asked one after another; enough addresses keep the program busy.
+const ADDRESSES: u32 = 40;
+
+const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
+
+fn publisher() -> (Publisher, String) {
+    let publisher = Publisher::start(ADDRESSES);
+    let urls: Vec<String> = (0..FEEDS)
+        .map(|feed| {
+            let path = format!("/s{feed}");
+            publisher.set(&path, rss(&format!("s{feed}"), ITEMS));
+            let address = publisher.addresses[feed % publisher.addresses.len()];
+            publisher.server.url(address, &path)
+        })
+        .collect();
+    (publisher, opml(&urls))
+}
+
+/// Path of each feed → number of its entries, as the program lists them.
+fn kept(instance: &Instance) -> HashMap<String, u64> {
+    let feeds = instance.feeds();
+    assert_eq!(feeds.len(), FEEDS, "every feed is still subscribed");
+    let path = |url: &str| url[url.rfind('/').unwrap()..].to_owned();
+    feeds
+        .iter()
+        .map(|f| (path(f["url"].as_str().unwrap()), f["entries"].as_u64().unwrap()))
+        .collect()
+}
+
+/// A small generator, so that a round can be repeated by its number.
+fn chance(seed: u64) -> u64 {
+    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// Every entry is there exactly once.
+#[track_caller]
+fn complete(instance: &Instance, what: &str) {
+    let entries = instance.entries();
+    let distinct: HashSet<&str> = entries.iter().map(|e| e["link"].as_str().unwrap()).collect();
+    assert_eq!(distinct.len(), FEEDS * ITEMS, "{what}: every entry is there");
+    assert_eq!(entries.len(), distinct.len(), "{what}: every entry is there once");
+    let ids: Vec<u64> = entries.iter().map(|e| e["id"].as_u64().unwrap()).collect();
+    assert!(ids.is_sorted_by(|a, b| a < b), "{what}: ids rise with the order of recording");
+}
+
+/// Polls everything that is left. A feed that is asked conditionally must have its entries: else a
+/// validator was stored ahead of them and the next 304 would lose them for good.
+#[track_caller]
+fn restart(instance: &Instance, publisher: &Publisher, round: u64) {
+    let before = kept(instance);
+    let partly: Vec<_> = before.iter().filter(|(_, n)| **n != 0 && **n != ITEMS as u64).collect();
+    assert!(partly.is_empty(), "round {round}: feeds with some of their entries: {partly:?}");
+    publisher.take_asked();
+    let mut args = if round.is_multiple_of(2) {
+        vec!["run", "--once"]
+    } else {
+        vec!["feed", "poll", "--all", "--json"]
+    };
+    args.extend(FREELY);
+    instance.run(&args).ok();
+    let asked = publisher.take_asked();
+    for request in asked.iter().filter(|a| a.conditional) {
+        let n = before.get(&request.path).copied().unwrap_or(0);
+        assert_eq!(
+            n, ITEMS as u64,
+            "round {round}: {} has a validator but {n} entries",
+            request.path
+        );
+    }
+    complete(instance, &format!("round {round}"));
+}
+
+fn round(publisher: &Publisher, list: &str, round: u64) -> usize {
+    let instance = Instance::new();
+    instance.import(list).ok();
+    let mut n_before = 0;
+    // Up to three kills before it may finish.
+    for kill in 0..=chance(round) % 3 {
+        let mut daemon = instance.daemon(&FREELY);
+        let moment = chance(round * 31 + kill) % 2500;
+        std::thread::sleep(Duration::from_millis(moment));
+        daemon.kill();
+        n_before = instance.entries().len();
+    }
+    restart(&instance, publisher, round);
+    n_before
+}
+
+#[test]
+fn soak_killed_at_any_moment_nothing_is_lost_and_no_validator_is_ahead() {
+    let _alone = alone();
+    let rounds = std::env::var("SOAK_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(10);
+    let (publisher, list) = publisher();
+    let mut moments = Vec::new();
+    for number in 0..rounds {
+        let n = round(&publisher, &list, number);
+        eprintln!("round {number}: killed with {n} of {} entries", FEEDS * ITEMS);
+        moments.push(n);
+    }
+    let midway = moments.iter().filter(|n| (1..FEEDS * ITEMS).contains(*n)).count();
+    assert!(midway > 0, "no kill hit the program at work: {moments:?}");
+}
+
+#[test]
+fn soak_a_stop_by_signal_is_clean_and_loses_nothing() {
+    let _alone = alone();
+    let (publisher, list) = publisher();
+    for (number, signal) in [(1, "TERM"), (2, "INT")] {
+        let instance = Instance::new();
+        instance.import(&list).ok();
+        let mut daemon = instance.daemon(&FREELY).ready();
+        std::thread::sleep(Duration::from_millis(300));
+        let status = daemon.signal(signal);
+        assert_eq!(status.code(), Some(0), "SIG{signal}: {}", daemon.log());
+        restart(&instance, &publisher, number);
+    }
+}

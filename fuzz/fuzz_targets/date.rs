@@ -1,0 +1,11 @@
+//! Any text as a date: no panic, and what is understood can be shown and understood again.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    if let Some(time) = parse::date::parse(text) {
+        let whole = time.floor_to_second();
+        assert_eq!(parse::date::parse(&whole.to_string()), Some(whole));
+    }
+});

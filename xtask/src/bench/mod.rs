@@ -1,0 +1,140 @@
+//! The comparison with other programs on one local nginx: cold load, unchanged reload, memory.
+//!
+//! It measures processes from outside, as an operator would, and judges nothing: the table says
+//! what was found in this run on this machine.
+
+mod idle;
+mod measure;
+mod nginx;
+mod peers;
+mod report;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use nginx::Nginx;
+use peers::{Peer, Scene};
+use report::{Comparison, Row};
+
+const NOTE: &str = "docs/notes/benchmarks.md";
+
+/// What the caller asked for.
+struct Wanted {
+    /// Sizes of the comparison.
+    feeds: Vec<usize>,
+    /// Feeds of the memory and restart measurement; 0 leaves it out.
+    idle: usize,
+    peers: Vec<Peer>,
+    write: bool,
+}
+
+pub fn command(root: &Path, args: &[String]) -> Result<bool> {
+    let wanted = wanted(args)?;
+    let tidings = program()?;
+    install_missing(&wanted.peers)?;
+    let folder = tempfile::tempdir().context("making a folder for the run")?;
+    let python = if wanted.peers.contains(&Peer::Reader) {
+        peers::python_with_reader(folder.path())
+            .inspect_err(|e| eprintln!("reader is left out: {e:#}"))
+            .ok()
+    } else {
+        None
+    };
+    let mut text = report::preface();
+    for n_feeds in &wanted.feeds {
+        eprintln!("{n_feeds} feeds:");
+        let place = folder.path().join(format!("n{n_feeds}"));
+        let nginx = Nginx::start(&place, *n_feeds)?;
+        let scene = Scene { place, nginx, tidings: tidings.clone(), python: python.clone() };
+        let comparison = compare(&scene, *n_feeds, &wanted.peers)?;
+        text += &report::comparison(&comparison);
+    }
+    if wanted.idle > 0 {
+        let place = folder.path().join("idle");
+        text += &report::idle(&idle::measure(&place, &tidings, wanted.idle)?);
+    }
+    println!("{text}");
+    if wanted.write {
+        std::fs::write(root.join(NOTE), &text).with_context(|| format!("writing {NOTE}"))?;
+    }
+    Ok(true)
+}
+
+fn compare(scene: &Scene, n_feeds: usize, peers: &[Peer]) -> Result<Comparison> {
+    let mut rows: Vec<Row> = Vec::new();
+    for peer in peers {
+        if *peer == Peer::Reader && scene.python.is_none() {
+            continue;
+        }
+        eprintln!("  {}", peer.name());
+        rows.push(scene.run(*peer).with_context(|| format!("measuring {}", peer.name()))?);
+    }
+    Ok(Comparison { n_feeds, rows })
+}
+
+fn wanted(args: &[String]) -> Result<Wanted> {
+    let peers = vec![Peer::Tidings, Peer::Newsboat, Peer::Reader];
+    let mut wanted = Wanted { feeds: vec![1000, 10_000], idle: 200_000, peers, write: false };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+        match arg.as_str() {
+            "--write" => wanted.write = true,
+            "--idle" => wanted.idle = value()?.parse().context("--idle takes a number")?,
+            "--feeds" => {
+                let numbers: Result<Vec<usize>, _> = value()?.split(',').map(str::parse).collect();
+                wanted.feeds = numbers.context("--feeds takes numbers, e.g. 1000,10000")?;
+            }
+            "--only" => match value()?.as_str() {
+                "tidings" => wanted.peers = vec![Peer::Tidings],
+                other => bail!("--only {other}: only `tidings` can be measured alone"),
+            },
+            other => bail!("`{other}` is no option of bench: --write, --feeds, --idle, --only"),
+        }
+    }
+    Ok(wanted)
+}
+
+/// The release binary beside this one.
+fn program() -> Result<PathBuf> {
+    let beside = std::env::current_exe()?.with_file_name("tidings");
+    if cfg!(debug_assertions) || !beside.exists() {
+        bail!("there is no release binary to measure; run `make bench`");
+    }
+    Ok(beside)
+}
+
+/// Debian's packages of what we compare with, where they are missing.
+fn install_missing(peers: &[Peer]) -> Result<()> {
+    let mut packages = Vec::new();
+    let is_missing = |program: &str| {
+        Command::new("sh")
+            .args(["-c", &format!("PATH=$PATH:/usr/sbin command -v {program}")])
+            .output()
+            .map_or(true, |o| !o.status.success())
+    };
+    if is_missing("nginx") {
+        packages.push("nginx-light");
+    }
+    if peers.contains(&Peer::Newsboat) && is_missing("newsboat") {
+        packages.push("newsboat");
+    }
+    if peers.contains(&Peer::Reader) && is_missing("python3") {
+        packages.extend(["python3", "python3-venv"]);
+    }
+    if packages.is_empty() {
+        return Ok(());
+    }
+    eprintln!("installing {}", packages.join(", "));
+    let line = format!(
+        "apt-get update -q && apt-get install -q -y --no-install-recommends {}",
+        packages.join(" ")
+    );
+    let status = Command::new("sh").args(["-c", &line]).status()?;
+    if !status.success() {
+        bail!("cannot install {}; install them by hand", packages.join(", "));
+    }
+    Ok(())
+}
