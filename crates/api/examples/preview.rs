@@ -25,6 +25,10 @@ const TITLES: [&str; 12] = [
     "Quiet Almanac",
 ];
 
+const SUMMARY: &str = "<p>It began with a question that <b>nobody</b> could answer. \
+    <a href='/about'>Who asked?</a></p><script>alert(1)</script>\
+    <p>There are three ways to do it, and two of them work.</p><img src=x alt='A chart'>";
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -69,7 +73,7 @@ async fn fill(store: &Store, feeds: u32, now: Time) -> Result<(), Box<dyn Error>
             let secret = if n == 5 { "?token=hunter2" } else { "" };
             let url = format!("https://site{:02}.example/blog/feed-{n}.xml{secret}", n % 40);
             let tags = if n % 3 == 0 { vec!["news/local".to_owned()] } else { vec![] };
-            Ok(NewFeed { url: FeedUrl::parse(&url)?, title: None, tags })
+            Ok(NewFeed { url: FeedUrl::parse(&url)?, title: None, site: None, tags })
         })
         .collect::<Result<_, feed::AddressError>>()?;
     let mut lives = tokio::task::JoinSet::new();
@@ -110,35 +114,14 @@ async fn play(
         let mut record = PollRecord::empty(id, k, at, outcome, next_at);
         if outcome == Outcome::Seen {
             let published = |e: u32| {
-                now - Duration::from_secs(u64::from((polls * 2 - e) * (900 + n * 311 % 5000)))
+                let ago = u64::from((polls * 2 - e) * (900 + n * 311 % 5000));
+                now - Duration::from_secs(ago)
             };
             let items: Vec<Item> = (0..polls * 2)
                 .filter(|e| published(*e) <= at)
                 .map(|e| item(n, e, published(e)))
                 .collect();
-            let shown = &items[items.len().saturating_sub(10)..];
-            let seen =
-                window.observe(shown, &Known::new(), DocumentDates::default(), at, None, false);
-            record.new = seen
-                .sightings
-                .iter()
-                .filter(|s| s.1 == Sighting::New)
-                .map(|(at_index, _, entry)| NewEntry {
-                    key: entry.key,
-                    published: repair(&shown[*at_index], DocumentDates::default(), at, None),
-                    item: shown[*at_index].clone(),
-                    content: entry.content,
-                })
-                .collect();
-            record.window = Some(seen.window.clone());
-            window = seen.window;
-            record.facts = Some(FeedFacts {
-                title: Some(TITLES[n as usize % TITLES.len()].to_owned()),
-                site: Some(format!("https://site{:02}.example/", n % 40)),
-                language: Some("en".to_owned()),
-                hub: None,
-            });
-            record.bytes = 17_000 + u64::from(n) * 311;
+            window = see(&mut record, &window, &items[items.len().saturating_sub(10)..], n);
         }
         record.status = status;
         record.error = error;
@@ -147,7 +130,7 @@ async fn play(
         record.wanted_at = Some(at + every);
         record.cause = Some("its time had come".to_owned());
         record.reason = Some(format!(
-            "mavsync: the mean gap of the last 10 entries is {} min, so the next one is expected then",
+            "mavsync: the mean gap of the last 10 entries is {} min",
             every.as_secs() / 60
         ));
         record.held = (failures > 0).then(|| {
@@ -158,6 +141,30 @@ async fn play(
         store.record(record).await?;
     }
     Ok(())
+}
+
+/// What a poll saw goes into its record; the window after it comes back.
+fn see(record: &mut PollRecord, window: &Window, shown: &[Item], n: u32) -> Window {
+    let (at, dates) = (record.at, DocumentDates::default());
+    let seen = window.observe(shown, &Known::new(), dates, at, None, false);
+    let new = seen.sightings.iter().filter(|s| s.1 == Sighting::New);
+    record.new = new
+        .map(|(index, _, entry)| NewEntry {
+            key: entry.key,
+            published: repair(&shown[*index], dates, at, None),
+            item: shown[*index].clone(),
+            content: entry.content,
+        })
+        .collect();
+    record.window = Some(seen.window.clone());
+    record.facts = Some(FeedFacts {
+        title: Some(TITLES[n as usize % TITLES.len()].to_owned()),
+        site: Some(format!("https://site{:02}.example/", n % 40)),
+        language: Some("en".to_owned()),
+        hub: None,
+    });
+    record.bytes = 17_000 + u64::from(n) * 311;
+    seen.window
 }
 
 fn fate(n: u32, k: u32, last: bool) -> (Outcome, Option<u16>, Option<String>) {
@@ -187,11 +194,7 @@ fn item(n: u32, e: u32, published: Time) -> Item {
         link: Some(format!("https://site{:02}.example/{e}", n % 40)),
         author: Some("Ada Brook".to_owned()),
         published: (n % 4 != 2).then_some(published),
-        summary: Some(
-            "<p>It began with a question that <b>nobody</b> could answer. <a href='/about'>Who asked?</a></p>\
-             <script>alert(1)</script><p>There are three ways to do it, and two of them work.</p><img src=x alt='A chart'>"
-                .to_owned(),
-        ),
+        summary: Some(SUMMARY.to_owned()),
         ..Item::default()
     }
 }

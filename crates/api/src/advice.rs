@@ -13,9 +13,9 @@ pub fn advice(outcome: Option<Outcome>, status: Option<u16>, error: &str) -> Opt
         (_, Some(401)) => {
             Some("It asks for a login. Add it with user and password in its address, or remove it.")
         }
-        (_, Some(403)) => Some(
-            "The server refuses us. Open the address in a browser: perhaps it moved behind a login.",
-        ),
+        (_, Some(403)) => {
+            Some("The server refuses us. Open the address in a browser; it may want a login now.")
+        }
         (_, Some(404)) => Some(
             "Nothing is at this address now. If it stays so, look for the new one on the site: \
              tidings discover SITE.",

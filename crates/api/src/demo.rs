@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 
 pub use mishap::{Mishap, with_mishaps};
 
-use crate::http_date;
+use crate::{etag, http_date, server};
 
 /// What time it is, for the feeds.
 pub type Now = Arc<dyn Fn() -> Time + Send + Sync>;
@@ -86,7 +86,7 @@ pub async fn serve(
     router: Router,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    axum::serve(listener, router).with_graceful_shutdown(shutdown).await
+    server::run(listener, router, shutdown).await
 }
 
 async fn answer(State(site): State<Arc<Site>>, uri: Uri, headers: HeaderMap) -> Response {
@@ -117,7 +117,7 @@ impl DemoFeed {
         }
         let modified = http_date(self.shown(now).last().map_or(Time::from_secs(0), |e| *e.1));
         let (body, content_type) = self.document(host, self.items(host, now));
-        let etag = format!("\"{:016x}\"", content_tag(body.as_bytes()));
+        let etag = etag::tag(body.as_bytes());
         if self.supports_304 && is_unchanged(asked, &etag, &modified) {
             let validators = [(header::ETAG, etag), (header::LAST_MODIFIED, modified)];
             return (StatusCode::NOT_MODIFIED, validators).into_response();
@@ -191,17 +191,12 @@ impl DemoFeed {
     }
 }
 
-/// A tag for a body: equal bytes have equal tags.
-pub(crate) fn content_tag(body: &[u8]) -> u64 {
-    text::hash(&[body])
-}
-
 /// `If-None-Match` decides where it is sent, else `If-Modified-Since`, compared byte for byte as
 /// common servers do.
-fn is_unchanged(asked: &HeaderMap, etag: &str, modified: &str) -> bool {
-    let sent = |name| asked.get(name).and_then(|v: &HeaderValue| v.to_str().ok());
-    match sent(header::IF_NONE_MATCH) {
-        Some(tags) => tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag),
-        None => sent(header::IF_MODIFIED_SINCE) == Some(modified),
-    }
+fn is_unchanged(asked: &HeaderMap, tag: &str, modified: &str) -> bool {
+    etag::is_known(asked, tag).unwrap_or_else(|| {
+        asked
+            .get(header::IF_MODIFIED_SINCE)
+            .is_some_and(|since| since.as_bytes() == modified.as_bytes())
+    })
 }

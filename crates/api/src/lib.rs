@@ -12,6 +12,7 @@
 
 mod advice;
 pub mod demo;
+mod etag;
 mod guard;
 mod page;
 mod probe;

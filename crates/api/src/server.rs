@@ -26,6 +26,15 @@ pub async fn serve(
     } else {
         router
     };
+    run(listener, router, shutdown).await
+}
+
+/// The same under any name.
+pub async fn run(
+    listener: TcpListener,
+    router: Router,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
     let (tell, mut told) = watch::channel(false);
     let ending = async move {
         shutdown.await;

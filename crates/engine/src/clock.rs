@@ -43,9 +43,7 @@ impl Clock {
                 let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
                 Time::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
             }
-            Clock::Fast { origin, started, speed } => {
-                *origin + started.elapsed().mul_f64(*speed)
-            }
+            Clock::Fast { origin, started, speed } => *origin + started.elapsed().mul_f64(*speed),
             Clock::Manual(ms) => Time::from_millis(ms.load(Ordering::SeqCst)),
         }
     }

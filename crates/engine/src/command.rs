@@ -15,12 +15,25 @@ use crate::{Engine, PollAnswer};
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Command {
-    Add { urls: Vec<String>, tags: Vec<String>, poll: bool },
-    Import { feeds: Vec<ImportedFeed> },
+    Add {
+        urls: Vec<String>,
+        tags: Vec<String>,
+        poll: bool,
+    },
+    Import {
+        feeds: Vec<ImportedFeed>,
+    },
     /// Without names: all feeds.
-    Poll { feeds: Option<Vec<String>> },
-    Set { target: Target, change: Change },
-    Remove { feed: String },
+    Poll {
+        feeds: Option<Vec<String>>,
+    },
+    Set {
+        target: Target,
+        change: Change,
+    },
+    Remove {
+        feed: String,
+    },
 }
 
 /// A feed of a subscription list.
@@ -28,6 +41,7 @@ pub enum Command {
 pub struct ImportedFeed {
     pub url: String,
     pub title: Option<String>,
+    pub site: Option<String>,
     pub tags: Vec<String>,
 }
 
@@ -169,7 +183,7 @@ fn add_one(
     now: Time,
 ) -> Result<AddedFeed, CommandError> {
     let shown = url.masked();
-    let new = NewFeed { url, title: None, tags: tags.to_vec() };
+    let new = NewFeed { url, title: None, site: None, tags: tags.to_vec() };
     let added = engine.store.add_feed(&new, now)?;
     engine.rest(added.id, now)?;
     Ok(AddedFeed {
@@ -209,9 +223,9 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<Done, CommandErro
     let now = engine.clock.now();
     let mut refused = Vec::new();
     let mut new = Vec::with_capacity(feeds.len());
-    for ImportedFeed { url, title, tags } in feeds {
+    for ImportedFeed { url, title, site, tags } in feeds {
         match FeedUrl::parse(&url) {
-            Ok(url) => new.push(NewFeed { url, title, tags }),
+            Ok(url) => new.push(NewFeed { url, title, site, tags }),
             Err(e) => refused.push(e.to_string()),
         }
     }

@@ -1,31 +1,28 @@
 //! What a poll's result means for the feed: what is kept, when it is polled next, and why. Pure:
 //! the same input gives the same record.
 
+mod keep;
+
 use std::time::Duration;
 
-use feed::{
-    DocumentDates, Domain, FeedUrl, Observed, Outcome, Sighting, Time, Window, WindowEntry, repair,
-};
+use feed::{DocumentDates, Domain, Observed, Outcome, Time, Window};
 use parse::Document;
 use polling::hints::{self, CacheHints, HintReading};
 use polling::pace::DomainPace;
 use polling::{Bounds, Learned, PolicySpec, Wish, backoff, spoken};
-use store::{BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, Pace, PollInput, PollRecord, Replan};
+use store::{BodyHash, Pace, PollInput, PollRecord, Replan};
 use url::Url;
 
 use crate::event::{Finished, PollAnswer};
 use crate::{Settings, chance};
 
-/// A permanent redirect is remembered when it was seen this often in a row.
-const MOVED_COUNT_BELIEVED: u32 = 2;
-/// After so many failures at a remembered redirect's target, the subscribed URL is tried again.
-const EFFECTIVE_URL_FAILURES_MAX: u32 = 3;
 /// A domain that was asked this shortly before a restart may have a request of ours under way.
 const RECENTLY_ASKED: Duration = Duration::from_secs(60);
 /// How long after a failure of our own network a feed is tried again.
 const OUR_NETWORK_WAIT: Duration = Duration::from_secs(60);
 
 /// What an exchange brought.
+#[expect(clippy::large_enum_variant, reason = "one a poll, never stored in bulk")]
 pub enum Reading {
     Document {
         document: Document,
@@ -35,10 +32,18 @@ pub enum Reading {
         body_hash: BodyHash,
     },
     /// 304, or the same bytes. Validators that came replace the old ones one by one.
-    Unchanged { validators: fetch::Validators },
+    Unchanged {
+        validators: fetch::Validators,
+    },
     Gone,
-    Refused { detail: String },
-    Failed { detail: String, our_network: bool, candidates: Vec<Url> },
+    Refused {
+        detail: String,
+    },
+    Failed {
+        detail: String,
+        our_network: bool,
+        candidates: Vec<Url>,
+    },
 }
 
 /// The poll's way there and back.
@@ -49,6 +54,8 @@ pub struct Trip<'a> {
     pub url: &'a Url,
     /// It was redirected, and every redirect was permanent.
     pub permanent: bool,
+    /// The domains that redirected it, and when they answered.
+    pub passed: &'a [(Domain, Time)],
     pub bytes: u64,
     pub elapsed: Duration,
     pub facts: &'a fetch::Facts,
@@ -93,8 +100,7 @@ pub fn conclude(
     };
     let learned = learned.encode();
 
-    let mut record =
-        PollRecord::empty(input.id, input.generation, trip.at, outcome, next.at);
+    let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, next.at);
     record.status = trip.facts.status;
     record.failures = failures;
     record.window_len = observation.window.len() as u32;
@@ -108,8 +114,8 @@ pub fn conclude(
     record.next_cause = Some(next.cause.unwrap_or_else(|| wish.why.code()));
     record.held = next.held;
     record.learned = (learned != input.learned).then_some(learned);
-    record.domains = vec![pace(trip)];
-    follow_redirects(&mut record, input, trip, outcome);
+    record.domains = paces(trip);
+    keep::follow_redirects(&mut record, input, trip, outcome);
     let mut answer = PollAnswer {
         feed: input.id,
         outcome,
@@ -119,8 +125,9 @@ pub fn conclude(
         detail: String::new(),
         candidates: Vec::new(),
         bytes: trip.bytes,
+        not_recorded: None,
     };
-    keep_reading(&mut record, &mut answer, input, reading, trip);
+    keep::keep_reading(&mut record, &mut answer, input, reading, trip);
     let next_at = Some(next.at).filter(|_| outcome != Outcome::Gone && !input.paused);
     answer.next_poll = next_at;
     let effective = record.effective_url.as_ref().or(input.effective_url.as_ref());
@@ -180,8 +187,7 @@ fn after_success(
         _ => &input.hints,
     };
     let cache = CacheHints { max_age: trip.facts.max_age, expires: trip.facts.expires };
-    let reading =
-        if settings.follow_hints { HintReading::LowerBound } else { HintReading::Ignore };
+    let reading = if settings.follow_hints { HintReading::LowerBound } else { HintReading::Ignore };
     let hinted = hints::apply(wish.at, trip.at, own, cache, window, reading);
     let cause = hinted.followed.map(|hint| format!("hint: {}", hint.words()));
     Next { at: hinted.at, held: hinted.words(), cause }
@@ -203,7 +209,8 @@ fn after_failure(
     let jitter = chance::unit(settings.seed, input.id, input.generation);
     let wait = backoff::after(failures, wish.at.since(trip.at), jitter);
     let at = trip.at + wait;
-    let times = if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") };
+    let times =
+        if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") };
     let mut next = Next {
         at,
         held: Some(format!("it failed {times}, so it is left alone for {}", spoken(wait))),
@@ -219,8 +226,18 @@ fn after_failure(
     next
 }
 
-/// The domain's pace, for the store.
-fn pace(trip: &Trip<'_>) -> Pace {
+/// The pace of every domain that was asked, for the store.
+fn paces(trip: &Trip<'_>) -> Vec<Pace> {
+    let passed = trip.passed.iter().map(|(domain, at)| Pace {
+        domain: domain.clone(),
+        last_request_at: Some(*at),
+        not_before: None,
+        reason: None,
+    });
+    passed.chain([last_pace(trip)]).collect()
+}
+
+fn last_pace(trip: &Trip<'_>) -> Pace {
     let not_before = trip.pace.and_then(|p| p.not_before);
     Pace {
         domain: Domain::of(trip.url),
@@ -233,132 +250,6 @@ fn pace(trip: &Trip<'_>) -> Pace {
     }
 }
 
-/// A permanent redirect that repeats becomes the feed's effective URL; one that leads nowhere for
-/// long is forgotten.
-fn follow_redirects(record: &mut PollRecord, input: &PollInput, trip: &Trip<'_>, outcome: Outcome) {
-    if !outcome.is_success() {
-        record.moved.clone_from(&input.moved);
-        let remembered = input.effective_url.is_some();
-        if remembered && record.failures >= EFFECTIVE_URL_FAILURES_MAX {
-            record.effective_url = Some(input.url.clone());
-        }
-        return;
-    }
-    if !trip.permanent {
-        return;
-    }
-    let Ok(to) = FeedUrl::parse(trip.url.as_str()) else { return };
-    let count = match &input.moved {
-        Some(moved) if moved.to == to => moved.count + 1,
-        _ => 1,
-    };
-    if count >= MOVED_COUNT_BELIEVED {
-        record.effective_url = Some(to);
-    } else {
-        record.moved = Some(Moved { to, count });
-    }
-}
-
-/// Puts what was read into the record, and says it in words.
-fn keep_reading(
-    record: &mut PollRecord,
-    answer: &mut PollAnswer,
-    input: &PollInput,
-    reading: Reading,
-    trip: &Trip<'_>,
-) {
-    let feed = input.url.masked();
-    match reading {
-        Reading::Unchanged { validators } => {
-            answer.detail = "unchanged".to_owned();
-            let kept = store::Validators {
-                etag: validators.etag.or_else(|| input.validators.etag.clone()),
-                last_modified: validators
-                    .last_modified
-                    .or_else(|| input.validators.last_modified.clone()),
-            };
-            record.validators = (kept != input.validators).then_some(kept);
-        }
-        Reading::Document { document, observed, dates, validators, body_hash } => {
-            answer.detail = seen_in_words(&observed);
-            let previous = input.last_success_at;
-            keep_document(record, document, &observed, dates, trip.at, previous);
-            record.validators = Some(store::Validators {
-                etag: validators.etag,
-                last_modified: validators.last_modified,
-            });
-            record.body_hash = Some(body_hash);
-            record.window = Some(observed.window).filter(|w| *w != input.window);
-        }
-        Reading::Gone => {
-            let reason = "the publisher ended the feed (410 Gone); \
-                          `tidings feed poll` asks once more, `tidings feed remove` removes it";
-            record.gone = Some(Gone { at: trip.at, reason: reason.to_owned() });
-            record.error = Some("410 Gone".to_owned());
-            answer.detail = reason.to_owned();
-        }
-        Reading::Refused { detail } => {
-            tracing::info!(feed, detail, "refused");
-            record.error = Some(detail.clone());
-            answer.detail = detail;
-        }
-        Reading::Failed { detail, our_network, candidates } => {
-            tracing::info!(feed, detail, our_network, "failed");
-            record.error = Some(detail.clone());
-            answer.detail = detail;
-            answer.candidates = candidates;
-        }
-    }
-}
-
-fn seen_in_words(observed: &Observed) -> String {
-    let edited = observed.sightings.iter().filter(|s| s.1 == Sighting::Edited).count();
-    let mut words = match observed.n_new() {
-        0 => "nothing new".to_owned(),
-        1 => "1 new entry".to_owned(),
-        n => format!("{n} new entries"),
-    };
-    if edited > 0 {
-        words.push_str(&format!(", {edited} edited"));
-    }
-    if observed.suspected_miss {
-        words.push_str("; none of the entries before is left, so some may have been missed");
-    }
-    words
-}
-
-fn keep_document(
-    record: &mut PollRecord,
-    document: Document,
-    observed: &Observed,
-    dates: DocumentDates,
-    at: Time,
-    previous: Option<Time>,
-) {
-    record.facts = Some(FeedFacts {
-        title: document.title,
-        site: document.link,
-        language: document.language,
-        hub: document.hubs.into_iter().next(),
-    });
-    record.hints = Some(document.hints);
-    let mut items: Vec<Option<feed::Item>> = document.items.into_iter().map(Some).collect();
-    // Publishers put the newest on top; the stream runs from the oldest on.
-    for (index, sighting, entry) in observed.sightings.iter().rev() {
-        let WindowEntry { key, content, .. } = *entry;
-        let Some(item) = items[*index].take() else { continue };
-        match sighting {
-            Sighting::New => {
-                let published = repair(&item, dates, at, previous);
-                record.new.push(NewEntry { key, item, published, content });
-            }
-            Sighting::Edited => record.edited.push(Edited { key, item, content }),
-            Sighting::Known | Sighting::Returned => {}
-        }
-    }
-    record.new.sort_by_key(|new| new.published.at);
-}
-
 /// A refusal in words, with what to do.
 pub fn refusal(status: u16, pace: Option<&DomainPace>) -> String {
     let until = pace.and_then(|p| p.not_before);
@@ -366,9 +257,12 @@ pub fn refusal(status: u16, pace: Option<&DomainPace>) -> String {
         (401, _) => "401: the server wants a login; put it into the URL as \
                      https://user:password@host/…"
             .to_owned(),
-        (403, _) => "403: the server forbids it; it may block readers, or the feed is private"
-            .to_owned(),
-        (429, Some(until)) => format!("429: too many requests for this domain; waiting until {until}"),
+        (403, _) => {
+            "403: the server forbids it; it may block readers, or the feed is private".to_owned()
+        }
+        (429, Some(until)) => {
+            format!("429: too many requests for this domain; waiting until {until}")
+        }
         (451, _) => "451: not available for legal reasons".to_owned(),
         (status, _) => format!("{status}: the server refused"),
     }
@@ -418,3 +312,6 @@ pub fn replanned(input: &PollInput, settings: &Settings, now: Time) -> Replan {
         cause: wish.why.code(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Starting and stopping the live loop, and asking it for things.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use feed::{FeedId, Outcome, Time};
@@ -98,6 +98,7 @@ impl Engine {
             settings: Settings { polls_in_flight_max: n_workers, ..settings.clone() },
             events: events.clone(),
             cut: cut_receiver,
+            trouble_logged: AtomicI64::new(0),
         });
         let (jobs, receiver_of_jobs) = dispatch::local(n_workers);
         let mut tasks = JoinSet::new();
@@ -118,6 +119,7 @@ impl Engine {
             network: Network::default(),
             asked: Default::default(),
             to_forgive: Default::default(),
+            watch,
         };
         tasks.spawn(run_loop.run(stop_receiver));
         let tasks = tokio::sync::Mutex::new(tasks);
@@ -125,7 +127,10 @@ impl Engine {
     }
 
     /// Polls feeds now and answers as each ends. Pace and Retry-After bind these polls too.
-    pub fn poll(&self, feeds: &[FeedId]) -> Result<mpsc::UnboundedReceiver<PollAnswer>, StoreError> {
+    pub fn poll(
+        &self,
+        feeds: &[FeedId],
+    ) -> Result<mpsc::UnboundedReceiver<PollAnswer>, StoreError> {
         let (answers, receiver) = mpsc::unbounded_channel();
         let mut asked = Vec::with_capacity(feeds.len());
         for &feed in feeds {
@@ -190,7 +195,7 @@ fn load(
     now: Time,
     watch: Watch,
 ) -> Result<Plan<Poll>, StoreError> {
-    let mut plan = Plan::new(settings.gaps.clone());
+    let mut plan = Plan::new(settings.gaps.clone(), watch == Watch::All);
     if watch == Watch::All {
         let index = store.due_index()?;
         plan.reserve(index.due.len(), index.domains.len());

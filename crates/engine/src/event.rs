@@ -21,6 +21,8 @@ pub struct PollAnswer {
     pub candidates: Vec<Url>,
     /// Bytes on the wire.
     pub bytes: u64,
+    /// Why the store could not keep the poll, where it could not: then nothing of it is kept.
+    pub not_recorded: Option<String>,
 }
 
 /// What happened. Sent by workers and commands, taken one by one by the loop.

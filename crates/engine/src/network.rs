@@ -1,5 +1,5 @@
-//! When everything fails at once it is our network: nobody is blamed, and polling resumes by
-//! itself.
+//! When everything fails at once it is us, our network or our disk: nobody is blamed, nobody is
+//! asked for what could not be kept, and polling resumes by itself.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -21,6 +21,8 @@ pub struct Network {
     /// Feeds that were blamed for an unreachable server lately.
     blamed: HashMap<FeedId, Time>,
     down: bool,
+    /// The last poll could not be recorded.
+    cannot_record: bool,
     last_probe: Option<Time>,
 }
 
@@ -54,15 +56,20 @@ impl Network {
     /// How many polls may be under way: all, or while our network is down one every few seconds.
     pub fn in_flight_max(&mut self, now: Time, usual: usize) -> usize {
         self.down = self.down && self.outage.verdict(now).is_some();
-        if !self.down {
+        if !self.down && !self.cannot_record {
             return usual;
         }
         usize::from(self.last_probe.is_none_or(|t| now.since(t) >= PROBE_EVERY))
     }
 
+    /// A poll was kept, or could not be: then one is tried now and then until it can.
+    pub fn recorded(&mut self, kept: bool) {
+        self.cannot_record = !kept;
+    }
+
     /// A poll was granted.
     pub fn granted(&mut self, now: Time) {
-        if self.down {
+        if self.down || self.cannot_record {
             self.last_probe = Some(now);
         }
     }

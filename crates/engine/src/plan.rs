@@ -81,12 +81,14 @@ pub struct Plan<H> {
     /// Domains with a line, by the moment at which they may be asked next.
     ready: BinaryHeap<Reverse<(Time, u32)>>,
     gaps: Gaps,
+    /// Feeds are polled when their time comes, not only when somebody asks.
+    by_itself: bool,
     in_flight: usize,
     n_waiting: usize,
 }
 
 impl<H> Plan<H> {
-    pub fn new(gaps: Gaps) -> Plan<H> {
+    pub fn new(gaps: Gaps, by_itself: bool) -> Plan<H> {
         Plan {
             slots: Vec::new(),
             due: BinaryHeap::new(),
@@ -95,6 +97,7 @@ impl<H> Plan<H> {
             lines: HashMap::new(),
             ready: BinaryHeap::new(),
             gaps,
+            by_itself,
             in_flight: 0,
             n_waiting: 0,
         }
@@ -152,7 +155,7 @@ impl<H> Plan<H> {
         let occupied = matches!(slot.place, Place::Waiting | Place::Flying);
         let place = if occupied { slot.place } else { Place::Resting };
         *slot = Slot { next_at, domain, generation, place };
-        if !occupied {
+        if !occupied && self.by_itself {
             self.due.push(Reverse((next_at, feed.0)));
         }
     }
@@ -162,7 +165,9 @@ impl<H> Plan<H> {
         let slot = self.slot_mut(feed);
         let (domain, was) = (slot.domain, slot.place);
         (slot.place, slot.next_at) = (Place::Away, Time::MAX);
-        if was == Place::Waiting && let Some(line) = self.lines.get_mut(&domain) {
+        if was == Place::Waiting
+            && let Some(line) = self.lines.get_mut(&domain)
+        {
             let before = line.len();
             line.retain(|w| !matches!(w, Work::Start(f) if *f == feed));
             self.n_waiting -= before - line.len();
@@ -171,7 +176,13 @@ impl<H> Plan<H> {
 
     /// Somebody asks for a poll now. It goes to the head of its domain's line; a Retry-After binds
     /// it too, and then the answer is the moment until which it holds.
-    pub fn ask(&mut self, feed: FeedId, domain: u32, generation: u32, now: Time) -> Result<(), Time> {
+    pub fn ask(
+        &mut self,
+        feed: FeedId,
+        domain: u32,
+        generation: u32,
+        now: Time,
+    ) -> Result<(), Time> {
         match self.slot_mut(feed).place {
             Place::Waiting | Place::Flying => return Ok(()),
             Place::Away | Place::Resting => {}
@@ -198,7 +209,11 @@ impl<H> Plan<H> {
 
     fn queue(&mut self, domain: u32, work: Work<H>, first: bool, now: Time) {
         let line = self.lines.entry(domain).or_default();
-        if first { line.push_front(work) } else { line.push_back(work) }
+        if first {
+            line.push_front(work);
+        } else {
+            line.push_back(work);
+        }
         self.n_waiting += 1;
         self.list(domain, now);
     }
@@ -312,14 +327,26 @@ impl<H> Plan<H> {
         });
         line.extend(kept);
         self.n_waiting -= out.len();
-        for work in &out {
+        self.turned_away(&out);
+        out
+    }
+
+    /// Takes everything out of the lines: it cannot be done now.
+    pub fn drain(&mut self) -> Vec<Work<H>> {
+        let out: Vec<Work<H>> = self.lines.drain().flat_map(|(_, line)| line).collect();
+        self.n_waiting = 0;
+        self.turned_away(&out);
+        out
+    }
+
+    fn turned_away(&mut self, out: &[Work<H>]) {
+        for work in out {
             match work {
                 Work::Start(feed) => self.slot_mut(*feed).place = Place::Away,
                 // It comes back as a poll under way that ends now.
                 Work::Hop(_) => self.in_flight += 1,
             }
         }
-        out
     }
 
     /// A poll has ended and is recorded; `next_at` is `None` where the feed is not polled again by
@@ -347,10 +374,12 @@ impl<H> Plan<H> {
     fn slot_mut(&mut self, feed: FeedId) -> &mut Slot {
         let index = feed.0 as usize;
         if index >= self.slots.len() {
-            let away =
-                Slot { next_at: Time::MAX, domain: 0, generation: 0, place: Place::Away };
+            let away = Slot { next_at: Time::MAX, domain: 0, generation: 0, place: Place::Away };
             self.slots.resize(index + 1, away);
         }
         &mut self.slots[index]
     }
 }
+
+#[cfg(test)]
+mod tests;

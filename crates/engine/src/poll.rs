@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use feed::{DocumentDates, Domain, EntryKey, FeedId, Outcome, Time, identify};
@@ -33,6 +34,8 @@ pub struct Context {
     pub settings: Settings,
     pub events: mpsc::UnboundedSender<Event>,
     pub cut: watch::Receiver<bool>,
+    /// The minute in which trouble with the store was last logged.
+    pub trouble_logged: AtomicI64,
 }
 
 /// A poll under way.
@@ -45,6 +48,8 @@ pub struct Poll {
     n_hops: u32,
     /// Every redirect so far was permanent.
     permanent: bool,
+    /// The domains that redirected it, and when they answered.
+    passed: Vec<(Domain, Time)>,
     bytes: u64,
     elapsed: Duration,
 }
@@ -62,20 +67,29 @@ pub async fn guarded_step(context: &Arc<Context>, grant: Grant<Poll>) {
         Work::Start(feed) => *feed,
         Work::Hop(poll) => poll.input.id,
     };
-    let task = Arc::clone(context);
-    if tokio::spawn(async move { step(&task, grant).await }).await.is_err() {
+    let (task, reported) = (Arc::clone(context), Arc::new(AtomicBool::new(false)));
+    let told = Arc::clone(&reported);
+    if tokio::spawn(async move { step(&task, grant, &told).await }).await.is_err() {
         tracing::error!(feed = feed.0, "a poll failed by a fault of ours; please report it");
-        abandon(context, domain, feed, "a fault of ours; please report it".to_owned());
+        if !reported.load(Ordering::SeqCst) {
+            let (at, answer) = (context.clock.now(), Answered::Heard);
+            send(context, Event::Exchanged { domain, at, answer });
+        }
+        abandon(context, feed, "a fault of ours; please report it".to_owned());
     }
 }
 
 /// Carries out one granted request and what follows from it.
-async fn step(context: &Context, grant: Grant<Poll>) {
+async fn step(context: &Context, grant: Grant<Poll>, reported: &AtomicBool) {
     let mut poll = match grant.work {
         Work::Hop(poll) => *poll,
         Work::Start(feed) => match begin(context, feed, grant.generation) {
             Ok(poll) => poll,
-            Err(why) => return abandon(context, grant.domain, feed, why),
+            Err(why) => {
+                let (domain, at) = (grant.domain, context.clock.now());
+                send(context, Event::Exchanged { domain, at, answer: Answered::NotSent });
+                return abandon(context, feed, why);
+            }
         },
     };
     let at = *poll.at.get_or_insert_with(|| context.clock.now().floor_to_second());
@@ -87,8 +101,10 @@ async fn step(context: &Context, grant: Grant<Poll>) {
     };
     poll.bytes += exchange.facts.wire_bytes;
     poll.elapsed += exchange.facts.elapsed;
+    reported.store(true, Ordering::SeqCst);
     let verdict = report(context, grant.domain, &poll, &exchange).await;
     if let Fetched::Moved { to, permanent } = exchange.fetched {
+        poll.passed.push((poll.domain(), context.clock.now()));
         return hop(context, poll, to, permanent).await;
     }
     let reading = read(context, &poll, at, exchange.fetched, &exchange.facts, &verdict).await;
@@ -108,19 +124,20 @@ fn begin(context: &Context, feed: FeedId, generation: u32) -> Result<Poll, Strin
         url,
         n_hops: 0,
         permanent: true,
+        passed: Vec::new(),
         bytes: 0,
         elapsed: Duration::ZERO,
     })
 }
 
-fn abandon(context: &Context, domain: u32, feed: FeedId, why: String) {
-    let at = context.clock.now();
+/// A poll that ends without a record: the feed goes back to the time that the store has for it.
+fn abandon(context: &Context, feed: FeedId, why: String) {
+    let at = context.clock.now() + RECORD_RETRY;
     tracing::debug!(feed = feed.0, why, "poll abandoned");
-    send(context, Event::Exchanged { domain, at, answer: Answered::NotSent });
     let current = context.store.due(feed).ok().flatten();
     let finished = match current {
         Some((domain, due)) => {
-            let next_at = Some(due.next_at.unwrap_or(at));
+            let next_at = Some(due.next_at.map_or(at, |t| t.max(at)));
             Finished { feed, domain, next_at, generation: due.generation }
         }
         None => Finished { feed, domain: Domain::default(), next_at: None, generation: 0 },
@@ -134,6 +151,7 @@ fn abandon(context: &Context, domain: u32, feed: FeedId, why: String) {
         detail: why,
         candidates: Vec::new(),
         bytes: 0,
+        not_recorded: None,
     };
     send(context, Event::Finished { finished, answer });
 }
@@ -178,8 +196,10 @@ async fn report(context: &Context, domain: u32, poll: &Poll, exchange: &Exchange
 async fn hop(context: &Context, mut poll: Poll, to: Url, permanent: bool) {
     poll.n_hops += 1;
     if poll.n_hops > HOPS_MAX {
-        let detail = format!("more than {HOPS_MAX} redirects; the last one leads to {}",
-            feed::mask_secrets(&to));
+        let detail = format!(
+            "more than {HOPS_MAX} redirects; the last one leads to {}",
+            feed::mask_secrets(&to)
+        );
         let reading = Reading::Failed { detail, our_network: false, candidates: Vec::new() };
         return finish(context, poll, reading, &fetch::Facts::default(), None).await;
     }
@@ -226,13 +246,13 @@ async fn read(
             if !partial && poll.input.body_hash == Some(body_hash) {
                 return Reading::Unchanged { validators };
             }
-            let limits = context.settings.parse.clone();
+            let limits = context.settings.parse;
             let base = poll.url.clone();
             let read = move || read_document(&bytes, content_type.as_deref(), &base, &limits);
             let read = if facts.wire_bytes as usize > PARSE_INLINE_BYTES {
-                tokio::task::spawn_blocking(read).await.unwrap_or_else(|e| {
-                    Err((format!("the parser failed: {e}"), Vec::new()))
-                })
+                tokio::task::spawn_blocking(read)
+                    .await
+                    .unwrap_or_else(|e| Err((format!("the parser failed: {e}"), Vec::new())))
             } else {
                 read()
             };
@@ -283,15 +303,16 @@ fn observe(
     let window = &input.window;
     let in_window: HashSet<EntryKey> = window.entries().iter().map(|e| e.key).collect();
     let found = identify(&document.items, window);
-    let keys: Vec<_> =
-        found.iter().map(|i| i.key).filter(|key| !in_window.contains(key)).collect();
+    let keys: Vec<_> = found.iter().map(|i| i.key).filter(|key| !in_window.contains(key)).collect();
     let known = match context.store.known(input.id, &keys) {
         Ok(known) => known,
-        Err(e) => return Reading::Failed {
-            detail: format!("the store could not be read: {e}"),
-            our_network: true,
-            candidates: Vec::new(),
-        },
+        Err(e) => {
+            return Reading::Failed {
+                detail: format!("the store could not be read: {e}"),
+                our_network: true,
+                candidates: Vec::new(),
+            };
+        }
     };
     let dates = DocumentDates::judge(&document.items, response_date, at);
     let previous = input.last_success_at;
@@ -314,6 +335,7 @@ async fn finish(
         ended: context.clock.now(),
         url: &poll.url,
         permanent: poll.permanent && poll.n_hops > 0,
+        passed: &poll.passed,
         bytes: poll.bytes,
         elapsed: poll.elapsed,
         facts,
@@ -327,12 +349,13 @@ async fn finish(
         Ok(_) => finished,
         Err(error) => {
             // Nothing of this poll is kept, so nothing may be forgotten: the same poll is due again.
-            if !matches!(error, StoreError::Stale { .. }) {
-                tracing::error!(feed = feed.0, error = %error, "cannot record the poll");
+            if !matches!(error, StoreError::Stale { .. } | StoreError::NoFeed(_)) {
+                context.log_trouble(feed, &error);
+                answer.not_recorded = Some(error.to_string());
             }
             answer.outcome = Outcome::Failed;
-            answer.detail = format!("cannot record the poll: {error}");
-            answer.next_poll = next_at;
+            answer.n_new = 0;
+            answer.detail = format!("the poll could not be recorded: {error}");
             let retry_at = context.clock.now() + RECORD_RETRY;
             Finished { next_at: next_at.map(|_| retry_at), generation, ..finished }
         }
@@ -344,6 +367,14 @@ async fn finish(
 const RECORD_RETRY: Duration = Duration::from_secs(60);
 
 impl Context {
+    /// The same trouble hundreds of times a second is one line a minute.
+    fn log_trouble(&self, feed: FeedId, error: &StoreError) {
+        let minute = self.clock.now().secs() / 60;
+        if self.trouble_logged.swap(minute, Ordering::Relaxed) != minute {
+            tracing::error!(feed = feed.0, %error, "cannot record polls; they are repeated");
+        }
+    }
+
     /// Takes the blame for an outage back from these feeds and lets them be polled at `next_at`.
     pub async fn forgive(&self, feeds: &[FeedId], next_at: Time) {
         let why = "our own network was down; the feed is not to blame";
@@ -364,4 +395,3 @@ fn send(context: &Context, event: Event) {
     // The loop ends only with the engine; then nobody needs to know.
     let _ = context.events.send(event);
 }
-

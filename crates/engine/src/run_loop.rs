@@ -9,6 +9,7 @@ use dispatch::JobSender;
 use feed::{FeedId, Outcome, Time};
 use tokio::sync::{mpsc, watch};
 
+use crate::Watch;
 use crate::engine::Counters;
 use crate::event::{Answered, Asked, Event, Finished, PollAnswer};
 use crate::network::Network;
@@ -35,6 +36,7 @@ pub struct Loop {
     pub asked: HashMap<FeedId, Vec<Answers>>,
     /// Feeds that were blamed for what was our network's fault, until that is put right.
     pub to_forgive: HashSet<FeedId>,
+    pub watch: Watch,
 }
 
 impl Loop {
@@ -95,7 +97,7 @@ impl Loop {
         match event {
             Event::Exchanged { domain, at, answer } => self.exchanged(domain, at, answer),
             Event::Hop(poll) => self.hop(*poll),
-            Event::Finished { finished, answer } => self.finished(&finished, answer),
+            Event::Finished { finished, answer } => self.finished(&finished, &answer),
             Event::Ask { feeds, answers } => self.ask(feeds, &answers),
             Event::Rest(Asked { feed, domain, next_at, generation }) => {
                 let domain = self.plan.domain(&domain);
@@ -103,7 +105,10 @@ impl Loop {
             }
             Event::Forget(feed) => {
                 self.plan.forget(feed);
-                self.answer(feed, &refused(feed, "the feed was removed or paused".to_owned(), None));
+                self.answer(
+                    feed,
+                    &refused(feed, "the feed was removed or paused".to_owned(), None),
+                );
             }
         }
     }
@@ -197,13 +202,35 @@ impl Loop {
         }
     }
 
-    fn finished(&mut self, finished: &Finished, answer: PollAnswer) {
+    fn finished(&mut self, finished: &Finished, answer: &PollAnswer) {
         let domain = self.plan.domain(&finished.domain);
         self.plan.finished(finished.feed, domain, finished.next_at, finished.generation);
-        self.counters.poll_ended(&answer, self.context.clock.now());
-        self.answer(finished.feed, &answer);
+        let now = self.context.clock.now();
+        self.counters.poll_ended(answer, now);
+        self.network.recorded(answer.not_recorded.is_none());
+        if let Some(why) = answer.not_recorded.as_ref().filter(|_| self.watch == Watch::Asked) {
+            self.call_off(why);
+        }
+        self.answer(finished.feed, answer);
         if self.to_forgive.contains(&finished.feed) {
-            self.forgive(self.context.clock.now());
+            self.forgive(now);
+        }
+    }
+
+    /// Nothing can be kept, so nothing more is asked of anybody; the daemon tries again by itself.
+    fn call_off(&mut self, why: &str) {
+        let now = self.context.clock.now();
+        for work in self.plan.drain() {
+            match work {
+                Work::Start(feed) => {
+                    let detail = format!("not polled, since it could not be kept: {why}");
+                    let mut answer = refused(feed, detail, None);
+                    answer.outcome = Outcome::Failed;
+                    answer.not_recorded = Some(why.to_owned());
+                    self.answer(feed, &answer);
+                }
+                Work::Hop(poll) => self.give_up(*poll, now),
+            }
         }
     }
 
@@ -225,5 +252,6 @@ fn refused(feed: FeedId, detail: String, next_poll: Option<Time>) -> PollAnswer 
         detail,
         candidates: Vec::new(),
         bytes: 0,
+        not_recorded: None,
     }
 }

@@ -43,8 +43,7 @@ impl FeedUrl {
         } else {
             text.to_owned()
         };
-        let mut url =
-            Url::parse(&spelled).map_err(|e| AddressError::Syntax(mask_text(text), e))?;
+        let mut url = Url::parse(&spelled).map_err(|e| AddressError::Syntax(mask_text(text), e))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(AddressError::Scheme(mask_text(text), url.scheme().to_owned()));
         }
@@ -95,7 +94,9 @@ fn looks_like_bare_host(text: &str) -> bool {
     !text.contains("://")
         && name.contains('.')
         && port.bytes().all(|b| b.is_ascii_digit())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_') || b >= 0x80)
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_') || b >= 0x80)
 }
 
 /// What pace is kept for: the registrable domain (`example.co.uk`), or the bare address or
@@ -138,8 +139,11 @@ impl fmt::Display for Domain {
 /// Query values under these names are secrets (contract, "Values everywhere").
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["key", "token", "auth", "sig"].iter().any(|s| name.split(['_', '-', '.']).any(|part| part == *s))
-        || ["apikey", "accesskey", "authkey", "signature", "auth_token", "accesstoken"].contains(&name.as_str())
+    ["key", "token", "auth", "sig"]
+        .iter()
+        .any(|s| name.split(['_', '-', '.']).any(|part| part == *s))
+        || ["apikey", "accesskey", "authkey", "signature", "auth_token", "accesstoken"]
+            .contains(&name.as_str())
 }
 
 /// A URL for showing: `user:…@` and secret query values become `***`.

@@ -228,7 +228,10 @@ mod tests {
         ] {
             assert_eq!(keys(&[item("", a, "")]), keys(&[item("", b, "")]), "{a} and {b}");
         }
-        assert_ne!(keys(&[item("", "http://x/?id=1", "")]), keys(&[item("", "http://x/?id=2", "")]));
+        assert_ne!(
+            keys(&[item("", "http://x/?id=1", "")]),
+            keys(&[item("", "http://x/?id=2", "")])
+        );
     }
 
     #[test]
@@ -238,8 +241,7 @@ mod tests {
         let one = [item("g", "l1", "a")];
         let first = Window::default().observe(&one, &HashMap::new(), dates, at, None, false);
         let two = [item("g", "l2", "b"), item("g", "l1", "a")];
-        let second =
-            first.window.observe(&two, &HashMap::new(), dates, at, Some(at), false);
+        let second = first.window.observe(&two, &HashMap::new(), dates, at, Some(at), false);
         assert_eq!(second.n_new(), 1);
         assert_eq!(second.overlap, 1);
         // The older of the two leaves: what stays is still itself, not an edit of the other.

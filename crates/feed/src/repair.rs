@@ -54,21 +54,16 @@ impl DocumentDates {
         // One entry that was published just now is news, not a generated date.
         let on_the_fly = items.len() >= 2
             && items.iter().all(|i| i.published.or(i.updated).is_some_and(near))
-            && items.windows(2).all(|w| {
-                w[0].published.or(w[0].updated) == w[1].published.or(w[1].updated)
-            });
+            && items
+                .windows(2)
+                .all(|w| w[0].published.or(w[0].updated) == w[1].published.or(w[1].updated));
         DocumentDates { on_the_fly, skew_ms }
     }
 }
 
 /// The time to reckon with for one item found by the poll `at`. `previous` is the last successful
 /// poll before it, if there was one, and is given for entries that are new.
-pub fn repair(
-    item: &Item,
-    dates: DocumentDates,
-    at: Time,
-    previous: Option<Time>,
-) -> Published {
+pub fn repair(item: &Item, dates: DocumentDates, at: Time, previous: Option<Time>) -> Published {
     let claim = item.published.or(item.updated);
     let Some(claimed) = claim.filter(|_| !dates.on_the_fly) else {
         return Published { claim, at };
@@ -114,8 +109,11 @@ mod tests {
 
     #[test]
     fn one_item_published_just_now_is_not_on_the_fly() {
-        let dates =
-            DocumentDates::judge(&[dated(1000)], Some(Time::from_secs(1000)), Time::from_secs(1000));
+        let dates = DocumentDates::judge(
+            &[dated(1000)],
+            Some(Time::from_secs(1000)),
+            Time::from_secs(1000),
+        );
         assert!(!dates.on_the_fly);
     }
 

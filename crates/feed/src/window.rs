@@ -164,7 +164,11 @@ impl Window {
 
     pub fn decode(bytes: &[u8]) -> Result<Window, WindowError> {
         let [version, empty_now, rest @ ..] = bytes else {
-            return if bytes.is_empty() { Ok(Window::default()) } else { Err(WindowError("too short")) };
+            return if bytes.is_empty() {
+                Ok(Window::default())
+            } else {
+                Err(WindowError("too short"))
+            };
         };
         if *version != 1 {
             return Err(WindowError("unknown version"));
@@ -261,8 +265,7 @@ mod tests {
         let second = see(&first.window, &["b"]);
         let dates = DocumentDates::default();
         let at = Time::from_secs(200);
-        let third =
-            second.window.observe(&items(&["a", "b"]), &known, dates, at, None, false);
+        let third = second.window.observe(&items(&["a", "b"]), &known, dates, at, None, false);
         assert_eq!(third.sightings[0].1, Sighting::Returned);
         assert_eq!(third.n_new(), 0);
     }
@@ -274,8 +277,7 @@ mod tests {
         edited[0].title = Some("now with a title".to_owned());
         let at = Time::from_secs(200);
         let dates = DocumentDates::default();
-        let second =
-            first.window.observe(&edited, &Known::new(), dates, at, None, false);
+        let second = first.window.observe(&edited, &Known::new(), dates, at, None, false);
         assert_eq!(second.sightings[0].1, Sighting::Edited);
     }
 
@@ -284,8 +286,7 @@ mod tests {
         let first = see(&Window::default(), &["b", "a"]);
         let at = Time::from_secs(200);
         let dates = DocumentDates::default();
-        let second =
-            first.window.observe(&items(&["c"]), &Known::new(), dates, at, None, true);
+        let second = first.window.observe(&items(&["c"]), &Known::new(), dates, at, None, true);
         assert_eq!((second.n_new(), second.suspected_miss), (1, false));
         assert_eq!(second.window.entries().len(), 2);
     }

@@ -221,6 +221,6 @@ fn varies(chance: &mut Chance) -> Varies {
 
 /// Documents have a median of 17 kB and a mean of 43 kB: a long tail of full texts.
 fn bytes(window: usize, chance: &mut Chance) -> u32 {
-    let per_entry = chance.power_law(400.0, 40_000.0, 1.3);
+    let per_entry = chance.power_law(600.0, 15_000.0, 1.8);
     (900.0 + per_entry * window as f64) as u32
 }

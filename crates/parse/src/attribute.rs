@@ -62,7 +62,8 @@ impl<'a> Iterator for Pairs<'a> {
     type Item = (&'a str, &'a str);
 
     fn next(&mut self) -> Option<(&'a str, &'a str)> {
-        let rest = self.rest.trim_start_matches(|c| is_space(c) || matches!(c, '/' | '=' | '"' | '\''));
+        let rest =
+            self.rest.trim_start_matches(|c| is_space(c) || matches!(c, '/' | '=' | '"' | '\''));
         if rest.is_empty() {
             self.rest = rest;
             return None;

@@ -32,7 +32,10 @@ mod tests {
 
     #[test]
     fn padded_and_broken_lines_are_decoded_and_garbage_is_not() {
-        assert_eq!(decode("RXhhbXBsZSA8Yj5B\ndG9tPC9iPg==").as_deref(), Some("Example <b>Atom</b>"));
+        assert_eq!(
+            decode("RXhhbXBsZSA8Yj5B\ndG9tPC9iPg==").as_deref(),
+            Some("Example <b>Atom</b>")
+        );
         assert_eq!(decode("<b>"), None);
         assert_eq!(decode("/////w=="), None);
     }

@@ -34,7 +34,12 @@ fn digits_only(text: &str) -> Option<Time> {
         6 => moment((as_int(0..4)?, as_int(4..6)?, 1), Clock::default(), 0),
         8 => moment((as_int(0..4)?, as_int(4..6)?, as_int(6..8)?), Clock::default(), 0),
         14 => {
-            let clock = Clock { hour: as_int(8..10)?, minute: as_int(10..12)?, second: as_int(12..14)?, millis: 0 };
+            let clock = Clock {
+                hour: as_int(8..10)?,
+                minute: as_int(10..12)?,
+                second: as_int(12..14)?,
+                millis: 0,
+            };
             moment((as_int(0..4)?, as_int(4..6)?, as_int(6..8)?), clock, 0)
         }
         9 | 10 => Some(Time::from_secs(number)),
@@ -122,7 +127,8 @@ impl Parts {
         if let Some(month) = words::month(word) {
             // The last one counts: `mar, 02 mar 2004` begins with a weekday.
             self.month = Some(month);
-        } else if let Some(afternoon) = words::half_of_day(word).filter(|_| !self.is_military(word)) {
+        } else if let Some(afternoon) = words::half_of_day(word).filter(|_| !self.is_military(word))
+        {
             self.afternoon = Some(afternoon);
         } else if self.clock.is_some() && self.zone.is_none() {
             // `24:00:00 z`, `10:00 cest`, `10:00 (utc)`, `10:00 gmt+2`; words in the date are
@@ -241,9 +247,9 @@ fn full_year(year: i64, digits: usize) -> i64 {
 
 fn day_of_year(year: i64, day: i64) -> Option<(i64, i64, i64)> {
     let first = civil::Date::new(i16::try_from(year).ok()?, 1, 1).ok()?;
-    let date = (1..=i64::from(first.days_in_year())).contains(&day).then(|| {
-        first.checked_add(jiff::Span::new().days(day - 1)).ok()
-    })??;
+    let date = (1..=i64::from(first.days_in_year()))
+        .contains(&day)
+        .then(|| first.checked_add(jiff::Span::new().days(day - 1)).ok())??;
     Some((i64::from(date.year()), i64::from(date.month()), i64::from(date.day())))
 }
 
@@ -262,7 +268,8 @@ fn clock_at<'a>(hour: &str, after: &'a str) -> Option<(Clock, &'a str)> {
         Clock { hour: hour.parse().ok()?, minute: minute.parse().ok()?, ..Clock::default() };
     if let Some(tail) = rest.strip_prefix(':') {
         let (second, next) = split_digits(tail);
-        clock.second = if second.is_empty() { 0 } else { second.get(..2.min(second.len()))?.parse().ok()? };
+        clock.second =
+            if second.is_empty() { 0 } else { second.get(..2.min(second.len()))?.parse().ok()? };
         rest = next;
     }
     if let Some(tail) = rest.strip_prefix(['.', ','])

@@ -47,7 +47,8 @@ pub fn links(html: &[u8], content_type: Option<&str>, base: &Url) -> Vec<Candida
 }
 
 fn meta_charset(html: &[u8]) -> Option<String> {
-    let head = String::from_utf8_lossy(&html[..html.len().min(META_BYTES_MAX)]).to_ascii_lowercase();
+    let head =
+        String::from_utf8_lossy(&html[..html.len().min(META_BYTES_MAX)]).to_ascii_lowercase();
     let after = head.split_once("<meta")?.1.split_once("charset=")?.1;
     let label: String = after
         .trim_start_matches(['"', '\''])
@@ -173,8 +174,21 @@ fn looks_like_feed(href: &str) -> bool {
     let (path, query) = without_fragment.split_once('?').unwrap_or((without_fragment, ""));
     let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
     let by_name = [".rss", ".atom", ".rdf"].iter().any(|end| last.ends_with(end))
-        || ["rss", "atom", "feed", "feeds", "rss.xml", "atom.xml", "feed.xml", "index.xml", "rss2", "feed.json", "rss.php", "index.rdf"]
-            .contains(&last);
+        || [
+            "rss",
+            "atom",
+            "feed",
+            "feeds",
+            "rss.xml",
+            "atom.xml",
+            "feed.xml",
+            "index.xml",
+            "rss2",
+            "feed.json",
+            "rss.php",
+            "index.rdf",
+        ]
+        .contains(&last);
     let by_query = query.split('&').any(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         matches!(name, "feed" | "format" | "alt" | "type" | "output")

@@ -19,10 +19,7 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded
     if let Some(text) = by_shape(bytes) {
         return Decoded { text, warning: None };
     }
-    let claims = [
-        ("HTTP", content_type.and_then(charset)),
-        ("XML declaration", declared(bytes)),
-    ];
+    let claims = [("HTTP", content_type.and_then(charset)), ("XML declaration", declared(bytes))];
     let mut warning = None;
     for (who, label) in claims {
         let Some(label) = label else { continue };
@@ -107,7 +104,8 @@ fn mostly<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> Option<Cow<'a, st
     let beyond_ascii = text.chars().filter(|c| !c.is_ascii()).count();
     let replaced = text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
     // What is not UTF-8 hardly ever looks like it, so a few good sequences prove it.
-    let enough = if encoding == UTF_8 { replaced * 2 < beyond_ascii } else { replaced * 20 <= beyond_ascii };
+    let enough =
+        if encoding == UTF_8 { replaced * 2 < beyond_ascii } else { replaced * 20 <= beyond_ascii };
     enough.then_some(text)
 }
 
@@ -185,7 +183,9 @@ mod tests {
 
     #[test]
     fn multibyte_encodings_of_the_east_are_read() {
-        for (label, text) in [("gbk", "中文"), ("big5", "中文"), ("euc-jp", "日本"), ("euc-kr", "한국")] {
+        for (label, text) in
+            [("gbk", "中文"), ("big5", "中文"), ("euc-jp", "日本"), ("euc-kr", "한국")]
+        {
             let encoding = Encoding::for_label(label.as_bytes()).unwrap();
             let bytes = encoding.encode(text).0;
             check(&bytes, Some(&format!("text/xml;charset={label}")), text, false);

@@ -57,7 +57,10 @@ fn reference(rest: &str, out: &mut String, at: usize, warnings: &mut Warnings) -
 /// The name between `&` and `;`, with the length of the whole.
 fn name_of(rest: &str) -> Option<(&str, usize)> {
     let body = &rest.as_bytes()[1..];
-    let end = body.iter().take(NAME_BYTES_MAX).position(|b| !(b.is_ascii_alphanumeric() || *b == b'#'))?;
+    let end = body
+        .iter()
+        .take(NAME_BYTES_MAX)
+        .position(|b| !(b.is_ascii_alphanumeric() || *b == b'#'))?;
     let good = end > 0 && body[end] == b';' && body[0] != b';';
     good.then(|| (&rest[1..=end], end + 2))
 }

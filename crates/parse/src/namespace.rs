@@ -53,7 +53,9 @@ impl Ns {
             "purl.org/dc/terms" => Ns::DcTerms,
             "purl.org/rss/1.0/modules/content" => Ns::Content,
             "search.yahoo.com/mrss" | "www.rssboard.org/media-rss" => Ns::Media,
-            "www.itunes.com/dtds/podcast-1.0.dtd" | "example.com/dtds/podcast-1.0.dtd" => Ns::Itunes,
+            "www.itunes.com/dtds/podcast-1.0.dtd" | "example.com/dtds/podcast-1.0.dtd" => {
+                Ns::Itunes
+            }
             "purl.org/rss/1.0/modules/syndication" => Ns::Sy,
             "rssnamespace.org/feedburner/ext/1.0" => Ns::FeedBurner,
             "www.w3.org/1999/xhtml" | "www.w3.org/tr/rec-html40" => Ns::Xhtml,
@@ -115,9 +117,11 @@ impl<'a> Scopes<'a> {
 
     /// Treats the default namespace of the root, whatever it is, as that of its format.
     pub(crate) fn adopt_default(&mut self, ns: Ns) {
-        for row in self.declared.iter_mut().filter(|(_, prefix, known)| {
-            prefix.is_empty() && *known == Ns::Other
-        }) {
+        for row in self
+            .declared
+            .iter_mut()
+            .filter(|(_, prefix, known)| prefix.is_empty() && *known == Ns::Other)
+        {
             row.2 = ns;
         }
     }

@@ -109,6 +109,9 @@ impl<'a> Reader<'a> {
             "title" => self.in_title = !empty && self.opml.title.is_none(),
             "outline" => {
                 self.is_opml = true;
+                if !empty && attrs.get("xmlurl").is_none() && self.torn_outline(attrs) {
+                    return;
+                }
                 let folder = self.outline(attrs, empty);
                 if !empty {
                     self.open.push(folder);
@@ -122,7 +125,7 @@ impl<'a> Reader<'a> {
         match lower(name).as_ref() {
             "title" => self.in_title = false,
             "outline" if self.open.pop().is_none() => {
-                self.skip("</outline>".to_owned(), "it closes nothing");
+                self.skip("</outline>", "it closes nothing");
             }
             _ => {}
         }
@@ -134,6 +137,23 @@ impl<'a> Reader<'a> {
             if !title.is_empty() && self.opml.title.is_none() {
                 self.opml.title = Some(title);
             }
+        }
+    }
+
+    /// An outline whose tag seems to end early, because an attribute holds raw HTML with quotes
+    /// and angles: its address follows as text. Says whether it was one.
+    fn torn_outline(&mut self, attrs: Attributes<'a>) -> bool {
+        let rest = &self.text[self.at + 1..];
+        let end = ["<outline", "</outline", "</body"].iter().filter_map(|tag| rest.find(tag)).min();
+        let torn = rest[..end.unwrap_or(rest.len())].trim_end();
+        let address = torn.split_once("xmlUrl=\"").and_then(|(_, after)| after.split_once('"'));
+        match address {
+            Some((url, _)) if torn.ends_with("/>") && !url.trim().is_empty() => {
+                let url = crate::attribute::value(url.trim()).into_owned();
+                self.feed(url, attrs.text("title").or_else(|| attrs.text("text")), attrs);
+                true
+            }
+            _ => false,
         }
     }
 
@@ -155,7 +175,7 @@ impl<'a> Reader<'a> {
                 Some("link" | "include") => "it is a link to another list, which is not followed",
                 _ => "it has no xmlUrl",
             };
-            self.skip(what, why);
+            self.skip(&what, why);
             return None;
         };
         // An outline must have a text; without a title software repeats the address.
@@ -166,7 +186,7 @@ impl<'a> Reader<'a> {
 
     fn feed(&mut self, url: String, title: Option<String>, attrs: Attributes<'a>) {
         if self.opml.outlines.len() >= OUTLINES_MAX {
-            self.skip(url, "the list is longer than a million feeds");
+            self.skip(&url, "the list is longer than a million feeds");
             return;
         }
         let mut tags = Vec::new();
@@ -191,7 +211,7 @@ impl<'a> Reader<'a> {
                 let before = known.tags.len();
                 tags.iter().for_each(|tag| push_tag(&mut known.tags, tag));
                 if known.tags.len() == before {
-                    self.skip(url, "it is in the list twice");
+                    self.skip(&url, "it is in the list twice");
                 }
             }
             None => {
@@ -202,7 +222,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn skip(&mut self, what: String, why: &'static str) {
+    fn skip(&mut self, what: &str, why: &'static str) {
         if self.opml.skipped.len() < SKIPPED_MAX {
             let (line, column) = self.lines.place(self.at);
             let what = what.chars().take(200).collect();
@@ -213,7 +233,9 @@ impl<'a> Reader<'a> {
     fn finish(mut self) -> Result<Opml, NotOpml> {
         if !self.is_opml {
             return Err(NotOpml(match self.first {
-                Some(root) => format!("its first element is <{}>", root.chars().take(40).collect::<String>()),
+                Some(root) => {
+                    format!("its first element is <{}>", root.chars().take(40).collect::<String>())
+                }
                 None if self.text.trim().is_empty() => "it is empty".to_owned(),
                 None => "it has no element".to_owned(),
             }));
@@ -221,7 +243,7 @@ impl<'a> Reader<'a> {
         if !self.open.is_empty() {
             self.at = self.text.len();
             let n = self.open.len();
-            self.skip(format!("{n} </outline>"), "the file ends without them; they were supplied");
+            self.skip(&format!("{n} </outline>"), "the file ends without them; they were supplied");
         }
         Ok(self.opml)
     }

@@ -43,17 +43,18 @@ impl NotAFeed {
             "service" => NotAFeed::new(Kind::Xml, "an AtomPub service document"),
             "opensearchdescription" => NotAFeed::new(Kind::Xml, "an OpenSearch description"),
             "error" => NotAFeed::new(Kind::Xml, "an XML error message"),
-            _ => NotAFeed::new(Kind::Xml, format!("an XML document with the root <{}>", brief(root))),
+            _ => {
+                NotAFeed::new(Kind::Xml, format!("an XML document with the root <{}>", brief(root)))
+            }
         }
     }
 
     pub(crate) fn html(text: &str) -> NotAFeed {
         let advice = "`tidings discover` finds the feeds it names";
         match html_title(text) {
-            Some(title) => NotAFeed::new(
-                Kind::Html,
-                format!("an HTML page titled \"{title}\"; {advice}"),
-            ),
+            Some(title) => {
+                NotAFeed::new(Kind::Html, format!("an HTML page titled \"{title}\"; {advice}"))
+            }
             None => NotAFeed::new(Kind::Html, format!("an HTML page; {advice}")),
         }
     }
@@ -68,7 +69,10 @@ impl NotAFeed {
         } else if text.trim_start().starts_with('<') {
             NotAFeed::new(Kind::Xml, "an XML document without an element")
         } else {
-            NotAFeed::new(Kind::Text, format!("plain text that begins \"{}\"", brief(text.trim_start())))
+            NotAFeed::new(
+                Kind::Text,
+                format!("plain text that begins \"{}\"", brief(text.trim_start())),
+            )
         }
     }
 }
@@ -110,15 +114,13 @@ fn html_title(text: &str) -> Option<String> {
 
 /// The beginning of a text, on one line, short enough for a message.
 fn brief(text: &str) -> String {
-    let line: String = text
-        .chars()
-        .take(80)
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let line: String =
+        text.chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Whether this root, with these attributes, is one that names its feed elsewhere.
 pub(crate) fn is_html_root(local: &str, attrs: Attributes<'_>) -> bool {
-    matches!(local, "html" | "head" | "body") || attrs.get("xmlns").is_some_and(|ns| ns.ends_with("/xhtml"))
+    matches!(local, "html" | "head" | "body")
+        || attrs.get("xmlns").is_some_and(|ns| ns.ends_with("/xhtml"))
 }

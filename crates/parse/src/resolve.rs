@@ -97,7 +97,8 @@ fn addresses(html: &str, start: usize, end: usize) -> Vec<(std::ops::Range<usize
     while let Some(equals) = tag[at..].find('=') {
         let before = tag[..at + equals].trim_end_matches(is_space);
         let name = before.rsplit(|c: char| is_space(c) || matches!(c, '"' | '\'' | '/')).next();
-        let spaces = tag[at + equals + 1..].len() - tag[at + equals + 1..].trim_start_matches(is_space).len();
+        let spaces = tag[at + equals + 1..].len()
+            - tag[at + equals + 1..].trim_start_matches(is_space).len();
         let mut from = at + equals + 1 + spaces;
         let body = &tag[from..];
         let len = match body.chars().next() {
@@ -131,7 +132,10 @@ mod tests {
     #[test]
     fn relative_addresses_in_html_become_absolute_and_nothing_else_changes() {
         check("<a href=\"/x\">y</a> & <br>", "<a href=\"http://example.org/x\">y</a> & <br>");
-        check("<A  HREF='x?a=1&amp;b' title=\"href=/y\">", "<A  HREF='http://example.org/dir/x?a=1&amp;b' title=\"href=/y\">");
+        check(
+            "<A  HREF='x?a=1&amp;b' title=\"href=/y\">",
+            "<A  HREF='http://example.org/dir/x?a=1&amp;b' title=\"href=/y\">",
+        );
         check("<img src=p.png alt>", "<img src=http://example.org/dir/p.png alt>");
         check("<a href=\"#n\">", "<a href=\"#n\">");
         check("<a href=\"mailto:x@y\">", "<a href=\"mailto:x@y\">");
@@ -150,6 +154,9 @@ mod tests {
     #[test]
     fn only_web_addresses_become_a_base() {
         assert!(base("javascript:alert(1)", Some(&base_url())).is_none());
-        assert_eq!(base("sub/", Some(&base_url())).unwrap().as_str(), "http://example.org/dir/sub/");
+        assert_eq!(
+            base("sub/", Some(&base_url())).unwrap().as_str(),
+            "http://example.org/dir/sub/"
+        );
     }
 }

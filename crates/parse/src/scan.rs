@@ -124,10 +124,12 @@ impl<'a> Scanner<'a> {
             match bytes[i] {
                 b'>' => return (i, true),
                 b'<' => return (i, false),
-                quote @ (b'"' | b'\'') if after_equals => match self.quoted(&rest[i + 1..], quote) {
-                    Some(len) => i += len + 1,
-                    None => after_equals = false,
-                },
+                quote @ (b'"' | b'\'') if after_equals => {
+                    match self.quoted(&rest[i + 1..], quote) {
+                        Some(len) => i += len + 1,
+                        None => after_equals = false,
+                    }
+                }
                 b'=' => after_equals = true,
                 b if b.is_ascii_whitespace() => {}
                 _ => after_equals = false,

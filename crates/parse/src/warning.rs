@@ -130,7 +130,8 @@ impl LineCounter<'_> {
     fn line_of(&mut self, offset: usize) -> usize {
         let offset = offset.min(self.text.len());
         if offset > self.at {
-            self.line += self.text.as_bytes()[self.at..offset].iter().filter(|b| **b == b'\n').count();
+            self.line +=
+                self.text.as_bytes()[self.at..offset].iter().filter(|b| **b == b'\n').count();
             self.at = offset;
         }
         self.line

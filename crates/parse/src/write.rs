@@ -40,7 +40,9 @@ impl Published {
 
     /// The items that can be published, each with its id.
     fn identified(&self) -> impl Iterator<Item = (&str, &Item)> {
-        self.items.iter().filter_map(|item| Some((item.id.as_deref().or(item.link.as_deref())?, item)))
+        self.items
+            .iter()
+            .filter_map(|item| Some((item.id.as_deref().or(item.link.as_deref())?, item)))
     }
 }
 
@@ -97,7 +99,8 @@ impl Xml {
 /// Text without the characters that XML 1.0 cannot carry at all.
 fn sendable(text: &str) -> String {
     text.chars()
-        .filter(|c| !matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}'))
+        .filter(|c| matches!(c, '\t' | '\n' | '\r' | ' '..))
+        .filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}'))
         .collect()
 }
 

@@ -4,6 +4,7 @@ mod capture;
 mod draft;
 mod field;
 mod hint;
+mod open;
 mod vocabulary;
 mod walk;
 
@@ -23,7 +24,7 @@ pub(crate) fn document(
     mut warnings: Warnings,
 ) -> Result<Document, NotAFeed> {
     let root = find_root(text, &mut warnings)?;
-    let mut walk = walk::Walk::new(text, root, base, limits, warnings);
+    let mut walk = walk::Walk::new(text, &root, base, limits, warnings);
     walk.run();
     Ok(walk.into_document())
 }

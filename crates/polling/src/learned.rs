@@ -1,9 +1,19 @@
 //! What a policy remembers of one feed: a small versioned value that survives being stored, read
 //! back and upgraded. Replaying the observations reproduces it bit for bit. It decides nothing.
+//!
+//! ```
+//! use polling::{Learned, Policy};
+//!
+//! let policy: Policy = "lru-2".parse().unwrap();
+//! let stored = policy.start().encode();
+//! assert_eq!(Learned::decode(&policy, &stored), policy.start());
+//! assert_eq!(Learned::decode(&policy, b"not ours"), policy.start());
+//! ```
 
 use feed::{Observation, Time};
 
 use crate::Policy;
+use crate::bytes::{Reader, put_time};
 use crate::model::Model;
 use crate::model::histogram::Period;
 use crate::model::profile::Profile;
@@ -171,40 +181,5 @@ impl Memory {
             Memory::AdaptiveFetch(_) => Memory::AdaptiveFetch(adaptive_fetch::Interval::read(r)?),
         };
         reader.0.is_empty().then_some(memory)
-    }
-}
-
-/// No time is stored as this; [`Time`] cannot reach it in any calendar.
-const NO_TIME: i64 = i64::MIN;
-
-pub(crate) fn put_time(bytes: &mut Vec<u8>, time: Option<Time>) {
-    bytes.extend(time.map_or(NO_TIME, Time::millis).to_le_bytes());
-}
-
-/// Stored bytes, from the front; `None` when they end too early.
-pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
-
-impl Reader<'_> {
-    pub(crate) fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*head)
-    }
-
-    pub(crate) fn u8(&mut self) -> Option<u8> {
-        self.bytes().map(u8::from_le_bytes)
-    }
-
-    pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.bytes().map(u32::from_le_bytes)
-    }
-
-    pub(crate) fn i64(&mut self) -> Option<i64> {
-        self.bytes().map(i64::from_le_bytes)
-    }
-
-    pub(crate) fn time(&mut self) -> Option<Option<Time>> {
-        let ms = self.i64()?;
-        Some((ms != NO_TIME).then(|| Time::from_millis(ms)))
     }
 }

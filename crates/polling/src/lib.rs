@@ -15,6 +15,8 @@
 
 mod bounds;
 pub mod budget;
+mod bytes;
+mod decimal;
 mod duration;
 mod exact;
 mod learned;
@@ -33,8 +35,9 @@ pub mod relevance;
 pub mod restart;
 
 pub use bounds::{Bounds, BoundsError, Limit};
+pub use decimal::{Decimal, DecimalError};
 pub use duration::{DurationError, parse_duration, spoken, written};
-pub use exact::{Decimal, DecimalError, Fraction};
+pub use exact::Fraction;
 pub use learned::Learned;
 pub use policy::{Policy, PolicySpec, SpecError};
 pub use why::{Case, Cause, Why};

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use feed::Time;
 
-use crate::learned::Reader;
+use crate::bytes::Reader;
 
 /// Publication times of entries seen, oldest first, as seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -60,7 +60,12 @@ fn add_feeds(store: &Store, n: u32) -> Result<(), Box<dyn std::error::Error>> {
     let mut new = Vec::new();
     for i in 0..n {
         let url = format!("https://blog{i}.example{}.org/feeds/{i}/atom.xml", i % (n / 10 + 1));
-        new.push(NewFeed { url: FeedUrl::parse(&url)?, title: None, tags: vec!["all".into()] });
+        new.push(NewFeed {
+            url: FeedUrl::parse(&url)?,
+            title: None,
+            site: None,
+            tags: vec!["all".into()],
+        });
     }
     for some in new.chunks(10_000) {
         store.add_feeds(some, T0)?;

@@ -44,11 +44,14 @@ impl Store {
     }
 }
 
+/// A promise to wait is only replaced by another one: polls of one domain may be recorded in another
+/// order than they were made, and what is past binds nobody.
 pub(crate) fn keep(conn: &Connection, pace: &Pace) -> Result<(), Fault> {
     let sql = "insert into domains (name, last_request_at, not_before, reason) \
                values ($1, $2, $3, $4) on conflict (name) do update set \
                last_request_at = excluded.last_request_at, \
-               not_before = excluded.not_before, reason = excluded.reason";
+               not_before = coalesce(excluded.not_before, domains.not_before), \
+               reason = coalesce(excluded.reason, domains.reason)";
     conn.prepare_cached(sql)?.execute(params![
         pace.domain.as_str(),
         millis(pace.last_request_at),

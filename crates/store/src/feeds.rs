@@ -13,6 +13,8 @@ pub struct NewFeed {
     pub url: FeedUrl,
     /// As the list or the person calls it; the publisher's own title comes with the first poll.
     pub title: Option<String>,
+    /// The page it belongs to, likewise.
+    pub site: Option<String>,
     pub tags: Vec<String>,
 }
 
@@ -100,10 +102,13 @@ fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
 
 fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, Fault> {
     let domain = domains::number(conn, &new.url.domain())?;
-    let sql = "insert into feeds (url, given_title, added_at) values ($1, $2, $3) returning id";
+    let sql = "insert into feeds (url, given_title, site, added_at) values ($1, $2, $3, $4) \
+               returning id";
     let id: u32 = conn
         .prepare_cached(sql)?
-        .query_row(params![new.url.as_str(), new.title, now.millis()], |row| row.get(0))?;
+        .query_row(params![new.url.as_str(), new.title, new.site, now.millis()], |row| {
+            row.get(0)
+        })?;
     let sql = "insert into feed_state (feed, domain) values ($1, $2)";
     conn.prepare_cached(sql)?.execute(params![id, domain])?;
     Ok(FeedId(id))

@@ -17,6 +17,8 @@ pub struct Finding {
     pub feed: Option<FeedId>,
     pub what: String,
     pub remedy: String,
+    /// Worth knowing, but nothing is wrong.
+    pub harmless: bool,
 }
 
 impl Store {
@@ -57,7 +59,7 @@ impl Store {
 
 fn finding(feed: Option<i64>, what: String, remedy: &str) -> Finding {
     let feed = feed.and_then(|id| u32::try_from(id).ok()).map(FeedId);
-    Finding { feed, what, remedy: remedy.to_owned() }
+    Finding { feed, what, remedy: remedy.to_owned(), harmless: false }
 }
 
 fn pages(conn: &Connection) -> Result<Vec<Finding>, Fault> {
@@ -172,8 +174,9 @@ fn twins(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     })?;
     rows.map(|row| {
         let (one, other) = row?;
-        let what = format!("it looks like the same feed as {other}");
-        Ok(finding(Some(one), what, "remove one of the two if they are"))
+        let what = format!("it looks like the same feed as feed {other}");
+        let found = finding(Some(one), what, "remove one of the two if they are");
+        Ok(Finding { harmless: true, ..found })
     })
     .collect()
 }

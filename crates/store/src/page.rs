@@ -249,7 +249,7 @@ mod tests {
         for name in names {
             let url = FeedUrl::parse(&format!("https://{name}.example/f?token=x")).unwrap();
             let tags = if name == "delta" { vec!["Rest".to_owned()] } else { vec![] };
-            let new = NewFeed { url, title: Some(format!("{name} 100%")), tags };
+            let new = NewFeed { url, title: Some(format!("{name} 100%")), site: None, tags };
             store.add_feed(&new, NOW).unwrap();
         }
         let at = |s: u64| NOW + Duration::from_secs(s);

@@ -138,7 +138,7 @@ mod tests {
 
     fn add(store: &Store, n: u32) -> FeedId {
         let url = FeedUrl::parse(&format!("https://example.org/{n}")).unwrap();
-        store.add_feed(&NewFeed { url, title: None, tags: Vec::new() }, T0).unwrap().id
+        store.add_feed(&NewFeed { url, title: None, site: None, tags: Vec::new() }, T0).unwrap().id
     }
 
     /// A poll that brings one entry of so many bytes, and a validator for it.

@@ -9,8 +9,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// A feed aggregation engine that knows when to look.
 #[derive(Debug, Parser)]
 #[command(name = "tidings", version, about, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Start with `tidings import FILE.opml` or `tidings feed add URL`, then `tidings run`.\n\
-    Exit status: 0 done, 1 it failed (the message names what and why), 2 the call or the input is wrong.")]
+#[command(
+    after_help = "Start with `tidings import FILE.opml` or `tidings feed add URL`, then `tidings run`.\n\
+    Exit status: 0 done, 1 it failed (the message names what and why), 2 the call or the input is wrong."
+)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -248,7 +250,10 @@ pub enum Format {
 /// `90s`, `15m`, `1h`, `7d`, and `200ms` for gaps in tests.
 pub fn duration(text: &str) -> Result<Duration, String> {
     if let Some(ms) = text.strip_suffix("ms") {
-        return ms.parse().map(Duration::from_millis).map_err(|_| format!("`{text}` is no duration"));
+        return ms
+            .parse()
+            .map(Duration::from_millis)
+            .map_err(|_| format!("`{text}` is no duration"));
     }
     polling::parse_duration(text).map_err(|e| e.to_string())
 }

@@ -174,14 +174,12 @@ fn engine_settings(
     let mut settings = engine::Settings::new();
     let defaults = &file.defaults;
     if let Some(spec) = &defaults.policy {
-        settings.policy =
-            spec.parse::<PolicySpec>().map_err(|e| wrong(format!("policy: {e}")))?;
+        settings.policy = spec.parse::<PolicySpec>().map_err(|e| wrong(format!("policy: {e}")))?;
     }
     let eta = defaults.eta.as_ref().map_or(settings.bounds.eta, |t| t.0);
     let alpha = defaults.alpha.as_ref().map_or(settings.bounds.alpha, |t| t.0);
     let beta = defaults.beta.as_ref().map_or(settings.bounds.beta, |t| t.0);
-    settings.bounds =
-        Bounds::new(alpha, beta, eta).map_err(|e| wrong(e.to_string()))?.by_cause();
+    settings.bounds = Bounds::new(alpha, beta, eta).map_err(|e| wrong(e.to_string()))?.by_cause();
     settings.follow_hints = match defaults.hints.as_deref() {
         None | Some("lower") => true,
         Some("ignore") => false,

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use feed::Time;
 use serde::Serialize;
 
@@ -20,8 +20,7 @@ pub fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
     let read = if from_stdin {
         std::io::stdin().lock().take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes)
     } else {
-        std::fs::File::open(file)
-            .and_then(|f| f.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes))
+        std::fs::File::open(file).and_then(|f| f.take(INPUT_BYTES_MAX + 1).read_to_end(&mut bytes))
     };
     read.map_err(|e| input_error(format!("cannot read {}: {e}", file.display())))?;
     if bytes.len() as u64 > INPUT_BYTES_MAX {
@@ -54,7 +53,7 @@ pub fn print_line(text: &str) -> Result<(), Failure> {
 
 pub fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
     if std::io::stdout().is_terminal() {
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }

@@ -1,6 +1,8 @@
 //! Titles and texts for demonstration entries: plain words put together by a hash of the feed and
 //! the entry's number, so that the same entry always reads the same. No meaning is intended.
 
+use crate::etag::hash;
+
 const OPENINGS: [&str; 16] = [
     "A walk along",
     "Notes on",
@@ -103,13 +105,4 @@ fn pick<'a, T>(choices: &'a [T], feed: &str, number: usize, salt: u64) -> &'a T 
 
 fn draw(feed: &str, number: usize, salt: u64) -> u64 {
     hash(&[feed.as_bytes(), &number.to_le_bytes(), &salt.to_le_bytes()]) >> 7
-}
-
-/// FNV-1a: stable between releases, and nobody attacks a demonstration.
-pub fn hash(parts: &[&[u8]]) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for byte in parts.iter().flat_map(|p| p.iter().chain([&0xff])) {
-        hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    }
-    hash ^ (hash >> 32)
 }

@@ -1,7 +1,7 @@
 //! The demonstration's feeds: what they show at a moment, their validators, their mishaps.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use api::demo::{Dates, DemoFeed, Format, Mishap, router, with_mishaps};
@@ -167,9 +167,8 @@ async fn mishaps_come_and_go() {
 
 #[tokio::test]
 async fn a_population_with_mishaps_keeps_every_feed_and_shows_every_kind() {
-    let feeds: Vec<DemoFeed> = (0..100)
-        .map(|n| DemoFeed { path: format!("/{n}.xml"), ..hourly(Format::Rss) })
-        .collect();
+    let feeds: Vec<DemoFeed> =
+        (0..100).map(|n| DemoFeed { path: format!("/{n}.xml"), ..hourly(Format::Rss) }).collect();
     let served = with_mishaps(feeds, Time::from_secs(START));
     let kinds: std::collections::HashSet<_> =
         served.iter().filter_map(|f| f.mishap.as_ref()).map(std::mem::discriminant).collect();

@@ -7,9 +7,7 @@ use api::{Context, Live, router};
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
-use feed::{
-    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window,
-};
+use feed::{DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window};
 use store::{FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollRecord, Store};
 use tempfile::TempDir;
 use tower::ServiceExt;
@@ -62,7 +60,7 @@ fn site() -> Site {
 impl Site {
     fn add(&self, url: &str) -> FeedId {
         let url = FeedUrl::parse(url).unwrap();
-        let new = NewFeed { url, title: None, tags: vec![] };
+        let new = NewFeed { url, title: None, site: None, tags: vec![] };
         self.store.add_feed(&new, now() - Duration::from_secs(86_400)).unwrap().id
     }
 
@@ -71,7 +69,8 @@ impl Site {
         let at = now() - Duration::from_secs(300);
         let dates = DocumentDates::default();
         let seen = Window::default().observe(items, &Known::new(), dates, at, None, false);
-        let mut record = PollRecord::empty(feed, 0, at, Outcome::Seen, now() + Duration::from_secs(600));
+        let mut record =
+            PollRecord::empty(feed, 0, at, Outcome::Seen, now() + Duration::from_secs(600));
         record.status = Some(200);
         record.reason = Some("mavsync: <the> reason".to_owned());
         record.held = Some("held back by ttl".to_owned());
@@ -87,7 +86,7 @@ impl Site {
                 content: entry.content,
             })
             .collect();
-        record.window = Some(seen.window.clone());
+        record.window = Some(seen.window);
         self.store.record_blocking(record).unwrap();
     }
 
@@ -143,7 +142,11 @@ async fn the_list_says_how_every_feed_stands() {
 
     let text = site.text("/").await;
     assert!(text.contains("1 of 5 feeds in trouble"), "{text}");
-    assert!(text.contains("Well &#38; fine") && text.contains("5 min ago") && text.contains("in 10 min"));
+    assert!(
+        text.contains("Well &#38; fine")
+            && text.contains("5 min ago")
+            && text.contains("in 10 min")
+    );
     assert!(text.contains("No such page.") && text.contains("tidings discover"));
     assert!(text.contains("waiting for its first poll") && text.contains("never again"));
 
@@ -162,6 +165,7 @@ async fn long_lists_are_turned_page_by_page() {
     let new: Vec<NewFeed> = (0..120)
         .map(|n| NewFeed {
             url: FeedUrl::parse(&format!("https://s.example/{n:03}")).unwrap(),
+            site: None,
             title: None,
             tags: vec![],
         })
@@ -212,7 +216,10 @@ async fn nothing_a_publisher_writes_becomes_markup_of_ours() {
     for path in ["/".to_owned(), format!("/feed/{feed}"), "/?q=%3Cscript%3E%22".to_owned()] {
         let text = site.text(&path).await;
         for bad in ["<script", "onerror", "javascript:", "<img src=\"x\""] {
-            assert!(!text.replace("&#60;img src=x onerror=alert(1)", "").contains(bad), "{bad} at {path}");
+            assert!(
+                !text.replace("&#60;img src=x onerror=alert(1)", "").contains(bad),
+                "{bad} at {path}"
+            );
         }
     }
 }

@@ -56,9 +56,30 @@ pub(super) fn half_of_day(word: &str) -> Option<bool> {
 pub(super) fn is_filler(word: &str) -> bool {
     matches!(
         word,
-        "t" | "st" | "nd" | "rd" | "th" | "de" | "of" | "at" | "um" | "uhr" | "à" | "h" | "le"
-            | "om" | "kl" | "alle" | "ore" | "il" | "del" | "standard" | "daylight" | "summer"
-            | "time" | "the" | "on"
+        "t" | "st"
+            | "nd"
+            | "rd"
+            | "th"
+            | "de"
+            | "of"
+            | "at"
+            | "um"
+            | "uhr"
+            | "à"
+            | "h"
+            | "le"
+            | "om"
+            | "kl"
+            | "alle"
+            | "ore"
+            | "il"
+            | "del"
+            | "standard"
+            | "daylight"
+            | "summer"
+            | "time"
+            | "the"
+            | "on"
     ) || WEEKDAYS.iter().any(|day| word.starts_with(day))
 }
 
@@ -69,9 +90,9 @@ const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 pub(super) fn zone(name: &str) -> Option<i64> {
     let quarter_hours: i64 = match name {
         "z" | "gmt" | "ut" | "utc" | "wet" | "zulu" => 0,
-        "bst" | "cet" | "met" | "mez" | "wat" | "west" | "ist_ie" => 4,
-        "cest" | "mest" | "mesz" | "cedt" | "eet" | "cat" | "sast" | "sst_za" => 8,
-        "eest" | "msk" | "eat" | "trt" | "ast_sa" | "idt" => 12,
+        "bst" | "cet" | "met" | "mez" | "wat" | "west" => 4,
+        "cest" | "mest" | "mesz" | "cedt" | "eet" | "cat" | "sast" => 8,
+        "eest" | "msk" | "eat" | "trt" | "idt" => 12,
         "irst" => 14,
         "msd" | "gst" | "samt" => 16,
         "irdt" | "aft" => 18,

@@ -12,9 +12,13 @@ pub enum Dropped {
     Duplicate,
     SessionId,
     /// The same feed in a format that is preferred.
-    FormatTwin { kept: Url },
+    FormatTwin {
+        kept: Url,
+    },
     /// The other address continues this one and names a format.
-    Prefix { kept: Url },
+    Prefix {
+        kept: Url,
+    },
 }
 
 impl fmt::Display for Dropped {
@@ -23,15 +27,16 @@ impl fmt::Display for Dropped {
             Dropped::Duplicate => f.write_str("already in the list"),
             Dropped::SessionId => f.write_str("carries a session id"),
             Dropped::FormatTwin { kept } => write!(f, "the same feed as {kept} in another format"),
-            Dropped::Prefix { kept } => write!(f, "the same feed as {kept}, which names its format"),
+            Dropped::Prefix { kept } => {
+                write!(f, "the same feed as {kept}, which names its format")
+            }
         }
     }
 }
 
 /// Longest first, so that `atom10` is not read as `atom` with a rest.
 const ATOM: [&str; 5] = ["atom_1.0", "atom1.0", "atom_10", "atom10", "atom"];
-const RSS: [&str; 8] =
-    ["rss_2.0", "rss_200", "rss2.0", "rss200", "rss_20", "rss20", "rss2", "rss"];
+const RSS: [&str; 8] = ["rss_2.0", "rss_200", "rss2.0", "rss200", "rss_20", "rss20", "rss2", "rss"];
 
 /// Stands for any format token. No URL holds it.
 const TOKEN: char = '\u{0}';
@@ -191,7 +196,10 @@ mod tests {
     #[test]
     fn tokens_touch_no_letter_or_digit_and_hosts_are_kept_apart() {
         check(&["/anatomy", "/anrssy"], &["/anatomy", "/anrssy"]);
-        check(&["/rss.xml", "http://other.org/atom.xml"], &["/rss.xml", "http://other.org/atom.xml"]);
+        check(
+            &["/rss.xml", "http://other.org/atom.xml"],
+            &["/rss.xml", "http://other.org/atom.xml"],
+        );
         check(&["/rss1/x", "/atom/x"], &["/rss1/x", "/atom/x"]);
         check(&["/rss2.0.xml", "/atom_1.0.xml", "/rss.xml"], &["/atom_1.0.xml"]);
     }

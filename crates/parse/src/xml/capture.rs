@@ -23,7 +23,9 @@ pub(super) enum Mode {
     Html,
     /// Prose whose markup is written inline. With `shell`, one `div` around all of it is only a
     /// wrapper (Atom 1.0 says so).
-    Markup { shell: bool },
+    Markup {
+        shell: bool,
+    },
     Base64,
 }
 
@@ -76,11 +78,21 @@ enum Shell {
     #[default]
     None,
     Open(usize),
-    Closed { from: usize, to: usize, after: usize },
+    Closed {
+        from: usize,
+        to: usize,
+        after: usize,
+    },
 }
 
 impl Capture {
-    pub(super) fn new(field: Field, rank: u8, depth: usize, mode: Mode, bytes_max: usize) -> Capture {
+    pub(super) fn new(
+        field: Field,
+        rank: u8,
+        depth: usize,
+        mode: Mode,
+        bytes_max: usize,
+    ) -> Capture {
         Capture {
             field,
             rank,
@@ -136,7 +148,9 @@ impl Capture {
         match self.mode {
             Mode::Value | Mode::Base64 => return,
             Mode::Markup { .. } => {}
-            Mode::Html if level == 1 && tag.is_div() && self.text.trim().is_empty() && !tag.empty => {
+            Mode::Html
+                if level == 1 && tag.is_div() && self.text.trim().is_empty() && !tag.empty =>
+            {
                 self.unwrapped = true;
                 return;
             }
@@ -181,7 +195,12 @@ impl Capture {
     }
 
     /// The field's value: trimmed, decoded, with absolute links; nothing if it is empty.
-    pub(super) fn finish(self, base: Option<&Url>, offset: usize, w: &mut Warnings) -> Option<String> {
+    pub(super) fn finish(
+        self,
+        base: Option<&Url>,
+        offset: usize,
+        w: &mut Warnings,
+    ) -> Option<String> {
         let text = match self.shell {
             Shell::Closed { from, to, after } if self.text[after..].trim().is_empty() => {
                 &self.text[from..to]
@@ -268,9 +287,12 @@ fn shown_name(name: &str) -> &str {
 /// Elements of HTML that have no end tag.
 fn is_void(name: &str) -> bool {
     let local = name.rsplit(':').next().unwrap_or(name);
-    ["br", "img", "hr", "input", "meta", "area", "base", "col", "embed", "link", "param", "source", "track", "wbr"]
-        .iter()
-        .any(|void| local.eq_ignore_ascii_case(void))
+    [
+        "br", "img", "hr", "input", "meta", "area", "base", "col", "embed", "link", "param",
+        "source", "track", "wbr",
+    ]
+    .iter()
+    .any(|void| local.eq_ignore_ascii_case(void))
 }
 
 /// Whether a text holds tags or references, so that it must be HTML already.

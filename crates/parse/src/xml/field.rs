@@ -3,8 +3,9 @@
 use super::capture::Mode;
 use super::draft::{ItemDraft, enclosure};
 use super::hint;
+use super::open::Tag;
 use super::vocabulary::Field;
-use super::walk::{Tag, Walk};
+use super::walk::Walk;
 use crate::warning::Trouble;
 use crate::{date, resolve};
 
@@ -44,7 +45,10 @@ impl<'a> Walk<'a> {
     fn link_element(&mut self, tag: &Tag<'a>, rank: u8) {
         let Some(href) = tag.attrs.text("href") else { return };
         let href = resolve::link(&href, self.base());
-        let rel = tag.attrs.text("rel").map_or_else(|| "alternate".to_owned(), |r| r.to_ascii_lowercase());
+        let rel = tag
+            .attrs
+            .text("rel")
+            .map_or_else(|| "alternate".to_owned(), |r| r.to_ascii_lowercase());
         let rel = rel.rsplit('/').next().unwrap_or("").to_owned();
         let kind = tag.attrs.text("type");
         let page = kind.as_deref().is_none_or(|t| t.contains("html"));
@@ -72,7 +76,8 @@ impl<'a> Walk<'a> {
 
     fn file_element(&mut self, tag: &Tag<'a>, field: Field) {
         let (attrs, limits) = (tag.attrs, self.limits);
-        let url = attrs.text("url").or_else(|| attrs.text("href")).or_else(|| attrs.text("resource"));
+        let url =
+            attrs.text("url").or_else(|| attrs.text("href")).or_else(|| attrs.text("resource"));
         let length = attrs.text(if field == Field::Enclosure { "length" } else { "fileSize" });
         let file = enclosure(url, attrs.text("type"), length.as_deref(), self.base());
         if let (Some(file), Some((_, draft))) = (file, &mut self.item) {

@@ -79,7 +79,8 @@ fn of_feed(local: &str) -> Element {
         "title" => (Field::Title, 0),
         "link" => (Field::Link, 1),
         "guid" => (Field::Guid, 0),
-        "id" => (Field::Id, 0),
+        // Shops put their own `id` beside the `guid` of RSS.
+        "id" => (Field::Id, 1),
         "description" | "summary" => (Field::Summary, 0),
         "content" => (Field::Content, 0),
         "body" | "fullitem" => (Field::Content, 1),
@@ -146,7 +147,19 @@ pub(super) fn never_inside_text(ns: Ns, local: &str) -> bool {
     (ns.is_rss() || ns.is_atom())
         && matches!(
             local,
-            "item" | "entry" | "channel" | "guid" | "pubdate" | "description" | "category"
-                | "enclosure" | "published" | "updated" | "author" | "link" | "title" | "content"
+            "item"
+                | "entry"
+                | "channel"
+                | "guid"
+                | "pubdate"
+                | "description"
+                | "category"
+                | "enclosure"
+                | "published"
+                | "updated"
+                | "author"
+                | "link"
+                | "title"
+                | "content"
         )
 }

@@ -4,8 +4,9 @@
 use url::Url;
 
 use super::Root;
-use super::capture::{Capture, Inline, Mode};
+use super::capture::{Capture, Inline};
 use super::draft::{FactsDraft, ItemDraft, PersonDraft};
+use super::open::Tag;
 use super::vocabulary::{Element, Field, element, never_inside_text};
 use crate::attribute::{Attributes, value};
 use crate::namespace::{Ns, Scopes, lower};
@@ -19,35 +20,28 @@ pub(super) struct Walk<'a> {
     /// Names of the open elements, as written.
     stack: Vec<&'a str>,
     n_too_deep: usize,
-    scopes: Scopes<'a>,
+    pub(super) scopes: Scopes<'a>,
     outer_base: Option<&'a Url>,
     bases: Vec<(usize, Url)>,
     /// The element whose content does not concern us.
-    skip: Option<usize>,
+    pub(super) skip: Option<usize>,
     pub(super) capture: Option<Capture>,
-    person: Option<PersonDraft>,
+    pub(super) person: Option<PersonDraft>,
     pub(super) item: Option<(usize, ItemDraft)>,
-    items: Vec<feed::Item>,
+    pub(super) items: Vec<feed::Item>,
     pub(super) facts: FactsDraft,
     pub(super) format: Format,
-    atom: bool,
+    pub(super) atom: bool,
     pub(super) limits: &'a Limits,
     pub(super) warnings: Warnings,
     pub(super) at: usize,
-    full: bool,
-}
-
-/// A start tag with its meaning.
-pub(super) struct Tag<'a> {
-    pub(super) ns: Ns,
-    pub(super) local: &'a str,
-    pub(super) attrs: Attributes<'a>,
+    pub(super) full: bool,
 }
 
 impl<'a> Walk<'a> {
     pub(super) fn new(
         text: &'a str,
-        root: Root,
+        root: &Root,
         base: Option<&'a Url>,
         limits: &'a Limits,
         warnings: Warnings,
@@ -79,7 +73,8 @@ impl<'a> Walk<'a> {
 
     /// The root itself: an `entry` alone is an item, everything else only holds.
     fn open_root(&mut self, ns: Ns) {
-        let Some(Token::Start { name, attrs, empty }) = self.scanner.next(&mut self.warnings) else {
+        let Some(Token::Start { name, attrs, empty }) = self.scanner.next(&mut self.warnings)
+        else {
             return;
         };
         let attrs = Attributes::new(attrs);
@@ -232,82 +227,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn open(&mut self, tag: &Tag<'a>, meaning: Element, depth: usize) {
-        // Guests of the other family (Atom in RSS) only fill what the hosts leave open.
-        let guest = (tag.ns.is_atom() && !self.atom) || (tag.ns.is_rss() && self.atom_strictly());
-        let rank = |rank: u8| if guest { rank + 10 } else { rank };
-        if let Some(person) = &self.person {
-            let field = match tag.local {
-                "name" => Field::PersonName,
-                "email" => Field::PersonEmail,
-                _ => {
-                    self.skip = Some(depth);
-                    return;
-                }
-            };
-            if depth == person.depth + 1 {
-                self.begin(field, 0, depth, Mode::Value);
-            }
-            return;
-        }
-        match meaning {
-            Element::Container => {}
-            Element::Foreign => self.skip = Some(depth),
-            Element::Item if self.items.len() >= self.limits.items_max => {
-                self.warnings.note(Trouble::TooManyItems, self.at);
-                self.close_to(0);
-                self.full = true;
-            }
-            Element::Item => {
-                let mut draft = ItemDraft::default();
-                if let Some(about) = tag.attrs.text("about") {
-                    if resolve::is_web(&about) {
-                        draft.link.offer(8, about.clone());
-                    }
-                    draft.id.offer(1, about);
-                }
-                self.item = Some((depth, draft));
-            }
-            Element::Person if self.item.is_none() => self.skip = Some(depth),
-            Element::Person => {
-                let own = if self.atom { 0 } else { 2 };
-                self.person = Some(PersonDraft { depth, rank: rank(own), ..PersonDraft::default() });
-            }
-            Element::Field(field, own) => self.open_field(tag, field, rank(own), depth),
-        }
-    }
-
-    fn atom_strictly(&self) -> bool {
-        self.atom && (self.scopes.declares(Ns::Atom10) || self.scopes.declares(Ns::Atom03))
-    }
-
-    /// Neither the element at `depth` nor what it holds concerns us.
-    pub(super) fn skip_from(&mut self, depth: usize) {
-        self.skip = Some(depth);
-    }
-
-    pub(super) fn begin(&mut self, field: Field, rank: u8, depth: usize, mode: Mode) {
-        let bytes_max = self.limits.field_bytes_max;
-        self.capture = Some(Capture::new(field, rank, depth, mode, bytes_max));
-    }
-
-    /// How the prose of a tag is written.
-    pub(super) fn prose_mode(&self, tag: &Tag<'a>) -> Mode {
-        let atom = tag.ns.is_atom() || (self.atom && tag.ns.is_rss());
-        if tag.ns == Ns::Xhtml {
-            return Mode::Markup { shell: false };
-        }
-        Mode::of(tag.attrs, atom, atom && self.format != Format::Atom03)
-    }
-
     fn end(&mut self, name: &str) {
         if self.n_too_deep > 0 {
             self.n_too_deep -= 1;
             return;
         }
-        let found = self.stack.iter().rposition(|open| {
-            *open == name || open.eq_ignore_ascii_case(name)
-        });
+        let found =
+            self.stack.iter().rposition(|open| *open == name || open.eq_ignore_ascii_case(name));
         let Some(depth) = found else {
             self.warnings.note(Trouble::StrayEnd, self.at);
             return;
@@ -319,7 +245,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Closes every open element down to `depth`, that one included.
-    fn close_to(&mut self, depth: usize) {
+    pub(super) fn close_to(&mut self, depth: usize) {
         while self.stack.len() > depth {
             let top = self.stack.len() - 1;
             let Some(name) = self.stack.pop() else { return };

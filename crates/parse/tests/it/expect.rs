@@ -338,19 +338,16 @@ fn equal(a: &Value, b: &Value) -> Option<bool> {
             parse::Format::Atom03 => name == "atom03" || name.starts_with("atom0"),
             parse::Format::JsonFeed1 => name.starts_with("json"),
         },
-        (Value::Dict(ours), Value::Dict(theirs)) => theirs.iter().all(|(key, value)| {
-            ours.get(key).is_none_or(|own| equal(own, value) != Some(false))
-        }),
+        (Value::Dict(ours), Value::Dict(theirs)) => theirs
+            .iter()
+            .all(|(key, value)| ours.get(key).is_none_or(|own| equal(own, value) != Some(false))),
         _ => a == b,
     })
 }
 
 fn moment(parts: &[Value]) -> Option<feed::Time> {
     let n = |i: usize| if let Value::Int(n) = parts[i] { n } else { 0 };
-    let text = format!(
-        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
-        n(0), n(1), n(2), n(3), n(4), n(5)
-    );
+    let text = format!("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", n(0), n(1), n(2), n(3), n(4), n(5));
     text.parse().ok()
 }
 

@@ -10,7 +10,8 @@ fn read(text: &str) -> Document {
 
 #[track_caller]
 fn item(inner: &str) -> feed::Item {
-    let mut doc = read(&format!("<rss version='2.0'><channel><item>{inner}</item></channel></rss>"));
+    let mut doc =
+        read(&format!("<rss version='2.0'><channel><item>{inner}</item></channel></rss>"));
     assert_eq!(doc.items.len(), 1, "{doc:?}");
     doc.items.remove(0)
 }
@@ -94,11 +95,8 @@ fn files_become_enclosures_once() {
          <media:content url='http://e.org/b.mp4' type='video/mp4'/></media:group>
          <enclosure url=''/>",
     );
-    let shown: Vec<_> = a
-        .enclosures
-        .iter()
-        .map(|e| (e.url.as_str(), e.mime_type.as_deref(), e.length))
-        .collect();
+    let shown: Vec<_> =
+        a.enclosures.iter().map(|e| (e.url.as_str(), e.mime_type.as_deref(), e.length)).collect();
     assert_eq!(
         shown,
         [
@@ -113,12 +111,18 @@ fn files_become_enclosures_once() {
 #[test]
 fn atom_text_is_taken_as_its_type_says() {
     assert_eq!(entry("<title>a &lt;b> c</title>").title.as_deref(), Some("a <b> c"));
-    assert_eq!(entry("<title type='html'>a &lt;b>c&lt;/b></title>").title.as_deref(), Some("a <b>c</b>"));
-    let xhtml = "<title type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>a &lt; <i>b</i><br/></div></title>";
+    assert_eq!(
+        entry("<title type='html'>a &lt;b>c&lt;/b></title>").title.as_deref(),
+        Some("a <b>c</b>")
+    );
+    let xhtml = "<title type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>\
+                 a &lt; <i>b</i><br/></div></title>";
     assert_eq!(entry(xhtml).title.as_deref(), Some("a &lt; <i>b</i><br />"));
-    let prefixed = "<content type='xhtml' xmlns:x='http://www.w3.org/1999/xhtml'><x:div><x:p>a</x:p></x:div></content>";
+    let prefixed = "<content type='xhtml' xmlns:x='http://www.w3.org/1999/xhtml'>\
+                    <x:div><x:p>a</x:p></x:div></content>";
     assert_eq!(entry(prefixed).content.as_deref(), Some("<p>a</p>"));
-    let person = "<author><name>A</name><uri>http://e.org</uri></author><author><name>B</name></author>";
+    let person =
+        "<author><name>A</name><uri>http://e.org</uri></author><author><name>B</name></author>";
     assert_eq!(entry(person).author.as_deref(), Some("A, B"));
     assert_eq!(entry("<source><title>s</title><id>i</id></source>").title, None);
 }
@@ -137,7 +141,8 @@ fn relative_links_follow_the_nearest_base() {
 #[test]
 fn broken_markup_is_repaired_and_said() {
     let doc = read(
-        "\n\n junk <?xml version='1.0'?><rss version=2.0><channel><title>R&D &nbsp; &foo;\u{1}</title>
+        "\n\n junk <?xml version='1.0'?><rss version=2.0><channel>
+         <title>R&D &nbsp; &foo;\u{1}</title>
          <item><title>one<link>http://e.org/1</link><guid isPermaLink=false>1</guid>
          <item><title>two < three</title><description><p>x<br>y</description></item>
          </channel>",
@@ -148,7 +153,15 @@ fn broken_markup_is_repaired_and_said() {
     assert_eq!(doc.items[0].link.as_deref(), Some("http://e.org/1"));
     assert_eq!(doc.items[1].summary.as_deref(), Some("<p>x<br />y</p>"));
     let said = doc.warnings.join("\n");
-    for fault in ["text before", "`&` that begins no", "undefined entity, left as written (`&foo;`)", "XML forbids", "missing end", "opens no tag", "breaks off"] {
+    for fault in [
+        "text before",
+        "`&` that begins no",
+        "undefined entity, left as written (`&foo;`)",
+        "XML forbids",
+        "missing end",
+        "opens no tag",
+        "breaks off",
+    ] {
         assert!(said.contains(fault), "{fault} is not in:\n{said}");
     }
 }
@@ -163,7 +176,10 @@ fn a_cut_document_keeps_whole_items_and_those_whose_id_is_known() {
 
 #[test]
 fn an_error_message_before_the_feed_is_skipped() {
-    let doc = read("<br />\n<b>Warning</b>: x in <b>y.php</b><br /><?xml version='1.0'?><rss version='2.0'><channel><title>t</title></channel></rss>");
+    let doc = read(
+        "<br />\n<b>Warning</b>: x in <b>y.php</b><br /><?xml version='1.0'?>\
+         <rss version='2.0'><channel><title>t</title></channel></rss>",
+    );
     assert_eq!(doc.title.as_deref(), Some("t"));
     assert_eq!(doc.warnings.len(), 1, "{:?}", doc.warnings);
 }
@@ -171,7 +187,8 @@ fn an_error_message_before_the_feed_is_skipped() {
 #[test]
 fn entities_of_a_dtd_are_not_expanded() {
     let doc = read(
-        "<!DOCTYPE r [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'><!ENTITY f SYSTEM 'file:///etc/passwd'>]>
+        "<!DOCTYPE r [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>
+         <!ENTITY f SYSTEM 'file:///etc/passwd'>]>
          <rss><channel><title>&b;&f;</title></channel></rss>",
     );
     assert_eq!(doc.title.as_deref(), Some("&b;&f;"));
@@ -180,8 +197,10 @@ fn entities_of_a_dtd_are_not_expanded() {
 #[test]
 fn limits_cut_with_a_warning() {
     let limits = Limits { items_max: 2, depth_max: 5, field_bytes_max: 4, list_max: 1 };
-    let text = "<rss><channel><item><title>éééé</title><category>a</category><category>b</category>
-        </item><item><description><a><b><c>x</c></b></a></description></item><item/><item/></channel></rss>";
+    let text = "<rss><channel><item><title>éééé</title><category>a</category>
+        <category>b</category></item><item><description><a><b><c>x</c></b></a></description></item>
+        <item/><item/>
+        </channel></rss>";
     let doc = document(text.as_bytes(), None, None, &limits).unwrap();
     assert_eq!(doc.items.len(), 2);
     assert_eq!(doc.items[0].title.as_deref(), Some("éé"));
@@ -214,8 +233,10 @@ fn json_feed_items_survive_values_of_wrong_types() {
     let doc = read(
         r#"{"version":"https://jsonfeed.org/version/1","title":7,"home_page_url":"http://e.org",
         "items":[{"id":5,"title":null,"content_text":"a < b","tags":["x",1,"x"],
-        "author":{"name":"A"},"attachments":[{"mime_type":"a/b"},{"url":"http://e.org/f","size_in_bytes":3}]},
-        "nonsense",{"id":"6","date_published":"2003-12-31T10:14:55Z","external_url":"http://o.org"}]}"#,
+        "author":{"name":"A"},"attachments":[{"mime_type":"a/b"},
+        {"url":"http://e.org/f","size_in_bytes":3}]},
+        "nonsense",
+        {"id":"6","date_published":"2003-12-31T10:14:55Z","external_url":"http://o.org"}]}"#,
     );
     assert_eq!((doc.title.as_deref(), doc.items.len()), (None, 2));
     let first = &doc.items[0];

@@ -43,7 +43,13 @@ impl Case {
             .and_then(|location| served.join(&location).ok())
             .filter(|url| url.scheme() == "http")
             .unwrap_or(served);
-        Case { name, condition: after("Expect:"), content_type: header("Content-type"), base, bytes }
+        Case {
+            name,
+            condition: after("Expect:"),
+            content_type: header("Content-type"),
+            base,
+            bytes,
+        }
     }
 
     fn parse(&self) -> Result<parse::Document, parse::NotAFeed> {
@@ -64,8 +70,7 @@ fn roots() -> Vec<std::path::PathBuf> {
 #[test]
 fn well_formed_documents_show_the_items_that_their_markup_shows() {
     for root in roots() {
-        let cases =
-            cases(&root, |name| name.starts_with("wellformed/") && !name.contains("/cdf"));
+        let cases = cases(&root, |name| name.starts_with("wellformed/") && !name.contains("/cdf"));
         assert!(!cases.is_empty());
         let (mut good, mut wrong) = (0, Vec::new());
         for case in &cases {
@@ -109,7 +114,12 @@ fn expected_values_hold_but_for_the_deliberate_differences() {
             .iter()
             .filter(|case| !listed.contains_key(&case.name))
             .map(|case| {
-                format!("{}: {} but {:#?}", case.name, case.condition.as_ref().unwrap(), case.parse())
+                format!(
+                    "{}: {} but {:#?}",
+                    case.name,
+                    case.condition.as_ref().unwrap(),
+                    case.parse()
+                )
             })
             .collect();
         println!(

@@ -6,8 +6,11 @@ use crate::corpus;
 
 #[track_caller]
 fn body(inner: &str) -> Opml {
-    read(format!("<opml version='2.0'><head><title>L</title></head><body>{inner}</body></opml>").as_bytes())
-        .unwrap()
+    read(
+        format!("<opml version='2.0'><head><title>L</title></head><body>{inner}</body></opml>")
+            .as_bytes(),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -21,8 +24,7 @@ fn real_lists_give_every_feed_that_they_name() {
         // Every address stands in one attribute; a feed listed twice is one outline.
         let named = text.matches("xmlUrl=\"").count() + text.matches("xmlurl=\"").count();
         let repeated = list.skipped.iter().filter(|s| s.why.contains("twice")).count();
-        let shared_tags: usize =
-            list.outlines.iter().map(|o| o.tags.len().saturating_sub(1)).sum();
+        let shared_tags: usize = list.outlines.iter().map(|o| o.tags.len().saturating_sub(1)).sum();
         let empty = text.matches("xmlUrl=\"\"").count();
         assert!(
             list.outlines.len() + repeated + shared_tags + empty >= named
@@ -82,7 +84,8 @@ fn a_feed_in_two_folders_has_two_tags() {
 #[test]
 fn broken_lists_are_read_and_what_is_skipped_has_a_place_and_a_reason() {
     let list = read(
-        b"<?xml version='1.0'?>\n<opml><body>\n<outline text='R&D' xmlUrl='http://e.org/?a=1&b=2'>\n\
+        b"<?xml version='1.0'?>\n<opml><body>\n\
+          <outline text='R&D' xmlUrl='http://e.org/?a=1&b=2'>\n\
           <outline text='no address'/>\n<outline text='second' xmlUrl='http://e.org/2'/>\n\
           <outline text='F & Co'>\n <outline xmlUrl=http://e.org/3 text=three>\n</body>",
     )
@@ -94,6 +97,19 @@ fn broken_lists_are_read_and_what_is_skipped_has_a_place_and_a_reason() {
     let first = &list.skipped[0];
     assert_eq!((first.line, first.column, first.what.as_str()), (4, 1, "no address"));
     assert!(first.why.contains("xmlUrl"));
+}
+
+#[test]
+fn an_outline_torn_by_raw_html_keeps_its_address() {
+    let list = body(
+        "<outline text='f'><outline text=\"S\" description=\"at <a href=\"http://x/\">X</a>\" \
+         xmlUrl=\"http://e.org/s?a=1&amp;b\" type=\"rss\" /><outline xmlUrl='http://e.org/t'/>\
+         </outline>",
+    );
+    let found: Vec<_> =
+        list.outlines.iter().map(|o| (o.url.as_str(), o.tags[0].as_str())).collect();
+    assert_eq!(found, [("http://e.org/s?a=1&b", "f"), ("http://e.org/t", "f")]);
+    assert!(list.skipped.is_empty(), "{:?}", list.skipped);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Real documents, and what must come out of them.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on may stop")]
 
 mod corpus;
 mod difference;

@@ -23,11 +23,41 @@ fn read_all_ways(bytes: &[u8]) {
 
 /// Pieces of which broken documents are made.
 const PIECES: [&str; 36] = [
-    "<rss version='2.0'>", "<channel>", "<item>", "</item>", "<item/>", "<title>", "</title>",
-    "<description>", "</description>", "<link>", "</link>", "<link href='x' rel='self'/>", "<guid>",
-    "</guid>", "<![CDATA[", "]]>", "<!--", "-->", "<?xml version='1.0' encoding='utf-16'?>", "&amp;",
-    "&", "&#x;", "&#150;", "<", ">", "\"", "'", "=", "\u{0}", "é", "<div xmlns='x'>", "</div>",
-    "<feed xmlns='http://www.w3.org/2005/Atom'>", "<entry xml:base='../'>", "<author><name>",
+    "<rss version='2.0'>",
+    "<channel>",
+    "<item>",
+    "</item>",
+    "<item/>",
+    "<title>",
+    "</title>",
+    "<description>",
+    "</description>",
+    "<link>",
+    "</link>",
+    "<link href='x' rel='self'/>",
+    "<guid>",
+    "</guid>",
+    "<![CDATA[",
+    "]]>",
+    "<!--",
+    "-->",
+    "<?xml version='1.0' encoding='utf-16'?>",
+    "&amp;",
+    "&",
+    "&#x;",
+    "&#150;",
+    "<",
+    ">",
+    "\"",
+    "'",
+    "=",
+    "\u{0}",
+    "é",
+    "<div xmlns='x'>",
+    "</div>",
+    "<feed xmlns='http://www.w3.org/2005/Atom'>",
+    "<entry xml:base='../'>",
+    "<author><name>",
     "<content type='xhtml'>",
 ];
 
@@ -79,7 +109,9 @@ proptest! {
 /// Each of these made a careless scanner search to the end of the text for every opening.
 #[test]
 fn long_hostile_documents_are_read_to_their_end() {
-    for piece in ["<!--", "<![CDATA[", "<?", "<!a [", "<a \"", "<a b=\"", "< ", "&", "<a ", "</a", "<i>"] {
+    for piece in
+        ["<!--", "<![CDATA[", "<?", "<!a [", "<a \"", "<a b=\"", "< ", "&", "<a ", "</a", "<i>"]
+    {
         let text = format!("<rss><channel><item><title>{}", piece.repeat(200_000));
         let _ = document(text.as_bytes(), None, Some(&base()), &Limits::default());
         let _ = opml::read(text.as_bytes());

@@ -71,7 +71,11 @@ fn json_is_read_back() {
 
 #[test]
 fn characters_that_xml_cannot_carry_are_left_out() {
-    let item = Item { id: Some("1".to_owned()), title: Some("a\u{0}\u{b}b".to_owned()), ..Item::default() };
+    let item = Item {
+        id: Some("1".to_owned()),
+        title: Some("a\u{0}\u{b}b".to_owned()),
+        ..Item::default()
+    };
     let doc = Published { items: vec![item], ..Published::default() };
     for text in [atom(&doc), rss(&doc)] {
         let read = document(text.as_bytes(), None, None, &Limits::default()).unwrap();

@@ -26,7 +26,7 @@ pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
         let d = &feeds[i];
         // Solve 1 − e^{−r}(1 + r) = price·λ/w for r = λ/f.
         let share = price / worth(d);
-        if !(share < 1.0) { 0.0 } else { d.rate / inverse(share) }
+        if share < 1.0 { d.rate / inverse(share) } else { 0.0 }
     })
 }
 

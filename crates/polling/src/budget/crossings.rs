@@ -7,62 +7,51 @@
 //! again then. Every decision is made on the same [`Standing`] that the scan uses, so both choose
 //! the same polls; a test proves it.
 //!
-//! A fresh key aims below the bar, so that a bar that trembles by a few percent costs nothing.
+//! A fresh key aims far below the bar, so that a bar that trembles costs nothing.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Tracked, crossings::Crossings, two_steps::Threshold};
+//! use polling::model::{Model, homogeneous::Homogeneous};
+//!
+//! let model = Model::Homogeneous(Homogeneous { rate: 0.02 });
+//! let feeds = [Tracked { last: Some(Time::from_secs(0)), ..Tracked::new(model) }];
+//! let (mut crossings, mut tau) = (Crossings::default(), Threshold::new(100.0));
+//! crossings.insert(0, &feeds[0], tau.tau(), Time::from_secs(0));
+//! // U = 0.02·t²/2 reaches 100 after 100 seconds.
+//! assert!(crossings.plan(Time::from_secs(99), 1, &mut tau.clone(), &feeds).is_empty());
+//! assert_eq!(crossings.plan(Time::from_secs(100), 1, &mut tau, &feeds), [0]);
+//! ```
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeSet, BinaryHeap};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
 
 use feed::Time;
 
+use super::saturation::Saturation;
 use super::two_steps::Threshold;
 use super::{Standing, Tracked};
 
-/// The rungs at which a feed is keyed, as shares of the bar: the nearer it is, the finer.
-const RUNGS: [f64; 4] = [0.8, 0.92, 0.98, 1.0];
+/// The rungs at which a feed is keyed, as shares of the bar: the nearer it is, the finer. Only when
+/// the bar has fallen below the first are all feeds keyed again at once.
+const RUNGS: [f64; 4] = [0.4, 0.8, 0.95, 1.0];
+/// Crossings are sought this little below: where a rate is zero for hours, the last bit of a sum
+/// decides whether it is crossed before or after them.
+pub(crate) const BELOW: f64 = 1.0 - 1e-9;
 /// A key is early by this share of the interval and a millisecond, never late by rounding.
 const EARLY: f64 = 1e-9;
-
-/// An f64 with a total order.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Value(f64);
-
-impl Eq for Value {}
-
-impl PartialOrd for Value {
-    fn partial_cmp(&self, other: &Value) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Value {
-    fn cmp(&self, other: &Value) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-/// What is kept per feed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    /// Stale heap entries carry an older number.
-    keyed: u32,
-    observed: u32,
-    /// The bits of its divergence in the set of saturated feeds, if it is there.
-    saturated: Option<u64>,
-    active: bool,
-}
 
 /// The next crossings of all feeds.
 #[derive(Clone, Debug, Default)]
 pub struct Crossings {
-    slots: Vec<Slot>,
-    /// When the utility may reach the bar: moment, feed, key number.
+    saturation: Saturation,
+    /// The number of each feed's key; stale entries of the heaps carry an older one.
+    keyed: Vec<u32>,
+    /// When the utility may reach what the key aims at: moment, feed, key number.
     due: BinaryHeap<Reverse<(Time, u32, u32)>>,
-    /// The bars that the keys aim at, highest first: bar, feed, key number.
-    bars: BinaryHeap<(Value, u32, u32)>,
-    /// When feeds saturate: moment, feed, observation number.
-    filling: BinaryHeap<Reverse<(Time, u32, u32)>>,
-    /// Saturated feeds, the largest divergence first.
-    saturated: BTreeSet<(Reverse<u64>, u32)>,
+    /// What the keys aim at, highest first: the bits of a positive number, feed, key number.
+    aims: BinaryHeap<(u64, u32, u32)>,
 }
 
 impl Crossings {
@@ -70,31 +59,19 @@ impl Crossings {
     /// offered. `bar` is the present one.
     pub fn insert(&mut self, feed: u32, tracked: &Tracked, bar: f64, from: Time) {
         self.remove(feed);
-        let slot = &mut self.slots[feed as usize];
-        slot.active = true;
-        slot.observed += 1;
-        let observed = slot.observed;
-        if tracked.value() <= 0.0 {
-            return;
+        if tracked.value() > 0.0 {
+            self.saturation.insert(feed, tracked, from);
+            self.key(feed, tracked, bar * RUNGS[0], from);
         }
-        if let Some(full) = fills_at(tracked) {
-            self.filling.push(Reverse((full.max(from), feed, observed)));
-        }
-        self.key(feed, tracked, bar * RUNGS[0], from);
     }
 
     /// Takes a feed out until it is inserted again.
     pub fn remove(&mut self, feed: u32) {
-        if self.slots.len() <= feed as usize {
-            self.slots.resize(feed as usize + 1, Slot::default());
+        if self.keyed.len() <= feed as usize {
+            self.keyed.resize(feed as usize + 1, 0);
         }
-        let slot = &mut self.slots[feed as usize];
-        slot.active = false;
-        slot.keyed += 1;
-        slot.observed += 1;
-        if let Some(divergence) = slot.saturated.take() {
-            self.saturated.remove(&(Reverse(divergence), feed));
-        }
+        self.keyed[feed as usize] += 1;
+        self.saturation.remove(feed);
     }
 
     /// The polls of one cycle; those chosen are taken out until they are inserted again.
@@ -105,8 +82,7 @@ impl Crossings {
         tau: &mut Threshold,
         feeds: &[Tracked],
     ) -> Vec<usize> {
-        self.fill_up(now, feeds);
-        let mut chosen: Vec<u32> = self.saturated.iter().take(budget).map(|(_, f)| *f).collect();
+        let mut chosen = self.saturation.top(now, budget, feeds);
         if let Some(bar) = tau.bar(budget, chosen.len()) {
             self.lower_to(bar, feeds);
             let first = chosen.len();
@@ -121,39 +97,14 @@ impl Crossings {
         chosen.into_iter().map(|feed| feed as usize).collect()
     }
 
-    /// Moves the feeds whose window is full by now into the set of saturated ones.
-    fn fill_up(&mut self, now: Time, feeds: &[Tracked]) {
-        let mut not_yet = Vec::new();
-        while let Some(&Reverse((at, feed, observed))) = self.filling.peek() {
-            if at > now {
-                break;
-            }
-            self.filling.pop();
-            let slot = &mut self.slots[feed as usize];
-            if slot.observed != observed {
-                continue;
-            }
-            let standing = feeds[feed as usize].standing(now);
-            if standing.saturated {
-                let divergence = standing.divergence.to_bits();
-                slot.saturated = Some(divergence);
-                self.saturated.insert((Reverse(divergence), feed));
-            } else {
-                // The key was a trifle early.
-                not_yet.push(Reverse((now + std::time::Duration::from_millis(1), feed, observed)));
-            }
-        }
-        self.filling.extend(not_yet);
-    }
-
-    /// Keys again what aims at a bar above the present one.
+    /// Keys again what aims above the present bar.
     fn lower_to(&mut self, bar: f64, feeds: &[Tracked]) {
-        while let Some(&(Value(aimed), feed, keyed)) = self.bars.peek() {
-            if aimed <= bar {
+        while let Some(&(aim, feed, keyed)) = self.aims.peek() {
+            if f64::from_bits(aim) <= bar {
                 break;
             }
-            self.bars.pop();
-            if self.slots[feed as usize].keyed == keyed {
+            self.aims.pop();
+            if self.keyed[feed as usize] == keyed {
                 let from = Time::from_millis(i64::MIN);
                 self.key(feed, &feeds[feed as usize], bar * RUNGS[0], from);
             }
@@ -168,8 +119,7 @@ impl Crossings {
                 break;
             }
             self.due.pop();
-            let slot = self.slots[feed as usize];
-            if slot.keyed != keyed || slot.saturated.is_some() {
+            if self.keyed[feed as usize] != keyed || self.saturation.is_full(feed) {
                 continue;
             }
             let Standing { saturated, utility, .. } = feeds[feed as usize].standing(now);
@@ -181,48 +131,37 @@ impl Crossings {
         }
         for (feed, utility) in again {
             let rung = RUNGS.iter().map(|rung| rung * bar).find(|aim| *aim > utility);
-            let after = now + std::time::Duration::from_millis(1);
+            let after = now + Duration::from_millis(1);
             self.key(feed, &feeds[feed as usize], rung.unwrap_or(bar), after);
         }
     }
 
     /// Sets the moment at which the utility reaches `aim`, not before `from`.
     fn key(&mut self, feed: u32, tracked: &Tracked, aim: f64, from: Time) {
-        let slot = &mut self.slots[feed as usize];
-        slot.keyed += 1;
-        let keyed = slot.keyed;
+        self.keyed[feed as usize] += 1;
+        let keyed = self.keyed[feed as usize];
         let Some(last) = tracked.last else { return };
-        let Some(secs) = tracked.model.until_utility(last, aim / tracked.value()) else { return };
+        let reached = aim * BELOW / tracked.value();
+        let Some(secs) = tracked.model.until_utility(last, reached) else { return };
         self.due.push(Reverse((early(last, secs).max(from), feed, keyed)));
-        self.bars.push((Value(aim), feed, keyed));
+        self.aims.push((aim.to_bits(), feed, keyed));
     }
 
-    /// Stale entries are dropped before they outnumber the feeds.
+    /// Stale entries are dropped before they outnumber the feeds by far.
     fn compact(&mut self) {
-        let room = 4 * self.slots.len() + 1024;
-        if self.due.len() > room || self.bars.len() > room {
-            let slots = &self.slots;
-            self.due.retain(|Reverse((_, feed, keyed))| slots[*feed as usize].keyed == *keyed);
-            self.bars.retain(|(_, feed, keyed)| slots[*feed as usize].keyed == *keyed);
+        let room = 4 * self.keyed.len() + 1024;
+        if self.due.len() > room || self.aims.len() > room {
+            let fresh = &self.keyed;
+            self.due.retain(|Reverse((_, feed, keyed))| fresh[*feed as usize] == *keyed);
+            self.aims.retain(|(_, feed, keyed)| fresh[*feed as usize] == *keyed);
         }
-        if self.filling.len() > room {
-            let slots = &self.slots;
-            let fresh = |&Reverse((_, feed, n)): &Reverse<(Time, u32, u32)>| {
-                slots[feed as usize].observed == n
-            };
-            self.filling.retain(fresh);
-        }
+        self.saturation.compact();
     }
 }
 
-/// When the window is full of new entries; at once for a feed never polled.
-fn fills_at(tracked: &Tracked) -> Option<Time> {
-    let Some(last) = tracked.last else { return Some(Time::from_millis(i64::MIN)) };
-    tracked.model.until_expected(last, f64::from(tracked.window)).map(|secs| early(last, secs))
-}
-
-fn early(last: Time, secs: f64) -> Time {
-    // Beyond a millennium nothing is waited for; the cast would saturate anyway.
+/// The moment `secs` after `last`, or a trifle before it.
+pub(crate) fn early(last: Time, secs: f64) -> Time {
+    // Beyond thirty millennia nothing is waited for.
     let ms = (secs * (1.0 - EARLY) * 1000.0).min(1e15) as i64;
     last.shifted(ms - 1)
 }

@@ -14,7 +14,8 @@ pub(crate) fn balance(
     price_max: f64,
     looks: impl Fn(usize, f64) -> f64,
 ) -> Vec<f64> {
-    if !(budget > 0.0) || !(price_max > 0.0) {
+    let solvable = budget > 0.0 && price_max > 0.0;
+    if !solvable {
         return vec![0.0; n];
     }
     let spent = |price: f64| -> f64 { (0..n).map(|i| looks(i, price)).sum() };

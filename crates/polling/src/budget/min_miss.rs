@@ -36,7 +36,7 @@ pub fn looks(feeds: &[Shown], budget: f64) -> Vec<f64> {
     balance(feeds.len(), budget, price_max, |i, price| {
         let d = &feeds[i];
         let share = price / worth(d);
-        if !(share < 1.0) {
+        if share.is_nan() || share >= 1.0 {
             return 0.0;
         }
         let window = f64::from(d.window.max(1));

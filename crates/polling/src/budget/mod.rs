@@ -13,6 +13,8 @@ pub mod lambda_crawl;
 mod marginals;
 pub mod min_miss;
 mod planner;
+mod rhythm;
+mod saturation;
 pub mod schedule;
 mod strategy;
 mod timetable;

@@ -2,15 +2,31 @@
 //!
 //! A feed that was planned is on its way until it is observed or held back. The planner asks for
 //! no more than the strategy wants; errors, pace and hints are the caller's, who holds a feed.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::ModelKind;
+//! use std::time::Duration;
+//!
+//! let mut planner = Planner::new(Strategy::TwoSteps, Duration::from_secs(600));
+//! let feed = planner.track(Tracked::new(ModelKind::Periodic.start()));
+//! let now = Time::from_secs(1_700_000_000);
+//! assert_eq!(planner.plan(now, 10), [feed], "a feed never polled is due at once");
+//! let window = [now - Duration::from_secs(60)];
+//! planner.observe(feed, &Observation {
+//!     at: now, outcome: Outcome::Seen, window: &window, new: &window,
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! });
+//! assert!(planner.plan(now, 10).is_empty());
+//! ```
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use feed::{Observation, Time};
 
 use super::crossings::Crossings;
-use super::timetable::{Rhythm, rhythms};
+use super::timetable::Timetable;
 use super::top_k_utility::top_k_utility;
 use super::two_steps::{Threshold, only_sat, only_tau};
 use super::uniform::Turn;
@@ -18,8 +34,6 @@ use super::{Standing, Strategy, Tracked};
 
 /// τ starts anywhere; this is one entry waiting an hour.
 const TAU_START: f64 = 3600.0;
-/// Allocations follow the models once a day.
-const ALLOCATED_FOR: Duration = Duration::from_secs(86_400);
 
 /// A strategy with its feeds.
 #[derive(Clone, Debug)]
@@ -33,18 +47,6 @@ pub struct Planner {
     turn: Turn,
     crossings: Crossings,
     timetable: Option<Timetable>,
-}
-
-/// What the allocating strategies keep.
-#[derive(Clone, Debug)]
-struct Timetable {
-    made_at: Time,
-    budget: usize,
-    rhythms: Vec<Rhythm>,
-    /// Moment, feed, key number.
-    due: BinaryHeap<Reverse<(Time, usize, u32)>>,
-    /// Stale entries of the heap carry an older number.
-    keyed: Vec<u32>,
 }
 
 impl Planner {
@@ -176,56 +178,20 @@ impl Planner {
     }
 
     fn by_timetable(&mut self, now: Time, budget: usize) -> Vec<usize> {
-        let fresh = |t: &Timetable| t.budget == budget && now.since(t.made_at) < ALLOCATED_FOR;
-        if !self.timetable.as_ref().is_some_and(fresh) {
-            let per_day = budget as f64 * 86_400.0 / self.cycle.as_secs_f64();
-            let rhythms = rhythms(self.strategy, &self.feeds, per_day);
-            let (due, keyed) = (BinaryHeap::new(), vec![0; self.feeds.len()]);
-            let mut table = Timetable { made_at: now, budget, rhythms, due, keyed };
-            for (feed, from) in self.offered_from.iter().enumerate() {
-                if let Some(from) = from {
-                    table.offer(feed, &self.feeds[feed], *from);
+        let mut table = match self.timetable.take() {
+            Some(table) if table.is_fresh(now, budget) => table,
+            _ => {
+                let mut table = Timetable::new(self.strategy, &self.feeds, now, budget, self.cycle);
+                for (feed, from) in self.offered_from.iter().enumerate() {
+                    if let Some(from) = from {
+                        table.offer(feed, &self.feeds[feed], *from);
+                    }
                 }
+                table
             }
-            self.timetable = Some(table);
-        }
-        self.timetable.as_mut().map_or(Vec::new(), |table| table.take(now, budget))
-    }
-}
-
-impl Timetable {
-    /// At most `n` feeds that are due, the longest overdue first.
-    fn take(&mut self, now: Time, n: usize) -> Vec<usize> {
-        let mut chosen = Vec::new();
-        while chosen.len() < n
-            && let Some(&Reverse((at, feed, keyed))) = self.due.peek()
-            && at <= now
-        {
-            self.due.pop();
-            if self.keyed[feed] == keyed {
-                self.keyed[feed] += 1;
-                chosen.push(feed);
-            }
-        }
+        };
+        let chosen = table.take(now, budget);
+        self.timetable = Some(table);
         chosen
-    }
-
-    fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
-        match (self.rhythms.get(feed), tracked.last) {
-            (Some(Rhythm::Never), _) => None,
-            // A feed never polled, or added since the allocation, is due at once.
-            (_, None) | (None, _) => Some(Time::from_millis(i64::MIN)),
-            (Some(rhythm), Some(last)) => rhythm.next(last),
-        }
-    }
-
-    fn offer(&mut self, feed: usize, tracked: &Tracked, from: Time) {
-        if self.keyed.len() <= feed {
-            self.keyed.resize(feed + 1, 0);
-        }
-        self.keyed[feed] += 1;
-        if let Some(at) = self.due_at(feed, tracked) {
-            self.due.push(Reverse((at.max(from), feed, self.keyed[feed])));
-        }
     }
 }

@@ -145,7 +145,7 @@ fn followed(curve: &Curve, first: f64, second: f64, m: usize) -> Option<Vec<f64>
         let (a, b) = (points[points.len() - 2], points[points.len() - 1]);
         let rate = curve.rate(b);
         let next = b + (curve.sum(b) - curve.sum(a)) / rate;
-        if !(next < first + curve.period()) || next <= b {
+        if next.is_nan() || next <= b || next >= first + curve.period() {
             return None;
         }
         points.push(next);

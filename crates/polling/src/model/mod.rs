@@ -7,9 +7,11 @@
 pub mod change_rate;
 pub mod histogram;
 pub mod homogeneous;
+mod kind;
 pub mod pattern;
 pub mod periodic;
 pub mod profile;
+mod rates;
 pub mod shape;
 pub mod single_variable;
 pub mod sliding_days;
@@ -21,15 +23,15 @@ use std::time::Duration;
 
 use feed::{Observation, Time};
 
-use histogram::Histogram;
 use homogeneous::Homogeneous;
+pub use kind::ModelKind;
 use periodic::Periodic;
+use rates::HOUR_MS;
+pub use rates::Rates;
 use single_variable::SingleVariable;
 use sliding_days::SlidingDays;
 use slots::Slots;
 use smoothing::Smoothing;
-
-const HOUR_MS: i64 = 3_600_000;
 
 /// A model of one feed.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,31 +43,6 @@ pub enum Model {
     Sliding(SlidingDays, Option<Rates>),
     /// Learned beforehand, then left as it is: `offline`, or a histogram trained on a history.
     Frozen(Rates),
-}
-
-/// Hourly rates that do not change.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rates {
-    /// Entries per second, one per hour of the period.
-    pub hours: Vec<f64>,
-    /// The hours are those of this zone: seconds east of UTC.
-    pub zone_secs: i32,
-}
-
-impl From<&Histogram> for Rates {
-    fn from(histogram: &Histogram) -> Rates {
-        Rates { hours: histogram.rates(), zone_secs: histogram.zone_secs }
-    }
-}
-
-impl Rates {
-    fn slots(&self) -> Slots<'_> {
-        Slots { rates: &self.hours, slot_ms: HOUR_MS }
-    }
-
-    fn local(&self, time: Time) -> Time {
-        time.shifted(i64::from(self.zone_secs) * 1000)
-    }
 }
 
 impl Model {

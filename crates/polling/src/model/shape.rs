@@ -39,7 +39,7 @@ const UNUSUAL_HOURS_MAX: usize = 2;
 /// The shape of a day, from entries per hour; `None` without any.
 pub fn shape_of(hours: &[f64; 24]) -> Option<Shape> {
     let total: f64 = hours.iter().sum();
-    if !(total > 0.0) {
+    if total.is_nan() || total <= 0.0 {
         return None;
     }
     let mean = total / 24.0;

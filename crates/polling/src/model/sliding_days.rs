@@ -9,7 +9,7 @@ use feed::{Observation, Time};
 
 use super::Rates;
 use super::histogram::{Histogram, Period, day_of, hour_of};
-use crate::learned::Reader;
+use crate::bytes::Reader;
 
 /// Whole days behind us that count.
 pub const DAYS: i64 = 14;

@@ -102,8 +102,7 @@ impl Slots<'_> {
     /// Seconds after `a` until `amount` entries are expected; `None` if never.
     pub fn until_expected(&self, a: Time, amount: f64) -> Option<f64> {
         let (expected, _) = self.part(a, self.period_secs());
-        // Not greater than zero covers NaN too.
-        if !(expected > 0.0) || !amount.is_finite() {
+        if expected.is_nan() || expected <= 0.0 || !amount.is_finite() {
             return None;
         }
         let periods = ((amount / expected).ceil() - 1.0).max(0.0);
@@ -126,7 +125,7 @@ impl Slots<'_> {
     pub fn until_utility(&self, a: Time, amount: f64) -> Option<f64> {
         let period = self.period_secs();
         let (expected, utility) = self.part(a, period);
-        if !(expected > 0.0) || !amount.is_finite() {
+        if expected.is_nan() || expected <= 0.0 || !amount.is_finite() {
             return None;
         }
         // Whole periods k: the largest with E·P·k(k−1)/2 + k·U below the amount.

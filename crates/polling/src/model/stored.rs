@@ -8,7 +8,7 @@ use super::single_variable::SingleVariable;
 use super::sliding_days::SlidingDays;
 use super::smoothing::Smoothing;
 use super::{Model, Rates};
-use crate::learned::{Reader, put_time};
+use crate::bytes::{Reader, put_time};
 
 /// The layout of the stored bytes.
 const VERSION: u8 = 1;

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use feed::Observation;
 
-use crate::learned::Reader;
+use crate::bytes::Reader;
 use crate::wish::Answer;
 use crate::{Case, Fraction};
 

@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use feed::{Observation, Time};
 
-use crate::learned::{Reader, put_time};
+use crate::bytes::{Reader, put_time};
 use crate::wish::Answer;
 use crate::{Case, Fraction};
 

@@ -23,7 +23,7 @@ use std::time::Duration;
 use feed::{Observation, Time};
 
 use super::indhist;
-use crate::learned::{Reader, put_time};
+use crate::bytes::{Reader, put_time};
 use crate::model::histogram::{Histogram, Period, hour_of};
 use crate::recent::Recent;
 use crate::wish::Answer;

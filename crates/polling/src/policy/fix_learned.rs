@@ -18,7 +18,7 @@
 
 use feed::{Observation, Time};
 
-use crate::learned::Reader;
+use crate::bytes::Reader;
 use crate::wish::Answer;
 use crate::{Case, Cause, Fraction};
 

@@ -25,7 +25,7 @@
 
 use feed::Observation;
 
-use crate::learned::Reader;
+use crate::bytes::Reader;
 use crate::model::histogram::{Histogram, Period};
 use crate::model::sliding_days::SlidingDays;
 use crate::wish::Answer;

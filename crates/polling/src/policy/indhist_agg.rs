@@ -20,7 +20,7 @@
 use feed::Observation;
 
 use super::indhist::{self, Hourly};
-use crate::learned::Reader;
+use crate::bytes::Reader;
 use crate::model::histogram::{Histogram, Period};
 use crate::model::profile::Profile;
 use crate::wish::Answer;

@@ -22,7 +22,7 @@ use std::time::Duration;
 use feed::{Observation, Time};
 
 use super::indhist::{self, Hourly};
-use crate::learned::Reader;
+use crate::bytes::Reader;
 use crate::model::histogram::{Histogram, Period};
 use crate::recent::Recent;
 use crate::wish::Answer;

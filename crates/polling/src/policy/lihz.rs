@@ -18,7 +18,7 @@
 use feed::{Observation, Time};
 
 use super::Training;
-use crate::learned::Reader;
+use crate::bytes::Reader;
 use crate::model::histogram::day_of;
 use crate::wish::Answer;
 use crate::{Case, Cause, Decimal, Fraction};

@@ -13,7 +13,7 @@
 
 use feed::{Observation, Time};
 
-use crate::learned::{Reader, put_time};
+use crate::bytes::{Reader, put_time};
 use crate::wish::Answer;
 use crate::{Case, Cause, Fraction};
 

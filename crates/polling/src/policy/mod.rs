@@ -17,25 +17,27 @@ pub mod indhist_ttl;
 pub mod lihz;
 pub mod lru_2;
 pub mod mavsync;
+mod names;
 pub(crate) mod parameters;
 mod spec;
+mod training;
 pub mod window_share;
 
 use std::time::Duration;
 
-use feed::{Observation, Time};
+use feed::Observation;
 
 use crate::learned::Memory;
-use crate::model::Model;
+use crate::model::ModelKind;
 use crate::model::histogram::{Histogram, Period};
 use crate::model::sliding_days::SlidingDays;
-use crate::model::smoothing::Smoothing;
 use crate::wish::Answer;
 use crate::{Bounds, Case, Cause, Decimal, Learned, Wish};
 
 use indhist::Hourly;
 pub use parameters::SpecError;
 pub use spec::PolicySpec;
+pub use training::Training;
 use window_share::Room;
 
 /// A rule with its parameters. Written as in `fix:1h`, `mavsync`, `mavsync:kappa=5s`.
@@ -57,41 +59,6 @@ pub enum Policy {
     EntryFrequency { factor: Decimal },
     Empirical,
     AdaptiveFetch,
-}
-
-/// Which model a policy or strategy that works on any model uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelKind {
-    /// The window's own rate.
-    Window,
-    SingleVariable,
-    Periodic,
-    Histogram,
-}
-
-impl ModelKind {
-    /// A model that knows nothing yet; smoothing adjusts itself.
-    pub fn start(self) -> Model {
-        match self {
-            ModelKind::Window => Model::homogeneous(),
-            ModelKind::SingleVariable => Model::single_variable(Smoothing::adjusting()),
-            ModelKind::Periodic => Model::daily(Smoothing::adjusting()),
-            ModelKind::Histogram => Model::sliding(),
-        }
-    }
-}
-
-/// What a policy that needs training is trained on.
-#[derive(Clone, Copy, Debug)]
-pub struct Training<'a> {
-    /// Publication times of the feed, oldest first; those from `end` on are not looked at.
-    pub history: &'a [Time],
-    /// The training phase. Histograms use all of the history before `end`, also what is older
-    /// than `start`; `lihz` polls daily from `start` on.
-    pub start: Time,
-    pub end: Time,
-    /// Hours and weekdays are those of this zone: seconds east of UTC.
-    pub zone_secs: i32,
 }
 
 impl Policy {

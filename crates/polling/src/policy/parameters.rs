@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::policy::ModelKind;
+use crate::model::ModelKind;
 use crate::{Bounds, Decimal, DecimalError, DurationError, parse_duration};
 
 /// A text that names no policy.
@@ -84,20 +84,6 @@ impl<'a> Parameters<'a> {
         let Some(text) = self.take() else { return Ok(ModelKind::Window) };
         let kind = ModelKind::ALL.into_iter().find(|kind| kind.word() == text);
         kind.ok_or_else(|| self.refuse())
-    }
-}
-
-impl ModelKind {
-    pub const ALL: [ModelKind; 4] =
-        [ModelKind::Window, ModelKind::SingleVariable, ModelKind::Periodic, ModelKind::Histogram];
-
-    pub const fn word(self) -> &'static str {
-        match self {
-            ModelKind::Window => "window",
-            ModelKind::SingleVariable => "single-variable",
-            ModelKind::Periodic => "periodic",
-            ModelKind::Histogram => "histogram",
-        }
     }
 }
 

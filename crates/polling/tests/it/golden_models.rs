@@ -30,7 +30,7 @@ fn histogram(rates: &Value, zone_secs: i32) -> Histogram {
 
 fn decimal(value: &Value) -> Decimal {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    text.parse().unwrap()
+    text.parse().expect("a decimal")
 }
 
 #[test]

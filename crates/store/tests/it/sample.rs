@@ -28,7 +28,7 @@ pub fn url(text: &str) -> FeedUrl {
 }
 
 pub fn new_feed(text: &str) -> NewFeed {
-    NewFeed { url: url(text), title: None, tags: Vec::new() }
+    NewFeed { url: url(text), title: None, site: None, tags: Vec::new() }
 }
 
 pub fn add(store: &Store, text: &str) -> FeedId {

@@ -59,7 +59,7 @@ pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, Failure> {
         .map(|(feed, origin)| {
             let url = FeedUrl::parse(&feed.url(port))?;
             let tags = vec![format!("{:?}", origin.pattern).to_lowercase()];
-            Ok::<_, feed::AddressError>(NewFeed { url, title: None, tags })
+            Ok::<_, feed::AddressError>(NewFeed { url, title: None, site: None, tags })
         })
         .collect();
     store.add_feeds(&new?, start)?;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use ::parse::discover::{self, Candidate};
 use ::parse::Limits;
+use ::parse::discover::{self, Candidate};
 use fetch::{Fetched, Fetcher};
 use serde_json::{Value, json};
 use url::Url;

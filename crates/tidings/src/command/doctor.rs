@@ -137,9 +137,13 @@ fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Fail
         ),
     )];
     for finding in store.check()? {
-        let feed = finding.feed.map_or_else(String::new, |id| format!("feed {id}: "));
+        let feed = match finding.feed {
+            Some(id) => format!("feed {id} {}: ", store.feed(id)?.url),
+            None => String::new(),
+        };
         let says = format!("{feed}{}", finding.what);
-        checks.push(Check::trouble("storage", says, finding.remedy));
+        let check = if finding.harmless { Check::advice } else { Check::trouble };
+        checks.push(check("storage", says, finding.remedy));
     }
     match store::lock(&config.data) {
         Ok(_ours) => checks.push(Check::good("daemon", "not running".to_owned())),

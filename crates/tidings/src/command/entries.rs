@@ -57,12 +57,10 @@ struct Urls(HashMap<FeedId, String>);
 
 impl Urls {
     fn of(&mut self, store: &Store, feed: FeedId) -> &str {
-        if !self.0.contains_key(&feed) {
+        self.0.entry(feed).or_insert_with(|| {
             // A feed removed meanwhile takes its entries along; this one was read before.
-            let url = store.feed(feed).map(|f| f.url.masked()).unwrap_or_default();
-            self.0.insert(feed, url);
-        }
-        &self.0[&feed]
+            store.feed(feed).map(|f| f.url.masked()).unwrap_or_default()
+        })
     }
 }
 

@@ -82,7 +82,8 @@ fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
         );
     }
     let now = Clock::System.now();
-    let mut table = output::table(["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Trouble"]);
+    let mut table =
+        output::table(["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Trouble"]);
     for f in &feeds {
         let title = f.shown_title().map_or_else(|| f.url.masked(), str::to_owned);
         table.add_row([

@@ -23,7 +23,7 @@ pub async fn run(file: &Path, json: bool, place: &Place) -> Result<(), Failure> 
     let feeds: Vec<ImportedFeed> = list
         .outlines
         .into_iter()
-        .map(|o| ImportedFeed { url: o.url, title: o.title, tags: o.tags })
+        .map(|o| ImportedFeed { url: o.url, title: o.title, site: o.site, tags: o.tags })
         .collect();
     let n_listed = feeds.len();
     let progress = output::spinner(&format!("importing {n_listed} feeds"));

@@ -1,5 +1,6 @@
 //! One command, one file.
 
+mod demo;
 pub mod discover;
 pub mod doctor;
 pub mod entries;
@@ -7,7 +8,6 @@ pub mod export;
 pub mod feed;
 pub mod import;
 pub mod parse;
-pub mod run;
-mod demo;
 mod requests;
+pub mod run;
 mod why;

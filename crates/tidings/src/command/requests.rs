@@ -45,10 +45,9 @@ fn log_once(last: &mut Option<String>, error: &StoreError) {
 
 async fn answer(engine: Arc<Engine>, request: Request) {
     let done = match serde_json::from_str::<Command>(&request.body) {
-        Ok(command) => carry_out(&engine, command, &|_, _| ()).await.map_err(|e| Refusal {
-            message: e.to_string(),
-            input: e.is_input(),
-        }),
+        Ok(command) => carry_out(&engine, command, &|_, _| ())
+            .await
+            .map_err(|e| Refusal { message: e.to_string(), input: e.is_input() }),
         Err(e) => Err(Refusal {
             message: format!("the daemon does not understand the request ({e}); restart it"),
             input: false,

@@ -219,7 +219,7 @@ async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
     let due = engine.store.due_feeds(engine.clock.now())?;
     let bar = output::bar("polling", due.len() as u64);
     let mut answers = engine.poll(&due)?;
-    let (mut polls, mut new, mut left) = (0, 0, Vec::new());
+    let (mut polls, mut new, mut left, mut lost) = (0, 0, Vec::new(), None);
     let signal = wait_for_signal();
     tokio::pin!(signal);
     loop {
@@ -231,6 +231,7 @@ async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
         bar.inc(1);
         polls += 1;
         new += answer.n_new;
+        lost = lost.or_else(|| answer.not_recorded.clone());
         if !matches!(answer.outcome, Outcome::Seen | Outcome::Unchanged) {
             left.push(answer);
         }
@@ -243,5 +244,5 @@ async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
     eprintln!("{polls} of {} due feeds polled, {new} new entries, {} left", due.len(), left.len());
     engine.stop().await;
     drop(lock);
-    Ok(())
+    lost.map_or(Ok(()), |why| Err(failed(format!("some polls could not be recorded: {why}"))))
 }

@@ -98,7 +98,10 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
         said.push(format!("Held back or moved: {held}."));
     }
     if let Some(until) = held_domain {
-        said.push(format!("{} asked us to wait until {until}; that binds all its feeds.", feed.domain));
+        said.push(format!(
+            "{} asked us to wait until {until}; that binds all its feeds.",
+            feed.domain
+        ));
     }
     if let Some(error) = &feed.error {
         said.push(format!("Last trouble: {error}."));

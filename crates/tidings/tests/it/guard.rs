@@ -66,6 +66,15 @@ fn names_for_private_addresses_need_the_flag() {
 }
 
 #[test]
+fn commands_that_make_no_request_need_no_flag() {
+    let instance = Instance::with_config("[resolve]\n\"inside.test\" = \"127.0.0.1\"\n");
+    instance.import(&crate::documents::opml(&["http://inside.test/f".to_owned()])).ok();
+    for args in [vec!["feed", "list"], vec!["entries"], vec!["export"], vec!["feed", "why", "1"]] {
+        instance.run(&args).ok();
+    }
+}
+
+#[test]
 fn discover_asks_no_private_address_either() {
     let publisher = Publisher::start(1);
     publisher.set("/", "<html></html>");

@@ -84,7 +84,7 @@ fn scene(addresses: &[Ipv4Addr], port: u16) -> (Vec<String>, HashMap<Place, Serv
 
 fn config() -> (String, Vec<Ipv4Addr>) {
     let addresses = addresses(DOMAINS as u32);
-    let mut text = "contact = \"https://example.org/contact\"\n[defaults]\npolicy = \"fix:1s\"\n\
+    let mut text = "contact = \"https://example.org/contact\"\nallow_private = true\n[defaults]\npolicy = \"fix:1s\"\n\
                     alpha = \"1s\"\n[resolve]\n"
         .to_owned();
     for (domain, address) in addresses.iter().enumerate().skip(45) {

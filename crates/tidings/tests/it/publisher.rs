@@ -66,6 +66,11 @@ impl Publisher {
         self.server.url(self.addresses[0], path)
     }
 
+    /// How many requests there were since the last [`Publisher::take_asked`].
+    pub fn n_asked(&self) -> usize {
+        self.state.lock().unwrap().asked.len()
+    }
+
     /// The requests since the last call.
     pub fn take_asked(&self) -> Vec<Asked> {
         std::mem::take(&mut self.state.lock().unwrap().asked)

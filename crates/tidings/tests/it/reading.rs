@@ -163,6 +163,6 @@ fn the_doctor_finds_a_healthy_folder_healthy_and_a_twin_worth_a_word() {
     instance.run(&["feed", "add", urls[0], urls[1], "--no-poll"]).ok();
     let ended = instance.run(&["doctor"]);
     let told = format!("{}{}", ended.stdout, ended.stderr);
-    assert!(urls.iter().all(|u| told.contains(u)), "twins are named: {told}");
+    assert!(told.contains("same feed"), "twins are named: {told}");
     instance.run(&["doctor", "--json"]).json();
 }

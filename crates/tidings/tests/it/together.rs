@@ -135,6 +135,6 @@ fn a_poll_that_the_daemon_refuses_is_answered_too() {
     instance.run(&["feed", "add", &url, "--json"]);
     let ended = instance.run(&["feed", "poll", &url, "--json"]);
     assert_eq!((ended.code, &ended.json()["outcome"]), (Some(1), &"refused".into()), "{ended:?}");
-    instance.run(&["feed", "poll", "4711"]).says(1, &["4711"]);
+    instance.run(&["feed", "poll", "4711"]).says(2, &["4711"]);
     drop(daemon);
 }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use feed::{FeedUrl, Time};
+use feed::{FeedUrl, Time, mask_secrets};
 use store::FeedRow;
+use url::Url;
 
 use super::entry::web_link;
 use crate::page::index::{RATE_DAYS, rate};
@@ -30,7 +31,7 @@ pub fn facts(row: &FeedRow, n_since: u64, now: Time) -> Vec<Fact> {
     }));
     facts.extend(row.site.as_ref().map(|site| Fact {
         name: "Site",
-        value: site.clone(),
+        value: masked(site),
         href: web_link(site),
     }));
     let mut say = |name, value: Option<String>| {
@@ -47,7 +48,7 @@ pub fn facts(row: &FeedRow, n_since: u64, now: Time) -> Vec<Fact> {
     say("Last success", row.last_success_at.map(|t| at(t, now)));
     say("Last new entries", row.last_change_at.map(|t| at(t, now)));
     say("Publisher's hints", hints(row));
-    say("Hub", row.hub.clone());
+    say("Hub", row.hub.as_deref().map(masked));
     say("Settings of its own", settings(row));
     say("Added", Some(at(row.added_at, now)));
     facts
@@ -63,6 +64,11 @@ fn address(name: &'static str, url: &FeedUrl) -> Fact {
     let masked = url.masked();
     let href = (masked == url.as_str()).then(|| masked.clone());
     Fact { name, value: masked, href }
+}
+
+/// A publisher's own address; what is none is shown as it is.
+fn masked(address: &str) -> String {
+    Url::parse(address).map_or_else(|_| address.to_owned(), |url| mask_secrets(&url))
 }
 
 fn hints(row: &FeedRow) -> Option<String> {

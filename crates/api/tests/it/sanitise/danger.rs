@@ -66,8 +66,14 @@ pub fn dangers(html: &str) -> Vec<String> {
 #[test]
 fn dangers_are_found() {
     for bad in [
-        "<script>", "<a href=javascript:x>", "<b onclick=x>", "<p style=x>", "<!-- x -->",
-        "<img src='data:x'>", "<svg>", "<iframe>",
+        "<script>",
+        "<a href=javascript:x>",
+        "<b onclick=x>",
+        "<p style=x>",
+        "<!-- x -->",
+        "<img src='data:x'>",
+        "<svg>",
+        "<iframe>",
     ] {
         assert!(!dangers(bad).is_empty(), "{bad}");
     }

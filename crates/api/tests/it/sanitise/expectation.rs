@@ -49,7 +49,8 @@ fn unquoted(literal: &str) -> Option<String> {
             't' => value.push('\t'),
             'r' => value.push('\r'),
             code @ ('x' | 'u') => {
-                let digits: String = letters.by_ref().take(if code == 'x' { 2 } else { 4 }).collect();
+                let digits: String =
+                    letters.by_ref().take(if code == 'x' { 2 } else { 4 }).collect();
                 value.push(char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?);
             }
             other => value.push(other),

@@ -1,0 +1,144 @@
+//! What of a poll is kept: entries, revisions, validators, where the feed is found from now on.
+
+use feed::{DocumentDates, FeedUrl, Item, Observed, Outcome, Sighting, Time, WindowEntry, repair};
+use parse::Document;
+use store::{Edited, FeedFacts, Gone, Moved, NewEntry, PollInput, PollRecord};
+
+use super::{Reading, Trip};
+use crate::event::PollAnswer;
+
+/// A permanent redirect is remembered when it was seen this often in a row.
+const MOVED_COUNT_BELIEVED: u32 = 2;
+/// After so many failures at a remembered redirect's target, the subscribed URL is tried again.
+const EFFECTIVE_URL_FAILURES_MAX: u32 = 3;
+
+/// A permanent redirect that repeats becomes the feed's effective URL; one that leads nowhere for
+/// long is forgotten.
+pub fn follow_redirects(
+    record: &mut PollRecord,
+    input: &PollInput,
+    trip: &Trip<'_>,
+    outcome: Outcome,
+) {
+    if !outcome.is_success() {
+        record.moved.clone_from(&input.moved);
+        let remembered = input.effective_url.is_some();
+        if remembered && record.failures >= EFFECTIVE_URL_FAILURES_MAX {
+            record.effective_url = Some(input.url.clone());
+        }
+        return;
+    }
+    if !trip.permanent {
+        return;
+    }
+    let Ok(to) = FeedUrl::parse(trip.url.as_str()) else { return };
+    let count = match &input.moved {
+        Some(moved) if moved.to == to => moved.count + 1,
+        _ => 1,
+    };
+    if count >= MOVED_COUNT_BELIEVED {
+        record.effective_url = Some(to);
+    } else {
+        record.moved = Some(Moved { to, count });
+    }
+}
+
+/// Puts what was read into the record, and says it in words.
+pub fn keep_reading(
+    record: &mut PollRecord,
+    answer: &mut PollAnswer,
+    input: &PollInput,
+    reading: Reading,
+    trip: &Trip<'_>,
+) {
+    let feed = input.url.masked();
+    match reading {
+        Reading::Unchanged { validators } => {
+            answer.detail = "unchanged".to_owned();
+            let kept = store::Validators {
+                etag: validators.etag.or_else(|| input.validators.etag.clone()),
+                last_modified: validators
+                    .last_modified
+                    .or_else(|| input.validators.last_modified.clone()),
+            };
+            record.validators = (kept != input.validators).then_some(kept);
+        }
+        Reading::Document { document, observed, dates, validators, body_hash } => {
+            answer.detail = seen_in_words(&observed);
+            let previous = input.last_success_at;
+            keep_document(record, document, &observed, dates, trip.at, previous);
+            record.validators = Some(store::Validators {
+                etag: validators.etag,
+                last_modified: validators.last_modified,
+            });
+            record.body_hash = Some(body_hash);
+            record.window = Some(observed.window).filter(|w| *w != input.window);
+        }
+        Reading::Gone => {
+            let reason = "the publisher ended the feed (410 Gone); \
+                          `tidings feed poll` asks once more, `tidings feed remove` removes it";
+            record.gone = Some(Gone { at: trip.at, reason: reason.to_owned() });
+            record.error = Some("410 Gone".to_owned());
+            answer.detail = reason.to_owned();
+        }
+        Reading::Refused { detail } => {
+            tracing::info!(feed, detail, "refused");
+            record.error = Some(detail.clone());
+            answer.detail = detail;
+        }
+        Reading::Failed { detail, our_network, candidates } => {
+            tracing::info!(feed, detail, our_network, "failed");
+            record.error = Some(detail.clone());
+            answer.detail = detail;
+            answer.candidates = candidates;
+        }
+    }
+}
+
+fn seen_in_words(observed: &Observed) -> String {
+    let edited = observed.sightings.iter().filter(|s| s.1 == Sighting::Edited).count();
+    let mut words = match observed.n_new() {
+        0 => "nothing new".to_owned(),
+        1 => "1 new entry".to_owned(),
+        n => format!("{n} new entries"),
+    };
+    if edited > 0 {
+        words.push_str(&format!(", {edited} edited"));
+    }
+    if observed.suspected_miss {
+        words.push_str("; none of the entries before is left, so some may have been missed");
+    }
+    words
+}
+
+fn keep_document(
+    record: &mut PollRecord,
+    document: Document,
+    observed: &Observed,
+    dates: DocumentDates,
+    at: Time,
+    previous: Option<Time>,
+) {
+    record.facts = Some(FeedFacts {
+        title: document.title,
+        site: document.link,
+        language: document.language,
+        hub: document.hubs.into_iter().next(),
+    });
+    record.hints = Some(document.hints);
+    let mut items: Vec<Option<Item>> = document.items.into_iter().map(Some).collect();
+    // Publishers put the newest on top; the stream runs from the oldest on.
+    for (index, sighting, entry) in observed.sightings.iter().rev() {
+        let WindowEntry { key, content, .. } = *entry;
+        let Some(item) = items[*index].take() else { continue };
+        match sighting {
+            Sighting::New => {
+                let published = repair(&item, dates, at, previous);
+                record.new.push(NewEntry { key, item, published, content });
+            }
+            Sighting::Edited => record.edited.push(Edited { key, item, content }),
+            Sighting::Known | Sighting::Returned => {}
+        }
+    }
+    record.new.sort_by_key(|new| new.published.at);
+}

@@ -1,0 +1,201 @@
+use std::sync::LazyLock;
+
+use feed::{FeedId, FeedUrl, Item, Known};
+use store::{Moved, Validators};
+
+use super::*;
+
+const NOW: Time = Time::from_secs(1_700_000_000);
+
+fn input() -> PollInput {
+    PollInput {
+        id: FeedId(1),
+        url: FeedUrl::parse("https://example.org/feed").expect("a URL"),
+        effective_url: None,
+        generation: 4,
+        added_at: NOW,
+        validators: Validators { etag: Some(b"\"old\"".to_vec()), last_modified: None },
+        body_hash: None,
+        window: Window::default(),
+        learned: Vec::new(),
+        hints: feed::Hints::default(),
+        settings: store::Settings::default(),
+        tag_settings: Vec::new(),
+        paused: false,
+        failures: 0,
+        next_at: None,
+        wanted_at: None,
+        last_poll_at: None,
+        last_success_at: None,
+        last_change_at: None,
+        moved: None,
+        gone: None,
+        hub: None,
+        cause: None,
+    }
+}
+
+fn run<'a>(
+    input: &'a PollInput,
+    reading: Reading,
+    adjust: impl FnOnce(&mut Trip<'a>),
+) -> Concluded {
+    static FACTS: LazyLock<fetch::Facts> = LazyLock::new(fetch::Facts::default);
+    let mut trip = Trip {
+        at: NOW,
+        ended: NOW,
+        url: input.url.url(),
+        permanent: false,
+        passed: &[],
+        bytes: 10,
+        elapsed: Duration::ZERO,
+        facts: &FACTS,
+        pace: None,
+    };
+    adjust(&mut trip);
+    conclude(input, reading, &trip, &Settings::new())
+}
+
+fn failed(our_network: bool) -> Reading {
+    Reading::Failed { detail: "connection refused".to_owned(), our_network, candidates: vec![] }
+}
+
+fn document(ids: &[&str]) -> Reading {
+    let items: Vec<Item> = ids
+        .iter()
+        .map(|id| Item {
+            id: Some((*id).to_owned()),
+            published: Some(NOW - Duration::from_secs(600)),
+            ..Item::default()
+        })
+        .collect();
+    let dates = DocumentDates::default();
+    let observed = Window::default().observe(&items, &Known::new(), dates, NOW, None, false);
+    let xml = "<rss version='2.0'><channel><title>t</title></channel></rss>";
+    let mut document =
+        parse::document(xml.as_bytes(), None, None, &parse::Limits::default()).expect("a feed");
+    document.items = items;
+    Reading::Document {
+        document,
+        observed,
+        dates,
+        validators: fetch::Validators { etag: Some(b"\"new\"".to_vec()), last_modified: None },
+        body_hash: [7; 16],
+    }
+}
+
+#[test]
+fn validators_and_entries_travel_in_one_record() {
+    let done = run(&input(), document(&["a", "b"]), |_| ());
+    assert_eq!(done.record.new.len(), 2);
+    let validators = done.record.validators.expect("those of the document");
+    assert_eq!(validators.etag.as_deref(), Some(&b"\"new\""[..]));
+    assert_eq!(done.record.generation, 4);
+    assert_eq!(done.finished.generation, 5);
+}
+
+#[test]
+fn a_304_without_validators_keeps_the_old_ones() {
+    let reading = Reading::Unchanged { validators: fetch::Validators::default() };
+    let done = run(&input(), reading, |_| ());
+    assert_eq!(done.record.validators, None);
+    assert_eq!(done.record.outcome, Outcome::Unchanged);
+}
+
+#[test]
+fn failures_back_off_and_success_forgives_them() {
+    let mut input = input();
+    let mut waits = Vec::new();
+    for failures in 0..20 {
+        input.failures = failures;
+        let done = run(&input, failed(false), |_| ());
+        assert_eq!(done.record.failures, failures + 1);
+        waits.push(done.record.next_at.since(NOW));
+    }
+    assert!(waits.windows(2).all(|w| w[0] <= w[1] + Duration::from_secs(600)));
+    assert_eq!(waits[19], Duration::from_secs(86_400), "at most a day, never for good");
+    assert_eq!(run(&input, document(&["a"]), |_| ()).record.failures, 0);
+}
+
+#[test]
+fn nobody_is_blamed_for_our_network() {
+    let done = run(&input(), failed(true), |_| ());
+    assert_eq!(done.record.failures, 0);
+    assert!(done.record.next_at.since(NOW) <= Duration::from_secs(60));
+}
+
+#[test]
+fn retry_after_moves_the_next_poll() {
+    let until = NOW + Duration::from_secs(30 * 3600);
+    let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
+    let reading = Reading::Refused { detail: "429".to_owned() };
+    let done = run(&input(), reading, |trip| trip.pace = Some(pace));
+    assert_eq!(done.record.next_at, until);
+    assert_eq!(done.record.domains[0].not_before, Some(until));
+}
+
+#[test]
+fn gone_ends_polling_with_a_reason() {
+    let done = run(&input(), Reading::Gone, |_| ());
+    assert_eq!(done.finished.next_at, None);
+    assert!(done.record.gone.is_some_and(|g| g.reason.contains("410")));
+}
+
+#[test]
+fn a_permanent_redirect_is_remembered_only_when_it_repeats() {
+    let to = Url::parse("https://other.example/feed").expect("a URL");
+    let mut input = input();
+    let before = input.clone();
+    let first = run(&before, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
+    assert_eq!(first.record.effective_url, None);
+    input.moved = first.record.moved;
+    assert_eq!(input.moved.as_ref().map(|m: &Moved| m.count), Some(1));
+    let second = run(&input, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
+    assert_eq!(second.record.effective_url.map(|u| u.as_str().to_owned()), Some(to.to_string()));
+    assert_eq!(second.finished.domain.as_str(), "other.example");
+    let temporary = run(&input, document(&["a"]), |trip| trip.url = &to);
+    assert_eq!((temporary.record.effective_url, temporary.record.moved), (None, None));
+}
+
+#[test]
+fn a_remembered_redirect_that_leads_nowhere_is_forgotten() {
+    let mut input = input();
+    input.effective_url = FeedUrl::parse("https://other.example/feed").ok();
+    input.failures = 2;
+    let done = run(&input, failed(false), |_| ());
+    assert_eq!(done.record.effective_url, Some(input.url));
+}
+
+#[test]
+fn the_feeds_own_settings_win_over_its_tags_and_those_over_the_default() {
+    let mut input = input();
+    let tag = store::Settings { policy: Some("fix:2h".to_owned()), ..Default::default() };
+    input.tag_settings = vec![("news".to_owned(), tag)];
+    let wait = |input: &PollInput| {
+        run(input, document(&["a"]), |_| ()).record.next_at.since(NOW).as_secs()
+    };
+    assert_eq!(wait(&input), 7200);
+    input.settings.policy = Some("fix:3h".to_owned());
+    assert_eq!(wait(&input), 10_800);
+    input.settings.max_delay = Some(Duration::from_secs(600));
+    assert_eq!(wait(&input), 600, "a promise of the longest delay is the longest interval");
+}
+
+#[test]
+fn a_paused_feed_that_was_asked_for_is_not_polled_again_by_itself() {
+    let mut input = input();
+    input.paused = true;
+    assert_eq!(run(&input, document(&["a"]), |_| ()).finished.next_at, None);
+}
+
+#[test]
+fn a_request_under_way_at_a_restart_keeps_its_gap() {
+    let stored = |ago: u64| Pace {
+        domain: Domain::from_stored("example.org"),
+        last_request_at: Some(NOW - Duration::from_secs(ago)),
+        not_before: Some(NOW - Duration::from_secs(1)),
+        reason: None,
+    };
+    assert_eq!(stored_pace(&stored(30), NOW).last_request_end, Some(NOW));
+    assert_eq!(stored_pace(&stored(90), NOW), DomainPace::default());
+}

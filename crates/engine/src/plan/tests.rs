@@ -1,0 +1,159 @@
+use super::*;
+
+const GAP: Duration = Duration::from_secs(2);
+
+fn at(s: i64) -> Time {
+    Time::from_secs(s)
+}
+
+fn plan() -> Plan<&'static str> {
+    Plan::new(Gaps { default: GAP, by_domain: HashMap::new() }, true)
+}
+
+fn domain(plan: &mut Plan<&'static str>, name: &str) -> u32 {
+    plan.domain(&Domain::from_stored(name))
+}
+
+fn started(grants: &[Grant<&'static str>]) -> Vec<u32> {
+    grants
+        .iter()
+        .filter_map(|g| if let Work::Start(feed) = g.work { Some(feed.0) } else { None })
+        .collect()
+}
+
+#[test]
+fn feeds_are_granted_when_their_time_comes_and_not_before() {
+    let mut plan = plan();
+    let (a, b) = (domain(&mut plan, "a"), domain(&mut plan, "b"));
+    plan.rest(FeedId(1), a, at(10), 0);
+    plan.rest(FeedId(2), b, at(20), 0);
+    assert!(plan.grant(at(9), 10).is_empty());
+    assert_eq!(plan.next_wake(10), Some(at(10)));
+    assert_eq!(started(&plan.grant(at(10), 10)), [1]);
+    assert_eq!(started(&plan.grant(at(20), 10)), [2]);
+}
+
+#[test]
+fn a_domain_gets_one_request_at_a_time_and_a_gap_after_it() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 0);
+    plan.rest(FeedId(2), a, at(0), 0);
+    assert_eq!(started(&plan.grant(at(0), 10)), [1]);
+    assert!(plan.grant(at(5), 10).is_empty(), "the first request is still under way");
+    plan.exchanged(a, at(6));
+    assert!(plan.grant(at(7), 10).is_empty(), "the gap is not over");
+    assert_eq!(plan.next_wake(10), Some(at(8)));
+    assert_eq!(started(&plan.grant(at(8), 10)), [2]);
+}
+
+#[test]
+fn no_more_polls_are_under_way_than_allowed() {
+    let mut plan = plan();
+    for n in 1..=5 {
+        let d = domain(&mut plan, &n.to_string());
+        plan.rest(FeedId(n), d, at(0), 0);
+    }
+    assert_eq!(plan.grant(at(0), 3).len(), 3);
+    assert!(plan.grant(at(0), 3).is_empty());
+    let d = domain(&mut plan, "1");
+    plan.exchanged(d, at(1));
+    plan.finished(FeedId(1), d, Some(at(100)), 1);
+    assert_eq!(plan.grant(at(1), 3).len(), 1);
+    assert_eq!(plan.in_flight(), 3);
+}
+
+#[test]
+fn a_finished_feed_rests_until_its_next_time() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 7);
+    let grants = plan.grant(at(0), 10);
+    assert_eq!(grants[0].generation, 7);
+    plan.exchanged(a, at(1));
+    plan.finished(FeedId(1), a, Some(at(50)), 8);
+    assert!(plan.grant(at(49), 10).is_empty());
+    assert_eq!(plan.grant(at(50), 10)[0].generation, 8);
+}
+
+#[test]
+fn retry_after_binds_the_whole_domain_and_answers_those_who_wait() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 0);
+    plan.rest(FeedId(2), a, at(0), 0);
+    assert_eq!(started(&plan.grant(at(0), 10)), [1]);
+    plan.ask(FeedId(3), a, 0, at(0)).expect("nothing binds the domain yet");
+    let pace = DomainPace { not_before: Some(at(100)), ..DomainPace::default() };
+    let out = plan.block(a, pace, |feed| feed == FeedId(3));
+    assert!(matches!(out[..], [Work::Start(FeedId(3))]), "the one who asked is answered");
+    plan.exchanged(a, at(1));
+    assert!(plan.grant(at(99), 10).is_empty());
+    assert_eq!(plan.ask(FeedId(4), a, 0, at(50)), Err(at(100)));
+    assert_eq!(started(&plan.grant(at(100), 10)), [2], "the scheduled one stayed in line");
+}
+
+#[test]
+fn a_hop_gives_its_place_back_while_it_waits_for_the_other_domain() {
+    let mut plan = plan();
+    let (a, b) = (domain(&mut plan, "a"), domain(&mut plan, "b"));
+    plan.rest(FeedId(1), a, at(0), 0);
+    plan.grant(at(0), 1);
+    plan.exchanged(a, at(1));
+    plan.hop(b, "next", at(1)).expect("nothing binds the other domain");
+    assert_eq!(plan.in_flight(), 0);
+    let grants = plan.grant(at(1), 1);
+    assert!(matches!(&grants[..], [Grant { work: Work::Hop(hop), .. }] if **hop == "next"));
+    assert_eq!(plan.in_flight(), 1);
+}
+
+#[test]
+fn asking_twice_for_one_feed_is_one_poll() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(1000), 0);
+    plan.ask(FeedId(1), a, 0, at(0)).expect("free");
+    plan.ask(FeedId(1), a, 0, at(0)).expect("free");
+    assert_eq!(plan.grant(at(0), 10).len(), 1);
+    plan.exchanged(a, at(0));
+    plan.finished(FeedId(1), a, Some(at(2000)), 1);
+    assert!(plan.grant(at(1999), 10).is_empty(), "the old time is stale");
+    assert_eq!(plan.grant(at(2000), 10).len(), 1);
+}
+
+#[test]
+fn a_forgotten_feed_is_not_polled_any_more() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 0);
+    plan.rest(FeedId(2), a, at(0), 0);
+    plan.grant(at(0), 10);
+    plan.forget(FeedId(1));
+    plan.forget(FeedId(2));
+    plan.exchanged(a, at(1));
+    plan.finished(FeedId(1), a, Some(at(5)), 1);
+    assert!(plan.grant(at(100), 10).is_empty());
+    assert_eq!((plan.in_flight(), plan.n_waiting()), (0, 0));
+}
+
+#[test]
+fn a_plan_for_what_is_asked_polls_nothing_by_itself() {
+    let mut plan: Plan<&str> = Plan::new(Gaps { default: GAP, by_domain: HashMap::new() }, false);
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 0);
+    assert!(plan.grant(at(100), 10).is_empty());
+    plan.ask(FeedId(1), a, 0, at(100)).expect("free");
+    assert_eq!(started(&plan.grant(at(100), 10)), [1]);
+}
+
+#[test]
+fn a_turned_away_feed_goes_back_to_its_time() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(50), 0);
+    plan.ask(FeedId(1), a, 0, at(0)).expect("free");
+    plan.block(a, DomainPace::default(), |_| true);
+    plan.rest_again(FeedId(1));
+    assert!(plan.grant(at(49), 10).is_empty());
+    assert_eq!(started(&plan.grant(at(50), 10)), [1]);
+}

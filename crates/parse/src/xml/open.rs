@@ -1,0 +1,88 @@
+//! What a start tag opens: an item, a person, a field, or nothing that concerns us.
+
+use super::capture::{Capture, Mode};
+use super::draft::{ItemDraft, PersonDraft};
+use super::vocabulary::{Element, Field};
+use super::walk::Walk;
+use crate::attribute::Attributes;
+use crate::namespace::Ns;
+use crate::warning::Trouble;
+use crate::{Format, resolve};
+
+/// A start tag with its meaning.
+pub(super) struct Tag<'a> {
+    pub(super) ns: Ns,
+    pub(super) local: &'a str,
+    pub(super) attrs: Attributes<'a>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn open(&mut self, tag: &Tag<'a>, meaning: Element, depth: usize) {
+        // Guests of the other family (Atom in RSS) only fill what the hosts leave open.
+        let guest = (tag.ns.is_atom() && !self.atom) || (tag.ns.is_rss() && self.atom_strictly());
+        let rank = |rank: u8| if guest { rank + 10 } else { rank };
+        if let Some(person) = &self.person {
+            let field = match tag.local {
+                "name" => Field::PersonName,
+                "email" => Field::PersonEmail,
+                _ => {
+                    self.skip = Some(depth);
+                    return;
+                }
+            };
+            if depth == person.depth + 1 {
+                self.begin(field, 0, depth, Mode::Value);
+            }
+            return;
+        }
+        match meaning {
+            Element::Container => {}
+            Element::Foreign => self.skip = Some(depth),
+            Element::Item if self.items.len() >= self.limits.items_max => {
+                self.warnings.note(Trouble::TooManyItems, self.at);
+                self.close_to(0);
+                self.full = true;
+            }
+            Element::Item => {
+                let mut draft = ItemDraft::default();
+                if let Some(about) = tag.attrs.text("about") {
+                    if resolve::is_web(&about) {
+                        draft.link.offer(8, about.clone());
+                    }
+                    draft.id.offer(2, about);
+                }
+                self.item = Some((depth, draft));
+            }
+            Element::Person if self.item.is_none() => self.skip = Some(depth),
+            Element::Person => {
+                let own = if self.atom { 0 } else { 2 };
+                self.person =
+                    Some(PersonDraft { depth, rank: rank(own), ..PersonDraft::default() });
+            }
+            Element::Field(field, own) => self.open_field(tag, field, rank(own), depth),
+        }
+    }
+
+    fn atom_strictly(&self) -> bool {
+        self.atom && (self.scopes.declares(Ns::Atom10) || self.scopes.declares(Ns::Atom03))
+    }
+
+    /// Neither the element at `depth` nor what it holds concerns us.
+    pub(super) fn skip_from(&mut self, depth: usize) {
+        self.skip = Some(depth);
+    }
+
+    pub(super) fn begin(&mut self, field: Field, rank: u8, depth: usize, mode: Mode) {
+        let bytes_max = self.limits.field_bytes_max;
+        self.capture = Some(Capture::new(field, rank, depth, mode, bytes_max));
+    }
+
+    /// How the prose of a tag is written.
+    pub(super) fn prose_mode(&self, tag: &Tag<'a>) -> Mode {
+        let atom = tag.ns.is_atom() || (self.atom && tag.ns.is_rss());
+        if tag.ns == Ns::Xhtml {
+            return Mode::Markup { shell: false };
+        }
+        Mode::of(tag.attrs, atom, atom && self.format != Format::Atom03)
+    }
+}

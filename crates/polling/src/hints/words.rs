@@ -1,0 +1,41 @@
+//! What happened to the publisher's hints, in words for the page.
+
+use super::{AsideReason, HintUsed, Hinted};
+use crate::spoken;
+
+impl Hinted {
+    /// One sentence for the page, if a hint was followed or set aside.
+    pub fn words(&self) -> Option<String> {
+        let followed = self.followed.map(|hint| format!("{} was followed", hint.words()));
+        let aside = self.set_aside.map(|(hint, reason)| {
+            let hint = hint.words();
+            match reason {
+                AsideReason::WouldMiss { percent } => format!(
+                    "{hint} was set aside: by then {percent} % of the window would be new, and \
+                     entries might be missed"
+                ),
+                AsideReason::Never => format!("{hint} was set aside: it excludes every time"),
+                AsideReason::Capped(most) => {
+                    format!("{hint} was taken as {}: nobody means that long", spoken(most))
+                }
+            }
+        });
+        match (followed, aside) {
+            (Some(a), Some(b)) => Some(format!("{a}; {b}")),
+            (a, b) => a.or(b),
+        }
+    }
+}
+
+impl HintUsed {
+    pub fn words(self) -> String {
+        match self {
+            HintUsed::Ttl(d) => format!("the feed's ttl of {}", spoken(d)),
+            HintUsed::UpdateEvery(d) => format!("the feed's update period of {}", spoken(d)),
+            HintUsed::MaxAge(d) => format!("the response's max-age of {}", spoken(d)),
+            HintUsed::Expires(t) => format!("the response's Expires at {t}"),
+            HintUsed::SkipHours => "the feed's skipHours".to_owned(),
+            HintUsed::SkipDays => "the feed's skipDays".to_owned(),
+        }
+    }
+}

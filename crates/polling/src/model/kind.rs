@@ -1,0 +1,63 @@
+//! The kinds of models that a policy can work on, by name.
+//!
+//! ```
+//! use polling::model::ModelKind;
+//! assert_eq!("periodic".parse::<ModelKind>().map(ModelKind::word), Ok("periodic"));
+//! ```
+
+use std::str::FromStr;
+
+use super::Model;
+use super::smoothing::Smoothing;
+use crate::policy::SpecError;
+use crate::policy::parameters::{Known, unknown};
+
+/// Which model a policy or strategy that works on any model uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelKind {
+    /// The window's own rate.
+    Window,
+    SingleVariable,
+    Periodic,
+    Histogram,
+}
+
+impl ModelKind {
+    /// A model that knows nothing yet; smoothing adjusts itself.
+    pub fn start(self) -> Model {
+        match self {
+            ModelKind::Window => Model::homogeneous(),
+            ModelKind::SingleVariable => Model::single_variable(Smoothing::adjusting()),
+            ModelKind::Periodic => Model::daily(Smoothing::adjusting()),
+            ModelKind::Histogram => Model::sliding(),
+        }
+    }
+}
+
+impl ModelKind {
+    pub const ALL: [ModelKind; 4] =
+        [ModelKind::Window, ModelKind::SingleVariable, ModelKind::Periodic, ModelKind::Histogram];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            ModelKind::Window => "window",
+            ModelKind::SingleVariable => "single-variable",
+            ModelKind::Periodic => "periodic",
+            ModelKind::Histogram => "histogram",
+        }
+    }
+}
+
+impl FromStr for ModelKind {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<ModelKind, SpecError> {
+        let known = ModelKind::ALL.map(|kind| Known {
+            name: kind.word(),
+            example: kind.word(),
+            needs: "no parameter",
+        });
+        let found = ModelKind::ALL.into_iter().find(|kind| kind.word() == text);
+        found.ok_or_else(|| unknown("model", text, &known))
+    }
+}

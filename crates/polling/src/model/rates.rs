@@ -1,0 +1,33 @@
+//! Hourly rates in f64, as an hourly model reckons with them between two trainings.
+
+use feed::Time;
+
+use super::histogram::Histogram;
+use super::slots::Slots;
+
+pub(super) const HOUR_MS: i64 = 3_600_000;
+
+/// Hourly rates that do not change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rates {
+    /// Entries per second, one per hour of the period.
+    pub hours: Vec<f64>,
+    /// The hours are those of this zone: seconds east of UTC.
+    pub zone_secs: i32,
+}
+
+impl From<&Histogram> for Rates {
+    fn from(histogram: &Histogram) -> Rates {
+        Rates { hours: histogram.rates(), zone_secs: histogram.zone_secs }
+    }
+}
+
+impl Rates {
+    pub(super) fn slots(&self) -> Slots<'_> {
+        Slots { rates: &self.hours, slot_ms: HOUR_MS }
+    }
+
+    pub(super) fn local(&self, time: Time) -> Time {
+        time.shifted(i64::from(self.zone_secs) * 1000)
+    }
+}
