@@ -1,5 +1,13 @@
 //! How short and how long an interval may be, and what holds where a rule gives none
 //! (dissertation 003, eq. 4.1). Bounds know no feed.
+//!
+//! ```
+//! use polling::Bounds;
+//! use std::time::Duration;
+//! let secs = Duration::from_secs;
+//! assert!(Bounds::new(secs(60), secs(86_400), secs(3600)).is_ok());
+//! assert!(Bounds::new(secs(60), secs(600), secs(3600)).is_err());
+//! ```
 
 use std::time::Duration;
 

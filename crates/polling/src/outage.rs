@@ -1,5 +1,16 @@
 //! Tells a broken network of ours from broken feeds: when nearly every domain cannot be reached at
 //! once, nobody is blamed. It ends by itself as soon as one domain answers.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::outage::Outage;
+//!
+//! let (mut outage, now) = (Outage::default(), Time::from_secs(100));
+//! (0..10).for_each(|domain| outage.record(domain, now, true));
+//! assert!(outage.verdict(now).is_some());
+//! outage.record(3, now, false);
+//! assert!(outage.verdict(now).is_none());
+//! ```
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

@@ -1,4 +1,9 @@
 //! Restart without a herd: what became due while we were away is spread over a while.
+//!
+//! ```
+//! let wait = polling::restart::spread(1000, 0.5);
+//! assert_eq!(wait, std::time::Duration::from_secs(10));
+//! ```
 
 use std::time::Duration;
 

@@ -48,6 +48,8 @@ pub struct Crossings {
     saturation: Saturation,
     /// The number of each feed's key; stale entries of the heaps carry an older one.
     keyed: Vec<u32>,
+    /// From when on each feed may be offered.
+    from: Vec<Time>,
     /// When the utility may reach what the key aims at: moment, feed, key number.
     due: BinaryHeap<Reverse<(Time, u32, u32)>>,
     /// What the keys aim at, highest first: the bits of a positive number, feed, key number.
@@ -59,9 +61,10 @@ impl Crossings {
     /// offered. `bar` is the present one.
     pub fn insert(&mut self, feed: u32, tracked: &Tracked, bar: f64, from: Time) {
         self.remove(feed);
+        self.from[feed as usize] = from;
         if tracked.value() > 0.0 {
             self.saturation.insert(feed, tracked, from);
-            self.key(feed, tracked, bar * RUNGS[0], from);
+            self.key(feed, tracked, bar * RUNGS[0]);
         }
     }
 
@@ -69,6 +72,7 @@ impl Crossings {
     pub fn remove(&mut self, feed: u32) {
         if self.keyed.len() <= feed as usize {
             self.keyed.resize(feed as usize + 1, 0);
+            self.from.resize(feed as usize + 1, Time::from_millis(i64::MIN));
         }
         self.keyed[feed as usize] += 1;
         self.saturation.remove(feed);
@@ -105,8 +109,7 @@ impl Crossings {
             }
             self.aims.pop();
             if self.keyed[feed as usize] == keyed {
-                let from = Time::from_millis(i64::MIN);
-                self.key(feed, &feeds[feed as usize], bar * RUNGS[0], from);
+                self.key(feed, &feeds[feed as usize], bar * RUNGS[0]);
             }
         }
     }
@@ -131,19 +134,20 @@ impl Crossings {
         }
         for (feed, utility) in again {
             let rung = RUNGS.iter().map(|rung| rung * bar).find(|aim| *aim > utility);
-            let after = now + Duration::from_millis(1);
-            self.key(feed, &feeds[feed as usize], rung.unwrap_or(bar), after);
+            self.from[feed as usize] = now + Duration::from_millis(1);
+            self.key(feed, &feeds[feed as usize], rung.unwrap_or(bar));
         }
     }
 
-    /// Sets the moment at which the utility reaches `aim`, not before `from`.
-    fn key(&mut self, feed: u32, tracked: &Tracked, aim: f64, from: Time) {
+    /// Sets the moment at which the utility reaches `aim`.
+    fn key(&mut self, feed: u32, tracked: &Tracked, aim: f64) {
         self.keyed[feed as usize] += 1;
         let keyed = self.keyed[feed as usize];
         let Some(last) = tracked.last else { return };
         let reached = aim * BELOW / tracked.value();
         let Some(secs) = tracked.model.until_utility(last, reached) else { return };
-        self.due.push(Reverse((early(last, secs).max(from), feed, keyed)));
+        let at = early(last, secs).max(self.from[feed as usize]);
+        self.due.push(Reverse((at, feed, keyed)));
         self.aims.push((aim.to_bits(), feed, keyed));
     }
 

@@ -1,6 +1,16 @@
 //! A rate over a period, with its first and second sums: what a schedule within the period needs.
 //!
 //! Either hourly slots, as models learn them, or a smooth function given with its integrals.
+//!
+//! ```
+//! use polling::budget::curve::Curve;
+//!
+//! // One entry per hour from 8 to 10: looked at at 10, they have waited one hour each.
+//! let mut hours = [0.0; 24];
+//! (hours[8], hours[9]) = (1.0, 1.0);
+//! let day = Curve::slots(&hours, 24.0);
+//! assert_eq!((day.sum(24.0), day.waiting(0.0, 10.0)), (2.0, 2.0));
+//! ```
 
 /// λ(t) over [0, period), repeating.
 #[derive(Clone, Debug)]

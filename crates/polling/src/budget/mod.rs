@@ -16,6 +16,7 @@ mod planner;
 mod rhythm;
 mod saturation;
 pub mod schedule;
+pub mod search;
 mod strategy;
 mod timetable;
 pub mod top_k_utility;

@@ -5,8 +5,8 @@
 //!   necessary only, and needs a continuous λ.
 //!
 //! Two ways to find them: over the first two points on a grid, the rest following from the
-//! equation ([`exhaustive`]); or step by step from even points ([`refined`]), each point moved to
-//! its best place between its neighbours. The second also serves λ in slots, whose best points may
+//! equation ([`exhaustive`](super::search::exhaustive)); or step by step from even points
+//! ([`refined`]), each point moved to its best place between its neighbours. The second also serves λ in slots, whose best points may
 //! lie on an edge, where the equation does not hold.
 //!
 //! ```
@@ -28,8 +28,14 @@ pub const GRID: usize = 48;
 const SWEEPS_MAX: usize = 20_000;
 /// Moves smaller than this share of the period are none.
 const STILL: f64 = 1e-13;
-/// Looks per period that are scheduled one by one; more are as good as evenly spaced.
-pub const POINTS_MAX: usize = 96;
+/// The same for live use: less than a tenth of a second of a day.
+const CLOSE: f64 = 1e-6;
+/// Up to so many looks, schedules are grown point by point.
+const GROWN_MAX: usize = 24;
+/// Looks per period that are scheduled one by one; more are evenly spaced.
+pub const POINTS_MAX: usize = 288;
+/// Cells in which the density of many looks is summed.
+const CELLS: usize = 480;
 
 /// The waiting per period of all that is published, looked at in the given points (cyclic).
 pub fn delay(curve: &Curve, points: &[f64]) -> f64 {
@@ -49,16 +55,63 @@ pub fn even(curve: &Curve, m: usize, offset: f64) -> Vec<f64> {
     (0..m).map(|j| offset + j as f64 * gap).collect()
 }
 
-/// `m` good points: refined from the best even spacing on the grid.
+/// `m` good points. Up to a look an hour one point after the other is added and all are refined,
+/// so that one look more never means more waiting; beyond, the density of looks follows √λ, which
+/// is the optimum for many.
 pub fn best(curve: &Curve, m: usize) -> Vec<f64> {
+    let mut points = Vec::new();
+    for k in 1..=m.min(GROWN_MAX) {
+        let step = curve.period() / GRID as f64;
+        let even = (0..GRID.div_ceil(k)).map(|i| even(curve, k, i as f64 * step));
+        let start = least(curve, even.chain([by_density(curve, k)])).unwrap_or_default();
+        let grown = settled(curve, with_one_more(curve, &points), CLOSE);
+        points =
+            least(curve, [grown, settled(curve, start, CLOSE)].into_iter()).unwrap_or_default();
+    }
     let m = m.clamp(1, POINTS_MAX);
-    let step = curve.period() / GRID as f64;
-    let starts = (0..GRID.div_ceil(m)).map(|k| even(curve, m, k as f64 * step));
-    let start = least(curve, starts).unwrap_or_else(|| even(curve, m, 0.0));
-    refined(curve, start)
+    if m > GROWN_MAX {
+        while points.len() < m {
+            points = with_one_more(curve, &points);
+        }
+        let many = settled(curve, by_density(curve, m), CLOSE);
+        points = least(curve, [many, points].into_iter()).unwrap_or_default();
+    }
+    points
 }
 
-fn least(curve: &Curve, schedules: impl Iterator<Item = Vec<f64>>) -> Option<Vec<f64>> {
+/// The points and one more, halfway between the two after which most waits.
+fn with_one_more(curve: &Curve, points: &[f64]) -> Vec<f64> {
+    let Some(first) = points.first() else { return vec![0.0] };
+    let ends = points.iter().skip(1).copied().chain([first + curve.period()]);
+    let gaps = points.iter().copied().zip(ends).map(|(a, b)| (curve.waiting(a, b), a, b));
+    let longest = gaps.max_by(|a, b| a.0.total_cmp(&b.0));
+    let middle = longest.map_or(0.0, |(_, a, b)| between(curve, a, (a + b) / 2.0, b));
+    let mut more: Vec<f64> = points.iter().copied().chain([middle]).collect();
+    wrap(curve, &mut more);
+    more
+}
+
+/// Points whose density is that of √λ.
+fn by_density(curve: &Curve, m: usize) -> Vec<f64> {
+    let width = curve.period() / CELLS as f64;
+    let roots: Vec<f64> =
+        (0..CELLS).map(|i| curve.rate((i as f64 + 0.5) * width).max(0.0).sqrt()).collect();
+    let per_point = roots.iter().sum::<f64>() / m as f64;
+    if per_point <= 0.0 || !per_point.is_finite() {
+        return even(curve, m, 0.0);
+    }
+    let (mut points, mut sum) = (Vec::with_capacity(m), 0.0);
+    for (i, root) in roots.iter().enumerate() {
+        while points.len() < m && sum + root >= (points.len() as f64 + 0.5) * per_point {
+            let into = ((points.len() as f64 + 0.5) * per_point - sum) / root;
+            points.push((i as f64 + into) * width);
+        }
+        sum += root;
+    }
+    points
+}
+
+pub(super) fn least(curve: &Curve, schedules: impl Iterator<Item = Vec<f64>>) -> Option<Vec<f64>> {
     schedules
         .map(|points| (delay(curve, &points), points))
         .filter(|(delay, _)| delay.is_finite())
@@ -67,7 +120,11 @@ fn least(curve: &Curve, schedules: impl Iterator<Item = Vec<f64>>) -> Option<Vec
 }
 
 /// Iterative refinement: each point in turn goes to its best place between its neighbours.
-pub fn refined(curve: &Curve, mut points: Vec<f64>) -> Vec<f64> {
+pub fn refined(curve: &Curve, points: Vec<f64>) -> Vec<f64> {
+    settled(curve, points, STILL)
+}
+
+fn settled(curve: &Curve, mut points: Vec<f64>, still: f64) -> Vec<f64> {
     let (m, period) = (points.len(), curve.period());
     for _ in 0..SWEEPS_MAX {
         let mut moved: f64 = 0.0;
@@ -78,14 +135,18 @@ pub fn refined(curve: &Curve, mut points: Vec<f64>) -> Vec<f64> {
             moved = moved.max((place - points[j]).abs());
             points[j] = place;
         }
-        if moved < STILL * period {
+        if moved < still * period {
             break;
         }
     }
-    // A schedule that drifted past midnight is the same schedule.
-    points.iter_mut().for_each(|p| *p = p.rem_euclid(period));
-    points.sort_by(f64::total_cmp);
+    wrap(curve, &mut points);
     points
+}
+
+/// A schedule that drifted past midnight is the same schedule.
+fn wrap(curve: &Curve, points: &mut [f64]) {
+    points.iter_mut().for_each(|p| *p = p.rem_euclid(curve.period()));
+    points.sort_by(f64::total_cmp);
 }
 
 /// Where one look between two others leaves the least waiting; the old place where none is better.
@@ -123,66 +184,4 @@ fn between(curve: &Curve, before: f64, old: f64, after: f64) -> f64 {
 fn slope_zero(curve: &Curve, before: f64, after: f64) -> f64 {
     let slope = |t: f64| curve.sum(t) - curve.sum(before) - curve.rate(t) * (after - t);
     super::marginals::rising_root(before, after, slope)
-}
-
-/// All first two points on the grid, the rest by the equation; the best of them, refined.
-pub fn exhaustive(curve: &Curve, m: usize) -> Vec<f64> {
-    let step = curve.period() / GRID as f64;
-    if m < 2 {
-        let single = least(curve, (0..GRID).map(|k| vec![k as f64 * step]));
-        return refined(curve, single.unwrap_or_else(|| vec![0.0]));
-    }
-    let pairs = (0..GRID).flat_map(|a| (a + 1..a + GRID).map(move |b| (a, b)));
-    let followed = pairs.filter_map(|(a, b)| followed(curve, a as f64 * step, b as f64 * step, m));
-    let start = least(curve, followed).unwrap_or_else(|| even(curve, m, 0.0));
-    refined(curve, start)
-}
-
-/// The points that follow from the first two; `None` where they do not fit into a period.
-fn followed(curve: &Curve, first: f64, second: f64, m: usize) -> Option<Vec<f64>> {
-    let mut points = vec![first, second];
-    while points.len() < m {
-        let (a, b) = (points[points.len() - 2], points[points.len() - 1]);
-        let rate = curve.rate(b);
-        let next = b + (curve.sum(b) - curve.sum(a)) / rate;
-        if next.is_nan() || next <= b || next >= first + curve.period() {
-            return None;
-        }
-        points.push(next);
-    }
-    Some(points)
-}
-
-/// The best points on a grid of `n`, exactly, by dynamic programming; as numbers on the grid.
-pub fn on_grid(curve: &Curve, m: usize, n: usize) -> Vec<usize> {
-    let m = m.clamp(1, n);
-    let step = curve.period() / n as f64;
-    let waiting = |a: usize, b: usize| curve.waiting(a as f64 * step, b as f64 * step);
-    let mut best = (f64::INFINITY, vec![0]);
-    for first in 0..n {
-        // least[j][k]: the waiting from `first` to point first + k, reached by j further looks.
-        let mut least = vec![vec![(f64::INFINITY, 0); n + 1]; m + 1];
-        least[0][0] = (0.0, 0);
-        for j in 1..=m {
-            for k in j..=n {
-                for from in j - 1..k {
-                    let reached = least[j - 1][from].0 + waiting(first + from, first + k);
-                    if reached < least[j][k].0 {
-                        least[j][k] = (reached, from);
-                    }
-                }
-            }
-        }
-        if least[m][n].0 < best.0 - 1e-15 {
-            let mut points = Vec::with_capacity(m);
-            let mut k = n;
-            for j in (1..=m).rev() {
-                k = least[j][k].1;
-                points.push((first + k) % n);
-            }
-            points.sort_unstable();
-            best = (least[m][n].0, points);
-        }
-    }
-    best.1
 }

@@ -1,4 +1,10 @@
 //! The names of strategies and estimators, as the contract writes them.
+//!
+//! ```
+//! use polling::budget::{Estimator, Strategy};
+//! assert_eq!("two-steps".parse(), Ok(Strategy::TwoSteps));
+//! assert_eq!(Estimator::Periodic.to_string(), "periodic");
+//! ```
 
 use std::fmt;
 use std::str::FromStr;

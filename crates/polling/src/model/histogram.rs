@@ -28,6 +28,8 @@ use crate::{Decimal, Fraction};
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 86_400_000;
+/// Nothing was published longer ago than this; exact products stay within 128 bits by it.
+const DAYS_MAX: i64 = 1_000_000;
 
 /// After how long the rates repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +69,7 @@ impl Histogram {
         }
         let span_ms = known.first().map_or(0, |oldest| end.millis_since(*oldest));
         let days = span_ms.div_euclid(DAY_MS) + i64::from(span_ms.rem_euclid(DAY_MS) > 0);
-        let days = days.max(1).unsigned_abs();
+        let days = days.clamp(1, DAYS_MAX).unsigned_abs();
         Histogram { period, counts, days, zone_secs }
     }
 

@@ -8,6 +8,7 @@
 use std::str::FromStr;
 
 use super::Model;
+use super::changes::Changes;
 use super::smoothing::Smoothing;
 use crate::policy::SpecError;
 use crate::policy::parameters::{Known, unknown};
@@ -20,6 +21,8 @@ pub enum ModelKind {
     SingleVariable,
     Periodic,
     Histogram,
+    /// For windows of one entry.
+    Changes,
 }
 
 impl ModelKind {
@@ -30,13 +33,19 @@ impl ModelKind {
             ModelKind::SingleVariable => Model::single_variable(Smoothing::adjusting()),
             ModelKind::Periodic => Model::daily(Smoothing::adjusting()),
             ModelKind::Histogram => Model::sliding(),
+            ModelKind::Changes => Model::Changes(Changes::default()),
         }
     }
 }
 
 impl ModelKind {
-    pub const ALL: [ModelKind; 4] =
-        [ModelKind::Window, ModelKind::SingleVariable, ModelKind::Periodic, ModelKind::Histogram];
+    pub const ALL: [ModelKind; 5] = [
+        ModelKind::Window,
+        ModelKind::SingleVariable,
+        ModelKind::Periodic,
+        ModelKind::Histogram,
+        ModelKind::Changes,
+    ];
 
     pub const fn word(self) -> &'static str {
         match self {
@@ -44,6 +53,7 @@ impl ModelKind {
             ModelKind::SingleVariable => "single-variable",
             ModelKind::Periodic => "periodic",
             ModelKind::Histogram => "histogram",
+            ModelKind::Changes => "changes",
         }
     }
 }

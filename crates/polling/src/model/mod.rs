@@ -3,8 +3,24 @@
 //!
 //! One model, one file. A model has no wish and knows no budget; where it is undefined it expects
 //! nothing. Rates are entries per second.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::model::ModelKind;
+//!
+//! let mut model = ModelKind::Periodic.start();
+//! let hourly: Vec<Time> = (0..20).map(|h| Time::from_secs(h * 3600)).collect();
+//! let at = Time::from_secs(20 * 3600);
+//! model.learn(&Observation {
+//!     at, outcome: Outcome::Seen, window: &hourly, new: &hourly,
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! });
+//! let tomorrow = Time::from_secs(44 * 3600);
+//! assert!((model.expect(at, tomorrow) - 24.0).abs() < 1e-9);
+//! ```
 
 pub mod change_rate;
+pub mod changes;
 pub mod histogram;
 pub mod homogeneous;
 mod kind;
@@ -23,6 +39,7 @@ use std::time::Duration;
 
 use feed::{Observation, Time};
 
+use changes::Changes;
 use homogeneous::Homogeneous;
 pub use kind::ModelKind;
 use periodic::Periodic;
@@ -39,6 +56,8 @@ pub enum Model {
     Homogeneous(Homogeneous),
     SingleVariable(SingleVariable),
     Periodic(Periodic),
+    /// For windows of one entry.
+    Changes(Changes),
     /// An hourly histogram that is trained daily from the last days.
     Sliding(SlidingDays, Option<Rates>),
     /// Learned beforehand, then left as it is: `offline`, or a histogram trained on a history.
@@ -70,6 +89,7 @@ impl Model {
             Model::Homogeneous(model) => model.learn(o),
             Model::SingleVariable(model) => model.learn(o),
             Model::Periodic(model) => model.learn(o),
+            Model::Changes(model) => model.learn(o),
             Model::Sliding(days, rates) => {
                 days.learn(o);
                 *rates = days.rates();
@@ -82,6 +102,7 @@ impl Model {
     pub fn frozen(&self) -> Model {
         match self {
             Model::Homogeneous(Homogeneous { rate })
+            | Model::Changes(Changes { flat: Homogeneous { rate }, .. })
             | Model::SingleVariable(SingleVariable { flat: Homogeneous { rate }, .. }) => {
                 Model::Frozen(Rates { hours: vec![*rate; 24], zone_secs: 0 })
             }
@@ -158,6 +179,7 @@ impl Model {
         match self {
             Model::Homogeneous(flat) => Form::Flat(*flat),
             Model::SingleVariable(model) => Form::Flat(model.flat),
+            Model::Changes(model) => Form::Flat(model.flat),
             Model::Periodic(model) => Form::Slots(model.slots(), 0),
             Model::Sliding(_, Some(rates)) | Model::Frozen(rates) => {
                 let shift = rates.local(Time::from_millis(0)).millis();

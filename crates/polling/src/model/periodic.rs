@@ -29,6 +29,8 @@ use super::smoothing::Smoothing;
 /// More slots would not fit the kilobyte that a feed's memory may take; a week in slots of two
 /// hours does.
 pub const SLOTS_MAX: usize = 112;
+/// The longest period: no habit of a feed is slower than the year.
+pub(super) const PERIOD_MS_MAX: i64 = 366 * 86_400_000;
 /// ε: a thousandth of an entry per hour, in entries per second.
 pub const FLOOR: f64 = 0.001 / 3600.0;
 
@@ -43,11 +45,12 @@ pub struct Periodic {
 }
 
 impl Periodic {
-    /// `None` where the slots are none, too many, or no whole number of milliseconds long.
+    /// `None` where the slots are none, too many, or no whole number of milliseconds long, or the
+    /// period is longer than a year.
     pub fn new(n_slots: usize, period: Duration, smoothing: Smoothing) -> Option<Periodic> {
         let period_ms = i64::try_from(period.as_millis()).ok()?;
         let n = i64::try_from(n_slots).ok().filter(|_| (1..=SLOTS_MAX).contains(&n_slots))?;
-        if period_ms == 0 || period_ms % n != 0 {
+        if !(1..=PERIOD_MS_MAX).contains(&period_ms) || period_ms % n != 0 {
             return None;
         }
         Some(Periodic { smoothing, rates: vec![0.0; n_slots], slot_ms: period_ms / n, last: None })

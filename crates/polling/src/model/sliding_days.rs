@@ -4,6 +4,20 @@
 //! Today's entries are noted and count from tomorrow on: the model changes once a day. A few days
 //! suit bursty feeds better than months (dissertation 003, section 4.2); fourteen serve a week's
 //! period too, and fit the kilobyte that a feed's memory may take.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::model::{histogram::Period, sliding_days::SlidingDays};
+//!
+//! let mut days = SlidingDays::default();
+//! let noons: Vec<Time> = (0..3).map(|d| Time::from_secs(d * 86_400 + 43_200)).collect();
+//! days.learn(&Observation {
+//!     at: Time::from_secs(3 * 86_400), outcome: Outcome::Seen, window: &noons, new: &noons,
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! });
+//! let model = days.histogram(Period::Day).unwrap();
+//! assert_eq!((model.counts[12], model.days), (3, 3));
+//! ```
 
 use feed::{Observation, Time};
 
@@ -59,7 +73,7 @@ impl SlidingDays {
     fn add(&mut self, time: Time) {
         let day = day_of(time, 0).min(self.today);
         self.oldest = self.oldest.min(day);
-        if self.today - day <= DAYS {
+        if self.today.saturating_sub(day) <= DAYS {
             let count = &mut self.rows[row_of(day)][hour_of(time, Period::Day, 0)];
             *count = count.saturating_add(1);
         }

@@ -2,8 +2,9 @@
 
 use feed::Time;
 
+use super::changes::Changes;
 use super::homogeneous::Homogeneous;
-use super::periodic::{Periodic, SLOTS_MAX};
+use super::periodic::{PERIOD_MS_MAX, Periodic, SLOTS_MAX};
 use super::single_variable::SingleVariable;
 use super::sliding_days::SlidingDays;
 use super::smoothing::Smoothing;
@@ -34,6 +35,17 @@ impl Model {
                 bytes.extend(model.slot_ms.to_le_bytes());
                 put_rates(&mut bytes, &model.rates);
             }
+            Model::Changes(model) => {
+                bytes.push(5);
+                put_time(&mut bytes, model.last);
+                bytes.extend(model.flat.rate.to_le_bytes());
+                bytes.push(model.intervals.len() as u8);
+                for (secs, changed) in &model.intervals {
+                    // A negative interval is one without a change.
+                    let signed = if *changed { *secs } else { -secs };
+                    bytes.extend(signed.to_le_bytes());
+                }
+            }
             Model::Sliding(days, _) => {
                 bytes.push(3);
                 days.write(&mut bytes);
@@ -62,7 +74,7 @@ impl Model {
             }
             2 => {
                 let (smoothing, last) = (reader.smoothing()?, reader.time()?);
-                let slot_ms = reader.i64().filter(|ms| *ms > 0)?;
+                let slot_ms = reader.i64().filter(|ms| (1..=PERIOD_MS_MAX).contains(ms))?;
                 let rates = reader.rates()?;
                 Model::Periodic(Periodic { smoothing, rates, slot_ms, last })
             }
@@ -74,6 +86,14 @@ impl Model {
             4 => {
                 let zone_secs = reader.bytes().map(i32::from_le_bytes)?;
                 Model::Frozen(Rates { zone_secs, hours: reader.rates()? })
+            }
+            5 => {
+                let (last, flat) = (reader.time()?, Homogeneous { rate: reader.rate()? });
+                let n = usize::from(reader.u8()?);
+                let signed: Option<Vec<f64>> = (0..n).map(|_| reader.f64()).collect();
+                let pair = |secs: f64| (secs.abs(), secs > 0.0);
+                let intervals = signed?.into_iter().map(pair).collect();
+                Model::Changes(Changes { intervals, flat, last })
             }
             _ => return None,
         };
@@ -90,6 +110,7 @@ impl Model {
         match self {
             Model::SingleVariable(model) => model.last,
             Model::Periodic(model) => model.last,
+            Model::Changes(model) => model.last,
             Model::Homogeneous(_) | Model::Sliding(..) | Model::Frozen(_) => None,
         }
     }

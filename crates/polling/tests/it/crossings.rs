@@ -121,6 +121,21 @@ fn a_feed_that_is_on_its_way_or_held_is_not_offered() {
     }
 }
 
+/// With nothing else to poll the bar falls in every cycle, and the feed is keyed again and again.
+#[test]
+fn a_held_feed_stays_held_while_the_bar_falls() {
+    let start = Time::from_secs(1_700_000_000);
+    let mut planner = Planner::new(Strategy::TwoSteps, Duration::from_secs(60));
+    let busy = Model::Homogeneous(polling::model::homogeneous::Homogeneous { rate: 0.001 });
+    planner.track(Tracked { last: Some(start), window: 1000, ..Tracked::new(busy) });
+    planner.hold(0, start + Duration::from_secs(100_000));
+    for cycle in 1..1000 {
+        let now = start + Duration::from_secs(60 * cycle);
+        assert!(planner.plan(now, 1).is_empty(), "cycle {cycle}");
+    }
+    assert_eq!(planner.plan(start + Duration::from_secs(100_000), 1), [0]);
+}
+
 #[test]
 fn a_feed_that_feeds_no_query_costs_nothing() {
     let start = Time::from_secs(1_700_000_000);

@@ -11,7 +11,7 @@ use polling::{Bounds, Learned, Policy};
 use proptest::prelude::*;
 
 /// One of each policy, the memory-hungry ones in all variants.
-const POLICIES: [&str; 22] = [
+const POLICIES: [&str; 23] = [
     "fix:1h",
     "fix-learned-w",
     "fix-learned-a",
@@ -31,6 +31,7 @@ const POLICIES: [&str; 22] = [
     "window-share:0.8",
     "window-left:3,periodic",
     "window-share:0.5,histogram",
+    "window-left:0,changes",
     "entry-frequency",
     "empirical",
     "adaptive-fetch",
@@ -265,7 +266,7 @@ proptest! {
     ) {
         let curve = Curve::slots(&hours, 24.0);
         let mut before = f64::INFINITY;
-        for m in 1..6 {
+        for m in [1, 2, 3, 4, 5, 6, 11, 24, 25, 60] {
             let points = schedule::best(&curve, m);
             prop_assert_eq!(points.len(), m);
             let delay = schedule::delay(&curve, &points);

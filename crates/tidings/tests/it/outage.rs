@@ -8,7 +8,7 @@ use crate::wire::get;
 
 const DOMAINS: usize = 14;
 
-const CONFIG: &str = "allow_private = true\n[defaults]\npolicy = \"fix:2s\"\nalpha = \"1s\"\n";
+const CONFIG: &str = "[defaults]\npolicy = \"fix:2s\"\nalpha = \"1s\"\n";
 
 #[test]
 fn a_network_that_is_down_blames_no_feed_and_polling_resumes_by_itself() {

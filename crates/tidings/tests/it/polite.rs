@@ -65,8 +65,8 @@ fn scene(addresses: &[Ipv4Addr], port: u16) -> (Vec<String>, HashMap<Place, Serv
         let manner = match feed {
             3 => busy(429, false, &[0, 2]),
             104 => busy(429, true, &[0]),
-            205 => busy(503, false, &[1]),
-            306 | 349 => busy(503, true, &[0, 1]),
+            205 => busy(503, true, &[1]),
+            306 | 349 => busy(503, false, &[0]),
             410..420 => redirect(302),
             510..515 => redirect(307),
             520..530 => redirect(301),
@@ -84,8 +84,8 @@ fn scene(addresses: &[Ipv4Addr], port: u16) -> (Vec<String>, HashMap<Place, Serv
 
 fn config() -> (String, Vec<Ipv4Addr>) {
     let addresses = addresses(DOMAINS as u32);
-    let mut text = "contact = \"https://example.org/contact\"\nallow_private = true\n[defaults]\npolicy = \"fix:1s\"\n\
-                    alpha = \"1s\"\n[resolve]\n"
+    let mut text = "contact = \"https://example.org/contact\"\nallow_private = true\n\
+                    [defaults]\npolicy = \"fix:1s\"\nalpha = \"1s\"\n[resolve]\n"
         .to_owned();
     for (domain, address) in addresses.iter().enumerate().skip(45) {
         for i in 0..4 {

@@ -123,10 +123,6 @@ impl Instance {
     #[track_caller]
     pub fn import(&self, opml: &str) -> Ended {
         let file = self.write("list.opml", opml);
-        if self.config.is_none() {
-            let c = self.write("tmp.toml", "allow_private = true\n");
-            return self.run(&["import", path_text(&file), "--config", path_text(&c)]);
-        }
         self.run(&["import", path_text(&file)])
     }
 
