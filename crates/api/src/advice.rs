@@ -39,15 +39,15 @@ pub fn advice(outcome: Option<Outcome>, status: Option<u16>, error: &str) -> Opt
 /// There was no answer: the words of the error say on which step.
 fn without_answer(error: &str) -> &'static str {
     let says = |words: &[&str]| words.iter().any(|w| error.contains(w));
-    if says(&["dns", "resolve", "no such host", "name"]) {
-        "The name is not known now. Check its spelling; the site may be gone."
-    } else if says(&["tls", "certificate", "handshake"]) {
+    if says(&["tls", "certificate", "site of this name"]) {
         "The secure connection failed, mostly for an expired certificate. The site must mend it."
-    } else if says(&["private", "loopback", "not public", "allow-private"]) {
+    } else if says(&["not a public address"]) {
         "The address is not public. If it is yours, start with --allow-private."
-    } else if says(&["timed out", "timeout", "too slow"]) {
+    } else if says(&["no such host", "cannot be looked up"]) {
+        "The name is not known now. Check its spelling; the site may be gone."
+    } else if says(&["within"]) {
         "It did not answer in time. It is tried again, at growing intervals."
-    } else if says(&["too large", "limit", "bytes"]) {
+    } else if says(&["the limit for a feed"]) {
         "It sent more than we take. If you trust it, raise the limit in [limits]."
     } else {
         "It could not be reached. It is tried again, at growing intervals."
@@ -72,9 +72,10 @@ mod tests {
     #[test]
     fn the_step_that_failed_decides_the_advice() {
         let say = |error| advice(Some(Outcome::Failed), None, error).unwrap_or_default();
-        assert!(say("DNS: no such name").contains("spelling"));
-        assert!(say("TLS handshake: certificate expired").contains("certificate"));
-        assert!(say("timed out after 30 s").contains("in time"));
+        assert!(say("no such host: example.test").contains("spelling"));
+        assert!(say("the server's certificate is for another name").contains("certificate"));
+        assert!(say("no answer within 20 s").contains("in time"));
+        assert!(say("10.0.0.1 is not a public address").contains("--allow-private"));
         assert!(say("connection reset").contains("reached"));
     }
 }

@@ -53,7 +53,7 @@ pub enum Target {
 }
 
 /// A change of settings; durations in seconds. `Some(None)` takes a setting back.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Change {
     pub policy: Option<Option<String>>,
     pub alpha: Option<Option<u64>>,

@@ -109,7 +109,7 @@ pub fn conclude(
     record.bytes = trip.bytes;
     record.elapsed = trip.elapsed;
     record.wanted_at = Some(wish.at);
-    record.cause = Some(input.cause.clone().unwrap_or_else(|| "first poll".to_owned()));
+    record.cause = Some(cause(input, trip.at));
     record.reason = Some(format!("{}: {}", spec.policy, wish.why.words()));
     record.next_cause = Some(next.cause.unwrap_or_else(|| wish.why.code()));
     record.held = next.held;
@@ -138,6 +138,15 @@ pub fn conclude(
         generation: input.generation + 1,
     };
     Concluded { record, finished, answer }
+}
+
+/// Why this poll was made. What comes before its time was asked for by somebody.
+fn cause(input: &PollInput, at: Time) -> String {
+    match (&input.cause, input.next_at) {
+        (_, Some(planned)) if at < planned => "asked for".to_owned(),
+        (Some(cause), _) => cause.clone(),
+        (None, _) => "first poll".to_owned(),
+    }
 }
 
 fn outcome(reading: &Reading) -> Outcome {

@@ -348,7 +348,8 @@ async fn finish(
     let finished = match context.store.record(concluded.record).await {
         Ok(_) => finished,
         Err(error) => {
-            // Nothing of this poll is kept, so nothing may be forgotten: the same poll is due again.
+            // Nothing of this poll is kept, so nothing may be forgotten: the same poll is due
+            // again.
             if !matches!(error, StoreError::Stale { .. } | StoreError::NoFeed(_)) {
                 context.log_trouble(feed, &error);
                 answer.not_recorded = Some(error.to_string());

@@ -75,7 +75,8 @@ impl Loop {
         for grant in self.plan.grant(now, in_flight_max) {
             self.network.granted(now);
             if let Err(grant) = self.jobs.send(grant) {
-                // Workers end only with the engine; what they did not take is due at the next start.
+                // Workers end only with the engine; what they did not take is due at the next
+                // start.
                 tracing::debug!(domain = grant.domain, "no worker took the job");
             }
         }

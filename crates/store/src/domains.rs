@@ -44,8 +44,8 @@ impl Store {
     }
 }
 
-/// A promise to wait is only replaced by another one: polls of one domain may be recorded in another
-/// order than they were made, and what is past binds nobody.
+/// A promise to wait is only replaced by another one: polls of one domain may be recorded in
+/// another order than they were made, and what is past binds nobody.
 pub(crate) fn keep(conn: &Connection, pace: &Pace) -> Result<(), Fault> {
     let sql = "insert into domains (name, last_request_at, not_before, reason) \
                values ($1, $2, $3, $4) on conflict (name) do update set \

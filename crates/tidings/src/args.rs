@@ -9,10 +9,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// A feed aggregation engine that knows when to look.
 #[derive(Debug, Parser)]
 #[command(name = "tidings", version, about, max_term_width = 100, disable_help_subcommand = true)]
-#[command(
-    after_help = "Start with `tidings import FILE.opml` or `tidings feed add URL`, then `tidings run`.\n\
-    Exit status: 0 done, 1 it failed (the message names what and why), 2 the call or the input is wrong."
-)]
+#[command(after_help = "Start with `tidings import FILE.opml` or `tidings feed add URL`, then \
+    `tidings run`.\nExit status: 0 done, 1 it failed (the message names what and why), 2 the \
+    call or the input is wrong.")]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,

@@ -97,8 +97,35 @@ pub struct Config {
     pub has_contact: bool,
 }
 
-/// Reads the configuration for a command.
+/// Reads the configuration for a command that makes requests.
 pub fn read(place: &Place, network: &Network) -> Result<Config, Failure> {
+    let config = combine(place, network)?;
+    match config.resolve_fault() {
+        Some(fault) => Err(input_error(fault)),
+        None => Ok(config),
+    }
+}
+
+/// Reads the configuration for a command that asks nobody anything.
+pub fn read_offline(place: &Place) -> Result<Config, Failure> {
+    combine(place, &Network::default())
+}
+
+impl Config {
+    /// What is wrong with `[resolve]`, if something is.
+    pub fn resolve_fault(&self) -> Option<String> {
+        let unasked = !self.fetch.resolve.is_empty() && !self.fetch.allow_private;
+        unasked.then(|| {
+            format!(
+                "{}: [resolve] needs --allow-private (or `allow_private = true`), since it can \
+                 point names at private addresses",
+                self.origin
+            )
+        })
+    }
+}
+
+fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
     let file = match &place.config {
         Some(path) => read_file(path)?,
         None => File::default(),
@@ -107,14 +134,7 @@ pub fn read(place: &Place, network: &Network) -> Result<Config, Failure> {
         Some(path) => path.display().to_string(),
         None => "built-in settings".to_owned(),
     };
-    let allow_private = network.allow_private || file.allow_private;
-    if !file.resolve.is_empty() && !allow_private {
-        return Err(input_error(format!(
-            "{origin}: [resolve] needs --allow-private (or `allow_private = true`), since it can \
-             point names at private addresses"
-        )));
-    }
-    let fetch = fetch_settings(&file, allow_private);
+    let fetch = fetch_settings(&file, network.allow_private || file.allow_private);
     let engine = engine_settings(&file, network, &origin)?;
     Ok(Config {
         data: place.data.clone().or(file.data).unwrap_or_else(|| "tidings-data".into()),

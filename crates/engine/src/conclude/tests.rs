@@ -1,3 +1,5 @@
+//! What a reading of a feed turns into: what is kept, and when the next look is.
+
 use std::sync::LazyLock;
 
 use feed::{FeedId, FeedUrl, Item, Known};
@@ -115,6 +117,17 @@ fn failures_back_off_and_success_forgives_them() {
     assert!(waits.windows(2).all(|w| w[0] <= w[1] + Duration::from_secs(600)));
     assert_eq!(waits[19], Duration::from_secs(86_400), "at most a day, never for good");
     assert_eq!(run(&input, document(&["a"]), |_| ()).record.failures, 0);
+}
+
+#[test]
+fn a_poll_is_recorded_with_its_reason() {
+    let mut input = input();
+    let cause = |input: &PollInput| run(input, document(&["a"]), |_| ()).record.cause;
+    assert_eq!(cause(&input).as_deref(), Some("first poll"));
+    (input.next_at, input.cause) = (Some(NOW), Some("fix u=3600s".to_owned()));
+    assert_eq!(cause(&input).as_deref(), Some("fix u=3600s"));
+    input.next_at = Some(NOW + Duration::from_secs(1));
+    assert_eq!(cause(&input).as_deref(), Some("asked for"), "it came before its time");
 }
 
 #[test]

@@ -1,3 +1,5 @@
+//! Grants, gaps and the order of what is due, without a clock or a network.
+
 use super::*;
 
 const GAP: Duration = Duration::from_secs(2);

@@ -120,7 +120,8 @@ async fn old_and_sloppy_servers_are_understood() {
         ("HTTP/1.1 200 OK\r\nX Y: bad name\r\nContent-Length: 6\r\n\r\n<rss/>", "<rss/>"),
         ("HTTP/1.1 200 OK\r\nX-A: folded\r\n over\r\nContent-Length: 6\r\n\r\n<rss/>", "<rss/>"),
         (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n<rs\r\n3\r\ns/>\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+             3\r\n<rs\r\n3\r\ns/>\r\n0\r\n\r\n",
             "<rss/>",
         ),
         (

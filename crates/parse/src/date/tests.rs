@@ -1,3 +1,5 @@
+//! Dates as real feeds write them, and the ones that are refused.
+
 use super::parse;
 
 #[track_caller]

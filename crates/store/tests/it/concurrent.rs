@@ -1,3 +1,5 @@
+//! Several readers and writers at once: every poll is kept whole or not at all.
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use feed::{EntryId, FeedId, Outcome};

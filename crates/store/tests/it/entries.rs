@@ -1,3 +1,5 @@
+//! Entries as they were published, their revisions, and the ordered stream over them.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use feed::{Enclosure, EntryId, Item, Time};

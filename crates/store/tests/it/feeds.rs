@@ -1,3 +1,5 @@
+//! Feeds: found by number and URL, listed, set, removed.
+
 use std::time::Duration;
 
 use feed::{FeedId, Outcome};

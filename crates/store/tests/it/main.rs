@@ -8,6 +8,7 @@ mod files;
 mod full;
 mod killed;
 mod polls;
+mod replan;
 mod requests;
 mod retention;
 mod sample;

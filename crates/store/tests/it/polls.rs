@@ -1,3 +1,5 @@
+//! Polls as they were recorded, and the daily sums of old ones.
+
 use std::time::Duration;
 
 use feed::{Outcome, Time};

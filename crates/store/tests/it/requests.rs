@@ -1,3 +1,5 @@
+//! Requests that commands leave for the daemon, and their answers.
+
 use store::{Answer, Mode, Store};
 
 use crate::sample::{T0, at, fresh};

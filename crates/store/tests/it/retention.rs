@@ -1,3 +1,5 @@
+//! What retention forgets, and the keys it never forgets.
+
 use std::collections::HashMap;
 use std::time::Duration;
 

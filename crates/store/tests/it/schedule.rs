@@ -1,3 +1,5 @@
+//! What one poll leaves for the next: validators, window, learned state, time.
+
 use std::time::Duration;
 
 use feed::{Domain, FeedId, Hints, Outcome, Window};

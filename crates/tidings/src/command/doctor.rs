@@ -8,7 +8,7 @@ use feed::Time;
 use serde_json::json;
 use store::{Mode, Store, StoreError};
 
-use crate::args::{Network, Place};
+use crate::args::Place;
 use crate::config::{self, Config};
 use crate::failure::{Failure, failed_silently};
 use crate::output::{print_json, print_line};
@@ -56,7 +56,7 @@ impl Check {
 }
 
 pub async fn run(json: bool, place: &Place) -> Result<(), Failure> {
-    let config = config::read(place, &Network::default())?;
+    let config = config::read_offline(place)?;
     let now = Clock::System.now();
     let mut checks = configuration(&config);
     let store = match Store::open(&config.data, Mode::ReadOnly) {
@@ -112,6 +112,10 @@ fn configuration(config: &Config) -> Vec<Check> {
             "no contact is configured, so sites that have a question cannot reach you".to_owned(),
             "write `contact = \"https://…\"` into the configuration file".to_owned(),
         ));
+    }
+    if let Some(fault) = config.resolve_fault() {
+        let remedy = "start with `tidings run --allow-private`, or take [resolve] out".to_owned();
+        checks.push(Check::advice("configuration", fault, remedy));
     }
     if config.engine.gaps.default < Duration::from_secs(1) {
         checks.push(Check::advice(

@@ -7,7 +7,7 @@ use feed::{EntryId, FeedId};
 use serde_json::json;
 use store::{EntryFilter, EntryRow, Store};
 
-use crate::args::{Entries, Network};
+use crate::args::Entries;
 use crate::failure::{Failure, input_error};
 use crate::output::{print_json_line, shown_url};
 use crate::{access, config};
@@ -18,7 +18,7 @@ const BATCH: u32 = 500;
 const FOLLOW_POLL: Duration = Duration::from_millis(200);
 
 pub fn run(args: &Entries) -> Result<(), Failure> {
-    let config = config::read(&args.place, &Network::default())?;
+    let config = config::read_offline(&args.place)?;
     let store = access::read(&config)?;
     let feed = match &args.feed {
         None => None,

@@ -5,13 +5,13 @@ use parse::opml::Outline;
 use serde_json::json;
 use store::FeedFilter;
 
-use crate::args::{Format, Network, Place};
+use crate::args::{Format, Place};
 use crate::failure::Failure;
 use crate::output::{print_json, print_line};
 use crate::{access, config};
 
 pub fn run(format: Format, with_secrets: bool, place: &Place) -> Result<(), Failure> {
-    let config = config::read(place, &Network::default())?;
+    let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let feeds = store.feeds(&FeedFilter::default())?;
     let url = |url: &FeedUrl| if with_secrets { url.as_str().to_owned() } else { url.masked() };
@@ -19,7 +19,10 @@ pub fn run(format: Format, with_secrets: bool, place: &Place) -> Result<(), Fail
         Format::Json => {
             let rows: Vec<_> = feeds
                 .iter()
-                .map(|f| json!({ "url": url(&f.url), "title": f.shown_title(), "site": f.site, "tags": f.tags }))
+                .map(|f| {
+                    let title = f.shown_title();
+                    json!({ "url": url(&f.url), "title": title, "site": f.site, "tags": f.tags })
+                })
                 .collect();
             print_json(&rows)
         }

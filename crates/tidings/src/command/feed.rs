@@ -69,7 +69,7 @@ async fn add(
 }
 
 fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
-    let config = config::read(place, &Network::default())?;
+    let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let feeds = store.feeds(&FeedFilter { tag, ..FeedFilter::default() })?;
     if json {
@@ -78,7 +78,8 @@ fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
     }
     if feeds.is_empty() {
         return print_line(
-            "No feeds yet. Add one with `tidings feed add URL`, or many with `tidings import FILE.opml`.",
+            "No feeds yet. Add one with `tidings feed add URL`, or many with \
+             `tidings import FILE.opml`.",
         );
     }
     let now = Clock::System.now();
@@ -121,7 +122,7 @@ fn list_json(f: &FeedRow) -> Value {
 }
 
 fn show(one: &OneFeed) -> Result<(), Failure> {
-    let config = config::read(&one.place, &Network::default())?;
+    let config = config::read_offline(&one.place)?;
     let store = access::read(&config)?;
     let f = store.feed(find(&store, &one.feed)?)?;
     let mut value = list_json(&f);
@@ -229,7 +230,7 @@ fn print_polls(config: &Config, polls: &[Polled]) -> Result<(), Failure> {
 }
 
 async fn change(set: FeedSet) -> Result<(), Failure> {
-    let config = config::read(&set.place, &Network::default())?;
+    let config = config::read_offline(&set.place)?;
     let target = match (set.feed, set.tag) {
         (Some(feed), _) => Target::Feed(feed),
         (None, Some(tag)) => Target::Tag(tag),
@@ -243,6 +244,10 @@ async fn change(set: FeedSet) -> Result<(), Failure> {
         weight: set.weight,
         paused: if set.pause { Some(true) } else { set.resume.then_some(false) },
     };
+    if change == Change::default() {
+        let what = "--policy, --alpha, --beta, --weight, --max-delay, --pause or --resume";
+        return Err(input_error(format!("nothing to set; name one of {what}")));
+    }
     let command = Command::Set { target, change };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
     let Done::Set { feeds } = done else { return Err(other_answer()) };
@@ -263,7 +268,7 @@ fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, Fail
 }
 
 async fn remove(one: OneFeed) -> Result<(), Failure> {
-    let config = config::read(&one.place, &Network::default())?;
+    let config = config::read_offline(&one.place)?;
     let command = Command::Remove { feed: one.feed };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
     let Done::Removed { feed, url } = done else { return Err(other_answer()) };

@@ -5,13 +5,13 @@ use std::path::Path;
 use engine::command::{Command, Done, ImportedFeed};
 use serde_json::json;
 
-use crate::args::{Network, Place};
+use crate::args::Place;
 use crate::failure::{Failure, failed, input_error};
 use crate::output::{self, print_json, print_line};
 use crate::{access, config};
 
 pub async fn run(file: &Path, json: bool, place: &Place) -> Result<(), Failure> {
-    let config = config::read(place, &Network::default())?;
+    let config = config::read_offline(place)?;
     let shown = file.display().to_string();
     let bytes = output::read_input(file)?;
     let list = ::parse::opml::read(&bytes).map_err(|e| input_error(format!("{shown}: {e}")))?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use store::{FeedRow, PollRow, State};
 
 use super::feed::find;
-use crate::args::{Network, OneFeed};
+use crate::args::OneFeed;
 use crate::failure::Failure;
 use crate::output::{self, one_line, print_json, print_line, relative};
 use crate::{access, config};
@@ -15,7 +15,7 @@ use crate::{access, config};
 const POLLS_SHOWN: u32 = 10;
 
 pub fn run(one: &OneFeed) -> Result<(), Failure> {
-    let config = config::read(&one.place, &Network::default())?;
+    let config = config::read_offline(&one.place)?;
     let store = access::read(&config)?;
     let feed = store.feed(find(&store, &one.feed)?)?;
     let polls = store.polls(feed.id, POLLS_SHOWN)?;

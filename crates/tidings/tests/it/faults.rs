@@ -89,7 +89,7 @@ fn answer(request: &Request, stream: &mut TcpStream) -> io::Result<Next> {
             stream.write_all(document.as_bytes())?;
         }
         "/endless-head" => {
-            endless(stream, b"HTTP/1.1 200 OK\r\n", &b"X-More: of the same\r\n".repeat(400))?
+            endless(stream, b"HTTP/1.1 200 OK\r\n", &b"X-More: of the same\r\n".repeat(400))?;
         }
         "/endless-body" => {
             let chunk = [b"4000\r\n".as_slice(), &[b' '; 0x4000], b"\r\n"].concat();

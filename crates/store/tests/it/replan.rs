@@ -1,0 +1,58 @@
+//! Changes to the schedule that are no polls.
+
+use feed::{FeedId, Outcome};
+use store::{NewFeed, PollRecord, Replan, StoreError};
+
+use crate::sample::{T0, add, at, fresh, new_feed, poll};
+
+#[test]
+fn a_feed_is_put_to_another_time_with_its_reason() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    poll(&f.store, id, &["1"], at(0));
+    let replan = Replan {
+        wanted_at: at(50),
+        next_at: at(60),
+        reason: "fix: every minute".to_owned(),
+        cause: "fix u=60s".to_owned(),
+    };
+    f.store.replan(id, &replan).unwrap();
+    let input = f.store.poll_input(id).unwrap();
+    assert_eq!((input.wanted_at, input.next_at), (Some(at(50)), Some(at(60))));
+    assert_eq!(input.cause.as_deref(), Some("fix u=60s"));
+    assert_eq!(input.generation, 1, "a poll under way is not overtaken by it");
+    let nobody = f.store.replan(FeedId(9), &replan);
+    assert!(matches!(nobody, Err(StoreError::NoFeed(FeedId(9)))));
+}
+
+#[tokio::test]
+async fn blame_is_taken_back_once_and_only_where_there_was_some() {
+    let f = fresh();
+    let (failed, fine) = (add(&f.store, "https://a.example/"), add(&f.store, "https://b.example/"));
+    let mut record = PollRecord::empty(failed, 0, at(0), Outcome::Failed, at(900));
+    record.failures = 1;
+    f.store.record(record).await.unwrap();
+    let forgiven = f.store.forgive(&[failed, fine], at(60), "our network").await.unwrap();
+    assert_eq!(forgiven, [failed]);
+    let input = f.store.poll_input(failed).unwrap();
+    assert_eq!((input.failures, input.next_at), (0, Some(at(60))));
+    assert!(f.store.forgive(&[failed], at(70), "again").await.unwrap().is_empty());
+    assert_eq!(f.store.poll_input(failed).unwrap().next_at, Some(at(60)));
+}
+
+#[test]
+fn feeds_are_named_by_tag_and_the_longest_overdue_comes_first() {
+    let f = fresh();
+    let tagged = NewFeed { tags: vec!["news".to_owned()], ..new_feed("https://a.example/") };
+    let tagged = f.store.add_feed(&tagged, T0).unwrap().id;
+    let plain = add(&f.store, "https://b.example/");
+    assert_eq!(f.store.feed_ids(Some("news")).unwrap(), [tagged]);
+    assert_eq!(f.store.feed_ids(None).unwrap(), [tagged, plain]);
+    assert_eq!(f.store.last_poll_at().unwrap(), None);
+    poll(&f.store, tagged, &["1"], at(10));
+    poll(&f.store, plain, &["1"], at(5));
+    assert_eq!(f.store.last_poll_at().unwrap(), Some(at(10)));
+    assert!(f.store.due_feeds(at(3604)).unwrap().is_empty());
+    assert_eq!(f.store.due_feeds(at(3605)).unwrap(), [plain]);
+    assert_eq!(f.store.due_feeds(at(3610)).unwrap(), [plain, tagged]);
+}
