@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::demo::{DemoFeed, with_mishaps};
+use api::demo::{DemoFeed, Mishap, with_mishaps};
 use engine::{Clock, Gaps};
 use feed::{FeedUrl, Time};
-use lab::synth::{self, Population, SynthFeed};
-use store::{Mode, NewFeed, Store};
+use lab::synth::{self, Population, SynthFeed, Varies};
+use store::{Mode, NewFeed, Store, StoreError};
 use tokio::net::TcpListener;
 
 use crate::config::Config;
@@ -21,6 +21,8 @@ const FEEDS: usize = 100;
 /// At this speed a day of the world is 600 of the demonstration's.
 const DAYS: u16 = 180;
 const SEED: u64 = 2011;
+/// A window that grows with every entry stays below the limits of a document.
+const GROWN_WINDOW: usize = 300;
 /// Says in the store that a folder holds a demonstration and nothing else.
 const MARK: &str = "demo";
 
@@ -86,7 +88,12 @@ impl Demo {
 }
 
 fn refuse_other_feeds(folder: &Path) -> Result<(), Failure> {
-    let Ok(store) = Store::open(folder, Mode::ReadOnly) else { return Ok(()) };
+    let store = match Store::open(folder, Mode::ReadOnly) {
+        Ok(store) => store,
+        Err(StoreError::Missing { .. }) => return Ok(()),
+        // What cannot be read may be somebody's feeds.
+        Err(error) => return Err(error.into()),
+    };
     if store.setting(MARK)?.is_none() && !store.feed_ids(None)?.is_empty() {
         return Err(input_error(format!(
             "{} holds other feeds; the demonstration wants a folder of its own (--data DIR)",
@@ -117,18 +124,25 @@ fn demo_feed(drawn: &SynthFeed) -> DemoFeed {
         synth::Dates::Absent => api::demo::Dates::Absent,
         synth::Dates::OnTheFly => api::demo::Dates::OnTheFly,
     };
+    let all = drawn.times.len().min(GROWN_WINDOW);
+    let (window, holds, mishap) = match drawn.varies {
+        None => (drawn.window, None, None),
+        Some(Varies::Grows) => (all, None, None),
+        Some(Varies::Holds(time)) => (all, Some(time), None),
+        Some(Varies::WithEmpty) => (drawn.window, None, Some(Mishap::Empties)),
+    };
     DemoFeed {
         host: drawn.domain.clone(),
         path: format!("/{}.xml", drawn.name),
         title: drawn.title.clone(),
         format,
         times: drawn.times.clone(),
-        window: drawn.window,
-        holds: None,
+        window,
+        holds,
         with_ids: drawn.ids,
         dates,
         ttl: drawn.ttl,
         supports_304: drawn.supports_304,
-        mishap: None,
+        mishap,
     }
 }
