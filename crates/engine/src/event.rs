@@ -1,6 +1,7 @@
 //! What the engine's loop is told, and what it answers.
 
 use feed::{Domain, FeedId, Outcome, Time};
+use polling::outage::Reach;
 use polling::pace::{DomainPace, RetryAfter};
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
@@ -57,7 +58,7 @@ pub enum Answered {
     /// 429, or 503: it asks for less. The pace that follows is sent back, to be stored.
     AskedToWait { retry_after: Option<RetryAfter>, pace: oneshot::Sender<DomainPace> },
     /// No answer: connect or DNS. The verdict on whose fault it is is sent back.
-    Unreachable { feed: FeedId, ours: oneshot::Sender<bool> },
+    Unreachable { feed: FeedId, reach: Reach, ours: oneshot::Sender<bool> },
     /// Nothing was sent (a stale job).
     NotSent,
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use feed::{FeedId, Time};
-use polling::outage::Outage;
+use polling::outage::{Outage, Reach};
 
 /// While our network is down, one feed is tried this often to see whether it is back.
 const PROBE_EVERY: Duration = Duration::from_secs(5);
@@ -27,12 +27,13 @@ pub struct Network {
 }
 
 impl Network {
-    /// A request ended. Returns the feeds to be forgiven, where this shows that it is our network.
-    pub fn heard(&mut self, domain: u32, at: Time, unreachable: Option<FeedId>) -> Vec<FeedId> {
-        self.outage.record(domain, at, unreachable.is_some());
+    /// A request ended; `failed` names the feed whose server it did not reach, and how far it
+    /// came. Returns the feeds to be forgiven, where this shows that it is our network.
+    pub fn heard(&mut self, domain: u32, at: Time, failed: Option<(FeedId, Reach)>) -> Vec<FeedId> {
+        self.outage.record(domain, at, failed.map_or(Reach::Answered, |(_, reach)| reach));
         let was_down = self.down;
         self.down = self.outage.verdict(at).is_some();
-        if let Some(feed) = unreachable.filter(|_| !self.down) {
+        if let Some((feed, _)) = failed.filter(|_| !self.down) {
             self.blamed.retain(|_, since| at.since(*since) < BLAME_WINDOW);
             if self.blamed.len() < BLAMED_MAX {
                 self.blamed.insert(feed, at);

@@ -1,17 +1,17 @@
 //! One poll, from a granted request to a recorded result. Its path is DESIGN's table: fetch,
 //! parse, identify, learn, record, and only then tell the loop.
 
-use std::collections::HashSet;
+mod read;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
-use feed::{DocumentDates, Domain, EntryKey, FeedId, Outcome, Time, identify};
-use fetch::{Exchange, Fetched, Fetcher};
-use parse::Document;
+use feed::{Domain, FeedId, Outcome, Time};
+use fetch::{Exchange, FailureKind, Fetched, Fetcher};
+use polling::outage::Reach;
 use polling::pace::{DomainPace, RetryAfter};
-use sha2::{Digest, Sha256};
-use store::{BodyHash, PollInput, Store, StoreError};
+use store::{PollInput, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use url::Url;
 
@@ -22,9 +22,6 @@ use crate::{Clock, Settings};
 
 /// More redirects than this are a loop or a trap.
 const HOPS_MAX: u32 = 5;
-/// Documents up to this size are parsed where they arrive; larger ones on a thread of their own,
-/// so that they hold no other poll up.
-const PARSE_INLINE_BYTES: usize = 256 * 1024;
 
 /// What every poll needs.
 pub struct Context {
@@ -107,7 +104,7 @@ async fn step(context: &Context, grant: Grant<Poll>, reported: &AtomicBool) {
         poll.passed.push((poll.domain(), context.clock.now()));
         return hop(context, poll, to, permanent).await;
     }
-    let reading = read(context, &poll, at, exchange.fetched, &exchange.facts, &verdict).await;
+    let reading = read::read(context, &poll, at, exchange.fetched, &exchange.facts, &verdict).await;
     finish(context, poll, reading, &exchange.facts, verdict.pace).await;
 }
 
@@ -170,10 +167,14 @@ async fn report(context: &Context, domain: u32, poll: &Poll, exchange: &Exchange
     let at = context.clock.now();
     let facts = &exchange.facts;
     let tell = |answer| send(context, Event::Exchanged { domain, at, answer });
-    match &exchange.fetched {
-        Fetched::Failed(f) if f.kind.may_be_our_network() => {
+    let reach = match &exchange.fetched {
+        Fetched::Failed(f) => reach(f.kind),
+        _ => Reach::Answered,
+    };
+    match reach {
+        Reach::Unreachable | Reach::NoSuchHost => {
             let (ours, verdict) = oneshot::channel();
-            tell(Answered::Unreachable { feed: poll.input.id, ours });
+            tell(Answered::Unreachable { feed: poll.input.id, reach, ours });
             Verdict { our_network: verdict.await.unwrap_or(false), ..Verdict::default() }
         }
         _ if matches!(facts.status, Some(429 | 503)) => {
@@ -189,6 +190,14 @@ async fn report(context: &Context, domain: u32, poll: &Poll, exchange: &Exchange
             tell(Answered::Heard);
             Verdict::default()
         }
+    }
+}
+
+fn reach(kind: FailureKind) -> Reach {
+    match kind {
+        FailureKind::NoSuchHost => Reach::NoSuchHost,
+        kind if kind.may_be_our_network() => Reach::Unreachable,
+        _ => Reach::Answered,
     }
 }
 
@@ -213,111 +222,6 @@ pub async fn give_up(context: &Context, poll: Poll, until: Time) {
     let detail = format!("it redirects to {}, which asked us to wait until {until}", poll.domain());
     let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
     finish(context, poll, Reading::Refused { detail }, &fetch::Facts::default(), Some(pace)).await;
-}
-
-/// What the exchange means: a document compared with the window, or the reason for none.
-async fn read(
-    context: &Context,
-    poll: &Poll,
-    at: Time,
-    fetched: Fetched,
-    facts: &fetch::Facts,
-    verdict: &Verdict,
-) -> Reading {
-    match fetched {
-        Fetched::NotModified { validators } => Reading::Unchanged { validators },
-        Fetched::Gone => Reading::Gone,
-        Fetched::Refused { status } => {
-            Reading::Refused { detail: conclude::refusal(status, verdict.pace.as_ref()) }
-        }
-        Fetched::Blocked { reason } => Reading::Refused { detail: reason },
-        Fetched::Failed(failure) => Reading::Failed {
-            detail: failure.detail,
-            our_network: verdict.our_network,
-            candidates: Vec::new(),
-        },
-        Fetched::Moved { to, .. } => Reading::Failed {
-            detail: format!("redirect to {} not followed", feed::mask_secrets(&to)),
-            our_network: false,
-            candidates: Vec::new(),
-        },
-        Fetched::Body { bytes, content_type, validators, partial } => {
-            let body_hash = body_hash(&bytes);
-            if !partial && poll.input.body_hash == Some(body_hash) {
-                return Reading::Unchanged { validators };
-            }
-            let limits = context.settings.parse;
-            let base = poll.url.clone();
-            let read = move || read_document(&bytes, content_type.as_deref(), &base, &limits);
-            let read = if facts.wire_bytes as usize > PARSE_INLINE_BYTES {
-                tokio::task::spawn_blocking(read)
-                    .await
-                    .unwrap_or_else(|e| Err((format!("the parser failed: {e}"), Vec::new())))
-            } else {
-                read()
-            };
-            match read {
-                Ok(document) => {
-                    observe(context, poll, at, facts.date, document, validators, body_hash, partial)
-                }
-                Err((detail, candidates)) => {
-                    Reading::Failed { detail, our_network: false, candidates }
-                }
-            }
-        }
-    }
-}
-
-fn body_hash(bytes: &[u8]) -> BodyHash {
-    let digest = Sha256::digest(bytes);
-    let mut hash = BodyHash::default();
-    hash.copy_from_slice(&digest[..16]);
-    hash
-}
-
-fn read_document(
-    bytes: &[u8],
-    content_type: Option<&str>,
-    base: &Url,
-    limits: &parse::Limits,
-) -> Result<Document, (String, Vec<Url>)> {
-    parse::document(bytes, content_type, Some(base), limits).map_err(|not_a_feed| {
-        let candidates = parse::discover::links(bytes, content_type, base);
-        let candidates = candidates.into_iter().map(|c| c.url).take(20).collect();
-        (format!("not a feed: {not_a_feed}"), candidates)
-    })
-}
-
-#[expect(clippy::too_many_arguments, reason = "all of one poll; a struct would only rename them")]
-fn observe(
-    context: &Context,
-    poll: &Poll,
-    at: Time,
-    response_date: Option<Time>,
-    document: Document,
-    validators: fetch::Validators,
-    body_hash: BodyHash,
-    partial: bool,
-) -> Reading {
-    let input = &poll.input;
-    let window = &input.window;
-    let in_window: HashSet<EntryKey> = window.entries().iter().map(|e| e.key).collect();
-    let found = identify(&document.items, window);
-    let keys: Vec<_> = found.iter().map(|i| i.key).filter(|key| !in_window.contains(key)).collect();
-    let known = match context.store.known(input.id, &keys) {
-        Ok(known) => known,
-        Err(e) => {
-            return Reading::Failed {
-                detail: format!("the store could not be read: {e}"),
-                our_network: true,
-                candidates: Vec::new(),
-            };
-        }
-    };
-    let dates = DocumentDates::judge(&document.items, response_date, at);
-    let previous = input.last_success_at;
-    let observed = window.observe(&document.items, &known, dates, at, previous, partial);
-    Reading::Document { document, observed, dates, validators, body_hash }
 }
 
 /// Records the poll and tells the loop.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use dispatch::JobSender;
 use feed::{FeedId, Outcome, Time};
+use polling::outage::Reach;
 use tokio::sync::{mpsc, watch};
 
 use crate::Watch;
@@ -132,18 +133,18 @@ impl Loop {
                 // The worker may have been stopped; then nobody wants to know.
                 let _ = reply.send(pace);
             }
-            Answered::Unreachable { feed, ours } => {
+            Answered::Unreachable { feed, reach, ours } => {
                 pace.answered(at);
                 self.plan.set_pace(domain, pace);
-                self.heard(domain, at, Some(feed));
+                self.heard(domain, at, Some((feed, reach)));
                 let _ = ours.send(self.network.is_down());
             }
         }
         self.plan.exchanged(domain, at);
     }
 
-    fn heard(&mut self, domain: u32, at: Time, unreachable: Option<FeedId>) {
-        self.to_forgive.extend(self.network.heard(domain, at, unreachable));
+    fn heard(&mut self, domain: u32, at: Time, failed: Option<(FeedId, Reach)>) {
+        self.to_forgive.extend(self.network.heard(domain, at, failed));
         self.forgive(at);
     }
 

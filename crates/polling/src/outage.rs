@@ -3,12 +3,12 @@
 //!
 //! ```
 //! use feed::Time;
-//! use polling::outage::Outage;
+//! use polling::outage::{Outage, Reach};
 //!
 //! let (mut outage, now) = (Outage::default(), Time::from_secs(100));
-//! (0..10).for_each(|domain| outage.record(domain, now, true));
+//! (0..10).for_each(|domain| outage.record(domain, now, Reach::Unreachable));
 //! assert!(outage.verdict(now).is_some());
-//! outage.record(3, now, false);
+//! outage.record(3, now, Reach::Answered);
 //! assert!(outage.verdict(now).is_none());
 //! ```
 
@@ -26,14 +26,27 @@ const SHARE_PERCENT: usize = 80;
 /// Bounds the memory; at more polls a minute than this the newest are a large enough sample.
 const RECORDS_MAX: usize = 16_384;
 
+/// How far a request came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// There was an answer; even an angry one shows that the network works.
+    Answered,
+    /// The name is not known. A name server said so, hence it is mostly the domain's end; a
+    /// network that leads nowhere says it of every name.
+    NoSuchHost,
+    /// No name server, or no connection.
+    Unreachable,
+}
+
 /// The last minute's polls by domain.
 #[derive(Clone, Debug, Default)]
 pub struct Outage {
-    /// Per domain: its last poll, and whether it could not be reached.
-    domains: BTreeMap<u32, (Time, bool)>,
+    /// Per domain: its last poll, and how far it came.
+    domains: BTreeMap<u32, (Time, Reach)>,
     /// The polls in order, to forget them after a minute.
     order: VecDeque<(Time, u32)>,
     n_unreachable: usize,
+    n_answered: usize,
     since: Option<Since>,
 }
 
@@ -48,25 +61,36 @@ pub struct Since {
 }
 
 impl Outage {
-    /// Takes in how a request ended: `network_error` is a connect or DNS error; every answer,
-    /// even an angry one, shows that the network works. `domain` is the caller's number for it.
-    pub fn record(&mut self, domain: u32, at: Time, network_error: bool) {
-        if self.since.is_some() && !network_error {
+    /// Takes in how a request ended. `domain` is the caller's number for it.
+    pub fn record(&mut self, domain: u32, at: Time, reach: Reach) {
+        if self.since.is_some() && reach == Reach::Answered {
             *self = Outage::default();
         }
         self.forget(at);
-        let before = self.domains.insert(domain, (at, network_error));
-        self.n_unreachable -= usize::from(before.is_some_and(|(_, error)| error));
-        self.n_unreachable += usize::from(network_error);
+        let before = self.domains.insert(domain, (at, reach));
+        self.count(before.map(|(_, reach)| reach), Some(reach));
         self.order.push_back((at, domain));
-        let (n_unreachable, n_domains) = (self.n_unreachable, self.domains.len());
-        let all_at_once =
-            n_domains >= DOMAINS_MIN && n_unreachable * 100 >= n_domains * SHARE_PERCENT;
-        if self.since.is_none() && network_error && all_at_once {
-            let failures = self.domains.values().filter(|(_, error)| *error).map(|(at, _)| *at);
-            let first = failures.min().unwrap_or(at);
+        if self.since.is_none() && reach != Reach::Answered && self.is_all_at_once() {
+            let failures = self.domains.values().filter(|(_, reach)| *reach != Reach::Answered);
+            let first = failures.map(|(at, _)| *at).min().unwrap_or(at);
+            let n_domains = self.domains.len();
+            let n_unreachable = n_domains - self.n_answered;
             self.since = Some(Since { at: first, n_unreachable, n_domains });
         }
+    }
+
+    /// Nearly all are unreachable, or none answered at all.
+    fn is_all_at_once(&self) -> bool {
+        let n_domains = self.domains.len();
+        let nearly_all = self.n_unreachable * 100 >= n_domains * SHARE_PERCENT;
+        n_domains >= DOMAINS_MIN && (nearly_all || self.n_answered == 0)
+    }
+
+    fn count(&mut self, gone: Option<Reach>, came: Option<Reach>) {
+        self.n_unreachable += usize::from(came == Some(Reach::Unreachable));
+        self.n_unreachable -= usize::from(gone == Some(Reach::Unreachable));
+        self.n_answered += usize::from(came == Some(Reach::Answered));
+        self.n_answered -= usize::from(gone == Some(Reach::Answered));
     }
 
     /// Whether our network is down. It stays so until a request succeeds: the caller goes on
@@ -83,7 +107,7 @@ impl Outage {
             self.order.pop_front();
             if self.domains.get(&domain).is_some_and(|(last, _)| *last == at) {
                 let gone = self.domains.remove(&domain);
-                self.n_unreachable -= usize::from(gone.is_some_and(|(_, error)| error));
+                self.count(gone.map(|(_, reach)| reach), None);
             }
         }
     }
@@ -93,10 +117,14 @@ impl Outage {
 mod tests {
     use super::*;
 
+    fn reach(error: bool) -> Reach {
+        if error { Reach::Unreachable } else { Reach::Answered }
+    }
+
     fn outage(polls: impl IntoIterator<Item = (u32, i64, bool)>) -> Outage {
         let mut outage = Outage::default();
         for (domain, secs, error) in polls {
-            outage.record(domain, Time::from_secs(secs), error);
+            outage.record(domain, Time::from_secs(secs), reach(error));
         }
         outage
     }
@@ -133,16 +161,34 @@ mod tests {
     fn it_ends_with_the_first_answer() {
         let mut down = outage((0..20).map(|d| (d, 100, true)));
         assert!(down.verdict(Time::from_secs(5000)).is_some());
-        down.record(3, Time::from_secs(5000), false);
+        down.record(3, Time::from_secs(5000), Reach::Answered);
         assert_eq!(down.verdict(Time::from_secs(5000)), None);
-        down.record(4, Time::from_secs(5001), true);
+        down.record(4, Time::from_secs(5001), Reach::Unreachable);
         assert_eq!(down.verdict(Time::from_secs(5001)), None);
+    }
+
+    #[test]
+    fn unknown_names_are_our_network_only_where_nobody_answers() {
+        let names = |n_alive: u32| {
+            let mut outage = Outage::default();
+            for domain in 0..20 {
+                let reach = if domain < n_alive { Reach::Answered } else { Reach::NoSuchHost };
+                outage.record(domain, Time::from_secs(100), reach);
+            }
+            outage.verdict(Time::from_secs(100))
+        };
+        assert!(names(0).is_some());
+        assert_eq!(names(1), None, "an old list of dead blogs is no outage");
     }
 
     #[test]
     fn memory_is_bounded() {
         let busy = outage((0..100_000).map(|d| (d, 100, d % 2 == 0)));
         assert!(busy.order.len() <= RECORDS_MAX && busy.domains.len() <= RECORDS_MAX);
-        assert_eq!(busy.n_unreachable, busy.domains.values().filter(|d| d.1).count());
+        let n = |reach| busy.domains.values().filter(|d| d.1 == reach).count();
+        assert_eq!(
+            (busy.n_unreachable, busy.n_answered),
+            (n(Reach::Unreachable), n(Reach::Answered))
+        );
     }
 }

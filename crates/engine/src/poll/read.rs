@@ -1,0 +1,123 @@
+//! From what a server sent to what it means for the feed: parse, identify, compare with the
+//! window. It records nothing and decides no next poll.
+
+use std::collections::HashSet;
+
+use feed::{DocumentDates, EntryKey, Time, identify};
+use fetch::Fetched;
+use parse::Document;
+use sha2::{Digest, Sha256};
+use store::BodyHash;
+use url::Url;
+
+use super::{Context, Poll, Verdict};
+use crate::conclude::{self, Reading};
+
+/// Documents up to this size are parsed where they arrive; larger ones on a thread of their own,
+/// so that they hold no other poll up.
+const PARSE_INLINE_BYTES: usize = 256 * 1024;
+
+/// What the exchange means: a document compared with the window, or the reason for none.
+pub(super) async fn read(
+    context: &Context,
+    poll: &Poll,
+    at: Time,
+    fetched: Fetched,
+    facts: &fetch::Facts,
+    verdict: &Verdict,
+) -> Reading {
+    match fetched {
+        Fetched::NotModified { validators } => Reading::Unchanged { validators },
+        Fetched::Gone => Reading::Gone,
+        Fetched::Refused { status } => {
+            Reading::Refused { detail: conclude::refusal(status, verdict.pace.as_ref()) }
+        }
+        Fetched::Blocked { reason } => Reading::Refused { detail: reason },
+        Fetched::Failed(failure) => Reading::Failed {
+            detail: failure.detail,
+            our_network: verdict.our_network,
+            candidates: Vec::new(),
+        },
+        Fetched::Moved { to, .. } => Reading::Failed {
+            detail: format!("redirect to {} not followed", feed::mask_secrets(&to)),
+            our_network: false,
+            candidates: Vec::new(),
+        },
+        Fetched::Body { bytes, content_type, validators, partial } => {
+            let body_hash = body_hash(&bytes);
+            if !partial && poll.input.body_hash == Some(body_hash) {
+                return Reading::Unchanged { validators };
+            }
+            let limits = context.settings.parse;
+            let base = poll.url.clone();
+            let read = move || read_document(&bytes, content_type.as_deref(), &base, &limits);
+            let read = if facts.wire_bytes as usize > PARSE_INLINE_BYTES {
+                tokio::task::spawn_blocking(read)
+                    .await
+                    .unwrap_or_else(|e| Err((format!("the parser failed: {e}"), Vec::new())))
+            } else {
+                read()
+            };
+            match read {
+                Ok(document) => {
+                    observe(context, poll, at, facts.date, document, validators, body_hash, partial)
+                }
+                Err((detail, candidates)) => {
+                    Reading::Failed { detail, our_network: false, candidates }
+                }
+            }
+        }
+    }
+}
+
+fn body_hash(bytes: &[u8]) -> BodyHash {
+    let digest = Sha256::digest(bytes);
+    let mut hash = BodyHash::default();
+    hash.copy_from_slice(&digest[..16]);
+    hash
+}
+
+fn read_document(
+    bytes: &[u8],
+    content_type: Option<&str>,
+    base: &Url,
+    limits: &parse::Limits,
+) -> Result<Document, (String, Vec<Url>)> {
+    parse::document(bytes, content_type, Some(base), limits).map_err(|not_a_feed| {
+        let candidates = parse::discover::links(bytes, content_type, base);
+        let candidates = candidates.into_iter().map(|c| c.url).take(20).collect();
+        (format!("not a feed: {not_a_feed}"), candidates)
+    })
+}
+
+#[expect(clippy::too_many_arguments, reason = "all of one poll; a struct would only rename them")]
+fn observe(
+    context: &Context,
+    poll: &Poll,
+    at: Time,
+    response_date: Option<Time>,
+    document: Document,
+    validators: fetch::Validators,
+    body_hash: BodyHash,
+    partial: bool,
+) -> Reading {
+    let input = &poll.input;
+    let window = &input.window;
+    let in_window: HashSet<EntryKey> = window.entries().iter().map(|e| e.key).collect();
+    let found = identify(&document.items, window);
+    let keys: Vec<_> = found.iter().map(|i| i.key).filter(|key| !in_window.contains(key)).collect();
+    let known = match context.store.known(input.id, &keys) {
+        Ok(known) => known,
+        Err(e) => {
+            return Reading::Failed {
+                detail: format!("the store could not be read: {e}"),
+                our_network: true,
+                candidates: Vec::new(),
+            };
+        }
+    };
+    let dates = DocumentDates::judge(&document.items, response_date, at);
+    let previous = input.last_success_at;
+    let observed = window.observe(&document.items, &known, dates, at, previous, partial);
+    Reading::Document { document, observed, dates, validators, body_hash }
+}
