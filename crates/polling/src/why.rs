@@ -100,7 +100,7 @@ impl Why {
 }
 
 /// A column of the store; no figure that people meet makes a code longer.
-const CODE_BYTES_MAX: usize = 60;
+pub(crate) const CODE_BYTES_MAX: usize = 60;
 
 impl Cause {
     const fn code(self) -> &'static str {

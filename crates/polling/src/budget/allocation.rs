@@ -4,6 +4,8 @@
 //! With M looks per period: m_i = k·√(w_i·λ_i), Σ m_i = M. With cost c_i per look:
 //! m_i = k·√(w_i·λ_i/c_i), Σ c_i·m_i = budget. A feed looked at m times at even spacing waits
 //! w·λ·T/(2m) in all, and equal marginals give the root. m_i < 1 means one look every 1/m_i periods.
+//! Where looks and bytes are both limited, a look costs (1 − t)/M + t·c_i/B with the one t at which
+//! neither limit is exceeded ([`min_delay_within`]).
 //!
 //! ```
 //! use polling::budget::allocation::{Demand, min_delay};
@@ -32,6 +34,39 @@ pub fn min_delay(feeds: &[Demand], budget: f64) -> Vec<f64> {
     let spent: f64 = feeds.iter().map(|d| root(d) * d.cost.max(0.0)).sum();
     let k = if spent > 0.0 { budget.max(0.0) / spent } else { 0.0 };
     feeds.iter().map(|d| k * root(d)).collect()
+}
+
+/// Steps of bisection over the share of bytes in the price of a look; more change no look.
+const STEPS: usize = 60;
+
+/// Looks per period where both the looks and, by their cost, the bytes are limited. Of the mixed
+/// prices the one is sought at which the bytes just suffice: with equal marginals that is the
+/// optimum under both limits.
+pub fn min_delay_within(feeds: &[Demand], looks: f64, bytes: f64) -> Vec<f64> {
+    let possible = looks > 0.0 && bytes > 0.0;
+    if !possible {
+        return vec![0.0; feeds.len()];
+    }
+    let at = |t: f64| -> Vec<f64> {
+        let price = |d: &Demand| (1.0 - t) / looks + t * d.cost.max(0.0) / bytes;
+        let priced: Vec<Demand> = feeds.iter().map(|d| Demand { cost: price(d), ..*d }).collect();
+        min_delay(&priced, 1.0)
+    };
+    let bytes_of = |m: &[f64]| -> f64 { feeds.iter().zip(m).map(|(d, m)| d.cost * m).sum() };
+    let by_looks = at(0.0);
+    if bytes_of(&by_looks) <= bytes {
+        return by_looks;
+    }
+    let by_bytes = at(1.0);
+    if by_bytes.iter().sum::<f64>() <= looks {
+        return by_bytes;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..STEPS {
+        let middle = low + (high - low) / 2.0;
+        if bytes_of(&at(middle)) > bytes { low = middle } else { high = middle }
+    }
+    at(high)
 }
 
 /// Σ w·λ·T/(2m): the expected waiting per period at even spacing, in periods. Infinite where a feed
@@ -70,6 +105,35 @@ mod tests {
         let looks = min_delay(&feeds, 12.0);
         assert!((looks[0] / looks[1] - 2.0).abs() < 1e-12);
         assert!((looks[0] + 4.0 * looks[1] - 12.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn under_two_limits_both_hold_and_no_exchange_is_better() {
+        let demand = |(rate, cost)| Demand { rate, weight: 1.0, cost };
+        let feeds = [(1.0, 10.0), (4.0, 1000.0), (9.0, 1.0), (2.0, 200.0)].map(demand);
+        let sums = |m: &[f64]| -> (f64, f64) {
+            (m.iter().sum(), feeds.iter().zip(m).map(|(d, m)| d.cost * m).sum())
+        };
+        for (looks, bytes) in [(10.0, 1e9), (1e9, 500.0), (10.0, 1500.0), (10.0, 2500.0)] {
+            let m = min_delay_within(&feeds, looks, bytes);
+            let (n, size) = sums(&m);
+            assert!(n <= looks * (1.0 + 1e-9) && size <= bytes * (1.0 + 1e-9), "{n} {size}");
+            let full = n >= looks * (1.0 - 1e-6) || size >= bytes * (1.0 - 1e-6);
+            assert!(full, "something is left: {n} {size}");
+            // Shift looks among three feeds so that neither sum changes: the waiting must not fall.
+            for [i, j, k] in [[0, 1, 2], [0, 2, 3], [1, 2, 3], [0, 1, 3]] {
+                let (ci, cj, ck) = (feeds[i].cost, feeds[j].cost, feeds[k].cost);
+                for step in [1e-4, -1e-4] {
+                    let mut other = m.clone();
+                    other[i] += step;
+                    other[j] += step * (ck - ci) / (cj - ck);
+                    other[k] += step * (ci - cj) / (cj - ck);
+                    let shifted = delay(&feeds, &other);
+                    assert!(shifted >= delay(&feeds, &m) - 1e-12, "{i} {j} {k}: {m:?} {other:?}");
+                }
+            }
+        }
+        assert_eq!(min_delay_within(&feeds, 0.0, 5.0), [0.0; 4]);
     }
 
     #[test]

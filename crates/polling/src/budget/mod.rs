@@ -5,15 +5,20 @@
 //! strategy knows nothing of pace, hints and errors: whoever asks holds those feeds back.
 
 pub mod allocation;
+pub mod allowance;
 pub mod crawl_age;
 pub mod crawl_freshness;
 pub mod crossings;
 pub mod curve;
 pub mod lambda_crawl;
+mod limit;
+pub mod looks;
 mod marginals;
 pub mod min_miss;
 mod planner;
+pub mod refine;
 mod rhythm;
+mod running;
 mod saturation;
 pub mod schedule;
 pub mod search;
@@ -23,10 +28,14 @@ pub mod top_k_utility;
 pub mod tracked;
 pub mod two_steps;
 pub mod uniform;
+mod why;
+mod words;
 
+pub use limit::{Budget, BudgetError};
 pub use planner::Planner;
 pub use strategy::{Estimator, Strategy};
 pub use tracked::{Standing, Tracked};
+pub use why::{Ground, PlanWhy};
 
 /// At most `n` of `feeds`, those of the largest value first; of equal ones the first.
 fn largest(mut feeds: Vec<usize>, n: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {

@@ -2,6 +2,8 @@
 //!
 //! A feed that was planned is on its way until it is observed or held back. The planner asks for
 //! no more than the strategy wants; errors, pace and hints are the caller's, who holds a feed.
+//! What may change while it runs (budget, strategy, weights) is in `running`, why a feed waits in
+//! `why`.
 //!
 //! ```
 //! use feed::{Observation, Outcome, Time};
@@ -25,28 +27,35 @@ use std::time::Duration;
 
 use feed::{Observation, Time};
 
+use super::allowance::Allowance;
 use super::crossings::Crossings;
+use super::looks::Limits;
 use super::timetable::Timetable;
 use super::top_k_utility::top_k_utility;
 use super::two_steps::{Threshold, only_sat, only_tau};
 use super::uniform::Turn;
-use super::{Standing, Strategy, Tracked};
+use super::{Budget, Standing, Strategy, Tracked};
 
 /// τ starts anywhere; this is one entry waiting an hour.
 const TAU_START: f64 = 3600.0;
+const DAY_SECS: f64 = 86_400.0;
+/// A feed that may be offered at any time.
+const ANY_TIME: Time = Time::from_millis(i64::MIN);
 
 /// A strategy with its feeds.
 #[derive(Clone, Debug)]
 pub struct Planner {
-    strategy: Strategy,
-    cycle: Duration,
-    feeds: Vec<Tracked>,
+    pub(super) strategy: Strategy,
+    pub(super) cycle: Duration,
+    pub(super) budget: Option<Budget>,
+    pub(super) allowance: Allowance,
+    pub(super) feeds: Vec<Tracked>,
     /// From when on each feed may be offered; `None` while it is on its way or dropped.
-    offered_from: Vec<Option<Time>>,
-    tau: Threshold,
-    turn: Turn,
-    crossings: Crossings,
-    timetable: Option<Timetable>,
+    pub(super) offered_from: Vec<Option<Time>>,
+    pub(super) tau: Threshold,
+    pub(super) turn: Turn,
+    pub(super) crossings: Crossings,
+    pub(super) timetable: Option<Timetable>,
 }
 
 impl Planner {
@@ -55,6 +64,8 @@ impl Planner {
         Planner {
             strategy,
             cycle: cycle.max(Duration::from_secs(1)),
+            budget: None,
+            allowance: Allowance::default(),
             feeds: Vec::new(),
             offered_from: Vec::new(),
             tau: Threshold::new(TAU_START),
@@ -64,10 +75,10 @@ impl Planner {
         }
     }
 
-    /// Adds a feed; answers its number.
+    /// Adds a feed; answers its number, which no other feed will ever have.
     pub fn track(&mut self, feed: Tracked) -> usize {
         self.feeds.push(feed);
-        self.offered_from.push(Some(Time::from_millis(i64::MIN)));
+        self.offered_from.push(Some(ANY_TIME));
         let number = self.feeds.len() - 1;
         self.offer(number);
         number
@@ -77,63 +88,44 @@ impl Planner {
         &self.feeds
     }
 
-    pub fn threshold(&self) -> f64 {
-        self.tau.tau()
-    }
-
-    /// Starts τ elsewhere.
-    pub fn set_threshold(&mut self, tau: f64) {
-        self.tau = Threshold::new(tau);
-        (0..self.feeds.len()).for_each(|feed| self.offer(feed));
-    }
-
-    /// Another weight and selectivity: subscribers came, a query went.
-    pub fn revalue(&mut self, feed: usize, weight: f64, selectivity: f64) {
-        let Some(tracked) = self.feeds.get_mut(feed) else { return };
-        (tracked.weight, tracked.selectivity) = (weight, selectivity);
-        self.timetable = None;
-        self.offer(feed);
-    }
-
     /// Takes in one poll; the feed may be planned for again.
     pub fn observe(&mut self, feed: usize, o: &Observation<'_>) {
         let Some(tracked) = self.feeds.get_mut(feed) else { return };
         tracked.learn(o);
-        self.offered_from[feed] = Some(Time::from_millis(i64::MIN));
-        self.offer(feed);
+        self.release(feed, ANY_TIME);
     }
 
     /// Not before `until`: the feed backs off, or its domain asked for time.
     pub fn hold(&mut self, feed: usize, until: Time) {
         if feed < self.feeds.len() {
-            self.offered_from[feed] = Some(until);
-            self.offer(feed);
+            self.release(feed, until);
         }
     }
 
-    /// Never again.
-    pub fn drop_feed(&mut self, feed: usize) {
-        if feed < self.feeds.len() {
-            self.offered_from[feed] = None;
-            self.feeds[feed].weight = 0.0;
-            self.crossings.remove(feed as u32);
-            self.timetable = None;
-        }
-    }
-
-    /// The feeds to poll now, with `budget` polls for this cycle. Two-steps may exceed it, as
-    /// published, and adapts.
+    /// The feeds to poll now, with `budget` polls for this cycle. Two-steps and only-tau may exceed
+    /// it, as published, and adapt.
     pub fn plan(&mut self, now: Time, budget: usize) -> Vec<usize> {
+        let looks = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
+        self.choose(now, budget, Limits { looks, bytes: None })
+    }
+
+    pub(super) fn choose(&mut self, now: Time, n: usize, limits: Limits) -> Vec<usize> {
         let chosen = match self.strategy {
-            Strategy::TwoSteps => self.crossings.plan(now, budget, &mut self.tau, &self.feeds),
-            Strategy::Uniform => self.in_turn(now, budget),
-            Strategy::OnlySat => only_sat(&self.standings(now), budget),
-            Strategy::TopKUtility => top_k_utility(&self.standings(now), budget),
+            Strategy::TwoSteps => self.crossings.plan(now, n, &mut self.tau, &self.feeds),
+            Strategy::Uniform => self.in_turn(now, n),
+            Strategy::OnlySat => only_sat(&self.standings(now), n),
+            Strategy::TopKUtility => top_k_utility(&self.standings(now), n),
             Strategy::OnlyTau => {
                 let standings = self.standings(now);
-                only_tau(&standings, budget, &mut self.tau)
+                only_tau(&standings, n, &mut self.tau)
             }
-            _ => self.by_timetable(now, budget),
+            Strategy::MinDelay
+            | Strategy::MinDelayAllocation
+            | Strategy::MinDelaySchedule
+            | Strategy::MinMiss
+            | Strategy::CrawlFreshness
+            | Strategy::CrawlAge
+            | Strategy::LambdaCrawl => self.by_timetable(now, n, limits),
         };
         for feed in &chosen {
             self.offered_from[*feed] = None;
@@ -141,7 +133,7 @@ impl Planner {
         chosen
     }
 
-    fn may_offer(&self, feed: usize, now: Time) -> bool {
+    pub(super) fn may_offer(&self, feed: usize, now: Time) -> bool {
         self.offered_from[feed].is_some_and(|from| from <= now)
     }
 
@@ -153,45 +145,42 @@ impl Planner {
         (0..self.feeds.len()).map(of).collect()
     }
 
-    fn in_turn(&mut self, now: Time, budget: usize) -> Vec<usize> {
-        let order = self.turn.take(self.feeds.len(), budget);
-        order
-            .into_iter()
-            .filter(|f| self.may_offer(*f, now) && self.feeds[*f].value() > 0.0)
-            .collect()
+    /// Whoever may not be polled gives its turn to the next.
+    fn in_turn(&mut self, now: Time, n: usize) -> Vec<usize> {
+        let mut chosen = Vec::new();
+        for _ in 0..self.feeds.len() {
+            if chosen.len() == n {
+                break;
+            }
+            let feed = self.turn.next(self.feeds.len());
+            if self.may_offer(feed, now) && self.feeds[feed].value() > 0.0 {
+                chosen.push(feed);
+            }
+        }
+        chosen
+    }
+
+    fn by_timetable(&mut self, now: Time, n: usize, limits: Limits) -> Vec<usize> {
+        let table = self.timetable.get_or_insert_with(|| Timetable::new(limits));
+        if !table.is_fresh(now, limits) {
+            table.allocate(self.strategy, &self.feeds, &self.offered_from, now, limits);
+        }
+        table.take(now, n)
+    }
+
+    pub(super) fn release(&mut self, feed: usize, from: Time) {
+        self.offered_from[feed] = Some(from);
+        self.offer(feed);
     }
 
     /// Puts a feed where its strategy will find it.
-    fn offer(&mut self, feed: usize) {
+    pub(super) fn offer(&mut self, feed: usize) {
         let Some(from) = self.offered_from[feed] else { return };
-        match self.strategy {
-            Strategy::TwoSteps => {
-                let bar = self.tau.tau();
-                self.crossings.insert(feed as u32, &self.feeds[feed], bar, from);
-            }
-            _ => {
-                if let Some(table) = &mut self.timetable {
-                    table.offer(feed, &self.feeds[feed], from);
-                }
-            }
+        if self.strategy == Strategy::TwoSteps {
+            let bar = self.tau.tau();
+            self.crossings.insert(feed as u32, &self.feeds[feed], bar, from);
+        } else if let Some(table) = &mut self.timetable {
+            table.offer(feed, &self.feeds[feed], from);
         }
-    }
-
-    fn by_timetable(&mut self, now: Time, budget: usize) -> Vec<usize> {
-        let mut table = match self.timetable.take() {
-            Some(table) if table.is_fresh(now, budget) => table,
-            _ => {
-                let mut table = Timetable::new(self.strategy, &self.feeds, now, budget, self.cycle);
-                for (feed, from) in self.offered_from.iter().enumerate() {
-                    if let Some(from) = from {
-                        table.offer(feed, &self.feeds[feed], *from);
-                    }
-                }
-                table
-            }
-        };
-        let chosen = table.take(now, budget);
-        self.timetable = Some(table);
-        chosen
     }
 }

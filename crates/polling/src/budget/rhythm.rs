@@ -1,118 +1,151 @@
-//! How often and when in the day the allocating strategies look at each feed.
+//! How often and when in the day one feed is looked at, under a strategy that allocates.
 //!
-//! Looks per day come from the strategy's allocator; within the day they are spaced evenly or by
-//! theorem 3. A feed without entries in what its model learned from
-//! counts as λ = 0.5 per 14 days: the paper is silent, and zero would mean never.
+//! m looks a day, evenly spaced every 24 h/m, or at the points of theorem 3 ([`schedule`]); m < 1
+//! means one look every 1/m days. Points are found when a feed is observed, not for all feeds at
+//! once, so that no plan takes minutes.
+//!
+//! [`schedule`]: super::schedule
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::{Model, homogeneous::Homogeneous};
+//! use std::time::Duration;
+//!
+//! // Two polls an hour for one feed: every half hour, counted from the last.
+//! let hour = Duration::from_secs(3600);
+//! let mut planner = Planner::new(Strategy::MinDelayAllocation, hour);
+//! let model = Model::Homogeneous(Homogeneous { rate: 0.01 });
+//! planner.track(Tracked { last: Some(Time::from_secs(0)), ..Tracked::new(model) });
+//! assert!(planner.plan(Time::from_secs(1799), 2).is_empty());
+//! assert_eq!(planner.plan(Time::from_secs(1800), 2), [0]);
+//! ```
 
 use feed::Time;
 
-use super::allocation::{Demand, min_delay, whole};
 use super::curve::Curve;
-use super::min_miss::Shown;
-use super::{Strategy, Tracked, crawl_age, crawl_freshness, lambda_crawl, min_miss, schedule};
+use super::schedule::near;
+use crate::model::Model;
 
 const DAY_SECS: f64 = 86_400.0;
 const DAY_MS: i64 = 86_400_000;
-/// Half an entry in the fourteen days of the paper's learning window, per day.
-const RATE_UNKNOWN: f64 = 0.5 / 14.0;
 /// A feed that gets less than a look in this many days is looked at so often all the same.
 const DAYS_MAX: f64 = 28.0;
+/// Looks a day that are scheduled one by one: every quarter of an hour. Within an hour a model of
+/// hours knows nothing more, and points take memory.
+pub(crate) const POINTS_MAX: u32 = 96;
 
 /// When one feed is looked at.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Rhythm {
-    Never,
-    /// Every so many milliseconds.
-    Even(i64),
-    /// At these milliseconds of the day, every so many days.
-    Points {
-        of_day: Vec<i64>,
-        every_days: i64,
-    },
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Rhythm {
+    /// Per day; 0 is never.
+    looks: f64,
+    /// How many points a day has; 0 where looks are evenly spaced.
+    n_points: u16,
+    /// The points were found under an earlier allocation.
+    stale: bool,
+    /// Milliseconds of the day; empty while they are not found yet.
+    points: Box<[u32]>,
 }
 
 impl Rhythm {
+    /// So many looks a day, evenly spaced.
+    pub(crate) fn even(looks: f64) -> Rhythm {
+        Rhythm { looks: looks.max(0.0), ..Rhythm::default() }
+    }
+
+    pub(crate) fn looks(&self) -> f64 {
+        self.looks
+    }
+
+    /// A new allocation: `n_points` of them at points of the day, 0 for even spacing.
+    pub(crate) fn allot(&mut self, looks: f64, n_points: u32) {
+        let n_points = if n_points > POINTS_MAX { 0 } else { n_points as u16 };
+        if n_points != self.n_points {
+            self.points = Box::default();
+        }
+        // What is not a number is never; `max` sees to it.
+        (self.looks, self.n_points, self.stale) = (looks.max(0.0), n_points, true);
+    }
+
+    /// Finds the points, where they are wanted and not fresh.
+    pub(crate) fn schedule(&mut self, model: &Model) {
+        if self.n_points == 0 || !(self.stale || self.points.is_empty()) {
+            return;
+        }
+        self.stale = false;
+        if model.is_flat() {
+            // Every place in the day is as good as any other.
+            self.points = Box::default();
+            return;
+        }
+        let curve = Curve::slots(&model.day(), DAY_SECS);
+        let points = near(&curve, usize::from(self.n_points));
+        self.points = points.iter().map(|p| (p * 1000.0) as u32).collect();
+    }
+
     /// The next look after the one at `last`.
     pub(crate) fn next(&self, last: Time) -> Option<Time> {
-        match self {
-            Rhythm::Never => None,
-            Rhythm::Even(ms) => Some(last.shifted(*ms)),
-            Rhythm::Points { of_day, every_days } => {
-                let midnight = last.millis().div_euclid(DAY_MS) * DAY_MS;
-                let later = of_day.iter().map(|p| midnight + p).find(|t| *t > last.millis());
-                let first = of_day.first().map(|p| midnight + DAY_MS + p);
-                let next = later.or(first)?;
-                Some(Time::from_millis(next.saturating_add((every_days - 1) * DAY_MS)))
-            }
+        if self.looks <= 0.0 {
+            return None;
         }
+        let Some(&first) = self.points.first() else {
+            let gap_ms = (DAY_MS as f64 / self.looks.max(1.0 / DAYS_MAX)).max(1000.0);
+            return Some(last.shifted(gap_ms as i64));
+        };
+        let midnight = last.millis().div_euclid(DAY_MS).saturating_mul(DAY_MS);
+        let at = |point: u32| midnight.saturating_add(point.into());
+        let later = self.points.iter().map(|p| at(*p)).find(|t| *t > last.millis());
+        let next = later.unwrap_or_else(|| at(first).saturating_add(DAY_MS));
+        Some(Time::from_millis(next.saturating_add((self.every_days() - 1) * DAY_MS)))
+    }
+
+    /// Days between two looks at the same point.
+    fn every_days(&self) -> i64 {
+        if self.looks >= 1.0 { 1 } else { (1.0 / self.looks).round().clamp(1.0, DAYS_MAX) as i64 }
     }
 }
 
-/// The rhythm of every feed under a budget of so many looks (or bytes) a day.
-pub(crate) fn rhythms(strategy: Strategy, feeds: &[Tracked], per_day: f64) -> Vec<Rhythm> {
-    let looks = looks_per_day(strategy, feeds, per_day);
-    let scheduled = matches!(strategy, Strategy::MinDelay | Strategy::MinDelaySchedule);
-    if !scheduled {
-        return looks.iter().map(|m| even(*m)).collect();
-    }
-    // Feeds with at least one look a day get whole numbers of them.
-    let often: Vec<f64> = looks.iter().map(|m| if *m >= 1.0 { *m } else { 0.0 }).collect();
-    let whole = whole(&often);
-    let each = feeds.iter().zip(looks).zip(whole);
-    each.map(|((feed, looks), whole)| points(feed, looks, whole)).collect()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Rates;
 
-fn even(looks: f64) -> Rhythm {
-    if looks.is_nan() || looks <= 0.0 {
-        return Rhythm::Never;
+    /// All entries between eight and nine.
+    fn morning() -> Model {
+        let hours = (0..24).map(|h| if h == 8 { 0.01 } else { 0.0 }).collect();
+        Model::Frozen(Rates { hours, zone_secs: 0 })
     }
-    Rhythm::Even((DAY_MS as f64 / looks.max(1.0 / DAYS_MAX)).max(1000.0) as i64)
-}
 
-fn points(feed: &Tracked, looks: f64, whole: u32) -> Rhythm {
-    if looks.is_nan() || looks <= 0.0 {
-        return Rhythm::Never;
-    }
-    let (m, every_days) = if looks >= 1.0 {
-        (whole.max(1) as usize, 1)
-    } else {
-        (1, (1.0 / looks).round().clamp(1.0, DAYS_MAX) as i64)
-    };
-    if m > schedule::POINTS_MAX {
-        return even(m as f64);
-    }
-    let curve = Curve::slots(&feed.model.day(), DAY_SECS);
-    let points = schedule::best(&curve, m);
-    Rhythm::Points { of_day: points.iter().map(|p| (p * 1000.0) as i64).collect(), every_days }
-}
-
-fn looks_per_day(strategy: Strategy, feeds: &[Tracked], per_day: f64) -> Vec<f64> {
-    let rate = |f: &Tracked| match f.model.mean_rate() * DAY_SECS {
-        rate if rate > 0.0 => rate,
-        _ => RATE_UNKNOWN,
-    };
-    let demands = || -> Vec<Demand> {
-        let demand = |f: &Tracked| Demand { rate: rate(f), weight: f.value(), cost: f.cost };
-        feeds.iter().map(demand).collect()
-    };
-    match strategy {
-        Strategy::MinDelay | Strategy::MinDelayAllocation => min_delay(&demands(), per_day),
-        Strategy::MinMiss => {
-            let shown = |f: &Tracked| Shown { rate: rate(f), weight: f.value(), window: f.window };
-            min_miss::looks(&feeds.iter().map(shown).collect::<Vec<_>>(), per_day)
+    #[test]
+    fn one_look_a_day_comes_after_the_morning_and_rarer_ones_at_the_same_hour() {
+        let nine = |day: i64| Time::from_secs(day * 86_400 + 9 * 3600);
+        let mut rhythm = Rhythm::default();
+        for (looks, days) in [(1.0, 1), (0.5, 2), (0.01, 28)] {
+            rhythm.allot(looks, 1);
+            rhythm.schedule(&morning());
+            let next = rhythm.next(nine(5)).unwrap();
+            assert!(next.since(nine(5 + days)).as_secs() < 10, "{looks} {next}");
+            assert!(nine(5 + days).since(next).as_secs() < 10, "{looks} {next}");
         }
-        Strategy::CrawlFreshness => crawl_freshness::looks(&demands(), per_day),
-        Strategy::CrawlAge => crawl_age::looks(&demands(), per_day),
-        Strategy::LambdaCrawl => lambda_crawl::looks(&demands(), per_day),
-        Strategy::MinDelaySchedule
-        | Strategy::Uniform
-        | Strategy::OnlySat
-        | Strategy::OnlyTau
-        | Strategy::TopKUtility
-        | Strategy::TwoSteps => {
-            let counts = |f: &Tracked| f64::from(u8::from(f.value() > 0.0));
-            let n: f64 = feeds.iter().map(counts).sum();
-            feeds.iter().map(|f| if n > 0.0 { counts(f) * per_day / n } else { 0.0 }).collect()
-        }
+        assert_eq!(Rhythm::even(0.0).next(nine(5)), None);
+        assert_eq!(Rhythm::even(f64::NAN).next(nine(5)), None);
+    }
+
+    #[test]
+    fn points_stay_while_their_number_does_and_are_found_again_after_an_allocation() {
+        let mut rhythm = Rhythm::default();
+        rhythm.allot(2.0, 2);
+        assert!(rhythm.points.is_empty(), "found when the feed is observed");
+        rhythm.schedule(&morning());
+        let found = rhythm.points.clone();
+        assert_eq!(found.len(), 2);
+        rhythm.allot(2.2, 2);
+        assert_eq!((&rhythm.points, rhythm.stale), (&found, true));
+        rhythm.allot(3.0, 3);
+        assert!(rhythm.points.is_empty());
+        rhythm.allot(500.0, 500);
+        rhythm.schedule(&morning());
+        assert_eq!(rhythm.next(Time::from_secs(0)), Some(Time::from_millis(172_800)));
     }
 }

@@ -1,7 +1,22 @@
 //! The strategies that allocate looks per day and space them: when each feed is due.
 //!
-//! The allocation is made once a day and when the budget changes; feeds wait in a heap until they
-//! are due, and the longest overdue goes first.
+//! The allocation is made once a day, when the budget changes, and an hour after feeds came, went or
+//! changed their weight; feeds wait in a heap until they are due, and the longest overdue goes
+//! first. Between two allocations each feed follows its own [`Rhythm`].
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::ModelKind;
+//! use std::time::Duration;
+//!
+//! let mut planner = Planner::new(Strategy::LambdaCrawl, Duration::from_secs(60));
+//! let feeds: Vec<usize> =
+//!     (0..3).map(|_| planner.track(Tracked::new(ModelKind::Window.start()))).collect();
+//! // Never polled, all are due at once; the budget takes two now and leaves one for the next cycle.
+//! assert_eq!(planner.plan(Time::from_secs(0), 2), feeds[..2]);
+//! assert_eq!(planner.plan(Time::from_secs(60), 2), feeds[2..]);
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,42 +24,76 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::rhythm::{Rhythm, rhythms};
+use super::looks::{Limits, per_day, points};
+use super::rhythm::Rhythm;
 use super::{Strategy, Tracked};
 
 /// Allocations follow the models once a day.
 const ALLOCATED_FOR: Duration = Duration::from_secs(86_400);
-const DAY_SECS: f64 = 86_400.0;
+/// Feeds that come, go or change their weight are allocated anew together, this long after.
+const CHANGES_WAIT: Duration = Duration::from_secs(3600);
+/// Until then a feed that came is looked at hourly.
+const LOOKS_MEANWHILE: f64 = 24.0;
 
 /// What the allocating strategies keep.
 #[derive(Clone, Debug)]
 pub(crate) struct Timetable {
     made_at: Time,
-    budget: usize,
+    limits: Limits,
+    /// Something happened that the next allocation should know.
+    changed: bool,
     rhythms: Vec<Rhythm>,
     /// Moment, feed, key number.
-    due: BinaryHeap<Reverse<(Time, usize, u32)>>,
+    due: BinaryHeap<Reverse<(Time, u32, u32)>>,
     /// Stale entries of the heap carry an older number.
     keyed: Vec<u32>,
 }
 
 impl Timetable {
-    /// Allocates `budget` looks per `cycle` to the feeds; none of them is offered yet.
-    pub(crate) fn new(
-        strategy: Strategy,
-        feeds: &[Tracked],
-        now: Time,
-        budget: usize,
-        cycle: Duration,
-    ) -> Timetable {
-        let per_day = budget as f64 * DAY_SECS / cycle.as_secs_f64();
-        let rhythms = rhythms(strategy, feeds, per_day);
-        let (due, keyed) = (BinaryHeap::new(), vec![0; feeds.len()]);
-        Timetable { made_at: now, budget, rhythms, due, keyed }
+    pub(crate) fn new(limits: Limits) -> Timetable {
+        Timetable {
+            made_at: Time::from_millis(i64::MIN),
+            limits,
+            changed: true,
+            rhythms: Vec::new(),
+            due: BinaryHeap::new(),
+            keyed: Vec::new(),
+        }
     }
 
-    pub(crate) fn is_fresh(&self, now: Time, budget: usize) -> bool {
-        self.budget == budget && now.since(self.made_at) < ALLOCATED_FOR
+    pub(crate) fn is_fresh(&self, now: Time, limits: Limits) -> bool {
+        let age = now.since(self.made_at);
+        self.limits == limits
+            && age < ALLOCATED_FOR
+            && now >= self.made_at
+            && !(self.changed && age >= CHANGES_WAIT)
+    }
+
+    /// Allocates to the feeds anew; `from` says from when on each may be offered, if it may.
+    pub(crate) fn allocate(
+        &mut self,
+        strategy: Strategy,
+        feeds: &[Tracked],
+        from: &[Option<Time>],
+        now: Time,
+        limits: Limits,
+    ) {
+        (self.made_at, self.limits, self.changed) = (now, limits, false);
+        let looks = per_day(strategy, feeds, limits);
+        let points = points(strategy, &looks);
+        self.rhythms.resize(feeds.len(), Rhythm::default());
+        self.keyed.resize(feeds.len(), 0);
+        for (feed, rhythm) in self.rhythms.iter_mut().enumerate() {
+            rhythm.allot(looks[feed], points.as_ref().map_or(0, |points| points[feed]));
+        }
+        let mut due = Vec::with_capacity(feeds.len());
+        for (feed, from) in from.iter().enumerate() {
+            self.keyed[feed] = self.keyed[feed].wrapping_add(1);
+            if let (Some(from), Some(at)) = (from, self.due_at(feed, &feeds[feed])) {
+                due.push(Reverse((at.max(*from), feed as u32, self.keyed[feed])));
+            }
+        }
+        self.due = BinaryHeap::from(due);
     }
 
     /// At most `n` feeds that are due, the longest overdue first.
@@ -55,30 +104,54 @@ impl Timetable {
             && at <= now
         {
             self.due.pop();
+            let feed = feed as usize;
             if self.keyed[feed] == keyed {
-                self.keyed[feed] += 1;
+                self.keyed[feed] = keyed.wrapping_add(1);
                 chosen.push(feed);
             }
         }
         chosen
     }
 
+    /// A feed never polled is due at once, unless it never is.
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
-        match (self.rhythms.get(feed), tracked.last) {
-            (Some(Rhythm::Never), _) => None,
-            // A feed never polled, or added since the allocation, is due at once.
-            (_, None) | (None, _) => Some(Time::from_millis(i64::MIN)),
-            (Some(rhythm), Some(last)) => rhythm.next(last),
+        let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.looks() > 0.0)?;
+        tracked.last.map_or(Some(Time::from_millis(i64::MIN)), |last| rhythm.next(last))
+    }
+
+    /// When a feed is due, and how often a day it is looked at.
+    pub(crate) fn outlook(&self, feed: usize, tracked: &Tracked) -> Option<(Time, f64)> {
+        Some((self.due_at(feed, tracked)?, self.rhythms.get(feed)?.looks()))
+    }
+
+    /// A feed that was observed or held waits for its next look.
+    pub(crate) fn offer(&mut self, feed: usize, tracked: &Tracked, from: Time) {
+        if self.rhythms.len() <= feed {
+            self.rhythms.resize(feed + 1, Rhythm::even(LOOKS_MEANWHILE));
+            self.keyed.resize(feed + 1, 0);
+            self.changed = true;
+        }
+        self.keyed[feed] = self.keyed[feed].wrapping_add(1);
+        self.rhythms[feed].schedule(&tracked.model);
+        if let Some(at) = self.due_at(feed, tracked) {
+            self.due.push(Reverse((at.max(from), feed as u32, self.keyed[feed])));
+        }
+        if self.due.len() > 4 * self.keyed.len() + 1024 {
+            let keyed = &self.keyed;
+            self.due.retain(|Reverse((_, feed, k))| keyed[*feed as usize] == *k);
         }
     }
 
-    pub(crate) fn offer(&mut self, feed: usize, tracked: &Tracked, from: Time) {
-        if self.keyed.len() <= feed {
-            self.keyed.resize(feed + 1, 0);
-        }
-        self.keyed[feed] += 1;
-        if let Some(at) = self.due_at(feed, tracked) {
-            self.due.push(Reverse((at.max(from), feed, self.keyed[feed])));
+    /// Another value of a feed's entries: none stops it at once, one that had none is looked at
+    /// until the next allocation gives it its share.
+    pub(crate) fn revalue(&mut self, feed: usize, value: f64) {
+        self.changed = true;
+        let Some(rhythm) = self.rhythms.get_mut(feed) else { return };
+        if value <= 0.0 {
+            *rhythm = Rhythm::default();
+            self.keyed[feed] = self.keyed[feed].wrapping_add(1);
+        } else if rhythm.looks() <= 0.0 {
+            *rhythm = Rhythm::even(LOOKS_MEANWHILE);
         }
     }
 }

@@ -46,7 +46,7 @@ pub struct Tracked {
     pub weight: f64,
     /// The share of its entries that any query keeps, 0 to 1.
     pub selectivity: f64,
-    /// What one poll costs: 1, or bytes.
+    /// The bytes that one poll is expected to cost; they count where the budget limits bytes.
     pub cost: f64,
 }
 

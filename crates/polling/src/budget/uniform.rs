@@ -16,11 +16,25 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// The turn of feed number `next`.
+    pub fn at(next: usize) -> Turn {
+        Turn { next }
+    }
+
+    /// Whose turn comes.
+    pub fn upcoming(self) -> usize {
+        self.next
+    }
+
+    /// The one whose turn it is among `n` feeds, which must be some.
+    pub fn next(&mut self, n: usize) -> usize {
+        let turn = self.next % n.max(1);
+        self.next = (turn + 1) % n.max(1);
+        turn
+    }
+
     /// The next `budget` of `n` feeds, each at most once.
     pub fn take(&mut self, n: usize, budget: usize) -> Vec<usize> {
-        let take = budget.min(n);
-        let chosen = (self.next..self.next + take).map(|i| i % n).collect();
-        self.next = if n == 0 { 0 } else { (self.next + take) % n };
-        chosen
+        (0..budget.min(n)).map(|_| self.next(n)).collect()
     }
 }

@@ -21,6 +21,7 @@
 
 pub mod change_rate;
 pub mod changes;
+mod day;
 pub mod histogram;
 pub mod homogeneous;
 mod kind;
@@ -153,26 +154,6 @@ impl Model {
             Form::Slots(slots, shift) => slots.until_utility(a.shifted(shift), amount),
             Form::Nothing => None,
         }
-    }
-
-    /// The mean rate over the model's period, in entries per second.
-    pub fn mean_rate(&self) -> f64 {
-        match self.form() {
-            Form::Flat(flat) => flat.rate,
-            Form::Slots(slots, _) => slots.rates.iter().sum::<f64>() / slots.rates.len() as f64,
-            Form::Nothing => 0.0,
-        }
-    }
-
-    /// The rates as 24 hours of a day, in entries per second, for schedules within a day.
-    pub fn day(&self) -> [f64; 24] {
-        let midnight = Time::from_secs(0);
-        let hour = |h: u32| midnight + Duration::from_millis(HOUR_MS.unsigned_abs()) * h;
-        let mut day = [0.0; 24];
-        for (h, rate) in (0_u32..).zip(&mut day) {
-            *rate = self.expect(hour(h), hour(h + 1)) / 3600.0;
-        }
-        day
     }
 
     fn form(&self) -> Form<'_> {

@@ -39,6 +39,10 @@ struct Stretch {
 }
 
 impl Slots<'_> {
+    pub(super) fn period_ms(&self) -> i64 {
+        self.slot_ms * self.rates.len() as i64
+    }
+
     fn period_secs(&self) -> f64 {
         self.slot_ms as f64 / 1000.0 * self.rates.len() as f64
     }

@@ -46,12 +46,10 @@ use feed::Observation;
 
 use crate::learned::Memory;
 use crate::model::ModelKind;
-use crate::model::histogram::{Histogram, Period};
-use crate::model::sliding_days::SlidingDays;
+use crate::model::histogram::Period;
 use crate::wish::Answer;
 use crate::{Bounds, Case, Cause, Decimal, Learned, Wish};
 
-use indhist::Hourly;
 pub use parameters::SpecError;
 pub use spec::PolicySpec;
 pub use training::Training;
@@ -79,60 +77,6 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// What is known of a feed that was never polled.
-    pub fn start(&self) -> Learned {
-        let daily = |period| Hourly::Daily(SlidingDays::default(), period);
-        self.with_hourly(daily, lihz::Weekdays::new)
-    }
-
-    /// What is known of a feed whose history is known. Policies that are not trained start fresh.
-    pub fn train(&self, training: &Training<'_>) -> Learned {
-        let Training { history, end, zone_secs, .. } = *training;
-        let trained = |period| Hourly::Trained(Histogram::train(history, end, period, zone_secs));
-        self.with_hourly(trained, || lihz::Weekdays::train(training))
-    }
-
-    /// Whether training makes a difference.
-    pub const fn is_trained(&self) -> bool {
-        matches!(
-            self,
-            Policy::IndHist { .. }
-                | Policy::IndHistTtl { .. }
-                | Policy::IndHistAgg { .. }
-                | Policy::Lihz { .. }
-        )
-    }
-
-    fn with_hourly(
-        &self,
-        hourly: impl Fn(Period) -> Hourly,
-        weekdays: impl FnOnce() -> lihz::Weekdays,
-    ) -> Learned {
-        Learned::new(match self {
-            Policy::Fix { .. }
-            | Policy::AdaptiveTtl { .. }
-            | Policy::MavSync { .. }
-            | Policy::Empirical => Memory::Nothing,
-            Policy::FixLearnedW => Memory::FixLearnedW(fix_learned::FirstWindow::NotSeen),
-            Policy::FixLearnedA => Memory::FixLearnedA(fix_learned::FirstWindow::NotSeen),
-            Policy::Lru2 => Memory::Lru2(lru_2::Newest::default()),
-            Policy::IndHist { period, .. } => Memory::IndHist(hourly(*period), *period),
-            Policy::IndHistTtl { span, .. } => {
-                Memory::IndHistTtl(Box::new(indhist_ttl::Memory::new(hourly(Period::Day), *span)))
-            }
-            Policy::IndHistAgg { .. } => Memory::IndHistAgg(Box::new(indhist_agg::Memory {
-                hourly: hourly(Period::Day),
-                profile: None,
-            })),
-            Policy::Lihz { .. } => Memory::Lihz(weekdays()),
-            Policy::AdvaRss => Memory::AdvaRss(Box::new(advarss::Memory::new())),
-            Policy::AdvaRssHybrid => Memory::AdvaRssHybrid(Box::new(advarss_hybrid::Memory::new())),
-            Policy::Window { model, .. } => Memory::Model(Box::new(model.start())),
-            Policy::EntryFrequency { .. } => Memory::EntryFrequency(entry_frequency::start()),
-            Policy::AdaptiveFetch => Memory::AdaptiveFetch(adaptive_fetch::Interval::start()),
-        })
-    }
-
     /// Takes in one poll. Every poll is learned from once, in order, before its wish is asked.
     pub fn learn(&self, learned: &mut Learned, o: &Observation<'_>) {
         learned.note(o);

@@ -1,6 +1,31 @@
-//! What the policies that need training are trained on, in the lab; live they learn daily.
+//! What a policy knows of a feed before its first poll: nothing, or what a known history taught.
+//!
+//! In the lab the policies that need training are trained on the time before the run; live they
+//! learn daily from what is seen. A policy that is not trained starts the same way in both.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::{Policy, policy::Training};
+//!
+//! let (start, end) = (Time::from_secs(0), Time::from_secs(7 * 86_400));
+//! let history = [Time::from_secs(3600)];
+//! let training = Training { history: &history, start, end, zone_secs: 0 };
+//! let policy: Policy = "indhist:0.7".parse().unwrap();
+//! assert_eq!(policy.train(&training).hours().unwrap()[1], 1);
+//! assert_eq!(policy.start().hours(), None);
+//! ```
 
 use feed::Time;
+
+use super::indhist::Hourly;
+use super::{
+    Policy, adaptive_fetch, advarss, advarss_hybrid, entry_frequency, fix_learned, indhist_agg,
+    indhist_ttl, lihz, lru_2,
+};
+use crate::Learned;
+use crate::learned::Memory;
+use crate::model::histogram::{Histogram, Period};
+use crate::model::sliding_days::SlidingDays;
 
 /// What a policy that needs training is trained on.
 #[derive(Clone, Copy, Debug)]
@@ -13,4 +38,60 @@ pub struct Training<'a> {
     pub end: Time,
     /// Hours and weekdays are those of this zone: seconds east of UTC.
     pub zone_secs: i32,
+}
+
+impl Policy {
+    /// What is known of a feed that was never polled.
+    pub fn start(&self) -> Learned {
+        let daily = |period| Hourly::Daily(SlidingDays::default(), period);
+        self.with_hourly(daily, lihz::Weekdays::new)
+    }
+
+    /// What is known of a feed whose history is known. Policies that are not trained start fresh.
+    pub fn train(&self, training: &Training<'_>) -> Learned {
+        let Training { history, end, zone_secs, .. } = *training;
+        let trained = |period| Hourly::Trained(Histogram::train(history, end, period, zone_secs));
+        self.with_hourly(trained, || lihz::Weekdays::train(training))
+    }
+
+    /// Whether training makes a difference.
+    pub const fn is_trained(&self) -> bool {
+        matches!(
+            self,
+            Policy::IndHist { .. }
+                | Policy::IndHistTtl { .. }
+                | Policy::IndHistAgg { .. }
+                | Policy::Lihz { .. }
+        )
+    }
+
+    fn with_hourly(
+        &self,
+        hourly: impl Fn(Period) -> Hourly,
+        weekdays: impl FnOnce() -> lihz::Weekdays,
+    ) -> Learned {
+        Learned::new(match self {
+            Policy::Fix { .. }
+            | Policy::AdaptiveTtl { .. }
+            | Policy::MavSync { .. }
+            | Policy::Empirical => Memory::Nothing,
+            Policy::FixLearnedW => Memory::FixLearnedW(fix_learned::FirstWindow::NotSeen),
+            Policy::FixLearnedA => Memory::FixLearnedA(fix_learned::FirstWindow::NotSeen),
+            Policy::Lru2 => Memory::Lru2(lru_2::Newest::default()),
+            Policy::IndHist { period, .. } => Memory::IndHist(hourly(*period), *period),
+            Policy::IndHistTtl { span, .. } => {
+                Memory::IndHistTtl(Box::new(indhist_ttl::Memory::new(hourly(Period::Day), *span)))
+            }
+            Policy::IndHistAgg { .. } => Memory::IndHistAgg(Box::new(indhist_agg::Memory {
+                hourly: hourly(Period::Day),
+                profile: None,
+            })),
+            Policy::Lihz { .. } => Memory::Lihz(weekdays()),
+            Policy::AdvaRss => Memory::AdvaRss(Box::new(advarss::Memory::new())),
+            Policy::AdvaRssHybrid => Memory::AdvaRssHybrid(Box::new(advarss_hybrid::Memory::new())),
+            Policy::Window { model, .. } => Memory::Model(Box::new(model.start())),
+            Policy::EntryFrequency { .. } => Memory::EntryFrequency(entry_frequency::start()),
+            Policy::AdaptiveFetch => Memory::AdaptiveFetch(adaptive_fetch::Interval::start()),
+        })
+    }
 }

@@ -10,7 +10,7 @@ use polling::hints::{
 const MINUTE: Duration = Duration::from_secs(60);
 
 fn time(text: &str) -> Time {
-    text.parse().unwrap()
+    text.parse().expect("a time")
 }
 
 fn lower(wish: Time, at: Time, hints: &Hints, cache: CacheHints, window: &[Time]) -> Hinted {

@@ -1,0 +1,119 @@
+//! Looks per day for every feed, by the strategy's allocator: one door to theorem 1, the crawler
+//! policies, `min-miss` and `lambda-crawl`.
+//!
+//! A feed without entries in what its model learned from counts as λ = 0.5 per 14 days: the paper
+//! is silent, and zero would mean never. Where bytes are limited too, `min-delay` finds the optimum
+//! under both limits; the other allocators know no cost, and all their looks shrink alike until
+//! the bytes suffice.
+//!
+//! ```
+//! use polling::budget::{Planner, Strategy, Tracked, looks::{Limits, per_day}};
+//! use polling::model::{Model, homogeneous::Homogeneous};
+//!
+//! let rate = |rate| Tracked::new(Model::Homogeneous(Homogeneous { rate }));
+//! let feeds = [rate(0.001), rate(0.004)];
+//! let limits = Limits { looks: 6.0, bytes: None };
+//! let looks = per_day(Strategy::MinDelayAllocation, &feeds, limits);
+//! assert!((looks[0] - 2.0).abs() < 1e-12 && (looks[1] - 4.0).abs() < 1e-12);
+//! ```
+
+use super::allocation::{Demand, min_delay, min_delay_within, whole};
+use super::min_miss::Shown;
+use super::{Strategy, Tracked, crawl_age, crawl_freshness, lambda_crawl, min_miss};
+
+const DAY_SECS: f64 = 86_400.0;
+/// Half an entry in the fourteen days of the paper's learning window, per day.
+const RATE_UNKNOWN: f64 = 0.5 / 14.0;
+
+/// What a day may cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    pub looks: f64,
+    pub bytes: Option<f64>,
+}
+
+/// Looks per day for each feed, within the limits.
+pub fn per_day(strategy: Strategy, feeds: &[Tracked], limits: Limits) -> Vec<f64> {
+    let demand = |cost: fn(&Tracked) -> f64| -> Vec<Demand> {
+        let one = |f: &Tracked| Demand { rate: rate(f), weight: f.value(), cost: cost(f) };
+        feeds.iter().map(one).collect()
+    };
+    let demands = || demand(|_| 1.0);
+    let mut looks = match strategy {
+        Strategy::MinDelay | Strategy::MinDelayAllocation => match limits.bytes {
+            Some(bytes) => min_delay_within(&demand(|f| f.cost), limits.looks, bytes),
+            None => min_delay(&demands(), limits.looks),
+        },
+        Strategy::MinMiss => {
+            let shown = |f: &Tracked| Shown { rate: rate(f), weight: f.value(), window: f.window };
+            min_miss::looks(&feeds.iter().map(shown).collect::<Vec<_>>(), limits.looks)
+        }
+        Strategy::CrawlFreshness => crawl_freshness::looks(&demands(), limits.looks),
+        Strategy::CrawlAge => crawl_age::looks(&demands(), limits.looks),
+        Strategy::LambdaCrawl => lambda_crawl::looks(&demands(), limits.looks),
+        Strategy::MinDelaySchedule
+        | Strategy::Uniform
+        | Strategy::OnlySat
+        | Strategy::OnlyTau
+        | Strategy::TopKUtility
+        | Strategy::TwoSteps => evenly(feeds, limits.looks),
+    };
+    if let Some(bytes) = limits.bytes {
+        let spent: f64 = feeds.iter().zip(&looks).map(|(f, m)| f.cost * m).sum();
+        if spent > bytes {
+            looks.iter_mut().for_each(|m| *m *= bytes / spent);
+        }
+    }
+    looks
+}
+
+/// The looks that each feed gets at points of the day; 0 for all where they are evenly spaced. A
+/// feed with less than one a day has one point.
+pub(crate) fn points(strategy: Strategy, looks: &[f64]) -> Option<Vec<u32>> {
+    let scheduled = matches!(strategy, Strategy::MinDelay | Strategy::MinDelaySchedule);
+    scheduled.then(|| {
+        let often: Vec<f64> = looks.iter().map(|m| if *m >= 1.0 { *m } else { 0.0 }).collect();
+        whole(&often).into_iter().map(|m| m.max(1)).collect()
+    })
+}
+
+fn rate(feed: &Tracked) -> f64 {
+    match feed.model.mean_rate() * DAY_SECS {
+        rate if rate > 0.0 => rate,
+        _ => RATE_UNKNOWN,
+    }
+}
+
+/// The same for every feed that feeds something.
+fn evenly(feeds: &[Tracked], looks: f64) -> Vec<f64> {
+    let counts = |f: &Tracked| f64::from(u8::from(f.value() > 0.0));
+    let n: f64 = feeds.iter().map(counts).sum();
+    feeds.iter().map(|f| if n > 0.0 { counts(f) * looks / n } else { 0.0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Model, homogeneous::Homogeneous};
+
+    #[test]
+    fn no_allocator_exceeds_the_looks_or_the_bytes() {
+        let feeds: Vec<Tracked> = (0..20)
+            .map(|i| {
+                let model = Model::Homogeneous(Homogeneous { rate: f64::from(i) * 1e-5 });
+                let cost = 1000.0 * f64::from(1 + i % 7);
+                Tracked { cost, weight: f64::from(i % 4), ..Tracked::new(model) }
+            })
+            .collect();
+        for strategy in Strategy::ALL {
+            for bytes in [None, Some(1e4), Some(1e12)] {
+                let limits = Limits { looks: 50.0, bytes };
+                let looks = per_day(strategy, &feeds, limits);
+                let size: f64 = feeds.iter().zip(&looks).map(|(f, m)| f.cost * m).sum();
+                assert!(looks.iter().sum::<f64>() <= 50.0 * (1.0 + 1e-9), "{strategy}");
+                assert!(size <= bytes.unwrap_or(f64::MAX) * (1.0 + 1e-9), "{strategy} {size}");
+                assert!(looks.iter().step_by(4).all(|m| *m == 0.0), "{strategy}: no weight");
+            }
+        }
+    }
+}

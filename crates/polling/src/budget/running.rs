@@ -1,0 +1,157 @@
+//! What may change while a planner runs: the budget, the strategy, the cycle, the weights of feeds;
+//! what was learned stays. And what a restart must not forget.
+//!
+//! Under a [`Budget`] the number of polls is a promise: what a strategy chooses beyond it is put
+//! back (two-steps and only-tau have no cap of their own), and so is what the bytes do not
+//! suffice for. One document may overdraw the bytes; the next cycles pay.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::ModelKind;
+//! use std::time::Duration;
+//!
+//! let mut planner = Planner::new(Strategy::TwoSteps, Duration::from_secs(600));
+//! (0..9).for_each(|_| { planner.track(Tracked::new(ModelKind::Periodic.start())); });
+//! planner.set_budget(Some("12/1h".parse().unwrap()));
+//! assert_eq!(planner.spend(Time::from_secs(0)), [0, 1]);
+//! planner.set_strategy(Strategy::MinDelay);
+//! planner.set_budget(Some("24/1h".parse().unwrap()));
+//! assert_eq!(planner.spend(Time::from_secs(600)), [2, 3, 4, 5]);
+//! ```
+
+use std::time::Duration;
+
+use feed::Time;
+
+use super::allowance::Allowance;
+use super::crossings::Crossings;
+use super::looks::Limits;
+use super::two_steps::Threshold;
+use super::uniform::Turn;
+use super::{Budget, Planner, Strategy};
+use crate::bytes::Reader;
+
+/// The layout of the stored bytes.
+const VERSION: u8 = 1;
+/// The share of the newest document in the expected size of the next.
+const SIZE_WEIGHT: f64 = 0.2;
+
+impl Planner {
+    pub fn strategy(&self) -> Strategy {
+        self.strategy
+    }
+
+    pub fn budget(&self) -> Option<Budget> {
+        self.budget
+    }
+
+    /// `None` plans nothing: every feed then follows its own policy.
+    pub fn set_budget(&mut self, budget: Option<Budget>) {
+        self.budget = budget;
+    }
+
+    /// Another strategy over the same feeds: models, holds and τ stay.
+    pub fn set_strategy(&mut self, strategy: Strategy) {
+        if self.strategy != strategy {
+            self.strategy = strategy;
+            (self.crossings, self.timetable) = (Crossings::default(), None);
+            (0..self.feeds.len()).for_each(|feed| self.offer(feed));
+        }
+    }
+
+    pub fn set_cycle(&mut self, cycle: Duration) {
+        self.cycle = cycle.max(Duration::from_secs(1));
+    }
+
+    pub fn threshold(&self) -> f64 {
+        self.tau.tau()
+    }
+
+    /// Starts τ elsewhere.
+    pub fn set_threshold(&mut self, tau: f64) {
+        self.tau = Threshold::new(tau);
+        (0..self.feeds.len()).for_each(|feed| self.offer(feed));
+    }
+
+    /// Another weight and selectivity: subscribers came, a query went.
+    pub fn revalue(&mut self, feed: usize, weight: f64, selectivity: f64) {
+        let Some(tracked) = self.feeds.get_mut(feed) else { return };
+        (tracked.weight, tracked.selectivity) = (weight, selectivity);
+        if let Some(table) = &mut self.timetable {
+            table.revalue(feed, tracked.value());
+        }
+        self.offer(feed);
+    }
+
+    /// Never again. Its number stays its own, so that a poll still on its way harms nobody.
+    pub fn drop_feed(&mut self, feed: usize) {
+        if feed < self.feeds.len() {
+            self.revalue(feed, 0.0, 0.0);
+            self.offered_from[feed] = None;
+            self.crossings.remove(feed as u32);
+        }
+    }
+
+    /// The polls that the budget affords at `now`; none without a budget.
+    pub fn spend(&mut self, now: Time) -> Vec<usize> {
+        let Some(budget) = self.budget else { return Vec::new() };
+        let granted = self.allowance.grant(now, &budget, self.cycle);
+        let limits = Limits { looks: budget.polls_per_day(), bytes: budget.bytes_per_day() };
+        let mut chosen = self.choose(now, granted.polls, limits);
+        let mut left = granted.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        let affordable = chosen.iter().take(granted.polls).take_while(|feed| {
+            let begun = left > 0.0;
+            left -= self.feeds[**feed].cost.max(0.0);
+            begun
+        });
+        let n = affordable.count();
+        for feed in chosen.split_off(n) {
+            self.release(feed, now);
+        }
+        let bytes: f64 = chosen.iter().map(|feed| self.feeds[*feed].cost.max(0.0)).sum();
+        self.allowance.spend(n, bytes);
+        chosen
+    }
+
+    /// Takes in how many bytes a planned poll of `feed` cost: what was expected is corrected, and so
+    /// is the expectation.
+    pub fn note_bytes(&mut self, feed: usize, bytes: u64) {
+        let Some(tracked) = self.feeds.get_mut(feed) else { return };
+        let wrong_by = bytes as f64 - tracked.cost.max(0.0);
+        tracked.cost = tracked.cost.max(0.0) + SIZE_WEIGHT * wrong_by;
+        self.allowance.spend(0, wrong_by);
+    }
+
+    /// Takes in polls that were made beside the plan, by hand for instance.
+    pub fn note_polls(&mut self, n_polls: usize, bytes: u64) {
+        self.allowance.spend(n_polls, bytes as f64);
+    }
+
+    /// What a restart must not forget: τ, whose turn it is, what is left of the budget.
+    pub fn progress(&self) -> Vec<u8> {
+        let mut bytes = vec![VERSION];
+        bytes.extend(self.tau.tau().to_le_bytes());
+        bytes.extend((self.turn.upcoming() as u64).to_le_bytes());
+        self.allowance.write(&mut bytes);
+        bytes
+    }
+
+    /// Goes on from stored [`progress`](Planner::progress); bytes that no version wrote change
+    /// nothing.
+    pub fn resume(&mut self, progress: &[u8]) {
+        let mut reader = Reader(progress);
+        let mut read = || -> Option<(f64, u64, Allowance)> {
+            let known = reader.u8()? == VERSION;
+            let tau = reader.bytes().map(f64::from_le_bytes).filter(|tau| tau.is_finite())?;
+            let turn = reader.bytes().map(u64::from_le_bytes)?;
+            let allowance = Allowance::read(&mut reader)?;
+            (known && reader.0.is_empty()).then_some((tau, turn, allowance))
+        };
+        if let Some((tau, turn, allowance)) = read() {
+            self.turn = Turn::at(usize::try_from(turn).unwrap_or(0));
+            self.allowance = allowance;
+            self.set_threshold(tau);
+        }
+    }
+}
