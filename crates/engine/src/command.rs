@@ -34,6 +34,10 @@ pub enum Command {
     Remove {
         feed: String,
     },
+    /// A rule as it is written, or `None` for no budget.
+    Budget {
+        rule: Option<String>,
+    },
 }
 
 /// A feed of a subscription list.
@@ -67,11 +71,28 @@ pub struct Change {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Done {
-    Added { feeds: Vec<AddedFeed> },
-    Imported { added: usize, known: usize, refused: Vec<String> },
-    Polled { polls: Vec<Polled> },
-    Set { feeds: usize },
-    Removed { feed: u32, url: String },
+    Added {
+        feeds: Vec<AddedFeed>,
+    },
+    Imported {
+        added: usize,
+        known: usize,
+        refused: Vec<String>,
+    },
+    Polled {
+        polls: Vec<Polled>,
+    },
+    Set {
+        feeds: usize,
+    },
+    Removed {
+        feed: u32,
+        url: String,
+    },
+    /// How many feeds are under it.
+    Budgeted {
+        feeds: usize,
+    },
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -106,6 +127,8 @@ pub enum CommandError {
     Policy(String),
     #[error("{0}")]
     Change(String),
+    #[error("{0}")]
+    Budget(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -144,6 +167,11 @@ pub async fn carry_out(
             engine.forget(id);
             engine.store.remove_feed(id)?;
             Ok(Done::Removed { feed: id.0, url })
+        }
+        Command::Budget { rule } => {
+            let rule = rule.map(|text| text.parse().map_err(CommandError::Budget)).transpose()?;
+            let feeds = tokio::task::block_in_place(|| engine.set_budget(rule))?;
+            Ok(Done::Budgeted { feeds })
         }
     }
 }
@@ -304,9 +332,7 @@ fn set(engine: &Engine, target: &Target, change: &Change) -> Result<Done, Comman
             engine.store.feed_ids(Some(tag))?
         }
     };
-    for &feed in &feeds {
-        reschedule(engine, feed)?;
-    }
+    tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
     Ok(Done::Set { feeds: feeds.len() })
 }
 
@@ -331,17 +357,23 @@ fn check(change: &Change) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Lays a feed down anew after its settings changed: what was decided under the old ones holds
+/// Lays feeds down anew after their settings changed: what was decided under the old ones holds
 /// only until then.
-fn reschedule(engine: &Engine, feed: FeedId) -> Result<(), CommandError> {
-    let input = engine.store.poll_input(feed)?;
-    if input.paused || input.gone.is_some() {
-        engine.forget(feed);
-        return Ok(());
+fn reschedule(engine: &Engine, feeds: &[FeedId]) -> Result<(), CommandError> {
+    let mut replans = Vec::with_capacity(feeds.len());
+    for &feed in feeds {
+        let input = engine.store.poll_input(feed)?;
+        if input.paused || input.gone.is_some() {
+            engine.forget(feed);
+        } else {
+            let replan = crate::conclude::replanned(&input, &engine.settings, engine.clock.now());
+            replans.push((feed, replan));
+        }
     }
-    let replan = crate::conclude::replanned(&input, &engine.settings, engine.clock.now());
-    engine.store.replan(feed, &replan)?;
-    engine.rest(feed, replan.next_at)?;
+    engine.store.replan(replans.clone())?;
+    for (feed, replan) in replans {
+        engine.rest(feed, replan.next_at)?;
+    }
     Ok(())
 }
 

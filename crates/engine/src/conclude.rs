@@ -13,7 +13,8 @@ use polling::{Bounds, Learned, PolicySpec, Wish, backoff, spoken};
 use store::{BodyHash, Pace, PollInput, PollRecord, Replan};
 use url::Url;
 
-use crate::event::{Finished, PollAnswer};
+use crate::budget::{self, BudgetRule};
+use crate::event::{Budgeted, Finished, PollAnswer};
 use crate::{Settings, chance};
 
 /// A domain that was asked this shortly before a restart may have a request of ours under way.
@@ -50,6 +51,8 @@ pub enum Reading {
 pub struct Trip<'a> {
     pub at: Time,
     pub ended: Time,
+    /// Why it was made, in short, where a strategy planned it.
+    pub cause: Option<&'a str>,
     /// Where the last request went.
     pub url: &'a Url,
     /// It was redirected, and every redirect was permanent.
@@ -75,6 +78,7 @@ pub fn conclude(
     reading: Reading,
     trip: &Trip<'_>,
     settings: &Settings,
+    budget: Option<&BudgetRule>,
 ) -> Concluded {
     let outcome = outcome(&reading);
     let window_times = input.window.times();
@@ -83,9 +87,14 @@ pub fn conclude(
         _ => Window::without_document(&window_times, trip.at, outcome),
     };
     let (spec, bounds) = rule(input, settings);
-    let mut learned = Learned::decode(&spec.policy, &input.learned);
-    spec.policy.learn(&mut learned, &observation);
-    let wish = spec.policy.wish(&learned, &observation, &bounds);
+    let budget = budget.filter(|rule| rule.binds(input));
+    let policy = budget.map_or(spec.policy, BudgetRule::policy);
+    let mut learned = match budget {
+        Some(rule) => rule.learned(input),
+        None => Learned::decode(&policy, &input.learned),
+    };
+    policy.learn(&mut learned, &observation);
+    let wish = policy.wish(&learned, &observation, &bounds);
 
     let our_network = matches!(reading, Reading::Failed { our_network: true, .. });
     let blamed = !outcome.is_success() && outcome != Outcome::Gone && !our_network;
@@ -94,10 +103,21 @@ pub fn conclude(
         _ => input.failures + u32::from(blamed),
     };
     let next = if outcome.is_success() {
-        after_success(input, &reading, observation.window, wish, trip, settings)
+        after_success(input, &reading, observation.window, wish.at, trip, settings)
     } else {
         after_failure(input, wish, failures, our_network, trip, settings)
     };
+    let budgeted = budget.map(|rule| {
+        let from = if outcome.is_success() {
+            let earliest = trip.at + bounds.alpha;
+            after_success(input, &reading, observation.window, earliest, trip, settings).at
+        } else {
+            next.at
+        };
+        let last = if outcome.is_success() { Some(trip.at) } else { input.last_success_at };
+        let tracked = rule.tracked_as(&learned, input, last, observation.window.len());
+        Box::new(Budgeted { tracked, from, latest: latest(input, trip.at) })
+    });
     let learned = learned.encode();
 
     let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, next.at);
@@ -109,8 +129,11 @@ pub fn conclude(
     record.bytes = trip.bytes;
     record.elapsed = trip.elapsed;
     record.wanted_at = Some(wish.at);
-    record.cause = Some(cause(input, trip.at));
-    record.reason = Some(format!("{}: {}", spec.policy, wish.why.words()));
+    record.cause = Some(cause(input, trip));
+    record.reason = Some(match budget {
+        Some(rule) => format!("budget of {rule}: its next poll is still to be planned"),
+        None => format!("{policy}: {}", wish.why.words()),
+    });
     record.next_cause = Some(next.cause.unwrap_or_else(|| wish.why.code()));
     record.held = next.held;
     record.learned = (learned != input.learned).then_some(learned);
@@ -136,14 +159,18 @@ pub fn conclude(
         domain: effective.unwrap_or(&input.url).domain(),
         next_at,
         generation: input.generation + 1,
+        budgeted: budgeted.filter(|_| next_at.is_some()),
     };
     Concluded { record, finished, answer }
 }
 
 /// Why this poll was made. What comes before its time was asked for by somebody.
-fn cause(input: &PollInput, at: Time) -> String {
+fn cause(input: &PollInput, trip: &Trip<'_>) -> String {
+    if let Some(cause) = trip.cause {
+        return cause.to_owned();
+    }
     match (&input.cause, input.next_at) {
-        (_, Some(planned)) if at < planned => "asked for".to_owned(),
+        (_, Some(planned)) if trip.at < planned => "asked for".to_owned(),
         (Some(cause), _) => cause.clone(),
         (None, _) => "first poll".to_owned(),
     }
@@ -161,8 +188,7 @@ fn outcome(reading: &Reading) -> Outcome {
 
 /// The policy and bounds that hold for a feed: its own, else those of its tags, else the default.
 pub fn rule(input: &PollInput, settings: &Settings) -> (PolicySpec, Bounds) {
-    let own = std::iter::once(&input.settings);
-    let mut places = own.chain(input.tag_settings.iter().map(|(_, s)| s));
+    let mut places = budget::places(input);
     let spec = places.clone().find_map(|s| s.policy.as_deref());
     let spec = spec.and_then(|text| text.parse().ok());
     let spec: PolicySpec = spec.unwrap_or_else(|| settings.policy.clone());
@@ -187,7 +213,7 @@ fn after_success(
     input: &PollInput,
     reading: &Reading,
     window: &[Time],
-    wish: Wish,
+    wanted_at: Time,
     trip: &Trip<'_>,
     settings: &Settings,
 ) -> Next {
@@ -197,7 +223,7 @@ fn after_success(
     };
     let cache = CacheHints { max_age: trip.facts.max_age, expires: trip.facts.expires };
     let reading = if settings.follow_hints { HintReading::LowerBound } else { HintReading::Ignore };
-    let hinted = hints::apply(wish.at, trip.at, own, cache, window, reading);
+    let hinted = hints::apply(wanted_at, trip.at, own, cache, window, reading);
     let cause = hinted.followed.map(|hint| format!("hint: {}", hint.words()));
     Next { at: hinted.at, held: hinted.words(), cause }
 }
@@ -298,6 +324,24 @@ pub fn stored_pace(stored: &Pace, now: Time) -> DomainPace {
         not_before: stored.not_before.filter(|t| *t > now),
         refusals: 0,
     }
+}
+
+/// The promise of the longest delay, from the last poll on.
+fn latest(input: &PollInput, last: Time) -> Option<Time> {
+    let max_delay = budget::places(input).find_map(|s| s.max_delay);
+    max_delay.map(|delay| last + delay)
+}
+
+/// What the strategy needs of a feed that was not just polled.
+pub fn budgeted(rule: &BudgetRule, input: &PollInput, settings: &Settings) -> Budgeted {
+    let (_, bounds) = self::rule(input, settings);
+    let from = match (input.last_poll_at, input.failures) {
+        (None, _) => input.added_at,
+        (Some(last), 0) => last + bounds.alpha,
+        (Some(last), _) => input.next_at.unwrap_or(last),
+    };
+    let latest = input.last_poll_at.and_then(|last| latest(input, last));
+    Budgeted { tracked: rule.tracked(input), from, latest }
 }
 
 /// Decides anew from the last poll, without a new observation. A feed that is backing off, or was

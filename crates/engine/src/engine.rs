@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use feed::{FeedId, Outcome, Time};
 use fetch::Fetcher;
@@ -12,10 +12,11 @@ use tokio::task::JoinSet;
 
 use crate::event::{Asked, Event, PollAnswer};
 use crate::network::Network;
-use crate::plan::Plan;
+use crate::plan::{Plan, UNTIL_PLANNED};
 use crate::poll::{self, Context, Poll};
 use crate::run_loop::Loop;
-use crate::{Clock, Settings, chance, conclude};
+use crate::spending::Spending;
+use crate::{BudgetRule, Clock, Settings, budget, chance, conclude};
 
 /// Which feeds are polled by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct Engine {
     pub store: Store,
     pub clock: Clock,
     pub settings: Settings,
-    events: mpsc::UnboundedSender<Event>,
+    context: Arc<Context>,
     counters: Arc<Counters>,
     stop: watch::Sender<bool>,
     cut: watch::Sender<bool>,
@@ -90,7 +91,6 @@ impl Engine {
         let (cut, cut_receiver) = watch::channel(false);
         let counters = Arc::new(Counters::default());
         let n_workers = settings.polls_in_flight_max.min(fetcher.connections_max());
-        let plan = load(&store, &settings, clock.now(), watch)?;
         let context = Arc::new(Context {
             store: store.clone(),
             fetcher,
@@ -98,8 +98,10 @@ impl Engine {
             settings: Settings { polls_in_flight_max: n_workers, ..settings.clone() },
             events: events.clone(),
             cut: cut_receiver,
+            budget: RwLock::new(budget::in_force(&store, settings.budget)?),
             trouble_logged: AtomicI64::new(0),
         });
+        let (plan, spending) = load(&context, clock.now(), watch)?;
         let (jobs, receiver_of_jobs) = dispatch::local(n_workers);
         let mut tasks = JoinSet::new();
         for _ in 0..n_workers {
@@ -112,7 +114,9 @@ impl Engine {
         }
         let run_loop = Loop {
             plan,
-            context,
+            spending,
+            causes: Default::default(),
+            context: Arc::clone(&context),
             jobs,
             events: receiver,
             counters: Arc::clone(&counters),
@@ -123,7 +127,7 @@ impl Engine {
         };
         tasks.spawn(run_loop.run(stop_receiver));
         let tasks = tokio::sync::Mutex::new(tasks);
-        Ok(Engine { store, clock, settings, events, counters, stop, cut, tasks })
+        Ok(Engine { store, clock, settings, context, counters, stop, cut, tasks })
     }
 
     /// Polls feeds now and answers as each ends. Pace and Retry-After bind these polls too.
@@ -140,19 +144,51 @@ impl Engine {
                 domain: conclude::domain(&input),
                 next_at: Time::MAX,
                 generation: input.generation,
+                budgeted: None,
             });
         }
         self.send(Event::Ask { feeds: asked, answers });
         Ok(receiver)
     }
 
-    /// A feed is new, or its settings changed: it is polled at `next_at`.
+    /// A feed is new, or its settings changed: it is polled at `next_at`, or when the strategy
+    /// that spends the budget plans it.
     pub fn rest(&self, feed: FeedId, next_at: Time) -> Result<(), StoreError> {
-        if let Some((domain, due)) = self.store.due(feed)? {
-            let generation = due.generation;
-            self.send(Event::Rest(Asked { feed, domain, next_at, generation }));
+        if let Some(asked) = self.context.asked(feed, next_at)? {
+            self.send(Event::Rest(asked));
         }
         Ok(())
+    }
+
+    pub fn budget(&self) -> Option<BudgetRule> {
+        self.context.budget()
+    }
+
+    /// Sets the budget and lays every feed down anew: under it, or by its own policy. Returns how
+    /// many are under it.
+    pub fn set_budget(&self, rule: Option<BudgetRule>) -> Result<usize, StoreError> {
+        budget::set(&self.store, rule.as_ref())?;
+        *self.context.budget.write().unwrap_or_else(PoisonError::into_inner) = rule;
+        let now = self.clock.now();
+        let (mut feeds, mut replans, mut n_under) = (Vec::new(), Vec::new(), 0);
+        for due in self.store.due_index()?.due {
+            let input = self.store.poll_input(due.feed)?;
+            let is_under = rule.as_ref().is_some_and(|rule| rule.binds(&input));
+            let mut next_at = input.next_at.unwrap_or(now);
+            if is_under {
+                n_under += 1;
+            } else {
+                let replan = conclude::replanned(&input, &self.settings, now);
+                next_at = replan.next_at;
+                replans.push((due.feed, replan));
+            }
+            feeds.extend(self.context.asked(due.feed, next_at)?);
+        }
+        self.store.replan(replans)?;
+        let progress = self.store.strategy_progress()?;
+        let spending = rule.map(|rule| Box::new(Spending::new(rule, &progress, now)));
+        self.send(Event::Spend(spending, feeds));
+        Ok(n_under)
     }
 
     /// A feed is not to be polled by itself any more.
@@ -172,7 +208,7 @@ impl Engine {
 
     fn send(&self, event: Event) {
         // The loop ends only when the engine stops; what is asked then is due at the next start.
-        let _ = self.events.send(event);
+        let _ = self.context.events.send(event);
     }
 
     /// Grants nothing more, lets the polls under way end for a moment, cuts the rest. What was
@@ -187,23 +223,28 @@ impl Engine {
     }
 }
 
-/// Lays every watched feed to rest until its time. What became due while we were away is spread
-/// over a while; a feed that was never polled is due at once.
+/// Lays every watched feed to rest until its time, or until the strategy plans it. What became
+/// due while we were away is spread over a while; a feed that was never polled is due at once.
 fn load(
-    store: &Store,
-    settings: &Settings,
+    context: &Context,
     now: Time,
     watch: Watch,
-) -> Result<Plan<Poll>, StoreError> {
+) -> Result<(Plan<Poll>, Option<Box<Spending>>), StoreError> {
+    let Context { store, settings, .. } = context;
     let mut plan = Plan::new(settings.gaps.clone(), watch == Watch::All);
+    let mut spending = None;
     if watch == Watch::All {
         let index = store.due_index()?;
         plan.reserve(index.due.len(), index.domains.len());
         let domains: Vec<u32> = index.domains.iter().map(|d| plan.domain(d)).collect();
         let overdue = |next_at: Option<Time>| next_at.is_some_and(|t| t <= now);
         let n_overdue = index.due.iter().filter(|f| overdue(f.next_at)).count();
+        spending = match context.budget() {
+            Some(rule) => Some(Box::new(Spending::new(rule, &store.strategy_progress()?, now))),
+            None => None,
+        };
         for due in &index.due {
-            let next_at = match due.next_at {
+            let mut next_at = match due.next_at {
                 None => now,
                 Some(t) if t > now => t,
                 Some(_) => {
@@ -211,6 +252,12 @@ fn load(
                     now + polling::restart::spread(n_overdue, unit)
                 }
             };
+            if let Some(spending) = &mut spending
+                && let Some(budgeted) = context.asked(due.feed, now)?.and_then(|a| a.budgeted)
+            {
+                next_at = budgeted.latest.unwrap_or(UNTIL_PLANNED);
+                spending.take(due.feed, due.generation, *budgeted);
+            }
             plan.rest(due.feed, domains[due.domain as usize], next_at, due.generation);
         }
     }
@@ -218,7 +265,7 @@ fn load(
         let domain = plan.domain(&state.domain);
         plan.set_pace(domain, conclude::stored_pace(&state, now));
     }
-    Ok(plan)
+    Ok((plan, spending))
 }
 
 impl Counters {

@@ -1,12 +1,14 @@
 //! What the engine's loop is told, and what it answers.
 
 use feed::{Domain, FeedId, Outcome, Time};
+use polling::budget::Tracked;
 use polling::outage::Reach;
 use polling::pace::{DomainPace, RetryAfter};
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
 use crate::poll::Poll;
+use crate::spending::Spending;
 
 /// How a poll that somebody asked for ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +42,18 @@ pub enum Event {
     Rest(Asked),
     /// A feed is not to be polled by itself any more.
     Forget(FeedId),
+    /// The budget changed: from now on these feeds are under it, and no others.
+    Spend(Option<Box<Spending>>, Vec<Asked>),
+}
+
+/// A feed as the strategy that spends the budget needs it.
+#[derive(Clone, Debug)]
+pub struct Budgeted {
+    pub tracked: Tracked,
+    /// It is not planned for before: it backs off, or a publisher's hint says so.
+    pub from: Time,
+    /// A promise of the longest delay holds whatever the budget says.
+    pub latest: Option<Time>,
 }
 
 /// A feed as the plan needs it.
@@ -49,6 +63,8 @@ pub struct Asked {
     pub domain: Domain,
     pub next_at: Time,
     pub generation: u32,
+    /// Where it is under the budget; then `next_at` is only told.
+    pub budgeted: Option<Box<Budgeted>>,
 }
 
 /// What the server's answer means for its domain.
@@ -72,4 +88,6 @@ pub struct Finished {
     /// `None` where it is not polled again by itself.
     pub next_at: Option<Time>,
     pub generation: u32,
+    /// Where it is under the budget; then `next_at` is only told.
+    pub budgeted: Option<Box<Budgeted>>,
 }

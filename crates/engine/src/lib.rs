@@ -7,12 +7,14 @@
 //! - [`Engine`]: started with a store and a fetcher, stopped without loss.
 //! - `run_loop`: one task that owns the plan and grants requests.
 //! - `plan`: due feeds, domains, pace. Never waits.
+//! - `spending`: the feeds under the budget and the strategy that spends it.
 //! - `poll`: one poll, from the granted request to the recorded result.
 //! - `conclude`: what a poll's result means for the feed. Pure.
 //! - [`command`]: what people ask for (add, poll, set, …), here or in another process.
 
 pub mod command;
 
+mod budget;
 mod chance;
 mod clock;
 mod conclude;
@@ -23,7 +25,9 @@ mod plan;
 mod poll;
 mod run_loop;
 mod settings;
+mod spending;
 
+pub use budget::{BudgetRule, in_force as budget_in_force};
 pub use clock::Clock;
 pub use engine::{Engine, EngineError, Figures, Watch};
 pub use event::PollAnswer;

@@ -9,6 +9,9 @@ use std::time::Duration;
 use feed::{Domain, FeedId, Time};
 use polling::pace::{self, DomainPace};
 
+/// The time of a feed under the budget: it rests until it is [lined up](Plan::line_up).
+pub const UNTIL_PLANNED: Time = Time::from_millis(Time::MAX.millis() - 1);
+
 /// Where a feed is between two polls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
@@ -56,6 +59,8 @@ pub struct Grant<H> {
     pub work: Work<H>,
     /// The feed's poll counter, for a first request.
     pub generation: u32,
+    /// Why it is made, in short, where that is not what the store has.
+    pub cause: Option<String>,
 }
 
 /// How large the minimum gap between two requests is.
@@ -155,9 +160,21 @@ impl<H> Plan<H> {
         let occupied = matches!(slot.place, Place::Waiting | Place::Flying);
         let place = if occupied { slot.place } else { Place::Resting };
         *slot = Slot { next_at, domain, generation, place };
-        if !occupied && self.by_itself {
+        if !occupied && self.by_itself && next_at < UNTIL_PLANNED {
             self.due.push(Reverse((next_at, feed.0)));
         }
+    }
+
+    /// A strategy plans the feed for now. Answers whether it is at rest and goes into line.
+    pub fn line_up(&mut self, feed: FeedId, now: Time) -> bool {
+        let slot = self.slot_mut(feed);
+        if slot.place != Place::Resting {
+            return false;
+        }
+        slot.place = Place::Waiting;
+        let domain = slot.domain;
+        self.queue(domain, Work::Start(feed), false, now);
+        true
     }
 
     /// Stops polling a feed by itself: removed, paused or gone.
@@ -260,7 +277,7 @@ impl<H> Plan<H> {
                 }
                 Work::Hop(_) => 0,
             };
-            grants.push(Grant { domain, work, generation });
+            grants.push(Grant { domain, work, generation, cause: None });
         }
         grants
     }

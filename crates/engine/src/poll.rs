@@ -3,8 +3,8 @@
 
 mod read;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use feed::{Domain, FeedId, Outcome, Time};
@@ -15,6 +15,7 @@ use store::{PollInput, Store, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use url::Url;
 
+use crate::budget::BudgetRule;
 use crate::conclude::{self, Reading};
 use crate::event::{Answered, Asked, Event, Finished, PollAnswer};
 use crate::plan::{Grant, Work};
@@ -31,6 +32,8 @@ pub struct Context {
     pub settings: Settings,
     pub events: mpsc::UnboundedSender<Event>,
     pub cut: watch::Receiver<bool>,
+    /// The budget in force. It may change at any time; each poll takes it as it is when it ends.
+    pub budget: RwLock<Option<BudgetRule>>,
     /// The minute in which trouble with the store was last logged.
     pub trouble_logged: AtomicI64,
 }
@@ -38,6 +41,8 @@ pub struct Context {
 /// A poll under way.
 pub struct Poll {
     pub input: PollInput,
+    /// Why it is made, in short, where a strategy planned it.
+    cause: Option<String>,
     /// When its first request was sent.
     pub at: Option<Time>,
     /// Where the next request goes.
@@ -80,7 +85,7 @@ pub async fn guarded_step(context: &Arc<Context>, grant: Grant<Poll>) {
 async fn step(context: &Context, grant: Grant<Poll>, reported: &AtomicBool) {
     let mut poll = match grant.work {
         Work::Hop(poll) => *poll,
-        Work::Start(feed) => match begin(context, feed, grant.generation) {
+        Work::Start(feed) => match begin(context, feed, grant.generation, grant.cause) {
             Ok(poll) => poll,
             Err(why) => {
                 let (domain, at) = (grant.domain, context.clock.now());
@@ -109,7 +114,12 @@ async fn step(context: &Context, grant: Grant<Poll>, reported: &AtomicBool) {
 }
 
 /// Reads what the store knows of the feed. A job that was overtaken is dropped.
-fn begin(context: &Context, feed: FeedId, generation: u32) -> Result<Poll, String> {
+fn begin(
+    context: &Context,
+    feed: FeedId,
+    generation: u32,
+    cause: Option<String>,
+) -> Result<Poll, String> {
     let input = context.store.poll_input(feed).map_err(|e| e.to_string())?;
     if input.generation != generation {
         return Err(format!("the job is stale: poll {generation}, now {}", input.generation));
@@ -117,6 +127,7 @@ fn begin(context: &Context, feed: FeedId, generation: u32) -> Result<Poll, Strin
     let url = input.effective_url.as_ref().unwrap_or(&input.url).url().clone();
     Ok(Poll {
         input,
+        cause,
         at: None,
         url,
         n_hops: 0,
@@ -135,9 +146,12 @@ fn abandon(context: &Context, feed: FeedId, why: String) {
     let finished = match current {
         Some((domain, due)) => {
             let next_at = Some(due.next_at.map_or(at, |t| t.max(at)));
-            Finished { feed, domain, next_at, generation: due.generation }
+            Finished { feed, domain, next_at, generation: due.generation, budgeted: None }
         }
-        None => Finished { feed, domain: Domain::default(), next_at: None, generation: 0 },
+        None => {
+            let domain = Domain::default();
+            Finished { feed, domain, next_at: None, generation: 0, budgeted: None }
+        }
     };
     let answer = PollAnswer {
         feed,
@@ -237,6 +251,7 @@ async fn finish(
     let trip = conclude::Trip {
         at,
         ended: context.clock.now(),
+        cause: poll.cause.as_deref(),
         url: &poll.url,
         permanent: poll.permanent && poll.n_hops > 0,
         passed: &poll.passed,
@@ -245,7 +260,9 @@ async fn finish(
         facts,
         pace,
     };
-    let concluded = conclude::conclude(&poll.input, reading, &trip, &context.settings);
+    let budget = context.budget();
+    let concluded =
+        conclude::conclude(&poll.input, reading, &trip, &context.settings, budget.as_ref());
     let (finished, mut answer) = (concluded.finished, concluded.answer);
     let generation = poll.input.generation;
     let next_at = finished.next_at;
@@ -262,7 +279,7 @@ async fn finish(
             answer.n_new = 0;
             answer.detail = format!("the poll could not be recorded: {error}");
             let retry_at = context.clock.now() + RECORD_RETRY;
-            Finished { next_at: next_at.map(|_| retry_at), generation, ..finished }
+            Finished { next_at: next_at.map(|_| retry_at), generation, budgeted: None, ..finished }
         }
     };
     send(context, Event::Finished { finished, answer });
@@ -280,15 +297,34 @@ impl Context {
         }
     }
 
+    pub fn budget(&self) -> Option<BudgetRule> {
+        *self.budget.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A feed as the loop needs it, to be polled at `next_at` where it is not under the budget;
+    /// `None` for one that is not polled.
+    pub fn asked(&self, feed: FeedId, next_at: Time) -> Result<Option<Asked>, StoreError> {
+        let Some((domain, due)) = self.store.due(feed)? else { return Ok(None) };
+        let budgeted = match self.budget() {
+            Some(rule) => {
+                let input = self.store.poll_input(feed)?;
+                rule.binds(&input).then(|| conclude::budgeted(&rule, &input, &self.settings))
+            }
+            None => None,
+        };
+        let budgeted = budgeted.map(Box::new);
+        Ok(Some(Asked { feed, domain, next_at, generation: due.generation, budgeted }))
+    }
+
     /// Takes the blame for an outage back from these feeds and lets them be polled at `next_at`.
     pub async fn forgive(&self, feeds: &[FeedId], next_at: Time) {
         let why = "our own network was down; the feed is not to blame";
         match self.store.forgive(feeds, next_at, why).await {
             Ok(forgiven) => {
                 for feed in forgiven {
-                    let Ok(Some((domain, due))) = self.store.due(feed) else { continue };
-                    let generation = due.generation;
-                    send(self, Event::Rest(Asked { feed, domain, next_at, generation }));
+                    if let Ok(Some(asked)) = self.asked(feed, next_at) {
+                        send(self, Event::Rest(asked));
+                    }
                 }
             }
             Err(error) => tracing::warn!(%error, "cannot take back the blame of an outage"),

@@ -14,8 +14,9 @@ use crate::Watch;
 use crate::engine::Counters;
 use crate::event::{Answered, Asked, Event, Finished, PollAnswer};
 use crate::network::Network;
-use crate::plan::{Grant, Plan, Work};
+use crate::plan::{Grant, Plan, UNTIL_PLANNED, Work};
 use crate::poll::{self, Context, Poll};
+use crate::spending::Spending;
 
 /// How long polls under way may take to end by themselves when the engine stops.
 const STOP_GRACE: Duration = Duration::from_secs(2);
@@ -23,6 +24,9 @@ const STOP_GRACE: Duration = Duration::from_secs(2);
 const FORGIVEN_WAIT: Duration = Duration::from_secs(60);
 /// Events taken before the next grant, so that a flood of results does not starve the workers.
 const EVENTS_PER_TURN: usize = 256;
+
+/// While our network is down the strategy is asked this often whether it is back.
+const PROBE: Duration = Duration::from_secs(1);
 
 type Answers = mpsc::UnboundedSender<PollAnswer>;
 
@@ -38,6 +42,10 @@ pub struct Loop {
     /// Feeds that were blamed for what was our network's fault, until that is put right.
     pub to_forgive: HashSet<FeedId>,
     pub watch: Watch,
+    /// The feeds under the budget, where there is one.
+    pub spending: Option<Box<Spending>>,
+    /// Why polls that a strategy planned are made, until they are granted.
+    pub causes: HashMap<FeedId, String>,
 }
 
 impl Loop {
@@ -71,10 +79,14 @@ impl Loop {
 
     fn turn(&mut self) -> Time {
         let now = self.context.clock.now();
+        self.spend(now);
         let usual = self.context.settings.polls_in_flight_max;
         let in_flight_max = self.network.in_flight_max(now, usual);
-        for grant in self.plan.grant(now, in_flight_max) {
+        for mut grant in self.plan.grant(now, in_flight_max) {
             self.network.granted(now);
+            if let Work::Start(feed) = grant.work {
+                grant.cause = self.cause(feed);
+            }
             if let Err(grant) = self.jobs.send(grant) {
                 // Workers end only with the engine; what they did not take is due at the next
                 // start.
@@ -82,7 +94,37 @@ impl Loop {
             }
         }
         self.counters.report(&self.plan, self.network.is_down());
-        self.plan.next_wake(in_flight_max).unwrap_or(now + Duration::from_secs(3600))
+        let plan_at = self.spending.as_ref().map(|spending| spending.plan_at().max(now + PROBE));
+        let wake = [self.plan.next_wake(in_flight_max), plan_at].into_iter().flatten().min();
+        wake.unwrap_or(now + Duration::from_secs(3600))
+    }
+
+    /// Lines up what the strategy plans for now. While our network is down nothing is spent.
+    fn spend(&mut self, now: Time) {
+        let Some(spending) = self.spending.as_mut().filter(|s| s.plan_at() <= now) else { return };
+        if self.network.is_down() {
+            return;
+        }
+        for (feed, cause) in spending.plan(now) {
+            // One that somebody asked for meanwhile comes back by itself.
+            if self.plan.line_up(feed, now) {
+                self.causes.insert(feed, cause);
+            }
+        }
+        let (outlook, context) = (spending.outlook(now), Arc::clone(&self.context));
+        tokio::spawn(async move {
+            if let Err(error) = context.store.keep_outlook(outlook).await {
+                tracing::warn!(%error, "cannot store when feeds under the budget come next");
+            }
+        });
+    }
+
+    /// Why a feed's poll is made now, where the store does not know.
+    fn cause(&mut self, feed: FeedId) -> Option<String> {
+        let planned = self.causes.remove(&feed);
+        let under_budget = self.spending.as_ref().is_some_and(|s| s.holds(feed));
+        let promised = under_budget && !self.asked.contains_key(&feed);
+        planned.or_else(|| promised.then(|| "promised delay".to_owned()))
     }
 
     fn take_all(&mut self, first: Event) {
@@ -99,20 +141,46 @@ impl Loop {
         match event {
             Event::Exchanged { domain, at, answer } => self.exchanged(domain, at, answer),
             Event::Hop(poll) => self.hop(*poll),
-            Event::Finished { finished, answer } => self.finished(&finished, &answer),
+            Event::Finished { finished, answer } => self.finished(finished, &answer),
             Event::Ask { feeds, answers } => self.ask(feeds, &answers),
-            Event::Rest(Asked { feed, domain, next_at, generation }) => {
-                let domain = self.plan.domain(&domain);
-                self.plan.rest(feed, domain, next_at, generation);
+            Event::Rest(asked) => self.rest(asked),
+            // Without a daemon nothing is polled by itself.
+            Event::Spend(..) if self.watch == Watch::Asked => {}
+            Event::Spend(spending, feeds) => {
+                self.spending = spending;
+                self.causes.clear();
+                feeds.into_iter().for_each(|asked| self.rest(asked));
             }
             Event::Forget(feed) => {
                 self.plan.forget(feed);
+                if let Some(spending) = &mut self.spending {
+                    spending.forget(feed);
+                }
                 self.answer(
                     feed,
                     &refused(feed, "the feed was removed or paused".to_owned(), None),
                 );
             }
         }
+    }
+
+    /// Lays a feed to rest: until its time, or until the strategy plans it.
+    fn rest(&mut self, asked: Asked) {
+        let Asked { feed, domain, next_at, generation, budgeted } = asked;
+        let next_at = match (&mut self.spending, budgeted) {
+            (Some(spending), Some(budgeted)) => {
+                let latest = budgeted.latest;
+                spending.take(feed, generation, *budgeted);
+                latest.unwrap_or(UNTIL_PLANNED)
+            }
+            (Some(spending), None) => {
+                spending.forget(feed);
+                next_at
+            }
+            (None, _) => next_at,
+        };
+        let domain = self.plan.domain(&domain);
+        self.plan.rest(feed, domain, next_at, generation);
     }
 
     fn exchanged(&mut self, domain: u32, at: Time, answer: Answered) {
@@ -204,9 +272,10 @@ impl Loop {
         }
     }
 
-    fn finished(&mut self, finished: &Finished, answer: &PollAnswer) {
+    fn finished(&mut self, mut finished: Finished, answer: &PollAnswer) {
         let domain = self.plan.domain(&finished.domain);
-        self.plan.finished(finished.feed, domain, finished.next_at, finished.generation);
+        let next_at = self.spent(&mut finished, answer.bytes);
+        self.plan.finished(finished.feed, domain, next_at, finished.generation);
         let now = self.context.clock.now();
         self.counters.poll_ended(answer, now);
         self.network.recorded(answer.not_recorded.is_none());
@@ -216,6 +285,30 @@ impl Loop {
         self.answer(finished.feed, answer);
         if self.to_forgive.contains(&finished.feed) {
             self.forgive(now);
+        }
+    }
+
+    /// Tells the strategy of a poll that ended; until when the feed rests.
+    fn spent(&mut self, finished: &mut Finished, bytes: u64) -> Option<Time> {
+        let Finished { feed, next_at, generation, .. } = *finished;
+        let Some(spending) = &mut self.spending else { return next_at };
+        spending.polled(feed, bytes);
+        match (finished.budgeted.take(), next_at) {
+            (Some(budgeted), _) => {
+                let latest = budgeted.latest;
+                spending.take(feed, generation, *budgeted);
+                Some(latest.unwrap_or(UNTIL_PLANNED))
+            }
+            // It began before the budget did, or could not be recorded.
+            (None, Some(from)) if spending.holds(feed) => {
+                spending.release(feed, from);
+                Some(UNTIL_PLANNED)
+            }
+            (None, Some(_)) => next_at,
+            (None, None) => {
+                spending.forget(feed);
+                None
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use polling::{Bounds, Policy, PolicySpec};
 use store::Retention;
 
-use crate::Gaps;
+use crate::{BudgetRule, Gaps};
 
 /// Two seconds between two requests to one domain: what crawlers take for courtesy.
 const GAP: Duration = Duration::from_secs(2);
@@ -25,6 +25,8 @@ pub struct Settings {
     /// The policy of feeds that have none of their own, by themselves or by a tag.
     pub policy: PolicySpec,
     pub bounds: Bounds,
+    /// The configured budget; what `tidings budget` wrote into the store goes before it.
+    pub budget: Option<BudgetRule>,
     /// Publisher hints are lower bounds; else they are ignored.
     pub follow_hints: bool,
     pub gaps: Gaps,
@@ -43,6 +45,7 @@ impl Settings {
         Settings {
             policy: Policy::MavSync { kappa: KAPPA }.into(),
             bounds: bounds.by_cause(),
+            budget: None,
             follow_hints: true,
             gaps: Gaps { default: GAP, by_domain: HashMap::new() },
             polls_in_flight_max: POLLS_IN_FLIGHT,

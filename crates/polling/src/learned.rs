@@ -91,6 +91,14 @@ impl Learned {
         Some(hours)
     }
 
+    /// The model of the feed, where its policy works on one.
+    pub fn model(&self) -> Option<&Model> {
+        match &self.memory {
+            Memory::Model(model) => Some(model),
+            _ => None,
+        }
+    }
+
     /// Gives a feed under `indhist-agg` the profile of its cluster; no other policy uses one.
     pub fn adopt(&mut self, profile: Profile) {
         if let Memory::IndHistAgg(memory) = &mut self.memory {

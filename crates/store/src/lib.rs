@@ -41,7 +41,7 @@ pub use polls::{PollDay, PollRow};
 pub use record::{
     BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollRecord, Recorded, Validators,
 };
-pub use replan::Replan;
+pub use replan::{FeedOutlook, Outlook, Replan};
 pub use requests::{Answer, Request, RequestId};
 pub use retention::{FeedRetention, KEYS_AGE_MIN, Retained, Retention};
 pub use schedule::{Due, DueIndex, PollInput};

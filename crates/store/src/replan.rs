@@ -3,6 +3,7 @@
 use feed::{FeedId, Time};
 use rusqlite::{OptionalExtension, params};
 
+use crate::settings::put_setting;
 use crate::{Store, StoreError};
 
 /// A feed's next poll, decided anew.
@@ -15,21 +16,78 @@ pub struct Replan {
     pub cause: String,
 }
 
+/// What the strategy that spends a budget expects of the feeds it polled lately.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outlook {
+    pub feeds: Vec<FeedOutlook>,
+    /// How far the strategy is, for the next start.
+    pub progress: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedOutlook {
+    pub feed: FeedId,
+    /// What was expected before another poll is not said of it.
+    pub generation: u32,
+    /// `None` where it cannot be told beforehand.
+    pub at: Option<Time>,
+    /// Why, in words and in short.
+    pub reason: String,
+    pub cause: String,
+}
+
+/// The key of the strategy's progress among the settings.
+const PROGRESS: &str = "budget-progress";
+
 impl Store {
-    /// Puts a feed's next poll to another time.
-    pub fn replan(&self, feed: FeedId, replan: &Replan) -> Result<(), StoreError> {
-        let replan = replan.clone();
+    /// Keeps what a strategy expects.
+    pub async fn keep_outlook(&self, outlook: Outlook) -> Result<(), StoreError> {
+        self.write_async(move |conn| {
+            let sql = "update feed_state set wanted_at = $1, next_at = coalesce($1, next_at), \
+                       reason = $2, cause = $3 where feed = $4 and generation = $5";
+            let mut statement = conn.prepare_cached(sql)?;
+            for row in &outlook.feeds {
+                let at = row.at.map(Time::millis);
+                statement.execute(params![
+                    at,
+                    row.reason,
+                    row.cause,
+                    row.feed.0,
+                    row.generation
+                ])?;
+            }
+            let hex: String = outlook.progress.iter().map(|b| format!("{b:02x}")).collect();
+            put_setting(conn, PROGRESS, Some(&hex))
+        })
+        .await
+    }
+
+    /// How far the strategy was; empty where there was none.
+    pub fn strategy_progress(&self) -> Result<Vec<u8>, StoreError> {
+        let hex = self.setting(PROGRESS)?.unwrap_or_default();
+        let byte = |at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
+        Ok((0..hex.len()).step_by(2).map_while(byte).collect())
+    }
+
+    /// Puts the next polls of feeds to other times, all of them or none.
+    pub fn replan(&self, replans: Vec<(FeedId, Replan)>) -> Result<(), StoreError> {
         self.write(move |conn| {
             let sql = "update feed_state set wanted_at = $1, next_at = $2, reason = $3, \
                        cause = $4, held = null where feed = $5";
-            let changed = conn.prepare_cached(sql)?.execute(params![
-                replan.wanted_at.millis(),
-                replan.next_at.millis(),
-                replan.reason,
-                replan.cause,
-                feed.0,
-            ])?;
-            if changed == 0 { Err(StoreError::NoFeed(feed).into()) } else { Ok(()) }
+            let mut statement = conn.prepare_cached(sql)?;
+            for (feed, replan) in replans {
+                let changed = statement.execute(params![
+                    replan.wanted_at.millis(),
+                    replan.next_at.millis(),
+                    replan.reason,
+                    replan.cause,
+                    feed.0,
+                ])?;
+                if changed == 0 {
+                    return Err(StoreError::NoFeed(feed).into());
+                }
+            }
+            Ok(())
         })
     }
 

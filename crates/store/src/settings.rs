@@ -150,17 +150,19 @@ impl Store {
     /// Sets it, or with `None` takes it back.
     pub fn set_setting(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
         let (key, value) = (key.to_owned(), value.map(str::to_owned));
-        self.write(move |conn| {
-            let Some(value) = value else {
-                conn.execute("delete from settings where key = $1", [key])?;
-                return Ok(());
-            };
-            let sql = "insert into settings (key, value) values ($1, $2) \
-                       on conflict (key) do update set value = excluded.value";
-            conn.execute(sql, [key, value])?;
-            Ok(())
-        })
+        self.write(move |conn| put_setting(conn, &key, value.as_deref()))
     }
+}
+
+pub(crate) fn put_setting(conn: &Connection, key: &str, value: Option<&str>) -> Result<(), Fault> {
+    let Some(value) = value else {
+        conn.execute("delete from settings where key = $1", [key])?;
+        return Ok(());
+    };
+    let sql = "insert into settings (key, value) values ($1, $2) \
+               on conflict (key) do update set value = excluded.value";
+    conn.execute(sql, [key, value])?;
+    Ok(())
 }
 
 /// Six columns from `first` on: policy, alpha, beta, weight, max_delay, paused.

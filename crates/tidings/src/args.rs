@@ -49,6 +49,8 @@ pub enum Command {
     /// Add, list, explain, poll, set up or remove feeds
     #[command(subcommand)]
     Feed(Feed),
+    /// Show or set how many polls may be made in all, and which strategy spends them
+    Budget(Budget),
     /// Take over a subscription list (makes no request)
     Import {
         /// An OPML file; `-` is standard input
@@ -119,6 +121,27 @@ pub struct Run {
     pub once: bool,
     #[command(flatten)]
     pub network: Network,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Feeds with a policy of their own, or of a tag, are not under the budget, \
+    but their polls count.\nStrategies: uniform, only-sat, only-tau, top-k-utility, two-steps, \
+    min-delay, min-delay-allocation,\nmin-delay-schedule, min-miss, crawl-freshness, crawl-age, \
+    lambda-crawl.\nEstimators: window, single-variable, periodic, histogram, changes.")]
+pub struct Budget {
+    /// Polls per time, such as 1000/1h; with bytes in the same time 1000/1h,50MB; or `off`
+    #[arg(value_name = "N/TIME")]
+    pub budget: Option<String>,
+    /// How it is spent over the feeds [default: two-steps]
+    #[arg(long, value_name = "NAME")]
+    pub strategy: Option<String>,
+    /// What the strategy believes of a feed [default: periodic]
+    #[arg(long, value_name = "NAME")]
+    pub estimator: Option<String>,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
 }
 
 #[derive(Debug, Subcommand)]

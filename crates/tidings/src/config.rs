@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::Gaps;
+use engine::{BudgetRule, Gaps};
 use polling::{Bounds, PolicySpec};
 use serde::Deserialize;
 
@@ -32,6 +32,7 @@ struct File {
     domain: BTreeMap<String, DomainTable>,
     #[serde(default)]
     defaults: Defaults,
+    budget: Option<BudgetTable>,
     #[serde(default)]
     limits: LimitsTable,
     #[serde(default)]
@@ -65,6 +66,15 @@ struct Defaults {
     eta: Option<Text>,
     /// `lower` (the default) or `ignore`.
     hints: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BudgetTable {
+    /// `1000/1h`, or with bytes `1000/1h,50MB`.
+    polls: String,
+    strategy: Option<String>,
+    estimator: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -205,6 +215,7 @@ fn engine_settings(
         Some("ignore") => false,
         Some(other) => return Err(wrong(format!("hints: `{other}` is neither lower nor ignore"))),
     };
+    settings.budget = file.budget.as_ref().map(|table| budget(table, origin)).transpose()?;
     settings.gaps = Gaps {
         default: network
             .domain_gap
@@ -225,4 +236,16 @@ fn engine_settings(
     settings.retention.entries_per_feed_max = file.limits.entries_per_feed;
     settings.retention.entries_max = file.limits.entries;
     Ok(settings)
+}
+
+fn budget(table: &BudgetTable, origin: &str) -> Result<BudgetRule, Failure> {
+    let wrong = |what: String| input_error(format!("{origin}: [budget] {what}"));
+    let mut rule = BudgetRule::new(table.polls.parse().map_err(|e| wrong(format!("polls: {e}")))?);
+    if let Some(name) = &table.strategy {
+        rule.strategy = name.parse().map_err(|e| wrong(format!("strategy: {e}")))?;
+    }
+    if let Some(name) = &table.estimator {
+        rule.model = name.parse().map_err(|e| wrong(format!("estimator: {e}")))?;
+    }
+    Ok(rule)
 }

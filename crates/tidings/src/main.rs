@@ -36,6 +36,7 @@ async fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(run) => command::run::run(run).await,
         Command::Feed(feed) => command::feed::run(feed).await,
+        Command::Budget(budget) => command::budget::run(budget).await,
         Command::Import { file, json, place } => command::import::run(&file, json, &place).await,
         Command::Export { format, with_secrets, place } => {
             command::export::run(format, with_secrets, &place)

@@ -29,7 +29,7 @@ use super::crossings::Crossings;
 use super::looks::Limits;
 use super::two_steps::Threshold;
 use super::uniform::Turn;
-use super::{Budget, Planner, Strategy};
+use super::{Budget, Planner, Strategy, Tracked};
 use crate::bytes::Reader;
 
 /// The layout of the stored bytes.
@@ -82,6 +82,20 @@ impl Planner {
             table.revalue(feed, tracked.value());
         }
         self.offer(feed);
+    }
+
+    /// Takes over what was learned of a feed elsewhere, its expected size apart, and lets it be
+    /// planned for from `from` on.
+    pub fn renew(&mut self, feed: usize, renewed: Tracked, from: Time) {
+        let Some(tracked) = self.feeds.get_mut(feed) else { return };
+        let value = tracked.value();
+        *tracked = Tracked { cost: tracked.cost, ..renewed };
+        if tracked.value() != value
+            && let Some(table) = &mut self.timetable
+        {
+            table.revalue(feed, tracked.value());
+        }
+        self.release(feed, from);
     }
 
     /// Never again. Its number stays its own, so that a poll still on its way harms nobody.

@@ -89,6 +89,17 @@ impl Planner {
         Some(PlanWhy { strategy: self.strategy, ground, held_until })
     }
 
+    /// Why `feed` was planned just now. Its turn has come, whoever comes after it.
+    pub fn why_planned(&self, feed: usize, now: Time) -> Option<PlanWhy> {
+        let tracked = self.feeds.get(feed)?;
+        let ground = match (tracked.last, self.strategy) {
+            (None, _) => Ground::NeverPolled,
+            (_, Strategy::Uniform) => Ground::Turn { ahead: 0, of: self.feeds.len() },
+            _ => self.ground(feed, now),
+        };
+        Some(PlanWhy { strategy: self.strategy, ground, held_until: None })
+    }
+
     fn ground(&self, feed: usize, now: Time) -> Ground {
         let tracked = &self.feeds[feed];
         let standing = tracked.standing(now);
@@ -132,6 +143,16 @@ impl Planner {
 }
 
 impl PlanWhy {
+    /// When it is polled next, as far as the strategy can tell beforehand.
+    pub fn at(&self) -> Option<Time> {
+        let at = match self.ground {
+            Ground::Filling { full_at: at, .. } | Ground::Price { at, .. } => at,
+            Ground::Allotted { at, .. } => Some(at),
+            _ => None,
+        };
+        at.map(|at| self.held_until.map_or(at, |until| at.max(until)))
+    }
+
     /// Short, at most 60 bytes, for the record of each poll.
     pub fn code(&self) -> String {
         let figures = match self.ground {

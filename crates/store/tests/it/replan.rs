@@ -1,7 +1,7 @@
 //! Changes to the schedule that are no polls.
 
 use feed::{FeedId, Outcome};
-use store::{NewFeed, PollRecord, Replan, StoreError};
+use store::{FeedOutlook, NewFeed, Outlook, PollRecord, Replan, StoreError};
 
 use crate::sample::{T0, add, at, fresh, new_feed, poll};
 
@@ -16,13 +16,40 @@ fn a_feed_is_put_to_another_time_with_its_reason() {
         reason: "fix: every minute".to_owned(),
         cause: "fix u=60s".to_owned(),
     };
-    f.store.replan(id, &replan).unwrap();
+    f.store.replan(vec![(id, replan.clone())]).unwrap();
     let input = f.store.poll_input(id).unwrap();
     assert_eq!((input.wanted_at, input.next_at), (Some(at(50)), Some(at(60))));
     assert_eq!(input.cause.as_deref(), Some("fix u=60s"));
     assert_eq!(input.generation, 1, "a poll under way is not overtaken by it");
-    let nobody = f.store.replan(FeedId(9), &replan);
+    let other = Replan { next_at: at(99), ..replan.clone() };
+    let nobody = f.store.replan(vec![(id, other), (FeedId(9), replan)]);
     assert!(matches!(nobody, Err(StoreError::NoFeed(FeedId(9)))));
+    assert_eq!(f.store.poll_input(id).unwrap().next_at, Some(at(60)), "all of them or none");
+}
+
+#[tokio::test]
+async fn what_a_strategy_expects_is_kept_unless_a_poll_came_between() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    poll(&f.store, id, &["1"], at(0));
+    let expect = |generation, at| Outlook {
+        feeds: vec![FeedOutlook {
+            feed: id,
+            generation,
+            at,
+            reason: "two-steps: it waits".to_owned(),
+            cause: "two-steps div=1".to_owned(),
+        }],
+        progress: vec![0, 15, 255],
+    };
+    f.store.keep_outlook(expect(1, Some(at(50)))).await.unwrap();
+    let input = f.store.poll_input(id).unwrap();
+    assert_eq!((input.next_at, input.cause.as_deref()), (Some(at(50)), Some("two-steps div=1")));
+    f.store.keep_outlook(expect(0, Some(at(70)))).await.unwrap();
+    assert_eq!(f.store.poll_input(id).unwrap().next_at, Some(at(50)), "said of an older poll");
+    f.store.keep_outlook(expect(1, None)).await.unwrap();
+    assert_eq!(f.store.poll_input(id).unwrap().next_at, Some(at(50)), "it cannot be told");
+    assert_eq!(f.store.strategy_progress().unwrap(), [0, 15, 255]);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! One command, one file.
 
+pub mod budget;
 mod demo;
 pub mod discover;
 pub mod doctor;

@@ -1,0 +1,162 @@
+//! The instance's budget as a value: how many polls, spent by which strategy, on what it believes
+//! of the feeds. Feeds with a policy of their own, or of a tag, are not under it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use feed::{Observation, Outcome, Time};
+use polling::budget::{Budget, Strategy, Tracked};
+use polling::model::ModelKind;
+use polling::policy::window_share::Room;
+use polling::{Decimal, Learned, Policy};
+use store::{PollInput, Settings as FeedSettings, Store, StoreError};
+
+/// The key of the setting in the store.
+const KEY: &str = "budget";
+const OFF: &str = "off";
+
+/// What `tidings budget` sets. Written as `1000/1h two-steps periodic`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BudgetRule {
+    pub budget: Budget,
+    pub strategy: Strategy,
+    /// What the strategy believes of a feed.
+    pub model: ModelKind,
+}
+
+impl BudgetRule {
+    pub const STRATEGY: Strategy = Strategy::TwoSteps;
+    pub const MODEL: ModelKind = ModelKind::Periodic;
+
+    pub fn new(budget: Budget) -> BudgetRule {
+        BudgetRule { budget, strategy: BudgetRule::STRATEGY, model: BudgetRule::MODEL }
+    }
+
+    /// The policy under which a feed of the budget learns: the one that works on the model. Its
+    /// wish says when the window would overrun, which is told but not followed.
+    pub fn policy(&self) -> Policy {
+        Policy::Window { room: Room::Share(Decimal::new(1, 0)), model: self.model }
+    }
+
+    /// Whether it decides for a feed: one that has no policy of its own, nor by a tag.
+    pub fn binds(&self, input: &PollInput) -> bool {
+        places(input).all(|s| s.policy.is_none())
+    }
+
+    /// What was learned of a feed under the rule. Where nothing was yet, the window of its last
+    /// poll is a start.
+    pub fn learned(&self, input: &PollInput) -> Learned {
+        let policy = self.policy();
+        let mut learned = Learned::decode(&policy, &input.learned);
+        if let Some(at) = input.last_success_at
+            && learned.model() == policy.start().model()
+        {
+            let times = input.window.times();
+            let first = Observation {
+                at,
+                outcome: Outcome::Seen,
+                window: &times,
+                new: &times,
+                overlap: 0,
+                suspected_miss: false,
+                partial: false,
+            };
+            policy.learn(&mut learned, &first);
+        }
+        learned
+    }
+
+    /// The feed as the strategy sees it, from what is stored.
+    pub fn tracked(&self, input: &PollInput) -> Tracked {
+        let window = input.window.entries().len();
+        self.tracked_as(&self.learned(input), input, input.last_success_at, window)
+    }
+
+    /// The feed as the strategy sees it after a poll.
+    pub fn tracked_as(
+        &self,
+        learned: &Learned,
+        input: &PollInput,
+        last: Option<Time>,
+        window: usize,
+    ) -> Tracked {
+        let model = learned.model().cloned().unwrap_or_else(|| self.model.start());
+        let fresh = Tracked::new(model);
+        let window = u32::try_from(window).ok().filter(|n| *n > 0).unwrap_or(fresh.window);
+        Tracked { last, window, weight: weight(input), ..fresh }
+    }
+}
+
+/// The weight that holds for a feed: its own, else that of a tag, else 1.
+fn weight(input: &PollInput) -> f64 {
+    places(input).find_map(|s| s.weight).unwrap_or(1.0)
+}
+
+/// Where a feed's settings stand, the one that wins first.
+pub fn places(input: &PollInput) -> impl Iterator<Item = &FeedSettings> + Clone {
+    std::iter::once(&input.settings).chain(input.tag_settings.iter().map(|(_, s)| s))
+}
+
+/// What is in force: as `tidings budget` wrote it, else as configured.
+pub fn in_force(
+    store: &Store,
+    configured: Option<BudgetRule>,
+) -> Result<Option<BudgetRule>, StoreError> {
+    Ok(match store.setting(KEY)?.as_deref() {
+        None => configured,
+        Some(OFF) => None,
+        // What another version wrote and this one cannot read: better a policy than no poll.
+        Some(text) => text.parse().ok().or(configured),
+    })
+}
+
+pub fn set(store: &Store, rule: Option<&BudgetRule>) -> Result<(), StoreError> {
+    let text = rule.map_or_else(|| OFF.to_owned(), ToString::to_string);
+    store.set_setting(KEY, Some(&text))
+}
+
+impl fmt::Display for BudgetRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.budget, self.strategy, self.model.word())
+    }
+}
+
+impl FromStr for BudgetRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<BudgetRule, String> {
+        let mut words = text.split_whitespace();
+        let budget: Budget = words.next().unwrap_or_default().parse().map_err(told)?;
+        let mut rule = BudgetRule::new(budget);
+        if let Some(word) = words.next() {
+            rule.strategy = word.parse().map_err(told)?;
+        }
+        if let Some(word) = words.next() {
+            rule.model = word.parse().map_err(told)?;
+        }
+        match words.next() {
+            Some(more) => Err(format!("`{more}` is one word too many for a budget")),
+            None => Ok(rule),
+        }
+    }
+}
+
+fn told(error: impl fmt::Display) -> String {
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_written_and_read_back() {
+        for text in ["1000/1h two-steps periodic", "5/10m,2MB min-delay histogram"] {
+            assert_eq!(text.parse::<BudgetRule>().map(|r| r.to_string()), Ok(text.to_owned()));
+        }
+        let short = "60/1h".parse::<BudgetRule>().map(|r| r.to_string());
+        assert_eq!(short, Ok("60/1h two-steps periodic".to_owned()));
+        assert!("60/1h two-step".parse::<BudgetRule>().is_err_and(|e| e.contains("two-steps")));
+        assert!("60/1h two-steps periodic now".parse::<BudgetRule>().is_err());
+    }
+}

@@ -1,0 +1,135 @@
+//! The feeds under the budget and the strategy that spends it. Owned by the loop, which lines up
+//! what is planned here; it never waits and reads no clock.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use feed::{FeedId, Time};
+use polling::budget::{Planner, Tracked};
+use store::{FeedOutlook, Outlook};
+
+use crate::budget::BudgetRule;
+use crate::event::Budgeted;
+
+/// How often polls are planned: short enough that nobody waits for it, long enough that a
+/// strategy has something to choose from.
+const CYCLE: Duration = Duration::from_secs(60);
+/// What a document is taken to cost before one was seen: the median of 200,000 recorded feeds
+/// (dissertation 003, chapter 3).
+const DOCUMENT_BYTES: f64 = 17_000.0;
+
+#[derive(Debug)]
+pub struct Spending {
+    rule: BudgetRule,
+    planner: Planner,
+    /// The planner's number of each feed, and back.
+    numbers: HashMap<FeedId, usize>,
+    feeds: Vec<FeedId>,
+    plan_at: Time,
+    /// Planned and not yet back.
+    planned: HashSet<FeedId>,
+    /// Polled since the last plan, with their generation: the store is told when they come next.
+    fresh: Vec<(FeedId, u32)>,
+}
+
+impl Spending {
+    /// Goes on from what an earlier one had stored, if anything.
+    pub fn new(rule: BudgetRule, progress: &[u8], now: Time) -> Spending {
+        let mut planner = Planner::new(rule.strategy, CYCLE);
+        planner.set_budget(Some(rule.budget));
+        planner.resume(progress);
+        Spending {
+            rule,
+            planner,
+            numbers: HashMap::new(),
+            feeds: Vec::new(),
+            plan_at: now,
+            planned: HashSet::new(),
+            fresh: Vec::new(),
+        }
+    }
+
+    pub fn holds(&self, feed: FeedId) -> bool {
+        self.numbers.contains_key(&feed)
+    }
+
+    /// Takes a feed under the budget, or takes over what was learned of it since.
+    pub fn take(&mut self, feed: FeedId, generation: u32, budgeted: Budgeted) {
+        self.planned.remove(&feed);
+        self.fresh.push((feed, generation));
+        let Budgeted { tracked, from, .. } = budgeted;
+        if let Some(&number) = self.numbers.get(&feed) {
+            return self.planner.renew(number, tracked, from);
+        }
+        let cost = if self.counts_bytes() { DOCUMENT_BYTES } else { 1.0 };
+        let number = self.planner.track(Tracked { cost, ..tracked });
+        self.planner.hold(number, from);
+        self.numbers.insert(feed, number);
+        self.feeds.push(feed);
+    }
+
+    /// The feed is no longer under the budget.
+    pub fn forget(&mut self, feed: FeedId) {
+        self.planned.remove(&feed);
+        if let Some(number) = self.numbers.remove(&feed) {
+            self.planner.drop_feed(number);
+        }
+    }
+
+    /// A poll came back with nothing that was recorded: the feed may be planned for again.
+    pub fn release(&mut self, feed: FeedId, from: Time) {
+        self.planned.remove(&feed);
+        if let Some(&number) = self.numbers.get(&feed) {
+            self.planner.hold(number, from);
+        }
+    }
+
+    /// A poll was made, planned or not: it counts.
+    pub fn polled(&mut self, feed: FeedId, bytes: u64) {
+        match self.numbers.get(&feed) {
+            Some(&number) if self.planned.contains(&feed) => {
+                if self.counts_bytes() {
+                    self.planner.note_bytes(number, bytes);
+                }
+            }
+            _ => self.planner.note_polls(1, bytes),
+        }
+    }
+
+    fn counts_bytes(&self) -> bool {
+        self.rule.budget.bytes.is_some()
+    }
+
+    /// When there is something to plan.
+    pub fn plan_at(&self) -> Time {
+        self.plan_at
+    }
+
+    /// The polls of this cycle, each with its reason in short.
+    pub fn plan(&mut self, now: Time) -> Vec<(FeedId, String)> {
+        if now < self.plan_at {
+            return Vec::new();
+        }
+        self.plan_at = now + CYCLE;
+        let chosen = self.planner.spend(now);
+        let polls = chosen.into_iter().map(|number| {
+            let why = self.planner.why_planned(number, now);
+            (self.feeds[number], why.map_or_else(String::new, |why| why.code()))
+        });
+        let polls: Vec<_> = polls.collect();
+        self.planned.extend(polls.iter().map(|(feed, _)| *feed));
+        polls
+    }
+
+    /// What the store should know: when the feeds that were polled lately come next, and how far
+    /// the strategy is.
+    pub fn outlook(&mut self, now: Time) -> Outlook {
+        let fresh = std::mem::take(&mut self.fresh);
+        let feeds = fresh.into_iter().filter_map(|(feed, generation)| {
+            let why = self.planner.why(*self.numbers.get(&feed)?, now)?;
+            let reason = format!("budget of {}: {}", self.rule, why.words());
+            Some(FeedOutlook { feed, generation, at: why.at(), reason, cause: why.code() })
+        });
+        Outlook { feeds: feeds.collect(), progress: self.planner.progress() }
+    }
+}

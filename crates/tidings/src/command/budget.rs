@@ -1,0 +1,96 @@
+//! `tidings budget`: how many polls the whole instance may make, and which strategy spends them.
+
+use engine::BudgetRule;
+use engine::command::{Command, Done};
+use serde_json::json;
+use store::{Mode, Store, StoreError};
+
+use crate::args::Budget;
+use crate::config::Config;
+use crate::failure::{Failure, failed, input_error};
+use crate::output::{print_json, print_line};
+use crate::{access, config};
+
+pub async fn run(args: Budget) -> Result<(), Failure> {
+    let config = config::read_offline(&args.place)?;
+    let Some(wanted) = wanted(&args, in_force(&config)?)? else {
+        return show(&config, args.json);
+    };
+    let command = Command::Budget { rule: wanted.map(|rule| rule.to_string()) };
+    let done = access::carry_out(&config, command, &|_, _| ()).await?;
+    let Done::Budgeted { feeds } = done else {
+        return Err(failed(
+            "the daemon answered something else; is it another version?".to_owned(),
+        ));
+    };
+    if args.json {
+        return print_json(&json(wanted.as_ref(), Some(feeds)));
+    }
+    print_line(&match wanted {
+        Some(rule) => format!("{} {feeds} feeds are under it.", words(&rule)),
+        None => "No budget: every feed follows its policy.".to_owned(),
+    })
+}
+
+/// What was asked for: `None` to look only, `Some(None)` for no budget.
+fn wanted(args: &Budget, now: Option<BudgetRule>) -> Result<Option<Option<BudgetRule>>, Failure> {
+    let mut rule = match (args.budget.as_deref(), now) {
+        (Some("off"), _) => return Ok(Some(None)),
+        (Some(text), now) => {
+            let budget = text.parse().map_err(|e| input_error(format!("{e}; or `off`")))?;
+            now.map_or(BudgetRule::new(budget), |rule| BudgetRule { budget, ..rule })
+        }
+        (None, _) if args.strategy.is_none() && args.estimator.is_none() => return Ok(None),
+        (None, Some(rule)) => rule,
+        (None, None) => {
+            let what =
+                "there is no budget to spend; name one too, such as `tidings budget 1000/1h`";
+            return Err(input_error(what.to_owned()));
+        }
+    };
+    if let Some(strategy) = &args.strategy {
+        rule.strategy = strategy.parse().map_err(|e| input_error(format!("--strategy: {e}")))?;
+    }
+    if let Some(estimator) = &args.estimator {
+        rule.model = estimator.parse().map_err(|e| input_error(format!("--estimator: {e}")))?;
+    }
+    Ok(Some(Some(rule)))
+}
+
+fn in_force(config: &Config) -> Result<Option<BudgetRule>, Failure> {
+    match Store::open(&config.data, Mode::ReadOnly) {
+        Ok(store) => Ok(engine::budget_in_force(&store, config.engine.budget)?),
+        Err(StoreError::Missing { .. }) => Ok(config.engine.budget),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn show(config: &Config, as_json: bool) -> Result<(), Failure> {
+    let rule = in_force(config)?;
+    if as_json {
+        return print_json(&json(rule.as_ref(), None));
+    }
+    print_line(&match rule {
+        Some(rule) => words(&rule),
+        None => "No budget: every feed follows its policy. `tidings budget 1000/1h` sets one."
+            .to_owned(),
+    })
+}
+
+fn words(rule: &BudgetRule) -> String {
+    format!(
+        "At most {}, spent by {} on what the {} model expects.",
+        rule.budget,
+        rule.strategy,
+        rule.model.word()
+    )
+}
+
+fn json(rule: Option<&BudgetRule>, feeds: Option<usize>) -> serde_json::Value {
+    json!({
+        "budget": rule.map(|r| r.budget.to_string()),
+        "strategy": rule.map(|r| r.strategy.word()),
+        "estimator": rule.map(|r| r.model.word()),
+        "feeds": feeds,
+    })
+}
