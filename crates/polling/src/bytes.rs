@@ -9,6 +9,20 @@ pub(crate) fn put_time(bytes: &mut Vec<u8>, time: Option<Time>) {
     bytes.extend(time.map_or(NO_TIME, Time::millis).to_le_bytes());
 }
 
+/// A number in groups of seven bits, the lowest first; small numbers take one byte.
+pub(crate) fn put_sevens(bytes: &mut Vec<u8>, mut n: u64) {
+    while n >= 0x80 {
+        bytes.push(n as u8 | 0x80);
+        n >>= 7;
+    }
+    bytes.push(n as u8);
+}
+
+/// How many bytes [`put_sevens`] takes.
+pub(crate) fn sevens_len(n: u64) -> usize {
+    (64 - n.leading_zeros() as usize).div_ceil(7).max(1)
+}
+
 /// Stored bytes, from the front; `None` when they end too early.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
@@ -29,6 +43,18 @@ impl Reader<'_> {
 
     pub(crate) fn i64(&mut self) -> Option<i64> {
         self.bytes().map(i64::from_le_bytes)
+    }
+
+    pub(crate) fn sevens(&mut self) -> Option<u64> {
+        let (mut n, mut shift) = (0_u64, 0);
+        loop {
+            let byte = self.u8()?;
+            n |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            shift += 7;
+            if byte & 0x80 == 0 {
+                return Some(n);
+            }
+        }
     }
 
     pub(crate) fn time(&mut self) -> Option<Option<Time>> {

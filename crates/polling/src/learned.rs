@@ -23,8 +23,10 @@ use crate::policy::{
 };
 use crate::recent::Recent;
 
-/// The layout of the stored bytes. Older versions are upgraded while reading.
-const VERSION: u8 = 1;
+/// The layout of the stored bytes. Older versions are upgraded while reading: 1 kept the counts of
+/// `lihz` in a byte each, too few for a history of years, and not what lack of room had cut.
+const VERSION: u8 = 2;
+const VERSION_MIN: u8 = 1;
 
 /// What a policy learned of one feed. Most rules read everything from the window and remember
 /// nothing but the two facts that refine η.
@@ -132,15 +134,16 @@ impl Learned {
     pub fn decode(policy: &Policy, bytes: &[u8]) -> Learned {
         let fresh = policy.start();
         let mut reader = Reader(bytes);
-        if reader.u8() != Some(VERSION) {
+        let Some(version) = reader.u8().filter(|v| (VERSION_MIN..=VERSION).contains(v)) else {
             return fresh;
-        }
+        };
         let (Some(kind), Some(flags), Some(first_seen_at)) =
             (reader.u8(), reader.u8(), reader.time())
         else {
             return fresh;
         };
-        let memory = if kind == fresh.memory.kind() { fresh.memory.read(reader) } else { None };
+        let memory =
+            if kind == fresh.memory.kind() { fresh.memory.read(reader, version) } else { None };
         let memory = memory.unwrap_or(fresh.memory);
         Learned { first_seen_at, had_entry: flags & 1 == 1, memory }
     }
@@ -166,7 +169,7 @@ impl Memory {
     }
 
     /// Reads a memory of the same kind as `self`, which is fresh.
-    fn read(&self, mut reader: Reader<'_>) -> Option<Memory> {
+    fn read(&self, mut reader: Reader<'_>, version: u8) -> Option<Memory> {
         let r = &mut reader;
         let memory = match self {
             Memory::Nothing => Memory::Nothing,
@@ -174,18 +177,20 @@ impl Memory {
             Memory::FixLearnedA(_) => Memory::FixLearnedA(fix_learned::FirstWindow::read(r)?),
             Memory::Lru2(_) => Memory::Lru2(lru_2::Newest::read(r)?),
             Memory::IndHist(_, period) => Memory::IndHist(Hourly::read(r, *period)?, *period),
-            Memory::IndHistTtl(fresh) => Memory::IndHistTtl(Box::new(fresh.read(r)?)),
+            Memory::IndHistTtl(fresh) => Memory::IndHistTtl(Box::new(fresh.read(r, version)?)),
             Memory::IndHistAgg(_) => Memory::IndHistAgg(Box::new(indhist_agg::Memory::read(r)?)),
-            Memory::Lihz(_) => Memory::Lihz(lihz::Weekdays::read(r)?),
+            Memory::Lihz(_) => Memory::Lihz(lihz::Weekdays::read(r, version)?),
             Memory::AdvaRss(_) => Memory::AdvaRss(Box::new(advarss::Memory::read(r)?)),
             Memory::AdvaRssHybrid(_) => {
-                Memory::AdvaRssHybrid(Box::new(advarss_hybrid::Memory::read(r)?))
+                Memory::AdvaRssHybrid(Box::new(advarss_hybrid::Memory::read(r, version)?))
             }
             Memory::Model(fresh) => {
                 let model = Model::decode(std::mem::take(&mut r.0))?;
                 Memory::Model(Box::new(Some(model).filter(|model| model.is_alike(fresh))?))
             }
-            Memory::EntryFrequency(fresh) => Memory::EntryFrequency(fresh.clone().read(r)?),
+            Memory::EntryFrequency(fresh) => {
+                Memory::EntryFrequency(fresh.clone().read(r, version)?)
+            }
             Memory::AdaptiveFetch(_) => Memory::AdaptiveFetch(adaptive_fetch::Interval::read(r)?),
         };
         reader.0.is_empty().then_some(memory)

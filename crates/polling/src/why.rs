@@ -28,6 +28,7 @@ pub enum Case {
     MavSyncVirtual { n: u32, gap: Duration },
     IndHist { theta: Decimal, per_day: f32 },
     Lihz { sigma: Decimal, days: i64 },
+    LihzTraining { n_days: u32 },
     AdvaRss { m: f32, runs: u32 },
     AdvaRssTraining { every: Duration },
     WindowRoom { n: u32, wait_for: f32 },
@@ -75,6 +76,7 @@ impl Why {
                 format!("indhist theta={theta} per-day={per_day:.3}")
             }
             Case::Lihz { sigma, days } => format!("lihz sigma={sigma} days={days}"),
+            Case::LihzTraining { n_days } => format!("lihz training days={n_days}"),
             Case::AdvaRss { m, runs } => format!("advarss m={m:.2} runs={runs}"),
             Case::AdvaRssTraining { every } => {
                 format!("advarss-hybrid training u={}s", every.as_secs())

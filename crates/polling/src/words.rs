@@ -55,6 +55,9 @@ impl Case {
                 "by its habits of the week the chances of a change add up to {sigma} in {days} {}",
                 if days == 1 { "day" } else { "days" }
             ),
+            Case::LihzTraining { n_days } => format!(
+                "its week is not known yet ({n_days} of 7 days seen), so it is looked at daily"
+            ),
             Case::AdvaRss { m, runs } => {
                 format!(
                     "after its last changes it is looked at every {runs} runs of 8 min (M = {m:.2})"

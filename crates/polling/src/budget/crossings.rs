@@ -145,7 +145,7 @@ impl Crossings {
         let keyed = self.keyed[feed as usize];
         let Some(last) = tracked.last else { return };
         let reached = aim * BELOW / tracked.value();
-        let Some(secs) = tracked.model.until_utility(last, reached) else { return };
+        let Some(secs) = tracked.believed().until_utility(last, reached) else { return };
         let at = early(last, secs).max(self.from[feed as usize]);
         self.due.push(Reverse((at, feed, keyed)));
         self.aims.push((aim.to_bits(), feed, keyed));

@@ -1,8 +1,8 @@
 //! Looks per day for every feed, by the strategy's allocator: one door to theorem 1, the crawler
 //! policies, `min-miss` and `lambda-crawl`.
 //!
-//! A feed without entries in what its model learned from counts as λ = 0.5 per 14 days: the paper
-//! is silent, and zero would mean never. Where bytes are limited too, `min-delay` finds the optimum
+//! A feed without entries in what its model learned from counts as λ = 0.5 per 14 days
+//! ([`Tracked::believed`]). Where bytes are limited too, `min-delay` finds the optimum
 //! under both limits; the other allocators know no cost, and all their looks shrink alike until
 //! the bytes suffice.
 //!
@@ -22,8 +22,6 @@ use super::min_miss::Shown;
 use super::{Strategy, Tracked, crawl_age, crawl_freshness, lambda_crawl, min_miss};
 
 const DAY_SECS: f64 = 86_400.0;
-/// Half an entry in the fourteen days of the paper's learning window, per day.
-const RATE_UNKNOWN: f64 = 0.5 / 14.0;
 
 /// What a day may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,10 +76,7 @@ pub(crate) fn points(strategy: Strategy, looks: &[f64]) -> Option<Vec<u32>> {
 }
 
 fn rate(feed: &Tracked) -> f64 {
-    match feed.model.mean_rate() * DAY_SECS {
-        rate if rate > 0.0 => rate,
-        _ => RATE_UNKNOWN,
-    }
+    feed.believed().mean_rate() * DAY_SECS
 }
 
 /// The same for every feed that feeds something.

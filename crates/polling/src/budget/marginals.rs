@@ -1,7 +1,18 @@
 //! Equal marginals: the common step of the allocators that have no closed form.
 //!
-//! Each feed's rate of looks falls as the price of a look rises; the price at which all of them
-//! together spend the budget is found by bisection. It knows no objective.
+//! Each feed's rate of looks falls as the price of a look rises; the price λ at which all of them
+//! together spend the budget, Σ f_i(λ) = M, is found by bisection. Where the looks jump at one price
+//! (every further look gains the same, down to the last bit), the budget lies within the jump, and
+//! so does the answer. It knows no objective.
+//!
+//! ```
+//! use polling::budget::min_miss::{Shown, looks};
+//!
+//! // Far too few looks for such feeds: each saves a whole window, whoever gets it.
+//! let busy = |rate| Shown { rate, weight: 1.0, window: 20 };
+//! let f = looks(&[busy(1e4), busy(3e4)], 8.0);
+//! assert!((f[0] - 2.0).abs() < 1e-6 && (f[1] - 6.0).abs() < 1e-6);
+//! ```
 
 /// Steps of bisection over the price; an f64 has no more bits to gain.
 const STEPS: usize = 200;
@@ -34,9 +45,13 @@ pub(crate) fn balance(
         }
         if spent(middle.exp()) > budget { low = middle } else { high = middle }
     }
-    let price = high.exp();
-    let mut result: Vec<f64> = (0..n).map(|i| looks(i, price)).collect();
-    // What is left of the last bit of the price is shared in proportion.
+    let at = |price: f64| -> Vec<f64> { (0..n).map(|i| looks(i, price)).collect() };
+    let (cheap, dear) = (at(low.exp()), at(high.exp()));
+    let (most, least): (f64, f64) = (cheap.iter().sum(), dear.iter().sum());
+    let part = ((budget - least) / (most - least)).clamp(0.0, 1.0);
+    let part = if part.is_nan() { 0.0 } else { part };
+    let mut result: Vec<f64> = cheap.iter().zip(&dear).map(|(c, d)| d + part * (c - d)).collect();
+    // What rounding left is shared in proportion.
     let sum: f64 = result.iter().sum();
     if sum > 0.0 {
         result.iter_mut().for_each(|f| *f *= budget / sum);

@@ -137,11 +137,13 @@ impl Planner {
         self.offered_from[feed].is_some_and(|from| from <= now)
     }
 
-    /// What may not be offered stands as if nothing were to be gained.
+    /// Where each feed stands; below zero where it may not be offered or feeds nothing.
     fn standings(&self, now: Time) -> Vec<Standing> {
-        let nothing = Standing { divergence: 0.0, saturated: false, utility: 0.0 };
-        let of =
-            |feed| if self.may_offer(feed, now) { self.feeds[feed].standing(now) } else { nothing };
+        let nothing = Standing { divergence: 0.0, saturated: false, utility: f64::NEG_INFINITY };
+        let of = |feed: usize| match self.may_offer(feed, now) && self.feeds[feed].value() > 0.0 {
+            true => self.feeds[feed].standing(now),
+            false => nothing,
+        };
         (0..self.feeds.len()).map(of).collect()
     }
 

@@ -96,5 +96,5 @@ impl Saturation {
 fn fills_at(tracked: &Tracked) -> Option<Time> {
     let Some(last) = tracked.last else { return Some(Time::from_millis(i64::MIN)) };
     let full = f64::from(tracked.window) * BELOW;
-    tracked.model.until_expected(last, full).map(|secs| early(last, secs))
+    tracked.believed().until_expected(last, full).map(|secs| early(last, secs))
 }

@@ -5,12 +5,14 @@
 //!
 //! let feed = |utility| Standing { divergence: 1.0, saturated: false, utility };
 //! assert_eq!(top_k_utility(&[feed(1.0), feed(3.0), feed(0.0), feed(2.0)], 2), [1, 3]);
+//! assert_eq!(top_k_utility(&[feed(0.0), feed(f64::NEG_INFINITY), feed(2.0)], 9), [2, 0]);
 //! ```
 
 use super::Standing;
 
-/// At most `budget` feeds, the largest utility first; one without any costs nothing.
+/// At most `budget` feeds, the largest utility first. As published all of the budget is spent, also
+/// where little is to be gained; a feed that must not be chosen has a utility below zero.
 pub fn top_k_utility(feeds: &[Standing], budget: usize) -> Vec<usize> {
-    let useful = (0..feeds.len()).filter(|i| feeds[*i].utility > 0.0);
-    super::largest(useful.collect(), budget, |i| feeds[i].utility)
+    let eligible = (0..feeds.len()).filter(|i| feeds[*i].utility >= 0.0);
+    super::largest(eligible.collect(), budget, |i| feeds[i].utility)
 }

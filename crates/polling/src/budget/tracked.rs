@@ -5,7 +5,9 @@
 //! - Saturated: Div_est ≥ W_s. From then on entries are lost.
 //! - U(t) = sel·∫ (x − t_k) dDiv(x) over the entries still shown: it grows until saturation.
 //!
-//! Weights multiply both. A feed that feeds no query, or weighs nothing, has nothing to offer.
+//! Weights multiply both. A feed that feeds no query, or weighs nothing, has nothing to offer. A
+//! model that saw no entry counts as λ = 0.5 per 14 days (002): at zero it would never be looked
+//! at again, and so never learn that the feed woke up.
 //!
 //! ```
 //! use feed::Time;
@@ -22,6 +24,7 @@
 use feed::{Observation, Time};
 
 use crate::model::Model;
+use crate::model::homogeneous::Homogeneous;
 
 /// Where a feed stands at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +52,11 @@ pub struct Tracked {
     /// The bytes that one poll is expected to cost; they count where the budget limits bytes.
     pub cost: f64,
 }
+
+/// λ of a feed without entries in what its model learned from, per second: half an entry in the
+/// fourteen days of the paper's learning window.
+pub const RATE_UNKNOWN: f64 = 0.5 / (14.0 * 86_400.0);
+const UNKNOWN: &Model = &Model::Homogeneous(Homogeneous { rate: RATE_UNKNOWN });
 
 /// Where nothing was seen yet; the usual window of the paper's evaluation.
 const WINDOW_DEFAULT: u32 = 20;
@@ -83,6 +91,11 @@ impl Tracked {
         if value.is_finite() { value.max(0.0) } else { 0.0 }
     }
 
+    /// The model that decisions are made on: the learned one, unless it expects nothing, ever.
+    pub fn believed(&self) -> &Model {
+        if self.model.expects_nothing() { UNKNOWN } else { &self.model }
+    }
+
     pub fn standing(&self, now: Time) -> Standing {
         let value = self.value();
         let Some(last) = self.last else {
@@ -90,16 +103,17 @@ impl Tracked {
             let divergence = if value > 0.0 { f64::MAX } else { 0.0 };
             return Standing { divergence, saturated: true, utility: divergence };
         };
-        let expected = self.model.expect(last, now);
+        let model = self.believed();
+        let expected = model.expect(last, now);
         let window = f64::from(self.window);
         if expected < window {
-            let utility = value * self.model.utility(last, now);
+            let utility = value * model.utility(last, now);
             return Standing { divergence: value * expected, saturated: false, utility };
         }
         // What is published from then on only pushes older entries out.
-        let full = self.model.until_expected(last, window).unwrap_or(0.0);
+        let full = model.until_expected(last, window).unwrap_or(0.0);
         let full_at = last.shifted((full * 1000.0) as i64).min(now);
-        let utility = value * self.model.utility(last, full_at);
+        let utility = value * model.utility(last, full_at);
         Standing { divergence: value * window, saturated: true, utility }
     }
 }

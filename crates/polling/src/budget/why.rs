@@ -116,12 +116,12 @@ impl Planner {
             }
             Strategy::OnlySat => {
                 let last = tracked.last.unwrap_or(now);
-                let full = tracked.model.until_expected(last, f64::from(window));
+                let full = tracked.believed().until_expected(last, f64::from(window));
                 Ground::Filling { divergence, window, full_at: moment(full) }
             }
             Strategy::TwoSteps | Strategy::OnlyTau => {
                 let (price, last) = (self.tau.tau(), tracked.last.unwrap_or(now));
-                let reached = tracked.model.until_utility(last, price / tracked.value());
+                let reached = tracked.believed().until_utility(last, price / tracked.value());
                 Ground::Price { divergence, utility, price, at: moment(reached) }
             }
             Strategy::TopKUtility => Ground::Rank { divergence, utility },

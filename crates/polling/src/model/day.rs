@@ -28,6 +28,15 @@ impl Model {
         }
     }
 
+    /// Whether no entry is expected, ever.
+    pub fn expects_nothing(&self) -> bool {
+        match self.form() {
+            Form::Flat(flat) => flat.rate.is_nan() || flat.rate <= 0.0,
+            Form::Slots(slots, _) => slots.rates.iter().all(|rate| rate.is_nan() || *rate <= 0.0),
+            Form::Nothing => true,
+        }
+    }
+
     /// Whether every moment is like every other.
     pub fn is_flat(&self) -> bool {
         !matches!(self.form(), Form::Slots(..))

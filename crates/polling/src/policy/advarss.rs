@@ -142,14 +142,19 @@ impl Memory {
     /// clamp(4 × median, 25, 640); without two changes there is no gap, and 25 stays.
     fn learned_ceiling(&self) -> u32 {
         let n: u32 = self.gaps.iter().map(|(_, n)| u32::from(*n)).sum();
-        let mut passed = 0;
-        for (gap, times) in &self.gaps {
-            passed += u32::from(*times);
-            if passed * 2 >= n {
-                return (4 * u32::from(*gap)).clamp(CEILING.0, CEILING.1);
-            }
+        // The gap at a place, counted from 0, of the gaps in order.
+        let at = |place: u32| {
+            let mut passed = 0;
+            self.gaps.iter().find_map(|(gap, times)| {
+                passed += u32::from(*times);
+                (passed > place).then_some(u32::from(*gap))
+            })
+        };
+        match (at(n.saturating_sub(1) / 2), at(n / 2)) {
+            // An even number of gaps has two in the middle.
+            (Some(lower), Some(upper)) => (2 * (lower + upper)).clamp(CEILING.0, CEILING.1),
+            _ => CEILING.0,
         }
-        CEILING.0
     }
 
     pub(crate) fn answer(&self) -> Answer {

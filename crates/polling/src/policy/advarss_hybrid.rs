@@ -34,8 +34,9 @@ const START_MS: u64 = 60 * 60_000;
 const TRAINING: Duration = Duration::from_secs(86_400);
 /// θ of the second phase.
 const ONE: Decimal = Decimal::new(1, 0);
-/// More entries a day than this are as good as a continuous stream; they fill the kilobyte.
-const KEPT: usize = 400;
+/// Bytes for the entries' gaps: they fill the kilobyte. More entries a day than fit are as good as a
+/// continuous stream.
+const ROOM: usize = 940;
 
 /// The training rule.
 pub fn next_interval_ms(interval_ms: u64, changed: bool) -> u64 {
@@ -55,7 +56,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn new() -> Memory {
-        let recent = Recent::new(86_400, KEPT);
+        let recent = Recent::new(86_400, ROOM);
         Memory { interval_ms: START_MS, first: None, found: false, recent }
     }
 
@@ -100,11 +101,11 @@ impl Memory {
         self.recent.write(bytes);
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Memory> {
+    pub(crate) fn read(reader: &mut Reader<'_>, version: u8) -> Option<Memory> {
         let interval_ms = reader.bytes().map(u64::from_le_bytes)?;
         let first = reader.time()?;
         let found = reader.u8()? == 1;
-        let recent = Memory::new().recent.read(reader)?;
+        let recent = Memory::new().recent.read(reader, version)?;
         Some(Memory { interval_ms, first, found, recent })
     }
 }

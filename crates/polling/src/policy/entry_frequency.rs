@@ -21,8 +21,8 @@ use crate::{Case, Decimal, Fraction};
 
 const WEEK_SECS: i64 = 7 * 86_400;
 const INTERVAL_MS: (i128, i128) = (5 * 60_000, 1440 * 60_000);
-/// Entries kept: they fill the kilobyte. Of a busier feed the newest give the mean gap.
-const KEPT: usize = 448;
+/// Bytes for the entries' gaps: they fill the kilobyte. Of a busier feed the newest give the mean.
+const ROOM: usize = 960;
 
 /// Entries per week, from how many lie how many seconds apart in all.
 pub fn weekly_count(n: usize, span_secs: i64) -> i64 {
@@ -34,7 +34,7 @@ pub fn weekly_count(n: usize, span_secs: i64) -> i64 {
 }
 
 pub(crate) fn start() -> Recent {
-    Recent::new(WEEK_SECS, KEPT)
+    Recent::new(WEEK_SECS, ROOM)
 }
 
 pub(crate) fn answer(factor: Decimal, recent: &Recent, o: &Observation<'_>) -> Answer {

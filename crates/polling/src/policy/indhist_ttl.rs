@@ -28,10 +28,10 @@ use crate::recent::Recent;
 use crate::wish::Answer;
 use crate::{Decimal, Fraction, policy::adaptive_ttl};
 
-/// Entries kept beside a model that is learned daily; with it they fill the kilobyte.
-const KEPT_DAILY: usize = 100;
-/// Entries kept beside a trained model, which is smaller.
-const KEPT_TRAINED: usize = 384;
+/// Bytes for the entries' gaps beside a model that is learned daily; with it they fill the kilobyte.
+const ROOM_DAILY: usize = 240;
+/// The same beside a trained model, which is smaller.
+const ROOM_TRAINED: usize = 860;
 
 /// Whether more than `t_burst` times the expected entries came in the last `span`.
 pub fn is_burst(
@@ -54,12 +54,12 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn new(hourly: Hourly, span: Duration) -> Memory {
-        let kept = match &hourly {
-            Hourly::Daily(..) => KEPT_DAILY,
-            Hourly::Trained(_) => KEPT_TRAINED,
+        let room = match &hourly {
+            Hourly::Daily(..) => ROOM_DAILY,
+            Hourly::Trained(_) => ROOM_TRAINED,
         };
         let span_secs = i64::try_from(span.as_secs()).unwrap_or(i64::MAX);
-        Memory { hourly, recent: Recent::new(span_secs, kept) }
+        Memory { hourly, recent: Recent::new(span_secs, room) }
     }
 
     pub(crate) fn learn(&mut self, o: &Observation<'_>) {
@@ -87,14 +87,14 @@ impl Memory {
     }
 
     /// Reads a memory for the span V; what was kept for another V does not serve.
-    pub(crate) fn read(&self, reader: &mut Reader<'_>) -> Option<Memory> {
+    pub(crate) fn read(&self, reader: &mut Reader<'_>, version: u8) -> Option<Memory> {
         let hourly = Hourly::read(reader, Period::Day)?;
         let span = Duration::from_secs(self.recent.span_secs().unsigned_abs());
         let empty = Memory::new(hourly, span);
         if reader.i64()? != self.recent.span_secs() {
             return None;
         }
-        Some(Memory { recent: empty.recent.read(reader)?, hourly: empty.hourly })
+        Some(Memory { recent: empty.recent.read(reader, version)?, hourly: empty.hourly })
     }
 }
 

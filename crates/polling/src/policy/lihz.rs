@@ -3,7 +3,8 @@
 //!
 //! P_t = a·β_t + (1 − a)·δ_u/δ_g with a = 0.9; β_t is the share of that weekday's past days with a
 //! change, δ_u/δ_g the share of all past days. Polls lie whole days apart: P is summed from the
-//! next day on until σ is reached. Changes count for the day on which they were found.
+//! next day on until σ is reached. Changes count for the day on which they were found. Training: a
+//! look every 24 hours, the first of which only sets the base, until seven days were seen.
 //!
 //! ```
 //! use polling::policy::lihz::Weekdays;
@@ -26,11 +27,14 @@ use crate::{Case, Cause, Decimal, Fraction};
 const DAY_MS: i64 = 86_400_000;
 /// a = 9/10.
 const OWN_SHARE: (i128, i128) = (9, 10);
-/// A year of each weekday; then both counts are halved, so that old habits fade.
+/// A year of each weekday; then, live, both counts are halved, so that old habits fade. A known
+/// history counts in full.
 const SEEN_MAX: u16 = 52;
+/// Days of training.
+const TRAINING_DAYS: u32 = 7;
 
 /// Days seen and days with a change, Monday first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Weekdays {
     seen: [u16; 7],
     changed: [u16; 7],
@@ -57,7 +61,7 @@ impl Weekdays {
         let (mut before, mut poll) = (training.start, training.start + day);
         while poll <= training.end && before < poll {
             let new_until = |t: Time| training.history.partition_point(|entry| *entry <= t);
-            week.count(poll, new_until(poll) > new_until(before));
+            week.count(poll, new_until(poll) > new_until(before), u16::MAX);
             (before, poll) = (poll, poll + day);
         }
         week.frozen = true;
@@ -79,15 +83,16 @@ impl Weekdays {
                 }
             }
             Some(_) => {
-                self.count(o.at, !o.new.is_empty());
+                self.count(o.at, !o.new.is_empty(), SEEN_MAX);
                 self.last = Some((day, !o.new.is_empty()));
             }
         }
     }
 
-    fn count(&mut self, at: Time, changed: bool) {
+    /// Counts one more day; those before fade once there are `most`.
+    fn count(&mut self, at: Time, changed: bool, most: u16) {
         let w = weekday(day_of(at, self.zone_secs));
-        if self.seen[w] >= SEEN_MAX {
+        if self.seen[w] >= most {
             self.seen[w] /= 2;
             self.changed[w] /= 2;
         }
@@ -129,7 +134,12 @@ impl Weekdays {
     }
 
     pub(crate) fn answer(&self, sigma: Decimal, o: &Observation<'_>) -> Answer {
-        if self.seen == [0; 7] {
+        let n_days: u32 = self.seen.iter().map(|n| u32::from(*n)).sum();
+        if n_days < TRAINING_DAYS && !self.frozen {
+            let day = Fraction::whole(DAY_MS.into());
+            return Answer::After(day, Case::LihzTraining { n_days });
+        }
+        if n_days == 0 {
             return Answer::Undefined(Cause::Untrained);
         }
         match self.days_until(weekday(day_of(o.at, self.zone_secs)), sigma) {
@@ -143,28 +153,31 @@ impl Weekdays {
 
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         let counts = self.seen.iter().chain(&self.changed);
-        bytes.extend(counts.flat_map(|c| [*c as u8]));
+        bytes.extend(counts.flat_map(|c| c.to_le_bytes()));
         bytes.extend(self.zone_secs.to_le_bytes());
         let (day, counted) = self.last.unwrap_or((i64::MIN, false));
         bytes.extend(day.to_le_bytes());
         bytes.push(u8::from(counted) | u8::from(self.frozen) << 1);
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Weekdays> {
-        let seen: [u8; 7] = reader.bytes()?;
-        let changed: [u8; 7] = reader.bytes()?;
+    /// Version 1 of the learned state kept counts in one byte each.
+    pub(crate) fn read(reader: &mut Reader<'_>, version: u8) -> Option<Weekdays> {
+        let mut count = || match version {
+            1 => reader.u8().map(u16::from),
+            _ => reader.bytes().map(u16::from_le_bytes),
+        };
+        let (mut seen, mut changed) = ([0; 7], [0; 7]);
+        for n in seen.iter_mut().chain(&mut changed) {
+            *n = count()?;
+        }
         let zone_secs = reader.bytes().map(i32::from_le_bytes)?;
         let day = reader.i64()?;
         let flags = reader.u8()?;
         let last = (day != i64::MIN).then_some((day, flags & 1 == 1));
-        let week = Weekdays::from_counts(seen.map(u16::from), changed.map(u16::from));
-        Some(Weekdays { last, frozen: flags & 2 == 2, zone_secs, ..week })
-    }
-}
-
-impl Default for Weekdays {
-    fn default() -> Weekdays {
-        Weekdays::new()
+        let week = Weekdays::from_counts(seen, changed);
+        // More changes than days were never written.
+        let sane = seen.iter().zip(&changed).all(|(seen, changed)| changed <= seen);
+        sane.then_some(Weekdays { last, frozen: flags & 2 == 2, zone_secs, ..week })
     }
 }
 

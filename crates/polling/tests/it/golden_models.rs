@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use feed::Time;
 use polling::model::histogram::{Histogram, Period};
+use polling::policy::Training;
 use polling::policy::advarss::Pace;
 use polling::policy::indhist_ttl::is_burst;
 use polling::policy::lihz::Weekdays;
@@ -43,26 +44,36 @@ fn the_example_of_table_2_1_holds() {
     }
 }
 
+/// A history that teaches a histogram: its entries lie in the first of its days.
+fn history(model: &Histogram, end: Time) -> Vec<Time> {
+    let midnight = end - Duration::from_secs(86_400 * model.days);
+    let hours = model.counts.iter().zip(0..).flat_map(|(count, hour)| {
+        let at = midnight + Duration::from_secs(3600) * hour;
+        (0..*count).map(move |_| at)
+    });
+    hours.collect()
+}
+
 #[test]
 fn indhist_reaches_theta_at_the_exact_moment() {
     for models in named("reichert_models") {
         for row in list(&models["indhist"]) {
-            let model = histogram(&row["rates"], integer(&row["tz"]) as i32);
+            let zone_secs = integer(&row["tz"]) as i32;
+            let model = histogram(&row["rates"], zone_secs);
             let at = Time::from_secs(integer(&row["tau"]));
             let next = model.reach(at, decimal(&row["theta"]));
-            // The rows give the step without bounds; of a zero model they give η.
-            if row["raw_interval"].is_null() {
-                assert_eq!(next, None, "{row}");
-                continue;
-            }
-            let next = next.unwrap();
-            let interval = next.plus(-i128::from(at.millis()));
-            assert_eq!(interval, seconds(&row["raw_interval"]), "{row}");
-            let (alpha, beta) = (60_000, 28 * 86_400_000);
-            if (alpha..=beta).contains(&interval.floor()) {
-                assert_eq!(next, seconds(&row["next_exact"]), "{row}");
-                assert_eq!(next.round_to_second().secs(), integer(&row["next_seconds"]), "{row}");
-            }
+            let interval = next.map(|next| next.plus(-i128::from(at.millis())));
+            let raw = row["raw_interval"].as_array().map(|_| seconds(&row["raw_interval"]));
+            assert_eq!(interval, raw, "{row}");
+            // The same through the policy, trained on a history, with bounds and default. Days
+            // end at midnight of the zone.
+            let policy = Policy::IndHist { theta: decimal(&row["theta"]), period: Period::Day };
+            let end = Time::from_secs(15_000 * 86_400 - i64::from(zone_secs));
+            let history = history(&model, end);
+            let training = Training { history: &history, start: end, end, zone_secs };
+            let wish = policy.wish(&policy.train(&training), &seen(at, &[at]), &Bounds::EVALUATION);
+            assert_eq!(wish.exact, seconds(&row["next_exact"]), "{row}");
+            assert_eq!(wish.at.secs(), integer(&row["next_seconds"]), "{row}");
         }
     }
 }
@@ -159,8 +170,11 @@ fn advarss_runs_hold_to_the_last_decimal() {
             for state in list(&run["states"]) {
                 pace.step(state["changed"].as_bool().unwrap(), integer(&run["max_M"]) as u32);
                 assert_eq!(i64::from(pace.toe()), integer(&state["ToE"]), "{run}");
-                assert!((pace.m() - float(&state["M_float"])).abs() < 1e-12, "{run}");
-                assert!((pace.t() - float(&state["T_float"])).abs() < 1e-9, "{run}");
+                let (m, t) = (fraction(&state["M"]).to_f64(), fraction(&state["T"]).to_f64());
+                assert!((pace.m() / m - 1.0).abs() < 1e-15, "{run}");
+                assert!((pace.t() / t - 1.0).abs() < 1e-15, "{run}");
+                assert!((m / float(&state["M_float"]) - 1.0).abs() < 1e-15, "{run}");
+                assert!((t / float(&state["T_float"]) - 1.0).abs() < 1e-15, "{run}");
             }
         }
     }

@@ -1,17 +1,13 @@
-//! What holds for every policy, model and allocator, whatever a feed does.
+//! What holds for every policy, whatever a feed does.
 
 use std::time::Duration;
 
 use feed::{Observation, Outcome, Time};
-use polling::budget::allocation::{Demand, delay, min_delay};
-use polling::budget::curve::Curve;
-use polling::budget::{lambda_crawl, schedule};
-use polling::model::{Model, Rates};
 use polling::{Bounds, Learned, Policy};
 use proptest::prelude::*;
 
 /// One of each policy, the memory-hungry ones in all variants.
-const POLICIES: [&str; 23] = [
+pub const POLICIES: [&str; 23] = [
     "fix:1h",
     "fix-learned-w",
     "fix-learned-a",
@@ -211,69 +207,6 @@ proptest! {
             };
             let scaled = interval(1).times(polling::Fraction::whole(factor.into()));
             assert_eq!(interval(factor), scaled, "{spec}");
-        }
-    }
-
-    #[test]
-    fn utility_rises_with_time_and_its_inverse_finds_it(
-        hours in prop::collection::vec(prop_oneof![Just(0.0), 0.0..0.01_f64], 24),
-        start in 0_u32..1_000_000,
-        steps in prop::collection::vec(1_u32..100_000, 1..12),
-    ) {
-        let model = Model::Frozen(Rates { hours, zone_secs: 0 });
-        let start = Time::from_secs(start.into());
-        let (mut now, mut before, mut expected_before) = (start, 0.0, 0.0);
-        for step in steps {
-            now = now + Duration::from_secs(step.into());
-            let (expected, utility) = (model.expect(start, now), model.utility(start, now));
-            let slack = 1e-9 * utility.abs() + 1e-9;
-            prop_assert!(utility + slack >= before && expected + 1e-9 >= expected_before);
-            // U = ∫ (x − t0) dDiv, so it lies between its steps' ends.
-            let gained = expected - expected_before;
-            let secs = now.since(start).as_secs_f64();
-            prop_assert!(utility - before <= gained * secs + slack);
-            // A trifle less: before a quiet hour the last bit would decide the day.
-            let sought = utility * (1.0 - 1e-9);
-            if let Some(until) = model.until_utility(start, sought).filter(|_| utility > 1e-6) {
-                let back = model.utility(start, start.shifted((until * 1000.0) as i64));
-                prop_assert!((back - utility).abs() <= 1e-6 * utility + 0.02 * secs, "{back} {utility}");
-                prop_assert!(until <= secs + 0.001);
-            }
-            (before, expected_before) = (utility, expected);
-        }
-    }
-
-    #[test]
-    fn more_budget_never_means_more_delay(
-        feeds in prop::collection::vec((0.001..1000.0_f64, 0.1..10.0_f64), 1..30),
-        budget in 0.1..500.0_f64,
-        more in 1.0..3.0_f64,
-    ) {
-        let feeds: Vec<Demand> = feeds
-            .into_iter()
-            .map(|(rate, weight)| Demand { rate, weight, cost: 1.0 })
-            .collect();
-        for allocate in [min_delay, lambda_crawl::looks] {
-            let (less, rich) = (allocate(&feeds, budget), allocate(&feeds, budget * more));
-            prop_assert!((less.iter().sum::<f64>() / budget - 1.0).abs() < 1e-9);
-            prop_assert!(delay(&feeds, &rich) <= delay(&feeds, &less) * (1.0 + 1e-9));
-        }
-    }
-
-    #[test]
-    fn one_more_look_in_the_day_never_means_more_delay(
-        hours in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0_f64], 24),
-    ) {
-        let curve = Curve::slots(&hours, 24.0);
-        let mut before = f64::INFINITY;
-        for m in [1, 2, 3, 4, 5, 6, 11, 24, 25, 60] {
-            let points = schedule::best(&curve, m);
-            prop_assert_eq!(points.len(), m);
-            let delay = schedule::delay(&curve, &points);
-            let even = schedule::delay(&curve, &schedule::even(&curve, m, 0.0));
-            prop_assert!(delay <= even + 1e-9, "{} {}", delay, even);
-            prop_assert!(delay <= before + 1e-9, "{} looks: {} {}", m, delay, before);
-            before = delay;
         }
     }
 }

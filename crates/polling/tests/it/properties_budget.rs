@@ -1,0 +1,133 @@
+//! What holds for every model and allocator: utility rises until saturation, and more budget never
+//! means more expected delay.
+
+use std::time::Duration;
+
+use feed::Time;
+use polling::budget::allocation::{Demand, delay, min_delay, min_delay_within};
+use polling::budget::curve::Curve;
+use polling::budget::looks::{Limits, per_day};
+use polling::budget::{Strategy as Spending, Tracked, lambda_crawl, schedule};
+use polling::model::{Model, Rates};
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn utility_rises_with_time_and_its_inverse_finds_it(
+        hours in prop::collection::vec(prop_oneof![Just(0.0), 0.0..0.01_f64], 24),
+        start in 0_u32..1_000_000,
+        steps in prop::collection::vec(1_u32..100_000, 1..12),
+    ) {
+        let model = Model::Frozen(Rates { hours, zone_secs: 0 });
+        let start = Time::from_secs(start.into());
+        let (mut now, mut before, mut expected_before) = (start, 0.0, 0.0);
+        for step in steps {
+            now = now + Duration::from_secs(step.into());
+            let (expected, utility) = (model.expect(start, now), model.utility(start, now));
+            let slack = 1e-9 * utility.abs() + 1e-9;
+            prop_assert!(utility + slack >= before && expected + 1e-9 >= expected_before);
+            // U = ∫ (x − t0) dDiv, so it lies between its steps' ends.
+            let gained = expected - expected_before;
+            let secs = now.since(start).as_secs_f64();
+            prop_assert!(utility - before <= gained * secs + slack);
+            // A trifle less: before a quiet hour the last bit would decide the day.
+            let sought = utility * (1.0 - 1e-9);
+            if let Some(until) = model.until_utility(start, sought).filter(|_| utility > 1e-6) {
+                let back = model.utility(start, start.shifted((until * 1000.0) as i64));
+                prop_assert!((back - utility).abs() <= 1e-6 * utility + 0.02 * secs, "{back} {utility}");
+                prop_assert!(until <= secs + 0.001);
+            }
+            (before, expected_before) = (utility, expected);
+        }
+    }
+
+    #[test]
+    fn more_budget_never_means_more_delay(
+        feeds in prop::collection::vec((0.001..1000.0_f64, 0.1..10.0_f64), 1..30),
+        budget in 0.1..500.0_f64,
+        more in 1.0..3.0_f64,
+    ) {
+        let feeds: Vec<Demand> = feeds
+            .into_iter()
+            .map(|(rate, weight)| Demand { rate, weight, cost: 1.0 })
+            .collect();
+        for allocate in [min_delay, lambda_crawl::looks] {
+            let (less, rich) = (allocate(&feeds, budget), allocate(&feeds, budget * more));
+            prop_assert!((less.iter().sum::<f64>() / budget - 1.0).abs() < 1e-9);
+            prop_assert!(delay(&feeds, &rich) <= delay(&feeds, &less) * (1.0 + 1e-9));
+        }
+    }
+
+    #[test]
+    fn one_more_look_in_the_day_never_means_more_delay(
+        hours in prop::collection::vec(prop_oneof![Just(0.0), 0.0..1.0_f64], 24),
+    ) {
+        let curve = Curve::slots(&hours, 24.0);
+        let mut before = f64::INFINITY;
+        for m in [1, 2, 3, 4, 5, 6, 11, 24, 25, 60] {
+            let points = schedule::best(&curve, m);
+            prop_assert_eq!(points.len(), m);
+            let delay = schedule::delay(&curve, &points);
+            let even = schedule::delay(&curve, &schedule::even(&curve, m, 0.0));
+            prop_assert!(delay <= even + 1e-9, "{} {}", delay, even);
+            prop_assert!(delay <= before + 1e-9, "{} looks: {} {}", m, delay, before);
+            before = delay;
+        }
+    }
+
+    #[test]
+    fn a_feed_stands_ever_higher_until_it_is_saturated_and_then_stays(
+        hours in prop::collection::vec(prop_oneof![Just(0.0), 0.0..0.01_f64], 24),
+        window in 1_u32..60,
+        selectivity in 0.01..1.0_f64,
+        steps in prop::collection::vec(1_u32..40_000, 1..20),
+    ) {
+        let model = Model::Frozen(Rates { hours, zone_secs: -3600 });
+        let mut now = Time::from_secs(1_700_000_000);
+        let feed = Tracked { last: Some(now), window, selectivity, ..Tracked::new(model) };
+        let mut before = feed.standing(now);
+        for step in steps {
+            now = now + Duration::from_secs(step.into());
+            let standing = feed.standing(now);
+            prop_assert!(standing.divergence >= before.divergence * (1.0 - 1e-12));
+            // The moment of saturation is known to the millisecond.
+            prop_assert!(standing.utility >= before.utility * (1.0 - 1e-6));
+            prop_assert!(standing.saturated || !before.saturated);
+            if before.saturated {
+                prop_assert_eq!(standing, before);
+            }
+            let full = selectivity * f64::from(window);
+            prop_assert!(standing.divergence <= full * (1.0 + 1e-12));
+            before = standing;
+        }
+    }
+
+    /// Through the door that the planner uses, with bytes limited too.
+    #[test]
+    fn more_of_either_limit_never_means_more_delay(
+        feeds in prop::collection::vec((1e-7..1e-2_f64, 0.1..10.0_f64, 1e2..1e6_f64), 1..20),
+        looks in 0.5..500.0_f64,
+        bytes in 1e3..1e8_f64,
+        more in (1.0..3.0_f64, 1.0..3.0_f64),
+    ) {
+        let demand = |&(rate, weight, cost): &(f64, f64, f64)| Demand { rate, weight, cost };
+        let demands: Vec<Demand> = feeds.iter().map(demand).collect();
+        let least = |looks, bytes| delay(&demands, &min_delay_within(&demands, looks, bytes));
+        prop_assert!(least(looks * more.0, bytes) <= least(looks, bytes) * (1.0 + 1e-9));
+        prop_assert!(least(looks, bytes * more.1) <= least(looks, bytes) * (1.0 + 1e-9));
+        let tracked = |&(rate, weight, cost): &(f64, f64, f64)| {
+            let model = Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 });
+            Tracked { weight, cost, ..Tracked::new(model) }
+        };
+        let tracked: Vec<Tracked> = feeds.iter().map(tracked).collect();
+        for strategy in [Spending::MinDelayAllocation, Spending::LambdaCrawl] {
+            let waiting = |looks: f64| {
+                let limits = Limits { looks, bytes: None };
+                delay(&demands, &per_day(strategy, &tracked, limits))
+            };
+            prop_assert!(waiting(looks * more.0) <= waiting(looks) * (1.0 + 1e-9));
+        }
+    }
+}
