@@ -86,7 +86,7 @@ fn read_document(
     parse::document(bytes, content_type, Some(base), limits).map_err(|not_a_feed| {
         let candidates = parse::discover::links(bytes, content_type, base);
         let candidates = candidates.into_iter().map(|c| c.url).take(20).collect();
-        (format!("not a feed: {not_a_feed}"), candidates)
+        (not_a_feed.to_string(), candidates)
     })
 }
 

@@ -24,7 +24,7 @@ impl PlanWhy {
     /// One plain sentence.
     pub fn words(&self) -> String {
         let words = self.ground.words(self.strategy);
-        match self.held_until {
+        match self.held_until.filter(|until| self.at().is_none_or(|at| at <= *until)) {
             Some(until) => format!("{words}; it is held back until {until}"),
             None => words,
         }

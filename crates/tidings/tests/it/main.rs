@@ -9,6 +9,7 @@ mod publisher;
 mod score;
 mod wire;
 
+mod budget;
 mod calls;
 mod disk;
 mod faulty;

@@ -1,0 +1,81 @@
+//! A budget over the whole instance: set, spent, changed and taken back while the daemon runs.
+
+use crate::documents::{opml, rss};
+use crate::program::{Daemon, Instance, eventually};
+use crate::publisher::Publisher;
+
+const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
+const FEEDS: usize = 30;
+
+fn publisher() -> (Publisher, String) {
+    let publisher = Publisher::start(1);
+    let paths: Vec<String> = (0..FEEDS).map(|i| format!("/{i}")).collect();
+    for path in &paths {
+        publisher.set(path, rss(path, 3));
+    }
+    let urls: Vec<String> = paths.iter().map(|path| publisher.url(path)).collect();
+    (publisher, opml(&urls))
+}
+
+fn polled(instance: &Instance) -> usize {
+    instance.feeds().iter().filter(|feed| !feed["last_poll"].is_null()).count()
+}
+
+/// Waits until the daemon has polled `n` feeds and a while longer.
+fn settle(instance: &Instance, daemon: &Daemon, n: usize) {
+    eventually("the polls of one cycle", || (polled(instance) >= n).then_some(()));
+    // A cycle takes a minute of the clock: what is not polled now waits for the next one.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(polled(instance), n, "{}", daemon.log());
+}
+
+#[test]
+fn a_budget_binds_all_feeds_at_once_survives_a_restart_and_is_taken_back() {
+    let (publisher, list) = publisher();
+    let instance = Instance::new();
+    instance.import(&list).ok();
+    let set = instance.run(&["budget", "600/1h", "--json"]).ok().json();
+    assert_eq!((&set["budget"], &set["feeds"]), (&"600/1h".into(), &FEEDS.into()), "{set}");
+    assert_eq!(publisher.n_asked(), 0, "a budget without a daemon polls nothing");
+
+    let mut daemon = instance.daemon(&FREELY).ready();
+    settle(&instance, &daemon, 10);
+    let waiting = instance.feeds().into_iter().find(|f| f["last_poll"].is_null()).unwrap();
+    let waiting = waiting["id"].to_string();
+    let why = instance.run(&["feed", "why", "1"]).ok().stdout;
+    assert!(why.contains("never-polled"), "why the poll was made: {why}");
+
+    daemon.kill();
+    let daemon = instance.daemon(&FREELY).ready();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert!(polled(&instance) <= 11, "a restart is no new allowance: {}", polled(&instance));
+
+    // A policy of its own takes a feed out of the budget: it is due, so it is polled.
+    instance.run(&["feed", "set", &waiting, "--policy", "fix:1h"]).ok();
+    eventually("the feed with a policy of its own", || {
+        let feed = instance.run(&["feed", "show", &waiting, "--json"]).ok().json();
+        (!feed["last_poll"].is_null()).then_some(())
+    });
+
+    let shown = instance.run(&["budget", "--strategy", "min-delay"]).ok().stdout;
+    assert!(shown.contains("min-delay") && shown.contains("29 feeds"), "{shown}");
+    instance.run(&["budget", "off"]).ok();
+    eventually("without a budget all are polled", || (polled(&instance) == FEEDS).then_some(()));
+    assert_eq!(publisher.n_asked(), FEEDS, "no feed was asked for twice");
+    drop(daemon);
+}
+
+#[test]
+fn a_budget_that_means_nothing_is_refused_with_what_would() {
+    let instance = Instance::new();
+    instance.run(&["budget"]).ok();
+    instance.run(&["budget", "fast"]).says(2, &["fast", "1000/1h", "off"]);
+    instance.run(&["budget", "10/1h", "--strategy", "twosteps"]).says(2, &["two-steps"]);
+    instance.run(&["budget", "10/1h", "--estimator", "daily"]).says(2, &["periodic"]);
+    instance.run(&["budget", "--strategy", "uniform"]).says(2, &["1000/1h"]);
+    let with = |text: &str| Instance::with_config(text).run(&["budget"]);
+    with("[budget]\npolls = \"fast\"\n").says(2, &["config.toml", "fast"]);
+    with("[budget]\npolls = \"9/1h\"\nstrategy = \"x\"\n").says(2, &["config.toml", "two-steps"]);
+    let shown = with("[budget]\npolls = \"9/1h\"\nstrategy = \"uniform\"\n").ok().stdout;
+    assert!(shown.contains("9/1h") && shown.contains("uniform"), "{shown}");
+}
