@@ -20,6 +20,7 @@ mod clock;
 mod conclude;
 mod engine;
 mod event;
+mod figures;
 mod network;
 mod plan;
 mod poll;
@@ -29,7 +30,8 @@ mod spending;
 
 pub use budget::{BudgetRule, in_force as budget_in_force};
 pub use clock::Clock;
-pub use engine::{Engine, EngineError, Figures, Watch};
+pub use engine::{Engine, EngineError, Watch};
 pub use event::PollAnswer;
+pub use figures::Figures;
 pub use plan::Gaps;
 pub use settings::Settings;

@@ -2,12 +2,15 @@
 //! polls in flight. The engine's loop feeds it with what happened; it never waits, reads no clock
 //! and sends nothing.
 
+mod grant;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
-use std::time::Duration;
 
 use feed::{Domain, FeedId, Time};
 use polling::pace::{self, DomainPace};
+
+pub use grant::{Gaps, Grant, Work};
 
 /// The time of a feed under the budget: it rests until it is [lined up](Plan::line_up).
 pub const UNTIL_PLANNED: Time = Time::from_millis(Time::MAX.millis() - 1);
@@ -43,37 +46,6 @@ struct DomainSlot {
     busy: bool,
     /// It has a place in the heap of domains.
     listed: bool,
-}
-
-/// What waits for its domain: a poll's first request, or the next hop `H` of one under way.
-#[derive(Debug)]
-pub enum Work<H> {
-    Start(FeedId),
-    Hop(Box<H>),
-}
-
-/// A request that may be sent now.
-#[derive(Debug)]
-pub struct Grant<H> {
-    pub domain: u32,
-    pub work: Work<H>,
-    /// The feed's poll counter, for a first request.
-    pub generation: u32,
-    /// Why it is made, in short, where that is not what the store has.
-    pub cause: Option<String>,
-}
-
-/// How large the minimum gap between two requests is.
-#[derive(Clone, Debug)]
-pub struct Gaps {
-    pub default: Duration,
-    pub by_domain: HashMap<String, Duration>,
-}
-
-impl Gaps {
-    pub fn of(&self, domain: &Domain) -> Duration {
-        self.by_domain.get(domain.as_str()).copied().unwrap_or(self.default)
-    }
 }
 
 #[derive(Debug)]

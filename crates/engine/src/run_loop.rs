@@ -11,8 +11,8 @@ use polling::outage::Reach;
 use tokio::sync::{mpsc, watch};
 
 use crate::Watch;
-use crate::engine::Counters;
 use crate::event::{Answered, Asked, Event, Finished, PollAnswer};
+use crate::figures::Counters;
 use crate::network::Network;
 use crate::plan::{Grant, Plan, UNTIL_PLANNED, Work};
 use crate::poll::{self, Context, Poll};

@@ -133,3 +133,68 @@ impl Spending {
         Outlook { feeds: feeds.collect(), progress: self.planner.progress() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(secs: i64) -> Time {
+        Time::from_secs(1_000_000 + secs)
+    }
+
+    fn fresh(rule: &BudgetRule, from: Time) -> Budgeted {
+        Budgeted { tracked: Tracked::new(rule.model.start()), from, latest: None }
+    }
+
+    fn spending(rule: &str, n_feeds: u32) -> (BudgetRule, Spending) {
+        let rule: BudgetRule = rule.parse().expect("a rule");
+        let mut spending = Spending::new(rule, &[], at(0));
+        (1..=n_feeds).for_each(|feed| spending.take(FeedId(feed), 0, fresh(&rule, at(0))));
+        (rule, spending)
+    }
+
+    #[test]
+    fn each_cycle_spends_its_share_and_no_feed_twice() {
+        let (_, mut spending) = spending("120/1h uniform", 5);
+        let mut polled = Vec::new();
+        for cycle in 0..3 {
+            let polls = spending.plan(at(60 * cycle));
+            assert!(polls.iter().all(|(_, cause)| cause.contains("never-polled")), "{polls:?}");
+            polled.extend(polls.into_iter().map(|(feed, _)| feed.0));
+            assert!(spending.plan(at(60 * cycle + 59)).is_empty(), "its cycle has been planned");
+        }
+        polled.sort_unstable();
+        assert_eq!(polled, [1, 2, 3, 4, 5], "two a minute; none that is on its way");
+    }
+
+    #[test]
+    fn polls_beside_the_plan_count_and_a_restart_goes_on() {
+        let (rule, mut spent) = spending("120/1h uniform", 9);
+        assert_eq!(spent.plan(at(0)).len(), 2);
+        (0..2).for_each(|_| spent.polled(FeedId(77), 500));
+        assert!(spent.plan(at(60)).is_empty(), "the two of this minute were made by hand");
+        let progress = spent.outlook(at(60)).progress;
+        let mut again = Spending::new(rule, &progress, at(61));
+        (1..=9).for_each(|feed| again.take(FeedId(feed), 0, fresh(&rule, at(0))));
+        assert!(again.plan(at(61)).is_empty(), "a restart is no new allowance");
+    }
+
+    #[test]
+    fn the_store_hears_of_a_feed_once_after_each_poll() {
+        let (rule, mut spending) = spending("600/1h two-steps periodic", 2);
+        assert_eq!(spending.outlook(at(0)).feeds.len(), 2);
+        assert!(spending.outlook(at(0)).feeds.is_empty());
+        spending.forget(FeedId(1));
+        assert!(!spending.holds(FeedId(1)) && spending.holds(FeedId(2)));
+        let tracked = Tracked { last: Some(at(0)), ..Tracked::new(rule.model.start()) };
+        spending.take(FeedId(2), 7, Budgeted { tracked, from: at(900), latest: None });
+        let outlook = spending.outlook(at(1));
+        let [feed] = outlook.feeds.as_slice() else { panic!("{outlook:?}") };
+        assert_eq!((feed.feed, feed.generation), (FeedId(2), 7));
+        assert!(
+            feed.reason.starts_with("budget of 600/1h two-steps periodic: "),
+            "{}",
+            feed.reason
+        );
+    }
+}

@@ -44,6 +44,7 @@ fn run<'a>(
 ) -> Concluded {
     static FACTS: LazyLock<fetch::Facts> = LazyLock::new(fetch::Facts::default);
     let mut trip = Trip {
+        cause: None,
         at: NOW,
         ended: NOW,
         url: input.url.url(),
@@ -55,7 +56,7 @@ fn run<'a>(
         pace: None,
     };
     adjust(&mut trip);
-    conclude(input, reading, &trip, &Settings::new())
+    conclude(input, reading, &trip, &Settings::new(), None)
 }
 
 fn failed(our_network: bool) -> Reading {

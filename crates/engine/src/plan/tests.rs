@@ -1,5 +1,7 @@
 //! Grants, gaps and the order of what is due, without a clock or a network.
 
+use std::time::Duration;
+
 use super::*;
 
 const GAP: Duration = Duration::from_secs(2);
@@ -158,4 +160,32 @@ fn a_turned_away_feed_goes_back_to_its_time() {
     plan.rest_again(FeedId(1));
     assert!(plan.grant(at(49), 10).is_empty());
     assert_eq!(started(&plan.grant(at(50), 10)), [1]);
+}
+
+#[test]
+fn a_feed_under_the_budget_rests_until_it_is_lined_up() {
+    let mut plan = plan();
+    let d = domain(&mut plan, "example.org");
+    plan.rest(FeedId(1), d, UNTIL_PLANNED, 0);
+    assert!(plan.grant(at(1_000_000_000), 9).is_empty());
+    assert_eq!(plan.next_wake(9), None);
+    assert!(plan.line_up(FeedId(1), at(5)));
+    assert!(!plan.line_up(FeedId(1), at(5)), "it waits already");
+    assert_eq!(started(&plan.grant(at(5), 9)), [1]);
+    assert!(!plan.line_up(FeedId(1), at(5)), "it is under way");
+    assert!(!plan.line_up(FeedId(2), at(5)), "nobody knows it");
+}
+
+#[test]
+fn one_that_is_asked_for_and_turned_away_can_be_lined_up_again() {
+    let mut plan = plan();
+    let d = domain(&mut plan, "example.org");
+    plan.rest(FeedId(1), d, UNTIL_PLANNED, 0);
+    assert_eq!(plan.ask(FeedId(1), d, 0, at(0)), Ok(()));
+    let pace = DomainPace { not_before: Some(at(100)), ..DomainPace::default() };
+    assert_eq!(plan.block(d, pace, |_| true).len(), 1);
+    plan.rest_again(FeedId(1));
+    assert!(plan.line_up(FeedId(1), at(5)));
+    assert!(plan.grant(at(99), 9).is_empty(), "its domain wants to be left alone");
+    assert_eq!(started(&plan.grant(at(100), 9)), [1]);
 }

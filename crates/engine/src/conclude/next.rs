@@ -1,0 +1,203 @@
+//! When a feed is polled next, and why: the policy or the budget, then hints, backoff and
+//! Retry-After in this order. Every decision is a call into `polling`.
+
+use std::time::Duration;
+
+use feed::{Domain, Observation, Outcome, Time, Window};
+use polling::hints::{self, CacheHints, HintReading};
+use polling::{Bounds, Learned, PolicySpec, backoff, spoken};
+use store::{PollInput, Replan};
+
+use super::{Reading, Trip, outcome};
+use crate::budget::{self, BudgetRule};
+use crate::event::Budgeted;
+use crate::{Settings, chance};
+
+/// How long after a failure of our own network a feed is tried again.
+const OUR_NETWORK_WAIT: Duration = Duration::from_secs(60);
+
+/// What was decided after a poll.
+pub struct Decided {
+    pub at: Time,
+    /// The rule's own wish, before anything acted on it.
+    pub wanted_at: Time,
+    /// Why, in words and in short.
+    pub reason: String,
+    pub cause: String,
+    pub held: Option<String>,
+    pub failures: u32,
+    pub learned: Vec<u8>,
+    /// Where the feed is under the budget.
+    pub budgeted: Option<Box<Budgeted>>,
+}
+
+/// Learns from a poll and decides the next one.
+pub fn decide(
+    input: &PollInput,
+    reading: &Reading,
+    observation: &Observation<'_>,
+    trip: &Trip<'_>,
+    settings: &Settings,
+    budget: Option<&BudgetRule>,
+) -> Decided {
+    let (spec, bounds) = rule(input, settings);
+    let budget = budget.filter(|rule| rule.binds(input));
+    let policy = budget.map_or(spec.policy, BudgetRule::policy);
+    let mut learned = match budget {
+        Some(rule) => rule.learned(input),
+        None => Learned::decode(&policy, &input.learned),
+    };
+    policy.learn(&mut learned, observation);
+    let wish = policy.wish(&learned, observation, &bounds);
+
+    let outcome = outcome(reading);
+    let our_network = matches!(reading, Reading::Failed { our_network: true, .. });
+    let failures = match outcome {
+        Outcome::Seen | Outcome::Unchanged | Outcome::Gone => 0,
+        _ => input.failures + u32::from(!our_network),
+    };
+    let hinted =
+        |wanted_at| after_success(input, reading, observation.window, wanted_at, trip, settings);
+    let next = if outcome.is_success() {
+        hinted(wish.at)
+    } else {
+        after_failure(input, wish.at, failures, our_network, trip, settings)
+    };
+    let budgeted = budget.map(|rule| {
+        let (last, from) = if outcome.is_success() {
+            (Some(trip.at), hinted(trip.at + bounds.alpha).at)
+        } else {
+            (input.last_success_at, next.at)
+        };
+        let tracked = rule.tracked_as(&learned, input, last, observation.window.len());
+        Box::new(Budgeted { tracked, from, latest: latest(input, trip.at) })
+    });
+    Decided {
+        at: next.at,
+        wanted_at: wish.at,
+        reason: match budget {
+            Some(rule) => format!("budget of {rule}: its next poll is still to be planned"),
+            None => format!("{policy}: {}", wish.why.words()),
+        },
+        cause: next.cause.unwrap_or_else(|| wish.why.code()),
+        held: next.held,
+        failures,
+        learned: learned.encode(),
+        budgeted,
+    }
+}
+
+/// The policy and bounds that hold for a feed: its own, else those of its tags, else the default.
+fn rule(input: &PollInput, settings: &Settings) -> (PolicySpec, Bounds) {
+    let mut places = budget::places(input);
+    let spec = places.clone().find_map(|s| s.policy.as_deref());
+    let spec = spec.and_then(|text| text.parse().ok());
+    let spec: PolicySpec = spec.unwrap_or_else(|| settings.policy.clone());
+    let alpha = places.clone().find_map(|s| s.alpha);
+    let beta = places.clone().find_map(|s| s.beta);
+    // A promise of the longest delay is the longest interval.
+    let max_delay = places.find_map(|s| s.max_delay);
+    let beta = [beta, max_delay].into_iter().flatten().min();
+    let bounds = spec.bounds(settings.bounds).narrowed(alpha, beta);
+    (spec, bounds)
+}
+
+/// When the feed is polled next, and what made it another time than the policy wished.
+struct Next {
+    at: Time,
+    held: Option<String>,
+    /// Why, in short, where it is not the policy's own reason.
+    cause: Option<String>,
+}
+
+fn after_success(
+    input: &PollInput,
+    reading: &Reading,
+    window: &[Time],
+    wanted_at: Time,
+    trip: &Trip<'_>,
+    settings: &Settings,
+) -> Next {
+    let own = match reading {
+        Reading::Document { document, .. } => &document.hints,
+        _ => &input.hints,
+    };
+    let cache = CacheHints { max_age: trip.facts.max_age, expires: trip.facts.expires };
+    let reading = if settings.follow_hints { HintReading::LowerBound } else { HintReading::Ignore };
+    let hinted = hints::apply(wanted_at, trip.at, own, cache, window, reading);
+    let cause = hinted.followed.map(|hint| format!("hint: {}", hint.words()));
+    Next { at: hinted.at, held: hinted.words(), cause }
+}
+
+fn after_failure(
+    input: &PollInput,
+    wanted_at: Time,
+    failures: u32,
+    our_network: bool,
+    trip: &Trip<'_>,
+    settings: &Settings,
+) -> Next {
+    if our_network {
+        let held = "our own network seems to be down; the feed is not to blame".to_owned();
+        let at = trip.at + OUR_NETWORK_WAIT;
+        return Next { at, held: Some(held), cause: Some("our network was down".to_owned()) };
+    }
+    let jitter = chance::unit(settings.seed, input.id, input.generation);
+    let wait = backoff::after(failures, wanted_at.since(trip.at), jitter);
+    let at = trip.at + wait;
+    let times =
+        if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") };
+    let mut next = Next {
+        at,
+        held: Some(format!("it failed {times}, so it is left alone for {}", spoken(wait))),
+        cause: Some(format!("retry after {failures} failures")),
+    };
+    if let Some(until) = trip.pace.and_then(|p| p.not_before)
+        && until > at
+    {
+        next.at = until;
+        next.held = Some(format!("{} asked us to wait until {until}", Domain::of(trip.url)));
+        next.cause = Some(format!("after Retry-After until {until}"));
+    }
+    next
+}
+
+/// The promise of the longest delay, from the last poll on.
+fn latest(input: &PollInput, last: Time) -> Option<Time> {
+    let max_delay = budget::places(input).find_map(|s| s.max_delay);
+    max_delay.map(|delay| last + delay)
+}
+
+/// What the strategy needs of a feed that was not just polled.
+pub fn budgeted(rule: &BudgetRule, input: &PollInput, settings: &Settings) -> Budgeted {
+    let (_, bounds) = self::rule(input, settings);
+    let from = match (input.last_poll_at, input.failures) {
+        (None, _) => input.added_at,
+        (Some(last), 0) => last + bounds.alpha,
+        (Some(last), _) => input.next_at.unwrap_or(last),
+    };
+    let latest = input.last_poll_at.and_then(|last| latest(input, last));
+    Budgeted { tracked: rule.tracked(input), from, latest }
+}
+
+/// Decides anew from the last poll, without a new observation. A feed that is backing off, or was
+/// never polled, keeps its time.
+pub fn replanned(input: &PollInput, settings: &Settings, now: Time) -> Replan {
+    let (spec, bounds) = rule(input, settings);
+    let times = input.window.times();
+    let at = input.last_poll_at.unwrap_or(now);
+    let observation = Window::without_document(&times, at, Outcome::Unchanged);
+    let learned = Learned::decode(&spec.policy, &input.learned);
+    let wish = spec.policy.wish(&learned, &observation, &bounds);
+    let next_at = match (input.last_poll_at, input.failures) {
+        (None, _) => now,
+        (Some(_), 0) => wish.at.max(now),
+        (Some(_), _) => input.next_at.unwrap_or(now),
+    };
+    Replan {
+        wanted_at: wish.at,
+        next_at,
+        reason: format!("{}: {}", spec.policy, wish.why.words()),
+        cause: wish.why.code(),
+    }
+}
