@@ -3,6 +3,13 @@
 //! One algorithm, one file. The rules of one cycle are functions of [`Standing`]s, so that the lab
 //! can feed them the truth; [`Planner`] drives every strategy from models, in the lab and live. A
 //! strategy knows nothing of pace, hints and errors: whoever asks holds those feeds back.
+//!
+//! ```
+//! use polling::budget::{Budget, Strategy};
+//!
+//! let budget: Budget = "1000/1h".parse().unwrap();
+//! assert_eq!((budget.polls, Strategy::ALL.len()), (1000, 12));
+//! ```
 
 pub mod allocation;
 pub mod allowance;

@@ -2,7 +2,7 @@
 //!
 //! m looks a day, evenly spaced every 24 h/m, or at the points of theorem 3 ([`schedule`]); m < 1
 //! means one look every 1/m days. Points are found when a feed is observed, not for all feeds at
-//! once, so that no plan takes minutes.
+//! once, so that no plan takes minutes; until then its looks are evenly spaced.
 //!
 //! [`schedule`]: super::schedule
 //!
@@ -68,17 +68,15 @@ impl Rhythm {
         (self.looks, self.n_points, self.stale) = (looks.max(0.0), n_points, true);
     }
 
-    /// Finds the points, where they are wanted and not fresh.
+    /// Whether points are wanted that are not there, or were found under an earlier allocation. Of
+    /// a flat day every place is as good as any other.
+    pub(crate) fn lacks_points(&self, model: &Model) -> bool {
+        self.n_points > 0 && (self.stale || self.points.is_empty()) && !model.is_flat()
+    }
+
+    /// Finds the points.
     pub(crate) fn schedule(&mut self, model: &Model) {
-        if self.n_points == 0 || !(self.stale || self.points.is_empty()) {
-            return;
-        }
         self.stale = false;
-        if model.is_flat() {
-            // Every place in the day is as good as any other.
-            self.points = Box::default();
-            return;
-        }
         let curve = Curve::slots(&model.day(), DAY_SECS);
         let points = near(&curve, usize::from(self.n_points));
         self.points = points.iter().map(|p| (p * 1000.0) as u32).collect();

@@ -1,5 +1,19 @@
 //! Which feeds are saturated now, without looking at the others: the moment at which a window fills
-//! up with new entries is computed when the feed is observed.
+//! up with new entries, Div(t_k, t) = W, is computed when the feed is observed.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::{Model, homogeneous::Homogeneous};
+//!
+//! let mut planner = Planner::new(Strategy::TwoSteps, std::time::Duration::from_secs(1));
+//! planner.set_threshold(1e9);
+//! let model = Model::Homogeneous(Homogeneous { rate: 2.0 });
+//! planner.track(Tracked { last: Some(Time::from_secs(0)), window: 10, ..Tracked::new(model) });
+//! // Far below the threshold, but after five seconds entries are being lost.
+//! assert!(planner.plan(Time::from_secs(4), 1).is_empty());
+//! assert_eq!(planner.plan(Time::from_secs(5), 1), [0]);
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

@@ -35,6 +35,12 @@ const CHANGES_WAIT: Duration = Duration::from_secs(3600);
 /// Until then a feed that came is looked at hourly.
 const LOOKS_MEANWHILE: f64 = 24.0;
 
+/// Searching the points of a day takes a millisecond, so the searches of all feeds are spread over
+/// this time, in seconds.
+const SEARCHES_SPREAD: f64 = 16.0 * 3600.0;
+/// Searches that are always possible at once, and per second: a few thousand feeds never wait.
+const SEARCHES: (f64, f64) = (1000.0, 10.0);
+
 /// What the allocating strategies keep.
 #[derive(Clone, Debug)]
 pub(crate) struct Timetable {
@@ -47,6 +53,8 @@ pub(crate) struct Timetable {
     due: BinaryHeap<Reverse<(Time, u32, u32)>>,
     /// Stale entries of the heap carry an older number.
     keyed: Vec<u32>,
+    /// Searches for points that may be made now, and when that was reckoned.
+    searches: (f64, Time),
 }
 
 impl Timetable {
@@ -58,6 +66,7 @@ impl Timetable {
             rhythms: Vec::new(),
             due: BinaryHeap::new(),
             keyed: Vec::new(),
+            searches: (SEARCHES.0, Time::from_millis(i64::MAX)),
         }
     }
 
@@ -98,6 +107,10 @@ impl Timetable {
 
     /// At most `n` feeds that are due, the longest overdue first.
     pub(crate) fn take(&mut self, now: Time, n: usize) -> Vec<usize> {
+        let (left, since) = self.searches;
+        let per_sec = SEARCHES.1 + self.rhythms.len() as f64 / SEARCHES_SPREAD;
+        let earned = per_sec * now.since(since).as_secs_f64();
+        self.searches = ((left + earned).min(SEARCHES.0.max(60.0 * per_sec)), now);
         let mut chosen = Vec::new();
         while chosen.len() < n
             && let Some(&Reverse((at, feed, keyed))) = self.due.peek()
@@ -132,7 +145,10 @@ impl Timetable {
             self.changed = true;
         }
         self.keyed[feed] = self.keyed[feed].wrapping_add(1);
-        self.rhythms[feed].schedule(&tracked.model);
+        if self.searches.0 >= 1.0 && self.rhythms[feed].lacks_points(&tracked.model) {
+            self.searches.0 -= 1.0;
+            self.rhythms[feed].schedule(&tracked.model);
+        }
         if let Some(at) = self.due_at(feed, tracked) {
             self.due.push(Reverse((at.max(from), feed as u32, self.keyed[feed])));
         }

@@ -132,3 +132,46 @@ fn starts(vectors: &[Hours], k: usize) -> Vec<Hours> {
     }
     centres
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Feed `i` of the cluster that publishes around hour 2·`cluster`, with some noise.
+    fn feed(cluster: usize, i: u32) -> [u32; 24] {
+        let mut hours = [0; 24];
+        hours[2 * cluster] = 60 + i % 7;
+        hours[(2 * cluster + 1) % 24] = 30 - i % 5;
+        hours[(i as usize * 5 + cluster) % 24] += 2;
+        hours
+    }
+
+    #[test]
+    fn twelve_habits_are_found_and_a_young_feed_joins_the_likeliest() {
+        let feeds: Vec<[u32; 24]> =
+            (0..20).flat_map(|i| (0..K).map(move |cluster| feed(cluster, i))).collect();
+        let profiles = Profiles::fit(&feeds, K).unwrap();
+        assert_eq!(profiles.centres.len(), K);
+        assert!(profiles.centres.iter().all(|c| (c.iter().sum::<f64>() - 1.0).abs() < 1e-9));
+        for cluster in 0..K {
+            let profile = profiles.of(&feed(cluster, 3));
+            // All of a cluster share one profile, whose busiest hour is theirs.
+            assert!((0..20).all(|i| profiles.of(&feed(cluster, i)) == profile));
+            let busiest = (0..24).max_by_key(|h| profile.weights[*h]).unwrap();
+            assert_eq!(busiest, 2 * cluster);
+            let mut young = [0; 24];
+            (young[2 * cluster], young[(2 * cluster + 1) % 24]) = (1, 1);
+            assert_eq!(profiles.of(&young), profile, "two entries tell the cluster");
+        }
+        assert_eq!(Profiles::fit(&feeds, K).unwrap(), profiles, "no chance is involved");
+    }
+
+    #[test]
+    fn feeds_without_entries_do_not_count() {
+        assert_eq!(Profiles::fit(&[[0; 24]; 3], K), None);
+        assert_eq!(Profiles::fit(&[], K), None);
+        let one = Profiles::fit(&[[0; 24], [7; 24]], K).unwrap();
+        assert_eq!(one.centres, [[1.0 / 24.0; 24]]);
+        assert_eq!(one.of(&[0; 24]).weights, [2731; 24]);
+    }
+}

@@ -1,4 +1,14 @@
-//! Hourly rates in f64, as an hourly model reckons with them between two trainings.
+//! Hourly rates in f64, as an hourly model reckons with them between two trainings:
+//! λ_h = entries in hour h / (days · 3600 s). They learn nothing.
+//!
+//! ```
+//! use polling::model::{Rates, histogram::{Histogram, Period}};
+//!
+//! let counts = vec![36; 24];
+//! let day = Histogram { period: Period::Day, counts, days: 10, zone_secs: 7200 };
+//! let rates = Rates::from(&day);
+//! assert_eq!((rates.hours[0], rates.zone_secs), (0.001, 7200));
+//! ```
 
 use feed::Time;
 

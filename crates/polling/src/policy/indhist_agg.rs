@@ -82,3 +82,47 @@ fn in_the_shape_of(own: &Histogram, profile: Profile) -> Histogram {
     let counts = profile.weights.iter().map(|w| total.saturating_mul(u64::from(*w))).collect();
     Histogram { counts, days: own.days.saturating_mul(weight_sum), ..own.clone() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bounds, Policy, policy::Training};
+    use feed::Time;
+
+    /// A feed with entries at noon only, in a cluster that publishes at six; who decides?
+    fn next(n_entries: i64, t_ind: &str, profile: Option<Profile>) -> Time {
+        let policy: Policy = format!("indhist-agg:0.5,{t_ind}").parse().unwrap();
+        let noon = |day: i64| Time::from_secs(day * 86_400 + 43_200);
+        let history: Vec<Time> = (0..n_entries).map(noon).collect();
+        let end = Time::from_secs(n_entries * 86_400);
+        let training = Training { history: &history, start: end, end, zone_secs: 0 };
+        let mut learned = policy.train(&training);
+        if let Some(profile) = profile {
+            learned.adopt(profile);
+        }
+        let o = Observation {
+            at: end,
+            outcome: feed::Outcome::Seen,
+            window: &history,
+            new: &[],
+            overlap: 1,
+            suspected_miss: false,
+            partial: false,
+        };
+        let at = policy.wish(&learned, &o, &Bounds::EVALUATION).at;
+        Time::from_secs(at.secs() - end.secs())
+    }
+
+    #[test]
+    fn a_young_feed_follows_its_cluster_and_a_grown_one_itself() {
+        let mut weights = [0; 24];
+        weights[6] = 65_535;
+        let cluster = Some(Profile { weights });
+        let (half_past_six, half_past_noon) = (Time::from_secs(23_400), Time::from_secs(45_000));
+        assert_eq!(next(1, "0.5", cluster), half_past_six, "1 hour / 1 entry > 0.5");
+        assert_eq!(next(2, "0.5", cluster), half_past_noon, "1 / 2 is not above 0.5");
+        assert_eq!(next(2, "0.4", cluster), half_past_six);
+        assert_eq!(next(1, "0.5", None), half_past_noon, "without a cluster its own");
+        assert_eq!(next(1, "0.5", Some(Profile { weights: [0; 24] })), half_past_noon);
+    }
+}

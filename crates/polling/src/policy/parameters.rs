@@ -1,4 +1,12 @@
-//! What stands behind the colon of a policy's specification, and what is wrong with it.
+//! What stands behind the colon of a policy's specification, and what is wrong with it. It knows no
+//! policy: each takes the parameters it needs, in order.
+//!
+//! ```
+//! use polling::Policy;
+//!
+//! let error = "indhist-ttl:0.7,0.1".parse::<Policy>().unwrap_err().to_string();
+//! assert!(error.ends_with("write it as `indhist-ttl:0.7,0.1,1h,2`"));
+//! ```
 
 use std::time::Duration;
 

@@ -2,13 +2,18 @@
 
 mod chance;
 mod crossings;
+mod cycles;
+mod explained;
+mod golden_advarss;
 mod golden_models;
 mod golden_online;
 mod golden_sia;
 mod golden_steps;
 mod hints;
+mod offered;
 mod properties;
 mod properties_budget;
+mod properties_learned;
 mod reference;
 mod reference_steps;
 mod running;

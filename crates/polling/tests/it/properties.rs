@@ -32,20 +32,8 @@ pub const POLICIES: [&str; 23] = [
     "empirical",
     "adaptive-fetch",
 ];
-/// Those that may take 64 bytes at most.
-const SIMPLE: [&str; 8] = [
-    "fix",
-    "fix-learned-w",
-    "fix-learned-a",
-    "adaptive-ttl",
-    "lru-2",
-    "mavsync",
-    "empirical",
-    "adaptive-fetch",
-];
-
 /// A poll to be: how long after the one before, how it ends, and its new entries' ages.
-type Poll = (u64, u8, Vec<i64>, bool);
+pub type Poll = (u64, u8, Vec<i64>, bool);
 
 /// Ages in seconds: equal ones, from the future, years ago, before all calendars.
 fn ages() -> impl Strategy<Value = Vec<i64>> {
@@ -59,12 +47,12 @@ fn ages() -> impl Strategy<Value = Vec<i64>> {
     prop::collection::vec(age, 0..30)
 }
 
-fn polls() -> impl Strategy<Value = Vec<Poll>> {
+pub fn polls() -> impl Strategy<Value = Vec<Poll>> {
     let gap = prop_oneof![4 => 1_u64..200_000, 1 => 1_u64..10, 1 => 1_u64..200_000_000];
     prop::collection::vec((gap, 0_u8..8, ages(), any::<bool>()), 1..12)
 }
 
-fn bounds() -> impl Strategy<Value = Bounds> {
+pub fn bounds() -> impl Strategy<Value = Bounds> {
     (1_u64..10_000, 0_u64..10_000, 0_u64..3_000_000, any::<bool>()).prop_map(|(a, e, b, cause)| {
         let secs = Duration::from_secs;
         let bounds = Bounds::new(secs(a), secs(a + e + b), secs(a + e)).expect("ordered");
@@ -73,7 +61,7 @@ fn bounds() -> impl Strategy<Value = Bounds> {
 }
 
 /// Drives a policy through polls as the engine does; `check` sees each wish.
-fn drive(
+pub fn drive(
     policy: &Policy,
     bounds: &Bounds,
     polls: &[Poll],
@@ -131,54 +119,6 @@ proptest! {
                 assert_eq!(wish.at.millis() % 1000, 0, "{spec}: whole seconds");
                 assert!(wish.why.code().len() <= 60 && !wish.why.words().is_empty());
             });
-        }
-    }
-
-    #[test]
-    fn learned_state_is_small_survives_storing_and_is_reproduced_by_replay(
-        polls in polls(),
-        bounds in bounds(),
-    ) {
-        for spec in POLICIES {
-            let policy: Policy = spec.parse().expect("known");
-            let name = spec.split(':').next().expect("a name");
-            let size_max = if SIMPLE.contains(&name) { 64 } else { 1024 };
-            let mut stored = policy.start().encode();
-            let live = drive(&policy, &bounds, &polls, |o, learned, wish| {
-                // A process that restarts after every poll learns the same.
-                let mut restarted = Learned::decode(&policy, &stored);
-                policy.learn(&mut restarted, o);
-                stored = restarted.encode();
-                assert_eq!(&restarted, learned, "{spec}");
-                assert_eq!(policy.wish(&restarted, o, &bounds), wish, "{spec}");
-                assert!(stored.len() <= size_max, "{spec} takes {} bytes", stored.len());
-            });
-            let replayed = drive(&policy, &bounds, &polls, |_, _, _| {});
-            assert_eq!(live.encode(), replayed.encode(), "{spec}");
-        }
-    }
-
-    #[test]
-    fn damaged_or_foreign_state_is_a_fresh_start(
-        polls in polls(),
-        cut in 0_usize..1100,
-        flip in any::<(u16, u8)>(),
-    ) {
-        for spec in POLICIES {
-            let policy: Policy = spec.parse().expect("known");
-            let mut bytes = drive(&policy, &Bounds::EVALUATION, &polls, |_, _, _| {}).encode();
-            let position = usize::from(flip.0) % bytes.len();
-            bytes[position] ^= flip.1;
-            bytes.truncate(cut);
-            for other in POLICIES {
-                let other: Policy = other.parse().expect("known");
-                let learned = Learned::decode(&other, &bytes);
-                let at = Time::from_secs(1_600_000_000);
-                let times = [at - Duration::from_secs(60), at];
-                let o = crate::vectors::seen(at, &times);
-                let wish = other.wish(&learned, &o, &Bounds::EVALUATION);
-                assert!(wish.at > at, "{other}");
-            }
         }
     }
 

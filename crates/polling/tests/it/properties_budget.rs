@@ -77,6 +77,27 @@ proptest! {
         }
     }
 
+    /// Over many orders of magnitude; a budget that rounding loses is a feed that is never polled.
+    #[test]
+    fn every_allocator_spends_its_budget_and_no_look_is_negative(
+        feeds in prop::collection::vec((-7.0..5.0_f64, -2.0..3.0_f64, 1_u32..300), 1..25),
+        looks in -3.0..6.0_f64,
+    ) {
+        let tracked = |&(rate, weight, window): &(f64, f64, u32)| {
+            let rate = 10.0_f64.powf(rate) / 86_400.0;
+            let model = Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 });
+            Tracked { weight: 10.0_f64.powf(weight), window, ..Tracked::new(model) }
+        };
+        let feeds: Vec<Tracked> = feeds.iter().map(tracked).collect();
+        let budget = 10.0_f64.powf(looks);
+        for strategy in Spending::ALL {
+            let looks = per_day(strategy, &feeds, Limits { looks: budget, bytes: None });
+            let spent: f64 = looks.iter().sum();
+            prop_assert!((spent / budget - 1.0).abs() < 1e-6, "{} {} {}", strategy, spent, budget);
+            prop_assert!(looks.iter().all(|m| *m >= 0.0 && m.is_finite()), "{}", strategy);
+        }
+    }
+
     #[test]
     fn a_feed_stands_ever_higher_until_it_is_saturated_and_then_stays(
         hours in prop::collection::vec(prop_oneof![Just(0.0), 0.0..0.01_f64], 24),

@@ -1,23 +1,22 @@
-//! A planner as it lives: under a budget, with feeds that come and go, strategies that change, and
-//! restarts.
+//! A planner as it lives: under a budget, with feeds that come and go and strategies that change.
 
 use std::time::Duration;
 
 use feed::{Observation, Outcome, Time};
-use polling::budget::{Budget, Ground, Planner, Strategy, Tracked};
+use polling::budget::{Planner, Strategy, Tracked};
 use polling::model::{Model, Rates};
 
 use crate::chance::Chance;
 
-const CYCLE: Duration = Duration::from_secs(600);
-const START: Time = Time::from_secs(1_700_000_000);
+pub const CYCLE: Duration = Duration::from_secs(600);
+pub const START: Time = Time::from_secs(1_700_000_000);
 
-fn at(cycle: u32) -> Time {
+pub fn at(cycle: u32) -> Time {
     START + CYCLE * cycle
 }
 
 /// A feed with a day of its own that was polled within the last hours.
-fn feed(chance: &mut Chance) -> Tracked {
+pub fn feed(chance: &mut Chance) -> Tracked {
     let rate = 0.01 * chance.unit();
     let hours = (0..24).map(|h| rate * if (8..20).contains(&h) { 1.5 } else { 0.3 });
     let model = Model::Frozen(Rates { hours: hours.collect(), zone_secs: 0 });
@@ -25,7 +24,7 @@ fn feed(chance: &mut Chance) -> Tracked {
     Tracked { last: Some(last), cost: 10_000.0, ..Tracked::new(model) }
 }
 
-fn planner(strategy: Strategy, n: usize, budget: &str) -> Planner {
+pub fn planner(strategy: Strategy, n: usize, budget: &str) -> Planner {
     let mut chance = Chance::new(n as u64);
     let mut planner = Planner::new(strategy, CYCLE);
     planner.set_threshold(100.0);
@@ -36,7 +35,7 @@ fn planner(strategy: Strategy, n: usize, budget: &str) -> Planner {
     planner
 }
 
-fn answer(planner: &mut Planner, feed: usize, now: Time) {
+pub fn answer(planner: &mut Planner, feed: usize, now: Time) {
     let window = [now - Duration::from_secs(100), now - Duration::from_secs(50)];
     planner.observe(feed, &observation(now, &window));
 }
@@ -54,7 +53,7 @@ fn observation(now: Time, window: &[Time]) -> Observation<'_> {
 }
 
 /// Polls of each of the cycles, every one answered at once.
-fn run(planner: &mut Planner, cycles: std::ops::Range<u32>) -> Vec<usize> {
+pub fn run(planner: &mut Planner, cycles: std::ops::Range<u32>) -> Vec<usize> {
     let each = cycles.map(|cycle| {
         let polls = planner.spend(at(cycle));
         polls.iter().for_each(|feed| answer(planner, *feed, at(cycle)));
@@ -177,85 +176,4 @@ fn feeds_come_and_go_while_it_runs() {
         let most = polls[..young].iter().max().unwrap();
         assert!(polls[young] <= most + 7, "{strategy}: {polls:?}");
     }
-}
-
-#[test]
-fn a_restart_goes_on_where_it_was() {
-    for strategy in Strategy::ALL {
-        let mut first = planner(strategy, 50, "7/1h");
-        run(&mut first, 0..33);
-        let mut second = Planner::new(strategy, CYCLE);
-        second.set_budget(first.budget());
-        first.feeds().iter().for_each(|feed| {
-            second.track(feed.clone());
-        });
-        second.resume(&first.progress());
-        assert_eq!(second.threshold(), first.threshold());
-        assert_eq!(second.progress(), first.progress());
-        assert_eq!(second.spend(at(33)).len(), first.spend(at(33)).len(), "{strategy}");
-        let kept = second.progress();
-        second.resume(&kept[..kept.len() - 1]);
-        second.resume(b"not ours");
-        assert_eq!(second.progress(), kept);
-    }
-}
-
-#[test]
-fn every_strategy_says_why_in_figures_and_in_one_sentence() {
-    for strategy in Strategy::ALL {
-        let mut planner = planner(strategy, 30, "60/1h");
-        run(&mut planner, 0..10);
-        let fresh = planner.track(Tracked::new(Model::homogeneous()));
-        planner.revalue(0, 1.0, 0.0);
-        planner.hold(1, at(500));
-        let now = at(10);
-        assert_eq!(planner.why(fresh, now).unwrap().ground, Ground::NeverPolled);
-        assert_eq!(planner.why(0, now).unwrap().ground, Ground::Worthless);
-        assert_eq!(planner.why(1, now).unwrap().held_until, Some(at(500)));
-        assert_eq!(planner.why(99, now), None);
-        for feed in 0..31 {
-            let why = planner.why(feed, now).unwrap();
-            let (code, words) = (why.code(), why.words());
-            assert!(code.starts_with(strategy.word()) && code.len() <= 60, "{code}");
-            assert!(words.len() > 20 && words.len() < 300, "{words}");
-            assert!(!words.contains("NaN") && !words.contains("inf"), "{words}");
-        }
-        let away = planner.spend(now);
-        assert!(away.iter().all(|f| planner.why(*f, now).unwrap().ground == Ground::OnItsWay));
-    }
-}
-
-#[test]
-fn a_look_comes_when_why_said_it_would() {
-    for strategy in [Strategy::TwoSteps, Strategy::OnlyTau, Strategy::MinDelay, Strategy::CrawlAge]
-    {
-        let mut planner = planner(strategy, 1, "1/10m");
-        planner.spend(START);
-        let mut now = START;
-        let said = loop {
-            let why = planner.why(0, now).unwrap();
-            match why.ground {
-                Ground::Price { at: Some(at), .. } | Ground::Allotted { at, .. } => break at,
-                _ => answer(&mut planner, 0, now),
-            }
-            now = now + CYCLE;
-        };
-        let price = planner.threshold();
-        let polled = (0..100).map(|c| now + CYCLE * c).find(|t| {
-            planner.set_threshold(price);
-            !planner.spend(*t).is_empty()
-        });
-        let polled = polled.unwrap();
-        assert!(polled >= said && polled <= said + CYCLE, "{strategy}: {polled}, said {said}");
-    }
-}
-
-#[test]
-fn polls_beside_the_plan_are_paid_from_the_budget() {
-    let budget: Budget = "60/1h".parse().unwrap();
-    let mut planner = planner(Strategy::Uniform, 100, "60/1h");
-    assert_eq!(planner.budget(), Some(budget));
-    run(&mut planner, 0..3);
-    planner.note_polls(15, 0);
-    assert_eq!(run(&mut planner, 3..6), [0, 5, 10]);
 }
