@@ -6,16 +6,28 @@
 //! # Layout
 //! - [`trace`]: publication histories as CSV, read into a [`World`].
 //! - [`World`]: when entries appear; [`Sight`]: what a poll shows of it.
+//! - [`run()`]: one policy through one world, within [`Phases`]; what came of it is a [`Run`].
+//! - [`quality`]: one figure for delay, cost and recall together.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
 //! - [`Chance`]: the seeded source of chance.
 
 mod chance;
+mod crew;
+mod delay;
 mod exact;
+mod measure;
+mod phases;
+pub mod quality;
+mod run;
 mod sight;
 pub mod synth;
 pub mod trace;
 mod world;
 
 pub use chance::Chance;
+pub use delay::{Delay, Quantiles};
+pub use measure::{Averages, Load};
+pub use phases::{PhaseError, Phases};
+pub use run::{Progress, Run, Setting, Tally, run, run_and_tell};
 pub use sight::Sight;
 pub use world::{EntryRow, World, WorldBuilder, WorldFeed};
