@@ -11,6 +11,8 @@ use feed::Time;
 use lab::synth::{Population, Spec};
 use lab::{EntryRow, Phases, Progress, Setting, World, WorldBuilder};
 
+/// Histories of synthetic feeds reach back years; here their windows are full.
+const START: Time = Time::from_secs(1_310_792_400);
 /// Table 4.11.
 const POLICIES: [&str; 15] = [
     "fix:1h",
@@ -38,9 +40,9 @@ fn now() -> std::time::Instant {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let before = now();
-    let world = match args.next() {
-        Some(file) if file != "-" => recorded(&file)?,
-        _ => synthetic(),
+    let (world, start) = match args.next() {
+        Some(file) if file != "-" => (recorded(&file)?, None),
+        _ => (synthetic(), Some(START)),
     };
     println!(
         "{} feeds, {} entries in {:.2?}",
@@ -51,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let named: Vec<String> = args.collect();
     let policies = if named.is_empty() { POLICIES.map(str::to_owned).to_vec() } else { named };
     let day = Duration::from_secs(86_400);
-    let phases = Phases::over(&world, None, 7 * day, 20 * day, false)?;
+    let phases = Phases::over(&world, start, 7 * day, 20 * day, false)?;
     let setting = Setting::new(phases);
     let whole = now();
     println!("{:28} {:>12} {:>9} {:>14}", "policy", "polls", "ms", "polls/s");
@@ -75,7 +77,7 @@ fn recorded(file: &str) -> Result<World, Box<dyn std::error::Error>> {
 }
 
 fn synthetic() -> World {
-    let spec = Spec { seed: 1, feeds: 5000, start: Time::from_secs(1_310_792_400), days: 27 };
+    let spec = Spec { seed: 1, feeds: 5000, start: START, days: 27 };
     let mut builder = WorldBuilder::default();
     for drawn in Population::draw(&spec).feeds {
         let feed = builder.feed(&drawn.name);

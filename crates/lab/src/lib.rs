@@ -8,6 +8,8 @@
 //! - [`World`]: when entries appear; [`Sight`]: what a poll shows of it.
 //! - [`run()`]: one policy through one world, within [`Phases`]; what came of it is a [`Run`].
 //! - [`quality`]: one figure for delay, cost and recall together.
+//! - [`matching`]: the same number of polls for every policy.
+//! - [`stats`]: what a trace holds.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
 //! - [`Chance`]: the seeded source of chance.
 
@@ -15,11 +17,13 @@ mod chance;
 mod crew;
 mod delay;
 mod exact;
+pub mod matching;
 mod measure;
 mod phases;
 pub mod quality;
 mod run;
 mod sight;
+pub mod stats;
 pub mod synth;
 pub mod trace;
 mod world;

@@ -16,6 +16,7 @@
 //! ```
 
 mod csv;
+mod measured;
 mod moment;
 
 use std::io::BufRead;
@@ -26,7 +27,7 @@ use feed::Time;
 use crate::WorldBuilder;
 use crate::world::EntryRow;
 use csv::{Row, RowError, Rows};
-use moment::moment;
+pub use measured::{Measured, Mode, read_measured};
 
 /// What is wrong with a trace, where, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +52,12 @@ pub enum Problem {
     NoHeader,
     #[error("no column `{0}`; the header must name feed and published")]
     NoColumn(&'static str),
+    #[error(
+        "no column `{0}`; the header must name policy, delay_seconds, polls_per_entry and recall"
+    )]
+    NoMeasure(&'static str),
+    #[error("no row; below the header each row measures one policy")]
+    NoPolicies,
     #[error("{found} fields where the header names {expected}; quote fields that hold a comma")]
     Fields { found: usize, expected: usize },
     #[error("the row names no feed; its name belongs in the column feed")]
@@ -86,24 +93,35 @@ pub fn read(
     reader: impl BufRead,
     builder: &mut WorldBuilder,
 ) -> Result<u64, TraceError> {
-    let wrong = |line, column, problem| TraceError { file: file.to_owned(), line, column, problem };
-    let broken = |error| match error {
-        RowError::Io(e) => wrong(0, 0, Problem::Io(e.to_string())),
-        RowError::TooLong { line } => wrong(line, 1, Problem::TooLong),
-        RowError::Unclosed { line, column } => wrong(line, column, Problem::Unclosed),
-    };
     let mut rows = Rows::new(reader);
-    let header = rows.next().map_err(broken)?;
-    let header = header.ok_or_else(|| wrong(1, 1, Problem::NoHeader))?;
-    let columns = Columns::read(header).map_err(|p| wrong(1, 1, p))?;
+    let header = rows.next().map_err(|e| broken(file, e))?;
+    let header = header.ok_or_else(|| wrong(file, 1, 1, Problem::NoHeader))?;
+    let columns = Columns::read(header).map_err(|p| wrong(file, 1, 1, p))?;
     let mut n_rows = 0;
-    while let Some(row) = rows.next().map_err(broken)? {
+    while let Some(row) = rows.next().map_err(|e| broken(file, e))? {
         if let Err((field, problem)) = columns.entry(row, builder) {
-            return Err(wrong(row.line, row.column(field), problem));
+            return Err(wrong(file, row.line, row.column(field), problem));
         }
         n_rows += 1;
     }
     Ok(n_rows)
+}
+
+/// The moment that a text names, as in a trace.
+pub fn moment(text: &str) -> Option<Time> {
+    moment::moment(text.trim().as_bytes())
+}
+
+fn wrong(file: &str, line: u64, column: usize, problem: Problem) -> TraceError {
+    TraceError { file: file.to_owned(), line, column, problem }
+}
+
+fn broken(file: &str, error: RowError) -> TraceError {
+    match error {
+        RowError::Io { line, error } => wrong(file, line, 1, Problem::Io(error.to_string())),
+        RowError::TooLong { line } => wrong(file, line, 1, Problem::TooLong),
+        RowError::Unclosed { line, column } => wrong(file, line, column, Problem::Unclosed),
+    }
 }
 
 type FieldProblem = (usize, Problem);
@@ -193,7 +211,7 @@ fn time(row: &mut Row, i: usize) -> Result<Option<Time>, FieldProblem> {
     if field.is_empty() {
         return Ok(None);
     }
-    moment(field).map(Some).ok_or_else(|| (i, Problem::NoTime(shortened(field))))
+    moment::moment(field).map(Some).ok_or_else(|| (i, Problem::NoTime(shortened(field))))
 }
 
 fn number(

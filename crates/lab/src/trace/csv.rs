@@ -34,7 +34,7 @@ struct Field {
 
 /// Why a row could not be read.
 pub(super) enum RowError {
-    Io(io::Error),
+    Io { line: u64, error: io::Error },
     TooLong { line: u64 },
     Unclosed { line: u64, column: usize },
 }
@@ -71,7 +71,8 @@ impl<R: BufRead> Rows<R> {
         let line = self.lines + 1;
         let room = (ROW_BYTES_MAX + 1).saturating_sub(self.row.text.len() as u64);
         let mut limited = (&mut self.reader).take(room);
-        let n = limited.read_until(b'\n', &mut self.row.text).map_err(RowError::Io)?;
+        let read = limited.read_until(b'\n', &mut self.row.text);
+        let n = read.map_err(|error| RowError::Io { line, error })?;
         if self.row.text.len() as u64 > ROW_BYTES_MAX {
             return Err(RowError::TooLong { line });
         }
