@@ -9,12 +9,14 @@
 //! - [`run()`]: one policy through one world, within [`Phases`]; what came of it is a [`Run`].
 //! - [`quality`]: one figure for delay, cost and recall together.
 //! - [`matching`]: the same number of polls for every policy.
+//! - [`cycles`]: the world of the 2steps paper and its table.
 //! - [`stats`]: what a trace holds.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
 //! - [`Chance`]: the seeded source of chance.
 
 mod chance;
 mod crew;
+pub mod cycles;
 mod delay;
 mod exact;
 pub mod matching;

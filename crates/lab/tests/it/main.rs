@@ -8,5 +8,6 @@ mod matched;
 mod quality;
 mod runs;
 mod synth;
+mod table_two;
 mod traces;
 mod vectors;
