@@ -1,14 +1,39 @@
-//! Worlds and traces: where policies are tried before they meet a real site.
+//! Worlds, traces, runs and measures: where policies are tried before they meet a real site.
 //!
 //! No network, no database, no wall clock; chance comes from a seed, so that a run can be had
 //! again. No copy of an algorithm: what is measured here is what runs live.
 //!
 //! # Layout
+//! - [`trace`]: publication histories as CSV, read into a [`World`].
+//! - [`World`]: when entries appear; [`Sight`]: what a poll shows of it.
+//! - [`run()`]: one policy through one world, within [`Phases`]; what came of it is a [`Run`].
+//! - [`quality`]: one figure for delay, cost and recall together.
+//! - [`matching`]: the same number of polls for every policy.
+//! - [`cycles`]: the world of the 2steps paper and its table.
+//! - [`stats`]: what a trace holds.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
 //! - [`Chance`]: the seeded source of chance.
 
 mod chance;
+mod crew;
+pub mod cycles;
+mod delay;
 mod exact;
+pub mod matching;
+mod measure;
+mod phases;
+pub mod quality;
+mod run;
+mod sight;
+pub mod stats;
 pub mod synth;
+pub mod trace;
+mod world;
 
 pub use chance::Chance;
+pub use delay::{Delay, Quantiles};
+pub use measure::{Averages, Load};
+pub use phases::{PhaseError, Phases};
+pub use run::{Progress, Run, Setting, Tally, run, run_and_tell};
+pub use sight::Sight;
+pub use world::{EntryRow, World, WorldBuilder, WorldFeed};

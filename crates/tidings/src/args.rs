@@ -1,5 +1,7 @@
 //! The command line, as the contract spells it. Nothing is decided here.
 
+pub mod lab;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -97,6 +99,9 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Replay publication histories: try policies before they meet a real site
+    #[command(subcommand)]
+    Lab(lab::Lab),
     /// Check configuration, storage, clock and reachability; say what to do
     Doctor {
         #[arg(long)]

@@ -8,6 +8,7 @@ pub mod entries;
 pub mod export;
 pub mod feed;
 pub mod import;
+pub mod lab;
 pub mod parse;
 mod requests;
 pub mod run;

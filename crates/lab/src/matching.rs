@@ -1,0 +1,160 @@
+//! Equal cost: setting the free parameter of a policy so that it spends a given number of polls.
+//! Delays compare fairly only then.
+//!
+//! The factor of `entry-frequency` and the price of `tide` are free by nature. Of any other policy
+//! the parameter written as `?` is free: `indhist:?`, `fix:?@1m..7d`. The value is found by
+//! bisection, since polls grow or shrink with it throughout.
+
+use polling::policy::SpecError;
+use polling::{Decimal, PolicySpec};
+
+use crate::{Progress, Run, Setting, World, run};
+
+/// How near to the wanted number of polls is near enough.
+pub const TOLERANCE: f64 = 0.005;
+/// Halvings of the range; 40 would tell values apart that differ in the twelfth digit.
+const STEPS_MAX: u32 = 40;
+
+/// A policy with a parameter to be found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Free {
+    /// The specification with `?` where the parameter belongs.
+    template: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A decimal fraction.
+    Number,
+    /// Whole seconds.
+    Seconds,
+}
+
+/// A policy whose polls were matched.
+#[derive(Clone, Debug)]
+pub struct Matched {
+    pub run: Run,
+    /// Whether it came within the tolerance; bounds can make that impossible.
+    pub reached: bool,
+}
+
+impl Free {
+    /// The free parameter of a policy as written, if it has one.
+    pub fn of(text: &str) -> Option<Free> {
+        let text = text.trim();
+        let (policy, bounds) = match text.split_once('@') {
+            Some((policy, bounds)) => (policy, format!("@{bounds}")),
+            None => (text, String::new()),
+        };
+        let name = policy.split(':').next().unwrap_or(policy);
+        let kind = if matches!(name, "fix" | "tide") { Kind::Seconds } else { Kind::Number };
+        let template = match name {
+            "tide" | "entry-frequency" => format!("{name}:?{bounds}"),
+            _ if policy.matches('?').count() == 1 => text.to_owned(),
+            _ => return None,
+        };
+        Some(Free { template, kind })
+    }
+
+    /// The policy with this value of its parameter.
+    fn with(&self, value: f64) -> Result<PolicySpec, SpecError> {
+        let written = match self.kind {
+            Kind::Seconds => format!("{}s", value.round() as u64),
+            Kind::Number => number(value).to_string(),
+        };
+        self.template.replace('?', &written).parse()
+    }
+
+    /// The range in which a value is looked for: from where nobody wants fewer polls to where
+    /// nobody wants more, or the other way round.
+    const fn range(&self) -> (f64, f64) {
+        match self.kind {
+            Kind::Seconds => (1.0, 3e8),
+            Kind::Number => (1e-6, 1e6),
+        }
+    }
+}
+
+/// Six significant digits, as few decimals as they need.
+fn number(value: f64) -> Decimal {
+    let magnitude = value.abs().log10().floor() as i32;
+    let scale = (5 - magnitude).clamp(0, 9);
+    let mut digits = (value * 10_f64.powi(scale)).round() as i64;
+    let mut scale = scale as u8;
+    while scale > 0 && digits % 10 == 0 {
+        digits /= 10;
+        scale -= 1;
+    }
+    Decimal::new(digits.max(1), scale)
+}
+
+/// Runs `free` with the parameter that brings it nearest to `polls`.
+pub fn matched(
+    world: &World,
+    free: &Free,
+    polls: u64,
+    setting: &Setting,
+    progress: &Progress,
+) -> Result<Matched, SpecError> {
+    let (mut low, mut high) = free.range();
+    let try_value = |value: f64| -> Result<Run, SpecError> {
+        Ok(run(world, &free.with(value)?, setting, progress))
+    };
+    let (at_low, at_high) = (try_value(low)?, try_value(high)?);
+    let grows = at_high.total.polls >= at_low.total.polls;
+    let mut best = nearer(at_low, at_high, polls);
+    for _ in 0..STEPS_MAX {
+        if off(&best, polls) <= TOLERANCE / 2.0 {
+            break;
+        }
+        let middle = (low * high).sqrt();
+        if free.with(middle)? == free.with(low)? || free.with(middle)? == free.with(high)? {
+            break;
+        }
+        let found = try_value(middle)?;
+        if (found.total.polls < polls) == grows {
+            low = middle;
+        } else {
+            high = middle;
+        }
+        best = nearer(best, found, polls);
+    }
+    let reached = off(&best, polls) <= TOLERANCE;
+    Ok(Matched { run: best, reached })
+}
+
+/// How far a run's polls are from the wanted ones, as a share of them.
+fn off(run: &Run, polls: u64) -> f64 {
+    run.total.polls.abs_diff(polls) as f64 / polls.max(1) as f64
+}
+
+fn nearer(a: Run, b: Run, polls: u64) -> Run {
+    if off(&b, polls) < off(&a, polls) { b } else { a }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_parameters_are_found_where_they_stand() {
+        let template = |text| Free::of(text).map(|free| free.template);
+        assert_eq!(template("entry-frequency").unwrap(), "entry-frequency:?");
+        assert_eq!(template("entry-frequency:2@1m..1d").unwrap(), "entry-frequency:?@1m..1d");
+        assert_eq!(template("tide:300s").unwrap(), "tide:?");
+        assert_eq!(template("indhist-ttl:?,0.1,1h,2").unwrap(), "indhist-ttl:?,0.1,1h,2");
+        assert_eq!(template("mavsync"), None);
+        assert_eq!(template("fix:1h"), None);
+    }
+
+    #[test]
+    fn values_are_written_with_six_digits() {
+        let text = |value| Free::of("adaptive-ttl:?").unwrap().with(value).unwrap().to_string();
+        assert_eq!(text(0.123_456_789), "adaptive-ttl:0.123457");
+        assert_eq!(text(2.5), "adaptive-ttl:2.5");
+        assert_eq!(text(1e6), "adaptive-ttl:1000000");
+        assert_eq!(text(1e-6), "adaptive-ttl:0.000001");
+        assert_eq!(Free::of("fix:?").unwrap().with(3294.4).unwrap().to_string(), "fix:3294s");
+    }
+}

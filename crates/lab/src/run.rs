@@ -1,0 +1,226 @@
+//! One policy through one world: the polls it makes, and what came of them.
+//!
+//! The first poll of every feed happens at the run's start, or when the feed's first entry
+//! appears; the policy decides all others, until the end. The first poll counts for nothing: its
+//! entries have no delay and are in no recall, and it is not among the polls. With `warm_up` the
+//! run begins with the training phase, and what happens after it counts.
+//!
+//! Policies that are trained (`indhist`, `lihz`) start with what the time before the test phase
+//! teaches, as in the source: a perfect model. The same command gives the same figures, bit for
+//! bit, on any number of threads.
+//!
+//! ```
+//! use feed::Time;
+//! use lab::{Phases, Progress, Setting, World, WorldFeed};
+//! use std::time::Duration;
+//!
+//! let hour = Duration::from_secs(3600);
+//! let start = Time::from_secs(0);
+//! let times = (1..48).map(|h| start + hour * h).collect();
+//! let feeds = vec![WorldFeed::new("hourly", times)];
+//! let world = World { feeds, window: 20, domains: vec![vec![0]] };
+//! let phases = Phases::over(&world, Some(start), 24 * hour, 23 * hour, false).unwrap();
+//! let run = lab::run(&world, &"mavsync".parse().unwrap(), &Setting::new(phases), &Progress::default());
+//! assert_eq!((run.total.found, run.total.missed, run.total.delay_ms), (23, 0, 0));
+//! ```
+
+mod life;
+mod tally;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use feed::Time;
+use polling::hints::HintReading;
+use polling::model::profile::{K, Profiles};
+use polling::{Bounds, Policy, PolicySpec};
+
+use crate::{Averages, Delay, Load, Phases, Quantiles, World, WorldFeed, crew};
+use life::{Pages, Rule};
+pub use tally::Tally;
+
+const HOUR_SECS: u64 = 3600;
+/// Polls are handed out after this many domains, so that not all of them are in memory at once.
+const DOMAINS_AT_ONCE: usize = 4096;
+
+/// What holds for all policies of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    pub phases: Phases,
+    pub bounds: Bounds,
+    /// How a feed's `ttl` is read.
+    pub hints: HintReading,
+    /// Hours and weekdays of trained models are those of this zone: seconds east of UTC.
+    pub zone_secs: i32,
+    pub threads: usize,
+}
+
+impl Setting {
+    /// The published evaluation's bounds, no hints, UTC, one thread.
+    pub fn new(phases: Phases) -> Setting {
+        let bounds = Bounds::EVALUATION;
+        Setting { phases, bounds, hints: HintReading::Ignore, zone_secs: 0, threads: 1 }
+    }
+}
+
+/// How far a run is; somebody may watch it from another thread.
+#[derive(Debug, Default)]
+pub struct Progress {
+    pub feeds: AtomicU64,
+    pub polls: AtomicU64,
+}
+
+/// What came of one policy.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// As it was given.
+    pub policy: String,
+    pub total: Tally,
+    /// Every feed weighs the same.
+    pub by_feed: Averages,
+    /// Every entry weighs the same.
+    pub by_entry: Averages,
+    /// The mean delay of entries, each counting as its feed's weight says.
+    pub weighted_delay: Option<f64>,
+    pub delays: Option<Quantiles>,
+    pub freshness: Option<f64>,
+    pub age: Option<f64>,
+    pub window_freshness: Option<f64>,
+    /// What a site sees.
+    pub load: Load,
+    /// Bytes are known.
+    pub has_bytes: bool,
+    /// One per feed of the world; `None` for those that take no part.
+    pub per_feed: Vec<Option<Tally>>,
+}
+
+/// Runs one policy.
+pub fn run(world: &World, spec: &PolicySpec, setting: &Setting, progress: &Progress) -> Run {
+    let nobody: Option<&mut Ignore> = None;
+    match run_and_tell(world, spec, setting, progress, nobody) {
+        Ok(run) => run,
+        Err(never) => match never {},
+    }
+}
+
+type Ignore = fn(&WorldFeed, &[Time]) -> Result<(), std::convert::Infallible>;
+
+/// Runs one policy and tells all polls of each feed, the first included, in the world's order of
+/// domains. It ends early where the teller fails.
+pub fn run_and_tell<E>(
+    world: &World,
+    spec: &PolicySpec,
+    setting: &Setting,
+    progress: &Progress,
+    mut tell: Option<&mut impl FnMut(&WorldFeed, &[Time]) -> Result<(), E>>,
+) -> Result<Run, E> {
+    let bounds = spec.bounds(setting.bounds);
+    let mut rule = Rule { world, policy: spec.policy, bounds, setting, profiles: None };
+    let profiles = profiles(&rule);
+    rule.profiles = profiles.as_ref();
+    let mut per_feed = vec![None; world.feeds.len()];
+    let (mut delays, mut load) = (Vec::new(), Load::default());
+    let keep_polls = tell.is_some();
+    for domains in world.domains.chunks(DOMAINS_AT_ONCE) {
+        let (lived, kept) =
+            crew::share(domains.len(), setting.threads, |i, kept: &mut Vec<Delay>| {
+                live_on(&rule, &domains[i], keep_polls, kept, progress)
+            });
+        for (feeds, site) in domains.iter().zip(lived) {
+            load.add(&site.load);
+            for ((feed, tally), polls) in feeds.iter().zip(site.tallies).zip(site.polls) {
+                per_feed[*feed] = tally;
+                if let Some(tell) = &mut tell {
+                    tell(&world.feeds[*feed], &polls)?;
+                }
+            }
+        }
+        delays.extend(kept.into_iter().flatten());
+    }
+    Ok(summary(world, spec, per_feed, &mut delays, load))
+}
+
+/// The feeds of one domain: one after the other, their polls counted together.
+struct Site {
+    tallies: Vec<Option<Tally>>,
+    polls: Vec<Vec<Time>>,
+    load: Load,
+}
+
+fn live_on(
+    rule: &Rule<'_>,
+    feeds: &[usize],
+    keep_polls: bool,
+    delays: &mut Vec<Delay>,
+    progress: &Progress,
+) -> Site {
+    let n_hours = rule.setting.phases.test.as_secs().div_ceil(HOUR_SECS);
+    let mut hours = vec![0_u32; n_hours as usize + 1];
+    let (mut tallies, mut all_polls) = (Vec::new(), Vec::new());
+    for feed in feeds {
+        let mut polls = Vec::new();
+        let pages = Pages { delays, hours: &mut hours, polls: keep_polls.then_some(&mut polls) };
+        let tally = rule.live(&rule.world.feeds[*feed], pages);
+        progress.feeds.fetch_add(1, Ordering::Relaxed);
+        progress.polls.fetch_add(tally.map_or(0, |t| t.polls), Ordering::Relaxed);
+        tallies.push(tally);
+        all_polls.push(polls);
+    }
+    Site { tallies, polls: all_polls, load: Load::of_site(&hours) }
+}
+
+/// Clusters the feeds by their hours, for the one policy that shares histories.
+fn profiles(rule: &Rule<'_>) -> Option<Profiles> {
+    if !matches!(rule.policy, Policy::IndHistAgg { .. }) {
+        return None;
+    }
+    let feeds = &rule.world.feeds;
+    let hours = |i: usize, _: &mut ()| rule.start(&feeds[i]).hours();
+    let (hours, _) = crew::share(feeds.len(), rule.setting.threads, hours);
+    Profiles::fit(&hours.into_iter().flatten().collect::<Vec<_>>(), K)
+}
+
+fn summary(
+    world: &World,
+    spec: &PolicySpec,
+    per_feed: Vec<Option<Tally>>,
+    delays: &mut [Delay],
+    load: Load,
+) -> Run {
+    let mut total = Tally::default();
+    per_feed.iter().flatten().for_each(|tally| total.add(tally));
+    let mean = |value: fn(&Tally) -> Option<f64>| {
+        crate::measure::mean(per_feed.iter().flatten().filter_map(value))
+    };
+    Run {
+        policy: spec.to_string(),
+        by_feed: Averages {
+            delay: mean(Tally::delay),
+            polls_per_entry: mean(Tally::polls_per_entry),
+            recall: mean(Tally::recall),
+        },
+        by_entry: Averages {
+            delay: total.delay(),
+            polls_per_entry: total.polls_per_entry(),
+            recall: total.recall(),
+        },
+        weighted_delay: weighted_delay(world, &per_feed),
+        delays: Quantiles::of(delays),
+        freshness: mean(Tally::freshness),
+        age: mean(Tally::age),
+        window_freshness: mean(Tally::window_freshness),
+        load,
+        has_bytes: world.feeds.iter().any(|feed| !feed.sizes().is_empty()),
+        total,
+        per_feed,
+    }
+}
+
+fn weighted_delay(world: &World, per_feed: &[Option<Tally>]) -> Option<f64> {
+    let (mut waited, mut weights) = (0.0, 0.0);
+    for (feed, tally) in world.feeds.iter().zip(per_feed) {
+        let Some(tally) = tally else { continue };
+        waited += feed.weight * (tally.delay_ms as f64 / 1000.0);
+        weights += feed.weight * tally.n_delays as f64;
+    }
+    (weights > 0.0).then(|| waited / weights)
+}

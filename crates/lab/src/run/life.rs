@@ -1,0 +1,133 @@
+//! One feed under one policy, from its first poll to the end: the policy decides every poll but
+//! the first, and sees windows only.
+
+use feed::{Observation, Outcome, Time};
+use polling::model::profile::Profiles;
+use polling::policy::Training;
+use polling::{Bounds, Learned, Policy};
+
+use super::Setting;
+use super::tally::{HEADER_BYTES, Tally};
+use crate::{Delay, Sight, World, WorldFeed};
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// What the lives of all feeds under one policy have in common.
+pub(super) struct Rule<'a> {
+    pub(super) world: &'a World,
+    pub(super) policy: Policy,
+    pub(super) bounds: Bounds,
+    pub(super) setting: &'a Setting,
+    /// For `indhist-agg`: what similar feeds look like.
+    pub(super) profiles: Option<&'a Profiles>,
+}
+
+/// Where a life is written down.
+pub(super) struct Pages<'a> {
+    pub(super) delays: &'a mut Vec<Delay>,
+    /// Polls per hour of the test phase.
+    pub(super) hours: &'a mut [u32],
+    pub(super) polls: Option<&'a mut Vec<Time>>,
+}
+
+impl Rule<'_> {
+    /// What the policy knows of a feed at the beginning.
+    pub(super) fn start(&self, feed: &WorldFeed) -> Learned {
+        if !self.policy.is_trained() {
+            return self.policy.start();
+        }
+        let phases = &self.setting.phases;
+        let mut learned = self.policy.train(&Training {
+            history: feed.visible(),
+            start: phases.start,
+            end: phases.test_start(),
+            zone_secs: self.setting.zone_secs,
+        });
+        if let (Some(profiles), Some(hours)) = (self.profiles, learned.hours()) {
+            learned.adopt(profiles.of(&hours));
+        }
+        learned
+    }
+
+    /// Polls `feed` until the end; `None` if it takes no part.
+    pub(super) fn live(&self, feed: &WorldFeed, mut pages: Pages<'_>) -> Option<Tally> {
+        let phases = &self.setting.phases;
+        let (first, end) = (phases.first_poll(feed.visible())?, phases.end());
+        let counts_from = first.max(phases.test_start());
+        let bounds = self.bounds.with_ttl(feed.ttl, self.setting.hints);
+        let (mut learned, mut sight) = (self.start(feed), Sight::new(self.world, feed));
+        let test_start = phases.test_start();
+        let mut life = Life { feed, test_start, counts_from, last: first, tally: Tally::default() };
+        let mut at = first;
+        while at <= end {
+            sight.poll(at);
+            let Some(seen) = sight.observation() else { break };
+            if let Some(polls) = &mut pages.polls {
+                polls.push(at);
+            }
+            life.note(&sight, &seen, &mut pages);
+            self.policy.learn(&mut learned, &seen);
+            at = self.policy.wish(&learned, &seen, &bounds).at;
+        }
+        Some(life.end(&sight, end))
+    }
+}
+
+/// One life so far.
+struct Life<'w> {
+    feed: &'w WorldFeed,
+    test_start: Time,
+    /// Polls and entries after this moment count.
+    counts_from: Time,
+    last: Time,
+    tally: Tally,
+}
+
+impl Life<'_> {
+    #[inline]
+    fn note(&mut self, sight: &Sight<'_>, seen: &Observation<'_>, pages: &mut Pages<'_>) {
+        let Observation { at, outcome, .. } = *seen;
+        let last = std::mem::replace(&mut self.last, at);
+        if at <= self.counts_from {
+            return;
+        }
+        let tally = &mut self.tally;
+        tally.polls += 1;
+        let hour = at.millis_since(self.test_start) / HOUR_MS;
+        if let Some(count) = pages.hours.get_mut(hour as usize) {
+            *count += 1;
+        }
+        let visible = self.feed.visible();
+        let since = last.max(self.counts_from);
+        tally.wait(visible, sight.appeared(), (since, at), sight.window_max() as usize);
+        tally.bytes += match (sight.document_bytes(), outcome) {
+            (Some(_), Outcome::Unchanged) => HEADER_BYTES,
+            (Some(bytes), _) => bytes.into(),
+            (None, _) => 0,
+        };
+        for entry in sight.found() {
+            if visible[entry] <= self.counts_from {
+                continue;
+            }
+            tally.found += 1;
+            if self.feed.claim(entry).is_some() {
+                let delay = Delay::from_millis(at.millis_since(visible[entry]));
+                tally.add_delay(delay);
+                pages.delays.push(delay);
+            }
+        }
+    }
+
+    /// What was never found is missed, or open if no poll came after it.
+    fn end(mut self, sight: &Sight<'_>, end: Time) -> Tally {
+        let visible = self.feed.visible();
+        let n_by = |at: Time| visible.partition_point(|t| *t <= at);
+        let (n_ignored, n_looked, n_all) = (n_by(self.counts_from), n_by(self.last), n_by(end));
+        let n_counted = n_looked.saturating_sub(n_ignored) as u64;
+        self.tally.missed = n_counted.saturating_sub(self.tally.found);
+        self.tally.open = n_all.saturating_sub(n_looked.max(n_ignored)) as u64;
+        let since = self.last.max(self.counts_from);
+        self.tally.wait(visible, n_looked..n_all, (since, end), sight.window_max() as usize);
+        self.tally
+    }
+}

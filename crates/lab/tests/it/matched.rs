@@ -1,0 +1,31 @@
+//! Policies at equal cost.
+
+use std::time::Duration;
+
+use feed::Time;
+use lab::matching::{Free, TOLERANCE, matched};
+use lab::{Phases, Progress, Setting};
+
+use crate::runs::synthetic;
+
+#[test]
+fn policies_with_a_free_parameter_spend_the_wanted_polls() {
+    let world = synthetic(40, 27);
+    let day = Duration::from_secs(86_400);
+    let start = Some(Time::from_secs(1_500_000_000));
+    let phases = Phases::over(&world, start, 7 * day, 20 * day, false).unwrap();
+    let setting = Setting::new(phases);
+    let progress = Progress::default();
+    let wanted = lab::run(&world, &"mavsync".parse().unwrap(), &setting, &progress).total.polls;
+    for text in ["entry-frequency", "indhist:?", "adaptive-ttl:?", "fix:?", "fix:?@1m..7d"] {
+        let free = Free::of(text).unwrap();
+        let found = matched(&world, &free, wanted, &setting, &progress).unwrap();
+        let polls = found.run.total.polls;
+        let off = polls.abs_diff(wanted) as f64 / wanted as f64;
+        assert!(found.reached && off <= TOLERANCE, "{}: {polls} of {wanted}", found.run.policy);
+        assert!(!found.run.policy.contains('?'));
+    }
+    let bounded = Free::of("entry-frequency@7d..28d").unwrap();
+    assert!(!matched(&world, &bounded, wanted, &setting, &progress).unwrap().reached);
+    assert!(matched(&world, &Free::of("nosuch:?").unwrap(), 1, &setting, &progress).is_err());
+}

@@ -1,0 +1,131 @@
+//! What the synthetic population must have in common with the recorded one.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use feed::Time;
+use lab::synth::{Dates, Pattern, Population, Spec, SynthFeed, Varies};
+
+const WEEK: i64 = 7 * 86_400;
+
+fn spec(feeds: usize) -> Spec {
+    Spec { seed: 42, feeds, start: Time::from_secs(1_310_792_400), days: 28 }
+}
+
+fn csv(population: &Population) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    population.write_csv(&mut bytes).unwrap();
+    bytes
+}
+
+/// Entries within the four weeks after the start.
+fn published(feed: &SynthFeed, spec: &Spec) -> usize {
+    feed.times.iter().filter(|t| **t >= spec.start).count()
+}
+
+fn share(population: &Population, is: impl Fn(&SynthFeed) -> bool) -> f64 {
+    let n = population.feeds.iter().filter(|f| is(f)).count();
+    100.0 * n as f64 / population.feeds.len() as f64
+}
+
+#[track_caller]
+fn near(value: f64, expect: f64, tolerance: f64) {
+    assert!((value - expect).abs() <= tolerance, "{value}, expected {expect} ± {tolerance}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let first = csv(&Population::draw(&spec(60)));
+    assert_eq!(first, csv(&Population::draw(&spec(60))));
+    assert_ne!(first, csv(&Population::draw(&Spec { seed: 43, ..spec(60) })));
+}
+
+#[test]
+fn a_larger_population_begins_with_the_smaller_one() {
+    let small = Population::draw(&spec(20));
+    assert_eq!(Population::draw(&spec(40)).feeds[..20], small.feeds);
+}
+
+#[test]
+fn rates_have_the_published_median_and_mean() {
+    let spec = spec(4000);
+    let population = Population::draw(&spec);
+    let mut counts: Vec<usize> = population.feeds.iter().map(|f| published(f, &spec)).collect();
+    counts.sort_unstable();
+    let mean = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
+    println!("median {}, mean {mean:.1}", counts[counts.len() / 2]);
+    near(counts[counts.len() / 2] as f64, 12.0, 4.0);
+    near(mean, 289.0, 60.0);
+}
+
+#[test]
+fn shares_are_the_published_ones() {
+    let population = Population::draw(&Spec { days: 1, ..spec(4000) });
+    near(share(&population, |f| f.pattern == Pattern::Spontaneous), 33.0, 3.0);
+    near(share(&population, |f| f.pattern == Pattern::Zombie), 25.0, 3.0);
+    near(share(&population, |f| f.pattern == Pattern::Sliced), 18.0, 3.0);
+    near(share(&population, |f| !f.ids), 11.0, 2.0);
+    near(share(&population, |f| f.dates == Dates::Absent), 11.0, 2.0);
+    near(share(&population, |f| f.ttl.is_some()), 11.0, 2.0);
+    near(share(&population, |f| f.varies.is_some()), 10.0, 2.0);
+    let mut windows: Vec<usize> = population.feeds.iter().map(|f| f.window).collect();
+    windows.sort_unstable();
+    assert_eq!(windows[windows.len() / 2], 10);
+    near(windows.iter().sum::<usize>() as f64 / windows.len() as f64, 17.0, 2.0);
+    let mut bytes: Vec<u32> = population.feeds.iter().map(|f| f.bytes).collect();
+    bytes.sort_unstable();
+    near(f64::from(bytes[bytes.len() / 2]), 17_000.0, 4000.0);
+    let mean = bytes.iter().map(|b| f64::from(*b)).sum::<f64>() / bytes.len() as f64;
+    near(mean, 43_000.0, 10_000.0);
+}
+
+#[test]
+fn patterns_are_what_their_names_say() {
+    let spec = spec(600);
+    for feed in Population::draw(&spec).feeds {
+        assert!(feed.times.is_sorted(), "{}", feed.name);
+        let last = feed.times.last();
+        match feed.pattern {
+            Pattern::Empty => assert!(feed.times.is_empty()),
+            Pattern::Zombie => {
+                let last = last.expect("a zombie lived once");
+                assert!(spec.start.since(*last) >= Duration::from_secs(8 * WEEK as u64));
+            }
+            Pattern::Constant => {
+                let longest = feed.times.windows(2).map(|w| w[1].since(w[0])).max();
+                assert!(longest <= Some(Duration::from_secs(7200)), "{longest:?}");
+            }
+            Pattern::Chunked => {
+                let equal = feed.times.windows(2).filter(|w| w[0] == w[1]).count();
+                assert!(equal * 2 >= feed.times.len() - 1, "{}", feed.name);
+            }
+            Pattern::Single => assert_eq!(feed.window, 1),
+            Pattern::Sliced | Pattern::Spontaneous | Pattern::OnTheFly => {}
+        }
+    }
+}
+
+#[test]
+fn sliced_feeds_rest_every_day() {
+    for feed in Population::draw(&spec(200)).feeds {
+        if feed.pattern == Pattern::Sliced {
+            let hours: HashSet<i64> = feed.times.iter().map(|t| t.secs() / 3600 % 24).collect();
+            assert!(hours.len() <= 16, "{} is active in {} hours", feed.name, hours.len());
+        }
+    }
+}
+
+#[test]
+fn names_are_unique_and_some_feeds_share_a_domain() {
+    let population = Population::draw(&Spec { days: 1, ..spec(2500) });
+    let names: HashSet<&str> = population.feeds.iter().map(|f| f.name.as_str()).collect();
+    assert_eq!(names.len(), 2500);
+    let mut by_domain: HashMap<&str, usize> = HashMap::new();
+    for feed in &population.feeds {
+        let url = feed::FeedUrl::parse(&format!("http://{}:81/{}", feed.domain, feed.name));
+        assert_eq!(url.unwrap().domain().as_str(), feed.domain, "a domain with a pace of its own");
+        *by_domain.entry(&feed.domain).or_default() += 1;
+    }
+    assert!(by_domain.len() < 2000 && by_domain.values().any(|n| *n >= 4));
+    assert!(population.feeds.iter().any(|f| f.varies == Some(Varies::WithEmpty)));
+}

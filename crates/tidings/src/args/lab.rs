@@ -1,0 +1,207 @@
+//! The commands of the lab, as the contract spells them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use feed::Time;
+use lab::quality::{ModeWeights, Weights};
+
+use super::duration;
+
+#[derive(Debug, Subcommand)]
+pub enum Lab {
+    /// Replay a trace under policies: what each would have cost, and how late it would have been
+    Run(Run),
+    /// Normalise delay, cost and recall of a table, and give each policy one figure
+    Quality(Quality),
+    /// What a trace holds: gaps, rates, update patterns, shapes, periodicity
+    Stats {
+        #[command(flatten)]
+        traces: Traces,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a synthetic population after the published distributions as a trace
+    Synth(Synth),
+}
+
+#[derive(Debug, Args)]
+pub struct Traces {
+    /// A trace: CSV with the columns feed and published; `.gz` is gzip, `-` standard input
+    #[arg(long = "trace", required = true, value_name = "FILE", num_args = 1..)]
+    pub files: Vec<PathBuf>,
+}
+
+/// When the world begins and how long it is lived in.
+#[derive(Debug, Args)]
+pub struct Times {
+    /// Where training begins [default: the first entry]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub start: Option<Time>,
+    /// How many entries a feed shows, where the trace does not say
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub window: u32,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub traces: Traces,
+    /// A policy, e.g. `mavsync`, `fix:1h`, `indhist:0.7@1m..1d` (repeatable)
+    #[arg(long = "policy", required = true, value_name = "SPEC", num_args = 1..)]
+    pub policies: Vec<String>,
+    #[command(flatten)]
+    pub times: Times,
+    /// The training phase
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "7d")]
+    pub train: Duration,
+    /// The test phase
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "20d")]
+    pub test: Duration,
+    /// The shortest interval between two polls
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1m")]
+    pub alpha: Duration,
+    /// The longest interval between two polls
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "28d")]
+    pub beta: Duration,
+    /// The interval where a policy's own rule is undefined
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "1h")]
+    pub eta: Duration,
+    /// Hours and weekdays of trained models are those of this zone
+    #[arg(long, value_name = "OFFSET", value_parser = zone, default_value = "+00:00")]
+    #[arg(allow_hyphen_values = true)]
+    pub timezone: i32,
+    /// Policies live through the training phase with their own polls and go on
+    #[arg(long)]
+    pub warm_up: bool,
+    /// How a feed's `ttl` is read
+    #[arg(long, value_enum, default_value_t = Hints::None)]
+    pub hints: Hints,
+    #[command(flatten)]
+    pub weights: QualityWeights,
+    /// Set the free parameter of every policy that has one so that it spends as many polls as
+    /// this policy, or so many. Free are `entry-frequency` and any parameter written as `?`
+    #[arg(long, value_name = "SPEC|N")]
+    pub match_polls: Option<String>,
+    /// Write every poll as `policy,feed,time`
+    #[arg(long, value_name = "FILE")]
+    pub polls_out: Option<PathBuf>,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct QualityWeights {
+    /// How much delay, polls per entry and recall count
+    #[arg(long, value_name = "D,APE,R", value_parser = weights, default_value = "1,1,1")]
+    pub weights: Weights,
+    /// How much feeds and entries count
+    #[arg(long, value_name = "F,E", value_parser = mode_weights, default_value = "1,1")]
+    pub mode_weights: ModeWeights,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Hints {
+    /// It is not looked at
+    None,
+    /// Not sooner than the publisher asks
+    Lower,
+    /// Exactly as often as the publisher asks
+    Exact,
+}
+
+#[derive(Debug, Args)]
+pub struct Quality {
+    /// CSV with the columns policy,delay_seconds,polls_per_entry,recall and optionally mode
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub weights: QualityWeights,
+    /// Normalise on this policy instead of the best
+    #[arg(long, value_name = "POLICY")]
+    pub baseline: Option<String>,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Synth {
+    #[arg(long, value_name = "N")]
+    pub feeds: usize,
+    #[arg(long, value_name = "N")]
+    pub days: u16,
+    #[arg(long, value_name = "S")]
+    pub seed: u64,
+    /// When the days begin; what feeds show then lies before it
+    #[arg(long, value_name = "TIME", value_parser = moment, default_value = "2011-07-09T05:00:00Z")]
+    pub start: Time,
+    /// Where the trace goes; `.gz` is gzip, `-` standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// A moment, or a day.
+fn moment(text: &str) -> Result<Time, String> {
+    let whole_day = || lab::trace::moment(&format!("{text}T00:00:00Z"));
+    lab::trace::moment(text)
+        .or_else(whole_day)
+        .ok_or_else(|| "not a time; write 2011-07-16T05:00:00Z or 2011-07-16".to_owned())
+}
+
+/// `+02:00` in seconds east of UTC.
+fn zone(text: &str) -> Result<i32, String> {
+    if matches!(text, "Z" | "UTC") {
+        return Ok(0);
+    }
+    let refuse = || "not a zone; write +02:00".to_owned();
+    let (sign, rest) = match text.as_bytes().first() {
+        Some(b'+') => (1, &text[1..]),
+        Some(b'-') => (-1, &text[1..]),
+        _ => return Err(refuse()),
+    };
+    let (hours, minutes) = rest.split_once(':').ok_or_else(refuse)?;
+    let number = |text: &str, most: i32| match text.parse::<i32>() {
+        Ok(n) if text.len() == 2 && (0..=most).contains(&n) => Ok(n),
+        _ => Err(refuse()),
+    };
+    Ok(sign * (number(hours, 14)? * 3600 + number(minutes, 59)? * 60))
+}
+
+fn weights(text: &str) -> Result<Weights, String> {
+    let [delay, polls_per_entry, recall] = numbers(text, "1,1,1")?;
+    Ok(Weights { delay, polls_per_entry, recall })
+}
+
+fn mode_weights(text: &str) -> Result<ModeWeights, String> {
+    let [feeds, entries] = numbers(text, "1,1")?;
+    Ok(ModeWeights { feeds, entries })
+}
+
+fn numbers<const N: usize>(text: &str, example: &str) -> Result<[f64; N], String> {
+    let parts: Vec<f64> = text.split(',').map_while(|part| part.trim().parse().ok()).collect();
+    let valid =
+        parts.iter().all(|w: &f64| w.is_finite() && *w >= 0.0) && parts.iter().any(|w| *w > 0.0);
+    let refuse = || format!("not {N} weights from 0 on, one above it; write {example}");
+    if text.split(',').count() != N || !valid {
+        return Err(refuse());
+    }
+    parts.try_into().map_err(|_| refuse())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_and_weights_are_read() {
+        assert_eq!(zone("+02:00"), Ok(7200));
+        assert_eq!(zone("-03:30"), Ok(-12_600));
+        for wrong in ["2", "+2:00", "+25:00", "Europe/Berlin", "+02:60"] {
+            assert!(zone(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(weights("2,1,0.5").map(|w| w.recall), Ok(0.5));
+        for wrong in ["1,1", "1,1,1,1", "0,0,0", "1,x,1", "-1,1,1", ""] {
+            assert!(weights(wrong).is_err(), "{wrong}");
+        }
+    }
+}

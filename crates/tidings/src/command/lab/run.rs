@@ -1,0 +1,286 @@
+//! `tidings lab run`: policies over a trace, side by side.
+
+use std::io::Write;
+
+use lab::matching::{self, Free};
+use lab::quality::{Norm, Quality, over_both_modes, quality};
+use lab::{Averages, Phases, Run, Setting, World, WorldFeed};
+use polling::hints::HintReading;
+use polling::{Bounds, PolicySpec};
+use serde_json::{Value, json};
+
+use super::files::{Output, csv_field, read_world};
+use super::progress::watched;
+use super::tables::{self, Column, Good, share, spoken};
+use crate::args::lab::{Hints, QualityWeights, Run as Args};
+use crate::failure::{Failure, input_error};
+use crate::output::print_json;
+
+/// The runs of one comparison, and the quality of each.
+pub struct Comparison {
+    pub runs: Vec<Run>,
+    pub by_feed: Vec<Quality>,
+    pub by_entry: Vec<Quality>,
+    pub both: Vec<Option<f64>>,
+}
+
+pub fn run(args: &Args) -> Result<(), Failure> {
+    // The call is judged before the trace is read, which takes longer.
+    let bounds = Bounds::new(args.alpha, args.beta, args.eta);
+    let bounds = bounds.map_err(|e| input_error(e.to_string()))?;
+    let contenders = contenders(args)?;
+    let goal = args.match_polls.as_deref().map(goal).transpose()?;
+    let world = read_world(&args.traces, args.times.window)?;
+    let setting = setting(args, &world, bounds)?;
+    let mut polls_out = args.polls_out.as_deref().map(PollsOut::create).transpose()?;
+    let mut runs = Vec::new();
+    let goal = goal.map(|goal| goal.polls(&world, &setting));
+    for contender in &contenders {
+        let spec = contender.settled(&world, &setting, goal)?;
+        runs.push(one(&world, &spec, &setting, polls_out.as_mut())?);
+    }
+    if let (Some(out), Some(file)) = (polls_out, &args.polls_out) {
+        out.out.finish(file)?;
+    }
+    let comparison = compare(runs, args.weights);
+    if args.json {
+        return print_json(&to_json(&world, &setting.phases, &comparison));
+    }
+    print_tables(&world, &setting.phases, &comparison);
+    Ok(())
+}
+
+/// A policy as written: with all its parameters, or with one to be found.
+enum Contender {
+    Given(PolicySpec),
+    Free(Free, String),
+}
+
+impl Contender {
+    fn settled(
+        &self,
+        world: &World,
+        setting: &Setting,
+        polls: Option<u64>,
+    ) -> Result<PolicySpec, Failure> {
+        let (free, text) = match self {
+            Contender::Given(spec) => return Ok(spec.clone()),
+            Contender::Free(free, text) => (free, text),
+        };
+        let polls = polls.unwrap_or(0);
+        let found = watched(text, world.feeds.len() as u64, |progress| {
+            matching::matched(world, free, polls, setting, progress)
+        });
+        let found = found.map_err(|e| input_error(e.to_string()))?;
+        if !found.reached {
+            let (policy, spent) = (&found.run.policy, found.run.total.polls);
+            eprintln!(
+                "tidings: {text} cannot spend {polls} polls; nearest is {policy} with {spent}"
+            );
+        }
+        found.run.policy.parse().map_err(|e: polling::SpecError| input_error(e.to_string()))
+    }
+}
+
+fn contenders(args: &Args) -> Result<Vec<Contender>, Failure> {
+    let read = |text: &String| {
+        let free = Free::of(text).filter(|_| args.match_polls.is_some());
+        if let Some(free) = free {
+            return Ok(Contender::Free(free, text.clone()));
+        }
+        let parsed = text.parse().map(Contender::Given);
+        parsed.map_err(|e: polling::SpecError| {
+            let remedy = if text.contains('?') { "; `?` needs --match-polls" } else { "" };
+            input_error(format!("--policy {e}{remedy}"))
+        })
+    };
+    args.policies.iter().map(read).collect()
+}
+
+/// How many polls all are to spend.
+enum Goal {
+    Polls(u64),
+    As(PolicySpec),
+}
+
+fn goal(text: &str) -> Result<Goal, Failure> {
+    if let Ok(polls) = text.parse() {
+        return Ok(Goal::Polls(polls));
+    }
+    let spec = text.parse();
+    spec.map(Goal::As).map_err(|e: polling::SpecError| input_error(format!("--match-polls {e}")))
+}
+
+impl Goal {
+    fn polls(&self, world: &World, setting: &Setting) -> u64 {
+        match self {
+            Goal::Polls(polls) => *polls,
+            Goal::As(spec) => {
+                let n_feeds = world.feeds.len() as u64;
+                watched(&spec.to_string(), n_feeds, |p| lab::run(world, spec, setting, p))
+                    .total
+                    .polls
+            }
+        }
+    }
+}
+
+fn setting(args: &Args, world: &World, bounds: Bounds) -> Result<Setting, Failure> {
+    let phases = Phases::over(world, args.times.start, args.train, args.test, args.warm_up);
+    let phases = phases.map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
+    let hints = match args.hints {
+        Hints::None => HintReading::Ignore,
+        Hints::Lower => HintReading::LowerBound,
+        Hints::Exact => HintReading::Exact,
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(Setting { phases, bounds, hints, zone_secs: args.timezone, threads })
+}
+
+struct PollsOut {
+    out: Output,
+}
+
+impl PollsOut {
+    fn create(file: &std::path::Path) -> Result<PollsOut, Failure> {
+        let mut out = Output::create(file)?;
+        writeln!(out, "policy,feed,time")?;
+        Ok(PollsOut { out })
+    }
+}
+
+fn one(
+    world: &World,
+    spec: &PolicySpec,
+    setting: &Setting,
+    polls_out: Option<&mut PollsOut>,
+) -> Result<Run, Failure> {
+    let name = spec.to_string();
+    watched(&name, world.feeds.len() as u64, |progress| {
+        let Some(polls_out) = polls_out else {
+            return Ok(lab::run(world, spec, setting, progress));
+        };
+        let mut tell = |feed: &WorldFeed, polls: &[feed::Time]| -> Result<(), std::io::Error> {
+            let (policy, feed) = (csv_field(&name), csv_field(&feed.name));
+            polls.iter().try_for_each(|at| writeln!(polls_out.out, "{policy},{feed},{at}"))
+        };
+        Ok(lab::run_and_tell(world, spec, setting, progress, Some(&mut tell))?)
+    })
+}
+
+/// Gives every run its quality among the others.
+pub fn compare(runs: Vec<Run>, weights: QualityWeights) -> Comparison {
+    let rows = |mode: fn(&Run) -> Averages| runs.iter().map(mode).collect::<Vec<_>>();
+    let by_feed = quality(&rows(|run| run.by_feed), weights.weights, Norm::Best);
+    let by_entry = quality(&rows(|run| run.by_entry), weights.weights, Norm::Best);
+    let modes = by_feed.iter().zip(&by_entry).map(|(f, e)| (f.quality, e.quality));
+    let both = over_both_modes(&modes.collect::<Vec<_>>(), weights.mode_weights, Norm::Best);
+    Comparison { runs, by_feed, by_entry, both }
+}
+
+/// The trace as the contract shows it: what takes part.
+pub fn trace_json(world: &World, phases: &Phases) -> Value {
+    let taking_part = || world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some());
+    json!({
+        "feeds": taking_part().count(),
+        "entries": taking_part().map(|f| f.visible().len()).sum::<usize>(),
+        "start": phases.start.to_string(),
+        "train_seconds": phases.train.as_secs(),
+        "test_seconds": phases.test.as_secs(),
+    })
+}
+
+fn to_json(world: &World, phases: &Phases, comparison: &Comparison) -> Value {
+    let runs = comparison.runs.iter().enumerate().map(|(i, run)| {
+        let averages = |averages: &Averages, quality: &Quality| {
+            json!({
+                "delay_seconds": averages.delay,
+                "polls_per_entry": averages.polls_per_entry,
+                "recall": averages.recall,
+                "quality": quality.quality,
+            })
+        };
+        let quantile = |of: fn(&lab::Quantiles) -> f64| run.delays.as_ref().map(of);
+        json!({
+            "policy": run.policy,
+            "polls": run.total.polls,
+            "found": run.total.found,
+            "missed": run.total.missed,
+            "open": run.total.open,
+            "bytes": run.has_bytes.then_some(run.total.bytes),
+            "weighted_delay_seconds": run.weighted_delay,
+            "feeds": averages(&run.by_feed, &comparison.by_feed[i]),
+            "entries": averages(&run.by_entry, &comparison.by_entry[i]),
+            "quality": comparison.both[i],
+            "delay_quantiles_seconds": {
+                "p50": quantile(|q| q.p50),
+                "p90": quantile(|q| q.p90),
+                "p99": quantile(|q| q.p99),
+                "max": quantile(|q| q.max),
+            },
+            "freshness": run.freshness,
+            "age_seconds": run.age,
+            "window_freshness": run.window_freshness,
+            "site_polls_per_hour": { "mean": run.load.hour_mean(), "max": run.load.hour_max },
+        })
+    });
+    json!({ "trace": trace_json(world, phases), "runs": runs.collect::<Vec<_>>() })
+}
+
+fn print_tables(world: &World, phases: &Phases, comparison: &Comparison) {
+    let Comparison { runs, by_feed, by_entry, both } = comparison;
+    let taking_part = world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some());
+    println!(
+        "{} feeds, tested from {} to {}{}; * marks the best of a column\n",
+        taking_part.count(),
+        phases.test_start(),
+        phases.end(),
+        if phases.warm_up { " after a warm-up" } else { "" },
+    );
+    let names: Vec<String> = runs.iter().map(|run| run.policy.clone()).collect();
+    let modes = [
+        ("Every feed weighs the same", by_feed, (|run| run.by_feed) as fn(&Run) -> Averages),
+        ("Every entry weighs the same", by_entry, |run| run.by_entry),
+    ];
+    for (title, qualities, mode) in modes {
+        println!("{title}");
+        let of =
+            |value: fn(&Averages) -> Option<f64>| runs.iter().map(|r| value(&mode(r))).collect();
+        let columns = [
+            column("Delay", Good::Small, of(|a| a.delay), spoken),
+            column("Polls per entry", Good::Small, of(|a| a.polls_per_entry), share),
+            column("Recall", Good::Large, of(|a| a.recall), share),
+            column("Quality", Good::Large, qualities.iter().map(|q| q.quality).collect(), share),
+        ];
+        tables::print("Policy", &names, &columns);
+        println!();
+    }
+    let of = |value: fn(&Run) -> Option<f64>| runs.iter().map(value).collect();
+    let mut columns = vec![
+        column("Polls", Good::Neither, of(|r| Some(r.total.polls as f64)), tables::count),
+        column("Found", Good::Large, of(|r| Some(r.total.found as f64)), tables::count),
+        column("Missed", Good::Small, of(|r| Some(r.total.missed as f64)), tables::count),
+        column("Open", Good::Small, of(|r| Some(r.total.open as f64)), tables::count),
+        column("Half within", Good::Small, of(|r| Some(r.delays?.p50)), spoken),
+        column("99 % within", Good::Small, of(|r| Some(r.delays?.p99)), spoken),
+        column("Longest", Good::Small, of(|r| Some(r.delays?.max)), spoken),
+        column("Fresh", Good::Large, of(|r| r.freshness), share),
+        column("Site/h max", Good::Small, of(|r| Some(r.load.hour_max.into())), tables::count),
+        column("Quality", Good::Large, both.clone(), share),
+    ];
+    if runs.iter().any(|run| run.has_bytes) {
+        let bytes = of(|r| r.has_bytes.then_some(r.total.bytes as f64));
+        columns.insert(9, column("Volume", Good::Small, bytes, tables::bytes));
+    }
+    println!("Both modes together");
+    tables::print("Policy", &names, &columns);
+}
+
+fn column(
+    name: &'static str,
+    good: Good,
+    values: Vec<Option<f64>>,
+    show: fn(f64) -> String,
+) -> Column<'static> {
+    Column { name, good, values, show }
+}

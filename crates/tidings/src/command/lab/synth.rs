@@ -1,0 +1,36 @@
+//! `tidings lab synth`: a population drawn from a seed, as a trace.
+
+use lab::synth::{Population, Spec};
+
+use super::files::Output;
+use crate::args::lab::Synth;
+use crate::failure::{Failure, failed, input_error};
+
+/// A population of this size is drawn in memory: about a thousand bytes a feed and day.
+const FEEDS_MAX: usize = 1_000_000;
+/// Ten years; longer than any recorded trace.
+const DAYS_MAX: u16 = 3660;
+
+pub fn run(args: &Synth) -> Result<(), Failure> {
+    if args.feeds == 0 || args.feeds > FEEDS_MAX || args.days == 0 || args.days > DAYS_MAX {
+        return Err(input_error(format!(
+            "--feeds {} --days {}: 1 to {FEEDS_MAX} feeds and 1 to {DAYS_MAX} days can be drawn",
+            args.feeds, args.days,
+        )));
+    }
+    let spec = Spec { seed: args.seed, feeds: args.feeds, start: args.start, days: args.days };
+    let population = Population::draw(&spec);
+    let mut out = Output::create(&args.out)?;
+    let shown = args.out.display();
+    let written = population.write_csv(&mut out);
+    written.map_err(|e| failed(format!("{shown}: cannot be written: {e}")))?;
+    out.finish(&args.out)?;
+    let entries: usize = population.feeds.iter().map(|feed| feed.times.len()).sum();
+    eprintln!(
+        "{} feeds, {entries} entries; history lies before {}: replay them with --start {}",
+        population.feeds.len(),
+        args.start,
+        args.start,
+    );
+    Ok(())
+}
