@@ -1,7 +1,7 @@
 //! What the engine has done and is doing, in numbers: written by the loop, read by anybody.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use feed::{Outcome, Time};
@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::poll::Poll;
 
 /// What the engine has done and is doing.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Figures {
     pub in_flight: usize,
     pub waiting: usize,
@@ -24,13 +24,14 @@ pub struct Figures {
     /// Polls that ended within the last 60 minutes.
     pub polls_last_hour: u64,
     pub network_down: bool,
+    /// When the loop looks again by itself.
+    pub wake_at: Time,
 }
 
 /// The figures, as the loop writes them and others read them.
 #[derive(Debug, Default)]
 pub struct Counters {
-    in_flight: AtomicUsize,
-    waiting: AtomicUsize,
+    standing: Mutex<Standing>,
     polls: AtomicU64,
     unchanged: AtomicU64,
     failed: AtomicU64,
@@ -39,14 +40,29 @@ pub struct Counters {
     bytes: AtomicU64,
     /// Polls by minute, of the last 60 in which there were any.
     minutes: Mutex<VecDeque<(i64, u64)>>,
-    network_down: AtomicBool,
+}
+
+/// How the loop stands, taken at one moment: whoever moves the clock by it must not see half.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    in_flight: usize,
+    waiting: usize,
+    network_down: bool,
+    wake_at: Time,
+}
+
+impl Default for Standing {
+    /// Before the first turn nothing is known; there is something to do at once.
+    fn default() -> Standing {
+        Standing { in_flight: 0, waiting: 0, network_down: false, wake_at: Time::MIN }
+    }
 }
 
 impl Counters {
-    pub fn report(&self, plan: &Plan<Poll>, network_down: bool) {
-        self.in_flight.store(plan.in_flight(), Ordering::Relaxed);
-        self.waiting.store(plan.n_waiting(), Ordering::Relaxed);
-        self.network_down.store(network_down, Ordering::Relaxed);
+    pub fn report(&self, plan: &Plan<Poll>, network_down: bool, wake_at: Time) {
+        let (in_flight, waiting) = (plan.in_flight(), plan.n_waiting());
+        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        *standing = Standing { in_flight, waiting, network_down, wake_at };
     }
 
     pub fn poll_ended(&self, answer: &PollAnswer, now: Time) {
@@ -76,17 +92,19 @@ impl Counters {
         let minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
         let last_hour = minutes.iter().filter(|(m, _)| minute - m < 60).map(|(_, n)| n).sum();
         drop(minutes);
+        let standing = *self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         Figures {
             polls_last_hour: last_hour,
             bytes: self.bytes.load(Ordering::Relaxed),
-            in_flight: self.in_flight.load(Ordering::Relaxed),
-            waiting: self.waiting.load(Ordering::Relaxed),
+            in_flight: standing.in_flight,
+            waiting: standing.waiting,
+            wake_at: standing.wake_at,
             polls: self.polls.load(Ordering::Relaxed),
             unchanged: self.unchanged.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
             new_entries: self.new_entries.load(Ordering::Relaxed),
             suspected_misses: self.suspected_misses.load(Ordering::Relaxed),
-            network_down: self.network_down.load(Ordering::Relaxed),
+            network_down: standing.network_down,
         }
     }
 }

@@ -93,10 +93,11 @@ impl Loop {
                 tracing::debug!(domain = grant.domain, "no worker took the job");
             }
         }
-        self.counters.report(&self.plan, self.network.is_down());
         let plan_at = self.spending.as_ref().map(|spending| spending.plan_at().max(now + PROBE));
         let wake = [self.plan.next_wake(in_flight_max), plan_at].into_iter().flatten().min();
-        wake.unwrap_or(now + Duration::from_secs(3600))
+        let wake = wake.unwrap_or(now + Duration::from_secs(3600));
+        self.counters.report(&self.plan, self.network.is_down(), wake);
+        wake
     }
 
     /// Lines up what the strategy plans for now. While our network is down nothing is spent.

@@ -49,6 +49,9 @@ pub struct Setting {
     pub bounds: Bounds,
     /// How a feed's `ttl` is read.
     pub hints: HintReading,
+    /// Policies that can be trained are, on the time before the test phase. Off, they start as they
+    /// do live, knowing nothing.
+    pub trained: bool,
     /// Hours and weekdays of trained models are those of this zone: seconds east of UTC.
     pub zone_secs: i32,
     pub threads: usize,
@@ -58,7 +61,14 @@ impl Setting {
     /// The published evaluation's bounds, no hints, UTC, one thread.
     pub fn new(phases: Phases) -> Setting {
         let bounds = Bounds::EVALUATION;
-        Setting { phases, bounds, hints: HintReading::Ignore, zone_secs: 0, threads: 1 }
+        Setting {
+            phases,
+            bounds,
+            hints: HintReading::Ignore,
+            trained: true,
+            zone_secs: 0,
+            threads: 1,
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Pages<'a> {
 impl Rule<'_> {
     /// What the policy knows of a feed at the beginning.
     pub(super) fn start(&self, feed: &WorldFeed) -> Learned {
-        if !self.policy.is_trained() {
+        if !self.setting.trained || !self.policy.is_trained() {
             return self.policy.start();
         }
         let phases = &self.setting.phases;

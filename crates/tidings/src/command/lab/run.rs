@@ -134,7 +134,7 @@ fn setting(args: &Args, world: &World, bounds: Bounds) -> Result<Setting, Failur
         Hints::Exact => HintReading::Exact,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(Setting { phases, bounds, hints, zone_secs: args.timezone, threads })
+    Ok(Setting { bounds, hints, zone_secs: args.timezone, threads, ..Setting::new(phases) })
 }
 
 struct PollsOut {

@@ -1,0 +1,66 @@
+//! An engine over a world: its clock stands still while anything is under way and then moves to
+//! the next moment at which there is something to do.
+
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Clock, Engine, Gaps, Settings, Watch};
+use feed::{FeedUrl, Time};
+use fetch::Fetcher;
+use lab::World;
+use store::{Mode, NewFeed, Store};
+
+use crate::publisher;
+
+/// Polls every feed of the world from `start` to `end`; the times of all polls, feed by feed.
+pub async fn polls(
+    world: &Arc<World>,
+    settings: Settings,
+    start: Time,
+    end: Time,
+) -> Vec<Vec<Time>> {
+    let clock = Clock::manual(start);
+    let address = publisher::serve(Arc::clone(world), clock.clone()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    // Each feed has a domain of its own, so that no feed waits for another.
+    let host = |number: usize| format!("f{number}.test");
+    let feeds: Vec<NewFeed> = (0..world.feeds.len())
+        .map(|number| {
+            let url = format!("http://{}:{}/{number}", host(number), address.port());
+            let url = FeedUrl::parse(&url).unwrap();
+            NewFeed { url, title: None, site: None, tags: Vec::new() }
+        })
+        .collect();
+    let ids: Vec<_> =
+        store.add_feeds(&feeds, start).unwrap().into_iter().map(|added| added.id).collect();
+
+    let mut fetch = fetch::Settings::new("https://example.org/about");
+    fetch.allow_private = true;
+    for number in 0..world.feeds.len() {
+        fetch.resolve.insert(host(number), vec![Ipv4Addr::LOCALHOST.into()]);
+    }
+    let fetcher = Fetcher::new(fetch).unwrap();
+    let gaps = Gaps { default: Duration::ZERO, by_domain: HashMap::new() };
+    let settings = Settings { gaps, follow_hints: false, ..settings };
+    let engine =
+        Engine::start(store.clone(), fetcher, clock.clone(), settings, Watch::All).unwrap();
+    while clock.now() <= end {
+        let figures = engine.figures();
+        if figures.in_flight == 0 && figures.waiting == 0 && figures.wake_at > clock.now() {
+            clock.set(figures.wake_at);
+        }
+        tokio::time::sleep(Duration::from_micros(200)).await;
+    }
+    engine.stop().await;
+    let times = |id| {
+        let mut polls = store.polls(id, 500).unwrap();
+        assert!(polls.len() < 500, "only so many polls are kept; make the test shorter");
+        assert!(polls.iter().all(|p| p.outcome.is_success()), "{polls:#?}");
+        polls.reverse();
+        polls.iter().map(|p| p.at).filter(|at| *at <= end).collect()
+    };
+    ids.into_iter().map(times).collect()
+}

@@ -1,0 +1,111 @@
+//! The engine and the lab get the same world and must make the same polls at the same seconds: one
+//! through a store, sockets and a parser, the other over an array.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Settings;
+use feed::Time;
+use lab::{Chance, Phases, Progress, Setting, World, WorldFeed};
+use polling::{Bounds, PolicySpec};
+
+use crate::live;
+
+const DAY: Duration = Duration::from_secs(86_400);
+const START: Time = Time::from_secs(1_700_000_000);
+
+/// Rhythms that take policies through their cases: steady, bursts, mornings only, hardly ever,
+/// several at one second, more than the window holds.
+fn world() -> World {
+    let mut chance = Chance::new(7, 0);
+    let secs = |from: i64, gap: usize, chance: &mut Chance| {
+        let (mut times, mut at) = (Vec::new(), from);
+        while at < 86_400 * 3 {
+            times.push(at);
+            at += 1 + chance.below(2 * gap) as i64;
+        }
+        times
+    };
+    let day = 86_400;
+    let steady = secs(-4 * day, 5400, &mut chance);
+    let busy = secs(-day, 240, &mut chance);
+    let rare = secs(-30 * day, 130_000, &mut chance);
+    let morning: Vec<i64> = secs(-9 * day, 1800, &mut chance)
+        .into_iter()
+        .filter(|s| (s + START.secs()).rem_euclid(day) < day / 4)
+        .collect();
+    let bursts: Vec<i64> = (-9..9).flat_map(|i| (0..6).map(move |n| i * 40_000 + n * 45)).collect();
+    let batches: Vec<i64> = (-9..9).flat_map(|i| [i * 30_011; 4]).collect();
+    let feeds = [steady, busy, rare, morning, bursts, batches];
+    let feeds = feeds.into_iter().enumerate().map(|(number, times)| {
+        let times = times.into_iter().map(|s| Time::from_secs(START.secs() + s)).collect();
+        WorldFeed::new(&number.to_string(), times)
+    });
+    let feeds: Vec<WorldFeed> = feeds.collect();
+    let domains = (0..feeds.len()).map(|feed| vec![feed]).collect();
+    World { feeds, window: 12, domains }
+}
+
+fn bounds() -> Bounds {
+    let mut bounds = Bounds::EVALUATION;
+    bounds.alpha = Duration::from_secs(15 * 60);
+    bounds.beta = DAY / 2;
+    bounds
+}
+
+async fn compare(specs: &[&str]) {
+    let world = Arc::new(world());
+    let phases = Phases::over(&world, Some(START), Duration::ZERO, DAY * 2, false).unwrap();
+    let setting = Setting { bounds: bounds(), trained: false, ..Setting::new(phases) };
+    for text in specs {
+        let spec: PolicySpec = text.parse().unwrap();
+        let mut simulated = Vec::new();
+        let mut tell = |_: &WorldFeed, polls: &[Time]| {
+            simulated.push(polls.to_vec());
+            Ok::<(), std::convert::Infallible>(())
+        };
+        let progress = Progress::default();
+        lab::run_and_tell(&world, &spec, &setting, &progress, Some(&mut tell)).unwrap();
+        let settings = Settings { policy: spec, bounds: bounds(), ..Settings::new() };
+        let live = live::polls(&world, settings, START, phases.end()).await;
+        assert_eq!(live.len(), simulated.len());
+        for (number, (live, simulated)) in live.iter().zip(&simulated).enumerate() {
+            assert!(live.len() > 3, "{text}, feed {number}: hardly a poll");
+            assert_eq!(live, simulated, "{text}, feed {number}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn simple_policies_make_the_same_polls_live_and_in_the_lab() {
+    compare(&[
+        "fix:1h",
+        "fix-learned-w",
+        "fix-learned-a",
+        "adaptive-ttl:0.1",
+        "lru-2",
+        "mavsync",
+        "mavsync:kappa=5s",
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn policies_that_learn_make_the_same_polls_live_and_in_the_lab() {
+    compare(&["indhist:0.7", "indhist-ttl:0.7,0.1,1h,2", "indhist-agg:0.7,0.5", "lihz:1.0"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rules_of_running_systems_make_the_same_polls_live_and_in_the_lab() {
+    compare(&[
+        "advarss",
+        "advarss-hybrid",
+        "window-share:0.8",
+        "window-share:0.8,periodic",
+        "window-left:3",
+        "entry-frequency",
+        "empirical",
+        "adaptive-fetch",
+    ])
+    .await;
+}
