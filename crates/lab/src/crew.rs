@@ -12,15 +12,33 @@ pub(crate) fn share<T: Send, K: Send + Default>(
     threads: usize,
     work: impl Fn(usize, &mut K) -> T + Sync,
 ) -> (Vec<T>, Vec<K>) {
+    share_by(BATCH, n, threads, work)
+}
+
+/// The same for few large pieces of work, that are taken one at a time.
+pub(crate) fn share_singly<T: Send>(
+    n: usize,
+    threads: usize,
+    work: impl Fn(usize, &mut ()) -> T + Sync,
+) -> Vec<T> {
+    share_by(1, n, threads, work).0
+}
+
+fn share_by<T: Send, K: Send + Default>(
+    batch: usize,
+    n: usize,
+    threads: usize,
+    work: impl Fn(usize, &mut K) -> T + Sync,
+) -> (Vec<T>, Vec<K>) {
     let next = AtomicUsize::new(0);
     let toil = || {
         let (mut done, mut kept) = (Vec::new(), K::default());
         loop {
-            let first = next.fetch_add(BATCH, Ordering::Relaxed);
+            let first = next.fetch_add(batch, Ordering::Relaxed);
             if first >= n {
                 return (done, kept);
             }
-            for i in first..n.min(first + BATCH) {
+            for i in first..n.min(first + batch) {
                 done.push((i, work(i, &mut kept)));
             }
         }

@@ -9,11 +9,13 @@
 //! - [`run()`]: one policy through one world, within [`Phases`]; what came of it is a [`Run`].
 //! - [`quality`]: one figure for delay, cost and recall together.
 //! - [`matching`]: the same number of polls for every policy.
+//! - [`budget`]: one strategy through one world, under a budget.
 //! - [`cycles`]: the world of the 2steps paper and its table.
 //! - [`stats`]: what a trace holds.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
 //! - [`Chance`]: the seeded source of chance.
 
+pub mod budget;
 mod chance;
 mod crew;
 pub mod cycles;

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use feed::Time;
+use lab::budget::Allowance;
 use lab::quality::{ModeWeights, Weights};
+use polling::budget::{Estimator, Strategy};
 
 use super::duration;
 
@@ -13,6 +15,11 @@ use super::duration;
 pub enum Lab {
     /// Replay a trace under policies: what each would have cost, and how late it would have been
     Run(Run),
+    /// Replay a trace under a budget: how strategies would have spent it
+    Budget(Budget),
+    /// Reproduce a published table
+    #[command(subcommand)]
+    Table(Table),
     /// Normalise delay, cost and recall of a table, and give each policy one figure
     Quality(Quality),
     /// What a trace holds: gaps, rates, update patterns, shapes, periodicity
@@ -91,6 +98,46 @@ pub struct Run {
     pub json: bool,
 }
 
+#[derive(Debug, Args)]
+pub struct Budget {
+    #[command(flatten)]
+    pub traces: Traces,
+    /// A strategy, e.g. `two-steps`, `min-delay` (repeatable)
+    #[arg(long = "strategy", required = true, value_name = "NAME", num_args = 1..)]
+    pub strategies: Vec<Strategy>,
+    /// How many polls per how long, e.g. `1000/1h`
+    #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
+    pub budget: Allowance,
+    /// What the strategies believe of the feeds
+    #[arg(long, value_name = "NAME", default_value = "periodic")]
+    pub estimator: Estimator,
+    /// The time between two plans
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10m")]
+    pub cycle: Duration,
+    #[command(flatten)]
+    pub times: Times,
+    /// The training phase
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "14d")]
+    pub train: Duration,
+    /// The test phase
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "20d")]
+    pub test: Duration,
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Table {
+    /// Table 2 of the 2steps paper, ours beside the published
+    TwoSteps {
+        #[arg(long, value_name = "N", default_value_t = 200)]
+        #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
+        seeds: u64,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
 #[derive(Clone, Copy, Debug, Args)]
 pub struct QualityWeights {
     /// How much delay, polls per entry and recall count
@@ -165,6 +212,15 @@ fn zone(text: &str) -> Result<i32, String> {
         _ => Err(refuse()),
     };
     Ok(sign * (number(hours, 14)? * 3600 + number(minutes, 59)? * 60))
+}
+
+/// `1000/1h`.
+fn allowance(text: &str) -> Result<Allowance, String> {
+    let refuse = || "not a budget; write polls and a time: 1000/1h".to_owned();
+    let (polls, per) = text.split_once('/').ok_or_else(refuse)?;
+    let polls: usize = polls.parse().map_err(|_| refuse())?;
+    let per = polling::parse_duration(per).map_err(|e| e.to_string())?;
+    if polls == 0 || per.is_zero() { Err(refuse()) } else { Ok(Allowance { polls, per }) }
 }
 
 fn weights(text: &str) -> Result<Weights, String> {

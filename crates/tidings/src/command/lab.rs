@@ -1,22 +1,31 @@
 //! `tidings lab`: replay the world, measure, compare. The lab computes; here files are opened and
 //! results printed.
 
+mod budget;
 mod files;
 mod progress;
 mod quality;
 mod run;
 mod stats;
 mod synth;
+mod table;
 mod tables;
 
-use crate::args::lab::Lab;
+use crate::args::lab::{Lab, Table};
 use crate::failure::Failure;
 
 pub fn run(command: Lab) -> Result<(), Failure> {
     match command {
         Lab::Run(args) => run::run(&args),
+        Lab::Budget(args) => budget::run(&args),
+        Lab::Table(Table::TwoSteps { seeds, json }) => table::two_steps(seeds, json),
         Lab::Quality(args) => quality::run(&args),
         Lab::Stats { traces, json } => stats::run(&traces, json),
         Lab::Synth(args) => synth::run(&args),
     }
+}
+
+/// As many threads as the machine has cores.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -133,7 +133,7 @@ fn setting(args: &Args, world: &World, bounds: Bounds) -> Result<Setting, Failur
         Hints::Lower => HintReading::LowerBound,
         Hints::Exact => HintReading::Exact,
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = super::threads();
     Ok(Setting { bounds, hints, zone_secs: args.timezone, threads, ..Setting::new(phases) })
 }
 

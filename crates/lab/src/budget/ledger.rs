@@ -1,0 +1,101 @@
+//! What a strategy's polls brought, added up over all feeds.
+
+use feed::Time;
+use polling::budget::Strategy;
+
+use crate::{Sight, WorldFeed};
+
+/// What came of one strategy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spent {
+    pub strategy: Strategy,
+    /// Without the first poll of each feed.
+    pub polls: u64,
+    pub found: u64,
+    pub missed: u64,
+    pub open: u64,
+    /// Entries found of all that appeared.
+    pub completeness: Option<f64>,
+    /// The mean share of a window that is known, over feeds and cycles.
+    pub window_freshness: Option<f64>,
+    /// In seconds.
+    pub delay: Option<f64>,
+    pub delay_sd: Option<f64>,
+    pub delay_max: Option<f64>,
+    /// √ of the mean squared difference of believed and real divergence, mean over the cycles.
+    pub divergence_error: Option<f64>,
+}
+
+/// Sums so far.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    polls: u64,
+    found: u64,
+    n_delays: u64,
+    delay_ms: u64,
+    delay_ms_max: u64,
+    /// Seconds², for the standard deviation.
+    delay_squares: f64,
+    cycles_fresh: u64,
+    fresh: f64,
+    cycles_judged: u64,
+    errors: f64,
+}
+
+impl Ledger {
+    /// Takes in a poll that was just made.
+    pub(super) fn poll(
+        &mut self,
+        feed: &WorldFeed,
+        sight: &Sight<'_>,
+        counts_from: Time,
+        at: Time,
+    ) {
+        self.polls += 1;
+        for entry in sight.found().filter(|entry| feed.visible()[*entry] > counts_from) {
+            self.found += 1;
+            if feed.claim(entry).is_none() {
+                continue;
+            }
+            let ms = at.millis_since(feed.visible()[entry]).unsigned_abs();
+            self.n_delays += 1;
+            self.delay_ms += ms;
+            self.delay_ms_max = self.delay_ms_max.max(ms);
+            self.delay_squares += (ms as f64 / 1000.0).powi(2);
+        }
+    }
+
+    pub(super) fn divergence(&mut self, squares: f64, n: usize) {
+        if n > 0 {
+            self.cycles_judged += 1;
+            self.errors += (squares / n as f64).sqrt();
+        }
+    }
+
+    pub(super) fn freshness(&mut self, sum: f64, n: usize) {
+        if n > 0 {
+            self.cycles_fresh += 1;
+            self.fresh += sum / n as f64;
+        }
+    }
+
+    pub(super) fn close(self, strategy: Strategy, appeared: u64, open: u64) -> Spent {
+        let mean = |sum: f64, n: u64| (n > 0).then(|| sum / n as f64);
+        let delay = mean(self.delay_ms as f64 / 1000.0, self.n_delays);
+        let squares = mean(self.delay_squares, self.n_delays);
+        let variance = delay.zip(squares).map(|(mean, squares)| (squares - mean * mean).max(0.0));
+        Spent {
+            strategy,
+            polls: self.polls,
+            found: self.found,
+            missed: appeared.saturating_sub(self.found + open),
+            open,
+            completeness: mean(self.found as f64, appeared),
+            window_freshness: mean(self.fresh, self.cycles_fresh),
+            delay,
+            delay_sd: variance.map(f64::sqrt),
+            delay_max: (self.n_delays > 0).then(|| self.delay_ms_max as f64 / 1000.0),
+            divergence_error: mean(self.errors, self.cycles_judged),
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `tidings lab budget`: strategies over a trace, each with the same polls to spend.
+
+use lab::Phases;
+use lab::budget::{BudgetSetting, Spent, spend_all};
+use serde_json::{Value, json};
+
+use super::files::read_world;
+use super::run::trace_json;
+use super::tables::{self, Column, Good, count, share, spoken};
+use crate::args::lab::Budget;
+use crate::failure::{Failure, input_error};
+use crate::output::{print_json, spinner};
+
+pub fn run(args: &Budget) -> Result<(), Failure> {
+    if args.cycle.is_zero() || args.cycle > args.test {
+        let message = "a cycle is longer than nothing and no longer than the test phase";
+        return Err(input_error(format!("--cycle: {message}")));
+    }
+    let world = read_world(&args.traces, args.times.window)?;
+    let phases = Phases::over(&world, args.times.start, args.train, args.test, false);
+    let phases = phases.map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
+    let setting = BudgetSetting {
+        phases,
+        allowance: args.budget,
+        cycle: args.cycle,
+        estimator: args.estimator,
+        true_counts: false,
+    };
+    let waiting = spinner("spending");
+    let spent = spend_all(&world, &args.strategies, &setting, super::threads());
+    waiting.finish_and_clear();
+    if args.json {
+        let runs = spent.iter().map(to_json).collect::<Vec<_>>();
+        return print_json(&json!({ "trace": trace_json(&world, &phases), "runs": runs }));
+    }
+    println!(
+        "{} polls per {}, planned every {}; beliefs: {}; * marks the best of a column\n",
+        count(args.budget.polls as f64),
+        polling::spoken(args.budget.per),
+        polling::spoken(args.cycle),
+        args.estimator,
+    );
+    print(&spent);
+    Ok(())
+}
+
+fn to_json(spent: &Spent) -> Value {
+    json!({
+        "strategy": spent.strategy.word(),
+        "polls": spent.polls,
+        "found": spent.found,
+        "missed": spent.missed,
+        "open": spent.open,
+        "completeness": spent.completeness,
+        "window_freshness": spent.window_freshness,
+        "delay_seconds": spent.delay,
+        "delay_sd_seconds": spent.delay_sd,
+        "delay_max_seconds": spent.delay_max,
+        "divergence_error": spent.divergence_error,
+    })
+}
+
+fn print(spent: &[Spent]) {
+    let names: Vec<String> = spent.iter().map(|s| s.strategy.to_string()).collect();
+    let column = |name, good, of: fn(&Spent) -> Option<f64>, show| Column {
+        name,
+        good,
+        values: spent.iter().map(of).collect(),
+        show,
+    };
+    let number: fn(f64) -> String = |x| format!("{x:.2}");
+    let columns = [
+        column("Polls", Good::Neither, |s| Some(s.polls as f64), count),
+        column("Completeness", Good::Large, |s| s.completeness, share),
+        column("Window freshness", Good::Large, |s| s.window_freshness, share),
+        column("Delay", Good::Small, |s| s.delay, spoken),
+        column("± (sd)", Good::Small, |s| s.delay_sd, spoken),
+        column("Longest", Good::Small, |s| s.delay_max, spoken),
+        column("Missed", Good::Small, |s| Some(s.missed as f64), count),
+        column("Divergence error", Good::Small, |s| s.divergence_error, number),
+    ];
+    tables::print("Strategy", &names, &columns);
+}
