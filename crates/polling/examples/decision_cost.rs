@@ -103,7 +103,12 @@ fn verdict(found: f64, target: f64) -> &'static str {
 }
 
 fn main() {
-    let n = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
+    let argument = |i| std::env::args().nth(i);
+    let n = argument(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
+    if let Some(Ok(strategy)) = argument(2).map(|name| name.parse()) {
+        planning::measure(strategy, n, argument(3).as_deref() == Some("true"));
+        return;
+    }
     println!(
         "{:<28} {:>8} {:>8} {:>11} {:>7} {:>5}",
         "policy", "wish ns", "learn ns", "decision ns", "target", ""

@@ -29,6 +29,7 @@ mod running;
 mod saturation;
 pub mod schedule;
 pub mod search;
+mod stored;
 mod strategy;
 mod timetable;
 pub mod top_k_utility;

@@ -82,14 +82,17 @@ impl Rhythm {
         self.points = points.iter().map(|p| (p * 1000.0) as u32).collect();
     }
 
-    /// The next look after the one at `last`.
-    pub(crate) fn next(&self, last: Time) -> Option<Time> {
+    /// The next look after the one at `last`, which was due at `due`. A look that came a little late,
+    /// since plans are made in cycles, does not delay the ones after it.
+    pub(crate) fn next(&self, due: Time, last: Time) -> Option<Time> {
         if self.looks <= 0.0 {
             return None;
         }
         let Some(&first) = self.points.first() else {
-            let gap_ms = (DAY_MS as f64 / self.looks.max(1.0 / DAYS_MAX)).max(1000.0);
-            return Some(last.shifted(gap_ms as i64));
+            let gap_ms = (DAY_MS as f64 / self.looks.max(1.0 / DAYS_MAX)).max(1000.0) as i64;
+            let late_ms = last.millis_since(due);
+            let from = if (0..gap_ms / 2).contains(&late_ms) { due } else { last };
+            return Some(from.shifted(gap_ms));
         };
         let midnight = last.millis().div_euclid(DAY_MS).saturating_mul(DAY_MS);
         let at = |point: u32| midnight.saturating_add(point.into());
@@ -122,12 +125,12 @@ mod tests {
         for (looks, days) in [(1.0, 1), (0.5, 2), (0.01, 28)] {
             rhythm.allot(looks, 1);
             rhythm.schedule(&morning());
-            let next = rhythm.next(nine(5)).unwrap();
+            let next = rhythm.next(nine(5), nine(5)).unwrap();
             assert!(next.since(nine(5 + days)).as_secs() < 10, "{looks} {next}");
             assert!(nine(5 + days).since(next).as_secs() < 10, "{looks} {next}");
         }
-        assert_eq!(Rhythm::even(0.0).next(nine(5)), None);
-        assert_eq!(Rhythm::even(f64::NAN).next(nine(5)), None);
+        assert_eq!(Rhythm::even(0.0).next(nine(5), nine(5)), None);
+        assert_eq!(Rhythm::even(f64::NAN).next(nine(5), nine(5)), None);
     }
 
     #[test]
@@ -144,6 +147,9 @@ mod tests {
         assert!(rhythm.points.is_empty());
         rhythm.allot(500.0, 500);
         rhythm.schedule(&morning());
-        assert_eq!(rhythm.next(Time::from_secs(0)), Some(Time::from_millis(172_800)));
+        let at = Time::from_millis;
+        assert_eq!(rhythm.next(at(0), at(0)), Some(at(172_800)));
+        assert_eq!(rhythm.next(at(0), at(60_000)), Some(at(172_800)), "a little late");
+        assert_eq!(rhythm.next(at(0), at(90_000)), Some(at(262_800)), "it must have been held");
     }
 }

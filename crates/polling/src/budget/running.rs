@@ -152,7 +152,7 @@ impl Planner {
     }
 
     /// Goes on from stored [`progress`](Planner::progress); bytes that no version wrote change
-    /// nothing.
+    /// nothing. Under an allocation each feed's rhythm begins anew, from its last poll.
     pub fn resume(&mut self, progress: &[u8]) {
         let mut reader = Reader(progress);
         let mut read = || -> Option<(f64, u64, Allowance)> {

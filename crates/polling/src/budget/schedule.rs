@@ -88,8 +88,11 @@ pub fn near(curve: &Curve, m: usize) -> Vec<f64> {
     if m <= FEW {
         return best(curve, m);
     }
+    if m > GROWN_MAX {
+        return settled(curve, by_density(curve, m.min(POINTS_MAX)), NEAR);
+    }
     let mut grown = Vec::new();
-    while grown.len() < m.min(POINTS_MAX) {
+    while grown.len() < m {
         grown = with_one_more(curve, &grown);
     }
     let starts = [by_density(curve, grown.len()), grown];

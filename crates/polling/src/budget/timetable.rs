@@ -35,9 +35,11 @@ const CHANGES_WAIT: Duration = Duration::from_secs(3600);
 /// Until then a feed that came is looked at hourly.
 const LOOKS_MEANWHILE: f64 = 24.0;
 
+/// Before everything: what was never looked at is due since then.
+const NEVER: Time = Time::from_millis(i64::MIN);
 /// Searching the points of a day takes a millisecond, so the searches of all feeds are spread over
 /// this time, in seconds.
-const SEARCHES_SPREAD: f64 = 16.0 * 3600.0;
+const SEARCHES_SPREAD: f64 = 20.0 * 3600.0;
 /// Searches that are always possible at once, and per second: a few thousand feeds never wait.
 const SEARCHES: (f64, f64) = (1000.0, 10.0);
 
@@ -53,6 +55,8 @@ pub(crate) struct Timetable {
     due: BinaryHeap<Reverse<(Time, u32, u32)>>,
     /// Stale entries of the heap carry an older number.
     keyed: Vec<u32>,
+    /// When the last look at each feed was due.
+    taken: Vec<Time>,
     /// Searches for points that may be made now, and when that was reckoned.
     searches: (f64, Time),
 }
@@ -60,12 +64,13 @@ pub(crate) struct Timetable {
 impl Timetable {
     pub(crate) fn new(limits: Limits) -> Timetable {
         Timetable {
-            made_at: Time::from_millis(i64::MIN),
+            made_at: NEVER,
             limits,
             changed: true,
             rhythms: Vec::new(),
             due: BinaryHeap::new(),
             keyed: Vec::new(),
+            taken: Vec::new(),
             searches: (SEARCHES.0, Time::from_millis(i64::MAX)),
         }
     }
@@ -92,6 +97,7 @@ impl Timetable {
         let points = points(strategy, &looks);
         self.rhythms.resize(feeds.len(), Rhythm::default());
         self.keyed.resize(feeds.len(), 0);
+        self.taken.resize(feeds.len(), NEVER);
         for (feed, rhythm) in self.rhythms.iter_mut().enumerate() {
             rhythm.allot(looks[feed], points.as_ref().map_or(0, |points| points[feed]));
         }
@@ -120,6 +126,7 @@ impl Timetable {
             let feed = feed as usize;
             if self.keyed[feed] == keyed {
                 self.keyed[feed] = keyed.wrapping_add(1);
+                self.taken[feed] = at;
                 chosen.push(feed);
             }
         }
@@ -129,7 +136,7 @@ impl Timetable {
     /// A feed never polled is due at once, unless it never is.
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
         let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.looks() > 0.0)?;
-        tracked.last.map_or(Some(Time::from_millis(i64::MIN)), |last| rhythm.next(last))
+        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last))
     }
 
     /// When a feed is due, and how often a day it is looked at.
@@ -142,6 +149,7 @@ impl Timetable {
         if self.rhythms.len() <= feed {
             self.rhythms.resize(feed + 1, Rhythm::even(LOOKS_MEANWHILE));
             self.keyed.resize(feed + 1, 0);
+            self.taken.resize(feed + 1, NEVER);
             self.changed = true;
         }
         self.keyed[feed] = self.keyed[feed].wrapping_add(1);

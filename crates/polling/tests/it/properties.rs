@@ -36,7 +36,7 @@ pub const POLICIES: [&str; 23] = [
 pub type Poll = (u64, u8, Vec<i64>, bool);
 
 /// Ages in seconds: equal ones, from the future, years ago, before all calendars.
-fn ages() -> impl Strategy<Value = Vec<i64>> {
+pub fn ages() -> impl Strategy<Value = Vec<i64>> {
     let age = prop_oneof![
         4 => 0_i64..100_000,
         2 => Just(0_i64),
@@ -65,9 +65,19 @@ pub fn drive(
     policy: &Policy,
     bounds: &Bounds,
     polls: &[Poll],
+    check: impl FnMut(&Observation<'_>, &Learned, polling::Wish),
+) -> Learned {
+    drive_from(policy.start(), policy, bounds, polls, check)
+}
+
+/// The same from what is known already.
+pub fn drive_from(
+    mut learned: Learned,
+    policy: &Policy,
+    bounds: &Bounds,
+    polls: &[Poll],
     mut check: impl FnMut(&Observation<'_>, &Learned, polling::Wish),
 ) -> Learned {
-    let mut learned = policy.start();
     let mut at = Time::from_secs(1_300_000_000);
     let mut window: Vec<Time> = Vec::new();
     for (gap, outcome, ages, partial) in polls {

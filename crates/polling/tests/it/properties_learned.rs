@@ -1,12 +1,14 @@
-//! Learned state: small, stored and read back without loss, reproduced by replay, and never trusted.
+//! Learned state: small, stored and read back without loss, reproduced by replay, never trusted;
+//! and what was trained keeps its bounds.
 
 use std::time::Duration;
 
 use feed::Time;
+use polling::policy::Training;
 use polling::{Bounds, Learned, Policy};
 use proptest::prelude::*;
 
-use crate::properties::{POLICIES, bounds, drive, polls};
+use crate::properties::{POLICIES, ages, bounds, drive, drive_from, polls};
 
 /// Those that may take 64 bytes at most.
 const SIMPLE: [&str; 8] = [
@@ -68,6 +70,31 @@ proptest! {
                 let wish = other.wish(&learned, &o, &Bounds::EVALUATION);
                 assert!(wish.at > at, "{other}");
             }
+        }
+    }
+
+    /// Any history, any zone, any period of training, also an empty one.
+    #[test]
+    fn trained_policies_keep_their_bounds_whatever_the_history(
+        ages in prop::collection::vec(ages(), 0..8),
+        span in -1000_i64..40_000_000,
+        zone_secs in -50_400_i32..50_401,
+        bounds in bounds(),
+        polls in polls(),
+    ) {
+        let end = Time::from_secs(1_300_000_000);
+        let shift = |age: &i64| end.shifted(-age.saturating_mul(1000));
+        let mut history: Vec<Time> = ages.iter().flatten().map(shift).collect();
+        history.sort_unstable();
+        let start = end.shifted(-span * 1000);
+        for spec in ["indhist:0.7", "indhist:9,week", "indhist-ttl:0.7,3,24h,2", "lihz:0.3"] {
+            let policy: Policy = spec.parse().expect("known");
+            let training = Training { history: &history, start, end, zone_secs };
+            let learned = policy.train(&training);
+            drive_from(learned, &policy, &bounds, &polls, |o, _, wish| {
+                let interval = wish.at.since(o.at);
+                assert!(interval >= bounds.alpha && interval <= bounds.beta, "{spec} {interval:?}");
+            });
         }
     }
 }
