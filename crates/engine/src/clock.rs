@@ -61,7 +61,7 @@ impl Clock {
         let real = match self {
             Clock::System => ahead,
             Clock::Fast { speed, .. } => ahead.div_f64(*speed),
-            Clock::Manual(_) => ahead.min(Duration::from_millis(5)),
+            Clock::Manual(_) => ahead.min(Duration::from_millis(1)),
         };
         tokio::time::sleep(real.min(SLEEP_MAX)).await;
     }

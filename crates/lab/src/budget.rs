@@ -26,6 +26,7 @@
 //! assert_eq!((spent.polls, spent.found, spent.missed), (48, 24, 0));
 //! ```
 
+mod as_live;
 mod belief;
 mod ledger;
 mod oracle;
@@ -36,6 +37,7 @@ use feed::Time;
 use polling::budget::{Estimator, Planner, Strategy, Tracked};
 
 use crate::{Phases, Sight, World};
+pub use as_live::{LiveBudget, polls_as_live};
 use belief::Belief;
 use ledger::Ledger;
 pub use ledger::Spent;

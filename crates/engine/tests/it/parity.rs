@@ -4,9 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Settings;
+use engine::{BudgetRule, Settings};
 use feed::Time;
+use lab::budget::{LiveBudget, polls_as_live};
 use lab::{Chance, Phases, Progress, Setting, World, WorldFeed};
+use polling::budget::{Budget, Strategy};
 use polling::{Bounds, PolicySpec};
 
 use crate::live;
@@ -108,4 +110,28 @@ async fn rules_of_running_systems_make_the_same_polls_live_and_in_the_lab() {
         "adaptive-fetch",
     ])
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strategies_make_the_same_polls_live_and_in_the_lab() {
+    let world = Arc::new(world());
+    let end = START + DAY / 2;
+    for strategy in Strategy::ALL {
+        let budget: Budget = "9/1h".parse().unwrap();
+        let rule = BudgetRule { strategy, ..BudgetRule::new(budget) };
+        let simulated = LiveBudget {
+            budget,
+            strategy,
+            model: rule.model,
+            cycle: Duration::from_secs(60),
+            alpha: bounds().alpha,
+        };
+        let simulated = polls_as_live(&world, &simulated, START, end);
+        let settings = Settings { budget: Some(rule), bounds: bounds(), ..Settings::new() };
+        let live = live::polls(&world, settings, START, end).await;
+        assert!(live.iter().map(Vec::len).sum::<usize>() > 20, "{strategy}: hardly a poll");
+        for (number, (live, simulated)) in live.iter().zip(&simulated).enumerate() {
+            assert_eq!(live, simulated, "{strategy}, feed {number}");
+        }
+    }
 }

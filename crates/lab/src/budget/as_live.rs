@@ -1,0 +1,52 @@
+//! A budget spent as an instance spends it from its first moment: first polls are paid for, and no
+//! feed is planned for before its shortest interval is over.
+//!
+//! [`spend`](super::spend()) compares strategies, with the first poll of every feed given away; this
+//! one is the mirror of the live loop, and a test holds the two against each other.
+
+use std::time::Duration;
+
+use feed::Time;
+use polling::budget::{Budget, Planner, Strategy, Tracked};
+use polling::model::ModelKind;
+
+use crate::{Sight, World};
+
+/// What an instance is told.
+#[derive(Clone, Copy, Debug)]
+pub struct LiveBudget {
+    pub budget: Budget,
+    pub strategy: Strategy,
+    pub model: ModelKind,
+    /// The time between two plans.
+    pub cycle: Duration,
+    /// The shortest interval between two polls of a feed.
+    pub alpha: Duration,
+}
+
+/// The polls of each feed of the world, from `start` to `end`.
+pub fn polls_as_live(world: &World, rule: &LiveBudget, start: Time, end: Time) -> Vec<Vec<Time>> {
+    let mut planner = Planner::new(rule.strategy, rule.cycle);
+    planner.set_budget(Some(rule.budget));
+    let mut sights: Vec<Sight<'_>> = world.feeds.iter().map(|f| Sight::new(world, f)).collect();
+    for feed in &world.feeds {
+        let number =
+            planner.track(Tracked { weight: feed.weight, ..Tracked::new(rule.model.start()) });
+        planner.hold(number, start);
+    }
+    let mut polls = vec![Vec::new(); world.feeds.len()];
+    let mut now = start;
+    while now <= end {
+        for number in planner.spend(now) {
+            let sight = &mut sights[number];
+            sight.poll(now);
+            polls[number].push(now);
+            if let Some(seen) = sight.observation() {
+                planner.observe(number, &seen);
+                planner.hold(number, now + rule.alpha);
+            }
+        }
+        now = now + rule.cycle;
+    }
+    polls
+}
