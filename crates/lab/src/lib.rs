@@ -12,6 +12,7 @@
 //! - [`budget`]: one strategy through one world, under a budget.
 //! - [`cycles`]: the world of the 2steps paper and its table.
 //! - [`stats`]: what a trace holds.
+//! - [`own`]: an instance's own recorded polls as a trace.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
 //! - [`Chance`]: the seeded source of chance.
 
@@ -23,6 +24,7 @@ mod delay;
 mod exact;
 pub mod matching;
 mod measure;
+pub mod own;
 mod phases;
 pub mod quality;
 mod run;

@@ -155,18 +155,6 @@ impl Store {
             Ok(counts)
         })
     }
-
-    /// Publication times (repaired) and seen times of all a feed's entries that are remembered,
-    /// in the order of publication: the feed's own history as a trace.
-    pub fn entry_times(&self, feed: FeedId) -> Result<Vec<(Time, Time)>, StoreError> {
-        self.read(|conn| {
-            let sql = "select published_at, seen_at from entry_keys where feed = $1 \
-                       order by published_at, seen_at";
-            let mut statement = conn.prepare_cached(sql)?;
-            let rows = statement.query_map([feed.0], |row| Ok((time(row, 0)?, time(row, 1)?)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-    }
 }
 
 fn rows(

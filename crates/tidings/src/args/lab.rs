@@ -9,7 +9,7 @@ use lab::budget::Allowance;
 use lab::quality::{ModeWeights, Weights};
 use polling::budget::{Estimator, Strategy};
 
-use super::duration;
+use super::{Place, duration};
 
 #[derive(Debug, Subcommand)]
 pub enum Lab {
@@ -31,6 +31,27 @@ pub enum Lab {
     },
     /// Write a synthetic population after the published distributions as a trace
     Synth(Synth),
+    /// Write the instance's own recorded history as a trace
+    ExportTrace {
+        /// A file; `.gz` is gzip, `-` standard output
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// What other policies and budgets would have brought on the own feeds
+    WhatIf(WhatIf),
+}
+
+#[derive(Debug, Args)]
+pub struct WhatIf {
+    /// As many polls as this budget allows, instead of as many as now
+    #[arg(long, value_name = "N/DURATION")]
+    pub budget: Option<polling::budget::Budget>,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
 }
 
 #[derive(Debug, Args)]

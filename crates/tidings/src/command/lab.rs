@@ -2,7 +2,9 @@
 //! results printed.
 
 mod budget;
+mod export_trace;
 mod files;
+mod history;
 mod progress;
 mod quality;
 mod run;
@@ -10,6 +12,7 @@ mod stats;
 mod synth;
 mod table;
 mod tables;
+mod what_if;
 
 use crate::args::lab::{Lab, Table};
 use crate::failure::Failure;
@@ -22,6 +25,8 @@ pub fn run(command: Lab) -> Result<(), Failure> {
         Lab::Quality(args) => quality::run(&args),
         Lab::Stats { traces, json } => stats::run(&traces, json),
         Lab::Synth(args) => synth::run(&args),
+        Lab::ExportTrace { out, place } => export_trace::run(&out, &place),
+        Lab::WhatIf(args) => what_if::run(&args),
     }
 }
 

@@ -1,0 +1,25 @@
+//! `tidings lab export-trace`: the instance's own recorded history as a trace.
+
+use std::path::Path;
+
+use super::files::Output;
+use super::history;
+use crate::args::Place;
+use crate::failure::{Failure, failed};
+use crate::{access, config};
+
+pub fn run(out: &Path, place: &Place) -> Result<(), Failure> {
+    let config = config::read_offline(place)?;
+    let feeds = history::read(&access::read(&config)?)?;
+    let n_entries: usize = feeds.iter().map(|own| own.rows.len()).sum();
+    if n_entries == 0 {
+        let what = "nothing was recorded yet; poll some feeds first (`tidings run`)";
+        return Err(failed(what.to_owned()));
+    }
+    let mut file = Output::create(out)?;
+    let written = history::write(&feeds, &mut file);
+    written.map_err(|e| failed(format!("{}: cannot be written: {e}", out.display())))?;
+    file.finish(out)?;
+    eprintln!("{n_entries} entries of {} feeds. {}", feeds.len(), history::blind_spots(&feeds));
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! The instance's own recorded history, feed by feed, for the lab.
+
+use std::io::{self, Write};
+
+use feed::{Outcome, Time};
+use lab::own::{Looked, Seen, rows};
+use lab::{EntryRow, World, WorldBuilder};
+use store::{FeedFilter, FeedRow, Store};
+
+use crate::failure::Failure;
+
+/// More polls of a feed are not kept one by one.
+const POLLS_MAX: u32 = 500;
+
+/// What was recorded of one feed.
+pub struct OwnFeed {
+    pub feed: FeedRow,
+    pub rows: Vec<EntryRow>,
+    /// Entries of which nobody knows when they appeared.
+    pub n_undated: usize,
+    pub n_suspected_misses: usize,
+    pub first_look: Option<Time>,
+}
+
+/// Reads the history of every feed that was ever polled with success.
+pub fn read(store: &Store) -> Result<Vec<OwnFeed>, Failure> {
+    let mut feeds = Vec::new();
+    for feed in store.feeds(&FeedFilter::default())? {
+        let polls = store.polls(feed.id, POLLS_MAX)?;
+        let looks: Vec<Looked> = polls
+            .iter()
+            .rev()
+            .filter(|poll| poll.outcome.is_success())
+            .map(|poll| Looked {
+                at: poll.at,
+                window: u32::try_from(poll.window_len).unwrap_or(u32::MAX),
+                bytes: (poll.outcome == Outcome::Seen)
+                    .then(|| u32::try_from(poll.bytes).unwrap_or(u32::MAX)),
+            })
+            .collect();
+        let times = store.entry_times(feed.id)?;
+        let seen: Vec<Seen> =
+            times.iter().map(|t| Seen { claim: t.claim, seen_at: t.seen_at }).collect();
+        let rows = rows(&seen, &looks);
+        feeds.push(OwnFeed {
+            feed,
+            n_undated: seen.len() - rows.len(),
+            rows,
+            n_suspected_misses: polls.iter().filter(|poll| poll.suspected_miss).count(),
+            first_look: seen.iter().map(|seen| seen.seen_at).min(),
+        });
+    }
+    Ok(feeds)
+}
+
+/// The history as a world to be lived through.
+pub fn world(feeds: &[OwnFeed], window: u32) -> World {
+    let mut builder = WorldBuilder::default();
+    for own in feeds {
+        let number = builder.feed(&own.feed.url.masked());
+        builder.domain(number, &own.feed.domain);
+        builder.weight(number, own.feed.settings.weight.unwrap_or(1.0));
+        if let Some(ttl) = own.feed.hints.ttl {
+            builder.ttl(number, ttl);
+        }
+        own.rows.iter().for_each(|row| builder.entry(number, *row));
+    }
+    builder.finish(window)
+}
+
+/// The history as a trace.
+pub fn write(feeds: &[OwnFeed], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "feed,published,visible,window,bytes,ttl,domain,weight,title")?;
+    for own in feeds {
+        let url = quoted(&own.feed.url.masked());
+        let title = quoted(own.feed.shown_title().unwrap_or_default());
+        let ttl = own.feed.hints.ttl.map(|ttl| ttl.as_secs().to_string()).unwrap_or_default();
+        let weight = own.feed.settings.weight.unwrap_or(1.0);
+        for row in &own.rows {
+            let claim = row.claim.map(|t| t.to_string()).unwrap_or_default();
+            let number = |n: Option<u32>| n.map(|n| n.to_string()).unwrap_or_default();
+            let (window, bytes) = (number(row.window), number(row.bytes));
+            let (visible, domain) = (row.visible, quoted(&own.feed.domain));
+            writeln!(
+                out,
+                "{url},{claim},{visible},{window},{bytes},{ttl},{domain},{weight},{title}"
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// A field of a CSV file: on one line, quoted where it must be.
+fn quoted(text: &str) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if line.contains([',', '"']) { format!("\"{}\"", line.replace('"', "\"\"")) } else { line }
+}
+
+/// What this history cannot tell, in words.
+pub fn blind_spots(feeds: &[OwnFeed]) -> String {
+    let n_undated: usize = feeds.iter().map(|own| own.n_undated).sum();
+    let n_misses: usize = feeds.iter().map(|own| own.n_suspected_misses).sum();
+    format!(
+        "It knows only what was seen: entries that came and went between two looks are not in it \
+         ({n_misses} such gaps are suspected), and an entry whose date is no help is taken to have \
+         appeared midway between two looks. {n_undated} undated entries of first polls are left out."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_where_they_must_be() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("a, \"b\"\nc"), "\"a, \"\"b\"\" c\"");
+    }
+}
