@@ -16,7 +16,7 @@
 //! ```
 
 use super::allocation::Demand;
-use super::marginals::{balance, rising_root};
+use super::marginals::{balance, newton};
 
 /// Looks per period.
 pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
@@ -32,8 +32,10 @@ pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
 
 /// The r at which 1 − e^{−r}(1 + r) has a value in (0, 1).
 fn inverse(value: f64) -> f64 {
-    // For small r the function is r²/2; beyond 800 it is one in every bit.
-    rising_root(0.0, 800.0, |r| -(-r).exp_m1() - r * (-r).exp() - value).max(1e-12)
+    // For small r the function is r²/2; beyond 800 it is one in every bit. Its slope is r·e^{−r}.
+    let start = (2.0 * value).sqrt().max(-(-value).ln_1p());
+    let f = |r: f64| (-(-r).exp_m1() - r * (-r).exp() - value, r * (-r).exp());
+    newton((0.0, 800.0), start, f).max(1e-12)
 }
 
 /// F: the share of time in which what was seen is what is there.
