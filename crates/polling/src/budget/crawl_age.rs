@@ -1,9 +1,9 @@
 //! `crawl-age` — the crawler policy optimal for age (Cho and Garcia-Molina 2003; restated in
 //! dissertation 003, section 2.6).
 //!
-//! Looked at every I = 1/f, a page that changes at λ has the mean age, counted from the first unseen
-//! change, A = I·(½ − 1/(λI) + (1 − e^{−λI})/(λI)²). The optimum under Σf = M has equal marginals
-//! w·(x²/2 + (1 + x)e^{−x} − 1)/λ² with x = λ·I.
+//! Looked at every I = 1/f, a page that changes at λ has the mean age, counted from the first
+//! unseen change, A = I·(½ − 1/(λI) + (1 − e^{−λI})/(λI)²). The optimum under Σf = M has equal
+//! marginals w·(x²/2 + (1 + x)e^{−x} − 1)/λ² with x = λ·I.
 //!
 //! ```
 //! use polling::budget::crawl_age::looks;

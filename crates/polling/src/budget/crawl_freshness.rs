@@ -1,10 +1,10 @@
-//! `crawl-freshness` — the crawler policy optimal for freshness (Cho and Garcia-Molina 2003; restated
-//! in dissertation 003, section 2.6).
+//! `crawl-freshness` — the crawler policy optimal for freshness (Cho and Garcia-Molina 2003;
+//! restated in dissertation 003, section 2.6).
 //!
 //! A page that changes at λ and is looked at f times is fresh for the share
 //! F = (f/λ)(1 − e^{−λ/f}) of the time. The optimum under Σf = M has equal marginals
-//! w·(1 − e^{−r}(1 + r))/λ with r = λ/f, or f = 0 where even the first look is worth less: pages that
-//! change too often are given up. Feeds punish that, which is why it is here for comparison.
+//! w·(1 − e^{−r}(1 + r))/λ with r = λ/f, or f = 0 where even the first look is worth less: pages
+//! that change too often are given up. Feeds punish that, which is why it is here for comparison.
 //!
 //! ```
 //! use polling::budget::crawl_freshness::looks;

@@ -1,9 +1,9 @@
 //! Equal marginals: the common step of the allocators that have no closed form.
 //!
 //! Each feed's rate of looks falls as the price of a look rises; the price λ at which all of them
-//! together spend the budget, Σ f_i(λ) = M, is found by bisection. Where the looks jump at one price
-//! (every further look gains the same, down to the last bit), the budget lies within the jump, and
-//! so does the answer. It knows no objective.
+//! together spend the budget, Σ f_i(λ) = M, is found by bisection. Where the looks jump at one
+//! price (every further look gains the same, down to the last bit), the budget lies within the
+//! jump, and so does the answer. It knows no objective.
 //!
 //! ```
 //! use polling::budget::min_miss::{Shown, looks};

@@ -10,8 +10,8 @@
 //! use polling::budget::min_miss::{Shown, looks};
 //!
 //! // The same rate through a short and a long window.
-//! let feeds = [Shown { rate: 100.0, weight: 1.0, window: 10 }, Shown { rate: 100.0, weight: 1.0, window: 100 }];
-//! let f = looks(&feeds, 10.0);
+//! let feed = |window| Shown { rate: 100.0, weight: 1.0, window };
+//! let f = looks(&[feed(10), feed(100)], 10.0);
 //! assert!(f[0] > 5.0 * f[1]);
 //! ```
 
@@ -43,8 +43,8 @@ pub fn looks(feeds: &[Shown], budget: f64) -> Vec<f64> {
     })
 }
 
-/// The mean at which P(N > w) is `share`, between 0 and 1. Far below the window the probability is a
-/// power of the mean, far above the rest is an exponential: logarithms make both nearly straight,
+/// The mean at which P(N > w) is `share`, between 0 and 1. Far below the window the probability is
+/// a power of the mean, far above the rest is an exponential: logarithms make both nearly straight,
 /// so that Newton needs a few steps, and no digit is lost where the one or the other vanishes.
 fn mean_at(w: u32, share: f64) -> f64 {
     let window = f64::from(w);
