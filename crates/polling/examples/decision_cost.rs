@@ -1,5 +1,5 @@
-//! What a decision costs: nanoseconds per poll for each policy, and the share of a core that planning
-//! for a million feeds takes under each strategy, beside what they may cost.
+//! What a decision costs: nanoseconds per poll for each policy, and the share of a core that
+//! planning for a million feeds takes under each strategy, beside what they may cost.
 //!
 //! `cargo run --release -p polling --example decision_cost [FEEDS]`
 

@@ -30,7 +30,10 @@ pub struct Bounds {
 /// Bounds that contradict themselves.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoundsError {
-    #[error("the shortest interval is {}; nobody may be polled more than once a second", spoken(*.0))]
+    #[error(
+        "the shortest interval is {}; nobody may be polled more than once a second",
+        spoken(*.0)
+    )]
     AlphaTooSmall(Duration),
     #[error(
         "the bounds {} … {} with default {} contradict each other; needed is alpha ≤ eta ≤ beta",

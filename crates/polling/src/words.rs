@@ -32,7 +32,8 @@ impl Case {
                 spoken(gap)
             ),
             Case::FixLearnedA { n, gap } => format!(
-                "at the first poll it showed one entry per {} ({n} in all), and that interval stays",
+                "at the first poll it showed one entry per {} ({n} in all), and that interval \
+                 stays",
                 spoken(gap)
             ),
             Case::AdaptiveTtl { factor, newest } => {

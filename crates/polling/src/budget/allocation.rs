@@ -3,9 +3,9 @@
 //!
 //! With M looks per period: m_i = k·√(w_i·λ_i), Σ m_i = M. With cost c_i per look:
 //! m_i = k·√(w_i·λ_i/c_i), Σ c_i·m_i = budget. A feed looked at m times at even spacing waits
-//! w·λ·T/(2m) in all, and equal marginals give the root. m_i < 1 means one look every 1/m_i periods.
-//! Where looks and bytes are both limited, a look costs (1 − t)/M + t·c_i/B with the one t at which
-//! neither limit is exceeded ([`min_delay_within`]).
+//! w·λ·T/(2m) in all, and equal marginals give the root. m_i < 1 means one look every 1/m_i
+//! periods. Where looks and bytes are both limited, a look costs (1 − t)/M + t·c_i/B with the one t
+//! at which neither limit is exceeded ([`min_delay_within`]).
 //!
 //! ```
 //! use polling::budget::allocation::{Demand, min_delay};

@@ -1,4 +1,5 @@
-//! What of a [`Budget`] may be spent now: exact carry from cycle to cycle, and no burst after a sleep.
+//! What of a [`Budget`] may be spent now: exact carry from cycle to cycle, and no burst after a
+//! sleep.
 //!
 //! Credit grows by polls·Δt/per; its fraction is carried as an integer remainder, so that 7 an hour
 //! in cycles of ten minutes are 7 in every hour, not 6. Credit never exceeds what two cycles

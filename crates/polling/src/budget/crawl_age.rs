@@ -1,9 +1,9 @@
 //! `crawl-age` — the crawler policy optimal for age (Cho and Garcia-Molina 2003; restated in
 //! dissertation 003, section 2.6).
 //!
-//! Looked at every I = 1/f, a page that changes at λ has the mean age, counted from the first unseen
-//! change, A = I·(½ − 1/(λI) + (1 − e^{−λI})/(λI)²). The optimum under Σf = M has equal marginals
-//! w·(x²/2 + (1 + x)e^{−x} − 1)/λ² with x = λ·I.
+//! Looked at every I = 1/f, a page that changes at λ has the mean age, counted from the first
+//! unseen change, A = I·(½ − 1/(λI) + (1 − e^{−λI})/(λI)²). The optimum under Σf = M has equal
+//! marginals w·(x²/2 + (1 + x)e^{−x} − 1)/λ² with x = λ·I.
 //!
 //! ```
 //! use polling::budget::crawl_age::looks;
@@ -14,7 +14,7 @@
 //! ```
 
 use super::allocation::Demand;
-use super::marginals::{balance, rising_root};
+use super::marginals::{balance, newton};
 
 /// Looks per period.
 pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
@@ -41,7 +41,8 @@ fn inverse(value: f64) -> f64 {
             x * x / 2.0 + (1.0 + x) * (-x).exp() - 1.0
         }
     };
-    rising_root(0.0, high, |x| marginal(x) - value).max(1e-12)
+    let start = (3.0 * value).cbrt().max((2.0 * value).sqrt());
+    newton((0.0, high), start, |x| (marginal(x) - value, x * -(-x).exp_m1())).max(1e-12)
 }
 
 /// A, in periods.

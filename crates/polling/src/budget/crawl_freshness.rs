@@ -1,10 +1,10 @@
-//! `crawl-freshness` — the crawler policy optimal for freshness (Cho and Garcia-Molina 2003; restated
-//! in dissertation 003, section 2.6).
+//! `crawl-freshness` — the crawler policy optimal for freshness (Cho and Garcia-Molina 2003;
+//! restated in dissertation 003, section 2.6).
 //!
 //! A page that changes at λ and is looked at f times is fresh for the share
 //! F = (f/λ)(1 − e^{−λ/f}) of the time. The optimum under Σf = M has equal marginals
-//! w·(1 − e^{−r}(1 + r))/λ with r = λ/f, or f = 0 where even the first look is worth less: pages that
-//! change too often are given up. Feeds punish that, which is why it is here for comparison.
+//! w·(1 − e^{−r}(1 + r))/λ with r = λ/f, or f = 0 where even the first look is worth less: pages
+//! that change too often are given up. Feeds punish that, which is why it is here for comparison.
 //!
 //! ```
 //! use polling::budget::crawl_freshness::looks;
@@ -16,7 +16,7 @@
 //! ```
 
 use super::allocation::Demand;
-use super::marginals::{balance, rising_root};
+use super::marginals::{balance, newton};
 
 /// Looks per period.
 pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
@@ -32,8 +32,10 @@ pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
 
 /// The r at which 1 − e^{−r}(1 + r) has a value in (0, 1).
 fn inverse(value: f64) -> f64 {
-    // For small r the function is r²/2; beyond 800 it is one in every bit.
-    rising_root(0.0, 800.0, |r| -(-r).exp_m1() - r * (-r).exp() - value).max(1e-12)
+    // For small r the function is r²/2; beyond 800 it is one in every bit. Its slope is r·e^{−r}.
+    let start = (2.0 * value).sqrt().max(-(-value).ln_1p());
+    let f = |r: f64| (-(-r).exp_m1() - r * (-r).exp() - value, r * (-r).exp());
+    newton((0.0, 800.0), start, f).max(1e-12)
 }
 
 /// F: the share of time in which what was seen is what is there.

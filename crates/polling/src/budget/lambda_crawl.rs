@@ -1,4 +1,5 @@
-//! `lambda-crawl` — the harmonic allocator of LambdaCrawl (Kolobov, Peres, Lu and Horvitz, NeurIPS 2019).
+//! `lambda-crawl` — the harmonic allocator of LambdaCrawl (Kolobov, Peres, Lu and Horvitz, NeurIPS
+//! 2019).
 //!
 //! With importance μ_i, change rate D_i and budget R: ρ_i = (−D_i + √(D_i² + 4·μ_i·D_i/λ))/2, λ by
 //! bisection so that Σρ_i = R. It minimises the harmonic staleness cost of sources whose changes

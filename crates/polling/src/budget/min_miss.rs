@@ -10,12 +10,12 @@
 //! use polling::budget::min_miss::{Shown, looks};
 //!
 //! // The same rate through a short and a long window.
-//! let feeds = [Shown { rate: 100.0, weight: 1.0, window: 10 }, Shown { rate: 100.0, weight: 1.0, window: 100 }];
-//! let f = looks(&feeds, 10.0);
+//! let feed = |window| Shown { rate: 100.0, weight: 1.0, window };
+//! let f = looks(&[feed(10), feed(100)], 10.0);
 //! assert!(f[0] > 5.0 * f[1]);
 //! ```
 
-use super::marginals::{balance, rising_root};
+use super::marginals::{balance, newton};
 
 /// A feed as its window shows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,12 +39,31 @@ pub fn looks(feeds: &[Shown], budget: f64) -> Vec<f64> {
         if share.is_nan() || share >= 1.0 {
             return 0.0;
         }
-        let window = f64::from(d.window.max(1));
-        // Far beyond the window the tail is one in every bit.
-        let high = window + 40.0 * window.sqrt() + 800.0;
-        let mean = rising_root(0.0, high, |mean| more_than(d.window.max(1), mean) - share);
-        d.rate / mean.max(1e-12)
+        d.rate / mean_at(d.window.max(1), share).max(1e-12)
     })
+}
+
+/// The mean at which P(N > w) is `share`, between 0 and 1. Far below the window the probability is
+/// a power of the mean, far above the rest is an exponential: logarithms make both nearly straight,
+/// so that Newton needs a few steps, and no digit is lost where the one or the other vanishes.
+fn mean_at(w: u32, share: f64) -> f64 {
+    let window = f64::from(w);
+    let ln_term = |mean: f64| window * mean.ln() - mean - ln_factorial(window);
+    if share < 0.5 {
+        let n = window + 1.0;
+        let start = ((share.ln() + ln_factorial(n)) / n).min(n.ln());
+        let f = |y: f64| {
+            let ln_more = ln_more_than(window, y.exp());
+            (ln_more - share.ln(), (y + ln_term(y.exp()) - ln_more).exp())
+        };
+        return newton((-800.0, n.ln()), start, f).exp();
+    }
+    let f = |mean: f64| {
+        let ln_rest = at_most(window, mean).ln();
+        ((1.0 - share).ln() - ln_rest, (ln_term(mean) - ln_rest).exp())
+    };
+    // Far beyond the window the tail is one in every bit.
+    newton((0.0, window + 40.0 * window.sqrt() + 800.0), window + 1.0, f)
 }
 
 /// Entries missed per period: f·E[(N − W)⁺].
@@ -64,26 +83,35 @@ pub fn more_than(w: u32, mean: f64) -> f64 {
         return 0.0;
     }
     let w = f64::from(w);
-    // ln(mean^k/k!·e^−mean) at k = w or k = w + 1, then neighbours by multiplication.
-    if mean > w + 1.0 {
-        let mut term = (w * mean.ln() - mean - ln_factorial(w)).exp();
-        let (mut sum, mut k) = (0.0, w);
-        while term > 0.0 && k >= 0.0 {
-            sum += term;
-            term *= k / mean;
-            k -= 1.0;
-        }
-        return (1.0 - sum).clamp(0.0, 1.0);
-    }
+    if mean > w + 1.0 { 1.0 - at_most(w, mean) } else { ln_more_than(w, mean).exp() }
+        .clamp(0.0, 1.0)
+}
+
+/// ln P(N > w), summed upwards from k = w + 1; the terms fall where the mean is at most that.
+fn ln_more_than(w: f64, mean: f64) -> f64 {
     let first = w + 1.0;
-    let mut term = (first * mean.ln() - mean - ln_factorial(first)).exp();
-    let (mut sum, mut k) = (0.0, first);
-    while term > sum * f64::EPSILON / 4.0 && term > 0.0 {
+    let (mut sum, mut term, mut k) = (0.0, 1.0, first);
+    while term > sum * f64::EPSILON / 4.0 {
         sum += term;
         k += 1.0;
         term *= mean / k;
     }
-    sum.clamp(0.0, 1.0)
+    first * mean.ln() - mean - ln_factorial(first) + sum.ln()
+}
+
+/// P(N ≤ w): summed downwards from k = w where the mean is above it, else what the tail leaves.
+fn at_most(w: f64, mean: f64) -> f64 {
+    if mean <= w + 1.0 {
+        return 1.0 - ln_more_than(w, mean).exp();
+    }
+    let mut term = (w * mean.ln() - mean - ln_factorial(w)).exp();
+    let (mut sum, mut k) = (0.0, w);
+    while term > sum * f64::EPSILON / 4.0 && k >= 0.0 {
+        sum += term;
+        term *= k / mean;
+        k -= 1.0;
+    }
+    sum
 }
 
 /// ln k!, summed for small k, by Stirling's series beyond.
@@ -107,6 +135,20 @@ mod tests {
         assert!((more_than(10, 2.0) - 8.308_224_0e-6).abs() < 1e-10);
         assert!((more_than(100, 50.0) / 1.569745972437e-10 - 1.0).abs() < 1e-9);
         assert!(more_than(5, 5000.0) > 1.0 - 1e-12);
+    }
+
+    #[test]
+    fn the_mean_of_a_tail_is_found_from_the_faintest_to_the_surest() {
+        for w in [1, 2, 20, 31, 32, 100, 300] {
+            for share in [1e-300, 1e-50, 1e-9, 0.01, 0.4999, 0.5, 0.9, 1.0 - 1e-9] {
+                let mean = mean_at(w, share);
+                let ln_found = match share < 0.5 {
+                    true => ln_more_than(f64::from(w), mean) - share.ln(),
+                    false => at_most(f64::from(w), mean).ln() - (1.0 - share).ln(),
+                };
+                assert!(ln_found.abs() < 1e-6, "{w} {share}: {mean} {ln_found}");
+            }
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Iterative refinement of a schedule (Sia, Cho and Cho 2007, section 4.2; source 002): each point in
-//! turn goes to its best place between its neighbours, until nothing moves.
+//! Iterative refinement of a schedule (Sia, Cho and Cho 2007, section 4.2; source 002): each point
+//! in turn goes to its best place between its neighbours, until nothing moves.
 //!
 //! Between τ_{j−1} and τ_{j+1} the waiting is least where theorem 3 holds,
-//! λ(τ_j)·(τ_{j+1} − τ_j) = ∫_{τ_{j−1}}^{τ_j} λ(t) dt, or, where λ jumps, on an edge of a slot. It finds a
-//! minimum, not always the least one: where to start is the caller's choice.
+//! λ(τ_j)·(τ_{j+1} − τ_j) = ∫_{τ_{j−1}}^{τ_j} λ(t) dt, or, where λ jumps, on an edge of a slot. It
+//! finds a minimum, not always the least one: where to start is the caller's choice.
 //!
 //! ```
 //! use polling::budget::{curve::Curve, refine::refined};

@@ -82,8 +82,8 @@ impl Rhythm {
         self.points = points.iter().map(|p| (p * 1000.0) as u32).collect();
     }
 
-    /// The next look after the one at `last`, which was due at `due`. A look that came a little late,
-    /// since plans are made in cycles, does not delay the ones after it.
+    /// The next look after the one at `last`, which was due at `due`. A look that came a little
+    /// late, since plans are made in cycles, does not delay the ones after it.
     pub(crate) fn next(&self, due: Time, last: Time) -> Option<Time> {
         if self.looks <= 0.0 {
             return None;

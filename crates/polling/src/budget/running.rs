@@ -128,8 +128,8 @@ impl Planner {
         chosen
     }
 
-    /// Takes in how many bytes a planned poll of `feed` cost: what was expected is corrected, and so
-    /// is the expectation.
+    /// Takes in how many bytes a planned poll of `feed` cost: what was expected is corrected, and
+    /// so is the expectation.
     pub fn note_bytes(&mut self, feed: usize, bytes: u64) {
         let Some(tracked) = self.feeds.get_mut(feed) else { return };
         let wrong_by = bytes as f64 - tracked.cost.max(0.0);

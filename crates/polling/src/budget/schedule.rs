@@ -1,13 +1,14 @@
-//! When in the period to look, given how often (Sia, Cho and Cho 2007, theorems 2 and 3; source 002).
+//! When in the period to look, given how often (Sia, Cho and Cho 2007, theorems 2 and 3; source
+//! 002).
 //!
 //! - One look (theorem 2): best where λ(τ) equals its mean and λ is falling.
-//! - m looks (theorem 3): λ(τ_j)·(τ_{j+1} − τ_j) = ∫_{τ_{j−1}}^{τ_j} λ(t) dt for all j, cyclic. It is
-//!   necessary only, and needs a continuous λ.
+//! - m looks (theorem 3): λ(τ_j)·(τ_{j+1} − τ_j) = ∫_{τ_{j−1}}^{τ_j} λ(t) dt for all j, cyclic. It
+//!   is necessary only, and needs a continuous λ.
 //!
 //! Two ways to find them: over the first two points on a grid, the rest following from the
 //! equation ([`exhaustive`](super::search::exhaustive)); or step by step from even points
-//! ([`refined`]), each point moved to its best place between its neighbours. The second also serves λ in slots, whose best points may
-//! lie on an edge, where the equation does not hold.
+//! ([`refined`]), each point moved to its best place between its neighbours. The second also serves
+//! λ in slots, whose best points may lie on an edge, where the equation does not hold.
 //!
 //! ```
 //! use polling::budget::{curve::Curve, schedule};

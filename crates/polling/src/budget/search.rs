@@ -1,5 +1,5 @@
-//! Schedules found by searching a grid (Sia, Cho and Cho 2007, section 4.2; source 002): over the first
-//! two points, the rest following from theorem 3, or over all points on the grid.
+//! Schedules found by searching a grid (Sia, Cho and Cho 2007, section 4.2; source 002): over the
+//! first two points, the rest following from theorem 3, or over all points on the grid.
 //!
 //! ```
 //! use polling::budget::{curve::Curve, search::on_grid};

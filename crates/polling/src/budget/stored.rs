@@ -1,6 +1,6 @@
-//! What a strategy learned of one feed as bytes: the last poll, the window, the expected bytes, then
-//! the model. At most a kilobyte. Weight and selectivity are settings: they are not learned, and
-//! not stored here.
+//! What a strategy learned of one feed as bytes: the last poll, the window, the expected bytes,
+//! then the model. At most a kilobyte. Weight and selectivity are settings: they are not learned,
+//! and not stored here.
 //!
 //! ```
 //! use polling::budget::Tracked;

@@ -1,7 +1,7 @@
 //! The strategies that allocate looks per day and space them: when each feed is due.
 //!
-//! The allocation is made once a day, when the budget changes, and an hour after feeds came, went or
-//! changed their weight; feeds wait in a heap until they are due, and the longest overdue goes
+//! The allocation is made once a day, when the budget changes, and an hour after feeds came, went
+//! or changed their weight; feeds wait in a heap until they are due, and the longest overdue goes
 //! first. Between two allocations each feed follows its own [`Rhythm`].
 //!
 //! ```
@@ -13,7 +13,7 @@
 //! let mut planner = Planner::new(Strategy::LambdaCrawl, Duration::from_secs(60));
 //! let feeds: Vec<usize> =
 //!     (0..3).map(|_| planner.track(Tracked::new(ModelKind::Window.start()))).collect();
-//! // Never polled, all are due at once; the budget takes two now and leaves one for the next cycle.
+//! // Never polled, all are due at once; the budget takes two and leaves one for the next cycle.
 //! assert_eq!(planner.plan(Time::from_secs(0), 2), feeds[..2]);
 //! assert_eq!(planner.plan(Time::from_secs(60), 2), feeds[2..]);
 //! ```

@@ -1,4 +1,5 @@
-//! `top-k-utility` — the b feeds of largest utility (Horincar, Amann and Artières 2010; source 001).
+//! `top-k-utility` — the b feeds of largest utility (Horincar, Amann and Artières 2010; source
+//! 001).
 //!
 //! ```
 //! use polling::budget::{Standing, top_k_utility::top_k_utility};

@@ -43,8 +43,9 @@ impl Ground {
                 format!("all {of} feeds are polled in turn, and {ahead} come before it")
             }
             Ground::Saturated { divergence, window } => format!(
-                "its window of {window} entries is expected to be full of new ones ({divergence:.1} \
-                 that count), so entries are being lost and the fullest feeds go first"
+                "its window of {window} entries is expected to be full of new ones \
+                 ({divergence:.1} that count), so entries are being lost and the fullest feeds go \
+                 first"
             ),
             Ground::Filling { divergence, window, full_at } => format!(
                 "{divergence:.1} new entries are expected; it is polled once its window of \
@@ -59,8 +60,8 @@ impl Ground {
                 about(at)
             ),
             Ground::Rank { divergence, utility } => format!(
-                "{divergence:.1} new entries are expected; they have waited {} in all, and the feeds \
-                 in which most waits are polled first",
+                "{divergence:.1} new entries are expected; they have waited {} in all, and the \
+                 feeds in which most waits are polled first",
                 waited(utility)
             ),
             Ground::Allotted { looks_per_day, at } => format!(

@@ -2,8 +2,8 @@
 //! between two polls (dissertation 003, section 2.4.3; Cho and Garcia-Molina 2003).
 //!
 //! The naive rate, changes seen over time, is biased low. Improved, for n polls at frequency f of
-//! which X saw a change: λ = −ln((n − X + 0.5)/(n + 0.5))·f. For polls that are not equally spaced λ
-//! solves Σ_{changed} t/(e^{λt} − 1) = Σ_{unchanged} t (maximum likelihood over the intervals t),
+//! which X saw a change: λ = −ln((n − X + 0.5)/(n + 0.5))·f. For polls that are not equally spaced
+//! λ solves Σ_{changed} t/(e^{λt} − 1) = Σ_{unchanged} t (maximum likelihood over the intervals t),
 //! by bisection.
 //!
 //! ```

@@ -2,8 +2,8 @@
 //! two polls is hidden, so the rate is estimated from whether each poll saw a change
 //! (dissertation 003, section 2.4.3).
 //!
-//! The maximum-likelihood rate over the last intervals ([`likeliest`]); where every one of them saw a
-//! change, so that it has no maximum, the improved estimator at their mean length ([`improved`]).
+//! The maximum-likelihood rate over the last intervals ([`likeliest`]); where every one of them saw
+//! a change, so that it has no maximum, the improved estimator at their mean length ([`improved`]).
 //!
 //! ```
 //! use feed::Time;

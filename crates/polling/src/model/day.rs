@@ -1,5 +1,5 @@
-//! A model seen as one day: its mean rate and its rate in each of 24 hours, for the allocators and for
-//! schedules within a day.
+//! A model seen as one day: its mean rate and its rate in each of 24 hours, for the allocators and
+//! for schedules within a day.
 //!
 //! The mean is Σ λ_j/n over the n slots of the period; the rate of hour h is Div(h, h + 1)/3600 s.
 //!

@@ -1,5 +1,6 @@
 //! Profiles of the day shared by similar feeds: k-means over normalised 24-dimensional hour
-//! vectors, K = 12 (Sia, Cho and Cho 2007, section 5; source 002; also budgets for `IndHist/AggHist`).
+//! vectors, K = 12 (Sia, Cho and Cho 2007, section 5; source 002; also budgets for
+//! `IndHist/AggHist`).
 //!
 //! A feed's entries per hour are divided by their sum; profiles are the means of the clusters. No
 //! chance is involved: the first centre is the vector nearest to the mean of all, each further one

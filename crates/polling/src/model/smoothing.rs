@@ -1,9 +1,9 @@
 //! Self-adjusting smoothing: how fast a model forgets, decided by its own errors.
 //!
-//! Horincar, Amann and Artières 2012 (source 000) leave the smoothing a to the operator and name its
-//! adaptation as future work. Here a follows the tracking signal of Trigg and Leach (1967):
-//! E ← g·e + (1 − g)·E, A ← g·|e| + (1 − g)·A, a = |E|/A, kept within the range that the paper found
-//! useful, 0.01 … 0.2. Errors that cancel each other keep a small; a feed that changed its
+//! Horincar, Amann and Artières 2012 (source 000) leave the smoothing a to the operator and name
+//! its adaptation as future work. Here a follows the tracking signal of Trigg and Leach (1967):
+//! E ← g·e + (1 − g)·E, A ← g·|e| + (1 − g)·A, a = |E|/A, kept within the range that the paper
+//! found useful, 0.01 … 0.2. Errors that cancel each other keep a small; a feed that changed its
 //! behaviour errs in one direction, and a rises.
 //!
 //! ```

@@ -1,5 +1,6 @@
-//! Models as bytes: a version, a kind, then what the kind needs. At most a kilobyte; only the frozen
-//! week, 168 rates that the lab may hold, takes 1.4. Bytes are all: where they lie is the store's.
+//! Models as bytes: a version, a kind, then what the kind needs. At most a kilobyte; only the
+//! frozen week, 168 rates that the lab may hold, takes 1.4. Bytes are all: where they lie is the
+//! store's.
 //!
 //! ```
 //! use polling::model::{Model, ModelKind};

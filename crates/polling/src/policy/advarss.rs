@@ -1,5 +1,5 @@
-//! `advarss` — fast after a change, slower while nothing changes (Adam, Bouras and Poulopoulos 2010;
-//! source 004).
+//! `advarss` — fast after a change, slower while nothing changes (Adam, Bouras and Poulopoulos
+//! 2010; source 004).
 //!
 //! The system runs every X minutes (typically 8). Each feed has M, the runs between two looks, T,
 //! the runs since it last changed at least, and ToE, a countdown: each run decrements ToE and polls
@@ -8,8 +8,8 @@
 //! - changed: T = 1; M = 0.2·M + 0.8·T
 //! - M stays in [1, ceiling]; ToE = ceil(M).
 //!
-//! Start: M = 4, T = 1. Changed means at least one new entry. The ceiling is 25 for three days, then
-//! clamp(4 × median change gap in runs, 25, 640). The paper's remark "M becomes 2.4, ToE 3"
+//! Start: M = 4, T = 1. Changed means at least one new entry. The ceiling is 25 for three days,
+//! then clamp(4 × median change gap in runs, 25, 640). The paper's remark "M becomes 2.4, ToE 3"
 //! contradicts its formula, which gives 1.6 and 2: the formula holds.
 //!
 //! ```

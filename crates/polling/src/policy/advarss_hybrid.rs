@@ -34,8 +34,8 @@ const START_MS: u64 = 60 * 60_000;
 const TRAINING: Duration = Duration::from_secs(86_400);
 /// θ of the second phase.
 const ONE: Decimal = Decimal::new(1, 0);
-/// Bytes for the entries' gaps: they fill the kilobyte. More entries a day than fit are as good as a
-/// continuous stream.
+/// Bytes for the entries' gaps: they fill the kilobyte. More entries a day than fit are as good as
+/// a continuous stream.
 const ROOM: usize = 940;
 
 /// The training rule.

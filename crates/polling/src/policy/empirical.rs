@@ -1,4 +1,5 @@
-//! `empirical` — the rule of commafeed (7.3, `FeedRefreshIntervalCalculator`, empirical intervals on).
+//! `empirical` — the rule of commafeed (7.3, `FeedRefreshIntervalCalculator`, empirical intervals
+//! on).
 //!
 //! With max = 4 h and the shortest interval 5 min: no entry → max; the newest 30 days old or more →
 //! max, 14 days → max/2, 7 days → max/4; else half of the mean gap within 5 min and max/4; no gap →

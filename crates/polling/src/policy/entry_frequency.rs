@@ -1,9 +1,9 @@
-//! `entry-frequency`, `entry-frequency:F` — the rule of miniflux (v2.3, `ScheduleNextCheck` with the
-//! scheduler `entry_frequency`).
+//! `entry-frequency`, `entry-frequency:F` — the rule of miniflux (v2.3, `ScheduleNextCheck` with
+//! the scheduler `entry_frequency`).
 //!
-//! Over the entries published in the last seven days, c = ⌈7 d / ((max − min)/(count − 1))⌉ per week;
-//! fewer than two, or all at one time: 0. The interval is 7 d/(c·F) within 5 minutes and 24 hours,
-//! 24 hours where c = 0. F is 1 by default. Its hints are ours to apply afterwards.
+//! Over the entries published in the last seven days, c = ⌈7 d / ((max − min)/(count − 1))⌉ per
+//! week; fewer than two, or all at one time: 0. The interval is 7 d/(c·F) within 5 minutes and 24
+//! hours, 24 hours where c = 0. F is 1 by default. Its hints are ours to apply afterwards.
 //!
 //! ```
 //! use polling::policy::entry_frequency::weekly_count;

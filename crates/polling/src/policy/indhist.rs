@@ -1,5 +1,5 @@
-//! `indhist:θ`, `indhist:θ,week` — look when the hourly model expects θ new entries (dissertation 003,
-//! sections 2.5.4 and 4.2; Gal and Eckstein 2001, Bright, Gal and Raschid 2006).
+//! `indhist:θ`, `indhist:θ,week` — look when the hourly model expects θ new entries (dissertation
+//! 003, sections 2.5.4 and 4.2; Gal and Eckstein 2001, Bright, Gal and Raschid 2006).
 //!
 //! From τ_z on the rates λ_h of the (partial) hours ahead are summed until they reach θ: that is
 //! the next poll. An all-zero model leaves it undefined. The model is [`Histogram`]: trained

@@ -28,7 +28,8 @@ use crate::recent::Recent;
 use crate::wish::Answer;
 use crate::{Decimal, Fraction, policy::adaptive_ttl};
 
-/// Bytes for the entries' gaps beside a model that is learned daily; with it they fill the kilobyte.
+/// Bytes for the entries' gaps beside a model that is learned daily; with it they fill the
+/// kilobyte.
 const ROOM_DAILY: usize = 240;
 /// The same beside a trained model, which is smaller.
 const ROOM_TRAINED: usize = 860;

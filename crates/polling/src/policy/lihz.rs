@@ -9,7 +9,7 @@
 //! ```
 //! use polling::policy::lihz::Weekdays;
 //!
-//! // Table 2.2: from Monday on, Tuesday has 0.36, Wednesday 0.8: at σ = 0.5 the poll is Wednesday's.
+//! // Table 2.2: after Monday, Tuesday has 0.36, Wednesday 0.8: at σ = 0.5 Wednesday is polled.
 //! let seen = [7, 6, 6, 6, 6, 7, 7];
 //! let changed = [3, 2, 5, 2, 2, 6, 5];
 //! let week = Weekdays::from_counts(seen, changed);

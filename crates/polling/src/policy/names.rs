@@ -1,4 +1,5 @@
-//! The names of the policies and their parameters, as the contract writes them: `NAME[:PARAMETERS]`.
+//! The names of the policies and their parameters, as the contract writes them:
+//! `NAME[:PARAMETERS]`.
 //!
 //! ```
 //! use polling::Policy;

@@ -1,5 +1,5 @@
-//! `window-share:S`, `window-left:N` — just before the window overruns, for those who want everything
-//! with few polls and do not mind delay (dissertation 003, section 5.4.2).
+//! `window-share:S`, `window-left:N` — just before the window overruns, for those who want
+//! everything with few polls and do not mind delay (dissertation 003, section 5.4.2).
 //!
 //! - share: look when the model expects S·|W| new entries;
 //! - left: look when it expects |W| − N, so that N known entries are left.

@@ -27,10 +27,11 @@ fn a_restart_goes_on_where_it_was() {
         if matches!(strategy, Strategy::TwoSteps | Strategy::Uniform | Strategy::TopKUtility) {
             assert_eq!(polls[0], polls[1], "{strategy}: cycle by cycle");
         }
-        // Under an allocation each feed's rhythm begins anew, so the polls differ. What must hold is
-        // that a restart neither starves the feeds nor exceeds the budget: 7 an hour for 24 hours,
-        // and the credit of two cycles. It may well spend more than the other: these feeds have
-        // one and the same day, so their points coincide, and who is crowded out skips a point.
+        // Under an allocation each feed's rhythm begins anew, so the polls differ. What must hold
+        // is that a restart neither starves the feeds nor exceeds the budget: 7 an hour for 24
+        // hours, and the credit of two cycles. It may well spend more than the other: these feeds
+        // have one and the same day, so their points coincide, and who is crowded out skips a
+        // point.
         assert!(here >= there * 9 / 10 && here <= 168 + 3, "{strategy}: {there} {here}");
     }
 }

@@ -113,7 +113,11 @@ pub fn drive_from(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 96,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn an_interval_is_never_outside_its_bounds_and_never_now(

@@ -12,7 +12,11 @@ use polling::model::{Model, Rates};
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 96,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn utility_rises_with_time_and_its_inverse_finds_it(
@@ -36,7 +40,8 @@ proptest! {
             let sought = utility * (1.0 - 1e-9);
             if let Some(until) = model.until_utility(start, sought).filter(|_| utility > 1e-6) {
                 let back = model.utility(start, start.shifted((until * 1000.0) as i64));
-                prop_assert!((back - utility).abs() <= 1e-6 * utility + 0.02 * secs, "{back} {utility}");
+                let near = 1e-6 * utility + 0.02 * secs;
+                prop_assert!((back - utility).abs() <= near, "{back} {utility}");
                 prop_assert!(until <= secs + 0.001);
             }
             (before, expected_before) = (utility, expected);

@@ -23,7 +23,11 @@ const SIMPLE: [&str; 8] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 96,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn learned_state_is_small_survives_storing_and_is_reproduced_by_replay(

@@ -1,5 +1,5 @@
-//! Single steps of adaptive-ttl, mavsync and advarss against the papers' formulas in plain integers,
-//! on thousands of random cases.
+//! Single steps of adaptive-ttl, mavsync and advarss against the papers' formulas in plain
+//! integers, on thousands of random cases.
 
 use std::time::Duration;
 

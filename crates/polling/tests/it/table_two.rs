@@ -1,5 +1,5 @@
-//! Table 2 of the 2steps paper (source 001) under reading R4, over 200 seeds: its cells, its pairs, and
-//! the orderings that are called safe.
+//! Table 2 of the 2steps paper (source 001) under reading R4, over 200 seeds: its cells, its pairs,
+//! and the orderings that are called safe.
 
 use crate::cycles::{Rule, simulate, world};
 use crate::vectors::{float, named};
