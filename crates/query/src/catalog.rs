@@ -118,7 +118,7 @@ impl Catalog {
         let fault = Fault::new(name.at, format!("there is no query named `{}`", name.text));
         match meant_name(&name.text, self.reads.keys().map(String::as_str)) {
             Some(meant) => fault.help(format!("did you mean `{meant}`?")),
-            None => fault,
+            None => fault.help("`tidings query list` names them all"),
         }
     }
 

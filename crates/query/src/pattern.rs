@@ -22,7 +22,7 @@ impl Pattern {
             other => return Err(format!("`{other}` is no flag of an expression; only `i` is")),
         };
         if written.is_empty() {
-            return Err("an empty expression matches everything".to_owned());
+            return Err("an empty expression matches everything; write what to look for".to_owned());
         }
         if written.len() > PATTERN_BYTES_MAX {
             let n = written.len();

@@ -3,8 +3,25 @@
 
 /// What people coming from other languages write, and what it is called here. The same word can
 /// mean different things in different places, hence the list of meanings.
-const CALLED: [(&str, &[&str]); 42] = [
-    ("SELECT", &["RETURN"]),
+const CALLED: [(&str, &[&str]); 59] = [
+    ("SELECT", &["RETURN", "CREATE"]),
+    ("REPLACE", &["OR REPLACE"]),
+    ("FEEDS", &["ALL FEEDS"]),
+    ("CATEGORIES", &["CATEGORY"]),
+    ("EXIST", &["EXISTS"]),
+    ("S", &["SECONDS"]),
+    ("SEC", &["SECONDS"]),
+    ("M", &["MINUTES"]),
+    ("MIN", &["MINUTES"]),
+    ("H", &["HOURS"]),
+    ("D", &["DAYS"]),
+    ("MONTH", &["DAYS"]),
+    ("MONTHS", &["DAYS"]),
+    ("YEAR", &["DAYS"]),
+    ("YEARS", &["DAYS"]),
+    ("W", &["WEEKS"]),
+    ("DAILY", &["EVERY"]),
+    ("HOURLY", &["EVERY"]),
     ("FROM", &["RETURN"]),
     ("QUERY", &["FEED"]),
     ("STREAM", &["FEED"]),
@@ -33,7 +50,7 @@ const CALLED: [(&str, &[&str]); 42] = [
     ("TEXT", &["ITEM", "CONTENT"]),
     ("ENTRY", &["ITEM"]),
     ("ENTRIES", &["ITEMS"]),
-    ("ANY", &["ITEM", "ALL"]),
+    ("ANY", &["ITEM", "ALL FEEDS"]),
     ("URL", &["LINK"]),
     ("DATE", &["PUBLISHED"]),
     ("TIME", &["PUBLISHED"]),
@@ -48,6 +65,70 @@ const CALLED: [(&str, &[&str]); 42] = [
     ("NAMED", &["TITLED"]),
 ];
 
+/// Words of the language. None of them is a text whose quotes were forgotten.
+const KEYWORDS: [&str; 56] = [
+    "ALL",
+    "AND",
+    "AS",
+    "AT",
+    "AUTHOR",
+    "BY",
+    "CATEGORY",
+    "CONTAINS",
+    "CONTENT",
+    "COUNT",
+    "CREATE",
+    "DAY",
+    "DAYS",
+    "DELIVER",
+    "DISTINCT",
+    "DROP",
+    "EMAIL",
+    "EVERY",
+    "EXISTS",
+    "FEED",
+    "FEEDS",
+    "FILE",
+    "HOUR",
+    "HOURS",
+    "IF",
+    "ITEM",
+    "ITEMS",
+    "JOIN",
+    "LANGUAGE",
+    "LAST",
+    "LINK",
+    "MATCHES",
+    "MINUTES",
+    "NEAR",
+    "NOT",
+    "ON",
+    "OR",
+    "PRIVATE",
+    "PUBLISH",
+    "PUBLISHED",
+    "REPLACE",
+    "RETURN",
+    "ROLLING",
+    "SECRET",
+    "SIGNED",
+    "SIMILAR",
+    "SUMMARY",
+    "TAG",
+    "TAGGED",
+    "TITLE",
+    "TITLED",
+    "TO",
+    "WEBHOOK",
+    "WHERE",
+    "WINDOW",
+    "WITHIN",
+];
+
+pub(crate) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.iter().any(|keyword| keyword.eq_ignore_ascii_case(word))
+}
+
 /// The candidate that `found` was probably meant to be.
 pub(crate) fn meant<'a>(found: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let upper = found.to_uppercase();
@@ -55,7 +136,7 @@ pub(crate) fn meant<'a>(found: &str, candidates: &[&'a str]) -> Option<&'a str> 
     let ours = called.and_then(|(_, ours)| {
         ours.iter().find_map(|o| candidates.iter().find(|c| *c == o).copied())
     });
-    ours.or_else(|| nearest(&upper, candidates, |c| c.to_uppercase()))
+    ours.or_else(|| nearest(&upper, candidates))
 }
 
 /// The name that `found` was probably meant to be. Unlike keywords, names differ by case.
@@ -68,14 +149,11 @@ pub(crate) fn meant_name<'a>(found: &str, names: impl Iterator<Item = &'a str>) 
     scored.min().map(|(_, name)| name)
 }
 
-fn nearest<'a>(
-    found: &str,
-    candidates: &[&'a str],
-    fold: impl Fn(&str) -> String,
-) -> Option<&'a str> {
+fn nearest<'a>(found: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let scored = candidates.iter().filter_map(|candidate| {
-        let distance = distance(found, &fold(candidate));
-        is_near(distance, found).then_some((distance, *candidate))
+        let distance = distance(found, candidate);
+        // What was found is no candidate: it stands there, and is wrong.
+        (distance > 0 && is_near(distance, found)).then_some((distance, *candidate))
     });
     scored.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }

@@ -12,20 +12,20 @@ use crate::state::Operators;
 impl Matcher {
     /// The plan of a query; `None` for one that is not there.
     pub fn explain(&self, id: QueryId) -> Option<String> {
-        let plan = self.plan(id)?;
+        let (head, plan) = self.plan(id)?;
         let mut text = format!("{}\n", plan.name);
         let mut line = |head: &str, body: &str| {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {head:<9} {body}");
         };
         line("found by", &self.found_by(plan));
-        line("checks", &self.condition(plan.root));
+        line("checks", &self.condition(head.root));
         if let Some(stateful) = &plan.operators {
             for step in steps(&stateful.operators) {
                 line("then", &step);
             }
         }
-        if plan.level > 0 {
+        if head.level > 0 {
             let names: Vec<&str> = plan.reads.iter().map(|name| &**name).collect();
             line("after", &names.join(", "));
         }
@@ -33,7 +33,7 @@ impl Matcher {
         if readers > 0 {
             line("read by", &format!("{readers} other queries"));
         }
-        let shared = self.graph.n_users(plan.root) - 1;
+        let shared = self.graph.n_users(head.root) - 1;
         if shared > 0 {
             line("shared", &format!("the whole condition, with {shared} others"));
         }

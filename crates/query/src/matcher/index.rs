@@ -48,7 +48,12 @@ pub(super) struct Index {
     n_used: usize,
     occurrences: Vec<Occurrence>,
     terms: Vec<TermId>,
+    /// A bit for each word that occurs, by the end of its number: most words that are asked for do
+    /// not occur, and this says so at once.
+    bits: [u64; BITS / 64],
 }
+
+const BITS: usize = 4096;
 
 /// A word that occurs: in an open table of a power of two, half full at most.
 #[derive(Clone, Copy)]
@@ -80,7 +85,8 @@ const SLOTS_MIN: usize = 1024;
 impl Default for Index {
     fn default() -> Index {
         let slots = vec![FREE; SLOTS_MIN];
-        Index { slots, n_used: 0, occurrences: Vec::new(), terms: Vec::new() }
+        let bits = [0; BITS / 64];
+        Index { slots, n_used: 0, occurrences: Vec::new(), terms: Vec::new(), bits }
     }
 }
 
@@ -94,6 +100,7 @@ impl Index {
     ) {
         self.slots.fill(FREE);
         self.n_used = 0;
+        self.bits = [0; BITS / 64];
         self.occurrences.clear();
         self.terms.clear();
         let mut read = 0;
@@ -193,6 +200,7 @@ impl Index {
             slot.term = term.0 + 1;
             self.n_used += 1;
             self.terms.push(term);
+            self.bits[term.0 as usize % BITS / 64] |= 1 << (term.0 % 64);
         }
         slot.fields = Fields(slot.fields.0 | field.0);
         slot
@@ -200,7 +208,7 @@ impl Index {
 
     /// Notes a fact that became known while matching. Says whether it is new.
     pub(super) fn learn(&mut self, term: TermId) -> bool {
-        let is_new = !self.has(term);
+        let is_new = !self.has_in(term, Fields::FACT);
         self.mark(term, Fields::FACT);
         is_new
     }
@@ -231,13 +239,9 @@ impl Index {
     }
 
     #[inline]
-    pub(super) fn has(&self, term: TermId) -> bool {
-        self.slots[self.find(term)].term != 0
-    }
-
-    #[inline]
     pub(super) fn has_in(&self, term: TermId, fields: Fields) -> bool {
-        self.slots[self.find(term)].fields.meets(fields)
+        let may_occur = self.bits[term.0 as usize % BITS / 64] >> (term.0 % 64) & 1 == 1;
+        may_occur && self.slots[self.find(term)].fields.meets(fields)
     }
 
     /// The places of a word, in the order of the text, as numbers of occurrences.

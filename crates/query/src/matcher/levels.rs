@@ -19,9 +19,7 @@ impl Matcher {
         }
         let name = self.plans[slot as usize].as_ref().map(|plan| plan.name.clone());
         let is_read = name.is_some_and(|name| self.readers.contains_key(&name));
-        if let Some(plan) = &mut self.plans[slot as usize] {
-            plan.is_read = is_read;
-        }
+        self.heads[slot as usize].is_read = is_read;
         self.settle(slot, 0);
     }
 
@@ -40,9 +38,8 @@ impl Matcher {
     }
 
     fn note_read(&mut self, name: &str, is_read: bool) {
-        let slot = self.slot_named(name);
-        if let Some(plan) = slot.and_then(|slot| self.plans[slot as usize].as_mut()) {
-            plan.is_read = is_read;
+        if let Some(slot) = self.slot_named(name) {
+            self.heads[slot as usize].is_read = is_read;
         }
     }
 
@@ -73,16 +70,14 @@ impl Matcher {
     fn settle(&mut self, slot: u32, depth: usize) {
         let Some(plan) = &self.plans[slot as usize] else { return };
         let above = plan.reads.iter().filter_map(|name| {
-            let read = self.plans[self.slot_named(name)? as usize].as_ref()?;
+            let read = &self.heads[self.slot_named(name)? as usize];
             Some(read.level.saturating_add(1))
         });
         let level = above.max().unwrap_or(0);
         let readers = self.readers.get(&plan.name).cloned().unwrap_or_default();
-        let before = self.plans[slot as usize]
-            .as_mut()
-            .map(|plan| std::mem::replace(&mut plan.level, level));
+        let before = std::mem::replace(&mut self.heads[slot as usize].level, level);
         // Below a plan that stays where it was nothing moves; the first one may be new.
-        if depth == 0 || (before != Some(level) && depth < CHAIN_MAX) {
+        if depth == 0 || (before != level && depth < CHAIN_MAX) {
             readers.into_iter().for_each(|reader| self.settle(reader, depth + 1));
         }
     }

@@ -21,7 +21,7 @@ use hashbrown::HashTable;
 
 use crate::ast::{Query, Source};
 use crate::state::Operators;
-use anchor::{Anchors, Posting, choose};
+use anchor::{Anchors, choose};
 use compile::Compiler;
 use dictionary::{Dictionary, Kind, TermId};
 use graph::{Graph, NodeId};
@@ -45,6 +45,8 @@ pub struct Matcher {
     dictionary: Dictionary,
     graph: Graph,
     plans: Vec<Option<Plan>>,
+    /// What matching needs of each plan, side by side.
+    heads: Vec<Head>,
     free: Vec<u32>,
     by_id: HashMap<QueryId, u32>,
     /// Queries that no word finds.
@@ -60,15 +62,21 @@ pub struct Matcher {
     next_review: usize,
 }
 
-/// A query, compiled.
-struct Plan {
+/// The part of a plan that is looked at for every entry that may match.
+#[derive(Clone, Copy)]
+struct Head {
     id: QueryId,
-    name: Box<str>,
     root: NodeId,
     /// How many queries deep it reads: 0 for one that reads feeds only.
     level: u8,
     /// Other queries read this one.
     is_read: bool,
+    is_stateful: bool,
+}
+
+/// A query, compiled.
+struct Plan {
+    name: Box<str>,
     anchors: Box<[TermId]>,
     operators: Option<Box<Stateful>>,
     reads: Box<[Box<str>]>,
@@ -113,27 +121,25 @@ impl Matcher {
         });
         let operators =
             Operators::of(query).map(|operators| Box::new(Stateful { operators, sides }));
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.plans.push(None);
-            (self.plans.len() - 1) as u32
-        });
+        let is_stateful = operators.is_some();
+        let head = Head { id, root, level: 0, is_read: false, is_stateful };
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                self.plans.push(None);
+                self.heads.push(head);
+                (self.plans.len() - 1) as u32
+            }
+        };
+        self.heads[slot as usize] = head;
         let reads: Box<[Box<str>]> =
             query.reads().into_iter().map(|name| name.text.as_str().into()).collect();
         let sources = self.note_sources(query);
-        self.plans[slot as usize] = Some(Plan {
-            id,
-            name: name.into(),
-            root,
-            level: 0,
-            is_read: false,
-            anchors: Box::default(),
-            operators,
-            reads,
-            sources,
-        });
+        self.plans[slot as usize] =
+            Some(Plan { name: name.into(), anchors: Box::default(), operators, reads, sources });
         self.by_id.insert(id, slot);
         self.add_name(slot);
-        self.anchor(slot, choose(&self.graph, &self.dictionary, root));
+        self.anchor(slot, choose(&self.graph, &self.dictionary, slot, root));
         self.link(slot);
     }
 
@@ -145,7 +151,7 @@ impl Matcher {
         self.lift(slot);
         let Some(plan) = self.plans[slot as usize].take() else { return false };
         self.forget_sources(&plan.sources);
-        self.graph.release(plan.root, &mut self.dictionary);
+        self.graph.release(self.heads[slot as usize].root, &mut self.dictionary);
         if let Some((left, right)) = plan.operators.and_then(|stateful| stateful.sides) {
             self.graph.release(left, &mut self.dictionary);
             self.graph.release(right, &mut self.dictionary);
@@ -156,12 +162,12 @@ impl Matcher {
 
     /// The queries that remember something, whose stored records must be restored.
     pub fn stateful(&self) -> impl Iterator<Item = QueryId> {
-        let plans = self.plans.iter().flatten();
-        plans.filter(|plan| plan.operators.is_some()).map(|plan| plan.id)
+        let plans = self.plans.iter().zip(&self.heads).filter(|(plan, _)| plan.is_some());
+        plans.filter(|(_, head)| head.is_stateful).map(|(_, head)| head.id)
     }
 
     pub(crate) fn operators(&self, id: QueryId) -> Option<&Operators> {
-        let plan = self.plans[*self.by_id.get(&id)? as usize].as_ref()?;
+        let (_, plan) = self.plan(id)?;
         plan.operators.as_ref().map(|stateful| &stateful.operators)
     }
 
@@ -231,9 +237,10 @@ impl Matcher {
     /// Moves one query to better anchors, if there are any.
     fn review(&mut self, slot: u32) {
         let Some(plan) = &self.plans[slot as usize] else { return };
-        let Some(best) = choose(&self.graph, &self.dictionary, plan.root) else { return };
-        let moved = best.terms.len() != plan.anchors.len()
-            || best.terms.iter().any(|(term, _)| !plan.anchors.contains(term));
+        let root = self.heads[slot as usize].root;
+        let Some(best) = choose(&self.graph, &self.dictionary, slot, root) else { return };
+        let moved = best.postings.len() != plan.anchors.len()
+            || best.postings.iter().any(|(term, _)| !plan.anchors.contains(term));
         if moved {
             self.lift(slot);
             self.anchor(slot, Some(best));
@@ -248,10 +255,10 @@ impl Matcher {
                 Box::default()
             }
             Some(anchors) => {
-                for (term, guards) in &anchors.terms {
-                    self.dictionary.add_posting(*term, Posting { query: slot, guards: *guards });
+                for (term, posting) in &anchors.postings {
+                    self.dictionary.add_posting(*term, *posting);
                 }
-                anchors.terms.iter().map(|(term, _)| *term).collect()
+                anchors.postings.iter().map(|(term, _)| *term).collect()
             }
         };
         if let Some(plan) = &mut self.plans[slot as usize] {
@@ -271,8 +278,9 @@ impl Matcher {
         }
     }
 
-    fn plan(&self, id: QueryId) -> Option<&Plan> {
-        self.plans[*self.by_id.get(&id)? as usize].as_ref()
+    fn plan(&self, id: QueryId) -> Option<(&Head, &Plan)> {
+        let slot = *self.by_id.get(&id)? as usize;
+        Some((&self.heads[slot], self.plans[slot].as_ref()?))
     }
 }
 

@@ -5,11 +5,10 @@ use std::collections::BinaryHeap;
 
 use feed::EntryId;
 
-use super::anchor::Posting;
-use super::dictionary::Kind;
+use super::dictionary::{Kind, TermId};
 use super::evaluate::{Asked, Memo};
 use super::index::{Index, Texts};
-use super::{Matcher, Plan, QueryId};
+use super::{Matcher, QueryId};
 use crate::Entry;
 use crate::state::{Held, Sides, States};
 
@@ -109,7 +108,7 @@ impl Run<'_, '_> {
         // What is learned on the way is looked at where it is learned.
         for n in 0..self.scratch.index.terms().len() {
             let term = self.scratch.index.terms()[n];
-            self.postings(matcher.dictionary.postings(term));
+            self.postings(term);
         }
         for slot in &matcher.always {
             self.look_at(*slot);
@@ -119,11 +118,19 @@ impl Run<'_, '_> {
         }
     }
 
-    fn postings(&mut self, postings: &[Posting]) {
-        for posting in postings {
+    fn postings(&mut self, term: TermId) {
+        let matcher = self.matcher;
+        for posting in matcher.dictionary.postings(term) {
             let index = &self.scratch.index;
-            if posting.guards.iter().flatten().all(|guard| index.has(guard.term())) {
+            if !posting.needs().all(|(term, fields)| index.has_in(term, fields)) {
+                continue;
+            }
+            let head = &matcher.heads[posting.query as usize];
+            if !posting.is_whole || head.is_stateful || head.level > 0 {
                 self.look_at(posting.query);
+            } else if index.has_in(term, posting.fields) {
+                // Nothing is left to ask, and no other word finds this query.
+                self.keep(posting.query, None);
             }
         }
     }
@@ -134,30 +141,39 @@ impl Run<'_, '_> {
         if std::mem::replace(looked_at, self.scratch.entry) == self.scratch.entry {
             return;
         }
-        match &self.matcher.plans[slot as usize] {
-            Some(plan) if plan.level > 0 => self.scratch.waiting.push(Reverse((plan.level, slot))),
-            Some(_) => self.ask(slot),
-            None => {}
+        let level = self.matcher.heads[slot as usize].level;
+        if level > 0 {
+            self.scratch.waiting.push(Reverse((level, slot)));
+        } else {
+            self.ask(slot);
         }
     }
 
     fn ask(&mut self, slot: u32) {
+        if let Ok(partner) = self.answer(slot) {
+            self.keep(slot, partner);
+        }
+    }
+
+    /// Notes a match, and looks at those who read the query.
+    fn keep(&mut self, slot: u32, partner: Option<EntryId>) {
         let matcher = self.matcher;
-        let Some(plan) = &matcher.plans[slot as usize] else { return };
-        let Ok(partner) = self.keeps(plan) else { return };
-        self.scratch.found.push((plan.level, Match { query: plan.id, partner }));
-        if !plan.is_read {
+        let head = &matcher.heads[slot as usize];
+        self.scratch.found.push((head.level, Match { query: head.id, partner }));
+        if !head.is_read {
             return;
         }
+        let Some(plan) = &matcher.plans[slot as usize] else { return };
         let name = matcher.dictionary.find(Kind::Query, plan.name.as_bytes());
         if let Some(name) = name
             && self.scratch.index.learn(name)
         {
-            self.postings(matcher.dictionary.postings(name));
+            self.postings(name);
         }
     }
 
-    fn keeps(&mut self, plan: &Plan) -> Result<Option<EntryId>, Held> {
+    fn answer(&mut self, slot: u32) -> Result<Option<EntryId>, Held> {
+        let head = &self.matcher.heads[slot as usize];
         let asked = Asked {
             graph: &self.matcher.graph,
             index: &self.scratch.index,
@@ -165,14 +181,17 @@ impl Run<'_, '_> {
             entry: self.entry,
         };
         let memo = &mut self.scratch.memo;
-        if !asked.holds(plan.root, memo) {
+        if !asked.holds(head.root, memo) {
             return Err(Held);
         }
-        let Some(stateful) = &plan.operators else { return Ok(None) };
+        let plan = self.matcher.plans[slot as usize].as_ref();
+        let Some(stateful) = plan.and_then(|plan| plan.operators.as_ref()) else {
+            return Ok(None);
+        };
         let sides = stateful.sides.map_or(Sides::default(), |(left, right)| Sides {
             left: asked.holds(left, memo),
             right: asked.holds(right, memo),
         });
-        self.states.pass(plan.id, &stateful.operators, self.entry, sides)
+        self.states.pass(head.id, &stateful.operators, self.entry, sides)
     }
 }

@@ -12,6 +12,7 @@ use crate::ast::{Comparison, Condition, Field, Test};
 use crate::lexer::Token;
 use crate::limits::{NEAR_WORDS_DEFAULT, NEAR_WORDS_MAX};
 use crate::pattern::Pattern;
+use crate::suggest::is_keyword;
 use crate::text::{Phrase, canonical_link, folded};
 
 const FIELDS: [(&str, Field); 9] = [
@@ -64,11 +65,22 @@ fn nested(
         let inner = bracketed(cursor)?;
         cursor.leave();
         if !cursor.accept_sign(")") {
-            return Err(cursor.expected(&["`)`", "AND", "OR"]));
+            return Err(open_bracket(cursor));
         }
         return Ok(inner);
     }
     plain(cursor)
+}
+
+/// Something else stands where a bracket should close.
+fn open_bracket(cursor: &mut Cursor<'_>) -> Fault {
+    if cursor.is_word("AND") || cursor.is_word("OR") {
+        // Conditions would have gone on here: these are brackets around texts.
+        cursor.advance();
+        let help = "the brackets behind CONTAINS hold texts only";
+        return cursor.expected(&[A_TEXT]).help(help);
+    }
+    cursor.expected(&["`)`", "AND", "OR"])
 }
 
 /// Parts joined by `AND`, flat.
@@ -109,7 +121,7 @@ fn test(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
                 let shown: String = text.chars().take(40).collect();
                 fault.help(format!("say where to look: ITEM CONTAINS \"{shown}\""))
             }
-            Token::Word(word) if fault.help.is_none() => {
+            Token::Word(word) if fault.help.is_none() && !is_keyword(word) => {
                 let help = format!("a text to look for stands in quotes: \"{word}\"");
                 fault.help(help)
             }
@@ -165,17 +177,28 @@ fn operator(cursor: &mut Cursor<'_>, field: Field, not: bool) -> Result<Conditio
         return Err(cursor.expected(&["`=`"]).help("write NOT before the field"));
     }
     let fault = cursor.expected(&allowed);
-    let compares = matches!(cursor.token(), Token::Sign("=" | "!=" | "<" | "<=" | ">" | ">="));
-    Err(if compares && fault.help.is_none() {
-        let help = if may("`=`") {
-            "only PUBLISHED is compared by order".to_owned()
-        } else {
-            format!("{field} is searched: use CONTAINS")
-        };
-        fault.help(help)
-    } else {
-        fault
+    Err(match wrong_operator(cursor, field, not).filter(|_| fault.help.is_none()) {
+        Some(help) => fault.help(help),
+        None => fault,
     })
+}
+
+/// What to write instead of an operator that a field does not have.
+fn wrong_operator(cursor: &Cursor<'_>, field: Field, not: bool) -> Option<String> {
+    let may_equal = operators(field, false).contains(&"`=`");
+    match cursor.token() {
+        Token::Sign("=" | "!=") if not => Some("write NOT before the field, or `!=`".to_owned()),
+        Token::Sign("=" | "!=") if !may_equal => Some(format!("{field} is searched: use CONTAINS")),
+        Token::Sign("<" | "<=" | ">" | ">=") => {
+            Some("only PUBLISHED is compared by order".to_owned())
+        }
+        Token::Text(_) if field == Field::Language => Some("write `=` before it".to_owned()),
+        Token::Text(_) => Some("write CONTAINS before it".to_owned()),
+        Token::Word(_) if field == Field::Language => {
+            Some("LANGUAGE is compared: use `=`".to_owned())
+        }
+        _ => None,
+    }
 }
 
 type Leaf<'l> = &'l dyn Fn(&mut Cursor<'_>) -> Result<Condition, Fault>;
@@ -220,13 +243,18 @@ fn text_follows(cursor: &Cursor<'_>) -> bool {
 /// `"a"`, or `"a" NEAR "b" NEAR/3 "c"`: each near the next.
 fn near(cursor: &mut Cursor<'_>, field: Field) -> Result<Condition, Fault> {
     let mut first = phrase(cursor)?;
+    cursor.allow_near();
     if !cursor.is_word("NEAR") {
         return Ok(Condition::Test(Test::Contains { field, phrase: first }));
     }
     let mut parts = Vec::new();
     while cursor.accept("NEAR") {
         let words = if cursor.accept_sign("/") { near_words(cursor)? } else { NEAR_WORDS_DEFAULT };
+        if let Token::Number(number) = *cursor.token() {
+            return Err(cursor.expected(&[A_TEXT]).help(format!("write NEAR/{number}")));
+        }
         let second = phrase(cursor)?;
+        cursor.allow_near();
         let next = second.clone();
         parts.push(Condition::Test(Test::Near { field, first, second, words }));
         first = next;
@@ -283,7 +311,8 @@ fn equals(cursor: &mut Cursor<'_>, field: Field) -> Result<Condition, Fault> {
         }
         Field::Link => {}
         _ if folded(&value).is_empty() => {
-            return Err(Fault::new(at, "the text holds no word to compare"));
+            let help = "write what the field should be";
+            return Err(Fault::new(at, "the text holds no word to compare").help(help));
         }
         _ => {}
     }

@@ -5,7 +5,7 @@ use crate::fault::listed;
 use crate::lexer::{Bad, Lexeme, Token, lex};
 use crate::limits::{NESTING_MAX, PATTERNS_MAX, TERMS_MAX, TEXT_BYTES_MAX};
 use crate::place::Lines;
-use crate::suggest::meant;
+use crate::suggest::{is_keyword, meant};
 use crate::{Fault, Place};
 
 /// What a text is called in lists of what was expected.
@@ -21,12 +21,14 @@ pub(super) struct Cursor<'a> {
     depth: usize,
     n_terms: usize,
     n_patterns: usize,
+    /// The token where `NEAR` may stand.
+    near: Option<usize>,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Cursor<'a> {
         let (lines, lexemes) = (Lines::of(text), lex(text));
-        Cursor { text, lines, lexemes, at: 0, depth: 0, n_terms: 0, n_patterns: 0 }
+        Cursor { text, lines, lexemes, at: 0, depth: 0, n_terms: 0, n_patterns: 0, near: None }
     }
 
     pub(super) fn is_at_end(&self) -> bool {
@@ -179,6 +181,20 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    /// Notes that `NEAR` may stand here, for saying so if something else does.
+    pub(super) fn allow_near(&mut self) {
+        self.near = Some(self.at);
+    }
+
+    pub(super) fn allows_near(&self) -> bool {
+        self.near == Some(self.at)
+    }
+
+    /// Whether the token before this one is a text.
+    pub(super) fn is_after_text(&self) -> bool {
+        self.at > 0 && matches!(self.lexemes[self.at - 1].token, Token::Text(_))
+    }
+
     /// A fault at the next token.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
         Fault::new(self.place(), message)
@@ -187,6 +203,11 @@ impl<'a> Cursor<'a> {
     /// The fault that something else stands here: what was found, what was expected, what was
     /// probably meant.
     pub(super) fn expected(&self, expected: &[&'static str]) -> Fault {
+        if let Token::Bad(bad) = self.token()
+            && let Some((message, help)) = broken(bad)
+        {
+            return self.fault(message).help(help);
+        }
         let found = found(self.token());
         let mut fault = self.fault(format!("{found}, expected {}", listed(expected)));
         fault.expected = expected.to_vec();
@@ -204,13 +225,15 @@ impl<'a> Cursor<'a> {
                     return Some("end the statement before with `;`".to_owned());
                 }
                 let meant = meant(word, expected).map(|word| format!("did you mean {word}?"));
-                meant.or_else(|| wants_text.then(|| format!("write it in quotes: \"{word}\"")))
+                let unquoted = wants_text && !is_keyword(word);
+                meant.or_else(|| unquoted.then(|| format!("write it in quotes: \"{word}\"")))
             }
             Token::Number(number) if wants_text => {
                 Some(format!("write it in quotes: \"{number}\""))
             }
             Token::Text(_) if expected == [A_NAME] => Some("names stand without quotes".to_owned()),
-            Token::Bad(bad) => advice_for(bad),
+            Token::Bad(Bad::Quote(_)) => Some("texts stand between `\"` and `\"`".to_owned()),
+            Token::Bad(Bad::Foreign(_, ours)) => Some(format!("here it is {ours}")),
             _ => None,
         }
     }
@@ -225,35 +248,42 @@ fn found(token: &Token) -> String {
         Token::Sign(";") => "found the end of the statement".to_owned(),
         Token::Sign(sign) => format!("found `{sign}`"),
         Token::End => "found the end of the file".to_owned(),
-        Token::Bad(Bad::OpenText) => "found a text that is not closed".to_owned(),
-        Token::Bad(Bad::OpenPattern) => "found an expression that is not closed".to_owned(),
-        Token::Bad(Bad::LongText) => format!("found a text of more than {TEXT_BYTES_MAX} bytes"),
-        Token::Bad(Bad::Escape(c)) => format!("found `\\{c}` in a text"),
-        Token::Bad(Bad::BigNumber) => "found a number that is too big".to_owned(),
-        Token::Bad(Bad::Quote(c) | Bad::Character(c)) => format!("found `{}`", c.escape_debug()),
         Token::Bad(Bad::Foreign(theirs, _)) => format!("found `{theirs}`"),
+        Token::Bad(Bad::Quote(c) | Bad::Character(c)) => format!("found `{}`", visible(*c)),
+        Token::Bad(_) => "found something that cannot be read".to_owned(),
     }
 }
 
-fn advice_for(bad: &Bad) -> Option<String> {
-    match bad {
-        Bad::OpenText => Some("close it with `\"` on the same line".to_owned()),
-        Bad::OpenPattern => Some("close it with `/` on the same line".to_owned()),
-        Bad::Escape(_) => {
-            Some("only `\\\"` and `\\\\` are escapes; for `\\` write `\\\\`".to_owned())
+/// Texts, expressions and numbers that are wrong in themselves, wherever they stand.
+fn broken(bad: &Bad) -> Option<(String, &'static str)> {
+    Some(match bad {
+        Bad::OpenText => ("the text is not closed".to_owned(), "end it with `\"` on the same line"),
+        Bad::OpenPattern => {
+            ("the expression is not closed".to_owned(), "end it with `/` on the same line")
         }
-        Bad::Quote(_) => Some("texts stand between `\"` and `\"`".to_owned()),
-        Bad::Foreign(_, ours) => Some(format!("here it is {ours}")),
-        Bad::LongText | Bad::BigNumber | Bad::Character(_) => None,
-    }
+        Bad::LongText => {
+            (format!("the text has more than {TEXT_BYTES_MAX} bytes"), "look for a part of it")
+        }
+        Bad::Escape(c) => (
+            format!("`\\{}` is no escape in a text", visible(*c)),
+            "only `\\\"` and `\\\\` are; for `\\` write `\\\\`",
+        ),
+        Bad::BigNumber => ("the number is too big".to_owned(), "write a smaller one"),
+        Bad::Quote(_) | Bad::Foreign(..) | Bad::Character(_) => return None,
+    })
 }
 
 /// The beginning of what somebody wrote, for a message of one line.
 fn shortened(text: &str) -> String {
     const CHARS_MAX: usize = 40;
-    let mut short: String = text.chars().take(CHARS_MAX).flat_map(char::escape_debug).collect();
+    let mut short: String = text.chars().take(CHARS_MAX).map(visible).collect();
     if text.chars().nth(CHARS_MAX).is_some() {
         short.push('…');
     }
     short
+}
+
+/// A character as it can stand in a message.
+fn visible(c: char) -> String {
+    if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }
 }

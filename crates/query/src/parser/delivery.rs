@@ -31,7 +31,10 @@ pub(super) fn deliver(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
 fn webhook(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
     let at = cursor.place();
     let text = cursor.text()?;
-    let url = FeedUrl::parse(&text).map_err(|error| Fault::new(at, error.to_string()))?;
+    let url = FeedUrl::parse(&text).map_err(|_| {
+        let help = "write it as \"https://example.org/hook\"";
+        Fault::new(at, "this is no web address").help(help)
+    })?;
     let signed_by = if cursor.accept("SIGNED") {
         cursor.expect("BY")?;
         Some(cursor.text()?)

@@ -7,6 +7,7 @@ use crate::Fault;
 use crate::ast::Source;
 use crate::lexer::Token;
 use crate::limits::SOURCES_MAX;
+use crate::suggest::is_keyword;
 
 pub(super) fn sources(cursor: &mut Cursor<'_>) -> Result<Vec<Source>, Fault> {
     let mut sources = Vec::new();
@@ -48,11 +49,16 @@ fn source(cursor: &mut Cursor<'_>) -> Result<Source, Fault> {
         return Ok(Source::AllFeeds);
     }
     let fault = cursor.expected(&["a URL in quotes", "FEED", "TAG", "ALL FEEDS"]);
-    match cursor.token() {
-        Token::Word(word) if fault.help.is_none() => {
-            let help = format!("the result of another query is read by FEED {word}");
-            Err(fault.help(help))
+    Err(match cursor.token() {
+        Token::Word(word) if fault.help.is_none() && !is_keyword(word) => {
+            let scheme = ["http", "https", "feed"].iter().any(|s| word.eq_ignore_ascii_case(s));
+            let help = if scheme {
+                "put the URL between `\"` and `\"`".to_owned()
+            } else {
+                format!("the result of another query is read by FEED {word}")
+            };
+            fault.help(help)
         }
-        _ => Err(fault),
-    }
+        _ => fault,
+    })
 }

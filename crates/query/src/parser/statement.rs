@@ -11,6 +11,7 @@ use crate::Fault;
 use crate::ast::{
     Access, Count, Create, Distinct, Drop, Join, Likeness, Query, Reach, Source, Statement,
 };
+use crate::lexer::Token;
 use crate::limits::DELIVERIES_MAX;
 
 /// How long the same story is waited for on the other side, where nothing is said.
@@ -26,18 +27,23 @@ pub(super) fn statement(cursor: &mut Cursor<'_>) -> Result<Statement, Fault> {
         cursor.expect("FEED")?;
         // `IF` alone may be a name: only `IF EXISTS` is a question.
         let if_exists = cursor.is_word("IF")
-            && matches!(cursor.peek(1), crate::lexer::Token::Word(w) if w.eq_ignore_ascii_case("EXISTS"));
+            && matches!(cursor.peek(1), Token::Word(w) if w.eq_ignore_ascii_case("EXISTS"));
         if if_exists {
             cursor.advance();
             cursor.advance();
         }
         let name = cursor.name()?;
-        if !matches!(cursor.token(), crate::lexer::Token::Sign(";") | crate::lexer::Token::End) {
-            return Err(cursor.expected(&["`;`"]));
+        if !is_end(cursor) {
+            let is_question = name.text.eq_ignore_ascii_case("IF");
+            return Err(cursor.expected(if is_question { &["EXISTS"] } else { &["`;`"] }));
         }
         return Ok(Statement::Drop(Drop { name, if_exists }));
     }
-    Err(cursor.expected(&["CREATE", "DROP"]))
+    let fault = cursor.expected(&["CREATE", "DROP"]);
+    Err(match fault.help {
+        Some(_) => fault,
+        None => fault.help("a query begins with CREATE FEED name AS RETURN …"),
+    })
 }
 
 fn create(cursor: &mut Cursor<'_>) -> Result<Create, Fault> {
@@ -58,6 +64,10 @@ fn create(cursor: &mut Cursor<'_>) -> Result<Create, Fault> {
     Ok(Create { name, replace, query, text: cursor.text_since(start).to_owned() })
 }
 
+fn is_end(cursor: &Cursor<'_>) -> bool {
+    matches!(cursor.token(), Token::Sign(";") | Token::End)
+}
+
 /// A query whose defaults wait for all of its clauses.
 #[derive(Default)]
 struct Draft {
@@ -75,7 +85,7 @@ fn query(cursor: &mut Cursor<'_>) -> Result<Query, Fault> {
     let mut draft = Draft::default();
     let mut deliveries = Vec::new();
     let here = Here { join: join.is_some(), condition: condition.is_some() };
-    while !matches!(cursor.token(), crate::lexer::Token::Sign(";") | crate::lexer::Token::End) {
+    while !is_end(cursor) {
         if cursor.accept("DELIVER") {
             if deliveries.len() == DELIVERIES_MAX {
                 let message = format!("a query delivers to at most {DELIVERIES_MAX} receivers");
@@ -159,13 +169,21 @@ fn misplaced(cursor: &Cursor<'_>, here: &Here) -> Fault {
     ] {
         if cursor.is_word(word) {
             let message = if said { format!("{word} is said twice") } else { rule.to_owned() };
-            let help = if word == "WHERE" { "join conditions with AND" } else { "move it there" };
-            return cursor.fault(message).help(if said { help } else { "move it there" });
+            let help = match (said, word) {
+                (false, _) => "move it there",
+                (true, "WHERE") => "join conditions with AND",
+                (true, _) => "make a second query over this one",
+            };
+            return cursor.fault(message).help(help);
         }
     }
     let mut expected: Vec<&'static str> = Vec::new();
     if here.condition {
-        expected.extend(["AND", "OR"]);
+        expected.extend(if cursor.allows_near() {
+            &["AND", "OR", "NEAR"][..]
+        } else {
+            &["AND", "OR"]
+        });
     } else if here.join {
         expected.extend(["WHERE"]);
     } else {
@@ -173,7 +191,42 @@ fn misplaced(cursor: &Cursor<'_>, here: &Here) -> Fault {
     }
     expected.extend(["DISTINCT", "COUNT", "WINDOW", "TITLED", "PUBLISH", "PRIVATE", "DELIVER"]);
     expected.push("`;`");
-    cursor.expected(&expected)
+    let fault = cursor.expected(&expected);
+    let help = joints(cursor, here);
+    match help.filter(|_| fault.help.is_none()) {
+        Some(help) => fault.help(help),
+        None => fault,
+    }
+}
+
+/// What was probably left out between two things that stand side by side.
+fn joints(cursor: &Cursor<'_>, here: &Here) -> Option<&'static str> {
+    const FIELDS: [&str; 10] = [
+        "ITEM",
+        "TITLE",
+        "SUMMARY",
+        "CONTENT",
+        "AUTHOR",
+        "CATEGORY",
+        "LINK",
+        "LANGUAGE",
+        "FEED",
+        "PUBLISHED",
+    ];
+    let is_text = matches!(cursor.token(), Token::Text(_)) && cursor.is_after_text();
+    let is_field = FIELDS.iter().any(|field| cursor.is_word(field));
+    match (here.condition, cursor.token()) {
+        (true, Token::Sign("|")) => Some("texts are joined with OR"),
+        (true, _) if is_text => Some("join texts with OR or AND"),
+        (true, _) if cursor.is_word("NEAR") => Some("NEAR stands behind CONTAINS"),
+        (true, _) if is_field => Some("join conditions with AND or OR"),
+        (false, _) if is_text => Some("join sources with `|`"),
+        (false, _) if cursor.is_word("OR") || cursor.is_word("AND") => {
+            Some("sources are joined with `|`")
+        }
+        (false, _) if is_field => Some("conditions stand behind WHERE"),
+        _ => None,
+    }
 }
 
 type Joined = (Vec<Source>, Likeness, Option<Reach>);
@@ -205,6 +258,9 @@ fn access(cursor: &mut Cursor<'_>) -> Result<Access, Fault> {
         return Ok(Access::Private);
     }
     cursor.expect("PUBLISH")?;
+    if cursor.is_word("SECRET") || cursor.is_word("LINK") {
+        return Err(cursor.expected(&["BY"]).help("write PUBLISH BY SECRET LINK"));
+    }
     if !cursor.accept("BY") {
         return Ok(Access::Public);
     }
