@@ -1,0 +1,208 @@
+//! Text to tokens. What is no token becomes one that says why, so that the parser reports it only
+//! where it stands in the way. Knows no grammar, except that `/` opens an expression after
+//! `MATCHES`.
+
+use std::ops::Range;
+
+use crate::limits::TEXT_BYTES_MAX;
+
+/// A token and where it stands, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lexeme {
+    pub token: Token,
+    pub span: Range<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Token {
+    /// A keyword or a name.
+    Word(String),
+    /// Between quotes, escapes resolved.
+    Text(String),
+    /// Between slashes, as written, and the letters behind.
+    Pattern(String, String),
+    Number(u64),
+    /// `|`, `;`, `(`, `)`, `=`, `!=`, `<`, `<=`, `>`, `>=`, `/`.
+    Sign(&'static str),
+    Bad(Bad),
+    End,
+}
+
+/// Why something is no token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Bad {
+    /// A text without its closing quote.
+    OpenText,
+    LongText,
+    /// `\` before something else than `"` or `\`.
+    Escape(char),
+    OpenPattern,
+    BigNumber,
+    /// `'`, `“` and their kin.
+    Quote(char),
+    /// A sign of other languages and what is written here.
+    Foreign(&'static str, &'static str),
+    Character(char),
+}
+
+const SIGNS: [&str; 11] = ["!=", "<=", ">=", "|", ";", "(", ")", "=", "<", ">", "/"];
+
+/// Signs that other languages use.
+const FOREIGN: [(&str, &str); 12] = [
+    ("||", "OR between conditions, `|` between sources"),
+    ("&&", "AND"),
+    ("&", "AND"),
+    ("==", "`=`"),
+    ("<>", "`!=`"),
+    ("!", "NOT"),
+    (",", "`|` between sources, OR between texts"),
+    ("≠", "`!=`"),
+    ("{", "`(`"),
+    ("}", "`)`"),
+    ("[", "`(`"),
+    ("]", "`)`"),
+];
+
+/// Cuts a text into tokens. The last is always [`Token::End`].
+pub(crate) fn lex(text: &str) -> Vec<Lexeme> {
+    let mut lexemes: Vec<Lexeme> = Vec::new();
+    let mut at = 0;
+    loop {
+        at += space(&text[at..]);
+        let rest = &text[at..];
+        let Some(first) = rest.chars().next() else { break };
+        let after_matches = matches!(lexemes.last().map(|l| &l.token),
+            Some(Token::Word(word)) if word.eq_ignore_ascii_case("MATCHES"));
+        let (token, len) = match first {
+            '"' => quoted(rest),
+            '/' if after_matches => pattern(rest),
+            '0'..='9' => number(rest),
+            _ if first.is_alphabetic() || first == '_' => word(rest),
+            _ => sign(rest, first),
+        };
+        lexemes.push(Lexeme { token, span: at..at + len });
+        at += len;
+    }
+    lexemes.push(Lexeme { token: Token::End, span: at..at });
+    lexemes
+}
+
+/// White space and comments.
+fn space(text: &str) -> usize {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        if !rest.starts_with("--") {
+            return text.len() - rest.len();
+        }
+        rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
+    }
+}
+
+/// Words of any script are read whole: the parser says that names are ASCII. A comment ends a
+/// word, though names may hold single hyphens.
+fn word(rest: &str) -> (Token, usize) {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+    let end = rest[..end].find("--").unwrap_or(end);
+    (Token::Word(rest[..end].to_owned()), end)
+}
+
+fn number(rest: &str) -> (Token, usize) {
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let token = rest[..end].parse().map_or(Token::Bad(Bad::BigNumber), Token::Number);
+    (token, end)
+}
+
+/// A text ends on its line: an unclosed quote would otherwise swallow the rest of the file.
+fn quoted(rest: &str) -> (Token, usize) {
+    let mut out = String::new();
+    let mut wrong = None;
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' if out.len() > TEXT_BYTES_MAX => return (Token::Bad(Bad::LongText), at + 1),
+            '"' => return (wrong.map_or(Token::Text(out), Token::Bad), at + 1),
+            '\n' => return (Token::Bad(Bad::OpenText), at),
+            '\\' => match chars.next() {
+                Some((_, escaped @ ('"' | '\\'))) => out.push(escaped),
+                Some((at, '\n')) => return (Token::Bad(Bad::OpenText), at),
+                Some((_, other)) => wrong = wrong.or(Some(Bad::Escape(other))),
+                None => break,
+            },
+            _ => out.push(c),
+        }
+    }
+    (Token::Bad(Bad::OpenText), rest.len())
+}
+
+/// `\/` stays as it is: to an expression it means a slash too.
+fn pattern(rest: &str) -> (Token, usize) {
+    let mut escaped = false;
+    for (at, c) in rest.char_indices().skip(1) {
+        match c {
+            '\n' => return (Token::Bad(Bad::OpenPattern), at),
+            '/' if !escaped => {
+                let flags = &rest[at + 1..];
+                let end = flags.find(|c: char| !c.is_alphanumeric()).unwrap_or(flags.len());
+                let token = Token::Pattern(rest[1..at].to_owned(), flags[..end].to_owned());
+                return (token, at + 1 + end);
+            }
+            _ => escaped = c == '\\' && !escaped,
+        }
+    }
+    (Token::Bad(Bad::OpenPattern), rest.len())
+}
+
+fn sign(rest: &str, first: char) -> (Token, usize) {
+    if let Some((theirs, ours)) = FOREIGN
+        .iter()
+        .find(|(theirs, _)| rest.starts_with(theirs) && !(*theirs == "!" && rest.starts_with("!=")))
+    {
+        return (Token::Bad(Bad::Foreign(theirs, ours)), theirs.len());
+    }
+    if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
+        return (Token::Sign(sign), sign.len());
+    }
+    let token = match first {
+        '≥' => Token::Sign(">="),
+        '≤' => Token::Sign("<="),
+        '\'' | '`' | '‘' | '’' | '“' | '”' | '„' | '«' | '»' => {
+            Token::Bad(Bad::Quote(first))
+        }
+        _ => Token::Bad(Bad::Character(first)),
+    };
+    (token, first.len_utf8())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        let shown: Vec<String> = lex(text).iter().map(|l| format!("{:?}", l.token)).collect();
+        assert_eq!(shown.join(" "), format!("{expect} End").trim(), "{text}");
+    }
+
+    #[test]
+    fn tokens_are_cut() {
+        check("create FEED a-b_1;", r#"Word("create") Word("FEED") Word("a-b_1") Sign(";")"#);
+        check(r#""a\"b\\" 12 >= ≥"#, r#"Text("a\"b\\") Number(12) Sign(">=") Sign(">=")"#);
+        check("a--b\nc -- d", r#"Word("a") Word("c")"#);
+        check(r"MATCHES /a\/b/i", r#"Word("MATCHES") Pattern("a\\/b", "i")"#);
+        check("NEAR/5", r#"Word("NEAR") Sign("/") Number(5)"#);
+    }
+
+    #[test]
+    fn what_is_no_token_says_why() {
+        check("\"abc\nd", r#"Bad(OpenText) Word("d")"#);
+        check(r#""a\n""#, "Bad(Escape('n'))");
+        check("MATCHES /abc", r#"Word("MATCHES") Bad(OpenPattern)"#);
+        check(
+            "&& ! == 'x",
+            r#"Bad(Foreign("&&", "AND")) Bad(Foreign("!", "NOT")) Bad(Foreign("==", "`=`")) Bad(Quote('\'')) Word("x")"#,
+        );
+        check("99999999999999999999 %", "Bad(BigNumber) Bad(Character('%'))");
+    }
+}

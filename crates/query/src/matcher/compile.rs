@@ -1,0 +1,205 @@
+//! Statements to nodes: every word is looked up once here, so that matching compares numbers.
+
+use super::dictionary::{Dictionary, Kind, TermId};
+use super::graph::{Fields, Graph, Nearness, Node, NodeId, Sequence};
+use crate::ast::{Comparison, Condition, Date, Field, Query, Source, Test};
+use crate::text::{Phrase, canonical_link, folded, language_ranges};
+
+/// Where conditions are put together.
+pub(super) struct Compiler<'a> {
+    pub dictionary: &'a mut Dictionary,
+    pub graph: &'a mut Graph,
+}
+
+impl Compiler<'_> {
+    /// What an entry must meet to reach the operators of a query.
+    pub(super) fn query(&mut self, query: &Query) -> NodeId {
+        let joined = query.join.iter().flat_map(|join| &join.sources);
+        let sources: Vec<&Source> = query.sources.iter().chain(joined).collect();
+        let mut parts = vec![self.sources(&sources)];
+        if let Some(condition) = &query.condition {
+            parts.push(self.condition(condition));
+        }
+        self.all(parts)
+    }
+
+    /// Whether an entry comes from one of the sources.
+    pub(super) fn sources(&mut self, sources: &[&Source]) -> NodeId {
+        if sources.contains(&&Source::AllFeeds) {
+            return self.all(Vec::new());
+        }
+        let parts = sources.iter().map(|source| match source {
+            Source::Url(url) => self.fact(Kind::Feed, url.as_str()),
+            Source::Tag(tag) => self.fact(Kind::Tag, tag),
+            Source::Feed(name) => self.fact(Kind::Query, &name.text),
+            Source::AllFeeds => self.all(Vec::new()),
+        });
+        let parts = parts.collect();
+        self.any(parts)
+    }
+
+    fn condition(&mut self, condition: &Condition) -> NodeId {
+        match condition {
+            Condition::All(parts) => {
+                let parts = parts.iter().map(|part| self.condition(part)).collect();
+                self.all(parts)
+            }
+            Condition::Any(parts) => {
+                let parts = parts.iter().map(|part| self.condition(part)).collect();
+                self.any(parts)
+            }
+            Condition::Not(inner) => {
+                let inner = self.condition(inner);
+                self.node(Node::Not(inner))
+            }
+            Condition::Test(test) => self.test(test),
+        }
+    }
+
+    fn test(&mut self, test: &Test) -> NodeId {
+        match test {
+            Test::Contains { field, phrase } => {
+                let sequence = self.sequence(phrase);
+                let fields = fields(*field);
+                match *sequence.words {
+                    [term] => self.node(Node::Word { term, fields }),
+                    _ => self.node(Node::Phrase(Box::new(sequence), fields)),
+                }
+            }
+            Test::Near { field, first, second, words } => {
+                let (first, second) = (self.sequence(first), self.sequence(second));
+                let near = Nearness { first, second, words: *words };
+                self.node(Node::Near(Box::new(near), fields(*field)))
+            }
+            Test::Matches { field, pattern } => {
+                self.node(Node::Pattern(Box::new(pattern.clone()), fields(*field)))
+            }
+            Test::Equals { field, value } => self.equals(*field, value),
+            Test::Tagged(tag) => self.fact(Kind::Tag, tag),
+            Test::Published { comparison, date } => {
+                let (from, to) = range(*comparison, date);
+                self.node(Node::Published(from, to))
+            }
+            Test::Recent(within) => {
+                let ms = u64::try_from(within.as_millis()).unwrap_or(u64::MAX);
+                self.node(Node::Recent(ms))
+            }
+        }
+    }
+
+    fn equals(&mut self, field: Field, value: &str) -> NodeId {
+        match field {
+            Field::Feed => self.fact(Kind::Feed, value),
+            // The parser lets only web addresses through; the rest would equal nothing.
+            Field::Link => self.fact(Kind::Link, &canonical_link(value).unwrap_or_default()),
+            Field::Language => {
+                let tag = language_ranges(value).into_iter().next().unwrap_or_default();
+                self.fact(Kind::Language, &tag)
+            }
+            Field::Author => self.fact(Kind::Author, &folded(value)),
+            Field::Category => self.fact(Kind::Category, &folded(value)),
+            Field::Title | Field::Item | Field::Summary | Field::Content => {
+                self.fact(Kind::Title, &folded(value))
+            }
+        }
+    }
+
+    fn fact(&mut self, kind: Kind, value: &str) -> NodeId {
+        let term = self.dictionary.acquire(kind, value.as_bytes());
+        self.node(Node::Word { term, fields: Fields::FACT })
+    }
+
+    fn sequence(&mut self, phrase: &Phrase) -> Sequence {
+        let words: Vec<TermId> = phrase
+            .words()
+            .iter()
+            .map(|word| {
+                let kind = if word.prefix { Kind::Prefix } else { Kind::Word };
+                self.dictionary.acquire(kind, word.letters.as_bytes())
+            })
+            .collect();
+        let signs = phrase.words().windows(2).filter(|two| two.iter().all(|w| w.unit));
+        let pairs: Vec<TermId> = signs
+            .map(|two| {
+                let pair = [two[0].letters.as_bytes(), two[1].letters.as_bytes()].concat();
+                self.dictionary.acquire(Kind::Pair, &pair)
+            })
+            .collect();
+        Sequence { words: words.into(), pairs: pairs.into() }
+    }
+
+    fn node(&mut self, node: Node) -> NodeId {
+        self.graph.acquire(node, self.dictionary)
+    }
+
+    fn all(&mut self, parts: Vec<NodeId>) -> NodeId {
+        let parts = self.flattened(parts);
+        self.joined(parts, Node::All)
+    }
+
+    fn any(&mut self, parts: Vec<NodeId>) -> NodeId {
+        self.joined(parts, Node::Any)
+    }
+
+    /// Conditions that are joined with `AND` inside `AND` are one list.
+    fn flattened(&mut self, parts: Vec<NodeId>) -> Vec<NodeId> {
+        let mut flat = Vec::with_capacity(parts.len());
+        for part in parts {
+            let Node::All(inner) = self.graph.node(part) else {
+                flat.push(part);
+                continue;
+            };
+            let inner = inner.clone();
+            for &id in &inner {
+                self.graph.share(id);
+                flat.push(id);
+            }
+            self.graph.release(part, self.dictionary);
+        }
+        flat
+    }
+
+    /// One node for a list, its order and repetitions taken away so that equal lists are one.
+    fn joined(&mut self, mut parts: Vec<NodeId>, many: fn(Box<[NodeId]>) -> Node) -> NodeId {
+        parts.sort_unstable();
+        let mut distinct: Vec<NodeId> = Vec::with_capacity(parts.len());
+        for part in parts {
+            if distinct.last() == Some(&part) {
+                self.graph.release(part, self.dictionary);
+            } else {
+                distinct.push(part);
+            }
+        }
+        match *distinct {
+            [one] => one,
+            _ => self.node(many(distinct.into())),
+        }
+    }
+}
+
+fn fields(field: Field) -> Fields {
+    match field {
+        Field::Item => Fields::ITEM,
+        Field::Title => Fields::TITLE,
+        Field::Summary => Fields::SUMMARY,
+        Field::Content => Fields::CONTENT,
+        Field::Author => Fields::AUTHOR,
+        Field::Category => Fields::CATEGORY,
+        Field::Link => Fields::LINK,
+        Field::Feed => Fields::FEED,
+        // Languages are compared, never searched: the grammar has no such test.
+        Field::Language => Fields(0),
+    }
+}
+
+/// The moments for which a comparison with a date holds, in milliseconds.
+fn range(comparison: Comparison, date: &Date) -> (i64, i64) {
+    let (start, end) = (date.start.millis(), date.end.millis());
+    match comparison {
+        Comparison::Before => (i64::MIN, start),
+        Comparison::Until => (i64::MIN, end),
+        Comparison::After => (end, i64::MAX),
+        Comparison::Since => (start, i64::MAX),
+        Comparison::On => (start, end),
+    }
+}

@@ -1,0 +1,207 @@
+//! Every word that some query looks for, each once, with the queries that are found by it.
+//!
+//! Words of entries are looked up here and nowhere else; what no query looks for is forgotten at
+//! once. Values that are compared whole (addresses, tags, authors, names of queries) are words of
+//! another kind.
+
+use hashbrown::HashTable;
+
+use super::anchor::Posting;
+use crate::hash::hash;
+use crate::limits::WORD_BYTES_MAX;
+
+/// A word of the dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TermId(pub(crate) u32);
+
+/// What a word is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A word of a text.
+    Word,
+    /// The beginning of a word.
+    Prefix,
+    /// Two neighbouring signs of a script without spaces: far rarer than each of them.
+    Pair,
+    /// Whole values of an entry.
+    Title,
+    Author,
+    Category,
+    Link,
+    Language,
+    /// Facts about where it came from.
+    Feed,
+    Tag,
+    /// The name of a query that kept it.
+    Query,
+}
+
+const KINDS: usize = Kind::Query as usize + 1;
+
+#[derive(Default)]
+pub(crate) struct Dictionary {
+    table: HashTable<u32>,
+    terms: Vec<Term>,
+    free: Vec<u32>,
+    n_of_kind: [u32; KINDS],
+    /// How many prefixes there are of each length in bytes.
+    prefixes: Vec<u32>,
+}
+
+struct Term {
+    spelling: Spelling,
+    hash: u64,
+    postings: Vec<Posting>,
+    n_users: u32,
+    /// In how many of the sampled entries it occurred.
+    n_seen: u32,
+    kind: Kind,
+}
+
+/// Short words lie in the term itself, where they cost no second look into memory.
+enum Spelling {
+    Short(u8, [u8; SHORT_BYTES_MAX]),
+    Long(Box<[u8]>),
+}
+
+const SHORT_BYTES_MAX: usize = 22;
+
+impl Spelling {
+    fn new(bytes: &[u8]) -> Spelling {
+        let mut short = [0; SHORT_BYTES_MAX];
+        match (short.get_mut(..bytes.len()), u8::try_from(bytes.len())) {
+            (Some(start), Ok(len)) => {
+                start.copy_from_slice(bytes);
+                Spelling::Short(len, short)
+            }
+            _ => Spelling::Long(bytes.into()),
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Spelling::Short(len, bytes) => &bytes[..usize::from(*len)],
+            Spelling::Long(bytes) => bytes,
+        }
+    }
+}
+
+impl Dictionary {
+    /// The word, if any query looks for it.
+    #[inline]
+    pub(crate) fn find(&self, kind: Kind, bytes: &[u8]) -> Option<TermId> {
+        let hash = hash(kind as u64, bytes);
+        let is_it = |id: &u32| {
+            let term = &self.terms[*id as usize];
+            term.hash == hash && term.kind == kind && term.spelling.bytes() == bytes
+        };
+        self.table.find(hash, is_it).map(|id| TermId(*id))
+    }
+
+    /// The word, for one more user.
+    pub(crate) fn acquire(&mut self, kind: Kind, bytes: &[u8]) -> TermId {
+        if let Some(known) = self.find(kind, bytes) {
+            self.terms[known.0 as usize].n_users += 1;
+            return known;
+        }
+        let hash = hash(kind as u64, bytes);
+        let spelling = Spelling::new(bytes);
+        let term = Term { spelling, hash, postings: Vec::new(), n_users: 1, n_seen: 0, kind };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.terms[id as usize] = term;
+                id
+            }
+            None => {
+                self.terms.push(term);
+                (self.terms.len() - 1) as u32
+            }
+        };
+        let terms = &self.terms;
+        self.table.insert_unique(hash, id, |id| terms[*id as usize].hash);
+        self.n_of_kind[kind as usize] += 1;
+        if kind == Kind::Prefix {
+            self.prefixes.resize(WORD_BYTES_MAX + 1, 0);
+            self.prefixes[bytes.len().min(WORD_BYTES_MAX)] += 1;
+        }
+        TermId(id)
+    }
+
+    /// One user less; the last one takes the word away.
+    pub(crate) fn release(&mut self, id: TermId) {
+        let term = &mut self.terms[id.0 as usize];
+        term.n_users -= 1;
+        if term.n_users > 0 {
+            return;
+        }
+        term.postings = Vec::new();
+        let (hash, kind, len) = (term.hash, term.kind, term.spelling.bytes().len());
+        if let Ok(entry) = self.table.find_entry(hash, |other| *other == id.0) {
+            entry.remove();
+        }
+        self.free.push(id.0);
+        self.n_of_kind[kind as usize] -= 1;
+        if kind == Kind::Prefix {
+            self.prefixes[len.min(WORD_BYTES_MAX)] -= 1;
+        }
+    }
+
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.n_of_kind[kind as usize] > 0
+    }
+
+    /// The lengths in bytes that prefixes have, up to `len`.
+    pub(crate) fn prefix_lengths(&self, len: usize) -> impl Iterator<Item = usize> {
+        let counts = self.prefixes.iter().enumerate().take(len + 1);
+        counts.filter(|(_, n)| **n > 0).map(|(len, _)| len)
+    }
+
+    #[inline]
+    pub(crate) fn postings(&self, id: TermId) -> &[Posting] {
+        &self.terms[id.0 as usize].postings
+    }
+
+    pub(crate) fn add_posting(&mut self, id: TermId, posting: Posting) {
+        let postings = &mut self.terms[id.0 as usize].postings;
+        // Most words find one query or two; doubling from four would waste more than they hold.
+        if postings.len() == postings.capacity() {
+            postings.reserve_exact(1 + postings.len() / 4);
+        }
+        postings.push(posting);
+    }
+
+    pub(crate) fn remove_posting(&mut self, id: TermId, query: u32) {
+        let postings = &mut self.terms[id.0 as usize].postings;
+        if let Some(at) = postings.iter().position(|posting| posting.query == query) {
+            postings.swap_remove(at);
+        }
+    }
+
+    pub(crate) fn kind(&self, id: TermId) -> Kind {
+        self.terms[id.0 as usize].kind
+    }
+
+    pub(crate) fn spelling(&self, id: TermId) -> &[u8] {
+        self.terms[id.0 as usize].spelling.bytes()
+    }
+
+    pub(crate) fn n_seen(&self, id: TermId) -> u32 {
+        self.terms[id.0 as usize].n_seen
+    }
+
+    pub(crate) fn note_seen(&mut self, index: usize, n: u32) {
+        if let Some(term) = self.terms.get_mut(index) {
+            term.n_seen = term.n_seen.saturating_add(n);
+        }
+    }
+
+    /// Half of what was counted, so that what is common now outweighs what was.
+    pub(crate) fn fade(&mut self) {
+        self.terms.iter_mut().for_each(|term| term.n_seen /= 2);
+    }
+
+    /// One more than the largest number of a word.
+    pub(crate) fn bound(&self) -> usize {
+        self.terms.len()
+    }
+}

@@ -1,0 +1,165 @@
+//! The plan of a query in words: how it is found, what is checked, what is remembered. It shows
+//! what is compiled, not what was written, so that the two can be compared.
+
+use std::fmt::Write;
+
+use super::dictionary::{Kind, TermId};
+use super::graph::{Fields, Node, NodeId, Sequence};
+use super::{Matcher, Plan, QueryId};
+use crate::show;
+use crate::state::Operators;
+
+impl Matcher {
+    /// The plan of a query; `None` for one that is not there.
+    pub fn explain(&self, id: QueryId) -> Option<String> {
+        let (head, plan) = self.plan(id)?;
+        let mut text = format!("{}\n", plan.name);
+        let mut line = |head: &str, body: &str| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {head:<9} {body}");
+        };
+        line("found by", &self.found_by(plan));
+        line("checks", &self.condition(head.root));
+        if let Some(stateful) = &plan.operators {
+            for step in steps(&stateful.operators) {
+                line("then", &step);
+            }
+        }
+        if head.level > 0 {
+            let names: Vec<&str> = plan.reads.iter().map(|name| &**name).collect();
+            line("after", &names.join(", "));
+        }
+        let readers = self.readers.get(&plan.name).map_or(0, Vec::len);
+        if readers > 0 {
+            line("read by", &format!("{readers} other queries"));
+        }
+        let shared = self.graph.n_users(head.root) - 1;
+        if shared > 0 {
+            line("shared", &format!("the whole condition, with {shared} others"));
+        }
+        Some(text)
+    }
+
+    fn found_by(&self, plan: &Plan) -> String {
+        if plan.anchors.is_empty() {
+            return "every entry: the condition needs no word".to_owned();
+        }
+        const SHOWN_MAX: usize = 8;
+        let shown = plan.anchors.iter().take(SHOWN_MAX).map(|term| {
+            let share = f64::from(self.dictionary.n_seen(*term)) / f64::from(self.n_sampled.max(1));
+            match self.n_sampled {
+                0 => self.term(*term),
+                _ => format!("{} (in {:.2} % of entries)", self.term(*term), share * 100.0),
+            }
+        });
+        let mut shown: Vec<String> = shown.collect();
+        if plan.anchors.len() > SHOWN_MAX {
+            shown.push(format!("{} more", plan.anchors.len() - SHOWN_MAX));
+        }
+        shown.join(", ")
+    }
+
+    fn term(&self, term: TermId) -> String {
+        let spelling = String::from_utf8_lossy(self.dictionary.spelling(term));
+        match self.dictionary.kind(term) {
+            Kind::Word | Kind::Pair => format!("\"{spelling}\""),
+            Kind::Prefix => format!("\"{spelling}*\""),
+            Kind::Title => format!("TITLE = \"{spelling}\""),
+            Kind::Author => format!("AUTHOR = \"{spelling}\""),
+            Kind::Category => format!("CATEGORY = \"{spelling}\""),
+            Kind::Link => format!("LINK = \"{spelling}\""),
+            Kind::Language => format!("LANGUAGE = \"{spelling}\""),
+            Kind::Feed => format!("the feed {}", masked(&spelling)),
+            Kind::Tag => format!("the tag \"{spelling}\""),
+            Kind::Query => format!("FEED {spelling}"),
+        }
+    }
+
+    fn condition(&self, id: NodeId) -> String {
+        match self.graph.node(id) {
+            Node::Word { term, fields: Fields::FACT } => self.term(*term),
+            Node::Word { term, fields } => format!("{} in {}", self.term(*term), named(*fields)),
+            Node::Phrase(sequence, fields) => {
+                format!("{} in {}", self.sequence(sequence), named(*fields))
+            }
+            Node::Near(near, fields) => format!(
+                "{} within {} words of {} in {}",
+                self.sequence(&near.first),
+                near.words,
+                self.sequence(&near.second),
+                named(*fields)
+            ),
+            Node::Pattern(pattern, fields) => {
+                let flag = if pattern.ignores_case() { "i" } else { "" };
+                format!("/{}/{flag} in {}", pattern.written(), named(*fields))
+            }
+            Node::Published(from, to) => published(*from, *to),
+            Node::Recent(ms) => {
+                let within = std::time::Duration::from_millis(*ms);
+                format!("published within {} before it was seen", show::duration(within))
+            }
+            Node::Not(inner) => format!("not {}", self.condition(*inner)),
+            Node::All(parts) if parts.is_empty() => "nothing: every entry passes".to_owned(),
+            Node::All(parts) => self.joined(parts, " and "),
+            Node::Any(parts) => self.joined(parts, " or "),
+        }
+    }
+
+    fn joined(&self, parts: &[NodeId], word: &str) -> String {
+        let parts: Vec<String> = parts.iter().map(|part| self.condition(*part)).collect();
+        format!("({})", parts.join(word))
+    }
+
+    fn sequence(&self, sequence: &Sequence) -> String {
+        let spelled = sequence.words.iter().map(|word| {
+            let star = if self.dictionary.kind(*word) == Kind::Prefix { "*" } else { "" };
+            format!("{}{star}", String::from_utf8_lossy(self.dictionary.spelling(*word)))
+        });
+        format!("\"{}\"", spelled.collect::<Vec<_>>().join(" "))
+    }
+}
+
+fn named(fields: Fields) -> &'static str {
+    match fields {
+        Fields::ITEM => "item",
+        Fields::TITLE => "title",
+        Fields::SUMMARY => "summary",
+        Fields::CONTENT => "content",
+        Fields::AUTHOR => "author",
+        Fields::CATEGORY => "category",
+        Fields::LINK => "link",
+        _ => "feed",
+    }
+}
+
+/// An address without its secrets.
+fn masked(url: &str) -> String {
+    feed::FeedUrl::parse(url).map_or_else(|_| url.to_owned(), |url| url.masked())
+}
+
+fn published(from: i64, to: i64) -> String {
+    let shown = |ms: i64| feed::Time::from_millis(ms).to_string();
+    match (from, to) {
+        (i64::MIN, to) => format!("published before {}", shown(to)),
+        (from, i64::MAX) => format!("published from {} on", shown(from)),
+        (from, to) => format!("published from {} to {}", shown(from), shown(to)),
+    }
+}
+
+fn steps(operators: &Operators) -> Vec<String> {
+    let mut steps = Vec::new();
+    if let Some((on, within)) = operators.join {
+        steps.push(format!("joins both sides on {on} within {within}"));
+    }
+    if let Some(distinct) = operators.distinct {
+        steps.push(format!("keeps the first on {} within {}", distinct.on, distinct.within));
+    }
+    if let Some(count) = operators.count {
+        let within = show::duration(count.within);
+        steps.push(format!("waits until there are {} within {within}", count.at_least));
+    }
+    if let Some(window) = operators.window {
+        steps.push(format!("shows {window}"));
+    }
+    steps
+}

@@ -1,0 +1,216 @@
+//! Conditions as a graph in which equal parts are one node: what a thousand queries ask is
+//! answered once per entry. Nodes hold their words and each other alive by counting.
+
+use hashbrown::HashTable;
+
+use super::dictionary::{Dictionary, TermId};
+use crate::hash::{hash, mix};
+use crate::pattern::Pattern;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+/// Fields of an entry as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fields(pub(crate) u8);
+
+impl Fields {
+    pub(crate) const TITLE: Fields = Fields(1);
+    pub(crate) const SUMMARY: Fields = Fields(2);
+    pub(crate) const CONTENT: Fields = Fields(4);
+    pub(crate) const AUTHOR: Fields = Fields(8);
+    pub(crate) const CATEGORY: Fields = Fields(16);
+    pub(crate) const LINK: Fields = Fields(32);
+    pub(crate) const FEED: Fields = Fields(64);
+    /// Not in a text: a whole value, or a fact.
+    pub(crate) const FACT: Fields = Fields(128);
+    pub(crate) const ITEM: Fields = Fields(31);
+    /// Every field that holds text, in the order in which they are read.
+    pub(crate) const TEXTS: [Fields; 7] = [
+        Fields::TITLE,
+        Fields::SUMMARY,
+        Fields::CONTENT,
+        Fields::AUTHOR,
+        Fields::CATEGORY,
+        Fields::LINK,
+        Fields::FEED,
+    ];
+
+    pub(crate) const fn meets(self, other: Fields) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// A condition, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Node {
+    Word {
+        term: TermId,
+        fields: Fields,
+    },
+    Phrase(Box<Sequence>, Fields),
+    Near(Box<Nearness>, Fields),
+    Pattern(Box<Pattern>, Fields),
+    /// Milliseconds: from the first up to before the second.
+    Published(i64, i64),
+    Recent(u64),
+    Not(NodeId),
+    /// Of none: always true.
+    All(Box<[NodeId]>),
+    Any(Box<[NodeId]>),
+}
+
+/// Words that follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sequence {
+    pub words: Box<[TermId]>,
+    /// Neighbouring signs, for finding only.
+    pub pairs: Box<[TermId]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Nearness {
+    pub first: Sequence,
+    pub second: Sequence,
+    pub words: u16,
+}
+
+impl Sequence {
+    pub(super) fn terms(&self) -> impl Iterator<Item = TermId> {
+        self.words.iter().chain(&self.pairs).copied()
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Graph {
+    table: HashTable<u32>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// How many nodes read each of [`Fields::TEXTS`] word by word.
+    n_readers: [u32; 7],
+}
+
+struct Slot {
+    node: Node,
+    n_users: u32,
+}
+
+impl Graph {
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.slots[id.0 as usize].node
+    }
+
+    /// How many conditions and queries share this node.
+    #[inline]
+    pub(crate) fn n_users(&self, id: NodeId) -> u32 {
+        self.slots[id.0 as usize].n_users
+    }
+
+    /// Whether anybody reads this field word by word.
+    pub(crate) fn reads(&self, field: usize) -> bool {
+        self.n_readers[field] > 0
+    }
+
+    pub(crate) fn bound(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The node for one more user. It takes over the words and nodes that `node` holds.
+    pub(crate) fn acquire(&mut self, node: Node, dictionary: &mut Dictionary) -> NodeId {
+        let hash = hash_of(&node);
+        let known = self.table.find(hash, |id| self.slots[*id as usize].node == node).copied();
+        if let Some(id) = known {
+            self.slots[id as usize].n_users += 1;
+            self.release_parts(&node, dictionary);
+            return NodeId(id);
+        }
+        self.count_readers(&node, 1);
+        let slot = Slot { node, n_users: 1 };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.slots[id as usize] = slot;
+                id
+            }
+            None => {
+                self.slots.push(slot);
+                (self.slots.len() - 1) as u32
+            }
+        };
+        let slots = &self.slots;
+        self.table.insert_unique(hash, id, |id| hash_of(&slots[*id as usize].node));
+        NodeId(id)
+    }
+
+    /// One more user of a node that is in use.
+    pub(crate) fn share(&mut self, id: NodeId) {
+        self.slots[id.0 as usize].n_users += 1;
+    }
+
+    pub(crate) fn release(&mut self, id: NodeId, dictionary: &mut Dictionary) {
+        let slot = &mut self.slots[id.0 as usize];
+        slot.n_users -= 1;
+        if slot.n_users > 0 {
+            return;
+        }
+        let node = std::mem::replace(&mut slot.node, Node::All(Box::default()));
+        if let Ok(entry) = self.table.find_entry(hash_of(&node), |other| *other == id.0) {
+            entry.remove();
+        }
+        self.free.push(id.0);
+        self.count_readers(&node, u32::MAX);
+        self.release_parts(&node, dictionary);
+    }
+
+    fn release_parts(&mut self, node: &Node, dictionary: &mut Dictionary) {
+        match node {
+            Node::Word { term, .. } => dictionary.release(*term),
+            Node::Phrase(sequence, _) => sequence.terms().for_each(|t| dictionary.release(t)),
+            Node::Near(near, _) => {
+                near.first.terms().chain(near.second.terms()).for_each(|t| dictionary.release(t));
+            }
+            Node::Not(inner) => self.release(*inner, dictionary),
+            Node::All(parts) | Node::Any(parts) => {
+                parts.iter().for_each(|part| self.release(*part, dictionary));
+            }
+            Node::Pattern(..) | Node::Published(..) | Node::Recent(_) => {}
+        }
+    }
+
+    /// Adds `by` (one, or minus one in two's complement) for every field that the node reads.
+    fn count_readers(&mut self, node: &Node, by: u32) {
+        let (Node::Word { fields, .. } | Node::Phrase(_, fields) | Node::Near(_, fields)) = node
+        else {
+            return;
+        };
+        for (count, field) in self.n_readers.iter_mut().zip(Fields::TEXTS) {
+            if fields.meets(field) {
+                *count = count.wrapping_add(by);
+            }
+        }
+    }
+}
+
+fn hash_of(node: &Node) -> u64 {
+    let list = |seed: u64, ids: &mut dyn Iterator<Item = u32>| {
+        ids.fold(seed, |state, id| mix(state ^ 0x9e37_79b9, u64::from(id) + 0x1000_0001))
+    };
+    let terms = |seed: u64, s: &Sequence| list(seed, &mut s.words.iter().map(|t| t.0));
+    match node {
+        Node::Word { term, fields } => {
+            list(1 + (u64::from(fields.0) << 8), &mut [term.0].into_iter())
+        }
+        Node::Phrase(sequence, fields) => terms(2 + (u64::from(fields.0) << 8), sequence),
+        Node::Near(near, fields) => {
+            let seed = 3 + (u64::from(fields.0) << 8) + (u64::from(near.words) << 16);
+            terms(terms(seed, &near.first), &near.second)
+        }
+        Node::Pattern(pattern, fields) => {
+            hash(4 + (u64::from(fields.0) << 8), pattern.written().as_bytes())
+        }
+        Node::Published(start, end) => mix(5 ^ *start as u64, *end as u64 | 1),
+        Node::Recent(ms) => mix(6 ^ ms, 0x9e37_79b9_7f4a_7c15),
+        Node::Not(inner) => list(7, &mut [inner.0].into_iter()),
+        Node::All(parts) => list(8, &mut parts.iter().map(|p| p.0)),
+        Node::Any(parts) => list(9, &mut parts.iter().map(|p| p.0)),
+    }
+}

@@ -1,0 +1,260 @@
+//! One entry, word by word: which words of the dictionary occur, where, in which order. Reused
+//! from entry to entry, so that reading one takes no memory.
+
+use std::borrow::Cow;
+
+use super::dictionary::{Dictionary, Kind, TermId};
+use super::graph::{Fields, Graph};
+use crate::Entry;
+use crate::limits::{CATEGORIES_MAX, FIELD_BYTES_MAX};
+use crate::text::{Markup, canonical_link, folded, language_ranges, reduce, scan};
+
+/// The texts of an entry, markup reduced.
+pub(super) struct Texts<'a> {
+    texts: Vec<(Fields, Cow<'a, str>)>,
+}
+
+impl<'a> Texts<'a> {
+    pub(super) fn of(entry: &Entry<'a>) -> Texts<'a> {
+        let single = [
+            (Fields::TITLE, entry.title, Some(Markup::Inline)),
+            (Fields::SUMMARY, entry.summary, Some(Markup::Full)),
+            (Fields::CONTENT, entry.content, Some(Markup::Full)),
+            (Fields::AUTHOR, entry.author, Some(Markup::Inline)),
+            (Fields::LINK, entry.link, None),
+            (Fields::FEED, Some(entry.feed_url), None),
+        ];
+        let categories = entry.categories.iter().take(CATEGORIES_MAX);
+        let categories =
+            categories.map(|c| (Fields::CATEGORY, Some(c.as_str()), Some(Markup::Inline)));
+        let reduced = single.into_iter().chain(categories).filter_map(|(field, text, markup)| {
+            let text = text?;
+            let text = markup.map_or(Cow::Borrowed(text), |markup| reduce(text, markup));
+            Some((field, text))
+        });
+        Texts { texts: reduced.collect() }
+    }
+
+    /// Texts of some fields, each cut to what is looked at.
+    pub(super) fn in_fields(&self, fields: Fields) -> impl Iterator<Item = (Fields, &str)> {
+        let texts = self.texts.iter().filter(move |(field, _)| field.meets(fields));
+        texts.map(|(field, text)| (*field, &text[..text.floor_char_boundary(FIELD_BYTES_MAX)]))
+    }
+}
+
+/// The words of one entry that the dictionary knows.
+pub(super) struct Index {
+    slots: Vec<Slot>,
+    n_used: usize,
+    occurrences: Vec<Occurrence>,
+    terms: Vec<TermId>,
+    /// A bit for each word that occurs, by the end of its number: most words that are asked for do
+    /// not occur, and this says so at once.
+    bits: [u64; BITS / 64],
+}
+
+const BITS: usize = 4096;
+
+/// A word that occurs: in an open table of a power of two, half full at most.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// Its number plus one; zero is free.
+    term: u32,
+    fields: Fields,
+    /// Its first and last occurrence, plus one; zero for facts.
+    first: u32,
+    last: u32,
+}
+
+/// A word at a place of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Occurrence {
+    pub term: TermId,
+    /// Which text of the entry.
+    pub text: u32,
+    pub field: Fields,
+    pub position: u32,
+    /// The next one of the same word, plus one.
+    next: u32,
+}
+
+const FREE: Slot = Slot { term: 0, fields: Fields(0), first: 0, last: 0 };
+/// Room for an ordinary entry; tables grow and stay grown.
+const SLOTS_MIN: usize = 1024;
+
+impl Default for Index {
+    fn default() -> Index {
+        let slots = vec![FREE; SLOTS_MIN];
+        let bits = [0; BITS / 64];
+        Index { slots, n_used: 0, occurrences: Vec::new(), terms: Vec::new(), bits }
+    }
+}
+
+impl Index {
+    pub(super) fn read(
+        &mut self,
+        entry: &Entry<'_>,
+        texts: &Texts<'_>,
+        dictionary: &Dictionary,
+        graph: &Graph,
+    ) {
+        self.slots.fill(FREE);
+        self.n_used = 0;
+        self.bits = [0; BITS / 64];
+        self.occurrences.clear();
+        self.terms.clear();
+        let mut read = 0;
+        for (n, field) in Fields::TEXTS.into_iter().enumerate() {
+            read |= if graph.reads(n) { field.0 } else { 0 };
+        }
+        for (n, (field, text)) in texts.in_fields(Fields(read)).enumerate() {
+            self.text(n as u32, field, text, dictionary);
+        }
+        self.facts(entry, dictionary);
+    }
+
+    fn text(&mut self, text_number: u32, field: Fields, text: &str, dictionary: &Dictionary) {
+        let has_prefixes = dictionary.has(Kind::Prefix);
+        let has_pairs = dictionary.has(Kind::Pair);
+        let mut position = 0;
+        let mut pair = [0; 8];
+        let mut sign_len = 0;
+        scan(text, |token| {
+            position += 1;
+            if !token.cut
+                && let Some(term) = dictionary.find(Kind::Word, token.letters)
+            {
+                self.occur(term, text_number, field, position);
+            }
+            if has_prefixes && !token.unit {
+                for len in dictionary.prefix_lengths(token.letters.len()) {
+                    if let Some(term) = dictionary.find(Kind::Prefix, &token.letters[..len]) {
+                        self.occur(term, text_number, field, position);
+                    }
+                }
+            }
+            if !has_pairs || !token.unit {
+                sign_len = 0;
+                return;
+            }
+            // A sign has at most four bytes, so two fit.
+            let len = token.letters.len();
+            pair[sign_len..sign_len + len].copy_from_slice(token.letters);
+            if sign_len > 0
+                && let Some(term) = dictionary.find(Kind::Pair, &pair[..sign_len + len])
+            {
+                self.mark(term, field);
+            }
+            pair.copy_within(sign_len..sign_len + len, 0);
+            sign_len = len;
+        });
+    }
+
+    fn facts(&mut self, entry: &Entry<'_>, dictionary: &Dictionary) {
+        let mut fact = |kind: Kind, value: &str| {
+            if let Some(term) = dictionary.find(kind, value.as_bytes()) {
+                self.mark(term, Fields::FACT);
+            }
+        };
+        fact(Kind::Feed, entry.feed_url);
+        entry.tags.iter().for_each(|tag| fact(Kind::Tag, tag));
+        let mut whole = |kind: Kind, value: Option<&str>| {
+            if let Some(value) = value.filter(|_| dictionary.has(kind)) {
+                fact(kind, &folded(&reduce(value, Markup::Inline)));
+            }
+        };
+        whole(Kind::Title, entry.title);
+        whole(Kind::Author, entry.author);
+        for category in entry.categories.iter().take(CATEGORIES_MAX) {
+            whole(Kind::Category, Some(category));
+        }
+        if let Some(link) = entry.link.filter(|_| dictionary.has(Kind::Link)) {
+            canonical_link(link).into_iter().for_each(|link| fact(Kind::Link, &link));
+        }
+        if let Some(language) = entry.language.filter(|_| dictionary.has(Kind::Language)) {
+            language_ranges(language).iter().for_each(|range| fact(Kind::Language, range));
+        }
+    }
+
+    /// Notes a word at a place.
+    fn occur(&mut self, term: TermId, text: u32, field: Fields, position: u32) {
+        self.occurrences.push(Occurrence { term, text, field, position, next: 0 });
+        let number = self.occurrences.len() as u32;
+        let slot = self.mark(term, field);
+        let before = std::mem::replace(&mut slot.last, number);
+        if before == 0 {
+            slot.first = number;
+        } else {
+            self.occurrences[before as usize - 1].next = number;
+        }
+    }
+
+    /// Notes that a word is there.
+    fn mark(&mut self, term: TermId, field: Fields) -> &mut Slot {
+        if self.n_used * 2 >= self.slots.len() {
+            self.grow();
+        }
+        let at = self.find(term);
+        let slot = &mut self.slots[at];
+        if slot.term == 0 {
+            slot.term = term.0 + 1;
+            self.n_used += 1;
+            self.terms.push(term);
+            self.bits[term.0 as usize % BITS / 64] |= 1 << (term.0 % 64);
+        }
+        slot.fields = Fields(slot.fields.0 | field.0);
+        slot
+    }
+
+    /// Notes a fact that became known while matching. Says whether it is new.
+    pub(super) fn learn(&mut self, term: TermId) -> bool {
+        let is_new = !self.has_in(term, Fields::FACT);
+        self.mark(term, Fields::FACT);
+        is_new
+    }
+
+    /// Where the word stands, or the free slot where it would.
+    #[inline]
+    fn find(&self, term: TermId) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut at = (term.0.wrapping_mul(0x9e37_79b1) >> 7) as usize & mask;
+        while self.slots[at].term != 0 && self.slots[at].term != term.0 + 1 {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![FREE; self.slots.len() * 2];
+        let smaller = std::mem::replace(&mut self.slots, larger);
+        for slot in smaller.into_iter().filter(|slot| slot.term != 0) {
+            let at = self.find(TermId(slot.term - 1));
+            self.slots[at] = slot;
+        }
+    }
+
+    /// Every word that occurs, once.
+    pub(super) fn terms(&self) -> &[TermId] {
+        &self.terms
+    }
+
+    #[inline]
+    pub(super) fn has_in(&self, term: TermId, fields: Fields) -> bool {
+        let may_occur = self.bits[term.0 as usize % BITS / 64] >> (term.0 % 64) & 1 == 1;
+        may_occur && self.slots[self.find(term)].fields.meets(fields)
+    }
+
+    /// The places of a word, in the order of the text, as numbers of occurrences.
+    pub(super) fn places(&self, term: TermId) -> impl Iterator<Item = usize> {
+        let mut next = self.slots[self.find(term)].first;
+        std::iter::from_fn(move || {
+            let at = (next as usize).checked_sub(1)?;
+            next = self.occurrences[at].next;
+            Some(at)
+        })
+    }
+
+    pub(super) fn occurrences(&self) -> &[Occurrence] {
+        &self.occurrences
+    }
+}

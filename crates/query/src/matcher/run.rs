@@ -1,0 +1,197 @@
+//! One entry through all queries.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use feed::EntryId;
+
+use super::dictionary::{Kind, TermId};
+use super::evaluate::{Asked, Memo};
+use super::index::{Index, Texts};
+use super::{Matcher, QueryId};
+use crate::Entry;
+use crate::state::{Held, Sides, States};
+
+/// A query that keeps an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Match {
+    pub query: QueryId,
+    /// The entry that it was joined with, for a query with `JOIN`.
+    pub partner: Option<EntryId>,
+}
+
+/// Room to work in, reused from entry to entry: one for each thread that matches.
+#[derive(Default)]
+pub struct Scratch {
+    index: Index,
+    memo: Memo,
+    /// The number of the entry for which a plan was looked at last.
+    looked_at: Vec<u32>,
+    entry: u32,
+    waiting: BinaryHeap<Reverse<(u8, u32)>>,
+    /// Level, query and match of everything that keeps the entry.
+    found: Vec<(u8, Match)>,
+    matches: Vec<Match>,
+    counts: Vec<u32>,
+    n_sampled: u32,
+}
+
+/// One entry in so many is counted for the frequency of words.
+const SAMPLE_EVERY: u32 = 8;
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        Scratch::default()
+    }
+
+    pub(super) fn take_counts(&mut self) -> (Vec<u32>, u32) {
+        (std::mem::take(&mut self.counts), std::mem::take(&mut self.n_sampled))
+    }
+
+    fn start(&mut self, matcher: &Matcher) {
+        self.memo.start(matcher.graph.bound());
+        if self.entry == u32::MAX {
+            self.looked_at.fill(0);
+            self.entry = 0;
+        }
+        self.entry += 1;
+        self.looked_at.resize(matcher.plans.len(), 0);
+        self.waiting.clear();
+        self.found.clear();
+        self.matches.clear();
+    }
+
+    fn sample(&mut self, matcher: &Matcher) {
+        if !self.entry.is_multiple_of(SAMPLE_EVERY) {
+            return;
+        }
+        self.counts.resize(matcher.dictionary.bound(), 0);
+        for term in self.index.terms() {
+            self.counts[term.0 as usize] += 1;
+        }
+        self.n_sampled += 1;
+    }
+}
+
+impl Matcher {
+    /// The queries that keep this entry, those read by others first. Entries must come in the
+    /// order in which they are recorded, each once, where queries remember something.
+    pub fn matches<'s>(
+        &self,
+        entry: &Entry<'_>,
+        states: &mut States,
+        scratch: &'s mut Scratch,
+    ) -> &'s [Match] {
+        scratch.start(self);
+        let texts = Texts::of(entry);
+        scratch.index.read(entry, &texts, &self.dictionary, &self.graph);
+        scratch.sample(self);
+        let mut run = Run { matcher: self, entry, texts: &texts, states, scratch };
+        run.all();
+        scratch.found.sort_unstable_by_key(|(level, found)| (*level, found.query));
+        scratch.matches.extend(scratch.found.iter().map(|(_, found)| *found));
+        &scratch.matches
+    }
+}
+
+struct Run<'r, 's> {
+    matcher: &'r Matcher,
+    entry: &'r Entry<'r>,
+    texts: &'r Texts<'r>,
+    states: &'r mut States,
+    scratch: &'s mut Scratch,
+}
+
+impl Run<'_, '_> {
+    fn all(&mut self) {
+        let matcher = self.matcher;
+        // What is learned on the way is looked at where it is learned.
+        for n in 0..self.scratch.index.terms().len() {
+            let term = self.scratch.index.terms()[n];
+            self.postings(term);
+        }
+        for slot in &matcher.always {
+            self.look_at(*slot);
+        }
+        while let Some(Reverse((_, slot))) = self.scratch.waiting.pop() {
+            self.ask(slot);
+        }
+    }
+
+    fn postings(&mut self, term: TermId) {
+        let matcher = self.matcher;
+        for posting in matcher.dictionary.postings(term) {
+            let index = &self.scratch.index;
+            if !posting.needs().all(|(term, fields)| index.has_in(term, fields)) {
+                continue;
+            }
+            let head = &matcher.heads[posting.query as usize];
+            if !posting.is_whole || head.is_stateful || head.level > 0 {
+                self.look_at(posting.query);
+            } else if index.has_in(term, posting.fields) {
+                // Nothing is left to ask, and no other word finds this query.
+                self.keep(posting.query, None);
+            }
+        }
+    }
+
+    /// Asks a query that may keep the entry: at once if it reads feeds only, else in its turn.
+    fn look_at(&mut self, slot: u32) {
+        let looked_at = &mut self.scratch.looked_at[slot as usize];
+        if std::mem::replace(looked_at, self.scratch.entry) == self.scratch.entry {
+            return;
+        }
+        let level = self.matcher.heads[slot as usize].level;
+        if level > 0 {
+            self.scratch.waiting.push(Reverse((level, slot)));
+        } else {
+            self.ask(slot);
+        }
+    }
+
+    fn ask(&mut self, slot: u32) {
+        if let Ok(partner) = self.answer(slot) {
+            self.keep(slot, partner);
+        }
+    }
+
+    /// Notes a match, and looks at those who read the query.
+    fn keep(&mut self, slot: u32, partner: Option<EntryId>) {
+        let matcher = self.matcher;
+        let head = &matcher.heads[slot as usize];
+        self.scratch.found.push((head.level, Match { query: head.id, partner }));
+        if !head.is_read {
+            return;
+        }
+        let Some(plan) = &matcher.plans[slot as usize] else { return };
+        let name = matcher.dictionary.find(Kind::Query, plan.name.as_bytes());
+        if let Some(name) = name
+            && self.scratch.index.learn(name)
+        {
+            self.postings(name);
+        }
+    }
+
+    fn answer(&mut self, slot: u32) -> Result<Option<EntryId>, Held> {
+        let head = &self.matcher.heads[slot as usize];
+        let asked = Asked {
+            graph: &self.matcher.graph,
+            index: &self.scratch.index,
+            texts: self.texts,
+            entry: self.entry,
+        };
+        let memo = &mut self.scratch.memo;
+        if !asked.holds(head.root, memo) {
+            return Err(Held);
+        }
+        let plan = self.matcher.plans[slot as usize].as_ref();
+        let Some(stateful) = plan.and_then(|plan| plan.operators.as_ref()) else {
+            return Ok(None);
+        };
+        let sides = stateful.sides.map_or(Sides::default(), |(left, right)| Sides {
+            left: asked.holds(left, memo),
+            right: asked.holds(right, memo),
+        });
+        self.states.pass(head.id, &stateful.operators, self.entry, sides)
+    }
+}

@@ -1,0 +1,289 @@
+//! A place in the list of tokens, what may stand there, and the faults for what may not.
+
+use crate::ast::Name;
+use crate::fault::listed;
+use crate::lexer::{Bad, Lexeme, Token, lex};
+use crate::limits::{NESTING_MAX, PATTERNS_MAX, TERMS_MAX, TEXT_BYTES_MAX};
+use crate::place::Lines;
+use crate::suggest::{is_keyword, meant};
+use crate::{Fault, Place};
+
+/// What a text is called in lists of what was expected.
+pub(super) const A_TEXT: &str = "a text in quotes";
+pub(super) const A_NAME: &str = "a name";
+pub(super) const A_NUMBER: &str = "a number";
+
+pub(super) struct Cursor<'a> {
+    text: &'a str,
+    lines: Lines<'a>,
+    lexemes: Vec<Lexeme>,
+    at: usize,
+    depth: usize,
+    n_terms: usize,
+    n_patterns: usize,
+    /// The token where `NEAR` may stand.
+    near: Option<usize>,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Cursor<'a> {
+        let (lines, lexemes) = (Lines::of(text), lex(text));
+        Cursor { text, lines, lexemes, at: 0, depth: 0, n_terms: 0, n_patterns: 0, near: None }
+    }
+
+    pub(super) fn is_at_end(&self) -> bool {
+        *self.token() == Token::End
+    }
+
+    pub(super) fn token(&self) -> &Token {
+        self.peek(0)
+    }
+
+    /// The token so many further on; beyond the end there is only the end.
+    pub(super) fn peek(&self, further: usize) -> &Token {
+        let last = self.lexemes.len() - 1;
+        &self.lexemes[(self.at + further).min(last)].token
+    }
+
+    pub(super) fn advance(&mut self) {
+        self.at = (self.at + 1).min(self.lexemes.len() - 1);
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.lines.place(self.lexemes[self.at].span.start)
+    }
+
+    /// Where the next token starts, in bytes.
+    pub(super) fn offset(&self) -> usize {
+        self.lexemes[self.at].span.start
+    }
+
+    /// The text from `start` to the end of the token before this one.
+    pub(super) fn text_since(&self, start: usize) -> &'a str {
+        let end = self.lexemes[self.at.saturating_sub(1)].span.end;
+        self.text.get(start..end).unwrap_or("")
+    }
+
+    /// Resets what is counted per statement.
+    pub(super) fn start_statement(&mut self) {
+        (self.depth, self.n_terms, self.n_patterns) = (0, 0, 0);
+    }
+
+    pub(super) fn statement_bytes(&self) -> usize {
+        let end = self.lexemes[self.at..].iter().find(|l| l.token == Token::Sign(";"));
+        let end = end.or(self.lexemes.last()).map_or(0, |l| l.span.start);
+        end - self.lexemes[self.at].span.start
+    }
+
+    /// Moves to where the next statement starts: behind a `;`, or where a line begins with
+    /// `CREATE` or `DROP`, since an open quote may have hidden the `;`.
+    pub(super) fn skip_statement(&mut self) {
+        while !self.is_at_end() && !self.accept_sign(";") {
+            self.advance();
+            let starts = self.is_word("CREATE") || self.is_word("DROP");
+            let start = self.lexemes[self.at].span.start;
+            let line = self.text[..start].rsplit('\n').next().unwrap_or("");
+            if starts && line.trim().is_empty() {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn is_word(&self, keyword: &str) -> bool {
+        matches!(self.token(), Token::Word(word) if word.eq_ignore_ascii_case(keyword))
+    }
+
+    pub(super) fn accept(&mut self, keyword: &str) -> bool {
+        let found = self.is_word(keyword);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, keyword: &'static str) -> Result<(), Fault> {
+        if self.accept(keyword) { Ok(()) } else { Err(self.expected(&[keyword])) }
+    }
+
+    pub(super) fn accept_sign(&mut self, sign: &str) -> bool {
+        let found = matches!(self.token(), Token::Sign(s) if *s == sign);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn expect_sign(&mut self, sign: &'static str) -> Result<(), Fault> {
+        let quoted = match sign {
+            ";" => "`;`",
+            "(" => "`(`",
+            _ => "`)`",
+        };
+        if self.accept_sign(sign) { Ok(()) } else { Err(self.expected(&[quoted])) }
+    }
+
+    pub(super) fn text(&mut self) -> Result<String, Fault> {
+        let Token::Text(text) = self.token() else { return Err(self.expected(&[A_TEXT])) };
+        let text = text.clone();
+        self.advance();
+        Ok(text)
+    }
+
+    pub(super) fn number(&mut self) -> Result<u64, Fault> {
+        let Token::Number(number) = *self.token() else { return Err(self.expected(&[A_NUMBER])) };
+        self.advance();
+        Ok(number)
+    }
+
+    /// The name of a query. Keywords are names too where a name must stand.
+    pub(super) fn name(&mut self) -> Result<Name, Fault> {
+        let Token::Word(word) = self.token() else { return Err(self.expected(&[A_NAME])) };
+        let good = word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+            && word.starts_with(|c: char| c.is_ascii_alphabetic());
+        if !good {
+            let help = "names begin with a letter A to Z; letters, digits, `_` and `-` may follow";
+            return Err(self.fault(format!("`{word}` is no name")).help(help));
+        }
+        let name = Name { text: word.clone(), at: self.place() };
+        self.advance();
+        Ok(name)
+    }
+
+    /// One bracket or `NOT` deeper.
+    pub(super) fn enter(&mut self) -> Result<(), Fault> {
+        self.depth += 1;
+        if self.depth > NESTING_MAX {
+            let message = format!("the condition is nested more than {NESTING_MAX} deep");
+            return Err(self.fault(message).help("make a query of the inner part"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub(super) fn count_term(&mut self) -> Result<(), Fault> {
+        self.n_terms += 1;
+        if self.n_terms > TERMS_MAX {
+            let message = format!("the statement looks for more than {TERMS_MAX} texts");
+            return Err(self.fault(message).help("split it into queries over queries"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn count_pattern(&mut self) -> Result<(), Fault> {
+        self.n_patterns += 1;
+        if self.n_patterns > PATTERNS_MAX {
+            let message = format!("the statement has more than {PATTERNS_MAX} expressions");
+            return Err(self.fault(message).help("join them with `|` inside one expression"));
+        }
+        Ok(())
+    }
+
+    /// Notes that `NEAR` may stand here, for saying so if something else does.
+    pub(super) fn allow_near(&mut self) {
+        self.near = Some(self.at);
+    }
+
+    pub(super) fn allows_near(&self) -> bool {
+        self.near == Some(self.at)
+    }
+
+    /// Whether the token before this one is a text.
+    pub(super) fn is_after_text(&self) -> bool {
+        self.at > 0 && matches!(self.lexemes[self.at - 1].token, Token::Text(_))
+    }
+
+    /// A fault at the next token.
+    pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
+        Fault::new(self.place(), message)
+    }
+
+    /// The fault that something else stands here: what was found, what was expected, what was
+    /// probably meant.
+    pub(super) fn expected(&self, expected: &[&'static str]) -> Fault {
+        if let Token::Bad(bad) = self.token()
+            && let Some((message, help)) = broken(bad)
+        {
+            return self.fault(message).help(help);
+        }
+        let found = found(self.token());
+        let mut fault = self.fault(format!("{found}, expected {}", listed(expected)));
+        fault.expected = expected.to_vec();
+        fault.help = self.advice(expected);
+        fault
+    }
+
+    fn advice(&self, expected: &[&'static str]) -> Option<String> {
+        let wants_text = expected.contains(&A_TEXT);
+        match self.token() {
+            Token::Word(word) => {
+                let starts =
+                    word.eq_ignore_ascii_case("CREATE") || word.eq_ignore_ascii_case("DROP");
+                if starts && expected.contains(&"`;`") {
+                    return Some("end the statement before with `;`".to_owned());
+                }
+                let meant = meant(word, expected).map(|word| format!("did you mean {word}?"));
+                let unquoted = wants_text && !is_keyword(word);
+                meant.or_else(|| unquoted.then(|| format!("write it in quotes: \"{word}\"")))
+            }
+            Token::Number(number) if wants_text => {
+                Some(format!("write it in quotes: \"{number}\""))
+            }
+            Token::Text(_) if expected == [A_NAME] => Some("names stand without quotes".to_owned()),
+            Token::Bad(Bad::Quote(_)) => Some("texts stand between `\"` and `\"`".to_owned()),
+            Token::Bad(Bad::Foreign(_, ours)) => Some(format!("here it is {ours}")),
+            _ => None,
+        }
+    }
+}
+
+fn found(token: &Token) -> String {
+    match token {
+        Token::Word(word) => format!("found `{}`", shortened(word)),
+        Token::Text(text) => format!("found the text \"{}\"", shortened(text)),
+        Token::Pattern(pattern, _) => format!("found the expression /{}/", shortened(pattern)),
+        Token::Number(number) => format!("found the number {number}"),
+        Token::Sign(";") => "found the end of the statement".to_owned(),
+        Token::Sign(sign) => format!("found `{sign}`"),
+        Token::End => "found the end of the file".to_owned(),
+        Token::Bad(Bad::Foreign(theirs, _)) => format!("found `{theirs}`"),
+        Token::Bad(Bad::Quote(c) | Bad::Character(c)) => format!("found `{}`", visible(*c)),
+        Token::Bad(_) => "found something that cannot be read".to_owned(),
+    }
+}
+
+/// Texts, expressions and numbers that are wrong in themselves, wherever they stand.
+fn broken(bad: &Bad) -> Option<(String, &'static str)> {
+    Some(match bad {
+        Bad::OpenText => ("the text is not closed".to_owned(), "end it with `\"` on the same line"),
+        Bad::OpenPattern => {
+            ("the expression is not closed".to_owned(), "end it with `/` on the same line")
+        }
+        Bad::LongText => {
+            (format!("the text has more than {TEXT_BYTES_MAX} bytes"), "look for a part of it")
+        }
+        Bad::Escape(c) => (
+            format!("`\\{}` is no escape in a text", visible(*c)),
+            "only `\\\"` and `\\\\` are; for `\\` write `\\\\`",
+        ),
+        Bad::BigNumber => ("the number is too big".to_owned(), "write a smaller one"),
+        Bad::Quote(_) | Bad::Foreign(..) | Bad::Character(_) => return None,
+    })
+}
+
+/// The beginning of what somebody wrote, for a message of one line.
+fn shortened(text: &str) -> String {
+    const CHARS_MAX: usize = 40;
+    let mut short: String = text.chars().take(CHARS_MAX).map(visible).collect();
+    if text.chars().nth(CHARS_MAX).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// A character as it can stand in a message.
+fn visible(c: char) -> String {
+    if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }
+}

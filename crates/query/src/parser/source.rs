@@ -1,0 +1,64 @@
+//! Where a query reads: addresses, other queries, tags, all feeds, joined with `|`.
+
+use feed::FeedUrl;
+
+use super::cursor::{A_NAME, Cursor};
+use crate::Fault;
+use crate::ast::Source;
+use crate::lexer::Token;
+use crate::limits::SOURCES_MAX;
+use crate::suggest::is_keyword;
+
+pub(super) fn sources(cursor: &mut Cursor<'_>) -> Result<Vec<Source>, Fault> {
+    let mut sources = Vec::new();
+    loop {
+        if sources.len() == SOURCES_MAX {
+            let message = format!("a query reads at most {SOURCES_MAX} sources");
+            return Err(cursor.fault(message).help("give the feeds a tag and read TAG \"…\""));
+        }
+        sources.push(source(cursor)?);
+        if !cursor.accept_sign("|") {
+            return Ok(sources);
+        }
+    }
+}
+
+fn source(cursor: &mut Cursor<'_>) -> Result<Source, Fault> {
+    let at = cursor.place();
+    if let Token::Text(text) = cursor.token() {
+        let url = FeedUrl::parse(text).map_err(|error| Fault::new(at, error.to_string()))?;
+        cursor.advance();
+        return Ok(Source::Url(url));
+    }
+    if cursor.accept("FEED") {
+        if let Token::Text(_) = cursor.token() {
+            return Err(cursor.expected(&[A_NAME]).help("an address is read without FEED"));
+        }
+        return cursor.name().map(Source::Feed);
+    }
+    if cursor.accept("TAG") {
+        let at = cursor.place();
+        let tag = cursor.text()?;
+        if tag.trim().is_empty() {
+            return Err(Fault::new(at, "a tag needs a name").help("ALL FEEDS reads everything"));
+        }
+        return Ok(Source::Tag(tag));
+    }
+    if cursor.accept("ALL") {
+        cursor.expect("FEEDS")?;
+        return Ok(Source::AllFeeds);
+    }
+    let fault = cursor.expected(&["a URL in quotes", "FEED", "TAG", "ALL FEEDS"]);
+    Err(match cursor.token() {
+        Token::Word(word) if fault.help.is_none() && !is_keyword(word) => {
+            let scheme = ["http", "https", "feed"].iter().any(|s| word.eq_ignore_ascii_case(s));
+            let help = if scheme {
+                "put the URL between `\"` and `\"`".to_owned()
+            } else {
+                format!("the result of another query is read by FEED {word}")
+            };
+            fault.help(help)
+        }
+        _ => fault,
+    })
+}

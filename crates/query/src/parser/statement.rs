@@ -1,0 +1,270 @@
+//! `CREATE FEED` and `DROP FEED`, and the clauses of a query in whatever order they come.
+
+use std::time::Duration;
+
+use super::condition::condition;
+use super::cursor::Cursor;
+use super::delivery::deliver;
+use super::source::sources;
+use super::value::{at_least, duration, reach};
+use crate::Fault;
+use crate::ast::{
+    Access, Count, Create, Distinct, Drop, Join, Likeness, Query, Reach, Source, Statement,
+};
+use crate::lexer::Token;
+use crate::limits::DELIVERIES_MAX;
+
+/// How long the same story is waited for on the other side, where nothing is said.
+const JOIN_DEFAULT: Reach = Reach::Time(Duration::from_secs(86_400));
+/// How long an entry is remembered as seen, where nothing is said: stories return within days.
+const DISTINCT_DEFAULT: Reach = Reach::Time(Duration::from_secs(7 * 86_400));
+
+pub(super) fn statement(cursor: &mut Cursor<'_>) -> Result<Statement, Fault> {
+    if cursor.is_word("CREATE") {
+        return create(cursor).map(|create| Statement::Create(Box::new(create)));
+    }
+    if cursor.accept("DROP") {
+        cursor.expect("FEED")?;
+        // `IF` alone may be a name: only `IF EXISTS` is a question.
+        let if_exists = cursor.is_word("IF")
+            && matches!(cursor.peek(1), Token::Word(w) if w.eq_ignore_ascii_case("EXISTS"));
+        if if_exists {
+            cursor.advance();
+            cursor.advance();
+        }
+        let name = cursor.name()?;
+        if !is_end(cursor) {
+            let is_question = name.text.eq_ignore_ascii_case("IF");
+            return Err(cursor.expected(if is_question { &["EXISTS"] } else { &["`;`"] }));
+        }
+        return Ok(Statement::Drop(Drop { name, if_exists }));
+    }
+    let fault = cursor.expected(&["CREATE", "DROP"]);
+    Err(match fault.help {
+        Some(_) => fault,
+        None => fault.help("a query begins with CREATE FEED name AS RETURN …"),
+    })
+}
+
+fn create(cursor: &mut Cursor<'_>) -> Result<Create, Fault> {
+    let start = cursor.offset();
+    cursor.expect("CREATE")?;
+    let replace = cursor.accept("OR");
+    if replace {
+        cursor.expect("REPLACE")?;
+    }
+    if !cursor.accept("FEED") {
+        let or_replace: &[&str] = if replace { &["FEED"] } else { &["FEED", "OR REPLACE"] };
+        return Err(cursor.expected(or_replace));
+    }
+    let name = cursor.name()?;
+    cursor.expect("AS")?;
+    cursor.expect("RETURN")?;
+    let query = query(cursor)?;
+    Ok(Create { name, replace, query, text: cursor.text_since(start).to_owned() })
+}
+
+fn is_end(cursor: &Cursor<'_>) -> bool {
+    matches!(cursor.token(), Token::Sign(";") | Token::End)
+}
+
+/// A query whose defaults wait for all of its clauses.
+#[derive(Default)]
+struct Draft {
+    distinct: Option<(Likeness, Option<Reach>)>,
+    count: Option<Count>,
+    window: Option<Reach>,
+    access: Option<Access>,
+    title: Option<String>,
+}
+
+fn query(cursor: &mut Cursor<'_>) -> Result<Query, Fault> {
+    let read = sources(cursor)?;
+    let join = if cursor.accept("JOIN") { Some(join(cursor)?) } else { None };
+    let condition = if cursor.accept("WHERE") { Some(condition(cursor)?) } else { None };
+    let mut draft = Draft::default();
+    let mut deliveries = Vec::new();
+    let here = Here { join: join.is_some(), condition: condition.is_some() };
+    while !is_end(cursor) {
+        if cursor.accept("DELIVER") {
+            if deliveries.len() == DELIVERIES_MAX {
+                let message = format!("a query delivers to at most {DELIVERIES_MAX} receivers");
+                return Err(cursor.fault(message).help("make a second query over this one"));
+            }
+            deliveries.push(deliver(cursor)?);
+        } else {
+            clause(cursor, &mut draft, &here)?;
+        }
+    }
+    let join = join.map(|(sources, on, within)| {
+        let within = within.or(draft.window).unwrap_or(JOIN_DEFAULT);
+        Join { sources, on, within }
+    });
+    let distinct = draft.distinct.map(|(on, within)| {
+        let within = within.or(draft.window).unwrap_or(DISTINCT_DEFAULT);
+        Distinct { on, within }
+    });
+    Ok(Query {
+        sources: read,
+        join,
+        condition,
+        distinct,
+        count: draft.count,
+        window: draft.window,
+        access: draft.access.unwrap_or_default(),
+        title: draft.title,
+        deliveries,
+    })
+}
+
+/// What was already read, for saying what may still come.
+struct Here {
+    join: bool,
+    condition: bool,
+}
+
+fn clause(cursor: &mut Cursor<'_>, draft: &mut Draft, here: &Here) -> Result<(), Fault> {
+    let twice = |cursor: &Cursor<'_>, what: &str| cursor.fault(format!("{what} is said twice"));
+    if cursor.is_word("DISTINCT") {
+        if draft.distinct.is_some() {
+            return Err(twice(cursor, "DISTINCT"));
+        }
+        cursor.advance();
+        draft.distinct = Some((likeness(cursor)?, within(cursor)?));
+    } else if cursor.is_word("COUNT") {
+        if draft.count.is_some() {
+            return Err(twice(cursor, "COUNT"));
+        }
+        cursor.advance();
+        let at_least = at_least(cursor)?;
+        cursor.expect("WITHIN")?;
+        draft.count = Some(Count { at_least, within: duration(cursor)? });
+    } else if cursor.is_word("WINDOW") {
+        if draft.window.is_some() {
+            return Err(twice(cursor, "WINDOW"));
+        }
+        cursor.advance();
+        draft.window = Some(reach(cursor)?);
+    } else if cursor.is_word("TITLED") {
+        if draft.title.is_some() {
+            return Err(twice(cursor, "TITLED"));
+        }
+        cursor.advance();
+        draft.title = Some(cursor.text()?);
+    } else if cursor.is_word("PUBLISH") || cursor.is_word("PRIVATE") {
+        if draft.access.is_some() {
+            return Err(twice(cursor, "who may read the feed"));
+        }
+        draft.access = Some(access(cursor)?);
+    } else {
+        return Err(misplaced(cursor, here));
+    }
+    Ok(())
+}
+
+fn misplaced(cursor: &Cursor<'_>, here: &Here) -> Fault {
+    for (word, said, rule) in [
+        ("WHERE", here.condition, "WHERE stands right after the sources, before other clauses"),
+        ("JOIN", here.join, "JOIN stands right after the sources, before WHERE"),
+    ] {
+        if cursor.is_word(word) {
+            let message = if said { format!("{word} is said twice") } else { rule.to_owned() };
+            let help = match (said, word) {
+                (false, _) => "move it there",
+                (true, "WHERE") => "join conditions with AND",
+                (true, _) => "make a second query over this one",
+            };
+            return cursor.fault(message).help(help);
+        }
+    }
+    let mut expected: Vec<&'static str> = Vec::new();
+    if here.condition {
+        expected.extend(if cursor.allows_near() {
+            &["AND", "OR", "NEAR"][..]
+        } else {
+            &["AND", "OR"]
+        });
+    } else if here.join {
+        expected.extend(["WHERE"]);
+    } else {
+        expected.extend(["`|`", "JOIN", "WHERE"]);
+    }
+    expected.extend(["DISTINCT", "COUNT", "WINDOW", "TITLED", "PUBLISH", "PRIVATE", "DELIVER"]);
+    expected.push("`;`");
+    let fault = cursor.expected(&expected);
+    let help = joints(cursor, here);
+    match help.filter(|_| fault.help.is_none()) {
+        Some(help) => fault.help(help),
+        None => fault,
+    }
+}
+
+/// What was probably left out between two things that stand side by side.
+fn joints(cursor: &Cursor<'_>, here: &Here) -> Option<&'static str> {
+    const FIELDS: [&str; 10] = [
+        "ITEM",
+        "TITLE",
+        "SUMMARY",
+        "CONTENT",
+        "AUTHOR",
+        "CATEGORY",
+        "LINK",
+        "LANGUAGE",
+        "FEED",
+        "PUBLISHED",
+    ];
+    let is_text = matches!(cursor.token(), Token::Text(_)) && cursor.is_after_text();
+    let is_field = FIELDS.iter().any(|field| cursor.is_word(field));
+    match (here.condition, cursor.token()) {
+        (true, Token::Sign("|")) => Some("texts are joined with OR"),
+        (true, _) if is_text => Some("join texts with OR or AND"),
+        (true, _) if cursor.is_word("NEAR") => Some("NEAR stands behind CONTAINS"),
+        (true, _) if is_field => Some("join conditions with AND or OR"),
+        (false, _) if is_text => Some("join sources with `|`"),
+        (false, _) if cursor.is_word("OR") || cursor.is_word("AND") => {
+            Some("sources are joined with `|`")
+        }
+        (false, _) if is_field => Some("conditions stand behind WHERE"),
+        _ => None,
+    }
+}
+
+type Joined = (Vec<Source>, Likeness, Option<Reach>);
+
+fn join(cursor: &mut Cursor<'_>) -> Result<Joined, Fault> {
+    let joined = sources(cursor)?;
+    Ok((joined, likeness(cursor)?, within(cursor)?))
+}
+
+/// `ON LINK` or `ON TITLE SIMILAR`.
+fn likeness(cursor: &mut Cursor<'_>) -> Result<Likeness, Fault> {
+    cursor.expect("ON")?;
+    if cursor.accept("LINK") {
+        return Ok(Likeness::Link);
+    }
+    if !cursor.accept("TITLE") {
+        return Err(cursor.expected(&["LINK", "TITLE SIMILAR"]));
+    }
+    cursor.expect("SIMILAR")?;
+    Ok(Likeness::Title)
+}
+
+fn within(cursor: &mut Cursor<'_>) -> Result<Option<Reach>, Fault> {
+    if cursor.accept("WITHIN") { reach(cursor).map(Some) } else { Ok(None) }
+}
+
+fn access(cursor: &mut Cursor<'_>) -> Result<Access, Fault> {
+    if cursor.accept("PRIVATE") {
+        return Ok(Access::Private);
+    }
+    cursor.expect("PUBLISH")?;
+    if cursor.is_word("SECRET") || cursor.is_word("LINK") {
+        return Err(cursor.expected(&["BY"]).help("write PUBLISH BY SECRET LINK"));
+    }
+    if !cursor.accept("BY") {
+        return Ok(Access::Public);
+    }
+    cursor.expect("SECRET")?;
+    cursor.expect("LINK")?;
+    Ok(Access::SecretLink)
+}

@@ -1,0 +1,173 @@
+//! How what is remembered is laid out in stored bytes: a version, the operator, the entry. Read
+//! with suspicion: what another version or another operator wrote is none.
+
+use feed::{EntryId, FeedId, Time};
+use sha2::{Digest, Sha256};
+
+use super::memory::Remembered;
+use crate::ast::Likeness;
+use crate::text::{Signature, canonical_link};
+
+/// The layout of a record. It changes with `crate::hash` and with the folding of titles too,
+/// since both are in what is stored.
+const VERSION: u8 = 1;
+
+/// Who remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeper {
+    JoinLeft = 1,
+    JoinRight = 2,
+    Distinct = 3,
+    Count = 4,
+    Window = 5,
+}
+
+impl Keeper {
+    fn from_byte(byte: u8) -> Option<Keeper> {
+        [Keeper::JoinLeft, Keeper::JoinRight, Keeper::Distinct, Keeper::Count, Keeper::Window]
+            .into_iter()
+            .find(|keeper| *keeper as u8 == byte)
+    }
+}
+
+/// What an entry is known again by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// 64 bits of SHA-256, so that nobody can publish a link that hides another's.
+    Link(u64),
+    Title(Signature),
+}
+
+impl Mark {
+    /// `None` where the entry has no link or no title: it is the same as no other.
+    pub(super) fn of(on: Likeness, entry: &crate::Entry<'_>) -> Option<Mark> {
+        match on {
+            Likeness::Link => {
+                let digest = Sha256::digest(canonical_link(entry.link?)?.as_bytes());
+                let start = digest.first_chunk::<8>()?;
+                Some(Mark::Link(u64::from_le_bytes(*start)))
+            }
+            Likeness::Title => Signature::of(entry.title?).map(Mark::Title),
+        }
+    }
+
+    /// What marks that are the same share at least one of.
+    pub(super) fn probes(&self) -> impl Iterator<Item = u64> {
+        let (link, title) = match self {
+            Mark::Link(link) => (Some(*link), &[][..]),
+            Mark::Title(signature) => (None, signature.probes()),
+        };
+        link.into_iter().chain(title.iter().map(|probe| u64::from(*probe)))
+    }
+
+    pub(super) fn is_same(&self, other: &Mark) -> bool {
+        match (self, other) {
+            (Mark::Link(a), Mark::Link(b)) => a == b,
+            (Mark::Title(a), Mark::Title(b)) => a.is_similar(b),
+            _ => false,
+        }
+    }
+}
+
+/// For the store. The number is not in the bytes: it is the record's key.
+pub(super) fn encode(keeper: Keeper, remembered: &Remembered) -> Vec<u8> {
+    let mut bytes = vec![VERSION, keeper as u8];
+    bytes.extend(remembered.entry.0.to_le_bytes());
+    bytes.extend(remembered.feed.0.to_le_bytes());
+    bytes.extend(remembered.seen.millis().to_le_bytes());
+    match &remembered.mark {
+        None => bytes.push(0),
+        Some(Mark::Link(link)) => {
+            bytes.push(1);
+            bytes.extend(link.to_le_bytes());
+        }
+        Some(Mark::Title(signature)) => {
+            bytes.push(2);
+            bytes.extend(signature.numbers.to_le_bytes());
+            bytes.extend(signature.words.iter().flat_map(|word| word.to_le_bytes()));
+        }
+    }
+    bytes
+}
+
+/// From the store.
+pub(super) fn decode(number: u64, bytes: &[u8]) -> Option<(Keeper, Remembered)> {
+    let mut reader = Reader(bytes);
+    let [version, keeper] = reader.take::<2>()?;
+    let keeper = Keeper::from_byte(keeper).filter(|_| version == VERSION)?;
+    let entry = EntryId(i64::from_le_bytes(reader.take()?));
+    let feed = FeedId(u32::from_le_bytes(reader.take()?));
+    let seen = Time::from_millis(i64::from_le_bytes(reader.take()?));
+    let mark = match reader.take::<1>()? {
+        [0] => None,
+        [1] => Some(Mark::Link(u64::from_le_bytes(reader.take()?))),
+        [2] => Some(Mark::Title(reader.signature()?)),
+        _ => return None,
+    };
+    reader.0.is_empty().then_some((keeper, Remembered { number, entry, feed, seen, mark }))
+}
+
+/// Stored bytes, from the front; `None` when they end too early.
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (head, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*head)
+    }
+
+    /// The rest is words, which must be as a signature has them: some, ascending.
+    fn signature(&mut self) -> Option<Signature> {
+        let numbers = u32::from_le_bytes(self.take()?);
+        let (words, rest) = self.0.as_chunks::<4>();
+        let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        self.0 = rest;
+        let ascending = words.windows(2).all(|two| two[0] < two[1]);
+        (ascending && !words.is_empty()).then_some(Signature { numbers, words })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remembered(mark: Option<Mark>) -> Remembered {
+        let (entry, feed) = (EntryId(7), FeedId(3));
+        Remembered { number: 9, entry, feed, seen: Time::from_secs(1000), mark }
+    }
+
+    #[test]
+    fn records_survive_being_stored() {
+        let title = Signature::of("Volcano erupts in Iceland 2010").map(Mark::Title);
+        for mark in [None, Some(Mark::Link(u64::MAX)), title] {
+            for keeper in [Keeper::JoinLeft, Keeper::Distinct, Keeper::Window] {
+                let record = remembered(mark.clone());
+                let stored = encode(keeper, &record);
+                assert_eq!(decode(9, &stored), Some((keeper, record)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_record_is_none() {
+        let stored = encode(Keeper::Count, &remembered(Some(Mark::Link(1))));
+        let mut newer = stored.clone();
+        newer[0] = VERSION + 1;
+        let mut longer = stored.clone();
+        longer.push(0);
+        for bytes in [&newer[..], &longer, &stored[..stored.len() - 1], &[], &[VERSION, 9]] {
+            assert_eq!(decode(9, bytes), None, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn the_layout_is_the_one_that_is_stored() {
+        let stored = encode(Keeper::Distinct, &remembered(Some(Mark::Link(5))));
+        let expect = [
+            1, 3, 7, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0x40, 0x42, 0xf, 0, 0, 0, 0, 0, 1, 5, 0, 0,
+            0, 0, 0, 0, 0,
+        ];
+        assert_eq!(stored, expect);
+    }
+}

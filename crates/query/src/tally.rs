@@ -1,0 +1,59 @@
+//! The share of each feed's entries that any query keeps (sel, Horincar, Amann and Artières 2010),
+//! counted between two looks. How the share fades with time is for `polling` to say.
+
+use std::collections::BTreeMap;
+
+use feed::FeedId;
+
+/// Entries seen and kept, per feed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    feeds: BTreeMap<FeedId, (u32, u32)>,
+}
+
+impl Tally {
+    /// Takes in that a new entry of a feed was, or was not, kept by any query.
+    pub fn note(&mut self, feed: FeedId, kept: bool) {
+        let (n_seen, n_kept) = self.feeds.entry(feed).or_insert((0, 0));
+        *n_seen = n_seen.saturating_add(1);
+        *n_kept = n_kept.saturating_add(u32::from(kept));
+    }
+
+    /// A consumer's word counts as a query's: an entry that no query kept was wanted after all.
+    pub fn note_wanted(&mut self, feed: FeedId) {
+        let (n_seen, n_kept) = self.feeds.entry(feed).or_insert((0, 0));
+        *n_kept = n_kept.saturating_add(1).min((*n_seen).max(1));
+        *n_seen = (*n_seen).max(1);
+    }
+
+    /// Feed, entries seen, entries kept since the last call, by feed.
+    pub fn take(&mut self) -> Vec<(FeedId, u32, u32)> {
+        let feeds = std::mem::take(&mut self.feeds);
+        feeds.into_iter().map(|(feed, (seen, kept))| (feed, seen, kept)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_counted_per_feed_and_taken_once() {
+        let mut tally = Tally::default();
+        for (feed, kept) in [(2, true), (1, false), (2, false), (2, true)] {
+            tally.note(FeedId(feed), kept);
+        }
+        assert_eq!(tally.take(), [(FeedId(1), 1, 0), (FeedId(2), 3, 2)]);
+        assert!(tally.take().is_empty());
+    }
+
+    #[test]
+    fn a_wanted_entry_counts_but_no_share_exceeds_the_whole() {
+        let mut tally = Tally::default();
+        tally.note(FeedId(1), false);
+        tally.note_wanted(FeedId(1));
+        tally.note_wanted(FeedId(1));
+        tally.note_wanted(FeedId(9));
+        assert_eq!(tally.take(), [(FeedId(1), 1, 1), (FeedId(9), 1, 1)]);
+    }
+}

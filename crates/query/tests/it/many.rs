@@ -1,0 +1,149 @@
+//! Many queries at once give what each gives alone: random conditions over few words, so that
+//! everything meets, with queries coming and going.
+
+use feed::{EntryId, FeedId, Time};
+use proptest::prelude::*;
+use query::{Condition, Entry, Matcher, QueryId, Scratch, States};
+
+use crate::sample::created;
+
+const WORDS: [&str; 8] = ["ash", "cloud", "ice", "iceland", "火", "山", "volcano", "été"];
+
+fn text() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(&WORDS[..]);
+    prop_oneof![
+        4 => word.clone().prop_map(|w| format!("\"{w}\"")),
+        2 => (word.clone(), word.clone()).prop_map(|(a, b)| format!("\"{a} {b}\"")),
+        1 => Just("\"ic*\"".to_owned()),
+        1 => Just("\"火山\"".to_owned()),
+        1 => (word.clone(), 1..4, word).prop_map(|(a, n, b)| format!("\"{a}\" NEAR/{n} \"{b}\"")),
+    ]
+}
+
+fn condition() -> impl Strategy<Value = String> {
+    let field = prop::sample::select(&["ITEM", "TITLE", "CONTENT"][..]);
+    let leaf = prop_oneof![
+        6 => (field, text()).prop_map(|(field, text)| format!("{field} CONTAINS {text}")),
+        1 => Just("TITLE MATCHES /clo|vol/".to_owned()),
+        1 => Just("FEED TAGGED \"news\"".to_owned()),
+        1 => Just("PUBLISHED >= \"1970-01-02\"".to_owned()),
+        1 => Just("LANGUAGE = \"de\"".to_owned()),
+    ];
+    leaf.prop_recursive(3, 16, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 2..4)
+                .prop_map(|p| format!("({})", p.join(" AND "))),
+            prop::collection::vec(inner.clone(), 2..4)
+                .prop_map(|p| format!("({})", p.join(" OR "))),
+            inner.prop_map(|p| format!("NOT {p}")),
+        ]
+    })
+}
+
+fn statements() -> impl Strategy<Value = Vec<String>> {
+    let one = (condition(), prop::option::of(0_usize..6));
+    prop::collection::vec(one, 1..12).prop_map(|all| {
+        let one = |(n, (condition, read)): (usize, (String, Option<usize>))| {
+            // A query reads an earlier one, or all feeds.
+            let source = match read.filter(|read| *read < n) {
+                Some(read) => format!("FEED q{read}"),
+                None => "ALL FEEDS".to_owned(),
+            };
+            format!("CREATE FEED q{n} AS RETURN {source} WHERE {condition}")
+        };
+        all.into_iter().enumerate().map(one).collect()
+    })
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&WORDS[..]), 0..7).prop_map(|words| words.join(" "))
+}
+
+/// The same query, asked of every entry without any word to find it by.
+fn unindexed(statement: &str) -> query::Query {
+    let mut query = created(statement).query;
+    let twice_not = |c: Condition| Condition::Not(Box::new(Condition::Not(Box::new(c))));
+    query.condition = query.condition.map(twice_not);
+    query
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn together_as_alone(
+        statements in statements(),
+        entries in prop::collection::vec((words(), words()), 1..12),
+        gone in 0_usize..12,
+    ) {
+        let mut together = Matcher::new();
+        let mut alone = Matcher::new();
+        for (n, statement) in statements.iter().enumerate() {
+            let name = format!("q{n}");
+            together.insert(QueryId(n as u32), &name, &created(statement).query);
+            alone.insert(QueryId(n as u32), &name, &unindexed(statement));
+        }
+        let tags = ["news".to_owned()];
+        let mut rooms = (States::default(), Scratch::new(), States::default(), Scratch::new());
+        for (n, (title, content)) in entries.iter().enumerate() {
+            let seen = Time::from_secs(200_000);
+            let mut entry = Entry::bare(EntryId(n as i64), FeedId(1), "https://e.org/", seen);
+            (entry.title, entry.content) = (Some(title.as_str()), Some(content.as_str()));
+            entry.published = Some(Time::from_secs(50_000 * n as i64));
+            entry.tags = &tags[n % 2..];
+            entry.language = Some("de-AT").filter(|_| n % 3 == 0);
+            let expect = alone.matches(&entry, &mut rooms.2, &mut rooms.3).to_vec();
+            let found = together.matches(&entry, &mut rooms.0, &mut rooms.1);
+            prop_assert_eq!(found, &expect[..], "{:#?} {} / {}", statements, title, content);
+            together.learn(&mut rooms.1, 3);
+            // One query goes and comes back: nothing else may notice.
+            if let Some(statement) = statements.get(gone) {
+                together.remove(QueryId(gone as u32));
+                together.matches(&entry, &mut rooms.0, &mut rooms.1);
+                together.insert(QueryId(gone as u32), &format!("q{gone}"), &created(statement).query);
+            }
+        }
+        for n in 0..statements.len() {
+            prop_assert!(together.remove(QueryId(n as u32)));
+        }
+        let mut entry = Entry::bare(EntryId(1), FeedId(1), "https://e.org/", Time::from_secs(1));
+        entry.title = Some("ash cloud ice iceland 火山 volcano");
+        prop_assert!(together.matches(&entry, &mut rooms.0, &mut rooms.1).is_empty());
+    }
+}
+
+#[test]
+fn a_thousand_queries_are_found_by_their_own_words() {
+    let mut matcher = Matcher::new();
+    for n in 0..1000_u32 {
+        let statement = format!(
+            "CREATE FEED q{n} AS RETURN ALL FEEDS WHERE ITEM CONTAINS \"word{n}\" AND \"x{}\"",
+            n % 7
+        );
+        matcher.insert(QueryId(n), &format!("q{n}"), &created(&statement).query);
+    }
+    assert_eq!(matcher.len(), 1000);
+    let mut entry = Entry::bare(EntryId(1), FeedId(1), "https://e.org/", Time::from_secs(1));
+    entry.title = Some("word14 word15 word999 x0 x5");
+    let (mut states, mut scratch) = (States::default(), Scratch::new());
+    let found = matcher.matches(&entry, &mut states, &mut scratch);
+    let numbers: Vec<u32> = found.iter().map(|found| found.query.0).collect();
+    assert_eq!(numbers, [14, 999]);
+}
+
+#[test]
+fn hostile_entries_are_bounded() {
+    let statement = "CREATE FEED q AS RETURN ALL FEEDS WHERE CONTENT CONTAINS \"a b\" NEAR \"end\"";
+    let mut matcher = Matcher::new();
+    matcher.insert(QueryId(1), "q", &created(statement).query);
+    let (mut states, mut scratch) = (States::default(), Scratch::new());
+    let mut keeps = |content: &str| {
+        let mut entry = Entry::bare(EntryId(1), FeedId(1), "https://e.org/", Time::from_secs(1));
+        entry.content = Some(content);
+        !matcher.matches(&entry, &mut states, &mut scratch).is_empty()
+    };
+    assert!(keeps(&format!("{} end", "a b ".repeat(40_000))));
+    assert!(!keeps(&format!("{} end", "a b ".repeat(400_000))), "beyond what is looked at");
+    assert!(!keeps(&"<a b=\"".repeat(100_000)));
+    assert!(!keeps(&"é".repeat(1_000_000)));
+}
