@@ -2,6 +2,8 @@
 //! a request that another process left in the store, and inside a command that holds the data
 //! folder itself.
 
+pub mod standing;
+
 use std::time::Duration;
 
 use feed::{AddressError, FeedId, FeedUrl, Outcome, Time};
@@ -37,6 +39,9 @@ pub enum Command {
     /// A rule as it is written, or `None` for no budget.
     Budget {
         rule: Option<String>,
+    },
+    Query {
+        wish: standing::Wish,
     },
 }
 
@@ -93,6 +98,9 @@ pub enum Done {
     Budgeted {
         feeds: usize,
     },
+    Query {
+        granted: standing::Granted,
+    },
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -129,6 +137,8 @@ pub enum CommandError {
     Change(String),
     #[error("{0}")]
     Budget(String),
+    #[error("{0}")]
+    Query(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -172,6 +182,9 @@ pub async fn carry_out(
             let rule = rule.map(|text| text.parse().map_err(CommandError::Budget)).transpose()?;
             let feeds = tokio::task::block_in_place(|| engine.set_budget(rule))?;
             Ok(Done::Budgeted { feeds })
+        }
+        Command::Query { wish } => {
+            Ok(Done::Query { granted: standing::carry_out(engine, wish).await? })
         }
     }
 }

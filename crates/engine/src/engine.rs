@@ -6,17 +6,18 @@ use std::sync::{Arc, PoisonError, RwLock};
 use feed::{FeedId, Time};
 use fetch::Fetcher;
 use store::{Store, StoreError};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::event::{Asked, Event, PollAnswer};
 use crate::figures::{Counters, Figures};
+use crate::matching::Matching;
 use crate::network::Network;
 use crate::plan::{Plan, UNTIL_PLANNED};
 use crate::poll::{self, Context, Poll};
 use crate::run_loop::Loop;
 use crate::spending::Spending;
-use crate::{BudgetRule, Clock, Settings, budget, chance, conclude};
+use crate::{BudgetRule, Clock, Settings, budget, chance, conclude, deliver};
 
 /// Which feeds are polled by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,10 @@ pub struct Engine {
     stop: watch::Sender<bool>,
     cut: watch::Sender<bool>,
     tasks: tokio::sync::Mutex<JoinSet<()>>,
+    deliverer: tokio::sync::Mutex<JoinSet<()>>,
+    /// Held by whoever changes the queries, from the check to the change. The store's writer never
+    /// asks for it.
+    pub(crate) queries_change: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +59,7 @@ impl Engine {
         settings: Settings,
         watch: Watch,
     ) -> Result<Engine, EngineError> {
+        store.install(Box::new(Matching::default()))?;
         let (events, receiver) = mpsc::unbounded_channel();
         let (stop, stop_receiver) = watch::channel(false);
         let (cut, cut_receiver) = watch::channel(false);
@@ -68,6 +74,7 @@ impl Engine {
             cut: cut_receiver,
             budget: RwLock::new(budget::in_force(&store, settings.budget)?),
             trouble_logged: AtomicI64::new(0),
+            deliveries: Notify::new(),
         });
         let (plan, spending) = load(&context, clock.now(), watch)?;
         let (jobs, receiver_of_jobs) = dispatch::local(n_workers);
@@ -93,9 +100,23 @@ impl Engine {
             to_forgive: Default::default(),
             watch,
         };
+        let mut deliverer = JoinSet::new();
+        if watch == Watch::All {
+            deliverer.spawn(deliver::run(Arc::clone(&context), stop_receiver.clone()));
+        }
         tasks.spawn(run_loop.run(stop_receiver));
-        let tasks = tokio::sync::Mutex::new(tasks);
-        Ok(Engine { store, clock, settings, context, counters, stop, cut, tasks })
+        Ok(Engine {
+            store,
+            clock,
+            settings,
+            context,
+            counters,
+            stop,
+            cut,
+            tasks: tokio::sync::Mutex::new(tasks),
+            deliverer: tokio::sync::Mutex::new(deliverer),
+            queries_change: tokio::sync::Mutex::new(()),
+        })
     }
 
     /// Polls feeds now and answers as each ends. Pace and Retry-After bind these polls too.
@@ -164,6 +185,16 @@ impl Engine {
         self.send(Event::Forget(feed));
     }
 
+    /// There may be something to hand over.
+    pub fn wake_deliveries(&self) {
+        self.context.deliveries.notify_one();
+    }
+
+    /// Hands over what can be handed over now; for an engine that is only asked.
+    pub async fn deliver(&self) {
+        deliver::run_once(&self.context).await;
+    }
+
     pub fn figures(&self) -> Figures {
         self.counters.read(self.clock.now())
     }
@@ -183,6 +214,8 @@ impl Engine {
     /// recorded is kept; what was not is polled again at the next start.
     pub async fn stop(&self) {
         self.stop.send_replace(true);
+        // What is being handed over is cut and comes again.
+        while self.deliverer.lock().await.join_next().await.is_some() {}
         let mut tasks = self.tasks.lock().await;
         // The loop ends first; the workers end when it drops the jobs.
         let _ = tasks.join_next().await;

@@ -10,6 +10,8 @@
 //! - `spending`: the feeds under the budget and the strategy that spends it.
 //! - `poll`: one poll, from the granted request to the recorded result.
 //! - `conclude`: what a poll's result means for the feed. Pure.
+//! - `matching`: the standing queries, asked inside the transaction of each poll.
+//! - `deliver`: what queries kept, handed over.
 //! - [`command`]: what people ask for (add, poll, set, …), here or in another process.
 
 pub mod command;
@@ -18,9 +20,12 @@ mod budget;
 mod chance;
 mod clock;
 mod conclude;
+mod deliver;
 mod engine;
 mod event;
 mod figures;
+mod keys;
+mod matching;
 mod network;
 mod plan;
 mod poll;
@@ -30,8 +35,10 @@ mod spending;
 
 pub use budget::{BudgetRule, in_force as budget_in_force};
 pub use clock::Clock;
+pub use deliver::{DeliverySettings, Letters, Mail, MailSecurity, shown as shown_receiver};
 pub use engine::{Engine, EngineError, Watch};
 pub use event::PollAnswer;
 pub use figures::Figures;
+pub use matching::stored as stored_query;
 pub use plan::Gaps;
 pub use settings::Settings;

@@ -12,7 +12,7 @@ use fetch::{Exchange, FailureKind, Fetched, Fetcher};
 use polling::outage::Reach;
 use polling::pace::{DomainPace, RetryAfter};
 use store::{PollInput, Store, StoreError};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use url::Url;
 
 use crate::budget::BudgetRule;
@@ -36,6 +36,8 @@ pub struct Context {
     pub budget: RwLock<Option<BudgetRule>>,
     /// The minute in which trouble with the store was last logged.
     pub trouble_logged: AtomicI64,
+    /// Wakes whoever hands over what queries kept.
+    pub deliveries: Notify,
 }
 
 /// A poll under way.
@@ -267,7 +269,12 @@ async fn finish(
     let generation = poll.input.generation;
     let next_at = finished.next_at;
     let finished = match context.store.record(concluded.record).await {
-        Ok(_) => finished,
+        Ok(recorded) => {
+            if !recorded.new_ids.is_empty() {
+                context.deliveries.notify_one();
+            }
+            finished
+        }
         Err(error) => {
             // Nothing of this poll is kept, so nothing may be forgotten: the same poll is due
             // again.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use polling::{Bounds, Policy, PolicySpec};
 use store::Retention;
 
-use crate::{BudgetRule, Gaps};
+use crate::{BudgetRule, DeliverySettings, Gaps};
 
 /// Two seconds between two requests to one domain: what crawlers take for courtesy.
 const GAP: Duration = Duration::from_secs(2);
@@ -33,6 +33,7 @@ pub struct Settings {
     pub polls_in_flight_max: usize,
     pub parse: parse::Limits,
     pub retention: Retention,
+    pub delivery: DeliverySettings,
     /// The seed of jitter.
     pub seed: u64,
 }
@@ -51,6 +52,7 @@ impl Settings {
             polls_in_flight_max: POLLS_IN_FLIGHT,
             parse: parse::Limits::default(),
             retention: Retention::off(),
+            delivery: DeliverySettings::default(),
             seed: 0,
         }
     }

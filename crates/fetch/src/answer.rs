@@ -43,7 +43,7 @@ pub(crate) async fn fetched(
         401 | 403 | 429 | 451 => Fetched::Refused { status },
         _ => Fetched::Failed(Failure::new(FailureKind::Status(status), status_words(status))),
     };
-    read_leftover(&mut response, facts).await;
+    facts.wire_bytes += read_leftover(&mut response).await;
     outcome
 }
 
@@ -93,8 +93,8 @@ async fn read_body(
     }
 }
 
-/// Best effort, so without an outcome of its own.
-async fn read_leftover(response: &mut Response, facts: &mut Facts) {
+/// Best effort, so without an outcome of its own. Returns how many bytes came.
+pub(crate) async fn read_leftover(response: &mut Response) -> u64 {
     let mut n_bytes = 0;
     let reading = async {
         while n_bytes < LEFTOVER_BYTES_MAX {
@@ -106,7 +106,7 @@ async fn read_leftover(response: &mut Response, facts: &mut Facts) {
     };
     // Cut short means that the connection is not used again, nothing more.
     let _ = tokio::time::timeout(LEFTOVER_TIMEOUT, reading).await;
-    facts.wire_bytes += n_bytes;
+    n_bytes
 }
 
 /// Of the instance manipulations (RFC 3229) we ask for `feed` only.

@@ -29,15 +29,15 @@ const HEADER_BYTES_MAX: u32 = 64 * 1024;
 /// Makes exchanges. One is enough for a process: it holds the connections and the DNS cache.
 pub struct Fetcher {
     /// For origins with a lease: keeps one idle connection each.
-    keeping: Client,
+    pub(crate) keeping: Client,
     /// For the others: closes the connection after the answer.
-    closing: Client,
-    leases: Leases,
-    under_way: Semaphore,
+    pub(crate) closing: Client,
+    pub(crate) leases: Leases,
+    pub(crate) under_way: Semaphore,
     connections_max: usize,
-    allow_private: bool,
+    pub(crate) allow_private: bool,
     no_cache: bool,
-    limits: Limits,
+    pub(crate) limits: Limits,
 }
 
 /// What an exchange is held to.

@@ -5,10 +5,10 @@
 //! next poll is the retry.
 //!
 //! Layout, in reading order: `settings` (every limit with its reason), `exchange` (what is handed
-//! back), `fetcher` (the exchange itself), `answer` (status line to outcome), `decode` (content
-//! encodings under a limit), `header` (dates and freshness), `causes` (errors in plain words),
-//! `guard` and `names` (which addresses may be reached), `lease` (how many connections may idle),
-//! `tls` and `descriptors` (what the machine offers).
+//! back), `fetcher` (the exchange itself), `post` (handing something over), `answer` (status line
+//! to outcome), `decode` (content encodings under a limit), `header` (dates and freshness),
+//! `causes` (errors in plain words), `guard` and `names` (which addresses may be reached), `lease`
+//! (how many connections may idle), `tls` and `descriptors` (what the machine offers).
 
 mod answer;
 mod causes;
@@ -20,6 +20,7 @@ mod guard;
 mod header;
 mod lease;
 mod names;
+mod post;
 mod settings;
 mod tls;
 
@@ -28,4 +29,5 @@ pub use exchange::{
 };
 pub use fetcher::Fetcher;
 pub use guard::is_public;
+pub use post::{Parcel, Posted};
 pub use settings::{Settings, SetupError};

@@ -66,6 +66,16 @@ impl Selectivity {
         self.kept = self.kept * fade + f64::from(n_kept.min(n_seen));
     }
 
+    /// What [`Selectivity::parts`] answered, taken back.
+    pub const fn from_parts(seen: f64, kept: f64) -> Selectivity {
+        Selectivity { seen, kept }
+    }
+
+    /// Entries seen and entries kept, as far as they still count: what must be stored.
+    pub const fn parts(self) -> (f64, f64) {
+        (self.seen, self.kept)
+    }
+
     /// sel in (0, 1]: one where nothing is known, and never quite nothing, since the next entry may
     /// be the first one wanted. A feed that no query reads is set to 0 by whoever knows that.
     pub fn value(self) -> f64 {

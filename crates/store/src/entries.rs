@@ -167,7 +167,7 @@ fn rows(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn entry_row(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
+pub(crate) fn entry_row(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
     Ok(EntryRow {
         id: EntryId(row.get(0)?),
         feed: FeedId(row.get(1)?),

@@ -30,6 +30,8 @@ pub enum StoreError {
     Folder { folder: Arc<str>, detail: Arc<str> },
     #[error("the store is closing; nothing more is written")]
     Closed,
+    #[error("the queries could not be asked, by a fault of ours; please report it")]
+    Matching,
     #[error("{file}: {kind}")]
     Database { file: Arc<str>, kind: ErrorKind, source: Arc<rusqlite::Error> },
 }

@@ -32,13 +32,13 @@ pub struct Added {
 impl Store {
     pub fn add_feed(&self, new: &NewFeed, now: Time) -> Result<Added, StoreError> {
         let new = new.clone();
-        self.write(move |conn| add(conn, &new, now))
+        self.write(move |conn| add_kept(conn, &new, now))
     }
 
     /// Adds all or none. Feeds that exist get the tags added.
     pub fn add_feeds(&self, new: &[NewFeed], now: Time) -> Result<Vec<Added>, StoreError> {
         let new = new.to_vec();
-        self.write(move |conn| new.iter().map(|one| add(conn, one, now)).collect())
+        self.write(move |conn| new.iter().map(|one| add_kept(conn, one, now)).collect())
     }
 
     /// Finds a feed by its number or by its URL as subscribed.
@@ -90,7 +90,20 @@ impl Store {
     }
 }
 
-fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
+/// Adds a feed for somebody. One that was there for queries only is theirs from now on.
+fn add_kept(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
+    if let Some(feed) = by_url(conn, &new.url)? {
+        let sql = "delete from feed_tags where feed = $1 and tag like 'query:%'";
+        conn.prepare_cached(sql)?.execute([feed.0])?;
+        let sql = "delete from query_orphans where feed = $1";
+        if conn.prepare_cached(sql)?.execute([feed.0])? > 0 {
+            conn.execute("update feed_state set paused = null where feed = $1", [feed.0])?;
+        }
+    }
+    add(conn, new, now)
+}
+
+pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
     let known = by_url(conn, &new.url)?;
     let id = match known {
         Some(id) => id,
@@ -114,7 +127,7 @@ fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, Fault> 
     Ok(FeedId(id))
 }
 
-fn add_tags(conn: &Connection, feed: FeedId, tags: &[String]) -> Result<(), Fault> {
+pub(crate) fn add_tags(conn: &Connection, feed: FeedId, tags: &[String]) -> Result<(), Fault> {
     let sql =
         "insert into feed_tags (feed, tag) values ($1, $2) on conflict (feed, tag) do nothing";
     let mut statement = conn.prepare_cached(sql)?;
@@ -124,7 +137,7 @@ fn add_tags(conn: &Connection, feed: FeedId, tags: &[String]) -> Result<(), Faul
     Ok(())
 }
 
-fn by_url(conn: &Connection, url: &FeedUrl) -> Result<Option<FeedId>, Fault> {
+pub(crate) fn by_url(conn: &Connection, url: &FeedUrl) -> Result<Option<FeedId>, Fault> {
     let mut statement = conn.prepare_cached("select id from feeds where url = $1")?;
     Ok(statement.query_row([url.as_str()], |row| row.get(0)).optional()?.map(FeedId))
 }

@@ -8,17 +8,23 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::{enclosures_json, hints_json, millis, sql_count, words_json};
 use crate::error::Fault;
-use crate::{Edited, NewEntry, PollRecord, Recorded, StoreError, domains, polls};
+use crate::matching::Keeper;
+use crate::{Edited, NewEntry, PollRecord, Recorded, StoreError, domains, kept, polls};
 
 /// So many earlier texts of one entry are kept. Some feeds print the current time into every
 /// entry and edit all of them at every poll.
 const REVISIONS_MAX: i64 = 24;
 
-pub(crate) fn keep(conn: &Connection, record: &PollRecord) -> Result<Recorded, Fault> {
+pub(crate) fn keep(
+    conn: &Connection,
+    record: &PollRecord,
+    keeper: &Keeper,
+) -> Result<Recorded, Fault> {
     refuse_stale(conn, record)?;
-    let mut new_ids = Vec::with_capacity(record.new.len());
+    let mut new = Vec::with_capacity(record.new.len());
     for entry in &record.new {
-        new_ids.extend(add_entry(conn, record.feed, entry, record.at)?);
+        let id = add_entry(conn, record.feed, entry, record.at)?;
+        new.extend(id.map(|id| (id, entry)));
     }
     for edited in &record.edited {
         revise_entry(conn, record.feed, edited, record.at)?;
@@ -29,12 +35,14 @@ pub(crate) fn keep(conn: &Connection, record: &PollRecord) -> Result<Recorded, F
     keep_learned(conn, record)?;
     keep_facts(conn, record)?;
     keep_validators(conn, record)?;
-    keep_state(conn, record, new_ids.len() as u64)?;
-    polls::keep(conn, record, new_ids.len() as u64)?;
+    keep_state(conn, record, new.len() as u64)?;
+    polls::keep(conn, record, new.len() as u64)?;
     for pace in &record.domains {
         domains::keep(conn, pace)?;
     }
-    Ok(Recorded { new_ids })
+    // After the facts: queries ask for the feed's language as this document says it.
+    kept::keep(conn, keeper, record.feed, record.at, &new)?;
+    Ok(Recorded { new_ids: new.into_iter().map(|(id, _)| id).collect() })
 }
 
 fn refuse_stale(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {

@@ -7,6 +7,7 @@
 mod columns;
 mod connection;
 mod counts;
+mod deliveries;
 mod domains;
 mod entries;
 mod error;
@@ -15,13 +16,18 @@ mod feeds;
 mod history;
 mod integrity;
 mod keeping;
+mod kept;
 mod lock;
+mod matching;
 mod migrations;
 mod page;
 mod polls;
+mod queries;
+mod query_entries;
 mod readers;
 mod record;
 mod replan;
+mod replay;
 mod requests;
 mod retention;
 mod schedule;
@@ -30,6 +36,7 @@ mod store;
 mod writer;
 
 pub use counts::Counts;
+pub use deliveries::{DeadLetter, DeliveryId, DeliveryRow, DueDelivery};
 pub use domains::Pace;
 pub use entries::{EntryFilter, EntryRow, RevisionRow};
 pub use error::{ErrorKind, StoreError};
@@ -38,8 +45,11 @@ pub use feeds::{Added, NewFeed};
 pub use history::EntryTimes;
 pub use integrity::Finding;
 pub use lock::{Held, Lock, lock};
+pub use matching::{Arrival, Keeps, Kept, QueryId, Share, StateChange};
 pub use page::{FeedLine, FeedPage, FeedQuery, Order, StateCounts};
 pub use polls::{PollDay, PollRow};
+pub use queries::{NewQuery, QueriesChanged, QueryChange, QueryRow};
+pub use query_entries::{QueryEntry, QueryPage};
 pub use record::{
     BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollRecord, Recorded, Validators,
 };

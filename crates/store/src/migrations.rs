@@ -11,7 +11,10 @@ use crate::error::Fault;
 type Step = (&'static str, &'static str);
 
 /// Name and SQL. A database's version is the number of steps it has taken.
-const STEPS: &[Step] = &[("start", include_str!("../migrations/01_start.sql"))];
+const STEPS: &[Step] = &[
+    ("start", include_str!("../migrations/01_start.sql")),
+    ("queries", include_str!("../migrations/02_queries.sql")),
+];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
 
@@ -110,6 +113,7 @@ mod tests {
 
     const MORE: &[Step] = &[
         STEPS[0],
+        STEPS[1],
         ("count", "create table extra (n bigint); insert into extra select count(*) from feeds"),
     ];
 
@@ -131,9 +135,9 @@ mod tests {
         }
         let n: i64 = conn.query_row("select n from extra", [], |row| row.get(0)).unwrap();
         assert_eq!(n, 1);
-        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(2));
+        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(3));
         let error = take(&conn, &file, STEPS).map_err(say).unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error}");
         let error = require_current(&conn, &file).map_err(say).unwrap_err();
         assert!(matches!(error, StoreError::Newer { .. }), "{error}");
     }
@@ -142,9 +146,9 @@ mod tests {
     fn a_step_that_fails_leaves_the_version_before() {
         let (conn, file) = open();
         take(&conn, &file, STEPS).map_err(say).unwrap();
-        let broken: &[Step] = &[STEPS[0], MORE[1], ("broken", "create table feeds (x)")];
+        let broken: &[Step] = &[STEPS[0], STEPS[1], MORE[2], ("broken", "create table feeds (x)")];
         assert!(take(&conn, &file, broken).is_err());
-        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(1));
+        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(2));
         take(&conn, &file, MORE).map_err(say).unwrap();
     }
 

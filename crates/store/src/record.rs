@@ -165,12 +165,14 @@ impl PollRecord {
 impl Store {
     /// Keeps a poll; resolves after the commit, which it shares with others.
     pub async fn record(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        self.write_async(move |conn| keeping::keep(conn, &record)).await
+        let keeper = self.keeper();
+        self.write_async(move |conn| keeping::keep(conn, &record, &keeper)).await
     }
 
     /// The same for tools and tests; commits at once.
     pub fn record_blocking(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        self.write(move |conn| keeping::keep(conn, &record))
+        let keeper = self.keeper();
+        self.write(move |conn| keeping::keep(conn, &record, &keeper))
     }
 }
 

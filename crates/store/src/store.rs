@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Fault, shown};
+use crate::matching::Keeper;
 use crate::readers::Readers;
 use crate::writer::{Applied, Job};
 use crate::{StoreError, connection, migrations, writer};
@@ -38,6 +39,7 @@ struct Inner {
     readers: Readers,
     writer: Option<Writer>,
     records_waiting: Semaphore,
+    keeper: Arc<Keeper>,
 }
 
 struct Writer {
@@ -51,20 +53,25 @@ impl Store {
     pub fn open(folder: &Path, mode: Mode) -> Result<Store, StoreError> {
         let path = folder.join(FILE_NAME);
         let file = shown(&path);
+        let keeper = Arc::new(Keeper::default());
         let writer = match mode {
             Mode::ReadOnly if !path.exists() => return Err(StoreError::Missing { file }),
             Mode::ReadOnly => None,
-            Mode::ReadWrite => Some(start_writer(folder, &path, &file)?),
+            Mode::ReadWrite => Some(start_writer(folder, &path, &file, &keeper)?),
         };
         let first = open_reader(&path, &file)?;
         let readers = Readers::new(&path, first);
         let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
-        Ok(Store(Arc::new(Inner { path, file, readers, writer, records_waiting })))
+        Ok(Store(Arc::new(Inner { path, file, readers, writer, records_waiting, keeper })))
     }
 
     /// The database file.
     pub fn path(&self) -> &Path {
         &self.0.path
+    }
+
+    pub(crate) fn keeper(&self) -> Arc<Keeper> {
+        Arc::clone(&self.0.keeper)
     }
 
     pub(crate) fn file(&self) -> &Arc<str> {
@@ -176,7 +183,12 @@ impl Drop for Inner {
     }
 }
 
-fn start_writer(folder: &Path, path: &Path, file: &Arc<str>) -> Result<Writer, StoreError> {
+fn start_writer(
+    folder: &Path,
+    path: &Path,
+    file: &Arc<str>,
+    keeper: &Arc<Keeper>,
+) -> Result<Writer, StoreError> {
     std::fs::create_dir_all(folder).map_err(|e| StoreError::Folder {
         folder: shown(folder),
         detail: Arc::from(e.to_string()),
@@ -185,11 +197,11 @@ fn start_writer(folder: &Path, path: &Path, file: &Arc<str>) -> Result<Writer, S
     let conn = connection::writing(path).map_err(say)?;
     migrations::migrate(&conn, file).map_err(|fault| fault.at(file))?;
     let (jobs, waiting) = channel();
-    let file = Arc::clone(file);
+    let (file, keeper) = (Arc::clone(file), Arc::clone(keeper));
     let folder_name = shown(folder);
     let thread = std::thread::Builder::new()
         .name("store".to_owned())
-        .spawn(move || writer::run(&conn, &waiting, &file))
+        .spawn(move || writer::run(&conn, &waiting, &file, &keeper))
         .map_err(|e| StoreError::Folder { folder: folder_name, detail: e.to_string().into() })?;
     Ok(Writer { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
 }

@@ -1,6 +1,6 @@
 //! The one thread that writes. It takes what waits, applies all of it in one transaction, commits
 //! once and then answers everyone: thousands of polls a second with a few hundred syncs. It knows
-//! nothing of what is written.
+//! nothing of what is written; only the queries' memory is told what was committed and what undone.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::StoreError;
+use crate::matching::Keeper;
 
 /// So many jobs share a commit at most: a group lost to a full disk stays small, and a job that
 /// waits for its turn waits for some tens of milliseconds.
@@ -36,7 +37,7 @@ pub(crate) struct Applied {
 }
 
 /// Runs until every sender is gone and all that they sent is written.
-pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, file: &Arc<str>) {
+pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, file: &Arc<str>, keeper: &Keeper) {
     while let Ok(first) = jobs.recv() {
         if first.patient {
             std::thread::sleep(LINGER);
@@ -48,14 +49,14 @@ pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, file: &Arc<str>) {
             group.push_back(job);
         }
         while !group.is_empty() {
-            write_group(conn, &mut group, file);
+            write_group(conn, &mut group, file, keeper);
         }
     }
 }
 
 /// Takes jobs from the group into one transaction. Ends early where an error made SQLite roll
 /// back by itself; what is left in the group was not begun and goes into the next one.
-fn write_group(conn: &Connection, group: &mut VecDeque<Job>, file: &Arc<str>) {
+fn write_group(conn: &Connection, group: &mut VecDeque<Job>, file: &Arc<str>, keeper: &Keeper) {
     let say = |source| StoreError::database(file, source);
     if let Err(error) = execute(conn, "begin immediate").map_err(say) {
         for job in group.drain(..) {
@@ -68,6 +69,9 @@ fn write_group(conn: &Connection, group: &mut VecDeque<Job>, file: &Arc<str>) {
     let mut lost = None;
     while let Some(job) = group.pop_front() {
         let one = apply(conn, job, alone, file);
+        if one.error.is_some() {
+            keeper.undone();
+        }
         let rolled_back = conn.is_autocommit();
         if rolled_back {
             lost = one.error.clone();
@@ -88,6 +92,11 @@ fn write_group(conn: &Connection, group: &mut VecDeque<Job>, file: &Arc<str>) {
                 let _ = execute(conn, "rollback");
             }
         }
+    }
+    if lost.is_some() {
+        keeper.undone();
+    } else {
+        keeper.committed();
     }
     for one in applied {
         (one.answer)(lost.clone());
@@ -210,7 +219,9 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         for record in records {
             let (tell, feed) = (tell.clone(), record.feed);
-            let keep = move |conn: &rusqlite::Connection| crate::keeping::keep(conn, &record);
+            let keeper = store.keeper();
+            let keep =
+                move |conn: &rusqlite::Connection| crate::keeping::keep(conn, &record, &keeper);
             store
                 .send(false, keep, move |result| {
                     let _ = tell.send((feed, result.map(|_| ()).map_err(|e| e.kind())));

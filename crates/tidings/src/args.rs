@@ -1,6 +1,7 @@
 //! The command line, as the contract spells it. Nothing is decided here.
 
 pub mod lab;
+pub mod query;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -74,6 +75,9 @@ pub enum Command {
     },
     /// Print entries as JSON lines, oldest first
     Entries(Entries),
+    /// Standing queries: feeds made from feeds
+    #[command(subcommand)]
+    Query(query::Query),
     /// Find the feeds that a page names
     Discover {
         #[arg(required = true, value_name = "URL")]
@@ -258,6 +262,9 @@ pub struct Entries {
     /// Only entries of this feed (number or URL)
     #[arg(long, value_name = "FEED")]
     pub feed: Option<String>,
+    /// Only what this query kept, by its own cursors
+    #[arg(long, value_name = "NAME", conflicts_with = "feed")]
+    pub query: Option<String>,
     /// At most this many
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,

@@ -1,6 +1,8 @@
 //! The configuration file, read once and passed down as values. Flags win over the store, the
 //! store over this file, this file over what is built in.
 
+mod delivery;
+
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -37,6 +39,11 @@ struct File {
     limits: LimitsTable,
     #[serde(default)]
     resolve: BTreeMap<String, Addresses>,
+    /// Under which address others reach this program, for the links in published feeds.
+    public_url: Option<String>,
+    #[serde(default)]
+    keys: BTreeMap<String, String>,
+    mail: Option<delivery::MailTable>,
 }
 
 /// A duration as text, e.g. `"2s"`.
@@ -105,6 +112,8 @@ pub struct Config {
     pub origin: String,
     /// Whether the operator named a contact.
     pub has_contact: bool,
+    /// Under which address others reach this program.
+    pub public_url: Option<url::Url>,
 }
 
 /// Reads the configuration for a command that makes requests.
@@ -145,15 +154,24 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
         None => "built-in settings".to_owned(),
     };
     let fetch = fetch_settings(&file, network.allow_private || file.allow_private);
-    let engine = engine_settings(&file, network, &origin)?;
+    let mut engine = engine_settings(&file, network, &origin)?;
+    let data = place.data.clone().or(file.data).unwrap_or_else(|| "tidings-data".into());
+    let listen = file.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080)));
+    engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &origin)?;
     Ok(Config {
-        data: place.data.clone().or(file.data).unwrap_or_else(|| "tidings-data".into()),
-        listen: file.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080))),
+        data,
+        listen,
         engine,
         fetch,
+        public_url: file.public_url.map(|text| public_url(&text, &origin)).transpose()?,
         origin,
         has_contact: file.contact.is_some(),
     })
+}
+
+fn public_url(text: &str, origin: &str) -> Result<url::Url, Failure> {
+    let url = feed::FeedUrl::parse(text);
+    url.map(|url| url.url().clone()).map_err(|e| input_error(format!("{origin}: public_url: {e}")))
 }
 
 fn read_file(path: &Path) -> Result<File, Failure> {

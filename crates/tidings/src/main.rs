@@ -42,6 +42,7 @@ async fn run(command: Command) -> Result<(), Failure> {
             command::export::run(format, with_secrets, &place)
         }
         Command::Entries(entries) => command::entries::run(&entries),
+        Command::Query(query) => command::query::run(query).await,
         Command::Discover { urls, json, allow_private, config } => {
             command::discover::run(&urls, json, allow_private, config).await
         }

@@ -2,12 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod concurrent;
+mod deliveries;
 mod entries;
 mod feeds;
 mod files;
 mod full;
 mod killed;
 mod polls;
+mod queries;
 mod replan;
 mod requests;
 mod retention;

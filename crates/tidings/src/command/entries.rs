@@ -13,13 +13,16 @@ use crate::output::{print_json_line, shown_url};
 use crate::{access, config};
 
 /// Entries read at a time: enough to be quick, few enough to stay small.
-const BATCH: u32 = 500;
+pub const BATCH: u32 = 500;
 /// How often `--follow` looks for new entries.
-const FOLLOW_POLL: Duration = Duration::from_millis(200);
+pub const FOLLOW_POLL: Duration = Duration::from_millis(200);
 
 pub fn run(args: &Entries) -> Result<(), Failure> {
     let config = config::read_offline(&args.place)?;
     let store = access::read(&config)?;
+    if let Some(name) = &args.query {
+        return super::query::entries::run(args, &store, name);
+    }
     let feed = match &args.feed {
         None => None,
         Some(name) => Some(store.find_feed(name)?.ok_or_else(|| {

@@ -10,6 +10,7 @@ pub mod feed;
 pub mod import;
 pub mod lab;
 pub mod parse;
+pub mod query;
 mod requests;
 pub mod run;
 mod why;

@@ -32,6 +32,7 @@ pub async fn run(args: Run) -> Result<(), Failure> {
     config.engine.seed = seed();
     if let Some(listen) = args.listen {
         config.listen = listen;
+        config.engine.delivery.own = Some(listen);
     }
     let lock = store::lock(&config.data)?;
     if args.once {
@@ -242,6 +243,7 @@ async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
         eprintln!("left: feed {} {url}: {}: {}", answer.feed, answer.outcome, answer.detail);
     }
     eprintln!("{polls} of {} due feeds polled, {new} new entries, {} left", due.len(), left.len());
+    engine.deliver().await;
     engine.stop().await;
     drop(lock);
     lost.map_or(Ok(()), |why| Err(failed(format!("some polls could not be recorded: {why}"))))

@@ -1,0 +1,203 @@
+//! What people ask of standing queries: apply a file, drop one, try dead letters again. A file is
+//! checked against all queries and then taken whole, in one job of the store's writer.
+
+use std::path::Path;
+use std::time::Duration;
+
+use feed::Time;
+use query::{Catalog, Create, Deliver, Effect, Fault, Statement};
+use serde::{Deserialize, Serialize};
+use store::{NewQuery, QueryChange, Store, StoreError};
+
+use super::CommandError;
+use crate::{Engine, keys, matching};
+
+/// A wish, as it travels from one process to another.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wish {
+    Apply {
+        /// The name of the file, for faults.
+        file: String,
+        text: String,
+        /// Entries seen in so many seconds before now are asked too.
+        past: Option<u64>,
+    },
+    Drop {
+        name: String,
+    },
+    /// Tries the dead letters of a query again.
+    Replay {
+        name: String,
+    },
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Granted {
+    Applied {
+        queries: Vec<Applied>,
+        /// Feeds that are polled from now on, and those that are no longer.
+        feeds_added: usize,
+        feeds_resting: usize,
+        /// Entries of the past that were kept.
+        past: u64,
+    },
+    Dropped {
+        feeds_resting: usize,
+    },
+    Replaying {
+        letters: usize,
+    },
+}
+
+/// What became of one statement.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Applied {
+    pub name: String,
+    /// `created`, `replaced`, `dropped` or `unchanged`.
+    pub what: String,
+}
+
+pub async fn carry_out(engine: &Engine, wish: Wish) -> Result<Granted, CommandError> {
+    match wish {
+        Wish::Apply { file, text, past } => {
+            let past = past.map(|secs| engine.clock.now() - Duration::from_secs(secs));
+            let _turn = engine.queries_change.lock().await;
+            tokio::task::block_in_place(|| apply(engine, &file, &text, past))
+        }
+        Wish::Drop { name } => {
+            let text = format!("DROP FEED {name}");
+            let _turn = engine.queries_change.lock().await;
+            let done = tokio::task::block_in_place(|| apply(engine, "", &text, None))?;
+            let Granted::Applied { feeds_resting, .. } = done else { return Ok(done) };
+            Ok(Granted::Dropped { feeds_resting })
+        }
+        Wish::Replay { name } => tokio::task::block_in_place(|| {
+            let query = engine.store.query(&name)?;
+            let query = query.ok_or_else(|| no_query(&name))?;
+            let letters = engine.store.replay_dead_letters(query.id)?;
+            engine.wake_deliveries();
+            Ok(Granted::Replaying { letters })
+        }),
+    }
+}
+
+pub fn no_query(name: &str) -> CommandError {
+    let shown: String = name.chars().take(100).collect();
+    CommandError::Query(format!(
+        "there is no query `{shown}`; `tidings query list` shows those there are"
+    ))
+}
+
+/// Reads a file of statements and holds it against what is stored. Changes nothing.
+pub fn check(store: Option<&Store>, text: &str) -> Result<Checked, CheckError> {
+    let statements = query::parse(text).map_err(CheckError::Faults)?;
+    let mut existing = Vec::new();
+    let mut catalog = Catalog::new();
+    for row in store.map_or(Ok(Vec::new()), Store::queries)? {
+        if let Some(create) = matching::stored(&row.text) {
+            catalog.insert(&row.name, &create.query);
+            existing.push(create);
+        }
+    }
+    let effects = catalog.check(&statements).map_err(CheckError::Faults)?;
+    Ok(Checked { statements, effects, existing })
+}
+
+/// A file that fits.
+pub struct Checked {
+    pub statements: Vec<Statement>,
+    pub effects: Vec<Effect>,
+    /// The queries that are stored.
+    pub existing: Vec<Create>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Faults(Vec<Fault>),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn apply(
+    engine: &Engine,
+    file: &str,
+    text: &str,
+    past: Option<Time>,
+) -> Result<Granted, CommandError> {
+    let checked = check(Some(&engine.store), text).map_err(|error| match error {
+        CheckError::Store(error) => CommandError::Store(error),
+        CheckError::Faults(faults) => CommandError::Query(located(file, &faults)),
+    })?;
+    let mut queries = Vec::new();
+    let mut changes = Vec::new();
+    for effect in &checked.effects {
+        let (number, what) = match effect {
+            Effect::Created(number) => (number, "created"),
+            Effect::Replaced(number) => (number, "replaced"),
+            Effect::Dropped(number) => (number, "dropped"),
+            Effect::Nothing(number) => (number, "unchanged"),
+        };
+        let name = match &checked.statements[*number] {
+            Statement::Create(create) => {
+                engine.settings.delivery.check(create).map_err(CommandError::Query)?;
+                changes.push(QueryChange::Put(new_query(create)?));
+                &create.name.text
+            }
+            Statement::Drop(drop) => {
+                changes.push(QueryChange::Drop(drop.name.text.clone()));
+                &drop.name.text
+            }
+        };
+        queries.push(Applied { name: name.clone(), what: what.to_owned() });
+    }
+    let now = engine.clock.now();
+    let changed = engine.store.change_queries(changes, past, now)?;
+    changed.unwanted.iter().for_each(|feed| engine.forget(*feed));
+    for feed in &changed.wanted {
+        engine.rest(*feed, now)?;
+    }
+    engine.wake_deliveries();
+    Ok(Granted::Applied {
+        queries,
+        feeds_added: changed.wanted.len(),
+        feeds_resting: changed.unwanted.len(),
+        past: changed.n_past,
+    })
+}
+
+fn new_query(create: &Create) -> Result<NewQuery, CommandError> {
+    let no_chance = |e| CommandError::Query(format!("no key can be made for the query: {e}"));
+    Ok(NewQuery {
+        name: create.name.text.clone(),
+        text: create.text.clone(),
+        urls: create.query.urls().into_iter().cloned().collect(),
+        receivers: create.query.deliveries.iter().map(receiver).collect(),
+        link_key: keys::fresh().map_err(no_chance)?,
+        signing_key: keys::fresh_signing().map_err(no_chance)?,
+    })
+}
+
+/// By what a receiver is known again when its query is replaced.
+pub fn receiver(deliver: &Deliver) -> String {
+    match deliver {
+        Deliver::Webhook { url, .. } => format!("webhook {}", url.as_str()),
+        Deliver::File { path, .. } => format!("file {path}"),
+        Deliver::Email { to, .. } => format!("email {to}"),
+    }
+}
+
+/// Faults as `FILE:LINE:COLUMN: message`, one a line; a statement of our own has no file.
+pub fn located(file: &str, faults: &[Fault]) -> String {
+    let lines = faults.iter().map(|fault| {
+        if file.is_empty() {
+            let help = fault.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
+            return format!("{}{help}", fault.message);
+        }
+        format!("{}:{fault}", Path::new(file).display())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

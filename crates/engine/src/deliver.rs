@@ -1,0 +1,225 @@
+//! Handing over what queries kept: each receiver has a cursor over its query's outbox, and one
+//! attempt at a time. What follows from an attempt is decided in [`cursor`], which is pure; here it
+//! is made, and its outcome stored. The outbox is the queue: nothing waits in memory.
+
+mod cursor;
+mod digest;
+mod file;
+mod letter;
+mod settings;
+mod webhook;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use feed::FeedId;
+use query::Deliver;
+use store::{DeliveryId, DueDelivery, QueryEntry, QueryRow, Store, StoreError};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::command::standing::receiver;
+use crate::poll::Context;
+use crate::{chance, matching};
+
+pub use letter::Letters;
+pub use settings::{DeliverySettings, Mail, MailSecurity};
+
+use cursor::{Attempt, Cursor, Step};
+
+/// Receivers that are served at once: few are slow at a time, and each costs a connection.
+const AT_ONCE_MAX: usize = 64;
+/// Without being woken, the outbox is looked at this often: a retry may be due.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Polls that end together wake us once.
+const GATHER: Duration = Duration::from_millis(20);
+/// Matches that one receiver gets before the others have their turn.
+const TURN_MAX: usize = 200;
+/// A delivery whose query cannot be read is looked at again after this long.
+const UNREADABLE_WAIT: Duration = Duration::from_secs(3600);
+
+/// Serves all receivers until told to stop. What is under way then is cut; it is repeated at the
+/// next start.
+pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
+    let mut under_way = JoinSet::new();
+    let mut busy = HashSet::new();
+    while !*stop.borrow() {
+        start_due(&context, &mut under_way, &mut busy);
+        tokio::select! {
+            () = context.deliveries.notified() => tokio::time::sleep(GATHER).await,
+            Some(ended) = under_way.join_next() => forget(&mut busy, ended),
+            () = context.clock.sleep_until(context.clock.now() + LOOK_EVERY) => {}
+            _ = stop.changed() => {}
+        }
+    }
+}
+
+/// Hands over all that can be handed over now, then returns.
+pub async fn run_once(context: &Arc<Context>) {
+    let mut under_way = JoinSet::new();
+    let mut busy = HashSet::new();
+    while start_due(context, &mut under_way, &mut busy) {
+        if let Some(ended) = under_way.join_next().await {
+            forget(&mut busy, ended);
+        }
+    }
+}
+
+/// Starts a task for each receiver that has something to get; whether any is under way.
+fn start_due(
+    context: &Arc<Context>,
+    under_way: &mut JoinSet<DeliveryId>,
+    busy: &mut HashSet<DeliveryId>,
+) -> bool {
+    let due = match context.store.deliveries_due(context.clock.now()) {
+        Ok(due) => due,
+        Err(error) => {
+            tracing::error!(%error, "cannot look for what is to be delivered");
+            return !busy.is_empty();
+        }
+    };
+    for delivery in due {
+        if busy.len() >= AT_ONCE_MAX {
+            break;
+        }
+        if busy.insert(delivery.id) {
+            let context = Arc::clone(context);
+            under_way.spawn(async move {
+                let id = delivery.id;
+                if let Err(error) = turn(&context, delivery).await {
+                    tracing::error!(%error, "a delivery could not be kept; it is repeated");
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+                id
+            });
+        }
+    }
+    !busy.is_empty()
+}
+
+/// A task that panicked cannot say which delivery it was; then all are looked at again, and the
+/// store refuses a cursor that does not stand where it should.
+fn forget(busy: &mut HashSet<DeliveryId>, ended: Result<DeliveryId, tokio::task::JoinError>) {
+    match ended {
+        Ok(id) => {
+            busy.remove(&id);
+        }
+        Err(error) => {
+            tracing::error!(%error, "a delivery failed by a fault of ours; please report it");
+            busy.clear();
+        }
+    }
+}
+
+/// One receiver's turn.
+async fn turn(context: &Context, due: DueDelivery) -> Result<(), StoreError> {
+    let store = &context.store;
+    let Some(query) = store.query_numbered(due.query)? else { return Ok(()) };
+    let deliver = matching::stored(&query.text).and_then(|create| {
+        create.query.deliveries.into_iter().find(|deliver| receiver(deliver) == due.receiver)
+    });
+    let Some(deliver) = deliver else {
+        let why = "the stored query cannot be read; apply it again".to_owned();
+        let until = context.clock.now() + UNREADABLE_WAIT;
+        return store.postpone_delivery(due.id, due.attempts, until, Some(why)).await;
+    };
+    let job = Job { context, query, due };
+    match deliver {
+        Deliver::Webhook { url, signed_by } => job.webhook(&url, signed_by.as_deref()).await,
+        Deliver::File { path, rolling } => job.file(&path, rolling).await,
+        Deliver::Email { to, every, at_minute } => job.digest(&to, every, at_minute).await,
+    }
+}
+
+/// A receiver's turn, with all that it needs.
+struct Job<'a> {
+    context: &'a Context,
+    query: QueryRow,
+    due: DueDelivery,
+}
+
+impl Job<'_> {
+    fn store(&self) -> &Store {
+        &self.context.store
+    }
+
+    fn cursor(&self) -> Cursor {
+        Cursor { position: self.due.position, attempts: self.due.attempts }
+    }
+
+    /// The matches after a position. Where none are left although some were given, they were
+    /// dropped before their turn: the cursor passes them, and the log says so.
+    async fn matches(&self, after: i64, limit: u32) -> Result<Vec<QueryEntry>, StoreError> {
+        let page = self.store().query_entries(self.query.id, after, limit)?;
+        if page.gap {
+            let (query, receiver) = (&self.query.name, shown(&self.due.receiver));
+            tracing::warn!(query, receiver, "entries were dropped before they were delivered");
+        }
+        if page.entries.is_empty() && self.query.last_position > after {
+            let (now, to) = (self.context.clock.now(), self.query.last_position);
+            self.store().delivered(self.due.id, after, to, None, now).await?;
+        }
+        Ok(page.entries)
+    }
+
+    /// Stores what follows from an attempt; where the cursor stands now, or `None` where it waits.
+    async fn follow(
+        &self,
+        cursor: Cursor,
+        found: &QueryEntry,
+        attempt: Attempt,
+    ) -> Result<Option<Cursor>, StoreError> {
+        let (id, now) = (self.due.id, self.context.clock.now());
+        let feed = FeedId(u32::try_from(id.0).unwrap_or(u32::MAX));
+        let jitter = chance::unit(self.context.settings.seed, feed, cursor.attempts);
+        match cursor::after(cursor, found.position, attempt, now, jitter) {
+            Step::Advance { to } => {
+                self.store().delivered(id, cursor.position, to, None, now).await?;
+                Ok(Some(Cursor { position: to, attempts: 0 }))
+            }
+            Step::Wait { attempts, until, why } => {
+                self.store().postpone_delivery(id, attempts, until, Some(why)).await?;
+                Ok(None)
+            }
+            Step::Bury { position, attempts, why } => {
+                let query = &self.query.name;
+                tracing::warn!(query, receiver = shown(&self.due.receiver), why, "laid aside");
+                let letter = store::DeadLetter {
+                    delivery: id,
+                    position,
+                    entry: found.entry.id,
+                    at: now,
+                    attempts,
+                    error: why,
+                    to_replay: false,
+                };
+                self.store().bury(letter, cursor.position).await?;
+                Ok(Some(Cursor { position, attempts: 0 }))
+            }
+        }
+    }
+
+    /// For receivers that refuse no single match: the same again after a while, for ever.
+    async fn retry(&self, why: String) -> Result<(), StoreError> {
+        let attempts = self.due.attempts.min(cursor::ATTEMPTS_MAX - 2);
+        let cursor = Cursor { position: self.due.position, attempts };
+        let (now, failed) = (self.context.clock.now(), Attempt::Failed { why, retry_after: None });
+        if let Step::Wait { attempts, until, why } = cursor::after(cursor, 0, failed, now, 0.0) {
+            let id = self.due.id;
+            self.store().postpone_delivery(id, attempts, until, Some(why)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A receiver as it may be shown: secrets in its address are masked.
+pub fn shown(receiver: &str) -> String {
+    match receiver.split_once(' ') {
+        Some(("webhook", url)) => {
+            let masked = feed::FeedUrl::parse(url).map(|url| url.masked());
+            format!("webhook {}", masked.unwrap_or_default())
+        }
+        _ => receiver.to_owned(),
+    }
+}

@@ -1,0 +1,116 @@
+//! Webhooks: one signed request for each match, in the manner of standardwebhooks.com, so that
+//! receivers can use its libraries. `webhook-id` is the key of the match and the same in every
+//! repeat.
+
+use std::time::Duration;
+
+use feed::{FeedUrl, Time};
+use fetch::{Parcel, Posted, RetryAfter};
+use store::{QueryEntry, StoreError};
+
+use super::cursor::Attempt;
+use super::{Job, Letters, TURN_MAX};
+use crate::keys;
+
+impl Job<'_> {
+    pub(super) async fn webhook(
+        &self,
+        url: &FeedUrl,
+        signed_by: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let mut letters = Letters::default();
+        self.replay(url, signed_by, &mut letters).await?;
+        let mut cursor = self.cursor();
+        for _ in 0..TURN_MAX {
+            let mut found = self.matches(cursor.position, 1).await?;
+            let Some(found) = found.pop() else { break };
+            let attempt = self.post(url, signed_by, &found, &mut letters).await;
+            match self.follow(cursor, &found, attempt).await? {
+                Some(next) => cursor = next,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Dead letters that somebody asked for, each tried once.
+    async fn replay(
+        &self,
+        url: &FeedUrl,
+        signed_by: Option<&str>,
+        letters: &mut Letters,
+    ) -> Result<(), StoreError> {
+        let dead = self.store().dead_letters(self.due.id)?;
+        for letter in dead.into_iter().filter(|letter| letter.to_replay) {
+            let now = self.context.clock.now();
+            let found = self.store().query_entry_at(self.query.id, letter.position)?;
+            let attempt = match found {
+                Some(found) => self.post(url, signed_by, &found, letters).await,
+                None => Attempt::Failed {
+                    why: "the entry is no longer kept".to_owned(),
+                    retry_after: None,
+                },
+            };
+            let (id, position) = (self.due.id, letter.position);
+            match attempt {
+                Attempt::Taken => self.store().letter_delivered(id, position, now).await?,
+                Attempt::Failed { why, .. } => {
+                    self.store().letter_refused(id, position, why, now).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn post(
+        &self,
+        url: &FeedUrl,
+        signed_by: Option<&str>,
+        found: &QueryEntry,
+        letters: &mut Letters,
+    ) -> Attempt {
+        let configured = &self.context.settings.delivery.keys;
+        let key = match signed_by {
+            None => &self.query.signing_key,
+            Some(name) => match configured.get(name) {
+                Some(key) => key,
+                None => {
+                    let why = format!("there is no key `{name}` in the configuration any more");
+                    return Attempt::Failed { why, retry_after: None };
+                }
+            },
+        };
+        let (name, query) = (&self.query.name, self.query.id);
+        let body = letters.letter(self.store(), (query, name), found).to_string().into_bytes();
+        let now = self.context.clock.now();
+        let id = Letters::key(name, found);
+        let at = now.secs().to_string();
+        let signature = keys::sign(key, &[id.as_bytes(), b".", at.as_bytes(), b".", &body]);
+        let headers = vec![
+            ("webhook-id", id),
+            ("webhook-timestamp", at),
+            ("webhook-signature", format!("v1,{signature}")),
+        ];
+        let parcel = Parcel { content_type: "application/json", headers, body };
+        attempt(self.context.fetcher.post(url.url(), parcel).await, now)
+    }
+}
+
+fn attempt(posted: Posted, now: Time) -> Attempt {
+    let (why, retry_after) = match posted {
+        Posted::Taken { .. } => return Attempt::Taken,
+        Posted::Refused { status, retry_after } => {
+            (format!("it answered {status}"), retry_after.map(|wish| wait(wish, now)))
+        }
+        Posted::Blocked { reason } => (reason, None),
+        Posted::Failed(failure) => (failure.to_string(), None),
+    };
+    Attempt::Failed { why, retry_after }
+}
+
+fn wait(wish: RetryAfter, now: Time) -> Duration {
+    match wish {
+        RetryAfter::After(wait) => wait,
+        RetryAfter::At(at) => at.since(now),
+    }
+}

@@ -1,0 +1,116 @@
+//! The standing queries, live: the matcher and what queries remember, behind the store's seam.
+//! Asked by the store's writer inside the transaction of each poll, so it neither waits nor asks
+//! the store anything.
+
+use polling::relevance::Selectivity;
+use query::{Create, Entry, Matcher, Scratch, Statement, States};
+use store::{Arrival, Keeps, Kept, QueryId, Share, StateChange};
+
+/// After so many entries the matcher hears how often words occurred.
+const LEARN_EVERY: u32 = 1000;
+/// Queries that may then move to better anchors: some microseconds each.
+const MOVES_MAX: usize = 100;
+
+/// All queries, ready to be asked.
+#[derive(Default)]
+pub struct Matching {
+    matcher: Matcher,
+    states: States,
+    scratch: Scratch,
+    n_asked: u32,
+}
+
+impl Keeps for Matching {
+    fn fresh(&self) -> Box<dyn Keeps> {
+        Box::new(Matching::default())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.matcher.is_empty()
+    }
+
+    fn clear(&mut self) {
+        *self = Matching::default();
+    }
+
+    fn put(&mut self, id: QueryId, name: &str, text: &str, records: &[(u64, Vec<u8>)]) -> Vec<u64> {
+        let Some(create) = stored(text) else {
+            // What it remembers stays: a newer version may read it.
+            tracing::error!(query = name, "a stored query cannot be read and keeps nothing");
+            self.take_away(id);
+            return Vec::new();
+        };
+        let id = query::QueryId(id.0);
+        self.states.remove(id);
+        self.matcher.insert(id, name, &create.query);
+        let records = records.iter().map(|(number, bytes)| (*number, bytes.as_slice()));
+        self.states.restore(&self.matcher, id, records)
+    }
+
+    fn take_away(&mut self, id: QueryId) {
+        let id = query::QueryId(id.0);
+        self.matcher.remove(id);
+        self.states.remove(id);
+    }
+
+    fn keep(&mut self, arrival: &Arrival<'_>) -> Vec<Kept> {
+        self.n_asked += 1;
+        if self.n_asked >= LEARN_EVERY {
+            self.n_asked = 0;
+            self.matcher.learn(&mut self.scratch, MOVES_MAX);
+        }
+        let matches = self.matcher.matches(&entry(arrival), &mut self.states, &mut self.scratch);
+        let kept = |found: &query::Match| {
+            let query = QueryId(found.query.0);
+            Kept { query, partner: found.partner }
+        };
+        matches.iter().map(kept).collect()
+    }
+
+    fn take_changes(&mut self) -> Vec<StateChange> {
+        let changes = self.states.take_changes().into_iter();
+        let stored = changes.map(|change| match change {
+            query::Change::Remember { query, number, bytes } => {
+                StateChange::Remember { query: QueryId(query.0), number, bytes }
+            }
+            query::Change::Forget { query, number } => {
+                StateChange::Forget { query: QueryId(query.0), number }
+            }
+        });
+        stored.collect()
+    }
+
+    fn faded(&self, before: Share, n_seen: u32, n_kept: u32) -> Share {
+        let mut selectivity = Selectivity::from_parts(before.seen, before.kept);
+        selectivity.note(n_seen, n_kept);
+        let (seen, kept) = selectivity.parts();
+        Share { seen, kept }
+    }
+}
+
+/// A stored statement, read again; `None` where another version wrote what this one cannot read.
+pub fn stored(text: &str) -> Option<Create> {
+    match query::parse(text).ok()?.pop()? {
+        Statement::Create(create) => Some(*create),
+        Statement::Drop(_) => None,
+    }
+}
+
+/// An entry as queries see it.
+pub fn entry<'a>(arrival: &Arrival<'a>) -> Entry<'a> {
+    Entry {
+        id: arrival.id,
+        feed: arrival.feed,
+        feed_url: arrival.feed_url,
+        tags: arrival.tags,
+        title: arrival.title,
+        summary: arrival.summary,
+        content: arrival.content,
+        author: arrival.author,
+        categories: arrival.categories,
+        link: arrival.link,
+        language: arrival.language,
+        published: Some(arrival.published_at),
+        seen: arrival.seen_at,
+    }
+}

@@ -1,0 +1,81 @@
+-- Standing queries. A query keeps its number and its positions when it is replaced.
+create table queries (
+  id integer primary key autoincrement,
+  name text not null unique,
+  text text not null,              -- the statement as it was written
+  created_at bigint not null,
+  changed_at bigint not null,
+  last_position bigint not null default 0,
+  link_key text not null,          -- what the secret link holds
+  signing_key text not null        -- signs its webhooks where the statement names no other key
+);
+
+-- What each query kept, in its own order: the outbox of every delivery.
+create table query_entries (
+  query bigint not null references queries (id) on delete cascade,
+  position bigint not null,
+  entry bigint not null references entries (id) on delete cascade,
+  partner bigint,                  -- what it was joined with
+  primary key (query, position)
+) without rowid;
+create index query_entries_by_entry on query_entries (entry, query);
+
+-- What queries remember; the bytes are theirs.
+create table query_states (
+  query bigint not null references queries (id) on delete cascade,
+  number bigint not null,
+  bytes blob not null,
+  primary key (query, number)
+) without rowid;
+
+-- Which feeds a query names by their address.
+create table query_feeds (
+  query bigint not null references queries (id) on delete cascade,
+  feed bigint not null references feeds (id) on delete cascade,
+  primary key (query, feed)
+) without rowid;
+create index query_feeds_by_feed on query_feeds (feed);
+
+-- Feeds that were polled for queries only and rest since the last of those went.
+create table query_orphans (
+  feed integer primary key references feeds (id) on delete cascade
+);
+
+-- One receiver of one query. Everything up to `position` was handed over or is a dead letter.
+create table deliveries (
+  id integer primary key autoincrement,
+  query bigint not null references queries (id) on delete cascade,
+  receiver text not null,
+  position bigint not null,
+  attempts bigint not null default 0,
+  next_at bigint,                  -- null: at once
+  delivered_at bigint,
+  error text,
+  unique (query, receiver)
+);
+
+-- What a receiver would not take.
+create table dead_letters (
+  delivery bigint not null references deliveries (id) on delete cascade,
+  position bigint not null,
+  entry bigint not null,
+  at bigint not null,
+  attempts bigint not null,
+  error text not null,
+  replay smallint not null default 0,
+  primary key (delivery, position)
+) without rowid;
+
+-- Of each feed, entries seen and entries that somebody wanted, both fading.
+create table feed_relevance (
+  feed integer primary key references feeds (id) on delete cascade,
+  seen double precision not null,
+  kept double precision not null
+);
+
+-- What consumers said of entries.
+create table relevance (
+  entry integer primary key references entries (id) on delete cascade,
+  relevant smallint not null,
+  at bigint not null
+);

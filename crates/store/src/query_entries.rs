@@ -1,0 +1,139 @@
+//! What a query kept, by its own positions: forwards for those who follow, backwards for the feed
+//! that is published of it.
+
+use std::time::Duration;
+
+use feed::{EntryId, Time};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::entries::entry_row;
+use crate::error::Fault;
+use crate::{EntryRow, QueryId, Store, StoreError};
+
+/// An entry that a query kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryEntry {
+    pub position: i64,
+    pub entry: EntryRow,
+    /// What it was joined with.
+    pub partner: Option<EntryId>,
+}
+
+/// Some of what a query kept, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueryPage {
+    pub entries: Vec<QueryEntry>,
+    /// Between the position asked for and the first of these, entries are no longer kept.
+    pub gap: bool,
+}
+
+const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.author, e.summary, \
+    e.content, e.categories, e.enclosures, e.published_claim, e.published_at, e.updated_at, \
+    e.seen_at, e.edited_at, q.position, q.partner \
+    from query_entries q join entries e on e.id = q.entry ";
+
+impl Store {
+    /// What a query kept after a position.
+    pub fn query_entries(
+        &self,
+        query: QueryId,
+        after: i64,
+        limit: u32,
+    ) -> Result<QueryPage, StoreError> {
+        self.read(|conn| {
+            let sql = format!(
+                "{COLUMNS} where q.query = $1 and q.position > $2 order by q.position limit $3"
+            );
+            let entries = rows(conn, &sql, params![query.0, after, limit])?;
+            Ok(QueryPage { entries, gap: is_gap(conn, query, after)? })
+        })
+    }
+
+    /// The newest first, from before a position and seen since a time, where those are given.
+    pub fn recent_query_entries(
+        &self,
+        query: QueryId,
+        before: Option<i64>,
+        since: Option<Time>,
+        limit: u32,
+    ) -> Result<Vec<QueryEntry>, StoreError> {
+        let before = before.unwrap_or(i64::MAX);
+        let since = since.unwrap_or(Time::MIN);
+        self.read(|conn| {
+            let sql = format!(
+                "{COLUMNS} where q.query = $1 and q.position < $2 and e.seen_at >= $3 \
+                 order by q.position desc limit $4"
+            );
+            rows(conn, &sql, params![query.0, before, since.millis(), limit])
+        })
+    }
+
+    /// The position that a query gave last; `None` where there is no such query.
+    pub fn last_position(&self, query: QueryId) -> Result<Option<i64>, StoreError> {
+        self.read(|conn| {
+            let sql = "select last_position from queries where id = $1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut found = statement.query_map([query.0], |row| row.get(0))?;
+            Ok(found.next().transpose()?)
+        })
+    }
+}
+
+impl Store {
+    /// The position in the stream behind which every entry seen since then stands, and few others.
+    pub fn position_before(&self, since: Time) -> Result<EntryId, StoreError> {
+        self.read(|conn| position_before(conn, since))
+    }
+}
+
+/// Polls are recorded about in the order in which they were made, never this much later.
+const DISORDER: Duration = Duration::from_secs(3600);
+
+/// Halves the stream until the place is found: ids ascend with the time of seeing, nearly.
+pub(crate) fn position_before(conn: &Connection, since: Time) -> Result<EntryId, Fault> {
+    let since = (since - DISORDER).millis();
+    let sql = "select id, seen_at from entries where id >= $1 order by id limit 1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let last: Option<i64> =
+        conn.prepare_cached("select max(id) from entries")?.query_row([], |row| row.get(0))?;
+    let (mut low, mut high) = (0, last.unwrap_or(0) + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found = statement
+            .query_row([middle], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+            .optional()?;
+        match found {
+            Some((id, seen_at)) if seen_at < since => low = id + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(EntryId(low - 1))
+}
+
+/// Positions are given without holes; what is missing right behind `after` was dropped.
+fn is_gap(conn: &Connection, query: QueryId, after: i64) -> Result<bool, Fault> {
+    let sql = "select min(position), \
+               (select last_position from queries where id = $1) \
+               from query_entries where query = $1";
+    let (oldest, last): (Option<i64>, Option<i64>) =
+        conn.prepare_cached(sql)?.query_row([query.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let last = last.unwrap_or(0);
+    Ok(after < last && oldest.unwrap_or(last + 1) > after + 1)
+}
+
+fn rows(
+    conn: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<QueryEntry>, Fault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, |row| {
+        let partner: Option<i64> = row.get(17)?;
+        Ok(QueryEntry {
+            entry: entry_row(row)?,
+            position: row.get(16)?,
+            partner: partner.map(EntryId),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

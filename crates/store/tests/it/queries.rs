@@ -1,0 +1,264 @@
+//! Queries inside the poll's transaction: positions, memory, what an undone job leaves behind, and
+//! the feeds that only queries want.
+
+use std::sync::{Arc, Mutex};
+
+use feed::{EntryId, FeedId};
+use store::{
+    Arrival, Keeps, Kept, NewQuery, QueryChange, QueryId, Share, State, StateChange, Store,
+};
+
+use crate::sample::{Fresh, T0, add, at, fresh, items, new_feed, poll, seen, url};
+
+/// Keeps entries whose title holds the query's text. It remembers how many it kept, in a record
+/// of its own for each, and panics at a word that no title should hold.
+#[derive(Default)]
+struct Words {
+    queries: Vec<(QueryId, String, u64)>,
+    changes: Vec<StateChange>,
+    /// What the test can see of it: each query with how many it remembers.
+    shown: Arc<Mutex<Vec<(String, u64)>>>,
+}
+
+impl Words {
+    fn show(&self) {
+        let shown = self.queries.iter().map(|(_, text, n)| (text.clone(), *n)).collect();
+        *self.shown.lock().unwrap() = shown;
+    }
+}
+
+impl Keeps for Words {
+    fn fresh(&self) -> Box<dyn Keeps> {
+        Box::new(Words::default())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queries.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.queries.clear();
+        self.changes.clear();
+    }
+
+    fn put(&mut self, id: QueryId, _: &str, text: &str, records: &[(u64, Vec<u8>)]) -> Vec<u64> {
+        self.take_away(id);
+        self.queries.push((id, text.to_owned(), records.last().map_or(0, |(n, _)| *n)));
+        self.show();
+        Vec::new()
+    }
+
+    fn take_away(&mut self, id: QueryId) {
+        self.queries.retain(|(other, ..)| *other != id);
+    }
+
+    fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept> {
+        let title = entry.title.unwrap_or_default();
+        assert!(!title.contains("bomb"), "a fault of ours");
+        let mut kept = Vec::new();
+        for (id, text, n) in &mut self.queries {
+            if title.contains(text.as_str()) {
+                *n += 1;
+                let bytes = entry.id.0.to_le_bytes().to_vec();
+                self.changes.push(StateChange::Remember { query: *id, number: *n, bytes });
+                kept.push(Kept { query: *id, partner: None });
+            }
+        }
+        self.show();
+        kept
+    }
+
+    fn take_changes(&mut self) -> Vec<StateChange> {
+        std::mem::take(&mut self.changes)
+    }
+
+    fn faded(&self, before: Share, n_seen: u32, n_kept: u32) -> Share {
+        Share { seen: before.seen + f64::from(n_seen), kept: before.kept + f64::from(n_kept) }
+    }
+}
+
+fn put(name: &str, text: &str, urls: &[&str]) -> QueryChange {
+    QueryChange::Put(NewQuery {
+        name: name.to_owned(),
+        text: text.to_owned(),
+        urls: urls.iter().map(|text| url(text)).collect(),
+        receivers: vec![format!("webhook https://example.org/{name}")],
+        link_key: "link".to_owned(),
+        signing_key: "sign".to_owned(),
+    })
+}
+
+fn watched() -> (Fresh, Arc<Mutex<Vec<(String, u64)>>>) {
+    let fresh = fresh();
+    let words = Words::default();
+    let shown = Arc::clone(&words.shown);
+    fresh.store.install(Box::new(words)).unwrap();
+    (fresh, shown)
+}
+
+fn apply(store: &Store, changes: Vec<QueryChange>) -> store::QueriesChanged {
+    store.change_queries(changes, None, T0).unwrap()
+}
+
+/// Positions and entries of a query.
+fn kept(store: &Store, name: &str) -> Vec<(i64, i64)> {
+    let query = store.query(name).unwrap().unwrap();
+    let page = store.query_entries(query.id, 0, 1000).unwrap();
+    page.entries.iter().map(|found| (found.position, found.entry.id.0)).collect()
+}
+
+#[test]
+fn positions_ascend_for_each_query_by_itself() {
+    let (fresh, shown) = watched();
+    let store = &fresh.store;
+    let feed = add(store, "https://example.org/a");
+    poll(store, feed, &["red 1"], at(0));
+    apply(store, vec![put("Red", "red", &[]), put("Any", "title", &[])]);
+    poll(store, feed, &["red 2", "blue 3"], at(10));
+    poll(store, feed, &["blue 4", "red 5"], at(20));
+    // `poll` records the oldest first, which is the last of the document.
+    let red: Vec<i64> = kept(store, "Red").iter().map(|(position, _)| *position).collect();
+    assert_eq!(red, [1, 2], "what was recorded before the query is not its matter");
+    assert_eq!(kept(store, "Any").len(), 4);
+    assert_eq!(*shown.lock().unwrap(), [("red".to_owned(), 2), ("title".to_owned(), 4)]);
+    let share = store.share(feed).unwrap().unwrap();
+    assert_eq!((share.seen, share.kept), (4.0, 4.0));
+}
+
+#[test]
+fn what_is_undone_is_forgotten_by_the_memory_too() {
+    let (fresh, shown) = watched();
+    let store = &fresh.store;
+    let feed = add(store, "https://example.org/a");
+    apply(store, vec![put("Red", "red", &[])]);
+    poll(store, feed, &["red 1"], at(0));
+    // The second entry makes the queries fail after the first one was taken in.
+    let record = seen(store, feed, &items(&["bomb", "red 2", "red 1"]), at(10));
+    let error = store.record_blocking(record).unwrap_err();
+    assert!(error.to_string().contains("fault of ours"), "{error}");
+    assert_eq!(shown.lock().unwrap()[0].1, 2, "the memory is ahead of what is stored");
+    poll(store, feed, &["red 3", "red 1"], at(20));
+    assert_eq!(shown.lock().unwrap()[0].1, 2, "it was built anew: one before, one now");
+    assert_eq!(kept(store, "Red").iter().map(|(p, _)| *p).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn queries_and_their_memory_survive_a_restart() {
+    let (fresh, _) = watched();
+    let feed = add(&fresh.store, "https://example.org/a");
+    apply(&fresh.store, vec![put("Red", "red", &[])]);
+    poll(&fresh.store, feed, &["red 1"], at(0));
+    let Fresh { store, folder } = fresh;
+    drop(store);
+    let store = Store::open(folder.path(), store::Mode::ReadWrite).unwrap();
+    let words = Words::default();
+    let shown = Arc::clone(&words.shown);
+    store.install(Box::new(words)).unwrap();
+    assert_eq!(*shown.lock().unwrap(), [("red".to_owned(), 1)]);
+    poll(&store, feed, &["red 2", "red 1"], at(10));
+    assert_eq!(kept(&store, "Red").len(), 2);
+}
+
+#[test]
+fn a_replaced_query_keeps_its_number_positions_and_receivers() {
+    let (fresh, _) = watched();
+    let store = &fresh.store;
+    let feed = add(store, "https://example.org/a");
+    apply(store, vec![put("Q", "red", &[])]);
+    poll(store, feed, &["red 1"], at(0));
+    let before = store.query("Q").unwrap().unwrap();
+    let waiting = store.deliveries_due(at(1)).unwrap();
+    assert_eq!((waiting.len(), waiting[0].position), (1, 0));
+    apply(store, vec![put("Q", "blue", &[])]);
+    poll(store, feed, &["blue 2", "red 3", "red 1"], at(10));
+    let after = store.query("Q").unwrap().unwrap();
+    assert_eq!((after.id, after.last_position), (before.id, 2));
+    assert_eq!(store.deliveries_due(at(11)).unwrap()[0].position, 0, "nothing was delivered yet");
+    apply(store, vec![QueryChange::Drop("Q".to_owned())]);
+    assert!(store.deliveries_due(at(12)).unwrap().is_empty());
+    apply(store, vec![put("Q", "red", &[])]);
+    assert!(store.query("Q").unwrap().unwrap().id > before.id, "a number is never given twice");
+}
+
+#[test]
+fn the_past_is_kept_on_request_once_and_before_the_present() {
+    let (fresh, shown) = watched();
+    let store = &fresh.store;
+    let feed = add(store, "https://example.org/a");
+    poll(store, feed, &["red 0"], at(-100_000));
+    let ids = poll(store, feed, &["red 2", "red 1"], at(0));
+    apply(store, vec![put("Other", "title", &[])]);
+    let changed = store.change_queries(vec![put("Red", "red", &[])], Some(at(-50)), at(1)).unwrap();
+    assert_eq!(changed.n_past, 2);
+    assert_eq!(kept(store, "Red"), [(1, ids[0]), (2, ids[1])]);
+    assert!(kept(store, "Other").is_empty(), "the others are not asked about the past");
+    poll(store, feed, &["red 3", "red 2", "red 1"], at(10));
+    assert_eq!(kept(store, "Red").len(), 3);
+    let again = store.change_queries(vec![put("Red", "red", &[])], Some(at(-200_000)), at(20));
+    assert_eq!(again.unwrap().n_past, 1, "only what it did not have");
+    assert_eq!(kept(store, "Red").len(), 4);
+    let remembered = shown.lock().unwrap().iter().find(|(text, _)| text == "red").unwrap().1;
+    assert_eq!(remembered, 4, "its memory is that of all it was shown");
+}
+
+#[test]
+fn feeds_that_only_queries_want_rest_when_the_last_goes() {
+    let (fresh, _) = watched();
+    let store = &fresh.store;
+    let mine = add(store, "https://example.org/mine");
+    let urls = ["https://example.org/mine", "https://example.org/new"];
+    let changed = apply(store, vec![put("A", "x", &urls), put("B", "y", &urls[1..])]);
+    let [new] = changed.wanted[..] else { panic!("{changed:?}") };
+    let feed = store.feed(new).unwrap();
+    assert_eq!(feed.tags, ["query:A", "query:B"]);
+    assert!(store.feed(mine).unwrap().tags.is_empty(), "a feed of mine stays mine");
+    let state = |feed: FeedId| store.feed(feed).unwrap().state();
+    let gone = |name: &str| apply(store, vec![QueryChange::Drop(name.to_owned())]).unwanted;
+    assert!(gone("A").is_empty(), "B wants it still");
+    assert_eq!(gone("B"), [new]);
+    assert_eq!((state(new), state(mine)), (State::Paused, State::Active));
+    let back = apply(store, vec![put("C", "z", &urls[1..])]);
+    assert_eq!(back.wanted, [new]);
+    assert_eq!(state(new), State::Active);
+    // Whoever adds it makes it theirs.
+    assert!(store.add_feed(&new_feed(urls[1]), T0).unwrap().existed);
+    assert!(gone("C").is_empty());
+    assert_eq!(state(new), State::Active);
+}
+
+#[test]
+fn a_cursor_older_than_what_is_kept_says_so() {
+    let (fresh, _) = watched();
+    let store = &fresh.store;
+    let (first, second) = (add(store, "https://a.org/"), add(store, "https://b.org/"));
+    apply(store, vec![put("Red", "red", &[])]);
+    poll(store, first, &["red 1"], at(0));
+    poll(store, second, &["red 2"], at(1));
+    let id = store.query("Red").unwrap().unwrap().id;
+    let gap = |after| store.query_entries(id, after, 10).unwrap().gap;
+    assert!(!gap(0) && !gap(1) && !gap(2));
+    store.remove_feed(first).unwrap();
+    assert!(gap(0), "the entry at 1 is gone");
+    assert!(!gap(1) && !gap(2));
+    store.remove_feed(second).unwrap();
+    assert!(gap(1));
+    assert!(!gap(2), "there is nothing after it, and nothing was lost");
+}
+
+#[test]
+fn a_consumers_word_counts_for_the_feed() {
+    let (fresh, _) = watched();
+    let store = &fresh.store;
+    let feed = add(store, "https://example.org/a");
+    apply(store, vec![put("Red", "red", &[])]);
+    let ids = poll(store, feed, &["blue 2", "red 1"], at(0));
+    let share = || store.share(feed).unwrap().map(|share| (share.seen, share.kept));
+    assert_eq!(share(), Some((2.0, 1.0)));
+    for (entry, relevant, kept) in
+        [(ids[1], true, 2.0), (ids[1], true, 2.0), (ids[0], false, 1.0), (ids[0], true, 2.0)]
+    {
+        assert!(store.note_relevance(EntryId(entry), relevant, at(5)).unwrap());
+        assert_eq!(share(), Some((2.0, kept)));
+    }
+    assert!(!store.note_relevance(EntryId(999), true, at(5)).unwrap());
+}

@@ -1,0 +1,174 @@
+//! `tidings query …`: standing queries. What reads only asks the store itself; what changes goes
+//! through the engine, here or in the daemon.
+
+mod deliveries;
+pub mod entries;
+mod show;
+mod test;
+
+use std::path::Path;
+
+use engine::command::standing::{Applied, CheckError, Checked, Granted, Wish, check, located};
+use engine::command::{Command, Done};
+use engine::stored_query;
+use query::{Access, Effect};
+use serde_json::json;
+use store::{Mode, QueryRow, Store, StoreError};
+
+use crate::args::query::{OneQuery, Query};
+use crate::config::{self, Config};
+use crate::failure::{Failure, failed, input_error};
+use crate::output::{print_json, print_line, read_input, relative, table};
+use crate::{access, args::Place};
+
+pub async fn run(query: Query) -> Result<(), Failure> {
+    match query {
+        Query::Apply { file, past, json, place } => {
+            let config = config::read_offline(&place)?;
+            let text = text(&file)?;
+            checked(&config, &file, &text)?;
+            let (file, past) = (file.display().to_string(), past.map(|past| past.as_secs()));
+            let granted = carry_out(&config, Wish::Apply { file, text, past }).await?;
+            say_applied(&granted, json)
+        }
+        Query::Check { file, json, place } => {
+            let config = config::read_offline(&place)?;
+            let checked = checked(&config, &file, &text(&file)?)?;
+            say_checked(&checked, json)
+        }
+        Query::List { json, place } => list(&place, json),
+        Query::Show { name, with_secrets, json, place } => {
+            show::run(&name, with_secrets, json, &place)
+        }
+        Query::Drop(OneQuery { name, json, place }) => {
+            let config = config::read_offline(&place)?;
+            let granted = carry_out(&config, Wish::Drop { name: name.clone() }).await?;
+            let Granted::Dropped { feeds_resting } = granted else { return Err(odd_answer()) };
+            if json {
+                return print_json(&json!({"dropped": name, "feeds_resting": feeds_resting}));
+            }
+            print_line(&format!("{name} is dropped; {feeds_resting} feeds are no longer polled."))
+        }
+        Query::Test { file, past, json, place } => test::run(&file, past, json, &place),
+        Query::Deliveries { name, replay, json, place } => {
+            deliveries::run(&name, replay, json, &place).await
+        }
+    }
+}
+
+async fn carry_out(config: &Config, wish: Wish) -> Result<Granted, Failure> {
+    match access::carry_out(config, Command::Query { wish }, &|_, _| ()).await? {
+        Done::Query { granted } => Ok(granted),
+        _ => Err(odd_answer()),
+    }
+}
+
+fn odd_answer() -> Failure {
+    failed("the daemon answered something else; is it another version?".to_owned())
+}
+
+fn text(file: &Path) -> Result<String, Failure> {
+    String::from_utf8(read_input(file)?).map_err(|e| {
+        let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
+        let (line, column) = config::position(&String::from_utf8_lossy(before), before.len());
+        input_error(format!("{}:{line}:{column}: this is not UTF-8", file.display()))
+    })
+}
+
+/// Holds a file against what is stored. Faults go to standard error as they are, one a line.
+fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, Failure> {
+    let store = match Store::open(&config.data, Mode::ReadOnly) {
+        Ok(store) => Some(store),
+        Err(StoreError::Missing { .. }) => None,
+        Err(error) => return Err(error.into()),
+    };
+    check(store.as_ref(), text).map_err(|error| match error {
+        CheckError::Store(error) => error.into(),
+        CheckError::Faults(faults) => {
+            eprintln!("{}", located(&file.display().to_string(), &faults));
+            input_error(String::new())
+        }
+    })
+}
+
+/// A query by its name.
+fn find(store: &Store, name: &str) -> Result<QueryRow, Failure> {
+    store.query(name)?.ok_or_else(|| {
+        let shown = crate::output::one_line(name, 100);
+        input_error(format!(
+            "there is no query `{shown}`; `tidings query list` shows those there are"
+        ))
+    })
+}
+
+fn say_applied(granted: &Granted, as_json: bool) -> Result<(), Failure> {
+    let Granted::Applied { queries, feeds_added, feeds_resting, past } = granted else {
+        return Err(odd_answer());
+    };
+    if as_json {
+        return print_json(&json!({
+            "queries": queries, "feeds_added": feeds_added,
+            "feeds_resting": feeds_resting, "past": past,
+        }));
+    }
+    for Applied { name, what } in queries {
+        print_line(&format!("{name}: {what}"))?;
+    }
+    if *feeds_added > 0 {
+        print_line(&format!("{feeds_added} feeds are polled from now on"))?;
+    }
+    if *feeds_resting > 0 {
+        print_line(&format!("{feeds_resting} feeds are no longer polled"))?;
+    }
+    if *past > 0 {
+        print_line(&format!("{past} entries of the past are kept"))?;
+    }
+    Ok(())
+}
+
+fn say_checked(checked: &Checked, as_json: bool) -> Result<(), Failure> {
+    let count = |is: fn(&Effect) -> bool| checked.effects.iter().filter(|e| is(e)).count();
+    let created = count(|e| matches!(e, Effect::Created(_)));
+    let replaced = count(|e| matches!(e, Effect::Replaced(_)));
+    let dropped = count(|e| matches!(e, Effect::Dropped(_)));
+    if as_json {
+        let (ok, n) = (true, checked.statements.len());
+        return print_json(&json!({
+            "ok": ok, "statements": n, "created": created, "replaced": replaced,
+            "dropped": dropped,
+        }));
+    }
+    print_line(&format!("It would create {created}, replace {replaced} and drop {dropped}."))
+}
+
+fn access_word(row: &QueryRow) -> &'static str {
+    match stored_query(&row.text).map(|create| create.query.access) {
+        Some(Access::Public) => "public",
+        Some(Access::SecretLink) => "secret-link",
+        Some(Access::Private) => "private",
+        None => "unreadable",
+    }
+}
+
+fn list(place: &Place, as_json: bool) -> Result<(), Failure> {
+    let config = config::read_offline(place)?;
+    let store = access::read(&config)?;
+    let now = engine::Clock::System.now();
+    let (mut values, mut rows) = (Vec::new(), table(["name", "access", "kept", "changed"]));
+    for row in store.queries()? {
+        let kept = store.n_query_entries(row.id)?;
+        let changed = relative(row.changed_at, now);
+        rows.add_row([&row.name, access_word(&row), &kept.to_string(), &changed]);
+        values.push(json!({
+            "name": row.name, "access": access_word(&row), "entries": kept,
+            "created_at": row.created_at.to_string(), "changed_at": row.changed_at.to_string(),
+        }));
+    }
+    if as_json {
+        return print_json(&values);
+    }
+    if values.is_empty() {
+        return print_line("There are no queries; `tidings query apply FILE` makes some.");
+    }
+    print_line(&rows.to_string())
+}

@@ -1,0 +1,93 @@
+//! `tidings query deliveries NAME`: how far each receiver has come, and what it would not take.
+
+use engine::command::standing::{Granted, Wish};
+use engine::{Clock, shown_receiver};
+use serde_json::{Value, json};
+use store::{DeadLetter, DeliveryRow, Store};
+
+use super::{carry_out, find, odd_answer};
+use crate::args::Place;
+use crate::failure::Failure;
+use crate::output::{one_line, print_json, print_line, relative};
+use crate::{access, config};
+
+/// Dead letters of one receiver that are named on a terminal.
+const NAMED_MAX: usize = 20;
+
+pub async fn run(name: &str, replay: bool, as_json: bool, place: &Place) -> Result<(), Failure> {
+    let config = config::read_offline(place)?;
+    if replay {
+        let granted = carry_out(&config, Wish::Replay { name: name.to_owned() }).await?;
+        let Granted::Replaying { letters } = granted else { return Err(odd_answer()) };
+        if as_json {
+            return print_json(&json!({"replaying": letters}));
+        }
+        return print_line(&format!("{letters} are tried again while `tidings run` runs."));
+    }
+    let store = access::read(&config)?;
+    let query = find(&store, name)?;
+    let mut values = Vec::new();
+    let deliveries = store.deliveries(Some(query.id))?;
+    for delivery in &deliveries {
+        let letters = store.dead_letters(delivery.id)?;
+        if as_json {
+            values.push(value(delivery, &letters));
+        } else {
+            say(&store, delivery, &letters)?;
+        }
+    }
+    if as_json {
+        return print_json(&values);
+    }
+    if deliveries.is_empty() {
+        return print_line(&format!("{name} delivers to nobody; see DELIVER TO in the manual."));
+    }
+    Ok(())
+}
+
+fn value(delivery: &DeliveryRow, letters: &[DeadLetter]) -> Value {
+    let dead: Vec<Value> = letters
+        .iter()
+        .map(|letter| {
+            json!({
+                "entry": letter.entry.0,
+                "at": letter.at.to_string(),
+                "attempts": letter.attempts,
+                "error": letter.error,
+                "replaying": letter.to_replay,
+            })
+        })
+        .collect();
+    json!({
+        "receiver": shown_receiver(&delivery.receiver),
+        "waiting": delivery.n_waiting,
+        "attempts": delivery.attempts,
+        "next_attempt": delivery.next_at.map(|at| at.to_string()),
+        "delivered_at": delivery.delivered_at.map(|at| at.to_string()),
+        "error": delivery.error,
+        "dead_letters": dead,
+    })
+}
+
+fn say(store: &Store, delivery: &DeliveryRow, letters: &[DeadLetter]) -> Result<(), Failure> {
+    let now = Clock::System.now();
+    let last = delivery.delivered_at.map_or("never".to_owned(), |at| relative(at, now));
+    print_line(&shown_receiver(&delivery.receiver))?;
+    print_line(&format!("  {} waiting, last delivered {last}", delivery.n_waiting))?;
+    if let (Some(error), Some(next)) = (&delivery.error, delivery.next_at) {
+        let again = relative(next, now);
+        let n = delivery.attempts;
+        print_line(&format!("  failed {n} times: {}; again {again}", one_line(error, 200)))?;
+    }
+    for letter in letters.iter().take(NAMED_MAX) {
+        let entry = store.entry(letter.entry)?;
+        let title = entry.and_then(|entry| entry.title).unwrap_or_default();
+        let (at, error) = (relative(letter.at, now), one_line(&letter.error, 100));
+        let title = one_line(&title, 60);
+        print_line(&format!("  dead letter: entry {} {title}, {at}: {error}", letter.entry))?;
+    }
+    if letters.len() > NAMED_MAX {
+        print_line(&format!("  and {} more dead letters", letters.len() - NAMED_MAX))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! `tidings entries --query NAME`: what a query kept, by its own cursors, oldest first.
+
+use engine::Letters;
+use serde_json::{Value, json};
+use store::Store;
+
+use crate::args::Entries;
+use crate::command::entries::{BATCH, FOLLOW_POLL};
+use crate::failure::{Failure, failed, input_error};
+use crate::output::print_json_line;
+
+pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
+    let query = super::find(store, name)?;
+    let cursor = args.after.as_deref().map(|text| {
+        Letters::position(text).ok_or_else(|| {
+            let advice = "take it from the line of an entry of this query";
+            input_error(format!("--after `{text}` is no cursor of a query; {advice}"))
+        })
+    });
+    // A cursor of a query that was dropped and created again is older than all that is kept.
+    let (mut after, mut foreign) = match cursor.transpose()? {
+        Some((id, position)) if id == query.id => (position, false),
+        Some(_) => (0, true),
+        None => (0, false),
+    };
+    let mut letters = Letters::default();
+    let mut left = args.limit.unwrap_or(u64::MAX);
+    let mut asked = args.after.is_some();
+    while left > 0 {
+        let limit = BATCH.min(u32::try_from(left).unwrap_or(BATCH));
+        let page = store.query_entries(query.id, after, limit)?;
+        let gap = (page.gap && asked) || std::mem::take(&mut foreign);
+        if gap {
+            eprintln!("gap: entries after this cursor are no longer kept; here is the oldest");
+        }
+        for (number, found) in page.entries.iter().enumerate() {
+            let mut line = letters.entry(store, &found.entry);
+            if let Value::Object(fields) = &mut line {
+                let cursor = Letters::cursor(query.id, found.position);
+                fields.insert("cursor".to_owned(), json!(cursor));
+                fields.insert("joined_with".to_owned(), json!(found.partner.map(|id| id.0)));
+                if gap && number == 0 {
+                    fields.insert("gap".to_owned(), json!(true));
+                }
+            }
+            print_json_line(&line)?;
+            (after, asked) = (found.position, true);
+        }
+        left -= page.entries.len() as u64;
+        if page.entries.is_empty() {
+            if !args.follow {
+                break;
+            }
+            if store.last_position(query.id)?.is_none() {
+                return Err(failed(format!("the query `{name}` was dropped")));
+            }
+            std::thread::sleep(FOLLOW_POLL);
+        }
+    }
+    Ok(())
+}

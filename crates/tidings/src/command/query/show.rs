@@ -1,0 +1,115 @@
+//! `tidings query show NAME`: the statement, where its feed is, how far its receivers are, and the
+//! plan by which entries are matched.
+
+use std::collections::HashMap;
+
+use engine::{Letters, shown_receiver, stored_query};
+use feed::FeedId;
+use query::{Access, Entry, Matcher, QueryId, Scratch, States};
+use serde_json::json;
+use store::{EntryFilter, FeedRow, QueryRow, Store, StoreError};
+
+use super::{access_word, find};
+use crate::args::Place;
+use crate::failure::Failure;
+use crate::output::{print_json, print_line};
+use crate::{access, config};
+
+/// Entries from which the plan learns how rare words are.
+const SAMPLE: u32 = 2000;
+
+pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Result<(), Failure> {
+    let config = config::read_offline(place)?;
+    let store = access::read(&config)?;
+    let row = find(&store, name)?;
+    let plan = plan(&store, &row)?.unwrap_or_else(|| "the statement cannot be read".to_owned());
+    let kept = store.n_query_entries(row.id)?;
+    let link = link(&row, with_secrets);
+    let deliveries = store.deliveries(Some(row.id))?;
+    if as_json {
+        let receivers: Vec<_> = deliveries.iter().map(|d| shown_receiver(&d.receiver)).collect();
+        return print_json(&json!({
+            "name": row.name,
+            "text": row.text,
+            "access": access_word(&row),
+            "link": link,
+            "signing_key": with_secrets.then_some(&row.signing_key),
+            "entries": kept,
+            "cursor": Letters::cursor(row.id, row.last_position),
+            "created_at": row.created_at.to_string(),
+            "changed_at": row.changed_at.to_string(),
+            "receivers": receivers,
+            "plan": plan,
+        }));
+    }
+    print_line(&row.text)?;
+    print_line(&format!("\n{} entries kept, {}", kept, access_word(&row)))?;
+    print_line(&format!("feed      {link}"))?;
+    for delivery in &deliveries {
+        let receiver = shown_receiver(&delivery.receiver);
+        print_line(&format!("delivers  {receiver}, {} waiting", delivery.n_waiting))?;
+    }
+    if with_secrets {
+        print_line(&format!("signs by  {}", row.signing_key))?;
+    }
+    print_line(&format!("\n{}", plan.trim_end()))
+}
+
+/// Where its published feed is found on this program's address.
+fn link(row: &QueryRow, with_secrets: bool) -> String {
+    let secret =
+        stored_query(&row.text).is_some_and(|create| create.query.access == Access::SecretLink);
+    let key = if with_secrets { row.link_key.as_str() } else { "***" };
+    let key = if secret { format!("?key={key}") } else { String::new() };
+    format!("/feeds/{}.atom{key}", row.name)
+}
+
+/// The plan among all queries, after the newest entries told how rare words are.
+fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
+    let mut matcher = Matcher::new();
+    for other in store.queries()? {
+        if let Some(create) = stored_query(&other.text) {
+            matcher.insert(QueryId(other.id.0), &other.name, &create.query);
+        }
+    }
+    let (mut states, mut scratch) = (States::default(), Scratch::new());
+    let mut feeds = Feeds::default();
+    for entry in store.recent_entries(None, &EntryFilter { feed: None, limit: SAMPLE })? {
+        if let Some(feed) = feeds.of(store, entry.feed) {
+            matcher.matches(&seen(&entry, feed), &mut states, &mut scratch);
+        }
+    }
+    let n_queries = matcher.len();
+    matcher.learn(&mut scratch, n_queries);
+    Ok(matcher.explain(QueryId(row.id.0)))
+}
+
+/// The feeds met so far.
+#[derive(Default)]
+pub struct Feeds(HashMap<FeedId, Option<FeedRow>>);
+
+impl Feeds {
+    /// `None` for one that was removed meanwhile.
+    pub fn of(&mut self, store: &Store, feed: FeedId) -> Option<&FeedRow> {
+        self.0.entry(feed).or_insert_with(|| store.feed(feed).ok()).as_ref()
+    }
+}
+
+/// A stored entry as queries see it.
+pub fn seen<'a>(entry: &'a store::EntryRow, feed: &'a FeedRow) -> Entry<'a> {
+    Entry {
+        id: entry.id,
+        feed: entry.feed,
+        feed_url: feed.url.as_str(),
+        tags: &feed.tags,
+        title: entry.title.as_deref(),
+        summary: entry.summary.as_deref(),
+        content: entry.content.as_deref(),
+        author: entry.author.as_deref(),
+        categories: &entry.categories,
+        link: entry.link.as_deref(),
+        language: feed.language.as_deref(),
+        published: Some(entry.published_at),
+        seen: entry.seen_at,
+    }
+}

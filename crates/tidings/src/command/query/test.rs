@@ -1,0 +1,86 @@
+//! `tidings query test FILE`: what the queries of a file would have returned of the entries seen
+//! lately. Reads only.
+
+use std::path::Path;
+use std::time::Duration;
+
+use query::{Create, Statement, Trial, Tried};
+use serde_json::json;
+use store::{EntryFilter, Store};
+
+use super::show::{Feeds, seen};
+use super::{checked, text};
+use crate::args::Place;
+use crate::command::entries::BATCH;
+use crate::failure::Failure;
+use crate::output::{one_line, print_json, print_line};
+use crate::{access, config};
+
+/// Entries of each query that are named; the rest is counted.
+const NAMED_MAX: usize = 20;
+
+pub fn run(file: &Path, past: Duration, as_json: bool, place: &Place) -> Result<(), Failure> {
+    let config = config::read_offline(place)?;
+    let checked = checked(&config, file, &text(file)?)?;
+    let store = access::read(&config)?;
+    let creates: Vec<Create> = checked
+        .statements
+        .into_iter()
+        .filter_map(|statement| match statement {
+            Statement::Create(create) => Some(*create),
+            Statement::Drop(_) => None,
+        })
+        .collect();
+    let existing = checked.existing.iter().map(|c| (c.name.text.as_str(), &c.query));
+    let mut trial = Trial::new(existing, &creates);
+    let since = engine::Clock::System.now() - past;
+    let (mut after, mut feeds) = (store.position_before(since)?, Feeds::default());
+    loop {
+        let batch = store.entries(after, &EntryFilter { feed: None, limit: BATCH })?;
+        let Some(last) = batch.last() else { break };
+        after = last.id;
+        for entry in batch.iter().filter(|entry| entry.seen_at >= since) {
+            if let Some(feed) = feeds.of(&store, entry.feed) {
+                trial.run(&seen(entry, feed));
+            }
+        }
+    }
+    say(&store, &trial, as_json)
+}
+
+fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), Failure> {
+    let mut values = Vec::new();
+    for tried in trial.results() {
+        let newest = newest(store, tried)?;
+        if as_json {
+            values.push(json!({"name": tried.name, "kept": tried.n_kept, "newest": newest}));
+            continue;
+        }
+        print_line(&format!(
+            "{}: keeps {} of {} entries",
+            tried.name,
+            tried.n_kept,
+            trial.n_entries()
+        ))?;
+        for entry in &newest {
+            let title = entry["title"].as_str().unwrap_or("(without a title)");
+            let seen_at = entry["seen_at"].as_str().unwrap_or_default();
+            print_line(&format!("  {seen_at}  {}", one_line(title, 100)))?;
+        }
+    }
+    if as_json {
+        return print_json(&json!({"entries": trial.n_entries(), "queries": values}));
+    }
+    Ok(())
+}
+
+/// The newest matches, oldest first, in the contract's words.
+fn newest(store: &Store, tried: &Tried) -> Result<Vec<serde_json::Value>, Failure> {
+    let mut letters = engine::Letters::default();
+    let first = tried.newest.len().saturating_sub(NAMED_MAX);
+    let mut entries = Vec::new();
+    for (id, _) in &tried.newest[first..] {
+        entries.extend(store.entry(*id)?.map(|entry| letters.entry(store, &entry)));
+    }
+    Ok(entries)
+}

@@ -1,0 +1,71 @@
+//! `[keys]` and `[mail]`: what deliveries need of the configuration.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use engine::{DeliverySettings, Mail, MailSecurity};
+use serde::Deserialize;
+
+use crate::failure::{Failure, input_error};
+
+/// Files that queries deliver to lie here, below the data folder: never beside the database.
+const FOLDER: &str = "deliveries";
+/// The ports of submission (RFC 6409, RFC 8314) and of plain SMTP.
+const PORT_STARTTLS: u16 = 587;
+const PORT_TLS: u16 = 465;
+const PORT_PLAIN: u16 = 25;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MailTable {
+    server: String,
+    port: Option<u16>,
+    /// `starttls` (the default), `tls` or `none`.
+    security: Option<String>,
+    user: Option<String>,
+    password: Option<String>,
+    from: String,
+}
+
+pub fn settings(
+    keys: BTreeMap<String, String>,
+    mail: Option<MailTable>,
+    data: &Path,
+    listen: SocketAddr,
+    origin: &str,
+) -> Result<DeliverySettings, Failure> {
+    if let Some((name, _)) = keys.iter().find(|(_, key)| key.len() < 16) {
+        return Err(input_error(format!("{origin}: [keys] {name}: a key has 16 letters at least")));
+    }
+    Ok(DeliverySettings {
+        keys,
+        mail: mail.map(|table| server(table, origin)).transpose()?,
+        folder: Some(data.join(FOLDER)),
+        own: Some(listen),
+    })
+}
+
+fn server(table: MailTable, origin: &str) -> Result<Mail, Failure> {
+    let (security, port) = match table.security.as_deref() {
+        None | Some("starttls") => (MailSecurity::StartTls, PORT_STARTTLS),
+        Some("tls") => (MailSecurity::Tls, PORT_TLS),
+        Some("none") => (MailSecurity::None, PORT_PLAIN),
+        Some(other) => {
+            let what = format!("`{other}` is none of starttls, tls and none");
+            return Err(input_error(format!("{origin}: [mail] security: {what}")));
+        }
+    };
+    if security == MailSecurity::None && table.password.is_some() {
+        let what = "a password is not sent without TLS";
+        return Err(input_error(format!("{origin}: [mail] security: {what}")));
+    }
+    Ok(Mail {
+        server: table.server,
+        port: table.port.unwrap_or(port),
+        security,
+        user: table.user,
+        password: table.password,
+        from: table.from,
+    })
+}
