@@ -1,21 +1,26 @@
-//! HTTP: the page, what machines ask of a running program, and the demonstration's feeds.
+//! HTTP: the page, our JSON API, published feeds, what machines ask of a running program, and the
+//! demonstration's feeds.
 //!
 //! Does no slow work: every answer is some short questions to the store and a template. It makes
-//! no request of its own, changes nothing, and lets no page load anything from elsewhere.
+//! no request of its own, writes at most a row, and lets no page load anything from elsewhere.
 //!
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: the list of feeds and one feed; `timeline` draws its polls.
+//! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
 mod advice;
 pub mod demo;
+mod entries;
 mod etag;
 mod guard;
+mod json;
 mod page;
 mod probe;
+mod published;
 pub mod sanitise;
 mod server;
 mod style;
@@ -25,9 +30,11 @@ mod words;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 use feed::Time;
 use store::Store;
+use tokio::sync::Semaphore;
+use url::Url;
 
 pub use server::serve;
 
@@ -39,6 +46,25 @@ pub struct Context {
     /// The engine's figures at this moment; must not wait.
     pub live: Arc<dyn Fn() -> Live + Send + Sync>,
     pub version: &'static str,
+    /// Under which address others reach us; without it, the one under which we are asked.
+    pub public_url: Option<Url>,
+    /// Whoever reaches us may see everything: on loopback, as long as there are no accounts.
+    pub open: bool,
+    /// Places for open streams.
+    pub streams: Arc<Semaphore>,
+}
+
+impl Context {
+    /// A context that is open to whoever reaches it.
+    pub fn open(
+        store: Store,
+        now: Arc<dyn Fn() -> Time + Send + Sync>,
+        live: Arc<dyn Fn() -> Live + Send + Sync>,
+        version: &'static str,
+    ) -> Context {
+        let streams = entries::room();
+        Context { store, now, live, version, public_url: None, open: true, streams }
+    }
 }
 
 /// How the engine is doing; totals count from its start.
@@ -63,7 +89,7 @@ pub struct Live {
     pub bytes_total: u64,
 }
 
-/// All routes of the page. Only GET (and with it HEAD) is answered.
+/// All routes. But for a consumer's word only GET (and with it HEAD) is answered.
 pub fn router(context: Context) -> Router {
     Router::new()
         .route("/", get(page::index))
@@ -72,6 +98,10 @@ pub fn router(context: Context) -> Router {
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
         .route("/metrics", get(probe::metrics))
+        .route("/api/v1/entries", get(entries::list))
+        .route("/api/v1/entries/stream", get(entries::stream))
+        .route("/api/v1/entries/{id}/relevance", post(entries::relevance))
+        .route("/feeds/{file}", get(published::feed))
         .fallback(page::missing)
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))

@@ -19,6 +19,8 @@ pub struct Published {
     pub title: String,
     /// The page that the document is about.
     pub link: Option<String>,
+    /// What Atom knows the feed by; without it the address of the document.
+    pub id: Option<String>,
     /// Where the document itself is found.
     pub self_link: Option<String>,
     pub hubs: Vec<String>,
@@ -30,6 +32,19 @@ pub struct Published {
     /// Items with an id; one without is given its link for an id, and left out if it has neither,
     /// since readers could not tell it from others.
     pub items: Vec<Item>,
+    /// Where the items came from, in their order; empty where they are the document's own.
+    pub origins: Vec<Origin>,
+    /// Other pages of the same feed (RFC 5005): relation and address.
+    pub pages: Vec<(&'static str, String)>,
+}
+
+/// The feed that an item was taken from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    pub title: String,
+    pub url: String,
+    /// When it last said something.
+    pub updated: Option<Time>,
 }
 
 impl Published {
@@ -38,11 +53,12 @@ impl Published {
         self.updated.or(newest).unwrap_or_default()
     }
 
-    /// The items that can be published, each with its id.
-    fn identified(&self) -> impl Iterator<Item = (&str, &Item)> {
-        self.items
-            .iter()
-            .filter_map(|item| Some((item.id.as_deref().or(item.link.as_deref())?, item)))
+    /// The items that can be published, each with its id and where it came from.
+    fn identified(&self) -> impl Iterator<Item = (&str, &Item, Option<&Origin>)> {
+        self.items.iter().enumerate().filter_map(|(number, item)| {
+            let id = item.id.as_deref().or(item.link.as_deref())?;
+            Some((id, item, self.origins.get(number)))
+        })
     }
 }
 

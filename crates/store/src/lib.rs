@@ -7,6 +7,7 @@
 mod columns;
 mod connection;
 mod counts;
+mod cursor;
 mod deliveries;
 mod domains;
 mod entries;
@@ -36,6 +37,7 @@ mod store;
 mod writer;
 
 pub use counts::Counts;
+pub use cursor::{Cursor, NoCursor};
 pub use deliveries::{DeadLetter, DeliveryId, DeliveryRow, DueDelivery};
 pub use domains::Pace;
 pub use entries::{EntryFilter, EntryRow, RevisionRow};

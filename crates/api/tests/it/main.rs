@@ -3,8 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod demo;
+mod entries;
 mod page;
+mod published;
 mod sanitise;
+mod shelf;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};

@@ -44,12 +44,8 @@ struct Site {
 fn site_with(live: Live) -> Site {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
-    let context = Context {
-        store: store.clone(),
-        now: Arc::new(now),
-        live: Arc::new(move || live.clone()),
-        version: "9.9.9",
-    };
+    let live = Arc::new(move || live.clone());
+    let context = Context::open(store.clone(), Arc::new(now), live, "9.9.9");
     Site { store, router: router(context), _folder: folder }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use feed::FeedId;
 use serde_json::{Value, json};
-use store::{EntryRow, QueryEntry, QueryId, Store};
+use store::{Cursor, EntryRow, QueryEntry, QueryId, Store};
 
 /// Writes matches down; remembers the feeds it met.
 #[derive(Default)]
@@ -17,18 +17,6 @@ impl Letters {
     /// The key by which a receiver knows a repeat: one match has one key for ever.
     pub fn key(query: &str, found: &QueryEntry) -> String {
         format!("{query}/{}", found.entry.id)
-    }
-
-    /// Where a reader of a query's stream goes on after a match.
-    pub fn cursor(query: QueryId, position: i64) -> String {
-        format!("q{}-{position}", query.0)
-    }
-
-    /// The query and the position that a cursor stands for.
-    pub fn position(cursor: &str) -> Option<(QueryId, i64)> {
-        let (query, position) = cursor.strip_prefix('q')?.split_once('-')?;
-        let position = position.parse::<i64>().ok().filter(|n| *n >= 0)?;
-        Some((QueryId(query.parse().ok()?), position))
     }
 
     /// What a receiver gets of one match.
@@ -46,7 +34,7 @@ impl Letters {
         json!({
             "key": Letters::key(name, found),
             "query": name,
-            "cursor": Letters::cursor(query, found.position),
+            "cursor": Cursor::Query(query, found.position).to_string(),
             "entry": entry,
             "joined_with": found.partner.map(|id| id.0),
         })

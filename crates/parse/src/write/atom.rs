@@ -1,8 +1,8 @@
 //! Atom 1.0 (RFC 4287).
 
-use feed::Item;
+use feed::{Item, Time};
 
-use super::{Published, Xml};
+use super::{Origin, Published, Xml};
 
 /// The document as Atom 1.0. Atom demands an author and times: where an item names no author the
 /// document's title stands for it, and where it has no time the document's.
@@ -15,7 +15,8 @@ pub fn atom(doc: &Published) -> String {
         None => xml.open("feed", &[("xmlns", "http://www.w3.org/2005/Atom")]),
     }
     xml.text("title", &[], &doc.title);
-    let id = doc.self_link.as_deref().or(doc.link.as_deref()).unwrap_or("urn:tidings:feed");
+    let id = doc.id.as_deref().or(doc.self_link.as_deref()).or(doc.link.as_deref());
+    let id = id.unwrap_or("urn:tidings:feed");
     xml.text("id", &[], id);
     xml.text("updated", &[], &doc.updated().to_string());
     xml.open("author", &[]);
@@ -30,14 +31,17 @@ pub fn atom(doc: &Published) -> String {
     for hub in &doc.hubs {
         xml.empty("link", &[("rel", "hub"), ("href", hub)]);
     }
-    for (id, item) in doc.identified() {
-        entry(&mut xml, doc, id, item);
+    for (rel, href) in &doc.pages {
+        xml.empty("link", &[("rel", rel), ("href", href)]);
+    }
+    for (id, item, origin) in doc.identified() {
+        entry(&mut xml, doc, id, item, origin);
     }
     xml.close("feed");
     xml.out
 }
 
-fn entry(xml: &mut Xml, doc: &Published, id: &str, item: &Item) {
+fn entry(xml: &mut Xml, doc: &Published, id: &str, item: &Item, origin: Option<&Origin>) {
     xml.open("entry", &[]);
     xml.text("id", &[], id);
     xml.text("title", &[("type", "html")], item.title.as_deref().unwrap_or(""));
@@ -68,5 +72,18 @@ fn entry(xml: &mut Xml, doc: &Published, id: &str, item: &Item) {
     if let Some(content) = &item.content {
         xml.text("content", &[("type", "html")], content);
     }
+    if let Some(origin) = origin {
+        source(xml, origin, updated);
+    }
     xml.close("entry");
+}
+
+/// Atom demands a time of the source too: where nothing is known, the entry's.
+fn source(xml: &mut Xml, origin: &Origin, entry_updated: Time) {
+    xml.open("source", &[]);
+    xml.text("id", &[], &origin.url);
+    xml.text("title", &[], &origin.title);
+    xml.text("updated", &[], &origin.updated.unwrap_or(entry_updated).to_string());
+    xml.empty("link", &[("rel", "self"), ("href", &origin.url)]);
+    xml.close("source");
 }

@@ -3,7 +3,7 @@
 use feed::{Enclosure, Item};
 use serde_json::{Map, Value, json as value};
 
-use super::{Published, UNKNOWN_TYPE};
+use super::{Origin, Published, UNKNOWN_TYPE};
 
 /// The document as JSON Feed 1.1.
 pub fn json(doc: &Published) -> String {
@@ -18,16 +18,18 @@ pub fn json(doc: &Published) -> String {
     put("home_page_url", doc.link.as_deref());
     put("feed_url", doc.self_link.as_deref());
     put("language", doc.language.as_deref());
+    let next = doc.pages.iter().find(|(rel, _)| *rel == "next");
+    put("next_url", next.map(|(_, href)| href.as_str()));
     if !doc.hubs.is_empty() {
         let hubs = doc.hubs.iter().map(|url| value!({"type": "WebSub", "url": url})).collect();
         root.insert("hubs".to_owned(), Value::Array(hubs));
     }
-    let items = doc.identified().map(|(id, item)| object(id, item)).collect();
+    let items = doc.identified().map(|(id, item, origin)| object(id, item, origin)).collect();
     root.insert("items".to_owned(), Value::Array(items));
     Value::Object(root).to_string()
 }
 
-fn object(id: &str, item: &Item) -> Value {
+fn object(id: &str, item: &Item, origin: Option<&Origin>) -> Value {
     let mut object = Map::new();
     let mut put = |name: &str, text: Option<&str>| {
         if let Some(text) = text {
@@ -47,6 +49,10 @@ fn object(id: &str, item: &Item) -> Value {
     }
     if !item.categories.is_empty() {
         object.insert("tags".to_owned(), value!(item.categories));
+    }
+    if let Some(Origin { title, url, .. }) = origin {
+        // JSON Feed has no word for it; its extensions begin with an underscore.
+        object.insert("_source".to_owned(), value!({"title": title, "url": url}));
     }
     if !item.enclosures.is_empty() {
         let files = item.enclosures.iter().map(attachment).collect();

@@ -2,7 +2,7 @@
 
 use feed::{Item, Time};
 
-use super::{Published, UNKNOWN_TYPE, Xml};
+use super::{Origin, Published, UNKNOWN_TYPE, Xml};
 
 /// The document as RSS 2.0. It demands a link and a description: without a link the document's
 /// own address stands there, and the title describes it.
@@ -32,15 +32,18 @@ pub fn rss(doc: &Published) -> String {
     for hub in &doc.hubs {
         xml.empty("atom:link", &[("rel", "hub"), ("href", hub)]);
     }
-    for (id, item) in doc.identified() {
-        write_item(&mut xml, id, item);
+    for (rel, href) in &doc.pages {
+        xml.empty("atom:link", &[("rel", rel), ("href", href)]);
+    }
+    for (id, item, origin) in doc.identified() {
+        write_item(&mut xml, id, item, origin);
     }
     xml.close("channel");
     xml.close("rss");
     xml.out
 }
 
-fn write_item(xml: &mut Xml, id: &str, item: &Item) {
+fn write_item(xml: &mut Xml, id: &str, item: &Item, origin: Option<&Origin>) {
     xml.open("item", &[]);
     xml.text("guid", &[("isPermaLink", "false")], id);
     xml.maybe("title", item.title.as_deref());
@@ -58,6 +61,9 @@ fn write_item(xml: &mut Xml, id: &str, item: &Item) {
         let length = file.length.unwrap_or(0).to_string();
         let mime_type = file.mime_type.as_deref().unwrap_or(UNKNOWN_TYPE);
         xml.empty("enclosure", &[("url", &file.url), ("length", &length), ("type", mime_type)]);
+    }
+    if let Some(origin) = origin {
+        xml.text("source", &[("url", &origin.url)], &origin.title);
     }
     xml.close("item");
 }

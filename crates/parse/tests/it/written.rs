@@ -1,7 +1,7 @@
 //! What we write, we read back: the same facts, the same items.
 
 use feed::{Enclosure, Item, Time};
-use parse::write::{Published, atom, json, rss};
+use parse::write::{Origin, Published, atom, json, rss};
 use parse::{Document, Format, Limits, document};
 
 fn published() -> Published {
@@ -31,7 +31,35 @@ fn published() -> Published {
         updated: Some(Time::from_secs(1_072_866_000)),
         ttl: Some(std::time::Duration::from_secs(3600)),
         items: vec![first, second, Item::default()],
+        origins: vec![Origin {
+            title: "Theirs & others'".to_owned(),
+            url: "http://their.org/feed?a&b".to_owned(),
+            updated: None,
+        }],
+        id: None,
+        pages: vec![("next", "http://e.org/feed?before=7&x".to_owned())],
     }
+}
+
+#[test]
+fn an_item_names_the_feed_it_was_taken_from_and_a_page_the_next() {
+    let doc = published();
+    let atom = atom(&doc);
+    assert!(atom.contains("<source>\n<id>http://their.org/feed?a&amp;b</id>"), "{atom}");
+    assert!(atom.contains("<link rel=\"next\" href=\"http://e.org/feed?before=7&amp;x\"/>"));
+    assert_eq!(atom.matches("<source>").count(), 1, "the second item has no origin");
+    let rss = rss(&doc);
+    let source = "<source url=\"http://their.org/feed?a&amp;b\">Theirs &amp; others'</source>";
+    assert!(rss.contains(source), "{rss}");
+    assert!(rss.contains("<atom:link rel=\"next\""));
+    let json = json(&doc);
+    assert!(json.contains("\"next_url\":\"http://e.org/feed?before=7&x\""), "{json}");
+    assert!(json.contains("\"_source\":{\"title\":\"Theirs & others'\""), "{json}");
+    // What we read has its own id, title and links, not those of the source.
+    let read = document(atom.as_bytes(), None, None, &Limits::default()).unwrap();
+    assert_eq!(read.items[0].id.as_deref(), Some("tag:e.org,2024:1?a&b"));
+    assert_eq!(read.items[0].link.as_deref(), Some("http://e.org/1?a=1&b=2"));
+    assert_eq!(read.items[0].title.as_deref(), doc.items[0].title.as_deref());
 }
 
 #[track_caller]

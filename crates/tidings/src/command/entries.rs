@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::{EntryId, FeedId};
 use serde_json::json;
-use store::{EntryFilter, EntryRow, Store};
+use store::{Cursor, EntryFilter, EntryRow, Store};
 
 use crate::args::Entries;
 use crate::failure::{Failure, input_error};
@@ -70,7 +70,7 @@ impl Urls {
 /// The contract's line.
 fn line(entry: &EntryRow, feed_url: &str) -> serde_json::Value {
     json!({
-        "cursor": cursor(entry.id),
+        "cursor": Cursor::Stream(entry.id).to_string(),
         "id": entry.id.0,
         "feed": feed_url,
         "title": entry.title,
@@ -82,14 +82,12 @@ fn line(entry: &EntryRow, feed_url: &str) -> serde_json::Value {
     })
 }
 
-/// Opaque to those who hold it; a letter keeps it from being taken for a number.
-fn cursor(id: EntryId) -> String {
-    format!("e{}", id.0)
-}
-
-fn position(cursor: &str) -> Result<EntryId, Failure> {
-    let number = cursor.strip_prefix('e').and_then(|n| n.parse::<i64>().ok()).filter(|n| *n >= 0);
-    number.map(EntryId).ok_or_else(|| {
-        input_error(format!("--after `{cursor}` is no cursor; take it from the line of an entry"))
-    })
+fn position(text: &str) -> Result<EntryId, Failure> {
+    match text.parse() {
+        Ok(Cursor::Stream(entry)) => Ok(entry),
+        _ => {
+            let advice = "take it from the line of an entry";
+            Err(input_error(format!("--after `{text}` is no cursor; {advice}")))
+        }
+    }
 }

@@ -79,11 +79,12 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
 
     let live = live(&engine, started_at, demonstrates);
     let page_clock = clock.clone();
+    let now = Arc::new(move || page_clock.now());
+    let version = env!("CARGO_PKG_VERSION");
+    // Only loopback is served, and there are no accounts yet.
     let context = api::Context {
-        store: store.clone(),
-        now: Arc::new(move || page_clock.now()),
-        live: Arc::new(live),
-        version: env!("CARGO_PKG_VERSION"),
+        public_url: config.public_url.clone(),
+        ..api::Context::open(store.clone(), now, Arc::new(live), version)
     };
     let server = tokio::spawn(api::serve(listener, api::router(context), until(stopped.clone())));
     let tasks = [

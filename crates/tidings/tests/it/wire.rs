@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// The head of one request, header values as they came.
+/// One request, header values as they came.
 pub struct Request {
     pub target: String,
     headers: Vec<(String, Vec<u8>)>,
+    /// As long as `Content-Length` says; empty without it.
+    pub body: Vec<u8>,
 }
 
 impl Request {
@@ -137,7 +139,10 @@ fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<Request> {
     loop {
         let line = read_line(reader)?;
         if line.is_empty() {
-            return Some(Request { target, headers });
+            let mut request = Request { target, headers, body: Vec::new() };
+            request.body = vec![0; request.text("content-length").parse().unwrap_or(0)];
+            reader.read_exact(&mut request.body).ok()?;
+            return Some(request);
         }
         let colon = line.iter().position(|b| *b == b':')?;
         let name = String::from_utf8_lossy(&line[..colon]).to_ascii_lowercase();

@@ -2,7 +2,7 @@
 
 use engine::Letters;
 use serde_json::{Value, json};
-use store::Store;
+use store::{Cursor, Store};
 
 use crate::args::Entries;
 use crate::command::entries::{BATCH, FOLLOW_POLL};
@@ -11,11 +11,12 @@ use crate::output::print_json_line;
 
 pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
     let query = super::find(store, name)?;
-    let cursor = args.after.as_deref().map(|text| {
-        Letters::position(text).ok_or_else(|| {
+    let cursor = args.after.as_deref().map(|text| match text.parse() {
+        Ok(Cursor::Query(id, position)) => Ok((id, position)),
+        _ => {
             let advice = "take it from the line of an entry of this query";
-            input_error(format!("--after `{text}` is no cursor of a query; {advice}"))
-        })
+            Err(input_error(format!("--after `{text}` is no cursor of a query; {advice}")))
+        }
     });
     // A cursor of a query that was dropped and created again is older than all that is kept.
     let (mut after, mut foreign) = match cursor.transpose()? {
@@ -36,7 +37,7 @@ pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
         for (number, found) in page.entries.iter().enumerate() {
             let mut line = letters.entry(store, &found.entry);
             if let Value::Object(fields) = &mut line {
-                let cursor = Letters::cursor(query.id, found.position);
+                let cursor = Cursor::Query(query.id, found.position).to_string();
                 fields.insert("cursor".to_owned(), json!(cursor));
                 fields.insert("joined_with".to_owned(), json!(found.partner.map(|id| id.0)));
                 if gap && number == 0 {

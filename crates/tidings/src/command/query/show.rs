@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use engine::{Letters, shown_receiver, stored_query};
+use engine::{shown_receiver, stored_query};
 use feed::FeedId;
 use query::{Access, Entry, Matcher, QueryId, Scratch, States};
 use serde_json::json;
-use store::{EntryFilter, FeedRow, QueryRow, Store, StoreError};
+use store::{Cursor, EntryFilter, FeedRow, QueryRow, Store, StoreError};
 
 use super::{access_word, find};
 use crate::args::Place;
@@ -35,7 +35,7 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
             "link": link,
             "signing_key": with_secrets.then_some(&row.signing_key),
             "entries": kept,
-            "cursor": Letters::cursor(row.id, row.last_position),
+            "cursor": Cursor::Query(row.id, row.last_position).to_string(),
             "created_at": row.created_at.to_string(),
             "changed_at": row.changed_at.to_string(),
             "receivers": receivers,

@@ -1,0 +1,267 @@
+//! `/api/v1/entries`: the stream of entries, or of one query, in pages with cursors and as events
+//! that go on where the last connection ended; and what consumers say of entries.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use feed::{EntryId, FeedId};
+use futures_util::stream::{self, Stream};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{Cursor, EntryFilter, QueryId, Store, StoreError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use url::form_urlencoded;
+
+use crate::Context;
+use crate::json::{Feeds, Trouble};
+use crate::page::ask;
+
+/// Entries on a page where nothing is said, and at most.
+const LIMIT: u32 = 100;
+const LIMIT_MAX: u32 = 1000;
+/// How often an open stream looks for new entries.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// A silent stream says something this often, so that nobody in between hangs up.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// Streams that may be open at once; each looks into the store some times a second.
+pub const STREAMS_MAX: usize = 200;
+
+/// What is asked for, as it stands in the address.
+#[derive(Clone, Debug, Default)]
+struct Asked {
+    after: Option<String>,
+    limit: Option<u32>,
+    query: Option<String>,
+    feed: Option<String>,
+}
+
+impl Asked {
+    fn read(query: Option<&str>) -> Result<Asked, Trouble> {
+        let mut asked = Asked::default();
+        for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
+            let value = value.into_owned();
+            match name.as_ref() {
+                "after" => asked.after = Some(value),
+                "query" => asked.query = Some(value),
+                "feed" => asked.feed = Some(value),
+                "limit" => {
+                    let limit = value.parse().ok().filter(|n| (1..=LIMIT_MAX).contains(n));
+                    let wrong = "limit is a number from 1 to 1000";
+                    asked.limit = Some(limit.ok_or(Trouble::Asked(wrong))?);
+                }
+                _ => {}
+            }
+        }
+        Ok(asked)
+    }
+}
+
+/// Where a reader stands: in the whole stream, in a feed's part of it, or in a query's.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Stream { after: EntryId, feed: Option<FeedId> },
+    Query { query: QueryId, after: i64, foreign: bool },
+}
+
+/// Some entries, and where to go on after them.
+struct Page {
+    entries: Vec<Value>,
+    gap: bool,
+}
+
+impl Place {
+    fn find(store: &Store, asked: &Asked) -> Result<Place, Trouble> {
+        let cursor = asked.after.as_deref().filter(|text| *text != "now").map(str::parse);
+        let cursor = cursor.transpose().map_err(|_| Trouble::Asked("after is no cursor"))?;
+        let from_now = asked.after.as_deref() == Some("now");
+        let Some(name) = &asked.query else {
+            let feed = match &asked.feed {
+                None => None,
+                Some(name) => {
+                    let found = store.find_feed(name)?;
+                    Some(found.ok_or(Trouble::Missing("there is no such feed"))?)
+                }
+            };
+            let after = match cursor {
+                _ if from_now => store.last_entry_id()?,
+                None => EntryId(0),
+                Some(Cursor::Stream(entry)) => entry,
+                Some(_) => return Err(Trouble::Asked("after is the cursor of a query")),
+            };
+            return Ok(Place::Stream { after, feed });
+        };
+        let row = store.query(name)?.ok_or(Trouble::Missing("there is no such query"))?;
+        let (after, foreign) = match cursor {
+            _ if from_now => (row.last_position, false),
+            None => (0, false),
+            Some(Cursor::Query(id, position)) if id == row.id => (position, false),
+            // Of a query that was dropped and created again: older than all that is kept.
+            Some(Cursor::Query(..)) => (0, true),
+            Some(_) => return Err(Trouble::Asked("after is no cursor of a query")),
+        };
+        Ok(Place::Query { query: row.id, after, foreign })
+    }
+
+    /// Reads on and moves behind what was read.
+    fn read(&mut self, store: &Store, limit: u32, feeds: &mut Feeds) -> Result<Page, StoreError> {
+        match self {
+            Place::Stream { after, feed } => {
+                let rows = store.entries(*after, &EntryFilter { feed: *feed, limit })?;
+                *after = rows.last().map_or(*after, |row| row.id);
+                let entries = rows
+                    .iter()
+                    .map(|row| feeds.entry(store, Cursor::Stream(row.id), row))
+                    .collect();
+                Ok(Page { entries, gap: false })
+            }
+            Place::Query { query, after, foreign } => {
+                let page = store.query_entries(*query, *after, limit)?;
+                let asked = *after > 0 || *foreign;
+                let gap = (page.gap && asked) || std::mem::take(foreign);
+                *after = page.entries.last().map_or(*after, |found| found.position);
+                let mut entries = Vec::with_capacity(page.entries.len());
+                for found in &page.entries {
+                    let cursor = Cursor::Query(*query, found.position);
+                    let mut entry = feeds.entry(store, cursor, &found.entry);
+                    entry["joined_with"] = json!(found.partner.map(|id| id.0));
+                    entries.push(entry);
+                }
+                Ok(Page { entries, gap })
+            }
+        }
+    }
+
+    fn cursor(&self) -> Cursor {
+        match self {
+            Place::Stream { after, .. } => Cursor::Stream(*after),
+            Place::Query { query, after, .. } => Cursor::Query(*query, *after),
+        }
+    }
+}
+
+/// A page of entries, oldest first.
+pub async fn list(
+    State(context): State<Context>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Trouble> {
+    let asked = Asked::read(query.as_deref())?;
+    let answer = blocking(move || {
+        let mut place = Place::find(&context.store, &asked)?;
+        let limit = asked.limit.unwrap_or(LIMIT);
+        let page = place.read(&context.store, limit, &mut Feeds::default())?;
+        let next = place.cursor().to_string();
+        Ok(json!({"entries": page.entries, "next": next, "gap": page.gap}))
+    });
+    Ok(Json(answer.await?).into_response())
+}
+
+async fn blocking<T: Send + 'static>(
+    question: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
+) -> Result<T, Trouble> {
+    // Joining fails only where the runtime ends, and the store with it.
+    let joined = tokio::task::spawn_blocking(question).await;
+    joined.unwrap_or(Err(Trouble::Store(StoreError::Closed)))
+}
+
+/// An open stream of events.
+struct Following {
+    store: Store,
+    place: Place,
+    feeds: Feeds,
+    waiting: VecDeque<Event>,
+    _place_taken: OwnedSemaphorePermit,
+}
+
+/// Server-Sent Events from a cursor on, which may also come as `Last-Event-ID`; without one from
+/// the oldest entry, with `after=now` from the present.
+pub async fn stream(
+    State(context): State<Context>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Trouble> {
+    let mut asked = Asked::read(query.as_deref())?;
+    if let Some(last) = headers.get("last-event-id").and_then(|value| value.to_str().ok()) {
+        asked.after = Some(last.to_owned());
+    }
+    let taken = Arc::clone(&context.streams).try_acquire_owned().map_err(|_| Trouble::Busy)?;
+    let store = context.store.clone();
+    let place = {
+        let store = store.clone();
+        blocking(move || Place::find(&store, &asked)).await?
+    };
+    // A client that is cut before the first entry must know where it stood.
+    let start = Event::default().event("start").id(place.cursor().to_string()).data("{}");
+    let waiting = VecDeque::from([start]);
+    let following =
+        Following { store, place, feeds: Feeds::default(), waiting, _place_taken: taken };
+    let events = Sse::new(events(following)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    Ok(([(header::CACHE_CONTROL, "no-cache")], events).into_response())
+}
+
+fn events(following: Following) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold(following, |mut following| async move {
+        loop {
+            if let Some(event) = following.waiting.pop_front() {
+                return Some((Ok(event), following));
+            }
+            following = tokio::task::spawn_blocking(move || following.look()).await.ok()??;
+            if following.waiting.is_empty() {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        }
+    })
+}
+
+impl Following {
+    /// Reads on; `None` where the stream ends, because its query or the store is gone.
+    fn look(mut self) -> Option<Following> {
+        if let Place::Query { query, .. } = self.place {
+            self.store.last_position(query).ok()??;
+        }
+        let page = self.place.read(&self.store, LIMIT, &mut self.feeds).ok()?;
+        if page.gap {
+            self.waiting.push_back(Event::default().event("gap").data("{}"));
+        }
+        for entry in page.entries {
+            let id = entry["cursor"].as_str().unwrap_or_default().to_owned();
+            let event = Event::default().event("entry").id(id).data(entry.to_string());
+            self.waiting.push_back(event);
+        }
+        Some(self)
+    }
+}
+
+/// What a consumer says of an entry.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Word {
+    relevant: bool,
+}
+
+/// Notes whether an entry was worth having. JSON only: a form on another site cannot send that.
+pub async fn relevance(
+    State(context): State<Context>,
+    Path(id): Path<i64>,
+    Json(word): Json<Word>,
+) -> Result<Response, Trouble> {
+    let now = (context.now)();
+    let store = context.store;
+    let noted = ask(move || store.note_relevance(EntryId(id), word.relevant, now)).await?;
+    if noted {
+        Ok(StatusCode::NO_CONTENT.into_response())
+    } else {
+        Err(Trouble::Missing("there is no such entry"))
+    }
+}
+
+/// Room for the streams of one server.
+pub fn room() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(STREAMS_MAX))
+}

@@ -1,0 +1,270 @@
+//! `/feeds/NAME.atom|.rss|.json`: what a query keeps, as a feed that others subscribe to. Entries keep
+//! the ids of their publishers, so that a feed that comes back to us ends there instead of growing.
+
+use std::collections::{HashMap, HashSet};
+
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use feed::{FeedId, Item, Time};
+use parse::write::{self, Origin, Published};
+use query::{Access, Query, Reach, Statement};
+use store::{FeedRow, QueryEntry, QueryRow, Store, StoreError};
+use url::{Url, form_urlencoded};
+
+use crate::page::ask;
+use crate::{Context, etag, http_date};
+
+/// Entries on one page of a feed.
+const PAGE: u32 = 50;
+/// The most that a window shows on one page: readers take documents of a few megabytes.
+const WINDOW_MAX: u32 = 500;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Atom,
+    Rss,
+    Json,
+}
+
+impl Format {
+    const ALL: [(Format, &str, &str); 3] = [
+        (Format::Atom, "atom", "application/atom+xml; charset=utf-8"),
+        (Format::Rss, "rss", "application/rss+xml; charset=utf-8"),
+        (Format::Json, "json", "application/feed+json"),
+    ];
+
+    fn write(self, doc: &Published) -> String {
+        match self {
+            Format::Atom => write::atom(doc),
+            Format::Rss => write::rss(doc),
+            Format::Json => write::json(doc),
+        }
+    }
+}
+
+/// What is asked for.
+struct Asked {
+    name: String,
+    format: (Format, &'static str, &'static str),
+    key: Option<String>,
+    before: Option<i64>,
+    /// Scheme, host and port under which we were asked.
+    base: Url,
+}
+
+/// A feed of a query, if there is such a query and it is for whoever asks.
+pub async fn feed(
+    State(context): State<Context>,
+    Path(file): Path<String>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Response {
+    let Some(asked) = Asked::read(&context, &file, query.as_deref(), &headers) else {
+        return missing();
+    };
+    let content_type = asked.format.2;
+    let (store, now) = (context.store.clone(), (context.now)());
+    match ask(move || document(&store, &asked, context.open, now)).await {
+        Ok(Some((body, changed_at))) => answer(&headers, body, content_type, changed_at),
+        Ok(None) => missing(),
+        Err(error) => {
+            tracing::warn!(%error, "a feed could not be published");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// The same answer for what does not exist and for what is not theirs.
+fn missing() -> Response {
+    (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response()
+}
+
+fn answer(asked: &HeaderMap, body: String, content_type: &str, changed_at: Time) -> Response {
+    let tag = etag::tag(body.as_bytes());
+    let changed = http_date(changed_at);
+    let since = asked.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
+    let not_since = || {
+        let since = since.and_then(parse::date::parse);
+        since.is_some_and(|since| changed_at.floor_to_second() <= since)
+    };
+    // The tag is the stronger of the two and goes before.
+    let known = etag::is_known(asked, &tag).unwrap_or_else(not_since);
+    let headers = [
+        (header::ETAG, tag),
+        (header::LAST_MODIFIED, changed),
+        (header::CACHE_CONTROL, "no-cache".to_owned()),
+    ];
+    if known {
+        return (StatusCode::NOT_MODIFIED, headers).into_response();
+    }
+    (headers, [(header::CONTENT_TYPE, content_type.to_owned())], body).into_response()
+}
+
+impl Asked {
+    fn read(
+        context: &Context,
+        file: &str,
+        query: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Option<Asked> {
+        let (name, end) = file.rsplit_once('.')?;
+        let format = Format::ALL.into_iter().find(|(_, word, _)| *word == end)?;
+        let (mut key, mut before) = (None, None);
+        for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
+            match name.as_ref() {
+                "key" => key = Some(value.into_owned()),
+                "before" => before = Some(value.parse().ok()?),
+                _ => {}
+            }
+        }
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let base = match &context.public_url {
+            Some(url) => url.clone(),
+            None => Url::parse(&format!("http://{}/", host.unwrap_or("localhost"))).ok()?,
+        };
+        Some(Asked { name: name.to_owned(), format, key, before, base })
+    }
+
+    /// The address of a page of this feed.
+    fn address(&self, before: Option<i64>) -> String {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().push("feeds").push(&format!("{}.{}", self.name, self.format.1));
+        }
+        if self.key.is_some() || before.is_some() {
+            let mut pairs = url.query_pairs_mut();
+            if let Some(key) = &self.key {
+                pairs.append_pair("key", key);
+            }
+            if let Some(before) = before {
+                pairs.append_pair("before", &before.to_string());
+            }
+        }
+        url.into()
+    }
+}
+
+/// The document and when it last changed; `None` where there is nothing for whoever asks.
+fn document(
+    store: &Store,
+    asked: &Asked,
+    open: bool,
+    now: Time,
+) -> Result<Option<(String, Time)>, StoreError> {
+    let Some(row) = store.query(&asked.name)? else { return Ok(None) };
+    let Some(query) = read(&row.text) else { return Ok(None) };
+    let allowed = match query.access {
+        Access::Public => true,
+        Access::SecretLink => open || asked.key.as_deref().is_some_and(|k| same(k, &row.link_key)),
+        Access::Private => open,
+    };
+    if !allowed {
+        return Ok(None);
+    }
+    let (found, older) = window(store, &row, query.window, asked.before, now)?;
+    let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
+    let (mut items, mut origins, mut ids) = (Vec::new(), Vec::new(), HashSet::new());
+    let mut changed_at = row.changed_at;
+    for one in &found {
+        let feed = feeds.entry(one.entry.feed).or_insert_with(|| store.feed(one.entry.feed).ok());
+        let Some(feed) = feed else { continue };
+        let item = item(one, feed);
+        changed_at = changed_at.max(one.entry.edited_at.unwrap_or(one.entry.seen_at));
+        // One id twice would be the same entry twice.
+        if ids.insert(item.id.clone()) {
+            origins.push(origin(feed));
+            items.push(item);
+        }
+    }
+    let mut pages = Vec::new();
+    if let Some(older) = older {
+        pages.push(("next", asked.address(Some(older))));
+    }
+    if asked.before.is_some() {
+        pages.push(("first", asked.address(None)));
+    }
+    let title = query.title.clone().unwrap_or_else(|| row.name.clone());
+    let doc = Published {
+        title,
+        link: Some(asked.base.to_string()),
+        id: Some(asked.address(None)),
+        self_link: Some(asked.address(asked.before)),
+        updated: Some(changed_at),
+        items,
+        origins,
+        pages,
+        ..Published::default()
+    };
+    Ok(Some((asked.format.0.write(&doc), changed_at)))
+}
+
+/// The newest entries before a position that the window shows, newest first; and the position
+/// before which there are more.
+fn window(
+    store: &Store,
+    row: &QueryRow,
+    window: Option<Reach>,
+    before: Option<i64>,
+    now: Time,
+) -> Result<(Vec<QueryEntry>, Option<i64>), StoreError> {
+    let (limit, since, lowest) = match window {
+        None => (PAGE, None, 0),
+        Some(Reach::Time(time)) => (WINDOW_MAX, Some(now - time), 0),
+        Some(Reach::Items(n)) => (WINDOW_MAX.min(n), None, row.last_position - i64::from(n)),
+    };
+    let mut found = store.recent_query_entries(row.id, before, since, limit + 1)?;
+    found.retain(|one| one.position > lowest);
+    let more = found.len() > limit as usize;
+    found.truncate(limit as usize);
+    let older = found.last().filter(|_| more).map(|one| one.position);
+    Ok((found, older))
+}
+
+fn read(text: &str) -> Option<Query> {
+    match query::parse(text).ok()?.pop()? {
+        Statement::Create(create) => Some(create.query),
+        Statement::Drop(_) => None,
+    }
+}
+
+/// Compares without telling by its time how much was right.
+fn same(given: &str, key: &str) -> bool {
+    let differ = given.bytes().zip(key.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
+    given.len() == key.len() && differ == 0
+}
+
+fn item(one: &QueryEntry, feed: &FeedRow) -> Item {
+    let entry = &one.entry;
+    let id = entry.guid.as_deref().or(entry.link.as_deref());
+    Item {
+        id: Some(identity(id, one, feed)),
+        title: entry.title.clone(),
+        link: entry.link.clone().filter(|link| Url::parse(link).is_ok()),
+        published: Some(entry.published_at),
+        updated: Some(entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at)),
+        author: entry.author.clone(),
+        summary: entry.summary.clone(),
+        content: entry.content.clone(),
+        categories: entry.categories.clone(),
+        enclosures: entry.enclosures.clone(),
+    }
+}
+
+/// The publisher's id where it is an address of some kind; else one made of it (RFC 4151), the same
+/// for ever.
+fn identity(id: Option<&str>, one: &QueryEntry, feed: &FeedRow) -> String {
+    if let Some(id) = id.filter(|id| Url::parse(id).is_ok() && !id.contains(char::is_whitespace)) {
+        return id.to_owned();
+    }
+    let host = feed.url.url().host_str().unwrap_or("localhost");
+    let own = id.map_or_else(|| one.entry.id.to_string(), str::to_owned);
+    let specific: String = form_urlencoded::byte_serialize(own.as_bytes()).collect();
+    format!("tag:{host},2005:{specific}")
+}
+
+fn origin(feed: &FeedRow) -> Origin {
+    let url = feed.url.masked();
+    let title = feed.shown_title().map_or_else(|| url.clone(), str::to_owned);
+    Origin { title, url, updated: feed.last_change_at }
+}

@@ -1,0 +1,115 @@
+//! `/api/v1/entries` in pages and as events, and what consumers say of entries.
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use futures_util::StreamExt;
+use serde_json::Value;
+use tower::ServiceExt;
+
+use crate::get;
+use crate::shelf::Shelf;
+
+async fn json(shelf: &Shelf, path: &str) -> Value {
+    let answer = get(&shelf.router, path, &[]).await;
+    assert_eq!(answer.status, 200, "{path}: {}", answer.text);
+    serde_json::from_str(&answer.text).unwrap()
+}
+
+fn titles(page: &Value) -> Vec<&str> {
+    let entries = page["entries"].as_array().unwrap();
+    entries.iter().map(|entry| entry["title"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn pages_go_on_where_the_last_one_ended() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "");
+    shelf.see("https://a.org/?key=secret", &["red 1", "blue 2", "red 3"], 0);
+    let first = json(&shelf, "/api/v1/entries?limit=2").await;
+    assert_eq!(titles(&first), ["red 1", "blue 2"]);
+    assert!(!first.to_string().contains("secret"), "{first}");
+    let next = format!("/api/v1/entries?after={}", first["next"].as_str().unwrap());
+    let second = json(&shelf, &next).await;
+    assert_eq!(titles(&second), ["red 3"]);
+    let end = format!("/api/v1/entries?after={}", second["next"].as_str().unwrap());
+    assert!(titles(&json(&shelf, &end).await).is_empty());
+
+    let red = json(&shelf, "/api/v1/entries?query=red&limit=1").await;
+    assert_eq!((titles(&red), &red["gap"]), (vec!["red 1"], &false.into()));
+    let next = format!("/api/v1/entries?query=red&after={}", red["next"].as_str().unwrap());
+    assert_eq!(titles(&json(&shelf, &next).await), ["red 3"]);
+    let old = json(&shelf, "/api/v1/entries?query=red&after=q77-5").await;
+    assert_eq!((titles(&old).len(), &old["gap"]), (2, &true.into()), "of a query that is gone");
+    for (path, status) in [
+        ("?after=x", 400),
+        ("?limit=0", 400),
+        ("?limit=1001", 400),
+        ("?query=none", 404),
+        ("?feed=99", 404),
+        ("?query=red&after=e1", 400),
+        ("?after=q1-1", 400),
+    ] {
+        let answer = get(&shelf.router, &format!("/api/v1/entries{path}"), &[]).await;
+        assert_eq!(answer.status, status, "{path}");
+        assert!(answer.text.contains("\"error\""), "{}", answer.text);
+    }
+}
+
+/// The first `n` events of a stream.
+async fn events(shelf: &Shelf, path: &str, last: Option<&str>, n: usize) -> Vec<String> {
+    let mut request = Request::get(path);
+    if let Some(last) = last {
+        request = request.header("last-event-id", last);
+    }
+    let request = request.body(Body::empty()).unwrap();
+    let response = shelf.router.clone().oneshot(request).await.unwrap();
+    assert_eq!(response.status(), 200);
+    let mut body = response.into_body().into_data_stream();
+    let mut text = String::new();
+    while text.matches("\n\n").count() < n {
+        text.push_str(std::str::from_utf8(&body.next().await.unwrap().unwrap()).unwrap());
+    }
+    text.split("\n\n").take(n).map(str::to_owned).collect()
+}
+
+fn id(event: &str) -> &str {
+    event.lines().find_map(|line| line.strip_prefix("id: ")).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_resumes_after_the_last_event_that_arrived() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "");
+    shelf.see("https://a.org/", &["red 1", "blue 2", "red 3"], 0);
+    let path = "/api/v1/entries/stream?query=red";
+    let first = events(&shelf, path, None, 2).await;
+    assert!(first[0].contains("event: start") && first[1].contains("red 1"), "{first:?}");
+    let resumed = events(&shelf, path, Some(id(&first[1])), 2).await;
+    assert!(resumed[1].contains("red 3"), "{resumed:?}");
+    // Nothing has come yet; what does come is seen by whoever was cut before the first entry.
+    let waiting = events(&shelf, path, Some(id(&resumed[1])), 1).await;
+    shelf.see("https://a.org/", &["red 4"], 50);
+    let late = events(&shelf, path, Some(id(&waiting[0])), 2).await;
+    assert!(late[1].contains("red 4"), "{late:?}");
+    let now = events(&shelf, "/api/v1/entries/stream?after=now", None, 1).await;
+    assert_eq!(id(&now[0]), "e4");
+}
+
+#[tokio::test]
+async fn a_consumers_word_is_taken_as_json_only() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "");
+    shelf.see("https://a.org/", &["blue 1"], 0);
+    let say = async |path: &str, kind: &str, body: &'static str| {
+        let request = Request::post(path).header("content-type", kind).body(Body::from(body));
+        shelf.router.clone().oneshot(request.unwrap()).await.unwrap().status()
+    };
+    let path = "/api/v1/entries/1/relevance";
+    let word = r#"{"relevant":true}"#;
+    assert_eq!(say(path, "application/json", word).await, StatusCode::NO_CONTENT);
+    assert_eq!(say(path, "text/plain", word).await, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    assert!(say(path, "application/json", r#"{"relevant":1}"#).await.is_client_error());
+    assert_eq!(say("/api/v1/entries/9/relevance", "application/json", word).await, 404);
+    let share = shelf.store.share(feed::FeedId(1)).unwrap().unwrap();
+    assert_eq!(share.kept, share.seen.min(1.0));
+}

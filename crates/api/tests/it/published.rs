@@ -1,0 +1,133 @@
+//! Queries as feeds: valid by the rules that a validator would apply, private until published, and
+//! cheap to ask for again.
+
+use parse::{Document, Format, Limits, document};
+
+use crate::shelf::{Shelf, T0};
+use crate::{Answer, get};
+
+const HOST: (&str, &str) = ("host", "tidings.test");
+
+async fn feed(shelf: &Shelf, path: &str) -> Answer {
+    get(&shelf.router, path, &[HOST]).await
+}
+
+fn read(answer: &Answer) -> Document {
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let kind = Some(answer.header("content-type"));
+    document(answer.text.as_bytes(), kind, None, &Limits::default()).unwrap()
+}
+
+#[tokio::test]
+async fn the_three_formats_say_the_same() {
+    let shelf = Shelf::new(false);
+    shelf.query("red", "TITLED \"All <red> things\" PUBLISH");
+    shelf.see("https://a.org/feed?token=secret", &["red 1", "blue 2", "red 3 & more"], 10);
+    for (end, format) in
+        [("atom", Format::Atom10), ("rss", Format::Rss20), ("json", Format::JsonFeed1)]
+    {
+        let path = format!("/feeds/red.{end}");
+        let answer = feed(&shelf, &path).await;
+        let doc = read(&answer);
+        assert_eq!((doc.format, doc.warnings.as_slice()), (format, [].as_slice()), "{end}");
+        assert_eq!(doc.self_link.as_deref(), Some(&*format!("http://tidings.test{path}")));
+        assert!(doc.title.is_some_and(|title| title.contains("red")));
+        let ids: Vec<_> = doc.items.iter().map(|item| item.id.as_deref().unwrap()).collect();
+        assert_eq!(ids, ["tag:a.org,2005:id+red+3+%26+more", "tag:a.org,2005:id+red+1"]);
+        assert_eq!(doc.items[1].content.as_deref(), Some("<p>1 &lt; 2</p>"));
+        assert!(!answer.text.contains("secret"), "{}", answer.text);
+        assert!(answer.text.contains("https://a.org/feed"), "the source is named");
+    }
+}
+
+#[tokio::test]
+async fn atom_holds_to_the_rules_of_its_specification() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "");
+    shelf.see("https://a.org/feed", &["red 1"], 10);
+    let text = feed(&shelf, "/feeds/red.atom").await.text;
+    // RFC 4287: feed and entry need exactly one id, title and updated; a source likewise.
+    for (part, n) in [("<id>", 3), ("<updated>", 3), ("</title>", 3), ("<entry>", 1)] {
+        assert_eq!(text.matches(part).count(), n, "{part} in {text}");
+    }
+    assert!(text.contains("<author>\n<name>"), "an author for every entry");
+    assert!(text.contains("rel=\"self\" type=\"application/atom+xml\""));
+    assert!(
+        text.contains("<source>\n<id>https://a.org/feed</id>\n<title>Their &lt;feed&gt;</title>")
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_published_does_not_exist_for_strangers() {
+    let (closed, open) = (Shelf::new(false), Shelf::new(true));
+    for shelf in [&closed, &open] {
+        shelf.query("mine", "PRIVATE");
+        shelf.query("friends", "PUBLISH BY SECRET LINK");
+        shelf.query("all", "PUBLISH");
+    }
+    let status = async |shelf: &Shelf, path: &str| feed(shelf, path).await.status.as_u16();
+    assert_eq!(status(&closed, "/feeds/mine.atom").await, 404);
+    assert_eq!(status(&open, "/feeds/mine.atom").await, 200);
+    assert_eq!(status(&closed, "/feeds/friends.atom").await, 404);
+    assert_eq!(status(&closed, "/feeds/friends.atom?key=opensesam").await, 404);
+    assert_eq!(status(&closed, "/feeds/friends.atom?key=opensesame").await, 200);
+    assert_eq!(status(&closed, "/feeds/all.rss").await, 200);
+    for path in ["/feeds/all.xml", "/feeds/none.atom", "/feeds/all", "/feeds/all.atom?before=x"] {
+        assert_eq!(status(&open, path).await, 404, "{path}");
+    }
+    let link = feed(&closed, "/feeds/friends.json?key=opensesame").await;
+    let own = "http://tidings.test/feeds/friends.json?key=opensesame";
+    assert_eq!(read(&link).self_link.as_deref(), Some(own));
+}
+
+#[tokio::test]
+async fn an_unchanged_feed_costs_no_body() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "");
+    shelf.see("https://a.org/feed", &["red 1"], 10);
+    let path = "/feeds/red.atom";
+    let first = feed(&shelf, path).await;
+    let (tag, date) = (first.header("etag").to_owned(), first.header("last-modified").to_owned());
+    assert_eq!(date, "Tue, 14 Nov 2023 22:13:30 GMT");
+    let again = async |name: &str, value: &str| {
+        get(&shelf.router, path, &[HOST, (name, value)]).await.status.as_u16()
+    };
+    assert_eq!(again("if-none-match", &tag).await, 304);
+    assert_eq!(again("if-modified-since", &date).await, 304);
+    assert_eq!(again("if-modified-since", "Tue, 14 Nov 2023 22:13:29 GMT").await, 200);
+    shelf.see("https://a.org/feed", &["red 2"], 20);
+    assert_eq!(again("if-none-match", &tag).await, 200);
+    assert_eq!(again("if-modified-since", &date).await, 200);
+}
+
+#[tokio::test]
+async fn long_feeds_have_pages_and_windows_have_their_size() {
+    let shelf = Shelf::new(true);
+    for (name, options) in
+        [("a", ""), ("b", "WINDOW LAST 3 ITEMS"), ("c", "WINDOW 55 MINUTES"), ("d", "")]
+    {
+        shelf.query(name, options);
+    }
+    let all: Vec<String> = (0..120).map(|n| format!("abc {n}")).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    shelf.see("https://a.org/", &all, 10);
+    shelf.see("https://a.org/", &["abc late", "abc later"], 600);
+    let mut titles = Vec::new();
+    let mut path = "/feeds/a.atom".to_owned();
+    for n_page in 1.. {
+        let answer = feed(&shelf, &path).await;
+        titles.extend(read(&answer).items.into_iter().filter_map(|item| item.title));
+        let next = answer.text.split("<link rel=\"next\" href=\"http://tidings.test").nth(1);
+        let Some(next) = next else {
+            assert_eq!(n_page, 3);
+            assert!(answer.text.contains("rel=\"first\""));
+            break;
+        };
+        path = next.split('"').next().unwrap().replace("&amp;", "&");
+    }
+    assert_eq!((titles.len(), titles[0].as_str()), (122, "abc later"));
+    assert_eq!(read(&feed(&shelf, "/feeds/b.rss").await).items.len(), 3);
+    assert_eq!(read(&feed(&shelf, "/feeds/c.json").await).items.len(), 2, "seen 50 minutes ago");
+    assert!(read(&feed(&shelf, "/feeds/d.atom").await).items.is_empty());
+    assert!(feed(&shelf, "/feeds/d.atom").await.text.contains(&T0.to_string()));
+}

@@ -1,0 +1,121 @@
+//! A store with queries in it: each keeps the entries whose title holds its name.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::{Context, Live, router};
+use axum::Router;
+use feed::{FeedUrl, Item, Outcome, Published, Time};
+use store::{
+    Arrival, Keeps, Kept, Mode, NewEntry, NewFeed, NewQuery, PollRecord, QueryChange, QueryId,
+    Share, StateChange, Store,
+};
+use tempfile::TempDir;
+
+pub const T0: Time = Time::from_secs(1_700_000_000);
+
+#[derive(Default)]
+struct ByName(Vec<(QueryId, String)>);
+
+impl Keeps for ByName {
+    fn fresh(&self) -> Box<dyn Keeps> {
+        Box::new(ByName::default())
+    }
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+    fn put(&mut self, id: QueryId, name: &str, _: &str, _: &[(u64, Vec<u8>)]) -> Vec<u64> {
+        self.0.push((id, name.to_owned()));
+        Vec::new()
+    }
+    fn take_away(&mut self, id: QueryId) {
+        self.0.retain(|(other, _)| *other != id);
+    }
+    fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept> {
+        let title = entry.title.unwrap_or_default();
+        let keeping = self.0.iter().filter(|(_, name)| title.contains(name.as_str()));
+        keeping.map(|(query, _)| Kept { query: *query, partner: None }).collect()
+    }
+    fn take_changes(&mut self) -> Vec<StateChange> {
+        Vec::new()
+    }
+    fn faded(&self, before: Share, _: u32, _: u32) -> Share {
+        before
+    }
+}
+
+pub struct Shelf {
+    pub store: Store,
+    pub router: Router,
+    _folder: TempDir,
+}
+
+impl Shelf {
+    pub fn new(open: bool) -> Shelf {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        store.install(Box::new(ByName::default())).unwrap();
+        let now: Arc<dyn Fn() -> Time + Send + Sync> = Arc::new(|| T0 + Duration::from_secs(3600));
+        let context = Context::open(store.clone(), now, Arc::new(live), "1");
+        let router = router(Context { open, ..context });
+        Shelf { store, router, _folder: folder }
+    }
+
+    /// A query by its name, with these words behind its sources.
+    pub fn query(&self, name: &str, options: &str) {
+        let new = NewQuery {
+            name: name.to_owned(),
+            text: format!("CREATE FEED {name} AS RETURN ALL FEEDS {options}"),
+            urls: Vec::new(),
+            receivers: Vec::new(),
+            link_key: "opensesame".to_owned(),
+            signing_key: "k".to_owned(),
+        };
+        self.store.change_queries(vec![QueryChange::Put(new)], None, T0).unwrap();
+    }
+
+    /// A poll that brings entries with these titles, the oldest first.
+    pub fn see(&self, url: &str, titles: &[&str], after: u64) {
+        let at = T0 + Duration::from_secs(after);
+        let url = FeedUrl::parse(url).unwrap();
+        let new = NewFeed { url, title: Some("Their <feed>".into()), site: None, tags: vec![] };
+        let feed = self.store.add_feed(&new, T0).unwrap().id;
+        let generation = self.store.poll_input(feed).unwrap().generation;
+        let mut record = PollRecord::empty(feed, generation, at, Outcome::Seen, at);
+        for (number, title) in titles.iter().enumerate() {
+            let mut key = [0; 16];
+            key[..8].copy_from_slice(&(after * 1000 + number as u64).to_le_bytes());
+            let item = Item {
+                id: Some(format!("id {title}")),
+                title: Some((*title).to_owned()),
+                link: Some(format!("https://e.org/{after}/{number}")),
+                content: Some("<p>1 &lt; 2</p>".to_owned()),
+                ..Item::default()
+            };
+            let key = feed::EntryKey::from_bytes(key);
+            let published = Published { claim: Some(at), at };
+            record.new.push(NewEntry { key, item, published, content: 0 });
+        }
+        self.store.record_blocking(record).unwrap();
+    }
+}
+
+fn live() -> Live {
+    Live {
+        ready: true,
+        demo: false,
+        started_at: T0,
+        in_flight: 0,
+        waiting: 0,
+        due: 0,
+        outage: None,
+        polls_total: 0,
+        polls_failed_total: 0,
+        polls_last_hour: 0,
+        entries_total: 0,
+        bytes_total: 0,
+    }
+}

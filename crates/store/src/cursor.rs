@@ -1,0 +1,59 @@
+//! Cursors: where a reader of a stream goes on. Opaque to those who hold them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use feed::EntryId;
+
+use crate::QueryId;
+
+/// A place in the stream of all entries, or in that of one query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cursor {
+    Stream(EntryId),
+    Query(QueryId, i64),
+}
+
+/// Letters keep a cursor from being taken for a number.
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cursor::Stream(entry) => write!(f, "e{entry}"),
+            Cursor::Query(query, position) => write!(f, "q{}-{position}", query.0),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no cursor; take it from an entry")]
+pub struct NoCursor;
+
+impl FromStr for Cursor {
+    type Err = NoCursor;
+
+    fn from_str(text: &str) -> Result<Cursor, NoCursor> {
+        let number = |text: &str| text.parse::<i64>().ok().filter(|n| *n >= 0).ok_or(NoCursor);
+        if let Some(entry) = text.strip_prefix('e') {
+            return number(entry).map(|n| Cursor::Stream(EntryId(n)));
+        }
+        let rest = text.strip_prefix('q').ok_or(NoCursor)?;
+        let (query, position) = rest.split_once('-').ok_or(NoCursor)?;
+        let query = query.parse().map_err(|_| NoCursor)?;
+        Ok(Cursor::Query(QueryId(query), number(position)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_are_read_as_they_are_written() {
+        for cursor in [Cursor::Stream(EntryId(7)), Cursor::Query(QueryId(3), 0)] {
+            assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        }
+        for text in ["", "7", "e", "e-1", "q3", "q-1", "q3--1", "x3", "e7x"] {
+            assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
+        }
+    }
+}
