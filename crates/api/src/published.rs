@@ -1,5 +1,6 @@
-//! `/feeds/NAME.atom|.rss|.json`: what a query keeps, as a feed that others subscribe to. Entries keep
-//! the ids of their publishers, so that a feed that comes back to us ends there instead of growing.
+//! `/feeds/NAME.atom|.rss|.json`: what a query keeps, as a feed that others subscribe to. Entries
+//! keep the ids of their publishers, so that a feed that comes back to us ends there instead of
+//! growing.
 
 use std::collections::{HashMap, HashSet};
 
@@ -184,7 +185,7 @@ fn document(
     if asked.before.is_some() {
         pages.push(("first", asked.address(None)));
     }
-    let title = query.title.clone().unwrap_or_else(|| row.name.clone());
+    let title = query.title.unwrap_or_else(|| row.name.clone());
     let doc = Published {
         title,
         link: Some(asked.base.to_string()),

@@ -8,6 +8,7 @@ use feed::{Observation, Outcome, Time};
 use polling::budget::{Budget, Strategy, Tracked};
 use polling::model::ModelKind;
 use polling::policy::window_share::Room;
+use polling::relevance::Selectivity;
 use polling::{Decimal, Learned, Policy};
 use store::{PollInput, Settings as FeedSettings, Store, StoreError};
 
@@ -83,8 +84,13 @@ impl BudgetRule {
         let model = learned.model().cloned().unwrap_or_else(|| self.model.start());
         let fresh = Tracked::new(model);
         let window = u32::try_from(window).ok().filter(|n| *n > 0).unwrap_or(fresh.window);
-        Tracked { last, window, weight: weight(input), ..fresh }
+        Tracked { last, window, weight: weight(input), selectivity: selectivity(input), ..fresh }
     }
+}
+
+/// The share of its entries that queries keep or consumers want; one where no query reads it.
+fn selectivity(input: &PollInput) -> f64 {
+    input.share.map_or(1.0, |share| Selectivity::from_parts(share.seen, share.kept).value())
 }
 
 /// The weight that holds for a feed: its own, else that of a tag, else 1.

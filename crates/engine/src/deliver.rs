@@ -32,8 +32,8 @@ use cursor::{Attempt, Cursor, Step};
 const AT_ONCE_MAX: usize = 64;
 /// Without being woken, the outbox is looked at this often: a retry may be due.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Polls that end together wake us once.
-const GATHER: Duration = Duration::from_millis(20);
+/// Polls that end together wake us once: under load the outbox is looked at ten times a second.
+const GATHER: Duration = Duration::from_millis(100);
 /// Matches that one receiver gets before the others have their turn.
 const TURN_MAX: usize = 200;
 /// A delivery whose query cannot be read is looked at again after this long.

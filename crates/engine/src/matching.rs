@@ -53,6 +53,10 @@ impl Keeps for Matching {
         self.states.remove(id);
     }
 
+    fn reads(&self, feed_url: &str, tags: &[String]) -> bool {
+        self.matcher.reads(feed_url, tags)
+    }
+
     fn keep(&mut self, arrival: &Arrival<'_>) -> Vec<Kept> {
         self.n_asked += 1;
         if self.n_asked >= LEARN_EVERY {

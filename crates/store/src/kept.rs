@@ -55,6 +55,11 @@ pub(crate) fn keep(
             }
         }
         change_states(conn, &keeps.take_changes())?;
+        if !keeps.reads(&view.url, &view.tags) {
+            // No query has an opinion of it; whoever subscribed to it wants it as it is.
+            conn.prepare_cached("delete from feed_relevance where feed = $1")?.execute([feed.0])?;
+            return Ok(());
+        }
         let n_seen = u32::try_from(new.len()).unwrap_or(u32::MAX);
         note_share(conn, keeps, feed, n_seen, n_kept)
     })?;

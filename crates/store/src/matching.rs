@@ -79,6 +79,9 @@ pub trait Keeps: Send {
 
     fn take_away(&mut self, query: QueryId);
 
+    /// Whether any query reads a feed.
+    fn reads(&self, feed_url: &str, tags: &[String]) -> bool;
+
     /// The queries that keep an entry.
     fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept>;
 

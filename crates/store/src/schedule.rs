@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::feed_rows::{gone, moved};
 use crate::record::body_hash;
 use crate::settings::{of_tags, settings};
-use crate::{BodyHash, Gone, Moved, Settings, Store, StoreError, Validators};
+use crate::{BodyHash, Gone, Moved, Settings, Share, Store, StoreError, Validators};
 
 /// When every feed that is polled is due. Small: this is what stays in memory for each of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,6 +63,8 @@ pub struct PollInput {
     pub hub: Option<String>,
     /// In short: why this poll is made; `None` for the first.
     pub cause: Option<String>,
+    /// How many of its entries were wanted, where queries read it.
+    pub share: Option<Share>,
 }
 
 impl Store {
@@ -167,9 +169,10 @@ fn input(conn: &Connection, feed: FeedId) -> Result<Option<PollInput>, Fault> {
                f.policy, f.alpha_ms, f.beta_ms, f.weight, f.max_delay_ms, s.paused, \
                s.generation, s.etag, s.last_modified, s.body_hash, s.failures, s.next_at, \
                s.wanted_at, s.last_poll_at, s.last_success_at, s.last_change_at, \
-               s.moved_to, s.moved_count, s.gone_at, s.gone_reason, w.shown, w.learned, s.cause \
-               from feeds f join feed_state s on s.feed = f.id \
-               left join feed_window w on w.feed = f.id where f.id = $1";
+               s.moved_to, s.moved_count, s.gone_at, s.gone_reason, w.shown, w.learned, s.cause, \
+               r.seen, r.kept from feeds f join feed_state s on s.feed = f.id \
+               left join feed_window w on w.feed = f.id \
+               left join feed_relevance r on r.feed = f.id where f.id = $1";
     let mut statement = conn.prepare_cached(sql)?;
     let found = statement.query_row([feed.0], |row| {
         let window = row.get_ref(25)?.as_blob_or_null()?.unwrap_or_default();
@@ -197,6 +200,10 @@ fn input(conn: &Connection, feed: FeedId) -> Result<Option<PollInput>, Fault> {
             window: Window::decode(window).unwrap_or_default(),
             learned: row.get::<_, Option<Vec<u8>>>(26)?.unwrap_or_default(),
             cause: row.get(27)?,
+            share: match (row.get(28)?, row.get(29)?) {
+                (Some(seen), Some(kept)) => Some(Share { seen, kept }),
+                _ => None,
+            },
         })
     });
     Ok(found.optional()?)

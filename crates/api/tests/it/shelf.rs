@@ -34,6 +34,9 @@ impl Keeps for ByName {
     fn take_away(&mut self, id: QueryId) {
         self.0.retain(|(other, _)| *other != id);
     }
+    fn reads(&self, _: &str, _: &[String]) -> bool {
+        true
+    }
     fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept> {
         let title = entry.title.unwrap_or_default();
         let keeping = self.0.iter().filter(|(_, name)| title.contains(name.as_str()));

@@ -34,6 +34,7 @@ fn input() -> PollInput {
         gone: None,
         hub: None,
         cause: None,
+        share: None,
     }
 }
 
@@ -212,4 +213,14 @@ fn a_request_under_way_at_a_restart_keeps_its_gap() {
     };
     assert_eq!(stored_pace(&stored(30), NOW).last_request_end, Some(NOW));
     assert_eq!(stored_pace(&stored(90), NOW), DomainPace::default());
+}
+
+#[test]
+fn a_budget_counts_only_what_queries_want_of_a_feed() {
+    let rule: BudgetRule = "60/1h two-steps".parse().unwrap();
+    let unread = rule.tracked(&input());
+    assert_eq!(unread.selectivity, 1.0, "no query reads it");
+    let share = Some(store::Share { seen: 99.0, kept: 19.0 });
+    let read = rule.tracked(&PollInput { share, ..input() });
+    assert_eq!(read.selectivity, 0.2);
 }

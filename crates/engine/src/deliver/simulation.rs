@@ -88,16 +88,16 @@ impl Life {
         }
         let jitter = self.chance(1000) as f64 / 1000.0;
         let step = after(self.stored.cursor, position, attempt, self.now, jitter);
-        self.store(step);
+        self.store(&step);
         if killed_at == 2 {
             self.kill();
         }
     }
 
     /// One transaction: all of it or nothing.
-    fn store(&mut self, step: Step) {
+    fn store(&mut self, step: &Step) {
         let before = self.stored.cursor.position;
-        match step {
+        match *step {
             Step::Advance { to } => self.stored.cursor = Cursor { position: to, attempts: 0 },
             Step::Wait { attempts, until, .. } => {
                 assert!(until > self.now && attempts < ATTEMPTS_MAX);

@@ -17,7 +17,7 @@ struct Words {
     queries: Vec<(QueryId, String, u64)>,
     changes: Vec<StateChange>,
     /// What the test can see of it: each query with how many it remembers.
-    shown: Arc<Mutex<Vec<(String, u64)>>>,
+    shown: Shown,
 }
 
 impl Words {
@@ -50,6 +50,10 @@ impl Keeps for Words {
 
     fn take_away(&mut self, id: QueryId) {
         self.queries.retain(|(other, ..)| *other != id);
+    }
+
+    fn reads(&self, feed_url: &str, _: &[String]) -> bool {
+        !feed_url.contains("unread")
     }
 
     fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept> {
@@ -88,7 +92,10 @@ fn put(name: &str, text: &str, urls: &[&str]) -> QueryChange {
     })
 }
 
-fn watched() -> (Fresh, Arc<Mutex<Vec<(String, u64)>>>) {
+/// Each query's text with how many entries it remembers.
+type Shown = Arc<Mutex<Vec<(String, u64)>>>;
+
+fn watched() -> (Fresh, Shown) {
     let fresh = fresh();
     let words = Words::default();
     let shown = Arc::clone(&words.shown);
@@ -123,6 +130,10 @@ fn positions_ascend_for_each_query_by_itself() {
     assert_eq!(*shown.lock().unwrap(), [("red".to_owned(), 2), ("title".to_owned(), 4)]);
     let share = store.share(feed).unwrap().unwrap();
     assert_eq!((share.seen, share.kept), (4.0, 4.0));
+    assert_eq!(store.poll_input(feed).unwrap().share, Some(share));
+    let unread = add(store, "https://example.org/unread");
+    poll(store, unread, &["red 9"], at(30));
+    assert_eq!(store.share(unread).unwrap(), None, "no query reads it");
 }
 
 #[test]

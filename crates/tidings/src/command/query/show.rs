@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use engine::{shown_receiver, stored_query};
-use feed::FeedId;
+use feed::{FeedId, FeedUrl};
 use query::{Access, Entry, Matcher, QueryId, Scratch, States};
 use serde_json::json;
 use store::{Cursor, EntryFilter, FeedRow, QueryRow, Store, StoreError};
@@ -22,6 +22,7 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let row = find(&store, name)?;
+    let text = if with_secrets { row.text.clone() } else { masked(&row.text) };
     let plan = plan(&store, &row)?.unwrap_or_else(|| "the statement cannot be read".to_owned());
     let kept = store.n_query_entries(row.id)?;
     let link = link(&row, with_secrets);
@@ -30,7 +31,7 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
         let receivers: Vec<_> = deliveries.iter().map(|d| shown_receiver(&d.receiver)).collect();
         return print_json(&json!({
             "name": row.name,
-            "text": row.text,
+            "text": text,
             "access": access_word(&row),
             "link": link,
             "signing_key": with_secrets.then_some(&row.signing_key),
@@ -42,7 +43,7 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
             "plan": plan,
         }));
     }
-    print_line(&row.text)?;
+    print_line(&text)?;
     print_line(&format!("\n{} entries kept, {}", kept, access_word(&row)))?;
     print_line(&format!("feed      {link}"))?;
     for delivery in &deliveries {
@@ -53,6 +54,17 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
         print_line(&format!("signs by  {}", row.signing_key))?;
     }
     print_line(&format!("\n{}", plan.trim_end()))
+}
+
+/// The statement with the secrets in its addresses masked; the rest stays as it was written.
+fn masked(text: &str) -> String {
+    let parts = text.split('"').enumerate().map(|(number, part)| {
+        let quoted = number % 2 == 1;
+        let url = quoted.then(|| FeedUrl::parse(part).ok()).flatten();
+        let secret = url.filter(|url| url.masked() != url.as_str());
+        secret.map_or_else(|| part.to_owned(), |url| url.masked())
+    });
+    parts.collect::<Vec<_>>().join("\"")
 }
 
 /// Where its published feed is found on this program's address.
@@ -111,5 +123,18 @@ pub fn seen<'a>(entry: &'a store::EntryRow, feed: &'a FeedRow) -> Entry<'a> {
         language: feed.language.as_deref(),
         published: Some(entry.published_at),
         seen: entry.seen_at,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_with_secrets_are_changed() {
+        let text = "RETURN \"https://a.org/?token=abc\" | \"https://B.org/x\" WHERE TITLE = \"x\"";
+        let shown = masked(text);
+        assert!(!shown.contains("abc") && shown.contains("https://a.org/"), "{shown}");
+        assert!(shown.contains("\"https://B.org/x\" WHERE TITLE = \"x\""), "{shown}");
     }
 }

@@ -1,0 +1,219 @@
+//! Deliveries by an engine whose clock stands still until a test moves it: hours of retries and the
+//! hour of a digest pass in no time.
+
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::command::standing::Wish;
+use engine::command::{Command, carry_out};
+use engine::{Clock, DeliverySettings, Engine, Mail, MailSecurity, Settings, Watch};
+use feed::{EntryKey, FeedUrl, Item, Outcome, Published, Time};
+use fetch::Fetcher;
+use store::{Mode, NewEntry, NewFeed, PollRecord, Store};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+const START: Time = Time::from_secs(1_700_000_000); // 2023-11-14T22:13:20Z
+
+struct House {
+    engine: Engine,
+    clock: Clock,
+    _folder: tempfile::TempDir,
+}
+
+impl House {
+    async fn new(delivery: DeliverySettings, statement: &str) -> House {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let mut fetch = fetch::Settings::new("https://example.org/about");
+        fetch.allow_private = true;
+        let settings = Settings { delivery, ..Settings::new() };
+        let clock = Clock::manual(START);
+        let fetcher = Fetcher::new(fetch).unwrap();
+        let engine = Engine::start(store, fetcher, clock.clone(), settings, Watch::Asked).unwrap();
+        let text = statement.to_owned();
+        let wish = Wish::Apply { file: "t".to_owned(), text, past: None };
+        carry_out(&engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
+        House { engine, clock, _folder: folder }
+    }
+
+    /// Entries with these titles are recorded.
+    fn see(&self, titles: &[&str]) {
+        let store = &self.engine.store;
+        let url = FeedUrl::parse("https://example.org/feed").unwrap();
+        let new = NewFeed { url, title: None, site: None, tags: Vec::new() };
+        let feed = store.add_feed(&new, START).unwrap().id;
+        let (now, generation) = (self.clock.now(), store.poll_input(feed).unwrap().generation);
+        let mut record = PollRecord::empty(feed, generation, now, Outcome::Seen, now);
+        for (number, title) in titles.iter().enumerate() {
+            let mut key = [0; 16];
+            key[0] = u8::try_from(number).unwrap();
+            key[1..5].copy_from_slice(&generation.to_le_bytes());
+            let item = Item { title: Some((*title).to_owned()), ..Item::default() };
+            let published = Published { claim: None, at: now };
+            record.new.push(NewEntry {
+                key: EntryKey::from_bytes(key),
+                item,
+                published,
+                content: 0,
+            });
+        }
+        store.record_blocking(record).unwrap();
+    }
+
+    async fn pass(&self, time: Duration) {
+        self.clock.set(self.clock.now() + time);
+        self.engine.deliver().await;
+    }
+
+    fn delivery(&self) -> store::DeliveryRow {
+        self.engine.store.deliveries(None).unwrap().remove(0)
+    }
+}
+
+/// A receiver that answers with a status that a test may change; what arrived with 200.
+async fn receiver(status: Arc<AtomicU16>) -> (String, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let taken: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = Arc::clone(&taken);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (status, noted) = (Arc::clone(&status), Arc::clone(&noted));
+            tokio::spawn(async move { take(stream, &status, &noted).await });
+        }
+    });
+    (url, taken)
+}
+
+async fn take(stream: TcpStream, status: &AtomicU16, noted: &Mutex<Vec<String>>) -> Option<()> {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if stream.read_line(&mut line).await.ok()? == 0 {
+                return None;
+            }
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).await.ok()?;
+        let status = status.load(Ordering::SeqCst);
+        if status == 200 {
+            noted.lock().unwrap().push(String::from_utf8(body).unwrap());
+        }
+        let answer = format!("HTTP/1.1 {status} x\r\nContent-Length: 0\r\n\r\n");
+        stream.write_all(answer.as_bytes()).await.ok()?;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_receiver_never_takes_is_laid_aside_and_comes_back_on_request() {
+    let status = Arc::new(AtomicU16::new(500));
+    let (url, taken) = receiver(Arc::clone(&status)).await;
+    let statement = format!("CREATE FEED All AS RETURN ALL FEEDS DELIVER TO WEBHOOK \"{url}\"");
+    let house = House::new(DeliverySettings::default(), &statement).await;
+    house.see(&["one", "two"]);
+    let mut waits = 0;
+    while house.delivery().n_dead == 0 {
+        house.pass(Duration::from_secs(4000)).await;
+        waits += 1;
+        assert!(waits < 50, "{:?}", house.delivery());
+    }
+    let row = house.delivery();
+    assert_eq!((waits, row.position, row.n_waiting), (12, 1, 1), "{row:?}");
+    status.store(200, Ordering::SeqCst);
+    house.pass(Duration::from_secs(4000)).await;
+    assert!(taken.lock().unwrap()[0].contains("\"two\""), "the next goes on in its order");
+    let wish = Wish::Replay { name: "All".to_owned() };
+    carry_out(&house.engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
+    house.pass(Duration::ZERO).await;
+    let taken = taken.lock().unwrap().clone();
+    assert!(taken.len() == 2 && taken[1].contains("\"one\""), "{taken:?}");
+    assert_eq!(house.delivery().n_dead, 0);
+    house.engine.stop().await;
+}
+
+/// A mail server that takes everything; the text of each mail.
+async fn mail_server() -> (Mail, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let mail = Mail {
+        server: "127.0.0.1".to_owned(),
+        port: listener.local_addr().unwrap().port(),
+        security: MailSecurity::None,
+        user: None,
+        password: None,
+        from: "Tidings <tidings@example.org>".to_owned(),
+    };
+    let mails: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = Arc::clone(&mails);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let noted = Arc::clone(&noted);
+            tokio::spawn(async move { talk(stream, &noted).await });
+        }
+    });
+    (mail, mails)
+}
+
+async fn talk(stream: TcpStream, noted: &Mutex<Vec<String>>) -> Option<()> {
+    let mut stream = BufReader::new(stream);
+    stream.write_all(b"220 here\r\n").await.ok()?;
+    let mut text: Option<String> = None;
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).await.ok()? == 0 {
+            return None;
+        }
+        if let Some(mail) = &mut text {
+            if line == ".\r\n" {
+                noted.lock().unwrap().push(text.take()?);
+                stream.write_all(b"250 taken\r\n").await.ok()?;
+            } else {
+                mail.push_str(&line);
+            }
+            continue;
+        }
+        let answer: &[u8] = match line.get(..4).unwrap_or_default() {
+            "DATA" => {
+                text = Some(String::new());
+                b"354 go on\r\n"
+            }
+            "QUIT" => b"221 bye\r\n",
+            _ => b"250 ok\r\n",
+        };
+        stream.write_all(answer).await.ok()?;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_digest_comes_at_its_hour_with_all_that_came_since_the_last() {
+    let (mail, mails) = mail_server().await;
+    let delivery = DeliverySettings { mail: Some(mail), ..DeliverySettings::default() };
+    let statement = "CREATE FEED News AS RETURN ALL FEEDS \
+                     DELIVER TO EMAIL \"ann@example.org\" EVERY DAY AT \"07:30\"";
+    let house = House::new(delivery, statement).await;
+    house.see(&["one", "zwei & drei"]);
+    house.pass(Duration::ZERO).await;
+    assert_eq!(house.delivery().next_at.map(|at| at.to_string()).unwrap(), "2023-11-15T07:30:00Z");
+    house.see(&["four"]);
+    house.pass(Duration::from_secs(9 * 3600)).await;
+    assert!(mails.lock().unwrap().is_empty(), "it is not yet time");
+    house.pass(Duration::from_secs(3600)).await;
+    let sent = mails.lock().unwrap().clone();
+    let [text] = sent.as_slice() else { panic!("{sent:?}") };
+    for part in ["To: ann@example.org", "Subject: News: 3 new", "one\r\n", "zwei & drei", "four"] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    house.pass(Duration::from_secs(86_400)).await;
+    assert_eq!(mails.lock().unwrap().len(), 1, "nothing new, no mail");
+    assert_eq!(house.delivery().n_waiting, 0);
+    house.engine.stop().await;
+}
