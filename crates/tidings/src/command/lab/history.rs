@@ -103,7 +103,8 @@ pub fn blind_spots(feeds: &[OwnFeed]) -> String {
     format!(
         "It knows only what was seen: entries that came and went between two looks are not in it \
          ({n_misses} such gaps are suspected), and an entry whose date is no help is taken to have \
-         appeared midway between two looks. {n_undated} undated entries of first polls are left out."
+         appeared midway between two looks. {n_undated} undated entries of first polls are left \
+         out."
     )
 }
 
