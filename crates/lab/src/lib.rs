@@ -11,12 +11,14 @@
 //! - [`matching`]: the same number of polls for every policy.
 //! - [`budget`]: one strategy through one world, under a budget.
 //! - [`cycles`]: the world of the 2steps paper and its table.
+//! - [`report`]: pages, drawings and tables of all this.
 //! - [`stats`]: what a trace holds.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
 //! - [`Chance`]: the seeded source of chance.
 
 pub mod budget;
 mod chance;
+mod comparison;
 mod crew;
 pub mod cycles;
 mod delay;
@@ -25,6 +27,7 @@ pub mod matching;
 mod measure;
 mod phases;
 pub mod quality;
+pub mod report;
 mod run;
 mod sight;
 pub mod stats;
@@ -33,6 +36,7 @@ pub mod trace;
 mod world;
 
 pub use chance::Chance;
+pub use comparison::Comparison;
 pub use delay::{Delay, Quantiles};
 pub use measure::{Averages, Load};
 pub use phases::{PhaseError, Phases};

@@ -34,7 +34,7 @@ use polling::hints::HintReading;
 use polling::model::profile::{K, Profiles};
 use polling::{Bounds, Policy, PolicySpec};
 
-use crate::{Averages, Delay, Load, Phases, Quantiles, World, WorldFeed, crew};
+use crate::{Averages, Delay, Load, Phases, Quantiles, World, WorldFeed, crew, delay};
 use life::{Pages, Rule};
 pub use tally::Tally;
 
@@ -82,6 +82,8 @@ pub struct Run {
     /// The mean delay of entries, each counting as its feed's weight says.
     pub weighted_delay: Option<f64>,
     pub delays: Option<Quantiles>,
+    /// The delays in seconds that 1, 2, … 100 percent of the entries found do not exceed.
+    pub delay_curve: Vec<f64>,
     pub freshness: Option<f64>,
     pub age: Option<f64>,
     pub window_freshness: Option<f64>,
@@ -188,6 +190,7 @@ fn summary(
 ) -> Run {
     let mut total = Tally::default();
     per_feed.iter().flatten().for_each(|tally| total.add(tally));
+    let delay_curve = delay::curve(delays);
     let mean = |value: fn(&Tally) -> Option<f64>| {
         crate::measure::mean(per_feed.iter().flatten().filter_map(value))
     };
@@ -204,7 +207,8 @@ fn summary(
             recall: total.recall(),
         },
         weighted_delay: weighted_delay(world, &per_feed),
-        delays: Quantiles::of(delays),
+        delays: Quantiles::of(&delay_curve),
+        delay_curve,
         freshness: mean(Tally::freshness),
         age: mean(Tally::age),
         window_freshness: mean(Tally::window_freshness),

@@ -94,6 +94,9 @@ pub struct Run {
     /// Write every poll as `policy,feed,time`
     #[arg(long, value_name = "FILE")]
     pub polls_out: Option<PathBuf>,
+    /// Write a report: index.html, its figures as SVG and their numbers as CSV
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
     #[arg(long)]
     pub json: bool,
 }

@@ -5,6 +5,7 @@ mod budget;
 mod files;
 mod progress;
 mod quality;
+mod report;
 mod run;
 mod stats;
 mod synth;
