@@ -12,6 +12,7 @@
 //! - [`budget`]: one strategy through one world, under a budget.
 //! - [`cycles`]: the world of the 2steps paper and its table.
 //! - [`report`]: pages, drawings and tables of all this.
+//! - [`shapes`]: online estimation on days of known shape.
 //! - [`stats`]: what a trace holds.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
 //! - [`Chance`]: the seeded source of chance.
@@ -29,6 +30,7 @@ mod phases;
 pub mod quality;
 pub mod report;
 mod run;
+pub mod shapes;
 mod sight;
 pub mod stats;
 pub mod synth;
