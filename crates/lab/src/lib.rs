@@ -13,6 +13,7 @@
 //! - [`cycles`]: the world of the 2steps paper and its table.
 //! - [`report`]: pages, drawings and tables of all this.
 //! - [`shapes`]: online estimation on days of known shape.
+//! - [`experiment`]: definitions with an expectation.
 //! - [`stats`]: what a trace holds.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
 //! - [`Chance`]: the seeded source of chance.
@@ -24,6 +25,7 @@ mod crew;
 pub mod cycles;
 mod delay;
 mod exact;
+pub mod experiment;
 pub mod matching;
 mod measure;
 mod phases;

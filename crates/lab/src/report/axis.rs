@@ -48,6 +48,9 @@ const SECONDS: [f64; 14] = [
     31_536_000.0,
 ];
 
+/// Names nearer to each other than this share of the axis would overlap.
+const APART: f64 = 0.085;
+
 impl Scale {
     pub(super) fn over(axis: &Axis, values: impl Iterator<Item = f64>) -> Scale {
         let usable = values.filter(|v| v.is_finite() && (!axis.log || *v > 0.0));
@@ -82,8 +85,16 @@ impl Scale {
             (Unit::Seconds, false) => even(self.low, self.high, seconds_step),
             (Unit::Plain, false) => even(self.low, self.high, plain_step),
         };
-        let within = named.into_iter().filter(|v| (self.low..=self.high).contains(v));
-        within.map(|v| (v, name(v, self.unit))).collect()
+        let mut ticks: Vec<(f64, String)> = Vec::new();
+        let mut last = f64::NEG_INFINITY;
+        for value in named.into_iter().filter(|v| (self.low..=self.high).contains(v)) {
+            let Some(place) = self.place(value).filter(|place| place - last >= APART) else {
+                continue;
+            };
+            last = place;
+            ticks.push((value, name(value, self.unit)));
+        }
+        ticks
     }
 }
 

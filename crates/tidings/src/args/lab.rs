@@ -29,6 +29,8 @@ pub enum Lab {
         #[arg(long)]
         json: bool,
     },
+    /// Perform a definition and judge its expectation (exit status 1 if it fails)
+    Experiment(Experiment),
     /// Write a synthetic population after the published distributions as a trace
     Synth(Synth),
 }
@@ -172,6 +174,15 @@ pub struct Quality {
     pub baseline: Option<String>,
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Experiment {
+    /// A definition (TOML)
+    pub file: PathBuf,
+    /// Where the record goes [default: records/DATE/NAME beside the definitions]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 //! results printed.
 
 mod budget;
+mod experiment;
 mod files;
 mod progress;
 mod quality;
@@ -22,6 +23,7 @@ pub fn run(command: Lab) -> Result<(), Failure> {
         Lab::Table(Table::TwoSteps { seeds, json }) => table::two_steps(seeds, json),
         Lab::Quality(args) => quality::run(&args),
         Lab::Stats { traces, json } => stats::run(&traces, json),
+        Lab::Experiment(args) => experiment::run(&args),
         Lab::Synth(args) => synth::run(&args),
     }
 }
