@@ -31,10 +31,11 @@ lint:
 	cargo run -q -p xtask -- tidy
 
 # Cold load, unchanged reload and memory beside newsboat and reader on one local nginx.
-# `make bench WRITE=--write` also writes docs/notes/benchmarks.md.
+# `make bench WRITE=--write` also writes docs/notes/benchmarks.md. Then simulated polls per second.
 bench:
 	cargo build --release --bin tidings
 	cargo run --release -p xtask -- bench $(WRITE)
+	cargo run --release -p lab --example polls_per_second
 
 # Kill -9 at random moments, SOAK_ROUNDS times; ten rounds of the same are part of `test`.
 soak:

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::axis::{Scale, name};
 use super::{Axis, STYLE, colour, dash, escaped};
 
-const WIDTH: f64 = 760.0;
+const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 74.0;
-const RIGHT: f64 = 190.0;
+const RIGHT: f64 = 220.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 52.0;
 /// Legends of more series than this would leave the drawing.
