@@ -38,10 +38,13 @@ pub(crate) fn escaped(text: &str) -> String {
 /// can tell apart (after Okabe and Ito), lighter on dark ground.
 pub(crate) const STYLE: &str = "<style>\
 svg.fig{--ink:#1f2328;--soft:#6b7280;--line:#d8dee4;--ground:#fff;\
---s0:#0072b2;--s1:#d55e00;--s2:#009e73;--s3:#cc79a7;--s4:#b8860b;--s5:#56b4e9;--s6:#7f4fc9;--s7:#555;\
+--s0:#0072b2;--s1:#d55e00;--s2:#009e73;--s3:#cc79a7;--s4:#b8860b;--s5:#56b4e9;\
+--s6:#7f4fc9;--s7:#555;\
 font:12px system-ui,sans-serif;background:var(--ground)}\
-@media(prefers-color-scheme:dark){svg.fig{--ink:#e6edf3;--soft:#9aa4af;--line:#30363d;--ground:#0d1117;\
---s0:#4aa8e0;--s1:#f08a4b;--s2:#3cc99b;--s3:#e3a3c8;--s4:#e0b040;--s5:#8fd0f5;--s6:#b08cf0;--s7:#aaa}}\
+@media(prefers-color-scheme:dark){svg.fig{--ink:#e6edf3;--soft:#9aa4af;\
+--line:#30363d;--ground:#0d1117;\
+--s0:#4aa8e0;--s1:#f08a4b;--s2:#3cc99b;--s3:#e3a3c8;--s4:#e0b040;--s5:#8fd0f5;\
+--s6:#b08cf0;--s7:#aaa}}\
 svg.fig text{fill:var(--ink)}svg.fig .soft{fill:var(--soft)}\
 svg.fig .grid{stroke:var(--line);stroke-width:1}svg.fig .axis{stroke:var(--soft);stroke-width:1}\
 </style>";

@@ -20,7 +20,8 @@
 //! let feeds = vec![WorldFeed::new("hourly", times)];
 //! let world = World { feeds, window: 20, domains: vec![vec![0]] };
 //! let phases = Phases::over(&world, Some(start), 24 * hour, 23 * hour, false).unwrap();
-//! let run = lab::run(&world, &"mavsync".parse().unwrap(), &Setting::new(phases), &Progress::default());
+//! let (spec, setting) = ("mavsync".parse().unwrap(), Setting::new(phases));
+//! let run = lab::run(&world, &spec, &setting, &Progress::default());
 //! assert_eq!((run.total.found, run.total.missed, run.total.delay_ms), (23, 0, 0));
 //! ```
 

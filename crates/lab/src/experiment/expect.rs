@@ -65,7 +65,8 @@ impl TryFrom<String> for Expectation {
     fn try_from(text: String) -> Result<Expectation, String> {
         let refuse = || {
             format!(
-                "`{text}` is no expectation; write `mavsync entries.delay < 0.5 * fix:1d entries.delay`"
+                "`{text}` is no expectation; write it as \
+                 `mavsync entries.delay < 0.5 * fix:1d entries.delay`"
             )
         };
         let words: Vec<&str> = text.split_whitespace().collect();

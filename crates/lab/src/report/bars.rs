@@ -22,7 +22,8 @@ pub fn bars(values: &[(String, f64)]) -> String {
         let height = value / most * (FLOOR - 10.0);
         let _ = write!(
             svg,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" fill=\"var(--s0)\">\
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" \
+             fill=\"var(--s0)\">\
              <title>{}: {value:.3}</title></rect>\
              <text class=\"soft\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             x + 2.0,

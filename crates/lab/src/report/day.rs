@@ -34,7 +34,8 @@ pub fn day(from: Time, entries: &Lane, policies: &[Lane]) -> String {
         let _ = write!(
             svg,
             "<line class=\"grid\" x1=\"{x:.1}\" y1=\"{TOP}\" x2=\"{x:.1}\" y2=\"{floor:.1}\"/>\
-             <text class=\"soft\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{hour} h</text>",
+             <text class=\"soft\" x=\"{x:.1}\" y=\"{:.1}\" \
+             text-anchor=\"{anchor}\">{hour} h</text>",
             floor + 18.0
         );
     }
@@ -63,7 +64,8 @@ pub fn day(from: Time, entries: &Lane, policies: &[Lane]) -> String {
                 ),
                 _ => write!(
                     svg,
-                    "<line x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{x:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" \
+                    "<line x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{x:.1}\" y2=\"{:.1}\" \
+                     stroke=\"{colour}\" \
                      stroke-width=\"2\"><title>{moment}</title></line>",
                     y - 10.0,
                     y + 10.0,

@@ -48,7 +48,8 @@ pub struct Figure {
 
 const CSS: &str = "\
 :root{--ink:#1f2328;--soft:#57606a;--line:#d8dee4;--ground:#fff;--panel:#f6f8fa;--good:#0a6640}\
-@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9aa4af;--line:#30363d;--ground:#0d1117;\
+@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9aa4af;\
+--line:#30363d;--ground:#0d1117;\
 --panel:#161b22;--good:#56d364}}\
 *{box-sizing:border-box}\
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,sans-serif}\
@@ -60,12 +61,15 @@ p{max-width:46rem}\
 font-variant-numeric:tabular-nums;white-space:nowrap}\
 th,td{padding:.35rem .8rem;border-bottom:1px solid var(--line);text-align:right}\
 th:first-child,td:first-child{text-align:left}th{color:var(--soft);font-weight:600}\
-td.best{color:var(--good);font-weight:700}td.best::after{content:\" ●\";font-size:.6em;vertical-align:middle}\
+td.best{color:var(--good);font-weight:700}td.best::after{content:\" ●\";\
+font-size:.6em;vertical-align:middle}\
 tbody tr:hover{background:var(--panel)}\
 figure{margin:1.25rem 0;padding:1rem;border:1px solid var(--line);border-radius:10px}\
-figure svg{width:100%;height:auto;display:block}figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}\
+figure svg{width:100%;height:auto;display:block}\
+figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}\
 pre{background:var(--panel);padding:.9rem 1rem;border-radius:8px;overflow-x:auto;font-size:.85rem}\
-footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:1rem;color:var(--soft);font-size:.9rem}";
+footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:1rem;\
+color:var(--soft);font-size:.9rem}";
 
 impl Page {
     pub fn html(&self) -> String {

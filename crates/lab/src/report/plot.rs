@@ -39,7 +39,8 @@ impl Plot {
         let x = Scale::over(&self.x, all().map(|p| p.0));
         let y = Scale::over(&self.y, all().map(|p| p.1));
         let mut svg = format!(
-            "<svg class=\"fig\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+            "<svg class=\"fig\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \
+             {WIDTH} {HEIGHT}\" \
              role=\"img\">{STYLE}"
         );
         self.frame(&mut svg, &x, &y);
@@ -69,7 +70,8 @@ impl Plot {
             let _ = write!(
                 svg,
                 "<line class=\"grid\" x1=\"{at:.1}\" y1=\"{TOP}\" x2=\"{at:.1}\" y2=\"{bottom}\"/>\
-                 <text class=\"soft\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{name}</text>",
+                 <text class=\"soft\" x=\"{at:.1}\" y=\"{:.1}\" \
+                 text-anchor=\"middle\">{name}</text>",
                 bottom + 18.0
             );
         }
@@ -112,7 +114,8 @@ impl Plot {
                 placed.iter().map(|(px, py)| format!("{px:.1},{py:.1}")).collect();
             let _ = write!(
                 svg,
-                "<polyline fill=\"none\" stroke=\"{stroke}\" stroke-width=\"2\"{dashes} points=\"{}\"/>",
+                "<polyline fill=\"none\" stroke=\"{stroke}\" \
+                 stroke-width=\"2\"{dashes} points=\"{}\"/>",
                 path.join(" ")
             );
         }

@@ -45,13 +45,14 @@ pub fn command_line() -> String {
 /// What no trace tells; `experiments/BIAS.md` says more.
 pub fn limits() -> Vec<String> {
     [
-        "Traces stand in for feeds: what was published is known, what the server would have answered \
-         at that moment is not.",
-        "Unless the trace has a column visible, an entry is taken to appear at its claimed time; real \
-         feeds are often later.",
+        "Traces stand in for feeds: what was published is known, what the server would have \
+         answered at that moment is not.",
+        "Unless the trace has a column visible, an entry is taken to appear at its claimed time; \
+         real feeds are often later.",
         "No request fails here, no site slows down, no answer comes late.",
         "An average over feeds is led by slow feeds, an average over entries by a few busy ones.",
-        "Trained policies know the whole history before the test, which live they would have had to see.",
+        "Trained policies know the whole history before the test, which live they would \
+         have had to see.",
     ]
     .map(str::to_owned)
     .to_vec()
