@@ -8,6 +8,7 @@ mod examples;
 mod matched;
 mod quality;
 mod runs;
+mod shapes;
 mod synth;
 mod table_two;
 mod traces;

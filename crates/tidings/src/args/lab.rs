@@ -29,6 +29,8 @@ pub enum Lab {
         #[arg(long)]
         json: bool,
     },
+    /// Perform a definition and judge its expectation (exit status 1 if it fails)
+    Experiment(Experiment),
     /// Write a synthetic population after the published distributions as a trace
     Synth(Synth),
     /// Write the instance's own recorded history as a trace
@@ -115,6 +117,9 @@ pub struct Run {
     /// Write every poll as `policy,feed,time`
     #[arg(long, value_name = "FILE")]
     pub polls_out: Option<PathBuf>,
+    /// Write a report: index.html, its figures as SVG and their numbers as CSV
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
     #[arg(long)]
     pub json: bool,
 }
@@ -190,6 +195,15 @@ pub struct Quality {
     pub baseline: Option<String>,
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Experiment {
+    /// A definition (TOML)
+    pub file: PathBuf,
+    /// Where the record goes [default: records/DATE/NAME beside the definitions]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

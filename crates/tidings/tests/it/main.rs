@@ -14,6 +14,7 @@ mod calls;
 mod disk;
 mod faulty;
 mod guard;
+mod lab;
 mod moves;
 mod outage;
 mod page;
