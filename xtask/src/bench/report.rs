@@ -27,8 +27,8 @@ pub fn preface() -> String {
     format!(
         "# Benchmarks\n\nWritten by `make bench WRITE=--write`; do not edit. All programs load \
          from the same nginx on loopback in the same run: RSS 2.0, 10 items, 3.9 KB a feed, ETag \
-         and Last-Modified, kept alive. {cores} cores, load {load} at the start. Processor seconds are \
-         the dependable figure; wall time is what this machine gave.\n\
+         and Last-Modified, kept alive. {cores} cores, load {load} at the start. Processor \
+         seconds are the dependable figure; wall time is what this machine gave.\n\
          newsboat sends validators from its third reload on, so its third is the one shown.\n"
     )
 }

@@ -20,7 +20,7 @@ pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result
         HintsWord::Lower => HintReading::LowerBound,
         HintsWord::Exact => HintReading::Exact,
     };
-    let setting = Setting { phases, bounds, hints, zone_secs: 0, threads: part.threads };
+    let setting = Setting { bounds, hints, threads: part.threads, ..Setting::new(phases) };
     let runs = runs(part.world, given, &setting)?;
     let [delay, polls_per_entry, recall] = given.weights;
     let [feeds, entries] = given.mode_weights;
