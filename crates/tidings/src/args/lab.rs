@@ -9,7 +9,7 @@ use lab::budget::Allowance;
 use lab::quality::{ModeWeights, Weights};
 use polling::budget::{Estimator, Strategy};
 
-use super::duration;
+use super::{Place, duration};
 
 #[derive(Debug, Subcommand)]
 pub enum Lab {
@@ -31,6 +31,10 @@ pub enum Lab {
     },
     /// Perform a definition and judge its expectation (exit status 1 if it fails)
     Experiment(Experiment),
+    /// Write this instance's own history as a trace
+    ExportTrace(ExportTrace),
+    /// Other policies and budgets on the own feeds' history, in words
+    WhatIf(WhatIf),
     /// Write a synthetic population after the published distributions as a trace
     Synth(Synth),
 }
@@ -183,6 +187,26 @@ pub struct Experiment {
     /// Where the record goes [default: records/DATE/NAME beside the definitions]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportTrace {
+    /// Where the trace goes; `.gz` is gzip, `-` standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Debug, Args)]
+pub struct WhatIf {
+    /// Also try strategies that spend this many polls, e.g. `1000/1h`
+    #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
+    pub budget: Option<Allowance>,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
 }
 
 #[derive(Debug, Args)]

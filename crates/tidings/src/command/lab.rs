@@ -4,6 +4,7 @@
 mod budget;
 mod experiment;
 mod files;
+mod history;
 mod progress;
 mod quality;
 mod report;
@@ -24,6 +25,8 @@ pub fn run(command: Lab) -> Result<(), Failure> {
         Lab::Quality(args) => quality::run(&args),
         Lab::Stats { traces, json } => stats::run(&traces, json),
         Lab::Experiment(args) => experiment::run(&args),
+        Lab::ExportTrace(args) => history::export(&args),
+        Lab::WhatIf(args) => history::what_if_here(&args),
         Lab::Synth(args) => synth::run(&args),
     }
 }
