@@ -163,3 +163,15 @@ fn an_experiment_is_judged_by_its_expectation() {
     let wrong = file(&instance, "wrong.toml", &definition("fix:3h is good"));
     instance.run(&["lab", "experiment", &wrong, "--out", &shown]).says(2, &["wrong.toml:4:"]);
 }
+
+#[test]
+fn the_own_history_is_exported_and_a_short_one_answers_no_what_if() {
+    let instance = Instance::new();
+    instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
+    let data = instance.data.display().to_string();
+    let out = instance.home.path().join("own.csv").display().to_string();
+    instance.run(&["lab", "export-trace", "--data", &data, "--out", &out]).ok();
+    let header = "feed,published,window,ttl,domain,weight,title\n";
+    assert_eq!(fs::read_to_string(&out).unwrap(), header);
+    instance.run(&["lab", "what-if", "--data", &data]).says(1, &["no entry", "tidings run"]);
+}

@@ -1,4 +1,5 @@
-//! An instance's own history as a world: `lab export-trace` writes it down, `lab what-if` replays it.
+//! An instance's own history as a world: `lab export-trace` writes it down, `lab what-if` replays
+//! it.
 //!
 //! What it cannot know: entries that were missed, and when an entry really appeared; its repaired
 //! date stands for that.
