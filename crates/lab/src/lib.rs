@@ -39,6 +39,7 @@ mod sight;
 pub mod stats;
 pub mod synth;
 pub mod trace;
+mod what_if;
 mod world;
 
 pub use chance::Chance;
@@ -48,4 +49,5 @@ pub use measure::{Averages, Load};
 pub use phases::{PhaseError, Phases};
 pub use run::{Progress, Run, Setting, Tally, run, run_and_tell};
 pub use sight::Sight;
+pub use what_if::{Alternative, WhatIf, what_if};
 pub use world::{EntryRow, World, WorldBuilder, WorldFeed};

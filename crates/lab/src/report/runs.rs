@@ -1,6 +1,7 @@
 //! The report on a comparison of policies: tables, trade-off, delays, a day, the hours.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use feed::Time;
 use polling::PolicySpec;
@@ -83,9 +84,15 @@ impl Compared<'_> {
         else {
             return Vec::new();
         };
+        let until = *from + Duration::from_secs(86_400);
+        let within_day = |lane: Lane| {
+            let moments = lane.moments.into_iter().filter(|t| (*from..=until).contains(t));
+            Lane { moments: moments.collect(), name: lane.name }
+        };
         let entries = Lane { name: "entries".to_owned(), moments: feed.visible().to_vec() };
-        let lanes: Vec<Lane> =
-            self.comparison.runs.iter().filter_map(|run| self.lane(feed, run)).collect();
+        let entries = within_day(entries);
+        let lanes = self.comparison.runs.iter().filter_map(|run| self.lane(feed, run));
+        let lanes: Vec<Lane> = lanes.map(within_day).collect();
         let svg = day(*from, &entries, &lanes);
         let caption = format!(
             "{} on {}: entries above, each policy's polls below.",

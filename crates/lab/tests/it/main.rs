@@ -6,6 +6,7 @@
 mod budget;
 mod examples;
 mod matched;
+mod parity;
 mod quality;
 mod runs;
 mod shapes;

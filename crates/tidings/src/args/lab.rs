@@ -31,29 +31,12 @@ pub enum Lab {
     },
     /// Perform a definition and judge its expectation (exit status 1 if it fails)
     Experiment(Experiment),
+    /// Write this instance's own history as a trace
+    ExportTrace(ExportTrace),
+    /// Other policies and budgets on the own feeds' history, in words
+    WhatIf(WhatIf),
     /// Write a synthetic population after the published distributions as a trace
     Synth(Synth),
-    /// Write the instance's own recorded history as a trace
-    ExportTrace {
-        /// A file; `.gz` is gzip, `-` standard output
-        #[arg(long, value_name = "FILE")]
-        out: PathBuf,
-        #[command(flatten)]
-        place: Place,
-    },
-    /// What other policies and budgets would have brought on the own feeds
-    WhatIf(WhatIf),
-}
-
-#[derive(Debug, Args)]
-pub struct WhatIf {
-    /// As many polls as this budget allows, instead of as many as now
-    #[arg(long, value_name = "N/DURATION")]
-    pub budget: Option<polling::budget::Budget>,
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub place: Place,
 }
 
 #[derive(Debug, Args)]
@@ -204,6 +187,26 @@ pub struct Experiment {
     /// Where the record goes [default: records/DATE/NAME beside the definitions]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportTrace {
+    /// Where the trace goes; `.gz` is gzip, `-` standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Debug, Args)]
+pub struct WhatIf {
+    /// Also try strategies that spend this many polls, e.g. `1000/1h`
+    #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
+    pub budget: Option<Allowance>,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
 }
 
 #[derive(Debug, Args)]

@@ -28,7 +28,7 @@ pub fn run(command: Lab) -> Result<(), Failure> {
         Lab::Stats { traces, json } => stats::run(&traces, json),
         Lab::Experiment(args) => experiment::run(&args),
         Lab::Synth(args) => synth::run(&args),
-        Lab::ExportTrace { out, place } => export_trace::run(&out, &place),
+        Lab::ExportTrace(args) => export_trace::run(&args),
         Lab::WhatIf(args) => what_if::run(&args),
     }
 }

@@ -4,7 +4,9 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::documents::rss;
 use crate::program::Instance;
+use crate::publisher::Publisher;
 
 /// Figure 4.8 of the source as a trace: hours of 2011-07-16, UTC.
 const FIGURE_4_8: &str = "feed,published\n\
@@ -162,4 +164,34 @@ fn an_experiment_is_judged_by_its_expectation() {
     instance.run(&["lab", "experiment", &fails, "--out", &shown]).says(1, &[]);
     let wrong = file(&instance, "wrong.toml", &definition("fix:3h is good"));
     instance.run(&["lab", "experiment", &wrong, "--out", &shown]).says(2, &["wrong.toml:4:"]);
+}
+
+#[test]
+fn the_own_history_is_exported_and_a_short_one_answers_no_what_if() {
+    let instance = Instance::new();
+    instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
+    let data = instance.data.display().to_string();
+    let out = instance.home.path().join("own.csv").display().to_string();
+    let export = ["lab", "export-trace", "--data", &data, "--out", &out];
+    instance.run(&export).says(1, &["nothing was recorded", "tidings run"]);
+    instance.run(&["lab", "what-if", "--data", &data]).says(1, &["no entry", "tidings run"]);
+}
+
+#[test]
+fn the_own_history_comes_back_as_a_trace() {
+    let publisher = Publisher::start(1);
+    publisher.set("/f", rss("f", 3));
+    let instance = Instance::new();
+    let url = publisher.url("/f");
+    instance.run(&["feed", "add", &url, "--no-poll"]).ok();
+    instance.poll(&url);
+    publisher.set("/f", rss("f", 5));
+    instance.poll(&url);
+    let data = instance.data.display().to_string();
+    let out = instance.home.path().join("own.csv.gz").display().to_string();
+    let told = instance.run(&["lab", "export-trace", "--data", &data, "--out", &out]).ok();
+    assert!(told.stderr.contains("5 entries of 1 feeds"), "{}", told.stderr);
+    let stats = instance.run(&["lab", "stats", "--trace", &out, "--json"]).ok().json();
+    assert_eq!(stats["entries"], 5, "{stats}");
+    instance.run(&["lab", "what-if", "--data", &data]).says(1, &["shorter than a day"]);
 }
