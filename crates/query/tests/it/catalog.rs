@@ -27,7 +27,8 @@ fn check(file: &str, expect: &[&str]) {
 fn files_that_fit_are_taken() {
     let mut catalog = catalog(KNOWN);
     let file = "CREATE FEED b AS RETURN FEED a; CREATE FEED a AS RETURN FEED Cloud;
-        CREATE OR REPLACE FEED Ash AS RETURN ALL FEEDS; DROP FEED IF EXISTS none; DROP FEED Volcano";
+        CREATE OR REPLACE FEED Ash AS RETURN ALL FEEDS;
+        DROP FEED IF EXISTS none; DROP FEED Volcano";
     let statements = query::parse(file).unwrap();
     let before = catalog.clone();
     let effects = [

@@ -68,7 +68,11 @@ fn unindexed(statement: &str) -> query::Query {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn together_as_alone(
@@ -100,7 +104,8 @@ proptest! {
             if let Some(statement) = statements.get(gone) {
                 together.remove(QueryId(gone as u32));
                 together.matches(&entry, &mut rooms.0, &mut rooms.1);
-                together.insert(QueryId(gone as u32), &format!("q{gone}"), &created(statement).query);
+                let again = created(statement).query;
+                together.insert(QueryId(gone as u32), &format!("q{gone}"), &again);
             }
         }
         for n in 0..statements.len() {
