@@ -1,13 +1,13 @@
 //! Queries over queries: who reads whom, and how deep, so that each is asked after those it reads.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::Matcher;
 use crate::hash::hash;
 use crate::limits::CHAIN_MAX;
 
 /// Names of queries and the plans that read them.
-pub(super) type Readers = HashMap<Box<str>, Vec<u32>>;
+pub(super) type Readers = BTreeMap<Box<str>, Vec<u32>>;
 
 impl Matcher {
     /// Makes a new plan known to those it reads and to those that read it.

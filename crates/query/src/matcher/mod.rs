@@ -17,7 +17,7 @@ mod reading;
 mod run;
 mod table;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::ast::{Query, Source};
@@ -65,7 +65,7 @@ pub struct Matcher {
     readers: Readers,
     names: Table,
     /// How many queries read each feed or tag by name, and how many read all feeds.
-    sources: HashMap<TermId, u32>,
+    sources: BTreeMap<TermId, u32>,
     n_reading_all: u32,
     /// How many entries were counted for the frequency of words.
     n_sampled: u32,

@@ -61,10 +61,8 @@ fn names_must_exist_and_be_free() {
     check("DROP FEED Clod", &["1:11: there is no query named `Clod`; did you mean `Cloud`?"]);
     check(
         "CREATE FEED x AS RETURN ALL FEEDS;\nCREATE FEED x AS RETURN ALL FEEDS",
-        &[
-            "2:13: a query named `x` exists already; write CREATE OR REPLACE FEED, or choose another \
-         name",
-        ],
+        &["2:13: a query named `x` exists already; write CREATE OR REPLACE FEED, or choose \
+             another name"],
     );
 }
 
