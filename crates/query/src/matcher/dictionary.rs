@@ -234,6 +234,12 @@ impl Dictionary {
         self.terms.iter_mut().for_each(|term| term.n_seen /= 2);
     }
 
+    /// How many words there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.terms.len() - self.free.len()
+    }
+
     /// One more than the largest number of a word.
     pub(crate) fn bound(&self) -> usize {
         self.terms.len()

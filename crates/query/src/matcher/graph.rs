@@ -110,6 +110,12 @@ impl Graph {
         self.n_readers[field] > 0
     }
 
+    /// How many nodes there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     pub(crate) fn bound(&self) -> usize {
         self.slots.len()
     }

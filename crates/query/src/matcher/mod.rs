@@ -230,3 +230,41 @@ impl Matcher {
 
 /// So many entries are counted before old ones begin to fade.
 const SAMPLES_MAX: u32 = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ast::Statement;
+
+    const FILE: &str = r#"
+        CREATE FEED a AS RETURN ALL FEEDS WHERE ITEM CONTAINS "x" AND "y" AND "x" AND ("y" AND "z");
+        CREATE FEED b AS RETURN ALL FEEDS WHERE ITEM CONTAINS "y" AND "x" AND "z";
+        CREATE FEED c AS RETURN TAG "t" | FEED a JOIN "https://e.org/" ON LINK
+            WHERE TITLE CONTAINS "火山灰" OR "pp*" NEAR "q r" OR "火山灰" AND NOT AUTHOR = "m"
+            WINDOW 1 DAY;
+        CREATE FEED d AS RETURN FEED c WHERE TITLE MATCHES /x/ OR PUBLISHED > "2011";
+        CREATE FEED e AS RETURN ALL FEEDS"#;
+
+    #[test]
+    fn equal_conditions_are_one_and_nothing_stays_behind() {
+        let mut matcher = Matcher::new();
+        for (n, statement) in crate::parse(FILE).unwrap().iter().enumerate() {
+            let Statement::Create(create) = statement else { panic!("{statement}") };
+            // Each comes twice: the second takes the place of the first.
+            for _ in 0..2 {
+                matcher.insert(QueryId(n as u32), &create.name.text, &create.query);
+            }
+            if n == 1 {
+                assert_eq!(matcher.graph.len(), 4, "three words and one condition");
+                assert_eq!(matcher.dictionary.len(), 3);
+            }
+        }
+        assert_eq!((matcher.len(), matcher.always.len()), (5, 1));
+        for n in [1, 3, 0, 2, 4] {
+            assert!(matcher.remove(QueryId(n)));
+        }
+        assert_eq!((matcher.graph.len(), matcher.dictionary.len()), (0, 0));
+        assert!(matcher.always.is_empty() && matcher.sources.is_empty());
+        assert!(matcher.readers.is_empty() && matcher.is_empty());
+    }
+}
