@@ -1,21 +1,22 @@
 //! What matching costs: entries a second on one core, bytes a query, the time to add one more, and
 //! how an Aho–Corasick scan does on the same queries and entries.
 //!
-//! `cargo run --release -p query --example matching [QUERIES…]`
+//! `cargo run --release -p query --example matching [QUERIES…] [FOLDER]`
 //!
-//! The words are made up of syllables of real alphabets, with capitals, accents and the frequencies
-//! of a real text (Zipf); an entry has 1.5 KB. Figures are per core second. The scan is given its
+//! Words and entries are those of the documents in a folder, or made up of syllables of real
+//! alphabets, with capitals, accents and the frequencies of a text (Zipf); an entry has 1.5 KB. Figures are per core second. The scan is given its
 //! text folded already, and both must find the same: the count is a test, not decoration.
 
 mod scan;
 mod words;
 
 use std::hint::black_box;
+use std::path::Path;
 
 use feed::{EntryId, FeedId, Time};
 use query::{Entry, Matcher, QueryId, Scratch, Statement, States};
 
-use words::{Chance, entry_text, statement, vocabulary};
+use words::{Chance, entry_text, from_folder, statement, vocabulary};
 
 const ENTRIES: usize = 4000;
 /// Enough that every table grows once on the way.
@@ -60,10 +61,16 @@ fn per_second(n: usize, ns: u64) -> f64 {
     n as f64 * 1e9 / ns.max(1) as f64
 }
 
-fn measure(n: usize) {
+fn measure(n: usize, folder: Option<&Path>) {
     let mut chance = Chance(0x2545_f491_4f6c_dd1d);
-    let words = vocabulary(&mut chance);
-    let texts: Vec<String> = (0..ENTRIES).map(|_| entry_text(&words, &mut chance)).collect();
+    let (words, texts) = match folder {
+        Some(folder) => from_folder(folder, ENTRIES),
+        None => {
+            let words = vocabulary(&mut chance);
+            let texts = (0..ENTRIES).map(|_| entry_text(&words, &mut chance)).collect();
+            (words, texts)
+        }
+    };
     let statements: Vec<String> =
         (0..n + ADDED).map(|i| statement(i, &words, &mut chance)).collect();
 
@@ -131,7 +138,10 @@ fn adding(creates: &[query::Create], statements: &[String]) {
 }
 
 fn main() {
-    let asked: Vec<usize> = std::env::args().skip(1).filter_map(|n| n.parse().ok()).collect();
+    let (numbers, folders): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument.parse::<usize>().is_ok());
+    let asked: Vec<usize> = numbers.iter().filter_map(|n| n.parse().ok()).collect();
     let asked = if asked.is_empty() { vec![10_000, 100_000] } else { asked };
-    asked.into_iter().for_each(measure);
+    let folder = folders.first().map(Path::new);
+    asked.into_iter().for_each(|n| measure(n, folder));
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use query::{Matcher, Scratch, States};
+use query::{Condition, Matcher, Scratch, Statement, States, Test};
 
-use crate::{entry, parsed, per_second, spent_ns};
+use crate::{entry, per_second, spent_ns};
 
 /// The scan is slow; a part of the entries tells its speed.
 const SCANNED: usize = 500;
@@ -76,18 +76,20 @@ pub fn scan(n: usize, statements: &[String], texts: &[String], matcher: &Matcher
     );
 }
 
-/// Folded words with single spaces, by way of a phrase: the library's own folding.
+/// Folded words with single spaces, by way of phrases: the library's own folding.
 fn folded(text: &str) -> String {
-    let text = text.replace("<p>", " ").replace("</p>", " ");
+    let text = text.replace("<p>", " ").replace("</p>", " ").replace(['"', '\\', '*'], " ");
     let mut out = String::new();
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        let create =
-            parsed(&format!("CREATE FEED f AS RETURN ALL FEEDS WHERE ITEM CONTAINS \"{word}\""));
-        if let Some(query::Condition::Test(query::Test::Contains { phrase, .. })) =
-            create.query.condition
-        {
-            out.push_str(&phrase.words()[0].letters);
-            out.push(' ');
+    for piece in text.split_whitespace() {
+        let statement =
+            format!("CREATE FEED f AS RETURN ALL FEEDS WHERE ITEM CONTAINS \"{piece}\"");
+        let Ok(mut statements) = query::parse(&statement) else { continue };
+        let Some(Statement::Create(create)) = statements.pop() else { continue };
+        if let Some(Condition::Test(Test::Contains { phrase, .. })) = create.query.condition {
+            for word in phrase.words() {
+                out.push_str(&word.letters);
+                out.push(' ');
+            }
         }
     }
     out.trim_end().to_owned()

@@ -1,6 +1,8 @@
-//! Made-up words of real alphabets, and entries and queries made of them. The same in every run.
+//! Words, and entries and queries made of them: made up of the syllables of real alphabets, or the
+//! texts of a folder. The same in every run.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 const WORDS: usize = 60_000;
 const ENTRY_BYTES: usize = 1500;
@@ -105,7 +107,7 @@ pub fn entry_text(words: &[Vec<String>], chance: &mut Chance) -> String {
 
 /// Three words, of which one is rarely among the most common.
 pub fn statement(n: usize, words: &[Vec<String>], chance: &mut Chance) -> String {
-    let words = &words[language(chance)];
+    let words = &words[language(chance) % words.len()];
     let mut word = || {
         let common = 20;
         &words[common + chance.rank(words.len() - common)]
@@ -114,4 +116,52 @@ pub fn statement(n: usize, words: &[Vec<String>], chance: &mut Chance) -> String
     format!(
         "CREATE FEED q{n} AS RETURN ALL FEEDS WHERE ITEM CONTAINS \"{a}\" AND \"{b}\" AND \"{c}\""
     )
+}
+
+/// Texts of a folder instead: its words, common ones first, and passages of the size of an entry.
+pub fn from_folder(folder: &Path, n_entries: usize) -> (Vec<Vec<String>>, Vec<String>) {
+    const BYTES_MAX: usize = 64 << 20;
+    let mut folders: Vec<PathBuf> = vec![folder.to_path_buf()];
+    let mut text = String::new();
+    while let Some(folder) = folders.pop() {
+        let list = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = list.map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths {
+            if path.is_dir() {
+                folders.push(path);
+            } else if text.len() < BYTES_MAX
+                && let Ok(file) = std::fs::read_to_string(path)
+            {
+                without_tags(&file, &mut text);
+            }
+        }
+    }
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| word.len() > 1) {
+        *counts.entry(word).or_insert(0) += 1;
+    }
+    let mut words: Vec<(&str, usize)> =
+        counts.into_iter().filter(|(word, _)| word.len() <= 40).collect();
+    words.sort_by_key(|(word, n)| (std::cmp::Reverse(*n), *word));
+    let words = words.into_iter().map(|(word, _)| word.to_owned()).collect();
+    let step = (text.len() / n_entries.max(1)).max(1);
+    let passage = |at: usize| {
+        let start = text.floor_char_boundary(at);
+        let end = text.floor_char_boundary((start + ENTRY_BYTES).min(text.len()));
+        text[start..end].to_owned()
+    };
+    (vec![words], (0..n_entries).map(|i| passage(i * step)).collect())
+}
+
+/// Appends a document's text; runs of white space become one.
+fn without_tags(document: &str, text: &mut String) {
+    let markup = document.replace("&lt;", "<").replace("&gt;", ">");
+    for piece in markup.split('<') {
+        let piece = piece.split_once('>').map_or(piece, |(_, text)| text);
+        for word in piece.split_whitespace() {
+            text.push_str(word);
+            text.push(' ');
+        }
+    }
 }
