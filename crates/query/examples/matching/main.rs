@@ -4,8 +4,9 @@
 //! `cargo run --release -p query --example matching [QUERIES…] [FOLDER]`
 //!
 //! Words and entries are those of the documents in a folder, or made up of syllables of real
-//! alphabets, with capitals, accents and the frequencies of a text (Zipf); an entry has 1.5 KB. Figures are per core second. The scan is given its
-//! text folded already, and both must find the same: the count is a test, not decoration.
+//! alphabets, with capitals, accents and the frequencies of a text (Zipf); an entry has 1.5 KB.
+//! Figures are per core second. The scan is given its text folded already, and both must find the
+//! same: the count is a test, not decoration.
 
 mod scan;
 mod words;
