@@ -1,8 +1,8 @@
 //! What if? Other policies and strategies on one's own feeds' history, in words.
 //!
 //! The policy in use is replayed first; those with a free parameter are then set to spend as many
-//! polls, so that a difference in delay is no difference in cost, and the best of them also half and
-//! twice as many: what it would cost to be sooner. Its blind spots are those of the
+//! polls, so that a difference in delay is no difference in cost, and the best of them also half
+//! and twice as many: what it would cost to be sooner. Its blind spots are those of the
 //! history: what was missed then is missing now, and nobody can be blamed for it.
 
 use polling::PolicySpec;

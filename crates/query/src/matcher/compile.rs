@@ -98,9 +98,9 @@ impl Compiler<'_> {
             }
             Field::Author => self.fact(Kind::Author, &folded(value)),
             Field::Category => self.fact(Kind::Category, &folded(value)),
-            Field::Title | Field::Item | Field::Summary | Field::Content => {
-                self.fact(Kind::Title, &folded(value))
-            }
+            Field::Title => self.fact(Kind::Title, &folded(value)),
+            // Long texts are searched, never compared: the grammar has no such test.
+            Field::Item | Field::Summary | Field::Content => self.any(Vec::new()),
         }
     }
 
