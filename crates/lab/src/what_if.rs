@@ -34,7 +34,7 @@ pub struct WhatIf {
 }
 
 /// Policies that are tried at equal cost.
-const MATCHED: [&str; 4] = ["entry-frequency", "indhist:?", "adaptive-ttl:?", "fix:?"];
+const MATCHED: [&str; 5] = ["tide", "entry-frequency", "indhist:?", "adaptive-ttl:?", "fix:?"];
 /// Policies that are tried as they are.
 const PLAIN: [&str; 2] = ["mavsync", "fix-learned-a"];
 /// Strategies that are tried under a budget.
