@@ -20,6 +20,7 @@ pub mod sanitise;
 mod server;
 mod style;
 mod timeline;
+mod waiting;
 mod words;
 
 use std::sync::Arc;
