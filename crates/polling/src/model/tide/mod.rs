@@ -83,7 +83,7 @@ impl Tide {
         match (self.last, o.window.split_first()) {
             (Some(last), _) => {
                 let missed = o.suspected_miss && !o.new.is_empty();
-                self.follow(last, o.new, o.at, missed);
+                self.follow(last, o.new, o.at, missed, self.level.rate());
             }
             (None, Some((oldest, rest))) => self.begin(*oldest, rest, o.at),
             (None, None) => {}
@@ -98,19 +98,19 @@ impl Tide {
         let from = oldest.min(at);
         let secs = at.since(from).as_secs_f64();
         // The rhythm of the window first, so that its level is that of the hours it covers.
+        let rate = Level::of(rest.len() as f64, secs);
         let mut rhythm = Habits::default();
-        rhythm.watch(from, at, Level::of(rest.len() as f64, secs));
+        rhythm.watch(from, at, rate);
         rest.iter().for_each(|t| rhythm.see((*t).clamp(from, at)));
         rhythm.settle();
         self.habits = Habits { factors: rhythm.factors, ..Habits::default() };
-        self.follow(from, rest, at, false);
+        self.follow(from, rest, at, false, rate);
     }
 
-    /// The time since the last look, entry by entry.
-    fn follow(&mut self, last: Time, new: &[Time], at: Time, missed: bool) {
+    /// The time since the last look, entry by entry, beside what `rate` let expect.
+    fn follow(&mut self, last: Time, new: &[Time], at: Time, missed: bool, rate: f64) {
         let (flood, new) = new.split_at(new.len().saturating_sub(FLOOD));
         let missed = missed || !flood.is_empty();
-        let rate = self.level.rate();
         let n_dated = new.partition_point(|t| *t < at);
         let undated = (new.len() - n_dated) as i64;
         let gap = at.millis_since(last);
