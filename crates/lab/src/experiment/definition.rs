@@ -111,6 +111,10 @@ pub struct BudgetPart {
     #[serde(deserialize_with = "words")]
     pub strategies: Vec<Strategy>,
     pub polls: usize,
+    /// Where training begins, where it is not the world's start: phases of several lengths can
+    /// then end on the same day.
+    #[serde(default, deserialize_with = "moment")]
+    pub start: Option<Time>,
     #[serde(default = "day", deserialize_with = "duration")]
     pub per: Duration,
     #[serde(deserialize_with = "word")]

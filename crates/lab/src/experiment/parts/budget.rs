@@ -9,7 +9,8 @@ use crate::experiment::definition::BudgetPart;
 use crate::report::{Section, Table};
 
 pub(in crate::experiment) fn budget(part: &mut Part<'_>, given: &BudgetPart) -> Result<(), String> {
-    let phases = Phases::over(part.world, part.start, given.train, given.test, false);
+    let phases =
+        Phases::over(part.world, given.start.or(part.start), given.train, given.test, false);
     let setting = BudgetSetting {
         phases: phases.map_err(|e| e.to_string())?,
         allowance: Allowance { polls: given.polls, per: given.per },
