@@ -73,6 +73,26 @@ impl Case {
             Case::WindowRoom { n, wait_for } => format!(
                 "its window shows {n} entries, and {wait_for:.1} new ones are expected by then"
             ),
+            Case::EntryFrequency { .. } | Case::Empirical { .. } | Case::AdaptiveFetch { .. } => {
+                self.system_words()
+            }
+            Case::Tide { expected, waited, price, busy } => format!(
+                "by then about {} new {} will have waited {} on average{}; price {}",
+                amount(expected),
+                if amount(expected) == "1" { "entry" } else { "entries" },
+                spoken(waited),
+                busy_words(busy),
+                spoken(price)
+            ),
+            Case::Undefined { cause, wait } => {
+                format!("{}, so the default of {} holds", cause.words(), spoken(wait))
+            }
+        }
+    }
+
+    /// The rules of systems that people run.
+    fn system_words(self) -> String {
+        match self {
             Case::EntryFrequency { per_week: 0 } => {
                 "the last week tells no frequency, so it is looked at once a day".to_owned()
             }
@@ -88,17 +108,7 @@ impl Case {
                  newest entry",
                 spoken(every)
             ),
-            Case::Tide { expected, waited, price, busy } => format!(
-                "by then about {} new {} will have waited {} on average{}; price {}",
-                amount(expected),
-                if amount(expected) == "1" { "entry" } else { "entries" },
-                spoken(waited),
-                busy_words(busy),
-                spoken(price)
-            ),
-            Case::Undefined { cause, wait } => {
-                format!("{}, so the default of {} holds", cause.words(), spoken(wait))
-            }
+            _ => String::new(),
         }
     }
 }

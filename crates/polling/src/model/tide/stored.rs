@@ -1,4 +1,5 @@
-//! The model of `tide` as bytes, some 600: all that was counted; what follows from it is drawn anew.
+//! The model of `tide` as bytes, some 600: all that was counted; what follows from it is drawn
+//! anew.
 
 use super::Tide;
 use super::habits::Share;
