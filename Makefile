@@ -30,9 +30,13 @@ lint:
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo run -q -p xtask -- tidy
 
-# Cold load, unchanged reload and memory beside newsboat and reader on one local nginx.
-# `make bench WRITE=--write` also writes docs/notes/benchmarks.md.
+# What a decision, a plan, a simulated poll and a match cost; then cold load, unchanged reload and
+# memory beside newsboat and reader on one local nginx. `make bench WRITE=--write` also writes
+# docs/notes/benchmarks.md.
 bench:
+	cargo run --release -p polling --example decision_cost
+	cargo run --release -p lab --example polls_per_second
+	cargo run --release -p query --example matching
 	cargo build --release --bin tidings
 	cargo run --release -p xtask -- bench $(WRITE)
 

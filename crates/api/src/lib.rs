@@ -25,6 +25,7 @@ pub mod sanitise;
 mod server;
 mod style;
 mod timeline;
+mod waiting;
 mod words;
 
 use std::sync::Arc;

@@ -4,11 +4,16 @@
 use std::time::Duration;
 
 use feed::{Outcome, Time};
+use polling::model::Model;
 
+use crate::waiting;
 use crate::words::{plural, relative, span, strftime};
 
 /// Units of the drawing; the template's view box is as wide.
 pub const WIDTH: f64 = 1000.0;
+/// Where the line of polls stands, and how high the area over it may grow.
+const BASE_Y: f64 = 140.0;
+const WAITING_HEIGHT: f64 = 44.0;
 const LEFT: f64 = 92.0;
 const RIGHT: f64 = 24.0;
 
@@ -46,6 +51,7 @@ pub struct Timeline {
     pub dot_r: &'static str,
     pub now_x: String,
     pub next: Option<Next>,
+    pub waiting: Option<Waiting>,
     /// For those who cannot see it.
     pub summary: String,
 }
@@ -74,6 +80,15 @@ pub struct Label {
     pub day: bool,
 }
 
+/// The waiting that a model expects between polls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waiting {
+    /// The outline of the area, as an SVG path.
+    pub path: String,
+    /// Its highest point, in words.
+    pub most: String,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Next {
     pub x: String,
@@ -88,6 +103,7 @@ pub fn timeline(
     entries: &[Seen],
     next_at: Option<Time>,
     now: Time,
+    model: Option<&Model>,
 ) -> Option<Timeline> {
     let polls = &polls[..polls.len().min(POLLS_MAX)];
     let scale = Scale::over(polls.last()?.at, now, next_at);
@@ -102,7 +118,34 @@ pub fn timeline(
     let summary = summary(polls, dots.len(), next_at, now);
     let dot_r = if dots.len() > 80 { "2.5" } else { "4" };
     let now_x = units(scale.x(now));
-    Some(Timeline { ticks, dots, labels: scale.labels(), dot_r, now_x, next, summary })
+    let waiting = model.and_then(|model| waiting(model, polls, next_at, &scale));
+    Some(Timeline { ticks, dots, labels: scale.labels(), dot_r, now_x, next, waiting, summary })
+}
+
+/// The area over the line of polls: it falls to nothing at each poll that answered.
+fn waiting(model: &Model, polls: &[Poll], next_at: Option<Time>, scale: &Scale) -> Option<Waiting> {
+    let answered = polls.iter().rev().filter(|p| p.outcome.is_success()).map(|p| p.at);
+    let mut looks: Vec<Time> = answered.collect();
+    looks.push(next_at?.min(scale.to));
+    let stretch = |pair: &[Time]| waiting::curve(model, pair[0], pair[1]);
+    let stretches: Vec<Vec<(Time, f64)>> = looks.windows(2).map(stretch).collect();
+    let most = stretches.iter().flatten().map(|(_, waited)| *waited).fold(0.0, f64::max);
+    if most < 1.0 {
+        return None;
+    }
+    let mut path = String::new();
+    for points in stretches.iter().filter(|points| !points.is_empty()) {
+        let point = |(at, waited): &(Time, f64)| {
+            let y = BASE_Y - WAITING_HEIGHT * waited / most;
+            format!("{} {}", units(scale.x(*at)), units(y))
+        };
+        let line: Vec<String> = points.iter().map(point).collect();
+        let end = points.last().map_or(scale.to, |(at, _)| *at);
+        path += &format!("M{}V{}H{}Z", line.join("L"), units(BASE_Y), units(scale.x(points[0].0)));
+        debug_assert!(end <= scale.to, "drawn beyond the end");
+    }
+    let most = format!("at most {} of waiting pile up", span(Duration::from_secs_f64(most)));
+    Some(Waiting { path, most })
 }
 
 /// The class of a poll in the stylesheet.
@@ -221,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_feed_never_polled_has_no_line() {
-        assert_eq!(timeline(&[], &[], Some(now()), now()), None);
+        assert_eq!(timeline(&[], &[], Some(now()), now(), None), None);
     }
 
     #[test]
@@ -231,7 +274,7 @@ mod tests {
             Seen { published_at: Time::from_secs(0), seen_at: now() - HOUR * 2 },
             Seen { published_at: now() + HOUR * 99, seen_at: now() },
         ];
-        let line = timeline(&polls(30), &entries, Some(now() + HOUR), now()).unwrap();
+        let line = timeline(&polls(30), &entries, Some(now() + HOUR), now(), None).unwrap();
         let xs: Vec<f64> = line.ticks.iter().map(|t| number(&t.x)).collect();
         assert_eq!(xs.len(), 30);
         assert!(xs.is_sorted());
@@ -247,8 +290,10 @@ mod tests {
 
     #[test]
     fn a_next_poll_far_ahead_is_marked_at_the_edge() {
-        let near = timeline(&polls(10), &[], Some(now() + HOUR), now()).unwrap().next.unwrap();
-        let far = timeline(&polls(10), &[], Some(now() + HOUR * 24), now()).unwrap().next.unwrap();
+        let near =
+            timeline(&polls(10), &[], Some(now() + HOUR), now(), None).unwrap().next.unwrap();
+        let far =
+            timeline(&polls(10), &[], Some(now() + HOUR * 24), now(), None).unwrap().next.unwrap();
         assert_eq!((near.beyond, far.beyond), (false, true));
         assert!(number(&far.x) <= WIDTH);
     }
@@ -257,7 +302,7 @@ mod tests {
     fn labels_are_few_and_round() {
         for n in [1, 2, 30, 5000, 100_000] {
             let polls = [Poll { at: now() - HOUR * n, outcome: Outcome::Unchanged, n_new: 0 }];
-            let labels = timeline(&polls, &[], None, now()).unwrap().labels;
+            let labels = timeline(&polls, &[], None, now(), None).unwrap().labels;
             assert!((2..=9).contains(&labels.len()), "{n} hours: {labels:?}");
         }
     }
@@ -266,7 +311,7 @@ mod tests {
     fn the_summary_counts_what_the_colours_say() {
         let mut polls = polls(4);
         polls[0].outcome = Outcome::Failed;
-        let line = timeline(&polls, &[], Some(now() + HOUR), now()).unwrap();
+        let line = timeline(&polls, &[], Some(now() + HOUR), now(), None).unwrap();
         assert_eq!(
             line.summary,
             "4 polls since 2011-07-16T02:00:00Z: 2 with new entries, 1 without, 1 in vain; \
@@ -276,6 +321,20 @@ mod tests {
 
     #[test]
     fn no_more_ticks_than_can_be_told_apart() {
-        assert_eq!(timeline(&polls(500), &[], None, now()).unwrap().ticks.len(), POLLS_MAX);
+        assert_eq!(timeline(&polls(500), &[], None, now(), None).unwrap().ticks.len(), POLLS_MAX);
+    }
+
+    #[test]
+    fn expected_waiting_is_drawn_between_polls_and_up_to_the_next() {
+        let model = Model::Homogeneous(polling::model::homogeneous::Homogeneous { rate: 0.01 });
+        let draw = |polls: &[Poll], next| timeline(polls, &[], next, now(), Some(&model)).unwrap();
+        let line = draw(&polls(3), Some(now() + HOUR));
+        let waiting = line.waiting.unwrap();
+        assert_eq!(waiting.path.matches('M').count(), 3, "two gaps and the one ahead");
+        assert_eq!(waiting.most, "at most 18 h of waiting pile up");
+        let numbers = waiting.path.split(|c: char| !c.is_ascii_digit() && c != '.');
+        let drawn = numbers.filter(|n| !n.is_empty()).map(number);
+        assert!(drawn.into_iter().all(|n| (0.0..=WIDTH).contains(&n)));
+        assert_eq!(draw(&polls(3), None).waiting, None, "nobody knows how long it will pile up");
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use polling::policy::tide;
 use polling::{Bounds, Policy, PolicySpec};
 use store::Retention;
 
@@ -12,8 +13,6 @@ use crate::{BudgetRule, DeliverySettings, Gaps};
 const GAP: Duration = Duration::from_secs(2);
 /// Enough to keep 2 cores busy over slow servers, few enough that their bodies fit a small memory.
 const POLLS_IN_FLIGHT: usize = 100;
-/// How long after the expected moment we look: servers need some seconds to show an entry.
-const KAPPA: Duration = Duration::from_secs(5);
 /// The default bounds: no feed more often than every 5 minutes, none less often than daily.
 const ALPHA: Duration = Duration::from_secs(5 * 60);
 const BETA: Duration = Duration::from_secs(86_400);
@@ -44,7 +43,7 @@ impl Settings {
     pub fn new() -> Settings {
         let bounds = Bounds { alpha: ALPHA, beta: BETA, eta: ETA, ..Bounds::EVALUATION };
         Settings {
-            policy: Policy::MavSync { kappa: KAPPA }.into(),
+            policy: Policy::Tide { price: tide::PRICE }.into(),
             bounds: bounds.by_cause(),
             budget: None,
             follow_hints: true,

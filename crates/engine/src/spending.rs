@@ -18,6 +18,9 @@ const CYCLE: Duration = Duration::from_secs(60);
 /// (dissertation 003, chapter 3).
 const DOCUMENT_BYTES: f64 = 17_000.0;
 
+/// The store hears of so many feeds at once, or polls would wait for it after a start.
+const OUTLOOK_MAX: usize = 5000;
+
 #[derive(Debug)]
 pub struct Spending {
     rule: BudgetRule,
@@ -124,7 +127,8 @@ impl Spending {
     /// What the store should know: when the feeds that were polled lately come next, and how far
     /// the strategy is.
     pub fn outlook(&mut self, now: Time) -> Outlook {
-        let fresh = std::mem::take(&mut self.fresh);
+        let rest = self.fresh.split_off(self.fresh.len().min(OUTLOOK_MAX));
+        let fresh = std::mem::replace(&mut self.fresh, rest);
         let feeds = fresh.into_iter().filter_map(|(feed, generation)| {
             let why = self.planner.why(*self.numbers.get(&feed)?, now)?;
             let reason = format!("budget of {}: {}", self.rule, why.words());

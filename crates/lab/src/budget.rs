@@ -1,11 +1,12 @@
 //! One strategy through one world: a budget of polls, spent cycle by cycle over all feeds.
 //!
 //! Strategies are driven through [`Planner`], as they are live, and believe what an estimator tells
-//! them. The first poll of every feed counts for nothing, as in [`run()`](crate::run()); from then on
-//! the strategy alone decides. Strategies that choose anew in every cycle get an equal part of the
-//! budget in each (a fraction of a poll is saved for the next); `two-steps` and `only-tau` may exceed
-//! it, as published, adapt, and pay back in the next. Strategies that allocate looks ahead spend the budget of a whole
-//! period when they think best, and not a poll more.
+//! them. The first poll of every feed counts for nothing, as in [`run()`](crate::run()); from
+//! then on the strategy alone decides. Strategies that choose anew in every cycle get an equal
+//! part of the budget in each (a fraction of a poll is saved for the next); `two-steps` and
+//! `only-tau` may exceed it, as published, adapt, and pay back in the next. Strategies that
+//! allocate looks ahead spend the budget of a whole period when they think best, and not a poll
+//! more.
 //!
 //! ```
 //! use feed::Time;

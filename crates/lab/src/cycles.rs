@@ -2,11 +2,11 @@
 //! publish in cycles, an aggregator with one query reads some of them.
 //!
 //! The paper leaves much open. The reading that explains its table best (R4): a cycle is publish,
-//! choose, read, measure; λ uniform in [0, 6.5], each source's selectivity uniform in [0, 0.8], each
-//! entry relevant with that probability; Div_A counts the *actual* unread relevant entries in the
-//! window of ten; utility by the trapezoid rule; 100 cycles of warm-up, then 100 measured; the
-//! query's result holds the last 1000 relevant entries read; a source that shows nothing relevant is
-//! wholly fresh.
+//! choose, read, measure; λ uniform in [0, 6.5], each source's selectivity uniform in [0, 0.8],
+//! each entry relevant with that probability; Div_A counts the *actual* unread relevant entries
+//! in the window of ten; utility by the trapezoid rule; 100 cycles of warm-up, then 100 measured;
+//! the query's result holds the last 1000 relevant entries read; a source that shows nothing
+//! relevant is wholly fresh.
 //!
 //! The choices are `polling`'s own rules; here is only the world around them.
 

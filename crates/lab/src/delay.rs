@@ -44,15 +44,22 @@ pub struct Quantiles {
     pub max: f64,
 }
 
+/// The delays in seconds that 1, 2, … 100 percent of the entries do not exceed, by nearest rank;
+/// empty without any. The delays are reordered.
+pub(crate) fn curve(delays: &mut [Delay]) -> Vec<f64> {
+    if delays.is_empty() {
+        return Vec::new();
+    }
+    delays.sort_unstable();
+    let rank = |percent: usize| (delays.len() * percent).div_ceil(100).max(1);
+    (1..=100).map(|percent| delays[rank(percent) - 1].seconds()).collect()
+}
+
 impl Quantiles {
-    /// By nearest rank, in seconds; `None` without any. The delays are reordered.
-    pub fn of(delays: &mut [Delay]) -> Option<Quantiles> {
-        let max = delays.iter().max()?.seconds();
-        let mut at = |percent: usize| {
-            let rank = (delays.len() * percent).div_ceil(100).max(1);
-            delays.select_nth_unstable(rank - 1).1.seconds()
-        };
-        Some(Quantiles { p50: at(50), p90: at(90), p99: at(99), max })
+    /// From a [`curve`]; `None` from an empty one.
+    pub(crate) fn of(curve: &[f64]) -> Option<Quantiles> {
+        let at = |percent: usize| curve.get(percent - 1).copied();
+        Some(Quantiles { p50: at(50)?, p90: at(90)?, p99: at(99)?, max: at(100)? })
     }
 }
 
@@ -74,10 +81,10 @@ mod tests {
     fn quantiles_are_of_nearest_rank() {
         let mut delays: Vec<Delay> =
             (1..=200).rev().map(|s| Delay::from_millis(s * 1000)).collect();
-        let q = Quantiles::of(&mut delays).unwrap();
+        let q = Quantiles::of(&curve(&mut delays)).unwrap();
         assert_eq!((q.p50, q.p90, q.p99, q.max), (100.0, 180.0, 198.0, 200.0));
-        let one = Quantiles::of(&mut [Delay::from_millis(7000)]).unwrap();
+        let one = Quantiles::of(&curve(&mut [Delay::from_millis(7000)])).unwrap();
         assert_eq!((one.p50, one.p99), (7.0, 7.0));
-        assert_eq!(Quantiles::of(&mut []), None);
+        assert_eq!(Quantiles::of(&curve(&mut [])), None);
     }
 }

@@ -11,6 +11,9 @@
 //! - [`matching`]: the same number of polls for every policy.
 //! - [`budget`]: one strategy through one world, under a budget.
 //! - [`cycles`]: the world of the 2steps paper and its table.
+//! - [`report`]: pages, drawings and tables of all this.
+//! - [`shapes`]: online estimation on days of known shape.
+//! - [`experiment`]: definitions with an expectation.
 //! - [`stats`]: what a trace holds.
 //! - [`own`]: an instance's own recorded polls as a trace.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
@@ -18,26 +21,33 @@
 
 pub mod budget;
 mod chance;
+mod comparison;
 mod crew;
 pub mod cycles;
 mod delay;
 mod exact;
+pub mod experiment;
 pub mod matching;
 mod measure;
 pub mod own;
 mod phases;
 pub mod quality;
+pub mod report;
 mod run;
+pub mod shapes;
 mod sight;
 pub mod stats;
 pub mod synth;
 pub mod trace;
+mod what_if;
 mod world;
 
 pub use chance::Chance;
+pub use comparison::Comparison;
 pub use delay::{Delay, Quantiles};
 pub use measure::{Averages, Load};
 pub use phases::{PhaseError, Phases};
 pub use run::{Progress, Run, Setting, Tally, run, run_and_tell};
 pub use sight::Sight;
+pub use what_if::{Alternative, WhatIf, what_if};
 pub use world::{EntryRow, World, WorldBuilder, WorldFeed};

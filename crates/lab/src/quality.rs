@@ -2,8 +2,8 @@
 //!
 //! Each is normalised on the best of the comparison: D̂ = min D / D, APÊ = min APE / APE,
 //! R̂ = R / max R. G is their weighted geometric mean, Ĝ = G / max G. Over both modes the geometric
-//! mean of the two Ĝ, normalised again. Halving the delay at twice the polls leaves G unchanged, and
-//! a further policy changes neither order nor ratios of the others.
+//! mean of the two Ĝ, normalised again. Halving the delay at twice the polls leaves G unchanged,
+//! and a further policy changes neither order nor ratios of the others.
 //!
 //! On a named baseline instead of the best, values of different comparisons can be compared.
 //!

@@ -20,7 +20,8 @@
 //! let feeds = vec![WorldFeed::new("hourly", times)];
 //! let world = World { feeds, window: 20, domains: vec![vec![0]] };
 //! let phases = Phases::over(&world, Some(start), 24 * hour, 23 * hour, false).unwrap();
-//! let run = lab::run(&world, &"mavsync".parse().unwrap(), &Setting::new(phases), &Progress::default());
+//! let (spec, setting) = ("mavsync".parse().unwrap(), Setting::new(phases));
+//! let run = lab::run(&world, &spec, &setting, &Progress::default());
 //! assert_eq!((run.total.found, run.total.missed, run.total.delay_ms), (23, 0, 0));
 //! ```
 
@@ -34,7 +35,7 @@ use polling::hints::HintReading;
 use polling::model::profile::{K, Profiles};
 use polling::{Bounds, Policy, PolicySpec};
 
-use crate::{Averages, Delay, Load, Phases, Quantiles, World, WorldFeed, crew};
+use crate::{Averages, Delay, Load, Phases, Quantiles, World, WorldFeed, crew, delay};
 use life::{Pages, Rule};
 pub use tally::Tally;
 
@@ -92,6 +93,8 @@ pub struct Run {
     /// The mean delay of entries, each counting as its feed's weight says.
     pub weighted_delay: Option<f64>,
     pub delays: Option<Quantiles>,
+    /// The delays in seconds that 1, 2, … 100 percent of the entries found do not exceed.
+    pub delay_curve: Vec<f64>,
     pub freshness: Option<f64>,
     pub age: Option<f64>,
     pub window_freshness: Option<f64>,
@@ -198,6 +201,7 @@ fn summary(
 ) -> Run {
     let mut total = Tally::default();
     per_feed.iter().flatten().for_each(|tally| total.add(tally));
+    let delay_curve = delay::curve(delays);
     let mean = |value: fn(&Tally) -> Option<f64>| {
         crate::measure::mean(per_feed.iter().flatten().filter_map(value))
     };
@@ -214,7 +218,8 @@ fn summary(
             recall: total.recall(),
         },
         weighted_delay: weighted_delay(world, &per_feed),
-        delays: Quantiles::of(delays),
+        delays: Quantiles::of(&delay_curve),
+        delay_curve,
         freshness: mean(Tally::freshness),
         age: mean(Tally::age),
         window_freshness: mean(Tally::window_freshness),

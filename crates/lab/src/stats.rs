@@ -1,7 +1,7 @@
 //! What a trace holds: gaps, rates, update patterns, shapes of the day, periodicity.
 //!
-//! Patterns (dissertation 003, section 3.7.5) and shapes (Horincar, Amann and Artières 2012) are told
-//! by `polling`'s own rules; here they are counted. Nothing is simulated.
+//! Patterns (dissertation 003, section 3.7.5) and shapes (Horincar, Amann and Artières 2012) are
+//! told by `polling`'s own rules; here they are counted. Nothing is simulated.
 
 use feed::Time;
 use polling::model::pattern::{Pattern, pattern_of};

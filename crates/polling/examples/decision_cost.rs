@@ -15,8 +15,10 @@ use polling::{Bounds, Policy};
 const SIMPLE: f64 = 100.0;
 /// The same for rules that keep a history or a model of the day.
 const PERIODIC: f64 = 2000.0;
+/// The same for the rule that weighs many looks ahead.
+const OUTLOOK: f64 = 5000.0;
 
-const POLICIES: [(&str, f64); 19] = [
+const POLICIES: [(&str, f64); 20] = [
     ("fix:1h", SIMPLE),
     ("fix-learned-w", SIMPLE),
     ("fix-learned-a", SIMPLE),
@@ -36,6 +38,7 @@ const POLICIES: [(&str, f64); 19] = [
     ("indhist-agg:0.7,0.5", PERIODIC),
     ("lihz:1.0", PERIODIC),
     ("advarss-hybrid", PERIODIC),
+    ("tide", OUTLOOK),
 ];
 const POLLS: u32 = 20_000;
 /// Of so many polls one is measured, so many times.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use feed::Time;
 
+use crate::model::tide::Busy;
 use crate::{Decimal, Limit};
 
 /// The rule's case with its figures, the bound that cut, and the moment that came of it.
@@ -35,6 +36,7 @@ pub enum Case {
     EntryFrequency { per_week: i64 },
     Empirical { newest: Option<Time> },
     AdaptiveFetch { every: Duration },
+    Tide { expected: f32, waited: Duration, price: Duration, busy: Busy },
     Undefined { cause: Cause, wait: Duration },
 }
 
@@ -86,6 +88,10 @@ impl Why {
             Case::Empirical { newest: Some(newest) } => format!("empirical newest={newest}"),
             Case::Empirical { newest: None } => "empirical no-entry".to_owned(),
             Case::AdaptiveFetch { every } => format!("adaptive-fetch i={}s", every.as_secs()),
+            Case::Tide { expected, waited, price, .. } => {
+                let (waited, price) = (waited.as_secs(), price.as_secs());
+                format!("tide n={expected:.2} waited={waited}s price={price}s")
+            }
             Case::Undefined { cause, wait } => {
                 format!("default {} eta={}s", cause.code(), wait.as_secs())
             }

@@ -1,5 +1,6 @@
 //! Why a policy wished what it wished, in one plain sentence for people.
 
+use crate::model::tide::{Busy, Weekdays};
 use crate::{Case, Cause, Limit, Why, spoken};
 
 impl Why {
@@ -72,6 +73,26 @@ impl Case {
             Case::WindowRoom { n, wait_for } => format!(
                 "its window shows {n} entries, and {wait_for:.1} new ones are expected by then"
             ),
+            Case::EntryFrequency { .. } | Case::Empirical { .. } | Case::AdaptiveFetch { .. } => {
+                self.system_words()
+            }
+            Case::Tide { expected, waited, price, busy } => format!(
+                "by then about {} new {} will have waited {} on average{}; price {}",
+                amount(expected),
+                if amount(expected) == "1" { "entry" } else { "entries" },
+                spoken(waited),
+                busy_words(busy),
+                spoken(price)
+            ),
+            Case::Undefined { cause, wait } => {
+                format!("{}, so the default of {} holds", cause.words(), spoken(wait))
+            }
+        }
+    }
+
+    /// The rules of systems that people run.
+    fn system_words(self) -> String {
+        match self {
             Case::EntryFrequency { per_week: 0 } => {
                 "the last week tells no frequency, so it is looked at once a day".to_owned()
             }
@@ -87,10 +108,30 @@ impl Case {
                  newest entry",
                 spoken(every)
             ),
-            Case::Undefined { cause, wait } => {
-                format!("{}, so the default of {} holds", cause.words(), spoken(wait))
-            }
+            _ => String::new(),
         }
+    }
+}
+
+/// A number as people say it: 0.04, 0.8, 12.
+fn amount(n: f32) -> String {
+    match n {
+        n if n < 0.095 => format!("{n:.2}"),
+        n if n < 0.95 => format!("{n:.1}"),
+        n => format!("{n:.0}"),
+    }
+}
+
+/// When most entries come, where that is worth saying.
+fn busy_words(busy: Busy) -> String {
+    let days = match busy.days {
+        Weekdays::All => "",
+        Weekdays::MondayToFriday => " on weekdays",
+    };
+    match busy.hours {
+        Some((from, to)) => format!("; this feed posts mostly{days} {from}–{to} h UTC"),
+        None if days.is_empty() => String::new(),
+        None => format!("; this feed posts mostly{days}"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where something stands in a file, as editors count: lines and columns from one.
 
+use std::cell::Cell;
 use std::fmt;
 
 /// A line and a column, both from one. Columns count characters.
@@ -19,19 +20,27 @@ impl fmt::Display for Place {
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
+    /// The last offset that was asked for, and its column counted from zero. Offsets are asked for
+    /// in order, and a whole file may stand on one line.
+    last: Cell<(usize, usize)>,
 }
 
 impl<'a> Lines<'a> {
     pub(crate) fn of(text: &'a str) -> Lines<'a> {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
-        Lines { text, starts: std::iter::once(0).chain(ends).collect() }
+        Lines { text, starts: std::iter::once(0).chain(ends).collect(), last: Cell::new((0, 0)) }
     }
 
     pub(crate) fn place(&self, at: usize) -> Place {
         let line = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
-        let before = self.text.get(self.starts[line]..at).unwrap_or("");
+        let (start, column) = match self.last.get() {
+            (last, column) if (self.starts[line]..=at).contains(&last) => (last, column),
+            _ => (self.starts[line], 0),
+        };
+        let column = column + self.text.get(start..at).unwrap_or("").chars().count();
+        self.last.set((at, column));
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Place { line: count(line + 1), column: count(before.chars().count() + 1) }
+        Place { line: count(line + 1), column: count(column + 1) }
     }
 }
 
@@ -44,5 +53,6 @@ mod tests {
         let lines = Lines::of("aé\nвx");
         let shown = |at| lines.place(at).to_string();
         assert_eq!([shown(0), shown(3), shown(4), shown(6)], ["1:1", "1:3", "2:1", "2:2"]);
+        assert_eq!([shown(6), shown(1), shown(3), shown(0)], ["2:2", "1:2", "1:3", "1:1"]);
     }
 }

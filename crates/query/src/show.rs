@@ -1,4 +1,5 @@
-//! Statements as text again: what is shown is read back as the same statement.
+//! Statements as text again: what is shown is read back as the same statement, secrets in its
+//! addresses included. For people there is the plan, which masks them.
 
 use std::fmt::{self, Display};
 use std::time::Duration;

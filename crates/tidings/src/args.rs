@@ -224,7 +224,7 @@ pub struct FeedSet {
     /// All feeds with this tag, now and later
     #[arg(long, value_name = "TAG")]
     pub tag: Option<String>,
-    /// The policy, e.g. `mavsync` or `fix:1h`; `default` takes the setting back
+    /// The policy, e.g. `tide:55m`, `mavsync` or `fix:1h`; `default` takes the setting back
     #[arg(long, value_name = "SPEC")]
     pub policy: Option<String>,
     /// Shortest interval between two polls; `default` takes the setting back

@@ -26,9 +26,9 @@ pub fn preface() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     format!(
         "# Benchmarks\n\nWritten by `make bench WRITE=--write`; do not edit. All programs load \
-         from the same nginx on loopback in the same run: RSS 2.0, 10 items, 3.9 KB a feed, ETag and \
-         Last-Modified, kept alive. {cores} cores, load {load} at the start. Processor seconds are \
-         the dependable figure; wall time is what this machine gave.\n\
+         from the same nginx on loopback in the same run: RSS 2.0, 10 items, 3.9 KB a feed, ETag \
+         and Last-Modified, kept alive. {cores} cores, load {load} at the start. Processor \
+         seconds are the dependable figure; wall time is what this machine gave.\n\
          newsboat sends validators from its third reload on, so its third is the one shown.\n"
     )
 }

@@ -11,7 +11,7 @@ use super::{Frame, Trouble, ask, failed, no_such, params, shown};
 use crate::advice::advice;
 use crate::timeline::{self, Timeline};
 use crate::words::{Moment, bytes, count, plural, span};
-use crate::{Context, sanitise};
+use crate::{Context, sanitise, waiting};
 
 mod entry;
 mod facts;
@@ -63,6 +63,7 @@ struct Found {
     entries: Vec<EntryRow>,
     times: Vec<(Time, Time)>,
     polls: Vec<PollRow>,
+    learned: Vec<u8>,
 }
 
 pub async fn feed(
@@ -105,6 +106,7 @@ fn find(
         entries: store.recent_entries(before, &filter)?,
         times: store.recent_times(feed, timeline::ENTRIES_MAX as u32)?,
         polls: store.polls(feed, 500)?,
+        learned: store.poll_input(feed)?.learned,
     })
 }
 
@@ -115,7 +117,7 @@ fn composed(
     polls_shown: u32,
     now: Time,
 ) -> FeedPage {
-    let Found { row, n_since, mut entries, times, polls } = found;
+    let Found { row, n_since, mut entries, times, polls, learned } = found;
     let (state, state_class) = state_words(row.state(), row.last_poll_at.is_none());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.next_at.filter(|_| !resting);
@@ -132,7 +134,7 @@ fn composed(
         next_poll: next_at.map(|at| Moment::new(at, now)),
         no_next: no_next(row.state()),
         why: why(&row, now),
-        timeline: line(&polls, &times, next_at, now),
+        timeline: line(&polls, &times, next_at, now, &learned),
         entries_heading: if before.is_some() { "Older entries" } else { "Newest entries" },
         no_entries: match (before, row.last_poll_at) {
             (Some(_), _) => "There are no older entries.",
@@ -197,6 +199,7 @@ fn line(
     times: &[(Time, Time)],
     next_at: Option<Time>,
     now: Time,
+    learned: &[u8],
 ) -> Option<Timeline> {
     let polls: Vec<timeline::Poll> = polls
         .iter()
@@ -213,7 +216,7 @@ fn line(
             seen_at: *seen_at,
         })
         .collect();
-    timeline::timeline(&polls, &entries, next_at, now)
+    timeline::timeline(&polls, &entries, next_at, now, waiting::model(learned).as_ref())
 }
 
 fn poll(poll: &PollRow, now: Time) -> Poll {

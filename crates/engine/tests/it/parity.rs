@@ -94,7 +94,15 @@ async fn simple_policies_make_the_same_polls_live_and_in_the_lab() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn policies_that_learn_make_the_same_polls_live_and_in_the_lab() {
-    compare(&["indhist:0.7", "indhist-ttl:0.7,0.1,1h,2", "indhist-agg:0.7,0.5", "lihz:1.0"]).await;
+    compare(&[
+        "indhist:0.7",
+        "indhist-ttl:0.7,0.1,1h,2",
+        "indhist-agg:0.7,0.5",
+        "lihz:1.0",
+        "tide",
+        "tide:10m",
+    ])
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

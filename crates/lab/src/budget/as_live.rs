@@ -1,8 +1,8 @@
 //! A budget spent as an instance spends it from its first moment: first polls are paid for, and no
 //! feed is planned for before its shortest interval is over.
 //!
-//! [`spend`](super::spend()) compares strategies, with the first poll of every feed given away; this
-//! one is the mirror of the live loop, and a test holds the two against each other.
+//! [`spend`](super::spend()) compares strategies, with the first poll of every feed given away;
+//! this one is the mirror of the live loop, and a test holds the two against each other.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
 //! What a strategy believes of a feed when the test begins.
 //!
 //! Online estimators have watched the feed through the training phase, as often as an even share
-//! of the budget allows: knowing costs polls. The offline one was trained on the phase's history and
-//! stays as it is; the oracle's knows the rates of the test itself.
+//! of the budget allows: knowing costs polls. The offline one was trained on the phase's history
+//! and stays as it is; the oracle's knows the rates of the test itself.
 
 use std::time::Duration;
 

@@ -50,8 +50,8 @@ impl Oracle {
 }
 
 impl House<'_> {
-    /// Where a member really stands. U = ∫ (x − t_k) dDiv(x): each entry adds the time since the last
-    /// look until it appeared; once the window is full one comes as another goes.
+    /// Where a member really stands. U = ∫ (x − t_k) dDiv(x): each entry adds the time since the
+    /// last look until it appeared; once the window is full one comes as another goes.
     fn standing(&self, member: &Member<'_>, now: Time) -> Standing {
         let feed = &self.world.feeds[member.feed];
         let (known, n_unseen) = (member.sight.shown().end, self.n_unseen(member, now));

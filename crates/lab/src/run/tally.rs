@@ -72,7 +72,8 @@ impl Tally {
         self.delay_ms_max = self.delay_ms_max.max(delay.millis());
     }
 
-    /// How the copy fared in (from, to], where the entries of `unseen` appeared since the last poll.
+    /// How the copy fared in (from, to], where the entries of `unseen` appeared since the last
+    /// poll.
     #[inline]
     pub(super) fn wait(
         &mut self,

@@ -92,6 +92,7 @@ fn allocation_gains_most_and_the_schedule_keeps_the_maximum() {
     let longest = |i: usize| spent[i].delay_max.unwrap();
     assert!(delay(1) < 0.97 * delay(0), "schedule {} uniform {}", delay(1), delay(0));
     assert!(delay(2) < 0.85 * delay(0), "allocation {} uniform {}", delay(2), delay(0));
+    assert!(delay(2) < delay(1), "allocation {} schedule {}", delay(2), delay(1));
     assert!(delay(3) < delay(2), "both {} allocation {}", delay(3), delay(2));
     assert!(longest(1) < 1.2 * 86_400.0, "{}", longest(1));
     assert!(longest(2) > 2.0 * 86_400.0, "{}", longest(2));

@@ -6,8 +6,10 @@
 mod budget;
 mod examples;
 mod matched;
+mod parity;
 mod quality;
 mod runs;
+mod shapes;
 mod synth;
 mod table_two;
 mod traces;

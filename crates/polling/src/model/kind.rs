@@ -23,6 +23,8 @@ pub enum ModelKind {
     Histogram,
     /// For windows of one entry.
     Changes,
+    /// Level, hours and weekdays with a prior.
+    Tide,
 }
 
 impl ModelKind {
@@ -34,17 +36,19 @@ impl ModelKind {
             ModelKind::Periodic => Model::daily(Smoothing::adjusting()),
             ModelKind::Histogram => Model::sliding(),
             ModelKind::Changes => Model::Changes(Changes::default()),
+            ModelKind::Tide => Model::Tide(Box::default()),
         }
     }
 }
 
 impl ModelKind {
-    pub const ALL: [ModelKind; 5] = [
+    pub const ALL: [ModelKind; 6] = [
         ModelKind::Window,
         ModelKind::SingleVariable,
         ModelKind::Periodic,
         ModelKind::Histogram,
         ModelKind::Changes,
+        ModelKind::Tide,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -54,6 +58,7 @@ impl ModelKind {
             ModelKind::Periodic => "periodic",
             ModelKind::Histogram => "histogram",
             ModelKind::Changes => "changes",
+            ModelKind::Tide => "tide",
         }
     }
 }

@@ -35,6 +35,7 @@ pub mod sliding_days;
 pub mod slots;
 pub mod smoothing;
 mod stored;
+pub mod tide;
 
 use std::time::Duration;
 
@@ -50,6 +51,7 @@ use single_variable::SingleVariable;
 use sliding_days::SlidingDays;
 use slots::Slots;
 use smoothing::Smoothing;
+use tide::Tide;
 
 /// A model of one feed.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +63,8 @@ pub enum Model {
     Changes(Changes),
     /// An hourly histogram that is trained daily from the last days.
     Sliding(SlidingDays, Option<Rates>),
+    /// Level, hours and weekdays, each shrunk towards what feeds are like.
+    Tide(Box<Tide>),
     /// Learned beforehand, then left as it is: `offline`, or a histogram trained on a history.
     Frozen(Rates),
 }
@@ -95,6 +99,7 @@ impl Model {
                 days.learn(o);
                 *rates = days.rates();
             }
+            Model::Tide(model) => model.learn(o),
             Model::Frozen(_) => {}
         }
     }
@@ -116,6 +121,7 @@ impl Model {
             Model::Sliding(_, rates) => {
                 Model::Frozen(rates.clone().unwrap_or(Rates { hours: vec![0.0; 24], zone_secs: 0 }))
             }
+            Model::Tide(model) => Model::Frozen(model.week().clone()),
             Model::Frozen(rates) => Model::Frozen(rates.clone()),
         }
     }
@@ -162,6 +168,7 @@ impl Model {
             Model::SingleVariable(model) => Form::Flat(model.flat),
             Model::Changes(model) => Form::Flat(model.flat),
             Model::Periodic(model) => Form::Slots(model.slots(), 0),
+            Model::Tide(model) => Form::Slots(model.slots(), 0),
             Model::Sliding(_, Some(rates)) | Model::Frozen(rates) => {
                 let shift = rates.local(Time::from_millis(0)).millis();
                 Form::Slots(rates.slots(), shift)

@@ -18,6 +18,7 @@ use super::periodic::{PERIOD_MS_MAX, Periodic, SLOTS_MAX};
 use super::single_variable::SingleVariable;
 use super::sliding_days::SlidingDays;
 use super::smoothing::Smoothing;
+use super::tide::Tide;
 use super::{Model, Rates};
 use crate::bytes::{Reader, put_time};
 
@@ -60,6 +61,10 @@ impl Model {
             Model::Sliding(days, _) => {
                 bytes.push(3);
                 days.write(&mut bytes);
+            }
+            Model::Tide(model) => {
+                bytes.push(6);
+                model.write(&mut bytes);
             }
             Model::Frozen(rates) => {
                 bytes.push(4);
@@ -106,6 +111,7 @@ impl Model {
                 let intervals = signed?.into_iter().map(pair).collect();
                 Model::Changes(Changes { intervals, flat, last })
             }
+            6 => Model::Tide(Box::new(Tide::read(&mut reader)?)),
             _ => return None,
         };
         reader.0.is_empty().then_some(model)
@@ -122,6 +128,7 @@ impl Model {
             Model::SingleVariable(model) => model.last,
             Model::Periodic(model) => model.last,
             Model::Changes(model) => model.last,
+            Model::Tide(model) => model.last(),
             Model::Homogeneous(_) | Model::Sliding(..) | Model::Frozen(_) => None,
         }
     }

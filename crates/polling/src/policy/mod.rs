@@ -37,6 +37,7 @@ pub mod mavsync;
 mod names;
 pub(crate) mod parameters;
 mod spec;
+pub mod tide;
 mod training;
 pub mod window_share;
 
@@ -74,6 +75,7 @@ pub enum Policy {
     EntryFrequency { factor: Decimal },
     Empirical,
     AdaptiveFetch,
+    Tide { price: Duration },
 }
 
 impl Policy {
@@ -137,6 +139,7 @@ impl Policy {
                 entry_frequency::answer(factor, recent, o)
             }
             (Policy::AdaptiveFetch, Memory::AdaptiveFetch(interval)) => interval.answer(),
+            (Policy::Tide { price }, Memory::Model(model)) => tide::answer(price, model, o),
             // The memory of another policy: nothing of use was learned yet.
             _ => Answer::Undefined(Cause::NotSeen),
         }

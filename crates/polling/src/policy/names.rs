@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use super::Policy;
 use super::parameters::{Known, Parameters, SpecError, unknown};
+use super::tide;
 use super::window_share::Room;
 use crate::model::ModelKind;
 use crate::model::histogram::Period;
@@ -26,7 +27,7 @@ const fn known(name: &'static str, example: &'static str, needs: &'static str) -
 }
 
 /// Every name, with an example and what its parameters are.
-const KNOWN: [Known; 17] = [
+const KNOWN: [Known; 18] = [
     known("fix", "fix:1h", "an interval of at least 1 s"),
     known("fix-learned-w", "fix-learned-w", "no parameter"),
     known("fix-learned-a", "fix-learned-a", "no parameter"),
@@ -48,6 +49,7 @@ const KNOWN: [Known; 17] = [
     known("entry-frequency", "entry-frequency", "no parameter or a factor above 0"),
     known("empirical", "empirical", "no parameter"),
     known("adaptive-fetch", "adaptive-fetch", "no parameter"),
+    known("tide", "tide", "no parameter or a price such as `55m`"),
 ];
 
 /// miniflux's default factor.
@@ -106,7 +108,8 @@ impl FromStr for Policy {
             }
             "entry-frequency" => Policy::EntryFrequency { factor: p.decimal_or(ONE)? },
             "empirical" => Policy::Empirical,
-            _ => Policy::AdaptiveFetch,
+            "adaptive-fetch" => Policy::AdaptiveFetch,
+            _ => Policy::Tide { price: p.duration_or(tide::PRICE)? },
         };
         p.end(policy)
     }
@@ -142,6 +145,8 @@ impl fmt::Display for Policy {
             Policy::EntryFrequency { factor } => write!(f, "entry-frequency:{factor}"),
             Policy::Empirical => f.write_str("empirical"),
             Policy::AdaptiveFetch => f.write_str("adaptive-fetch"),
+            Policy::Tide { price: tide::PRICE } => f.write_str("tide"),
+            Policy::Tide { price } => write!(f, "tide:{}", written(*price)),
         }
     }
 }

@@ -69,6 +69,10 @@ impl<'a> Parameters<'a> {
         if duration < Bounds::ALPHA_MIN { Err(self.refuse()) } else { Ok(duration) }
     }
 
+    pub(crate) fn duration_or(&mut self, default: Duration) -> Result<Duration, SpecError> {
+        if self.rest.is_none() { Ok(default) } else { self.duration() }
+    }
+
     /// A number above zero.
     pub(crate) fn decimal(&mut self) -> Result<Decimal, SpecError> {
         let text = self.take().ok_or_else(|| self.refuse())?;

@@ -24,6 +24,7 @@ use super::{
 };
 use crate::Learned;
 use crate::learned::Memory;
+use crate::model::ModelKind;
 use crate::model::histogram::{Histogram, Period};
 use crate::model::sliding_days::SlidingDays;
 
@@ -90,6 +91,7 @@ impl Policy {
             Policy::AdvaRss => Memory::AdvaRss(Box::new(advarss::Memory::new())),
             Policy::AdvaRssHybrid => Memory::AdvaRssHybrid(Box::new(advarss_hybrid::Memory::new())),
             Policy::Window { model, .. } => Memory::Model(Box::new(model.start())),
+            Policy::Tide { .. } => Memory::Model(Box::new(ModelKind::Tide.start())),
             Policy::EntryFrequency { .. } => Memory::EntryFrequency(entry_frequency::start()),
             Policy::AdaptiveFetch => Memory::AdaptiveFetch(adaptive_fetch::Interval::start()),
         })

@@ -7,7 +7,7 @@ use polling::{Bounds, Learned, Policy};
 use proptest::prelude::*;
 
 /// One of each policy, the memory-hungry ones in all variants.
-pub const POLICIES: [&str; 23] = [
+pub const POLICIES: [&str; 25] = [
     "fix:1h",
     "fix-learned-w",
     "fix-learned-a",
@@ -31,6 +31,8 @@ pub const POLICIES: [&str; 23] = [
     "entry-frequency",
     "empirical",
     "adaptive-fetch",
+    "tide:55m",
+    "window-share:0.7,tide",
 ];
 /// A poll to be: how long after the one before, how it ends, and its new entries' ages.
 pub type Poll = (u64, u8, Vec<i64>, bool);

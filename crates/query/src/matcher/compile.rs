@@ -3,7 +3,7 @@
 use super::dictionary::{Dictionary, Kind, TermId};
 use super::graph::{Fields, Graph, Nearness, Node, NodeId, Sequence};
 use crate::ast::{Comparison, Condition, Date, Field, Query, Source, Test};
-use crate::text::{Phrase, canonical_link, folded, language_ranges};
+use crate::text::{Phrase, PhraseWord, canonical_link, folded, language_ranges};
 
 /// Where conditions are put together.
 pub(super) struct Compiler<'a> {
@@ -58,14 +58,7 @@ impl Compiler<'_> {
 
     fn test(&mut self, test: &Test) -> NodeId {
         match test {
-            Test::Contains { field, phrase } => {
-                let sequence = self.sequence(phrase);
-                let fields = fields(*field);
-                match *sequence.words {
-                    [term] => self.node(Node::Word { term, fields }),
-                    _ => self.node(Node::Phrase(Box::new(sequence), fields)),
-                }
-            }
+            Test::Contains { field, phrase } => self.contains(phrase, fields(*field)),
             Test::Near { field, first, second, words } => {
                 let (first, second) = (self.sequence(first), self.sequence(second));
                 let near = Nearness { first, second, words: *words };
@@ -87,6 +80,27 @@ impl Compiler<'_> {
         }
     }
 
+    fn contains(&mut self, phrase: &Phrase, fields: Fields) -> NodeId {
+        // Two neighbouring signs, which most words of Chinese are, need no search for their places.
+        if let [first, second] = phrase.words()
+            && first.unit
+            && second.unit
+        {
+            let term = self.pair(first, second);
+            return self.node(Node::Word { term, fields });
+        }
+        let sequence = self.sequence(phrase);
+        match *sequence.words {
+            [term] => self.node(Node::Word { term, fields }),
+            _ => self.node(Node::Phrase(Box::new(sequence), fields)),
+        }
+    }
+
+    fn pair(&mut self, first: &PhraseWord, second: &PhraseWord) -> TermId {
+        let pair = [first.letters.as_bytes(), second.letters.as_bytes()].concat();
+        self.dictionary.acquire(Kind::Pair, &pair)
+    }
+
     fn equals(&mut self, field: Field, value: &str) -> NodeId {
         match field {
             Field::Feed => self.fact(Kind::Feed, value),
@@ -98,9 +112,9 @@ impl Compiler<'_> {
             }
             Field::Author => self.fact(Kind::Author, &folded(value)),
             Field::Category => self.fact(Kind::Category, &folded(value)),
-            Field::Title | Field::Item | Field::Summary | Field::Content => {
-                self.fact(Kind::Title, &folded(value))
-            }
+            Field::Title => self.fact(Kind::Title, &folded(value)),
+            // Long texts are searched, never compared: the grammar has no such test.
+            Field::Item | Field::Summary | Field::Content => self.any(Vec::new()),
         }
     }
 
@@ -119,12 +133,7 @@ impl Compiler<'_> {
             })
             .collect();
         let signs = phrase.words().windows(2).filter(|two| two.iter().all(|w| w.unit));
-        let pairs: Vec<TermId> = signs
-            .map(|two| {
-                let pair = [two[0].letters.as_bytes(), two[1].letters.as_bytes()].concat();
-                self.dictionary.acquire(Kind::Pair, &pair)
-            })
-            .collect();
+        let pairs: Vec<TermId> = signs.map(|two| self.pair(&two[0], &two[1])).collect();
         Sequence { words: words.into(), pairs: pairs.into() }
     }
 

@@ -4,9 +4,8 @@
 //! once. Values that are compared whole (addresses, tags, authors, names of queries) are words of
 //! another kind.
 
-use hashbrown::HashTable;
-
 use super::anchor::Posting;
+use super::table::Table;
 use crate::hash::hash;
 use crate::limits::WORD_BYTES_MAX;
 
@@ -40,7 +39,7 @@ const KINDS: usize = Kind::Query as usize + 1;
 
 #[derive(Default)]
 pub(crate) struct Dictionary {
-    table: HashTable<u32>,
+    table: Table,
     terms: Vec<Term>,
     free: Vec<u32>,
     n_of_kind: [u32; KINDS],
@@ -48,14 +47,60 @@ pub(crate) struct Dictionary {
     prefixes: Vec<u32>,
 }
 
+/// One line of the processor's memory: 64 bytes.
 struct Term {
     spelling: Spelling,
-    hash: u64,
-    postings: Vec<Posting>,
+    postings: Postings,
     n_users: u32,
     /// In how many of the sampled entries it occurred.
     n_seen: u32,
     kind: Kind,
+}
+
+/// Most words find no query or one, which then takes no memory of its own.
+enum Postings {
+    None,
+    One(Posting),
+    Many(Vec<Posting>),
+}
+
+impl Postings {
+    fn as_slice(&self) -> &[Posting] {
+        match self {
+            Postings::None => &[],
+            Postings::One(posting) => std::slice::from_ref(posting),
+            Postings::Many(postings) => postings,
+        }
+    }
+
+    fn push(&mut self, posting: Posting) {
+        match self {
+            Postings::None => *self = Postings::One(posting),
+            Postings::One(first) => *self = Postings::Many(vec![*first, posting]),
+            Postings::Many(postings) => {
+                if postings.len() == postings.capacity() {
+                    // Doubling would leave as much empty as it holds.
+                    postings.reserve_exact(1 + postings.len() / 4);
+                }
+                postings.push(posting);
+            }
+        }
+    }
+
+    fn remove(&mut self, query: u32) {
+        match self {
+            Postings::One(posting) if posting.query == query => *self = Postings::None,
+            Postings::None | Postings::One(_) => {}
+            Postings::Many(postings) => {
+                if let Some(at) = postings.iter().position(|posting| posting.query == query) {
+                    postings.swap_remove(at);
+                }
+                if let [last] = postings[..] {
+                    *self = Postings::One(last);
+                }
+            }
+        }
+    }
 }
 
 /// Short words lie in the term itself, where they cost no second look into memory.
@@ -91,11 +136,11 @@ impl Dictionary {
     #[inline]
     pub(crate) fn find(&self, kind: Kind, bytes: &[u8]) -> Option<TermId> {
         let hash = hash(kind as u64, bytes);
-        let is_it = |id: &u32| {
-            let term = &self.terms[*id as usize];
-            term.hash == hash && term.kind == kind && term.spelling.bytes() == bytes
+        let is_it = |id: u32| {
+            let term = &self.terms[id as usize];
+            term.kind == kind && term.spelling.bytes() == bytes
         };
-        self.table.find(hash, is_it).map(|id| TermId(*id))
+        self.table.find(hash, is_it).map(TermId)
     }
 
     /// The word, for one more user.
@@ -106,7 +151,7 @@ impl Dictionary {
         }
         let hash = hash(kind as u64, bytes);
         let spelling = Spelling::new(bytes);
-        let term = Term { spelling, hash, postings: Vec::new(), n_users: 1, n_seen: 0, kind };
+        let term = Term { spelling, postings: Postings::None, n_users: 1, n_seen: 0, kind };
         let id = match self.free.pop() {
             Some(id) => {
                 self.terms[id as usize] = term;
@@ -117,8 +162,7 @@ impl Dictionary {
                 (self.terms.len() - 1) as u32
             }
         };
-        let terms = &self.terms;
-        self.table.insert_unique(hash, id, |id| terms[*id as usize].hash);
+        self.table.insert(hash, id);
         self.n_of_kind[kind as usize] += 1;
         if kind == Kind::Prefix {
             self.prefixes.resize(WORD_BYTES_MAX + 1, 0);
@@ -134,11 +178,9 @@ impl Dictionary {
         if term.n_users > 0 {
             return;
         }
-        term.postings = Vec::new();
-        let (hash, kind, len) = (term.hash, term.kind, term.spelling.bytes().len());
-        if let Ok(entry) = self.table.find_entry(hash, |other| *other == id.0) {
-            entry.remove();
-        }
+        term.postings = Postings::None;
+        let (kind, len) = (term.kind, term.spelling.bytes().len());
+        self.table.remove(hash(kind as u64, term.spelling.bytes()), id.0);
         self.free.push(id.0);
         self.n_of_kind[kind as usize] -= 1;
         if kind == Kind::Prefix {
@@ -158,23 +200,15 @@ impl Dictionary {
 
     #[inline]
     pub(crate) fn postings(&self, id: TermId) -> &[Posting] {
-        &self.terms[id.0 as usize].postings
+        self.terms[id.0 as usize].postings.as_slice()
     }
 
     pub(crate) fn add_posting(&mut self, id: TermId, posting: Posting) {
-        let postings = &mut self.terms[id.0 as usize].postings;
-        // Most words find one query or two; doubling from four would waste more than they hold.
-        if postings.len() == postings.capacity() {
-            postings.reserve_exact(1 + postings.len() / 4);
-        }
-        postings.push(posting);
+        self.terms[id.0 as usize].postings.push(posting);
     }
 
     pub(crate) fn remove_posting(&mut self, id: TermId, query: u32) {
-        let postings = &mut self.terms[id.0 as usize].postings;
-        if let Some(at) = postings.iter().position(|posting| posting.query == query) {
-            postings.swap_remove(at);
-        }
+        self.terms[id.0 as usize].postings.remove(query);
     }
 
     pub(crate) fn kind(&self, id: TermId) -> Kind {
@@ -200,8 +234,45 @@ impl Dictionary {
         self.terms.iter_mut().for_each(|term| term.n_seen /= 2);
     }
 
+    /// How many words there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.terms.len() - self.free.len()
+    }
+
     /// One more than the largest number of a word.
     pub(crate) fn bound(&self) -> usize {
         self.terms.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_takes_one_line_of_memory() {
+        assert_eq!(size_of::<Term>(), 64);
+        assert_eq!(size_of::<Posting>(), 16);
+    }
+
+    #[test]
+    fn words_come_and_go_with_their_users() {
+        let mut dictionary = Dictionary::default();
+        let long = [b'x'; 60];
+        let a = dictionary.acquire(Kind::Word, b"ash");
+        assert_eq!(dictionary.acquire(Kind::Word, b"ash"), a);
+        let other = dictionary.acquire(Kind::Prefix, b"ash");
+        let third = dictionary.acquire(Kind::Word, &long);
+        assert!(a != other && dictionary.find(Kind::Word, &long) == Some(third));
+        assert_eq!(dictionary.prefix_lengths(64).collect::<Vec<_>>(), [3]);
+        assert_eq!(dictionary.prefix_lengths(2).count(), 0);
+        dictionary.release(a);
+        assert_eq!(dictionary.find(Kind::Word, b"ash"), Some(a));
+        dictionary.release(a);
+        dictionary.release(other);
+        assert_eq!(dictionary.find(Kind::Word, b"ash"), None);
+        assert!(!dictionary.has(Kind::Prefix) && dictionary.has(Kind::Word));
+        assert_eq!(dictionary.acquire(Kind::Tag, b"x"), other, "numbers are used again");
     }
 }

@@ -121,14 +121,12 @@ impl Asked<'_> {
         let seconds: Vec<(u32, u32, u32)> = self.ends(&near.second, fields).collect();
         let reach = u32::from(near.words);
         self.ends(&near.first, fields).any(|(text, start, end)| {
-            // Both lists are in the order of the text; what ends too early can be stepped over.
+            // Both lists are in the order of the text: what ends too early is stepped over, and
+            // what begins too late ends the search.
             let from = seconds.partition_point(|s| (s.0, s.2 + reach) < (text, start));
             let candidates = seconds[from..].iter();
-            let mut candidates = candidates.take_while(|s| (s.0, s.1) <= (text, end + reach));
-            candidates.any(|s| {
-                let is_itself = s.1 == start && s.2 == end;
-                s.0 == text && !is_itself && s.1 <= end + reach && start <= s.2 + reach
-            })
+            let mut near = candidates.take_while(|s| (s.0, s.1) <= (text, end + reach));
+            near.any(|s| (s.1, s.2) != (start, end))
         })
     }
 }

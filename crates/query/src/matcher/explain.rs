@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use super::dictionary::{Kind, TermId};
 use super::graph::{Fields, Node, NodeId, Sequence};
-use super::{Matcher, Plan, QueryId};
+use super::plan::Plan;
+use super::{Matcher, QueryId};
 use crate::show;
 use crate::state::Operators;
 
@@ -20,13 +21,13 @@ impl Matcher {
         };
         line("found by", &self.found_by(plan));
         line("checks", &self.condition(head.root));
-        if let Some(stateful) = &plan.operators {
+        if let Some(stateful) = plan.stateful() {
             for step in steps(&stateful.operators) {
                 line("then", &step);
             }
         }
         if head.level > 0 {
-            let names: Vec<&str> = plan.reads.iter().map(|name| &**name).collect();
+            let names: Vec<&str> = plan.reads().iter().map(|name| &**name).collect();
             line("after", &names.join(", "));
         }
         let readers = self.readers.get(&plan.name).map_or(0, Vec::len);
@@ -41,11 +42,12 @@ impl Matcher {
     }
 
     fn found_by(&self, plan: &Plan) -> String {
-        if plan.anchors.is_empty() {
+        let anchors = plan.anchors.terms();
+        if anchors.is_empty() {
             return "every entry: the condition needs no word".to_owned();
         }
         const SHOWN_MAX: usize = 8;
-        let shown = plan.anchors.iter().take(SHOWN_MAX).map(|term| {
+        let shown = anchors.iter().take(SHOWN_MAX).map(|term| {
             let share = f64::from(self.dictionary.n_seen(*term)) / f64::from(self.n_sampled.max(1));
             match self.n_sampled {
                 0 => self.term(*term),
@@ -53,8 +55,8 @@ impl Matcher {
             }
         });
         let mut shown: Vec<String> = shown.collect();
-        if plan.anchors.len() > SHOWN_MAX {
-            shown.push(format!("{} more", plan.anchors.len() - SHOWN_MAX));
+        if anchors.len() > SHOWN_MAX {
+            shown.push(format!("{} more", anchors.len() - SHOWN_MAX));
         }
         shown.join(", ")
     }

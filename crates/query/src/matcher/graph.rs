@@ -1,9 +1,8 @@
 //! Conditions as a graph in which equal parts are one node: what a thousand queries ask is
 //! answered once per entry. Nodes hold their words and each other alive by counting.
 
-use hashbrown::HashTable;
-
 use super::dictionary::{Dictionary, TermId};
+use super::table::Table;
 use crate::hash::{hash, mix};
 use crate::pattern::Pattern;
 
@@ -83,7 +82,7 @@ impl Sequence {
 
 #[derive(Default)]
 pub(crate) struct Graph {
-    table: HashTable<u32>,
+    table: Table,
     slots: Vec<Slot>,
     free: Vec<u32>,
     /// How many nodes read each of [`Fields::TEXTS`] word by word.
@@ -111,6 +110,12 @@ impl Graph {
         self.n_readers[field] > 0
     }
 
+    /// How many nodes there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
     pub(crate) fn bound(&self) -> usize {
         self.slots.len()
     }
@@ -118,7 +123,7 @@ impl Graph {
     /// The node for one more user. It takes over the words and nodes that `node` holds.
     pub(crate) fn acquire(&mut self, node: Node, dictionary: &mut Dictionary) -> NodeId {
         let hash = hash_of(&node);
-        let known = self.table.find(hash, |id| self.slots[*id as usize].node == node).copied();
+        let known = self.table.find(hash, |id| self.slots[id as usize].node == node);
         if let Some(id) = known {
             self.slots[id as usize].n_users += 1;
             self.release_parts(&node, dictionary);
@@ -136,8 +141,7 @@ impl Graph {
                 (self.slots.len() - 1) as u32
             }
         };
-        let slots = &self.slots;
-        self.table.insert_unique(hash, id, |id| hash_of(&slots[*id as usize].node));
+        self.table.insert(hash, id);
         NodeId(id)
     }
 
@@ -153,9 +157,7 @@ impl Graph {
             return;
         }
         let node = std::mem::replace(&mut slot.node, Node::All(Box::default()));
-        if let Ok(entry) = self.table.find_entry(hash_of(&node), |other| *other == id.0) {
-            entry.remove();
-        }
+        self.table.remove(hash_of(&node), id.0);
         self.free.push(id.0);
         self.count_readers(&node, u32::MAX);
         self.release_parts(&node, dictionary);

@@ -79,7 +79,7 @@ pub(super) struct Occurrence {
 }
 
 const FREE: Slot = Slot { term: 0, fields: Fields(0), first: 0, last: 0 };
-/// Room for an ordinary entry; tables grow and stay grown.
+/// Room for an ordinary entry; tables grow, and shrink again when entries are ordinary.
 const SLOTS_MIN: usize = 1024;
 
 impl Default for Index {
@@ -98,6 +98,10 @@ impl Index {
         dictionary: &Dictionary,
         graph: &Graph,
     ) {
+        // One huge entry must not make every later one pay for clearing its table.
+        if self.n_used * 8 < self.slots.len() {
+            self.slots.truncate(SLOTS_MIN);
+        }
         self.slots.fill(FREE);
         self.n_used = 0;
         self.bits = [0; BITS / 64];

@@ -1,19 +1,19 @@
 //! Queries over queries: who reads whom, and how deep, so that each is asked after those it reads.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::Matcher;
 use crate::hash::hash;
 use crate::limits::CHAIN_MAX;
 
 /// Names of queries and the plans that read them.
-pub(super) type Readers = HashMap<Box<str>, Vec<u32>>;
+pub(super) type Readers = BTreeMap<Box<str>, Vec<u32>>;
 
 impl Matcher {
     /// Makes a new plan known to those it reads and to those that read it.
     pub(super) fn link(&mut self, slot: u32) {
         let Some(plan) = &self.plans[slot as usize] else { return };
-        for name in plan.reads.clone() {
+        for name in plan.reads().to_vec() {
             self.readers.entry(name.clone()).or_default().push(slot);
             self.note_read(&name, true);
         }
@@ -26,8 +26,8 @@ impl Matcher {
     /// Takes a plan out of the lists of those it reads.
     pub(super) fn unlink(&mut self, slot: u32) {
         let Some(plan) = &mut self.plans[slot as usize] else { return };
-        let reads = std::mem::take(&mut plan.reads);
-        for name in &reads {
+        let reads = plan.more.as_mut().map(|more| std::mem::take(&mut more.reads));
+        for name in &reads.unwrap_or_default() {
             let Some(readers) = self.readers.get_mut(name) else { continue };
             readers.retain(|other| *other != slot);
             if readers.is_empty() {
@@ -44,24 +44,20 @@ impl Matcher {
     }
 
     pub(super) fn slot_named(&self, name: &str) -> Option<u32> {
-        let is_it = |slot: &u32| {
-            self.plans[*slot as usize].as_ref().is_some_and(|plan| *plan.name == *name)
-        };
-        self.names.find(name_hash(name), is_it).copied()
+        let is_it =
+            |slot: u32| self.plans[slot as usize].as_ref().is_some_and(|plan| *plan.name == *name);
+        self.names.find(name_hash(name), is_it)
     }
 
     pub(super) fn add_name(&mut self, slot: u32) {
-        let Some(plan) = &self.plans[slot as usize] else { return };
-        let plans = &self.plans;
-        let rehash =
-            |slot: &u32| plans[*slot as usize].as_ref().map_or(0, |plan| name_hash(&plan.name));
-        self.names.insert_unique(name_hash(&plan.name), slot, rehash);
+        if let Some(plan) = &self.plans[slot as usize] {
+            self.names.insert(name_hash(&plan.name), slot);
+        }
     }
 
     pub(super) fn remove_name(&mut self, slot: u32) {
-        let Some(plan) = &self.plans[slot as usize] else { return };
-        if let Ok(entry) = self.names.find_entry(name_hash(&plan.name), |other| *other == slot) {
-            entry.remove();
+        if let Some(plan) = &self.plans[slot as usize] {
+            self.names.remove(name_hash(&plan.name), slot);
         }
     }
 
@@ -69,7 +65,7 @@ impl Matcher {
     /// refuses cycles; were there one, the limit on chains would end this.
     fn settle(&mut self, slot: u32, depth: usize) {
         let Some(plan) = &self.plans[slot as usize] else { return };
-        let above = plan.reads.iter().filter_map(|name| {
+        let above = plan.reads().iter().filter_map(|name| {
             let read = &self.heads[self.slot_named(name)? as usize];
             Some(read.level.saturating_add(1))
         });

@@ -12,26 +12,36 @@ mod explain;
 mod graph;
 mod index;
 mod levels;
+mod plan;
+mod reading;
 mod run;
+mod table;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
-use hashbrown::HashTable;
-
 use crate::ast::{Query, Source};
+use crate::hash::hash;
 use crate::state::Operators;
 use anchor::{Anchors, choose};
 use compile::Compiler;
-use dictionary::{Dictionary, Kind, TermId};
-use graph::{Graph, NodeId};
+use dictionary::{Dictionary, TermId};
+use graph::Graph;
 use levels::Readers;
+use plan::{Anchored, Head, More, Plan, Sources, Stateful};
+use table::Table;
 
 pub use run::{Match, Scratch};
 
 /// A query's number, given by whoever stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueryId(pub u32);
+
+impl QueryId {
+    fn hash(self) -> u64 {
+        hash(0, &self.0.to_le_bytes())
+    }
+}
 
 impl fmt::Display for QueryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,51 +58,19 @@ pub struct Matcher {
     /// What matching needs of each plan, side by side.
     heads: Vec<Head>,
     free: Vec<u32>,
-    by_id: HashMap<QueryId, u32>,
+    by_id: Table,
+    len: usize,
     /// Queries that no word finds.
     always: Vec<u32>,
     readers: Readers,
-    names: HashTable<u32>,
+    names: Table,
     /// How many queries read each feed or tag by name, and how many read all feeds.
-    sources: HashMap<TermId, u32>,
+    sources: BTreeMap<TermId, u32>,
     n_reading_all: u32,
     /// How many entries were counted for the frequency of words.
     n_sampled: u32,
     /// The next plan whose anchors are looked at again.
     next_review: usize,
-}
-
-/// The part of a plan that is looked at for every entry that may match.
-#[derive(Clone, Copy)]
-struct Head {
-    id: QueryId,
-    root: NodeId,
-    /// How many queries deep it reads: 0 for one that reads feeds only.
-    level: u8,
-    /// Other queries read this one.
-    is_read: bool,
-    is_stateful: bool,
-}
-
-/// A query, compiled.
-struct Plan {
-    name: Box<str>,
-    anchors: Box<[TermId]>,
-    operators: Option<Box<Stateful>>,
-    reads: Box<[Box<str>]>,
-    sources: Sources,
-}
-
-/// What a plan reads by itself.
-enum Sources {
-    All,
-    Named(Box<[TermId]>),
-}
-
-/// The part that needs memory, and the two sides of its join.
-struct Stateful {
-    operators: Operators,
-    sides: Option<(NodeId, NodeId)>,
 }
 
 impl Matcher {
@@ -101,11 +79,11 @@ impl Matcher {
     }
 
     pub fn len(&self) -> usize {
-        self.by_id.len()
+        self.len
     }
 
     pub fn is_empty(&self) -> bool {
-        self.by_id.is_empty()
+        self.len == 0
     }
 
     /// Adds a query, or puts it in the place of the one with this number. Names are those that the
@@ -119,9 +97,8 @@ impl Matcher {
             let right: Vec<&Source> = join.sources.iter().collect();
             (compiler.sources(&left), compiler.sources(&right))
         });
-        let operators =
-            Operators::of(query).map(|operators| Box::new(Stateful { operators, sides }));
-        let is_stateful = operators.is_some();
+        let stateful = Operators::of(query).map(|operators| Stateful { operators, sides });
+        let is_stateful = stateful.is_some();
         let head = Head { id, root, level: 0, is_read: false, is_stateful };
         let slot = match self.free.pop() {
             Some(slot) => slot,
@@ -135,9 +112,12 @@ impl Matcher {
         let reads: Box<[Box<str>]> =
             query.reads().into_iter().map(|name| name.text.as_str().into()).collect();
         let sources = self.note_sources(query);
-        self.plans[slot as usize] =
-            Some(Plan { name: name.into(), anchors: Box::default(), operators, reads, sources });
-        self.by_id.insert(id, slot);
+        let is_unusual = is_stateful || !reads.is_empty() || matches!(sources, Sources::Named(_));
+        let more = is_unusual.then(|| Box::new(More { stateful, reads, sources }));
+        let plan = Plan { name: name.into(), anchors: Anchored::Always, more };
+        self.plans[slot as usize] = Some(plan);
+        self.by_id.insert(id.hash(), slot);
+        self.len += 1;
         self.add_name(slot);
         self.anchor(slot, choose(&self.graph, &self.dictionary, slot, root));
         self.link(slot);
@@ -145,14 +125,17 @@ impl Matcher {
 
     /// Takes a query away. Says whether it was there.
     pub fn remove(&mut self, id: QueryId) -> bool {
-        let Some(slot) = self.by_id.remove(&id) else { return false };
+        let Some(slot) = self.slot(id) else { return false };
+        self.by_id.remove(id.hash(), slot);
+        self.len -= 1;
         self.unlink(slot);
         self.remove_name(slot);
         self.lift(slot);
         let Some(plan) = self.plans[slot as usize].take() else { return false };
-        self.forget_sources(&plan.sources);
+        let more = plan.more.as_ref();
+        self.forget_sources(more.map_or(&Sources::All, |more| &more.sources));
         self.graph.release(self.heads[slot as usize].root, &mut self.dictionary);
-        if let Some((left, right)) = plan.operators.and_then(|stateful| stateful.sides) {
+        if let Some((left, right)) = plan.stateful().and_then(|stateful| stateful.sides) {
             self.graph.release(left, &mut self.dictionary);
             self.graph.release(right, &mut self.dictionary);
         }
@@ -168,51 +151,7 @@ impl Matcher {
 
     pub(crate) fn operators(&self, id: QueryId) -> Option<&Operators> {
         let (_, plan) = self.plan(id)?;
-        plan.operators.as_ref().map(|stateful| &stateful.operators)
-    }
-
-    /// Whether any query reads this feed. A feed that none reads has the selectivity 0.
-    pub fn reads(&self, feed_url: &str, tags: &[String]) -> bool {
-        let is_read = |kind, name: &str| {
-            let term = self.dictionary.find(kind, name.as_bytes());
-            term.is_some_and(|term| self.sources.contains_key(&term))
-        };
-        self.n_reading_all > 0
-            || is_read(Kind::Feed, feed_url)
-            || tags.iter().any(|tag| is_read(Kind::Tag, tag))
-    }
-
-    fn note_sources(&mut self, query: &Query) -> Sources {
-        let joined = query.join.iter().flat_map(|join| &join.sources);
-        let sources: Vec<&Source> = query.sources.iter().chain(joined).collect();
-        if sources.contains(&&Source::AllFeeds) {
-            self.n_reading_all += 1;
-            return Sources::All;
-        }
-        let named = sources.into_iter().filter_map(|source| match source {
-            Source::Url(url) => self.dictionary.find(Kind::Feed, url.as_str().as_bytes()),
-            Source::Tag(tag) => self.dictionary.find(Kind::Tag, tag.as_bytes()),
-            Source::Feed(_) | Source::AllFeeds => None,
-        });
-        let named: Box<[TermId]> = named.collect();
-        for term in &named {
-            *self.sources.entry(*term).or_insert(0) += 1;
-        }
-        Sources::Named(named)
-    }
-
-    fn forget_sources(&mut self, sources: &Sources) {
-        let Sources::Named(named) = sources else {
-            self.n_reading_all -= 1;
-            return;
-        };
-        for term in named {
-            let left = self.sources.get(term).map_or(0, |n| n - 1);
-            match left {
-                0 => self.sources.remove(term),
-                n => self.sources.insert(*term, n),
-            };
-        }
+        plan.stateful().map(|stateful| &stateful.operators)
     }
 
     /// Takes in how often words occurred, and moves up to `n_max` queries to anchors that occur
@@ -239,8 +178,9 @@ impl Matcher {
         let Some(plan) = &self.plans[slot as usize] else { return };
         let root = self.heads[slot as usize].root;
         let Some(best) = choose(&self.graph, &self.dictionary, slot, root) else { return };
-        let moved = best.postings.len() != plan.anchors.len()
-            || best.postings.iter().any(|(term, _)| !plan.anchors.contains(term));
+        let now = plan.anchors.terms();
+        let moved = best.postings.len() != now.len()
+            || best.postings.iter().any(|(term, _)| !now.contains(term));
         if moved {
             self.lift(slot);
             self.anchor(slot, Some(best));
@@ -249,40 +189,82 @@ impl Matcher {
 
     /// Puts a query into the lists of its anchors.
     fn anchor(&mut self, slot: u32, anchors: Option<Anchors>) {
-        let terms: Box<[TermId]> = match anchors {
-            None => {
+        let postings = anchors.map(|anchors| anchors.postings).unwrap_or_default();
+        for (term, posting) in &postings {
+            self.dictionary.add_posting(*term, *posting);
+        }
+        let anchored = match postings[..] {
+            [] => {
                 self.always.push(slot);
-                Box::default()
+                Anchored::Always
             }
-            Some(anchors) => {
-                for (term, posting) in &anchors.postings {
-                    self.dictionary.add_posting(*term, *posting);
-                }
-                anchors.postings.iter().map(|(term, _)| *term).collect()
-            }
+            [(term, _)] => Anchored::One(term),
+            _ => Anchored::Many(postings.iter().map(|(term, _)| *term).collect()),
         };
         if let Some(plan) = &mut self.plans[slot as usize] {
-            plan.anchors = terms;
+            plan.anchors = anchored;
         }
     }
 
     /// Takes a query out of the lists of its anchors.
     fn lift(&mut self, slot: u32) {
         let Some(plan) = &mut self.plans[slot as usize] else { return };
-        let anchors = std::mem::take(&mut plan.anchors);
-        if anchors.is_empty() {
+        let anchors = std::mem::replace(&mut plan.anchors, Anchored::Always);
+        if let Anchored::Always = anchors {
             self.always.retain(|other| *other != slot);
         }
-        for term in anchors {
-            self.dictionary.remove_posting(term, slot);
+        for term in anchors.terms() {
+            self.dictionary.remove_posting(*term, slot);
         }
     }
 
+    fn slot(&self, id: QueryId) -> Option<u32> {
+        self.by_id.find(id.hash(), |slot| self.heads[slot as usize].id == id)
+    }
+
     fn plan(&self, id: QueryId) -> Option<(&Head, &Plan)> {
-        let slot = *self.by_id.get(&id)? as usize;
+        let slot = self.slot(id)? as usize;
         Some((&self.heads[slot], self.plans[slot].as_ref()?))
     }
 }
 
 /// So many entries are counted before old ones begin to fade.
 const SAMPLES_MAX: u32 = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ast::Statement;
+
+    const FILE: &str = r#"
+        CREATE FEED a AS RETURN ALL FEEDS WHERE ITEM CONTAINS "x" AND "y" AND "x" AND ("y" AND "z");
+        CREATE FEED b AS RETURN ALL FEEDS WHERE ITEM CONTAINS "y" AND "x" AND "z";
+        CREATE FEED c AS RETURN TAG "t" | FEED a JOIN "https://e.org/" ON LINK
+            WHERE TITLE CONTAINS "火山灰" OR "pp*" NEAR "q r" OR "火山灰" AND NOT AUTHOR = "m"
+            WINDOW 1 DAY;
+        CREATE FEED d AS RETURN FEED c WHERE TITLE MATCHES /x/ OR PUBLISHED > "2011";
+        CREATE FEED e AS RETURN ALL FEEDS"#;
+
+    #[test]
+    fn equal_conditions_are_one_and_nothing_stays_behind() {
+        let mut matcher = Matcher::new();
+        for (n, statement) in crate::parse(FILE).unwrap().iter().enumerate() {
+            let Statement::Create(create) = statement else { panic!("{statement}") };
+            // Each comes twice: the second takes the place of the first.
+            for _ in 0..2 {
+                matcher.insert(QueryId(n as u32), &create.name.text, &create.query);
+            }
+            if n == 1 {
+                assert_eq!(matcher.graph.len(), 4, "three words and one condition");
+                assert_eq!(matcher.dictionary.len(), 3);
+            }
+        }
+        assert_eq!((matcher.len(), matcher.always.len()), (5, 1));
+        for n in [1, 3, 0, 2, 4] {
+            assert!(matcher.remove(QueryId(n)));
+        }
+        assert_eq!((matcher.graph.len(), matcher.dictionary.len()), (0, 0));
+        assert!(matcher.always.is_empty() && matcher.sources.is_empty());
+        assert!(matcher.readers.is_empty() && matcher.is_empty());
+    }
+}

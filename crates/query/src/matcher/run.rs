@@ -185,9 +185,7 @@ impl Run<'_, '_> {
             return Err(Held);
         }
         let plan = self.matcher.plans[slot as usize].as_ref();
-        let Some(stateful) = plan.and_then(|plan| plan.operators.as_ref()) else {
-            return Ok(None);
-        };
+        let Some(stateful) = plan.and_then(|plan| plan.stateful()) else { return Ok(None) };
         let sides = stateful.sides.map_or(Sides::default(), |(left, right)| Sides {
             left: asked.holds(left, memo),
             right: asked.holds(right, memo),

@@ -6,6 +6,7 @@ mod cursor;
 mod delivery;
 mod source;
 mod statement;
+mod test;
 mod value;
 
 use crate::ast::Statement;

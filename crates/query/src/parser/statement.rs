@@ -6,6 +6,7 @@ use super::condition::condition;
 use super::cursor::Cursor;
 use super::delivery::deliver;
 use super::source::sources;
+use super::test::is_field;
 use super::value::{at_least, duration, reach};
 use crate::Fault;
 use crate::ast::{
@@ -201,20 +202,8 @@ fn misplaced(cursor: &Cursor<'_>, here: &Here) -> Fault {
 
 /// What was probably left out between two things that stand side by side.
 fn joints(cursor: &Cursor<'_>, here: &Here) -> Option<&'static str> {
-    const FIELDS: [&str; 10] = [
-        "ITEM",
-        "TITLE",
-        "SUMMARY",
-        "CONTENT",
-        "AUTHOR",
-        "CATEGORY",
-        "LINK",
-        "LANGUAGE",
-        "FEED",
-        "PUBLISHED",
-    ];
     let is_text = matches!(cursor.token(), Token::Text(_)) && cursor.is_after_text();
-    let is_field = FIELDS.iter().any(|field| cursor.is_word(field));
+    let is_field = is_field(cursor);
     match (here.condition, cursor.token()) {
         (true, Token::Sign("|")) => Some("texts are joined with OR"),
         (true, _) if is_text => Some("join texts with OR or AND"),

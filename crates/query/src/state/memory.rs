@@ -103,6 +103,10 @@ impl Memory {
         self.remembered.iter().filter(move |r| self.is_within(r.seen, now))
     }
 
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.remembered.iter().map(|remembered| remembered.number)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.remembered.len()
     }

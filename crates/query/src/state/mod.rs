@@ -128,15 +128,17 @@ impl States {
         sides: Sides,
     ) -> Result<Option<EntryId>, Held> {
         let state = self.states.entry(query).or_insert_with(|| State::new(*operators));
-        if state.operators != *operators {
-            *state = State::new(*operators);
-        }
-        state.pass(entry, sides, &mut |change| {
-            self.changes.push(match change {
+        let changes = &mut self.changes;
+        let note: Note<'_> = &mut |change| {
+            changes.push(match change {
                 (number, Some(bytes)) => Change::Remember { query, number, bytes },
                 (number, None) => Change::Forget { query, number },
             });
-        })
+        };
+        if state.operators != *operators {
+            state.redefine(*operators, note);
+        }
+        state.pass(entry, sides, note)
     }
 }
 
@@ -165,6 +167,13 @@ impl State {
             add(Keeper::Window, reach);
         }
         State { operators, next: 1, memories }
+    }
+
+    /// Forgets everything for a query that was replaced. Its numbers go on.
+    fn redefine(&mut self, operators: Operators, note: Note<'_>) {
+        let numbers = self.memories.iter().flat_map(|(_, memory)| memory.numbers());
+        numbers.for_each(|number| note((number, None)));
+        *self = State { next: self.next, ..State::new(operators) };
     }
 
     fn memory(&self, keeper: Keeper) -> Option<&Memory> {

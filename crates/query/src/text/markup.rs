@@ -32,7 +32,7 @@ pub(crate) fn reduce(text: &str, markup: Markup) -> Cow<'_, str> {
     if !text.bytes().any(|b| b == b'<' || b == b'&') {
         return Cow::Borrowed(text);
     }
-    let mut reducer = Reducer { text, markup, quotes: [true; 2], closing: true };
+    let mut reducer = Reducer { text, markup, closing: true };
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(offset) = text[at..].find(['<', '&']) {
@@ -50,10 +50,7 @@ pub(crate) fn reduce(text: &str, markup: Markup) -> Cow<'_, str> {
 struct Reducer<'a> {
     text: &'a str,
     markup: Markup,
-    /// Whether a double and a single quote may still come: keeps unclosed ones from being looked
-    /// for again and again.
-    quotes: [bool; 2],
-    /// Whether a `>` may still come.
+    /// Whether a `>` may still come: keeps unclosed tags from being read to the end each time.
     closing: bool,
 }
 
@@ -97,12 +94,9 @@ impl Reducer<'_> {
                 b'>' => return Some(i + 1 - at),
                 b'<' if !after_equals => return None,
                 quote @ (b'"' | b'\'') if after_equals => {
-                    let which = usize::from(*quote == b'\'');
+                    // Without its end it is no quote. That happens once: the next would end it.
                     let end = bytes[i + 1..].iter().position(|b| b == quote);
-                    match end.filter(|_| self.quotes[which]) {
-                        Some(end) => i += end + 1,
-                        None => self.quotes[which] = false,
-                    }
+                    i += end.map_or(0, |end| end + 1);
                     after_equals = false;
                 }
                 b'=' => after_equals = true,

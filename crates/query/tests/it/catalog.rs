@@ -27,7 +27,8 @@ fn check(file: &str, expect: &[&str]) {
 fn files_that_fit_are_taken() {
     let mut catalog = catalog(KNOWN);
     let file = "CREATE FEED b AS RETURN FEED a; CREATE FEED a AS RETURN FEED Cloud;
-        CREATE OR REPLACE FEED Ash AS RETURN ALL FEEDS; DROP FEED IF EXISTS none; DROP FEED Volcano";
+        CREATE OR REPLACE FEED Ash AS RETURN ALL FEEDS;
+        DROP FEED IF EXISTS none; DROP FEED Volcano";
     let statements = query::parse(file).unwrap();
     let before = catalog.clone();
     let effects = [
@@ -60,10 +61,8 @@ fn names_must_exist_and_be_free() {
     check("DROP FEED Clod", &["1:11: there is no query named `Clod`; did you mean `Cloud`?"]);
     check(
         "CREATE FEED x AS RETURN ALL FEEDS;\nCREATE FEED x AS RETURN ALL FEEDS",
-        &[
-            "2:13: a query named `x` exists already; write CREATE OR REPLACE FEED, or choose another \
-         name",
-        ],
+        &["2:13: a query named `x` exists already; write CREATE OR REPLACE FEED, or choose \
+             another name"],
     );
 }
 

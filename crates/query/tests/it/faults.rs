@@ -122,3 +122,12 @@ fn a_file_with_many_faults_names_the_first_hundred() {
     assert_eq!(faults.len(), 100);
     assert_eq!(faults[99].at.line, 100);
 }
+
+/// Places are found in one pass, or this would take minutes.
+#[test]
+fn a_file_on_one_line_is_read_in_one_pass() {
+    let one = "CREATE FEED a AS RETURN TAG \"x\" WINDOW 1 DAY;";
+    let file = one.repeat(100_000) + "CREATE FEED b AS RETURN TAG x";
+    let faults = query::parse(&file).unwrap_err();
+    assert_eq!((faults[0].at.line, faults[0].at.column), (1, one.len() as u32 * 100_000 + 29));
+}

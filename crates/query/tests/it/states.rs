@@ -7,7 +7,7 @@ use feed::Time;
 use query::limits::REMEMBERED_MAX;
 use query::{Change, Matcher, QueryId, Scratch, States};
 
-use crate::sample::{Sample, matcher};
+use crate::sample::{Sample, created, matcher};
 
 /// A query and what is stored of it.
 struct World {
@@ -232,4 +232,19 @@ fn only_queries_that_remember_have_a_state() {
         r#"CREATE FEED a AS RETURN ALL FEEDS; CREATE FEED b AS RETURN ALL FEEDS WINDOW 1 DAY"#,
     );
     assert_eq!(matcher.stateful().collect::<Vec<_>>(), [QueryId(2)]);
+}
+
+#[test]
+fn a_query_that_is_replaced_forgets_what_it_kept_and_counts_on() {
+    let mut world = World::new("ALL FEEDS DISTINCT ON LINK");
+    assert!(world.keeps(1, 0, "a", "https://e.org/1"));
+    assert!(world.keeps(1, 0, "a", "https://e.org/2"));
+    let with = |query: &str| created(&format!("CREATE FEED q AS RETURN {query}")).query;
+    let same = with("ALL FEEDS WHERE ITEM CONTAINS \"a\" DISTINCT ON LINK");
+    world.matcher.insert(QueryId(1), "q", &same);
+    assert!(!world.keeps(1, 1, "a", "https://e.org/1"), "the same operators remember the same");
+    let other = with("ALL FEEDS DISTINCT ON LINK WITHIN 1 HOUR WINDOW 1 DAY");
+    world.matcher.insert(QueryId(1), "q", &other);
+    assert!(world.keeps(1, 2, "a", "https://e.org/1"));
+    assert_eq!(world.stored.keys().copied().collect::<Vec<_>>(), [3, 4]);
 }

@@ -9,7 +9,8 @@ use crate::sample::{created, samples};
 fn a_trial_counts_and_names_what_is_kept() {
     let file = r#"
         CREATE FEED ash AS RETURN FEED english WHERE ITEM CONTAINS "ash";
-        CREATE OR REPLACE FEED old AS RETURN ALL FEEDS WHERE ITEM CONTAINS "again" DISTINCT ON LINK"#;
+        CREATE OR REPLACE FEED old AS RETURN ALL FEEDS
+            WHERE ITEM CONTAINS "again" DISTINCT ON LINK"#;
     let creates: Vec<query::Create> = query::parse(file)
         .unwrap()
         .into_iter()

@@ -29,29 +29,14 @@ pub enum Lab {
         #[arg(long)]
         json: bool,
     },
+    /// Perform a definition and judge its expectation (exit status 1 if it fails)
+    Experiment(Experiment),
+    /// Write this instance's own history as a trace
+    ExportTrace(ExportTrace),
+    /// Other policies and budgets on the own feeds' history, in words
+    WhatIf(WhatIf),
     /// Write a synthetic population after the published distributions as a trace
     Synth(Synth),
-    /// Write the instance's own recorded history as a trace
-    ExportTrace {
-        /// A file; `.gz` is gzip, `-` standard output
-        #[arg(long, value_name = "FILE")]
-        out: PathBuf,
-        #[command(flatten)]
-        place: Place,
-    },
-    /// What other policies and budgets would have brought on the own feeds
-    WhatIf(WhatIf),
-}
-
-#[derive(Debug, Args)]
-pub struct WhatIf {
-    /// As many polls as this budget allows, instead of as many as now
-    #[arg(long, value_name = "N/DURATION")]
-    pub budget: Option<polling::budget::Budget>,
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub place: Place,
 }
 
 #[derive(Debug, Args)]
@@ -115,6 +100,9 @@ pub struct Run {
     /// Write every poll as `policy,feed,time`
     #[arg(long, value_name = "FILE")]
     pub polls_out: Option<PathBuf>,
+    /// Write a report: index.html, its figures as SVG and their numbers as CSV
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
     #[arg(long)]
     pub json: bool,
 }
@@ -190,6 +178,35 @@ pub struct Quality {
     pub baseline: Option<String>,
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Experiment {
+    /// A definition (TOML)
+    pub file: PathBuf,
+    /// Where the record goes [default: records/DATE/NAME beside the definitions]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportTrace {
+    /// Where the trace goes; `.gz` is gzip, `-` standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Debug, Args)]
+pub struct WhatIf {
+    /// Also try strategies that spend this many polls, e.g. `1000/1h`
+    #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
+    pub budget: Option<Allowance>,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
 }
 
 #[derive(Debug, Args)]

@@ -2,11 +2,13 @@
 //! results printed.
 
 mod budget;
+mod experiment;
 mod export_trace;
 mod files;
 mod history;
 mod progress;
 mod quality;
+mod report;
 mod run;
 mod stats;
 mod synth;
@@ -24,8 +26,9 @@ pub fn run(command: Lab) -> Result<(), Failure> {
         Lab::Table(Table::TwoSteps { seeds, json }) => table::two_steps(seeds, json),
         Lab::Quality(args) => quality::run(&args),
         Lab::Stats { traces, json } => stats::run(&traces, json),
+        Lab::Experiment(args) => experiment::run(&args),
         Lab::Synth(args) => synth::run(&args),
-        Lab::ExportTrace { out, place } => export_trace::run(&out, &place),
+        Lab::ExportTrace(args) => export_trace::run(&args),
         Lab::WhatIf(args) => what_if::run(&args),
     }
 }

@@ -16,6 +16,7 @@ mod deliveries;
 mod disk;
 mod faulty;
 mod guard;
+mod lab;
 mod moves;
 mod outage;
 mod page;

@@ -105,7 +105,7 @@ impl Instance {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = program();
         command.current_dir(self.home.path()).args(args);
-        if !matches!(args[0], "parse" | "discover" | "--help" | "--version") {
+        if !matches!(args[0], "parse" | "discover" | "lab" | "--help" | "--version") {
             command.arg("--data").arg(&self.data);
         }
         if let Some(config) = &self.config {

@@ -1,15 +1,14 @@
 //! `tidings lab export-trace`: the instance's own recorded history as a trace.
 
-use std::path::Path;
-
 use super::files::Output;
 use super::history;
-use crate::args::Place;
+use crate::args::lab::ExportTrace;
 use crate::failure::{Failure, failed};
 use crate::{access, config};
 
-pub fn run(out: &Path, place: &Place) -> Result<(), Failure> {
-    let config = config::read_offline(place)?;
+pub fn run(args: &ExportTrace) -> Result<(), Failure> {
+    let config = config::read_offline(&args.place)?;
+    let out = &args.out;
     let feeds = history::read(&access::read(&config)?)?;
     let n_entries: usize = feeds.iter().map(|own| own.rows.len()).sum();
     if n_entries == 0 {

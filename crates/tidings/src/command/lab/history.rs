@@ -7,6 +7,7 @@ use lab::own::{Looked, Seen, rows};
 use lab::{EntryRow, World, WorldBuilder};
 use store::{FeedFilter, FeedRow, Store};
 
+use super::files::csv_field;
 use crate::failure::Failure;
 
 /// More polls of a feed are not kept one by one.
@@ -72,15 +73,16 @@ pub fn world(feeds: &[OwnFeed], window: u32) -> World {
 pub fn write(feeds: &[OwnFeed], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "feed,published,visible,window,bytes,ttl,domain,weight,title")?;
     for own in feeds {
-        let url = quoted(&own.feed.url.masked());
-        let title = quoted(own.feed.shown_title().unwrap_or_default());
+        let url = own.feed.url.masked();
+        let url = csv_field(&url);
+        let title = csv_field(own.feed.shown_title().unwrap_or_default());
         let ttl = own.feed.hints.ttl.map(|ttl| ttl.as_secs().to_string()).unwrap_or_default();
         let weight = own.feed.settings.weight.unwrap_or(1.0);
         for row in &own.rows {
             let claim = row.claim.map(|t| t.to_string()).unwrap_or_default();
             let number = |n: Option<u32>| n.map(|n| n.to_string()).unwrap_or_default();
             let (window, bytes) = (number(row.window), number(row.bytes));
-            let (visible, domain) = (row.visible, quoted(&own.feed.domain));
+            let (visible, domain) = (row.visible, csv_field(&own.feed.domain));
             writeln!(
                 out,
                 "{url},{claim},{visible},{window},{bytes},{ttl},{domain},{weight},{title}"
@@ -90,12 +92,6 @@ pub fn write(feeds: &[OwnFeed], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A field of a CSV file: on one line, quoted where it must be.
-fn quoted(text: &str) -> String {
-    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if line.contains([',', '"']) { format!("\"{}\"", line.replace('"', "\"\"")) } else { line }
-}
-
 /// What this history cannot tell, in words.
 pub fn blind_spots(feeds: &[OwnFeed]) -> String {
     let n_undated: usize = feeds.iter().map(|own| own.n_undated).sum();
@@ -103,17 +99,7 @@ pub fn blind_spots(feeds: &[OwnFeed]) -> String {
     format!(
         "It knows only what was seen: entries that came and went between two looks are not in it \
          ({n_misses} such gaps are suspected), and an entry whose date is no help is taken to have \
-         appeared midway between two looks. {n_undated} undated entries of first polls are left out."
+         appeared midway between two looks. {n_undated} undated entries of first polls are left \
+         out."
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_quoted_where_they_must_be() {
-        assert_eq!(quoted("plain"), "plain");
-        assert_eq!(quoted("a, \"b\"\nc"), "\"a, \"\"b\"\" c\"");
-    }
 }

@@ -3,26 +3,20 @@
 use std::io::Write;
 
 use lab::matching::{self, Free};
-use lab::quality::{Norm, Quality, over_both_modes, quality};
-use lab::{Averages, Phases, Run, Setting, World, WorldFeed};
+use lab::quality::Quality;
+use lab::report::{Compared, Page, compared};
+use lab::{Averages, Comparison, Phases, Run, Setting, World, WorldFeed};
 use polling::hints::HintReading;
 use polling::{Bounds, PolicySpec};
 use serde_json::{Value, json};
 
 use super::files::{Output, csv_field, read_world};
 use super::progress::watched;
+use super::report;
 use super::tables::{self, Column, Good, share, spoken};
 use crate::args::lab::{Hints, QualityWeights, Run as Args};
 use crate::failure::{Failure, input_error};
 use crate::output::print_json;
-
-/// The runs of one comparison, and the quality of each.
-pub struct Comparison {
-    pub runs: Vec<Run>,
-    pub by_feed: Vec<Quality>,
-    pub by_entry: Vec<Quality>,
-    pub both: Vec<Option<f64>>,
-}
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     // The call is judged before the trace is read, which takes longer.
@@ -42,12 +36,37 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if let (Some(out), Some(file)) = (polls_out, &args.polls_out) {
         out.out.finish(file)?;
     }
-    let comparison = compare(runs, args.weights);
+    let QualityWeights { weights, mode_weights } = args.weights;
+    let comparison = Comparison::of(runs, weights, mode_weights);
+    if let Some(folder) = &args.report {
+        report::write(folder, &page(&world, &setting, &comparison))?;
+    }
     if args.json {
         return print_json(&to_json(&world, &setting.phases, &comparison));
     }
     print_tables(&world, &setting.phases, &comparison);
     Ok(())
+}
+
+/// The report on the whole comparison.
+fn page(world: &World, setting: &Setting, comparison: &Comparison) -> Page {
+    let shown = Compared { world, setting, comparison, prefix: "" };
+    let phases = &setting.phases;
+    let n = world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some()).count();
+    Page {
+        title: "Policies compared".to_owned(),
+        lead: format!(
+            "{} policies over {n} feeds, tested from {} to {}{}.",
+            comparison.runs.len(),
+            phases.test_start(),
+            phases.end(),
+            if phases.warm_up { " after a warm-up" } else { "" },
+        ),
+        sections: compared(&shown),
+        command: report::command_line(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        limits: report::limits(),
+    }
 }
 
 /// A policy as written: with all its parameters, or with one to be found.
@@ -166,16 +185,6 @@ fn one(
         };
         Ok(lab::run_and_tell(world, spec, setting, progress, Some(&mut tell))?)
     })
-}
-
-/// Gives every run its quality among the others.
-pub fn compare(runs: Vec<Run>, weights: QualityWeights) -> Comparison {
-    let rows = |mode: fn(&Run) -> Averages| runs.iter().map(mode).collect::<Vec<_>>();
-    let by_feed = quality(&rows(|run| run.by_feed), weights.weights, Norm::Best);
-    let by_entry = quality(&rows(|run| run.by_entry), weights.weights, Norm::Best);
-    let modes = by_feed.iter().zip(&by_entry).map(|(f, e)| (f.quality, e.quality));
-    let both = over_both_modes(&modes.collect::<Vec<_>>(), weights.mode_weights, Norm::Best);
-    Comparison { runs, by_feed, by_entry, both }
 }
 
 /// The trace as the contract shows it: what takes part.

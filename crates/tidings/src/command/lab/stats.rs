@@ -9,8 +9,8 @@ use crate::args::lab::Traces;
 use crate::failure::{Failure, input_error};
 use crate::output::{self, print_json};
 
-/// Stats do not look at windows; the usual one stands in.
-const WINDOW: u32 = 20;
+/// The usual window, where nothing says another. Stats do not look at windows.
+pub const WINDOW: u32 = 20;
 
 pub fn run(traces: &Traces, as_json: bool) -> Result<(), Failure> {
     let world = read_world(traces, WINDOW)?;

@@ -30,7 +30,8 @@ fn to_json(cell: &Cell) -> Value {
 
 fn print(cells: &[Cell], seeds: u64) {
     println!(
-        "Table 2 of the 2steps paper: mean ± standard deviation over {seeds} seeds, published beside\n"
+        "Table 2 of the 2steps paper: mean ± standard deviation over {seeds} seeds, \
+         published beside\n"
     );
     let mut table = output::table([
         "Budget",
@@ -69,8 +70,9 @@ fn print(cells: &[Cell], seeds: u64) {
         n - n_apart
     );
     println!(
-        "The paper gives neither selectivity, size of the result, warm-up nor integral rule; these are\n\
-         the ones of reading R4. The published table is one run: that 2steps is best at a budget of 30\n\
-         is a lead of a tenth of the spread between runs, and is not found here either."
+        "The paper gives neither selectivity, size of the result, warm-up nor integral rule;\n\
+         these are the ones of reading R4. The published table is one run: that 2steps is best\n\
+         at a budget of 30 is a lead of a tenth of the spread between runs, and is not found here\n\
+         either."
     );
 }

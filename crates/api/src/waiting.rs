@@ -1,0 +1,81 @@
+//! How much waiting is expected to pile up between two polls, as points of a curve: of the entries
+//! that a feed's model expects, how long all of them together will have waited.
+//!
+//! W(t) = ∫ (t − s)·λ(s) ds since the last poll, which is the integral of what is expected up to
+//! each moment. A drawing's precision; no decision is taken from it.
+
+use feed::Time;
+use polling::model::{Model, ModelKind};
+use polling::policy::window_share::Room;
+use polling::{Decimal, Learned, Policy};
+
+/// Points between two polls.
+const STEPS: i64 = 24;
+
+/// The model in what was learned of a feed, where the policy works on one.
+pub fn model(learned: &[u8]) -> Option<Model> {
+    ModelKind::ALL.into_iter().find_map(|model| {
+        let policy = Policy::Window { room: Room::Share(Decimal::new(1, 0)), model };
+        let learned = Learned::decode(&policy, learned);
+        learned.model().filter(|model| Some(*model) != policy.start().model()).cloned()
+    })
+}
+
+/// Moments and the entry-seconds that have piled up by then, from `from` to `to`.
+pub fn curve(model: &Model, from: Time, to: Time) -> Vec<(Time, f64)> {
+    let span = to.millis_since(from);
+    if span <= 0 {
+        return Vec::new();
+    }
+    let step_secs = span as f64 / 1000.0 / STEPS as f64;
+    let (mut waited, mut before) = (0.0, 0.0);
+    let mut points = vec![(from, 0.0)];
+    for step in 1..=STEPS {
+        let at = from.shifted(span * step / STEPS);
+        let expected = model.expect(from, at);
+        waited += (before + expected) / 2.0 * step_secs;
+        before = expected;
+        points.push((at, waited));
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use feed::{Observation, Outcome};
+    use polling::model::homogeneous::Homogeneous;
+
+    use super::*;
+
+    #[test]
+    fn waiting_grows_with_the_square_of_time_at_a_constant_rate() {
+        let model = Model::Homogeneous(Homogeneous { rate: 0.5 });
+        let points = curve(&model, Time::from_secs(100), Time::from_secs(124));
+        assert_eq!(points.len(), 25);
+        for (at, waited) in points {
+            let t = (at.secs() - 100) as f64;
+            assert!((waited - 0.25 * t * t).abs() < 1e-6, "{at} {waited}");
+        }
+        assert!(curve(&model, Time::from_secs(5), Time::from_secs(5)).is_empty());
+    }
+
+    #[test]
+    fn the_model_is_found_in_what_was_learned_and_only_there() {
+        let policy: Policy = "tide".parse().unwrap();
+        let mut learned = policy.start();
+        assert_eq!(model(&learned.encode()), None, "nothing was learned yet");
+        let window: Vec<Time> = (0..9).map(|h| Time::from_secs(h * 3600)).collect();
+        let seen = Observation {
+            at: Time::from_secs(40_000),
+            outcome: Outcome::Seen,
+            window: &window,
+            new: &window,
+            overlap: 0,
+            suspected_miss: false,
+            partial: false,
+        };
+        policy.learn(&mut learned, &seen);
+        assert_eq!(model(&learned.encode()).as_ref(), learned.model());
+        assert_eq!(model(&"fix:1h".parse::<Policy>().unwrap().start().encode()), None);
+    }
+}

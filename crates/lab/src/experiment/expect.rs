@@ -1,0 +1,144 @@
+//! What must come out, and whether it did.
+
+use serde::Deserialize;
+
+/// Figures by name: a subject and a measure, as in `mavsync entries.delay`.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    all: Vec<(String, f64)>,
+}
+
+impl Values {
+    pub(super) fn add(&mut self, subject: &str, measure: &str, value: Option<f64>) {
+        if let Some(value) = value {
+            self.all.push((format!("{subject} {measure}"), value));
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<f64> {
+        self.all.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.all.iter().map(|(name, value)| (name.as_str(), *value))
+    }
+}
+
+/// One comparison that must hold.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Expectation {
+    text: String,
+    left: Term,
+    relation: Relation,
+    right: Term,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Term {
+    factor: f64,
+    /// `None` for a plain number, which is the factor.
+    name: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+}
+
+/// An expectation with what came out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    pub text: String,
+    /// Both sides; `None` where a figure is not there.
+    pub left: Option<f64>,
+    pub right: Option<f64>,
+    pub holds: bool,
+}
+
+impl TryFrom<String> for Expectation {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Expectation, String> {
+        let refuse = || {
+            format!(
+                "`{text}` is no expectation; write it as \
+                 `mavsync entries.delay < 0.5 * fix:1d entries.delay`"
+            )
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let relation = |word: &str| match word {
+            "<" => Some(Relation::Less),
+            "<=" => Some(Relation::AtMost),
+            ">" => Some(Relation::More),
+            ">=" => Some(Relation::AtLeast),
+            _ => None,
+        };
+        let place = words.iter().position(|word| relation(word).is_some()).ok_or_else(refuse)?;
+        let left = Term::read(&words[..place]).ok_or_else(refuse)?;
+        let right = Term::read(&words[place + 1..]).ok_or_else(refuse)?;
+        let relation = relation(words[place]).ok_or_else(refuse)?;
+        Ok(Expectation { left, relation, right, text })
+    }
+}
+
+impl Term {
+    fn read(words: &[&str]) -> Option<Term> {
+        let name = |subject: &str, measure: &str| Some(format!("{subject} {measure}"));
+        match words {
+            [number] => Some(Term { factor: number.parse().ok()?, name: None }),
+            [subject, measure] => Some(Term { factor: 1.0, name: name(subject, measure) }),
+            [factor, "*", subject, measure] => {
+                Some(Term { factor: factor.parse().ok()?, name: name(subject, measure) })
+            }
+            _ => None,
+        }
+    }
+
+    fn value(&self, values: &Values) -> Option<f64> {
+        match &self.name {
+            None => Some(self.factor),
+            Some(name) => values.find(name).map(|value| value * self.factor),
+        }
+    }
+}
+
+impl Expectation {
+    /// A figure that is not there fails it: nothing came out.
+    pub(super) fn judge(&self, values: &Values) -> Judged {
+        let (left, right) = (self.left.value(values), self.right.value(values));
+        let holds = left.zip(right).is_some_and(|(left, right)| match self.relation {
+            Relation::Less => left < right,
+            Relation::AtMost => left <= right,
+            Relation::More => left > right,
+            Relation::AtLeast => left >= right,
+        });
+        Judged { text: self.text.clone(), left, right, holds }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expectations_compare_figures_and_numbers() {
+        let mut values = Values::default();
+        values.add("fix:1h", "entries.delay", Some(1800.0));
+        values.add("cold/mavsync", "entries.delay", Some(900.0));
+        values.add("fix:1h", "undefined", None);
+        let holds =
+            |text: &str| Expectation::try_from(text.to_owned()).unwrap().judge(&values).holds;
+        assert!(holds("cold/mavsync entries.delay < fix:1h entries.delay"));
+        assert!(holds("cold/mavsync entries.delay <= 0.5 * fix:1h entries.delay"));
+        assert!(!holds("fix:1h entries.delay > 1800"));
+        assert!(holds("fix:1h entries.delay >= 1800"));
+        assert!(!holds("fix:1h undefined >= 0"));
+        for wrong in ["", "a b", "a b < ", "a < b c d", "a b == 3"] {
+            assert!(Expectation::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
+    }
+}

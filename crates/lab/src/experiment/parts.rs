@@ -1,0 +1,48 @@
+//! The parts of an experiment: what each runs, which figures it gives, what it shows. One part, one
+//! file; all fill one [`Part`].
+
+mod budget;
+mod cycles;
+mod run;
+mod shapes;
+mod stats;
+
+use feed::Time;
+
+use super::Values;
+use crate::World;
+use crate::report::{Figure, Plot, Section};
+pub(super) use budget::budget;
+pub(super) use cycles::cycles;
+pub(super) use run::run;
+pub(super) use shapes::shapes;
+pub(super) use stats::stats;
+
+/// What the parts share and fill.
+pub(in crate::experiment) struct Part<'w> {
+    pub(in crate::experiment) world: &'w World,
+    pub(in crate::experiment) start: Option<Time>,
+    pub(in crate::experiment) threads: usize,
+    pub(in crate::experiment) values: Values,
+    pub(in crate::experiment) sections: Vec<Section>,
+}
+
+impl Part<'_> {
+    pub(super) fn heading(&mut self, text: &str) {
+        self.sections.push(Section::Heading(text.to_owned()));
+    }
+
+    pub(super) fn plot(&mut self, name: &str, caption: &str, plot: &Plot) {
+        self.sections.push(Section::Figure(Figure {
+            name: name.to_owned(),
+            caption: caption.to_owned(),
+            svg: plot.svg(),
+            csv: plot.csv(),
+        }));
+    }
+}
+
+/// The subject of a figure within its part.
+fn subject(label: &str, name: &str) -> String {
+    if label.is_empty() { name.to_owned() } else { format!("{label}/{name}") }
+}

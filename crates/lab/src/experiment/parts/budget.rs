@@ -1,0 +1,93 @@
+//! Strategies compared under a budget.
+
+use std::time::Duration;
+
+use super::{Part, subject};
+use crate::Phases;
+use crate::budget::{Allowance, BudgetSetting, Spent, spend_all};
+use crate::experiment::definition::BudgetPart;
+use crate::report::{Section, Table};
+
+pub(in crate::experiment) fn budget(part: &mut Part<'_>, given: &BudgetPart) -> Result<(), String> {
+    let phases =
+        Phases::over(part.world, given.start.or(part.start), given.train, given.test, false);
+    let setting = BudgetSetting {
+        phases: phases.map_err(|e| e.to_string())?,
+        allowance: Allowance { polls: given.polls, per: given.per },
+        cycle: given.cycle,
+        estimator: given.estimator,
+        true_counts: given.true_counts,
+    };
+    let spent = spend_all(part.world, &given.strategies, &setting, part.threads);
+    for one in &spent {
+        let subject = subject(&given.label, one.strategy.word());
+        let mut add = |measure: &str, value| part.values.add(&subject, measure, value);
+        add("polls", Some(one.polls as f64));
+        add("completeness", one.completeness);
+        add("window_freshness", one.window_freshness);
+        add("delay", one.delay);
+        add("delay.sd", one.delay_sd);
+        add("delay.max", one.delay_max);
+        add("missed", Some(one.missed as f64));
+        add("divergence_error", one.divergence_error);
+    }
+    part.heading(&format!(
+        "{} polls per {}, beliefs: {}{}",
+        given.polls,
+        polling::spoken(given.per),
+        given.estimator,
+        if given.label.is_empty() { String::new() } else { format!(" (“{}”)", given.label) },
+    ));
+    part.sections.push(Section::Table(spent_table(&spent)));
+    Ok(())
+}
+
+fn spent_table(spent: &[Spent]) -> Table {
+    let seconds = |value: Option<f64>| {
+        let spoken = |s: f64| polling::spoken(Duration::from_secs_f64(s.max(0.0).round()));
+        value.map_or("–".to_owned(), spoken)
+    };
+    let share = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.3}"));
+    let row = |s: &Spent| {
+        vec![
+            s.strategy.to_string(),
+            s.polls.to_string(),
+            share(s.completeness),
+            share(s.window_freshness),
+            seconds(s.delay),
+            seconds(s.delay_sd),
+            seconds(s.delay_max),
+            s.missed.to_string(),
+            share(s.divergence_error),
+        ]
+    };
+    let header = [
+        "Strategy",
+        "Polls",
+        "Completeness",
+        "Window freshness",
+        "Delay",
+        "Deviation",
+        "Longest",
+        "Missed",
+        "Divergence error",
+    ];
+    let best = |of: fn(&Spent) -> Option<f64>, column: usize| {
+        let order = |a: &usize, b: &usize| of(&spent[*a]).partial_cmp(&of(&spent[*b]));
+        let found = (0..spent.len())
+            .filter(|i| of(&spent[*i]).is_some())
+            .min_by(|a, b| order(a, b).unwrap_or(std::cmp::Ordering::Equal));
+        found.map(|row| (row, column))
+    };
+    let marked = [
+        best(|s| s.completeness.map(|c| -c), 2),
+        best(|s| s.window_freshness.map(|f| -f), 3),
+        best(|s| s.delay, 4),
+        best(|s| s.delay_max, 6),
+    ];
+    Table {
+        header: header.map(str::to_owned).to_vec(),
+        rows: spent.iter().map(row).collect(),
+        marked: marked.into_iter().flatten().collect(),
+    }
+}

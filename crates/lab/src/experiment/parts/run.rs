@@ -1,0 +1,92 @@
+//! Policies compared.
+
+use polling::hints::HintReading;
+use polling::{Bounds, PolicySpec};
+
+use super::{Part, subject};
+use crate::experiment::Values;
+use crate::experiment::definition::{HintsWord, RunPart};
+use crate::matching::{self, Free};
+use crate::quality::{ModeWeights, Weights};
+use crate::report::{Compared, compared};
+use crate::{Averages, Comparison, Phases, Progress, Run, Setting, World};
+
+pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result<(), String> {
+    let bounds = Bounds::new(given.alpha, given.beta, given.eta).map_err(|e| e.to_string())?;
+    let phases = Phases::over(part.world, part.start, given.train, given.test, given.warm_up);
+    let phases = phases.map_err(|e| e.to_string())?;
+    let hints = match given.hints {
+        HintsWord::None => HintReading::Ignore,
+        HintsWord::Lower => HintReading::LowerBound,
+        HintsWord::Exact => HintReading::Exact,
+    };
+    let setting = Setting { bounds, hints, threads: part.threads, ..Setting::new(phases) };
+    let runs = runs(part.world, given, &setting)?;
+    let [delay, polls_per_entry, recall] = given.weights;
+    let [feeds, entries] = given.mode_weights;
+    let weights = Weights { delay, polls_per_entry, recall };
+    let comparison = Comparison::of(runs, weights, ModeWeights { feeds, entries });
+    for (i, run) in comparison.runs.iter().enumerate() {
+        // The figures of a matched policy stand under the name that the definition gives it.
+        let subject = subject(&given.label, &given.policies[i]);
+        let quality = [comparison.by_feed[i].quality, comparison.by_entry[i].quality];
+        note_run(&mut part.values, &subject, run, quality, comparison.both[i]);
+    }
+    let prefix = if given.label.is_empty() { String::new() } else { format!("{}-", given.label) };
+    if !given.label.is_empty() {
+        part.heading(&format!("Part “{}”", given.label));
+    }
+    let shown =
+        Compared { world: part.world, setting: &setting, comparison: &comparison, prefix: &prefix };
+    part.sections.extend(compared(&shown));
+    Ok(())
+}
+
+fn runs(world: &World, given: &RunPart, setting: &Setting) -> Result<Vec<Run>, String> {
+    let progress = Progress::default();
+    let parse = |text: &str| text.parse::<PolicySpec>().map_err(|e| e.to_string());
+    let polls = match &given.match_polls {
+        Some(goal) => Some(crate::run(world, &parse(goal)?, setting, &progress).total.polls),
+        None => None,
+    };
+    let one = |text: &String| match (polls, Free::of(text)) {
+        (Some(polls), Some(free)) => {
+            let found = matching::matched(world, &free, polls, setting, &progress);
+            found.map(|found| found.run).map_err(|e| e.to_string())
+        }
+        _ => Ok(crate::run(world, &parse(text)?, setting, &progress)),
+    };
+    given.policies.iter().map(one).collect()
+}
+
+fn note_run(
+    values: &mut Values,
+    subject: &str,
+    run: &Run,
+    quality: [Option<f64>; 2],
+    both: Option<f64>,
+) {
+    let mut add = |measure: &str, value| values.add(subject, measure, value);
+    for (mode, averages, quality) in
+        [("feeds", run.by_feed, quality[0]), ("entries", run.by_entry, quality[1])]
+    {
+        let Averages { delay, polls_per_entry, recall } = averages;
+        add(&format!("{mode}.delay"), delay);
+        add(&format!("{mode}.polls_per_entry"), polls_per_entry);
+        add(&format!("{mode}.recall"), recall);
+        add(&format!("{mode}.quality"), quality);
+    }
+    let total = &run.total;
+    add("quality", both);
+    add("polls", Some(total.polls as f64));
+    add("found", Some(total.found as f64));
+    add("missed", Some(total.missed as f64));
+    add("bytes", run.has_bytes.then_some(total.bytes as f64));
+    add("delay.p50", run.delays.map(|q| q.p50));
+    add("delay.p99", run.delays.map(|q| q.p99));
+    add("delay.max", run.delays.map(|q| q.max));
+    add("freshness", run.freshness);
+    // Polls a day per feed that takes part.
+    let watched_days = total.watched_ms as f64 / 86_400_000.0;
+    add("polls_per_day", (watched_days > 0.0).then(|| total.polls as f64 / watched_days));
+}

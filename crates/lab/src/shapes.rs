@@ -1,0 +1,257 @@
+//! Online estimation on days of known shape (Horincar, Amann and Artières 2012; source 000, figures
+//! 8 to 10): how wrong an estimator is when it looks often or seldom, and whether it follows a feed
+//! that changes its behaviour.
+//!
+//! Feeds publish by chance along a day of *peaks*, a *uniform* day or *waves*. Looks come by chance
+//! around an average (an hour means ten minutes to two hours), in cycles of ten minutes. What is
+//! published is divided by a day's total. The models are `polling`'s own.
+
+use std::time::Duration;
+
+use feed::{Observation, Outcome, Time};
+use polling::model::Model;
+use polling::model::smoothing::Smoothing;
+
+use crate::{Chance, crew};
+
+pub const CYCLE: Duration = Duration::from_secs(600);
+const DAY: Duration = Duration::from_secs(86_400);
+const HOUR_MS: f64 = 3_600_000.0;
+/// Ten feeds of each shape, as in the paper.
+pub const FEEDS: u64 = 10;
+/// The paper took feeds with at least ten entries a day; this is one of them.
+const PER_DAY: f64 = 30.0;
+/// Smoothing is chosen for each estimator and average, from the paper's useful range.
+pub const SMOOTHINGS: [f64; 4] = [0.01, 0.05, 0.1, 0.2];
+/// A window like that of the paper's other experiment.
+const WINDOW: usize = 20;
+
+/// The form of a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DayShape {
+    Peaks,
+    Uniform,
+    Waves,
+}
+
+/// What estimates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Online {
+    SingleVariable,
+    Periodic,
+}
+
+impl DayShape {
+    pub const ALL: [DayShape; 3] = [DayShape::Peaks, DayShape::Uniform, DayShape::Waves];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            DayShape::Peaks => "peaks",
+            DayShape::Uniform => "uniform",
+            DayShape::Waves => "waves",
+        }
+    }
+
+    /// The share of a day's entries that each hour brings.
+    pub fn hours(self) -> [f64; 24] {
+        let weight = |hour: usize| match self {
+            DayShape::Uniform => 1.0,
+            // A robot's batches: three hours bring nearly everything.
+            DayShape::Peaks => [0.02, 1.0][usize::from([7, 12, 19].contains(&hour))],
+            // People: quiet at night, most around the early afternoon, by steps of four hours.
+            DayShape::Waves => [0.1, 0.3, 1.0, 1.8, 1.6, 0.7][hour / 4],
+        };
+        let weights: [f64; 24] = std::array::from_fn(weight);
+        let total: f64 = weights.iter().sum();
+        weights.map(|w| w / total)
+    }
+
+    /// Publication times of so many days from `start` on.
+    fn publish(self, start: Time, days: u32, chance: &mut Chance) -> Vec<Time> {
+        let hours = self.hours();
+        let mut times = Vec::new();
+        for hour in 0..days * 24 {
+            let begin = start.shifted(i64::from(hour) * 3_600_000);
+            let mean = HOUR_MS / (PER_DAY * hours[hour as usize % 24]);
+            let mut at = chance.exponential(mean);
+            while at < HOUR_MS {
+                times.push(begin.shifted(at as i64));
+                at += chance.exponential(mean);
+            }
+        }
+        times
+    }
+}
+
+impl Online {
+    pub const ALL: [Online; 2] = [Online::SingleVariable, Online::Periodic];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Online::SingleVariable => "single-variable",
+            Online::Periodic => "periodic",
+        }
+    }
+
+    fn start(self, smoothing: f64) -> Model {
+        match self {
+            Online::SingleVariable => Model::single_variable(Smoothing::Fixed(smoothing)),
+            Online::Periodic => Model::daily(Smoothing::Fixed(smoothing)),
+        }
+    }
+}
+
+/// A reader that looks at one feed at random moments around an average.
+struct Reader<'a> {
+    times: &'a [Time],
+    model: Model,
+    last: Time,
+    n_seen: usize,
+    next: Time,
+    average: Duration,
+    chance: Chance,
+    /// Entries beyond the window are lost, as they are for any aggregator.
+    honest: bool,
+}
+
+impl Reader<'_> {
+    /// One cycle: how far the belief is from the truth, in entries; then perhaps a look.
+    fn cycle(&mut self, now: Time) -> f64 {
+        let n = self.n_seen + self.times[self.n_seen..].partition_point(|t| *t <= now);
+        let error = (n - self.n_seen) as f64 - self.model.expect(self.last, now);
+        if now >= self.next {
+            let from =
+                if self.honest { self.n_seen.max(n.saturating_sub(WINDOW)) } else { self.n_seen };
+            self.model.learn(&Observation {
+                at: now,
+                outcome: Outcome::Seen,
+                window: &self.times[n.saturating_sub(WINDOW)..n],
+                new: &self.times[from..n],
+                overlap: 0,
+                suspected_miss: false,
+                partial: false,
+            });
+            (self.last, self.n_seen) = (now, n);
+            self.next = now + self.pause();
+        }
+        error
+    }
+
+    /// From one cycle to twice the average less one.
+    fn pause(&mut self) -> Duration {
+        let cycles = (2.0 * self.average.as_secs_f64() / CYCLE.as_secs_f64()) as usize;
+        CYCLE * (1 + self.chance.below(cycles.max(2) - 1)) as u32
+    }
+}
+
+/// Divergence error of one estimator on one shape, in days' totals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Robustness {
+    pub shape: DayShape,
+    pub online: Online,
+    pub average: Duration,
+    /// Told how many entries were published, as in the paper.
+    pub error: f64,
+    /// Told only what the window showed.
+    pub error_honest: f64,
+}
+
+/// Four weeks to learn, four weeks measured.
+const WEEKS: u32 = 4;
+
+/// Every shape and estimator at every average, with the smoothing that suits it best.
+pub fn robustness(averages: &[Duration], seed: u64, threads: usize) -> Vec<Robustness> {
+    let mut cases = Vec::new();
+    for shape in DayShape::ALL {
+        for online in Online::ALL {
+            cases.extend(averages.iter().map(|average| (shape, online, *average)));
+        }
+    }
+    crew::share_singly(cases.len(), threads, |i, _| {
+        let (shape, online, average) = cases[i];
+        let best = |honest: bool| {
+            let errors = SMOOTHINGS.map(|a| error(shape, online, average, a, honest, seed));
+            errors.into_iter().fold(f64::INFINITY, f64::min)
+        };
+        Robustness { shape, online, average, error: best(false), error_honest: best(true) }
+    })
+}
+
+fn error(
+    shape: DayShape,
+    online: Online,
+    average: Duration,
+    smoothing: f64,
+    honest: bool,
+    seed: u64,
+) -> f64 {
+    let start = Time::from_secs(0);
+    let feeds: Vec<Vec<Time>> = (0..FEEDS)
+        .map(|feed| shape.publish(start, 2 * WEEKS * 7, &mut Chance::new(seed, feed)))
+        .collect();
+    let mut readers: Vec<Reader<'_>> = (0..FEEDS)
+        .zip(&feeds)
+        .map(|(feed, times)| reader(times, online, smoothing, average, honest, seed ^ feed))
+        .collect();
+    let n_cycles = 2 * WEEKS * 7 * (DAY.as_secs() / CYCLE.as_secs()) as u32;
+    let mut sum = 0.0;
+    for cycle in 1..=n_cycles {
+        let now = start + CYCLE * cycle;
+        let squares: f64 = readers.iter_mut().map(|r| r.cycle(now).powi(2)).sum();
+        if cycle > n_cycles / 2 {
+            sum += (squares / readers.len() as f64).sqrt();
+        }
+    }
+    sum / f64::from(n_cycles / 2) / PER_DAY
+}
+
+fn reader(
+    times: &[Time],
+    online: Online,
+    smoothing: f64,
+    average: Duration,
+    honest: bool,
+    seed: u64,
+) -> Reader<'_> {
+    let (last, next) = (Time::from_secs(0), Time::from_secs(0) + CYCLE);
+    let chance = Chance::new(seed, 1 << 32);
+    let model = online.start(smoothing);
+    Reader { times, model, last, n_seen: 0, next, average, chance, honest }
+}
+
+/// How far the estimated day is from the real one, week by week: the mean Euclidean distance of
+/// the 24 shares, over sixteen weeks each of uniform, peaks and waves.
+pub fn adaptation(average: Duration, smoothing: f64, seed: u64, threads: usize) -> Vec<f64> {
+    let feeds = crew::share_singly(FEEDS as usize, threads, |feed, _| {
+        one_adaptation(average, smoothing, seed, feed as u64)
+    });
+    let n_weeks = feeds.first().map_or(0, Vec::len);
+    (0..n_weeks).map(|w| feeds.iter().map(|f| f[w]).sum::<f64>() / FEEDS as f64).collect()
+}
+
+/// Each behaviour lasts this long.
+pub const WEEKS_EACH: u32 = 16;
+
+fn one_adaptation(average: Duration, smoothing: f64, seed: u64, feed: u64) -> Vec<f64> {
+    let shapes = [DayShape::Uniform, DayShape::Peaks, DayShape::Waves];
+    let (start, mut chance) = (Time::from_secs(0), Chance::new(seed, feed));
+    let mut times = Vec::new();
+    for (i, shape) in (0_u32..).zip(shapes) {
+        let from = start + DAY * (i * WEEKS_EACH * 7);
+        times.extend(shape.publish(from, WEEKS_EACH * 7, &mut chance));
+    }
+    let mut reader = reader(&times, Online::Periodic, smoothing, average, false, seed ^ feed);
+    let per_week = 7 * (DAY.as_secs() / CYCLE.as_secs()) as u32;
+    let mut distances = Vec::new();
+    for week in 0..3 * WEEKS_EACH {
+        for cycle in 1..=per_week {
+            reader.cycle(start + CYCLE * (week * per_week + cycle));
+        }
+        let real = shapes[(week / WEEKS_EACH) as usize].hours();
+        let believed = reader.model.day();
+        let total: f64 = believed.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let squares = real.iter().zip(believed).map(|(r, b)| (r - b / total).powi(2));
+        distances.push(squares.sum::<f64>().sqrt());
+    }
+    distances
+}

@@ -1,0 +1,185 @@
+//! What if? Other policies and strategies on one's own feeds' history, in words.
+//!
+//! The policy in use is replayed first; those with a free parameter are then set to spend as many
+//! polls, so that a difference in delay is no difference in cost, and the best of them also half
+//! and twice as many: what it would cost to be sooner. Its blind spots are those of the
+//! history: what was missed then is missing now, and nobody can be blamed for it.
+
+use polling::PolicySpec;
+use polling::budget::{Estimator, Strategy};
+
+use crate::budget::{Allowance, BudgetSetting, spend_all};
+use crate::matching::{Free, matched};
+use crate::{Phases, Progress, Run, Setting, World, run};
+
+/// What one rule would have done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// A policy's specification or a strategy's name.
+    pub name: String,
+    pub polls: u64,
+    /// The mean delay of entries, in seconds.
+    pub delay: Option<f64>,
+    pub found: u64,
+    pub missed: u64,
+    /// It spends as many polls as the policy in use.
+    pub equal_cost: bool,
+}
+
+/// The policy in use, and what others would have done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WhatIf {
+    pub current: Alternative,
+    pub others: Vec<Alternative>,
+}
+
+/// Policies that are tried at equal cost.
+const MATCHED: [&str; 5] = ["tide", "entry-frequency", "indhist:?", "adaptive-ttl:?", "fix:?"];
+/// Policies that are tried as they are.
+const PLAIN: [&str; 2] = ["mavsync", "fix-learned-a"];
+/// Strategies that are tried under a budget.
+const STRATEGIES: [Strategy; 4] =
+    [Strategy::Uniform, Strategy::TwoSteps, Strategy::MinDelay, Strategy::LambdaCrawl];
+/// Live plans are made about this often.
+const CYCLE: std::time::Duration = std::time::Duration::from_secs(600);
+
+/// Replays the world under `current` and the others; with a budget also under strategies.
+pub fn what_if(
+    world: &World,
+    current: &PolicySpec,
+    setting: &Setting,
+    budget: Option<Allowance>,
+) -> WhatIf {
+    let progress = Progress::default();
+    let now = run(world, current, setting, &progress);
+    let mut others = Vec::new();
+    let spending = |free: &Free, polls: u64| {
+        let found = matched(world, free, polls.max(1), setting, &progress).ok()?;
+        found.reached.then_some(found.run)
+    };
+    let polls = now.total.polls;
+    let mut best: Option<(Free, Run)> = None;
+    for free in MATCHED.iter().filter_map(|text| Free::of(text)) {
+        let Some(run) = spending(&free, polls) else { continue };
+        others.push(alternative(&run, true));
+        if best.as_ref().is_none_or(|(_, best)| delay(&run) < delay(best)) {
+            best = Some((free, run));
+        }
+    }
+    if let Some((free, _)) = best {
+        let runs = [polls / 2, polls * 2].into_iter().filter_map(|polls| spending(&free, polls));
+        others.extend(runs.map(|run| alternative(&run, false)));
+    }
+    let plain = PLAIN.iter().filter_map(|text| text.parse::<PolicySpec>().ok());
+    for spec in plain.filter(|spec| spec.policy != current.policy) {
+        others.push(alternative(&run(world, &spec, setting, &progress), false));
+    }
+    if let Some(allowance) = budget {
+        others.extend(under(world, &setting.phases, allowance, setting.threads));
+    }
+    WhatIf { current: alternative(&now, true), others }
+}
+
+/// Who found nothing comes last.
+fn delay(run: &Run) -> f64 {
+    run.by_entry.delay.unwrap_or(f64::INFINITY)
+}
+
+fn alternative(run: &Run, equal_cost: bool) -> Alternative {
+    Alternative {
+        name: run.policy.clone(),
+        polls: run.total.polls,
+        delay: run.by_entry.delay,
+        found: run.total.found,
+        missed: run.total.missed,
+        equal_cost,
+    }
+}
+
+fn under(world: &World, phases: &Phases, allowance: Allowance, threads: usize) -> Vec<Alternative> {
+    let (phases, estimator) = (*phases, Estimator::Periodic);
+    let setting = BudgetSetting { phases, allowance, cycle: CYCLE, estimator, true_counts: false };
+    let spent = spend_all(world, &STRATEGIES, &setting, threads);
+    let each = spent.into_iter().map(|spent| Alternative {
+        name: spent.strategy.to_string(),
+        polls: spent.polls,
+        delay: spent.delay,
+        found: spent.found,
+        missed: spent.missed,
+        equal_cost: false,
+    });
+    each.collect()
+}
+
+impl WhatIf {
+    /// One sentence per alternative, the shortest delay first.
+    pub fn sentences(&self) -> Vec<String> {
+        let mut ranked: Vec<&Alternative> = self.others.iter().collect();
+        let delay = |other: &Alternative| other.delay.unwrap_or(f64::INFINITY);
+        ranked.sort_by(|a, b| delay(a).total_cmp(&delay(b)));
+        ranked.into_iter().map(|other| self.sentence(other)).collect()
+    }
+
+    fn sentence(&self, other: &Alternative) -> String {
+        let name = &other.name;
+        let (Some(now), Some(then)) = (self.current.delay, other.delay) else {
+            return format!("With `{name}` nothing can be said: too few entries were found.");
+        };
+        let cost = if other.equal_cost {
+            "at the same polls".to_owned()
+        } else {
+            let (was, is) = (self.current.polls.max(1) as f64, other.polls as f64);
+            match ((is / was - 1.0) * 100.0).round() {
+                0.0 => "at as many polls".to_owned(),
+                more if more > 0.0 => format!("for {more:.0} % more polls"),
+                less => format!("for {:.0} % fewer polls", -less),
+            }
+        };
+        let change = (now - then).abs().round();
+        let spoken = polling::spoken(std::time::Duration::from_secs_f64(change));
+        let seen = if change < 1.0 {
+            "you would have seen entries as soon".to_owned()
+        } else if then < now {
+            format!("you would have seen entries {spoken} sooner")
+        } else {
+            format!("you would have seen entries {spoken} later")
+        };
+        let lost = match (other.missed, self.current.missed) {
+            (more, less) if more > less => format!(", and missed {} more", more - less),
+            (less, more) if less < more => format!(", and missed {} fewer", more - less),
+            _ => String::new(),
+        };
+        format!("With `{name}` {cost} {seen}{lost}.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alternative(name: &str, polls: u64, delay: f64, missed: u64, equal: bool) -> Alternative {
+        let (name, delay, equal_cost) = (name.to_owned(), Some(delay), equal);
+        Alternative { name, polls, delay, found: 9, missed, equal_cost }
+    }
+
+    #[test]
+    fn differences_are_said_in_words() {
+        let current = alternative("mavsync", 100, 3600.0, 2, true);
+        let others = vec![
+            alternative("fix:2h", 150, 4200.0, 2, false),
+            alternative("indhist:0.7", 100, 1320.0, 3, true),
+            alternative("two-steps", 60, 3600.2, 0, false),
+        ];
+        let said = WhatIf { current, others }.sentences();
+        assert_eq!(
+            said,
+            [
+                "With `indhist:0.7` at the same polls you would have seen entries 38 min sooner, \
+             and missed 1 more.",
+                "With `two-steps` for 40 % fewer polls you would have seen entries as soon, \
+             and missed 2 fewer.",
+                "With `fix:2h` for 50 % more polls you would have seen entries 10 min later.",
+            ]
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! When a feed posts: how busy each hour of the day and each weekday is beside the mean.
+//!
+//! A factor is entries seen over entries expected there, had every hour been the same, with the
+//! weight of a prior: what feeds with such a day look like ([`super::shapes`]). Both sides of the
+//! fraction are forgotten together. Hours are those of UTC; shifted days are among the shapes.
+
+use feed::Time;
+
+use super::shapes;
+use super::{APART_SECS, HOUR_SECS};
+
+const HOUR_MS: i64 = 3_600_000;
+/// How fast a habit is forgotten: two months.
+const MEMORY_SECS: f64 = 60.0 * 86_400.0;
+/// The weight of the prior, in entries over the whole day and over the whole week.
+const HOURS_PRIOR: f64 = 8.0;
+const DAYS_PRIOR: f64 = 20.0;
+/// How much of an hour's entries count for each of its neighbours.
+const BLUR: f64 = 0.25;
+
+/// Entries seen and expected in each hour and on each weekday, and what follows from them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Habits {
+    pub(super) hours: [Share; 24],
+    /// From the epoch's Thursday on.
+    pub(super) days: [Share; 7],
+    pub(super) factors: Factors,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Share {
+    pub(super) seen: f64,
+    pub(super) expected: f64,
+}
+
+/// How busy an hour is: 1 is the mean of the day, and of the week.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Factors {
+    hours: [f64; 24],
+    days: [f64; 7],
+}
+
+impl Default for Factors {
+    fn default() -> Factors {
+        Factors { hours: [1.0; 24], days: [1.0; 7] }
+    }
+}
+
+impl Factors {
+    /// Of an hour since the epoch.
+    pub(super) fn of(&self, hour: usize) -> f64 {
+        self.hours[hour % 24] * self.days[hour / 24 % 7]
+    }
+}
+
+/// In which hours (UTC, the second one excluded) and on which days most entries come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy {
+    pub hours: Option<(u8, u8)>,
+    pub days: Weekdays,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weekdays {
+    All,
+    MondayToFriday,
+}
+
+/// Hour of the day and day of the week, and the seconds left of the hour.
+fn place(at: Time) -> (usize, usize, f64) {
+    let hour = at.millis().div_euclid(HOUR_MS);
+    let into = at.millis().rem_euclid(HOUR_MS) as f64 / 1000.0;
+    let day = hour.div_euclid(24).rem_euclid(7) as usize;
+    (hour.rem_euclid(24) as usize, day, HOUR_SECS - into)
+}
+
+/// Calls `each` with hour, weekday and seconds of every hour in (from, to]; answers the seconds
+/// before, that are too long ago to be told apart.
+fn hours_of(from: Time, to: Time, mut each: impl FnMut(usize, usize, f64)) -> f64 {
+    let mut left = to.since(from).as_secs_f64();
+    let long_ago = (left - APART_SECS).max(0.0);
+    left -= long_ago;
+    let (mut hour, mut day, mut secs) = place(to.shifted(-((left * 1000.0) as i64)));
+    while left > 0.0 {
+        each(hour, day, secs.min(left));
+        left -= secs;
+        secs = HOUR_SECS;
+        hour += 1;
+        if hour == 24 {
+            (hour, day) = (0, (day + 1) % 7);
+        }
+    }
+    long_ago
+}
+
+impl Habits {
+    /// Seconds of mean activity in (from, to].
+    pub(super) fn activity(&self, from: Time, to: Time) -> f64 {
+        let mut sum = 0.0;
+        let Factors { hours, days } = &self.factors;
+        let long_ago = hours_of(from, to, |hour, day, secs| sum += hours[hour] * days[day] * secs);
+        sum + long_ago
+    }
+
+    /// (from, to] was watched, at so many entries per second.
+    pub(super) fn watch(&mut self, from: Time, to: Time, rate: f64) {
+        self.pass(to.since(from).as_secs_f64());
+        let Factors { hours, days } = self.factors;
+        let long_ago = hours_of(from, to, |hour, day, secs| {
+            self.hours[hour].expected += rate * secs * days[day];
+            self.days[day].expected += rate * secs * hours[hour];
+        });
+        if long_ago > 0.0 {
+            // Older than four weeks: part of it is forgotten already.
+            let kept = rate * long_ago.min(MEMORY_SECS);
+            self.hours.iter_mut().for_each(|share| share.expected += kept / 24.0);
+            self.days.iter_mut().for_each(|share| share.expected += kept / 7.0);
+        }
+    }
+
+    pub(super) fn see(&mut self, at: Time) {
+        let (hour, day, _) = place(at);
+        self.hours[hour].seen += 1.0;
+        self.days[day].seen += 1.0;
+    }
+
+    /// Time goes by and the past fades.
+    pub(super) fn pass(&mut self, secs: f64) {
+        let kept = (-secs.max(0.0) / MEMORY_SECS).exp();
+        for share in self.hours.iter_mut().chain(&mut self.days) {
+            share.seen *= kept;
+            share.expected *= kept;
+        }
+    }
+
+    /// Draws the factors from what was seen.
+    pub(super) fn settle(&mut self) {
+        let prior = shapes::hours(&self.hours);
+        let blurred = |of: fn(&Share) -> f64, h: usize| {
+            let at = |h: usize| of(&self.hours[h % 24]);
+            (1.0 - 2.0 * BLUR) * at(h) + BLUR * (at(h + 1) + at(h + 23))
+        };
+        let weight = HOURS_PRIOR / 24.0;
+        let hours = std::array::from_fn(|h| {
+            (blurred(|s| s.seen, h) + weight * prior[h]) / (blurred(|s| s.expected, h) + weight)
+        });
+        let (prior, weight) = (shapes::days(&self.days), DAYS_PRIOR / 7.0);
+        let days = std::array::from_fn(|d| {
+            (self.days[d].seen + weight * prior[d]) / (self.days[d].expected + weight)
+        });
+        self.factors = Factors { hours: normal(hours), days: normal(days) };
+    }
+
+    /// The fewest hours in a row that hold three quarters of the day, where these are at most half
+    /// of it, and whether weekends are much quieter.
+    pub(super) fn busy(&self) -> Busy {
+        let Factors { hours, days } = &self.factors;
+        let sum = |from: usize, n: usize| (from..from + n).map(|h| hours[h % 24]).sum::<f64>();
+        let stretch = (1..=12).find_map(|n| {
+            let (from, most) =
+                (0..24).map(|h| (h, sum(h, n))).max_by(|a, b| a.1.total_cmp(&b.1))?;
+            (most >= 0.75 * 24.0).then_some((from as u8, ((from + n) % 24) as u8))
+        });
+        let weekend = days[shapes::SATURDAY] + days[shapes::SATURDAY + 1];
+        let days = if weekend < 0.7 { Weekdays::MondayToFriday } else { Weekdays::All };
+        Busy { hours: stretch, days }
+    }
+}
+
+/// The same factors with a mean of 1.
+fn normal<const N: usize>(factors: [f64; N]) -> [f64; N] {
+    let mean = factors.iter().sum::<f64>() / N as f64;
+    if mean > 0.0 { factors.map(|f| f / mean) } else { [1.0; N] }
+}

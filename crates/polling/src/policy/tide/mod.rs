@@ -1,0 +1,66 @@
+//! `tide`, `tide:PRICE` — look when waiting longer would cost more than a poll is worth.
+//!
+//! If entries are expected at the rate λ(s), a look at t after one at t₀ ends the waiting of
+//! W(t₀, t) = ∫ (t − s)·λ(s) ds entry-seconds. The price is the waiting that one poll is worth. The
+//! next looks are those that make waiting plus price over the time ahead least; the first of them
+//! is the wish ([`outlook`]). For a constant rate that is W = price, the square-root allocation of
+//! the minimal-delay paper (source 002, theorem 1); with a rhythm it meets theorem 3. One price for
+//! all feeds makes the whole collection optimal. λ is the model [`crate::model::tide`].
+//!
+//! No look is later than the moment at which most of the window is expected to be new.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::{Bounds, Policy};
+//!
+//! let policy: Policy = "tide:55m".parse().unwrap();
+//! let hourly: Vec<Time> = (0..200).map(|h| Time::from_secs(h * 3600)).collect();
+//! let seen = Observation {
+//!     at: Time::from_secs(720_000), outcome: Outcome::Seen, window: &hourly, new: &hourly,
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! };
+//! let mut learned = policy.start();
+//! policy.learn(&mut learned, &seen);
+//! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);
+//! // One entry an hour, of which each may wait about 55 minutes in all.
+//! let wait = wish.at.since(seen.at).as_secs();
+//! assert!((4000..8000).contains(&wait), "{wait}");
+//! ```
+
+mod outlook;
+
+use std::time::Duration;
+
+use feed::Observation;
+
+use crate::model::Model;
+use crate::wish::Answer;
+use crate::{Case, Cause, Fraction};
+use outlook::Outlook;
+
+/// The price where none is said. A feed with one entry a day is looked at every five hours, one
+/// with an entry in two months every one and a half days.
+pub const PRICE: Duration = Duration::from_secs(1800);
+/// A look comes when this share of the window is expected to be new: entries come in bursts, and
+/// what was expected on average is often exceeded.
+const WINDOW_SHARE: f64 = 0.7;
+/// Feeds that were only seen with fewer entries may have room for more: few publishers show less.
+const WINDOW_MIN: u32 = 5;
+
+pub(crate) fn answer(price: Duration, model: &Model, o: &Observation<'_>) -> Answer {
+    let Model::Tide(tide) = model else { return Answer::Undefined(Cause::NotSeen) };
+    if tide.last().is_none() {
+        return Answer::Undefined(Cause::NotSeen);
+    }
+    let room = WINDOW_SHARE * f64::from(tide.window_max().max(WINDOW_MIN));
+    let outlook = Outlook::new(tide, o.at, price.as_secs_f64(), room);
+    let look = outlook.first_look();
+    let waited = if look.expected > 0.0 { look.waiting / look.expected } else { 0.0 };
+    let case = Case::Tide {
+        expected: look.expected as f32,
+        waited: Duration::from_secs(waited as u64),
+        price,
+        busy: tide.busy(),
+    };
+    Answer::After(Fraction::whole((look.after_secs * 1000.0) as i128), case)
+}
