@@ -47,7 +47,7 @@ pub async fn local_names_only(request: Request, next: Next) -> Response {
     }
 }
 
-fn is_local(host: &str) -> bool {
+pub fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or(""),
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),

@@ -26,6 +26,7 @@ mod server;
 mod style;
 mod timeline;
 mod waiting;
+mod websub;
 mod words;
 
 use std::sync::Arc;
@@ -37,6 +38,7 @@ use store::Store;
 use tokio::sync::Semaphore;
 use url::Url;
 
+pub use published::{Topic, at as published_at};
 pub use server::serve;
 
 /// What the page needs of the program around it.
@@ -90,7 +92,7 @@ pub struct Live {
     pub bytes_total: u64,
 }
 
-/// All routes. But for a consumer's word only GET (and with it HEAD) is answered.
+/// All routes. But for a consumer's word and the hub only GET (and with it HEAD) is answered.
 pub fn router(context: Context) -> Router {
     Router::new()
         .route("/", get(page::index))
@@ -103,6 +105,7 @@ pub fn router(context: Context) -> Router {
         .route("/api/v1/entries/stream", get(entries::stream))
         .route("/api/v1/entries/{id}/relevance", post(entries::relevance))
         .route("/feeds/{file}", get(published::feed))
+        .route("/websub/hub", post(websub::hub))
         .fallback(page::missing)
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))

@@ -10,11 +10,11 @@ use axum::response::{IntoResponse, Response};
 use feed::{FeedId, Item, Time};
 use parse::write::{self, Origin, Published};
 use query::{Access, Query, Reach, Statement};
-use store::{FeedRow, QueryEntry, QueryRow, Store, StoreError};
+use store::{FeedRow, QueryEntry, QueryId, QueryRow, Store, StoreError};
 use url::{Url, form_urlencoded};
 
 use crate::page::ask;
-use crate::{Context, etag, http_date};
+use crate::{Context, etag, guard, http_date};
 
 /// Entries on one page of a feed.
 const PAGE: u32 = 50;
@@ -61,7 +61,8 @@ pub async fn feed(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    let Some(asked) = Asked::read(&context, &file, query.as_deref(), &headers) else {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let Some(asked) = Asked::read(&context, &file, query.as_deref(), host) else {
         return missing();
     };
     let content_type = asked.format.2;
@@ -107,7 +108,7 @@ impl Asked {
         context: &Context,
         file: &str,
         query: Option<&str>,
-        headers: &HeaderMap,
+        host: Option<&str>,
     ) -> Option<Asked> {
         let (name, end) = file.rsplit_once('.')?;
         let format = Format::ALL.into_iter().find(|(_, word, _)| *word == end)?;
@@ -119,12 +120,34 @@ impl Asked {
                 _ => {}
             }
         }
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let base = match &context.public_url {
             Some(url) => url.clone(),
             None => Url::parse(&format!("http://{}/", host.unwrap_or("localhost"))).ok()?,
         };
         Some(Asked { name: name.to_owned(), format, key, before, base })
+    }
+
+    /// What an address asks for, if it is one under which we publish.
+    fn topic(context: &Context, topic: &str) -> Option<Asked> {
+        let url = Url::parse(topic).ok()?;
+        let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
+        let known = match &context.public_url {
+            Some(public) => public.origin() == url.origin(),
+            None => guard::is_local(host),
+        };
+        let file = url.path_segments()?.next_back()?;
+        let asked = Asked::read(context, file, url.query(), Some(host)).filter(|_| known)?;
+        // Only the first page is pushed, and only under the address that it gives itself.
+        (asked.address(None) == url.as_str()).then_some(asked)
+    }
+
+    /// Where subscribers of this feed go.
+    fn hub(&self) -> String {
+        let mut url = self.base.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(["websub", "hub"]);
+        }
+        url.into()
     }
 
     /// The address of a page of this feed.
@@ -144,6 +167,28 @@ impl Asked {
         }
         url.into()
     }
+}
+
+/// A feed of ours by its address: its query, its document, its type and its hub. `None` where
+/// there is none, or where it is not for whoever knows this address.
+pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
+    let Some(asked) = Asked::topic(context, topic) else { return Ok(None) };
+    let Some(row) = context.store.query(&asked.name)? else { return Ok(None) };
+    let found = document(&context.store, &asked, context.open, (context.now)())?;
+    Ok(found.map(|(body, _)| Topic {
+        query: row.id,
+        body,
+        content_type: asked.format.2,
+        hub: asked.hub(),
+    }))
+}
+
+/// A published feed as a hub sees it.
+pub struct Topic {
+    pub query: QueryId,
+    pub body: String,
+    pub content_type: &'static str,
+    pub hub: String,
 }
 
 /// The document and when it last changed; `None` where there is nothing for whoever asks.
@@ -191,6 +236,7 @@ fn document(
         link: Some(asked.base.to_string()),
         id: Some(asked.address(None)),
         self_link: Some(asked.address(asked.before)),
+        hubs: vec![asked.hub()],
         updated: Some(changed_at),
         items,
         origins,

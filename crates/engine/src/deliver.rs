@@ -213,6 +213,11 @@ impl Job<'_> {
     }
 }
 
+/// How long to wait after so many failures in a row.
+pub fn waited(attempts: u32) -> Duration {
+    cursor::wait(attempts, None, 0.0)
+}
+
 /// A receiver as it may be shown: secrets in its address are masked.
 pub fn shown(receiver: &str) -> String {
     match receiver.split_once(' ') {

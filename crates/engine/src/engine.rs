@@ -17,7 +17,7 @@ use crate::plan::{Plan, UNTIL_PLANNED};
 use crate::poll::{self, Context, Poll};
 use crate::run_loop::Loop;
 use crate::spending::Spending;
-use crate::{BudgetRule, Clock, Settings, budget, chance, conclude, deliver};
+use crate::{BudgetRule, Clock, Render, Settings, budget, chance, conclude, deliver, hub};
 
 /// Which feeds are polled by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,6 +183,12 @@ impl Engine {
     /// A feed is not to be polled by itself any more.
     pub fn forget(&self, feed: FeedId) {
         self.send(Event::Forget(feed));
+    }
+
+    /// Serves the subscribers of published feeds, which `render` shows.
+    pub async fn serve_hub(&self, render: Render) {
+        let (context, stop) = (Arc::clone(&self.context), self.stop.subscribe());
+        self.deliverer.lock().await.spawn(hub::run(context, render, stop));
     }
 
     /// There may be something to hand over.

@@ -1,6 +1,8 @@
 //! Secrets that queries are given: the key of a secret link and the key that signs webhooks. They
 //! come from the system's source of chance and nowhere else.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
@@ -32,6 +34,16 @@ pub fn sign(key: &str, parts: &[&[u8]]) -> String {
     let decoded = key.strip_prefix(PREFIX).and_then(|text| STANDARD.decode(text).ok());
     let bytes = decoded.unwrap_or_else(|| key.as_bytes().to_vec());
     STANDARD.encode(digest(&bytes, parts))
+}
+
+/// The signature of a pushed feed, as WebSub writes it.
+pub fn hub_signature(secret: &str, body: &[u8]) -> String {
+    let hex = digest(secret.as_bytes(), &[body]).iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    });
+    format!("sha256={hex}")
 }
 
 fn digest(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
@@ -68,6 +80,12 @@ mod tests {
             hex(&case_six),
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         );
+    }
+
+    #[test]
+    fn pushes_are_signed_in_hexadecimal() {
+        let signed = hub_signature("Jefe", b"what do ya want for nothing?");
+        assert!(signed.starts_with("sha256=5bdcc146bf60754e"), "{signed}");
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! - `poll`: one poll, from the granted request to the recorded result.
 //! - `conclude`: what a poll's result means for the feed. Pure.
 //! - `matching`: the standing queries, asked inside the transaction of each poll.
-//! - `deliver`: what queries kept, handed over.
+//! - `deliver`: what queries kept, handed over. `hub`: published feeds, pushed to subscribers.
 //! - [`command`]: what people ask for (add, poll, set, …), here or in another process.
 
 pub mod command;
@@ -24,6 +24,7 @@ mod deliver;
 mod engine;
 mod event;
 mod figures;
+mod hub;
 mod keys;
 mod matching;
 mod network;
@@ -39,6 +40,7 @@ pub use deliver::{DeliverySettings, Letters, Mail, MailSecurity, shown as shown_
 pub use engine::{Engine, EngineError, Watch};
 pub use event::PollAnswer;
 pub use figures::Figures;
+pub use hub::{Render, Rendered};
 pub use matching::stored as stored_query;
 pub use plan::Gaps;
 pub use settings::Settings;

@@ -79,3 +79,21 @@ create table relevance (
   relevant smallint not null,
   at bigint not null
 );
+
+-- Who is pushed a published feed (WebSub). What is wished holds only once the callback agreed.
+create table hub_subscriptions (
+  id integer primary key autoincrement,
+  query bigint not null references queries (id) on delete cascade,
+  topic text not null,
+  callback text not null,
+  secret text,
+  lease_until bigint,              -- null: not agreed to yet
+  wish text,                       -- subscribe or unsubscribe
+  wish_secret text,
+  wish_lease_ms bigint,
+  position bigint not null,
+  attempts bigint not null default 0,
+  next_at bigint,                  -- null: at once
+  unique (topic, callback)
+);
+create index hub_subscriptions_by_query on hub_subscriptions (query);

@@ -65,7 +65,7 @@ pub fn after(cursor: Cursor, position: i64, attempt: Attempt, now: Time, jitter:
 }
 
 /// Doubles with every failure; a receiver may ask for more, but not for longer than the longest.
-fn wait(attempts: u32, retry_after: Option<Duration>, jitter: f64) -> Duration {
+pub fn wait(attempts: u32, retry_after: Option<Duration>, jitter: f64) -> Duration {
     // Doubled ten times five seconds exceed an hour; more would only overflow.
     let doubled = WAIT_MIN * (1 << attempts.saturating_sub(1).min(10));
     let wait = doubled.max(retry_after.unwrap_or_default()).min(WAIT_MAX);

@@ -86,6 +86,8 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         public_url: config.public_url.clone(),
         ..api::Context::open(store.clone(), now, Arc::new(live), version)
     };
+    let shown = context.clone();
+    engine.serve_hub(Arc::new(move |topic| rendered(&shown, topic))).await;
     let server = tokio::spawn(api::serve(listener, api::router(context), until(stopped.clone())));
     let tasks = [
         tokio::spawn(requests::serve(Arc::clone(&engine))),
@@ -106,6 +108,19 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
     }
     drop(lock);
     Ok(())
+}
+
+/// A published feed as the hub pushes it.
+fn rendered(
+    context: &api::Context,
+    topic: &str,
+) -> Result<Option<engine::Rendered>, store::StoreError> {
+    let found = api::published_at(context, topic)?;
+    Ok(found.map(|topic| engine::Rendered {
+        body: topic.body,
+        content_type: topic.content_type,
+        hub: topic.hub,
+    }))
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {

@@ -28,3 +28,4 @@ mod secrets;
 mod soak;
 mod subscriptions;
 mod together;
+mod websub;

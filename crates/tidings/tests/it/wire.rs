@@ -220,6 +220,22 @@ pub fn get(address: SocketAddr, path: &str) -> io::Result<(u16, String)> {
     status.zip(body).ok_or_else(|| io::Error::other("not an HTTP response"))
 }
 
+/// One POST of a form: the status.
+pub fn post(address: SocketAddr, path: &str, form: &str) -> io::Result<u16> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
+        form.len()
+    )?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    let status = text.split(' ').nth(1).and_then(|s| s.parse().ok());
+    status.ok_or_else(|| io::Error::other("not an HTTP response"))
+}
+
 #[expect(clippy::disallowed_methods, reason = "the other side of the wire has its own clock")]
 pub fn now() -> Instant {
     Instant::now()

@@ -1,0 +1,161 @@
+//! Our hub as a subscriber sees it: it asks whether the wish was ours, pushes what is new, signs
+//! it, and stops when told to.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use crate::documents::rss_of;
+use crate::program::{Daemon, Instance, eventually, path_text};
+use crate::publisher::Publisher;
+use crate::wire::{self, Next, Request, Response, Server, addresses};
+
+const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
+
+/// What reached the subscriber's callback.
+#[derive(Clone, Debug)]
+struct Push {
+    link: String,
+    signature: String,
+    body: String,
+}
+
+#[derive(Default)]
+struct Heard {
+    modes: Vec<String>,
+    pushes: Vec<Push>,
+}
+
+struct Subscriber {
+    server: Server,
+    address: Ipv4Addr,
+    heard: Arc<Mutex<Heard>>,
+}
+
+impl Subscriber {
+    /// `agrees`: whether it confirms what is asked of its callback.
+    fn start(agrees: bool) -> Subscriber {
+        let heard: Arc<Mutex<Heard>> = Arc::default();
+        let (noted, addresses) = (Arc::clone(&heard), addresses(1));
+        let server = Server::start(&addresses, move |request, stream| {
+            answer(agrees, &noted, request).send(stream)?;
+            Ok(Next::Keep)
+        });
+        Subscriber { server, address: addresses[0], heard }
+    }
+
+    fn callback(&self) -> String {
+        self.server.url(self.address, "/callback%3Fid%3D7")
+    }
+
+    fn pushes(&self) -> Vec<Push> {
+        self.heard.lock().unwrap().pushes.clone()
+    }
+
+    fn modes(&self) -> Vec<String> {
+        self.heard.lock().unwrap().modes.clone()
+    }
+}
+
+fn answer(agrees: bool, heard: &Mutex<Heard>, request: &Request) -> Response {
+    let mut heard = heard.lock().unwrap();
+    let parameter = |name: &str| {
+        let query = request.target.split_once('?').map_or("", |(_, query)| query);
+        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.into_iter().find(|(n, _)| *n == name).map(|(_, value)| value.to_owned())
+    };
+    if let Some(challenge) = parameter("hub.challenge") {
+        heard.modes.push(parameter("hub.mode").unwrap());
+        return if agrees { Response::new(200).body(challenge) } else { Response::new(404) };
+    }
+    heard.pushes.push(Push {
+        link: request.text("link"),
+        signature: request.text("x-hub-signature"),
+        body: String::from_utf8(request.body.clone()).unwrap(),
+    });
+    Response::new(204)
+}
+
+fn wish(hub: SocketAddr, mode: &str, topic: &str, callback: &str) -> u16 {
+    let form =
+        format!("hub.mode={mode}&hub.topic={topic}&hub.callback={callback}&hub.secret=s3cret");
+    wire::post(hub, "/websub/hub", &form).unwrap()
+}
+
+struct House {
+    instance: Instance,
+    publisher: Publisher,
+    daemon: Daemon,
+}
+
+fn house() -> House {
+    let publisher = Publisher::start(1);
+    publisher.set("/news", rss_of("news", 0..2));
+    let instance = Instance::new();
+    let url = publisher.url("/news");
+    let file = instance.write("w.query", format!("CREATE FEED News AS RETURN \"{url}\" PUBLISH"));
+    instance.run(&["query", "apply", path_text(&file)]).ok();
+    let daemon = instance.daemon(&FREELY).ready();
+    eventually("the feed is polled", || (instance.entries().len() == 2).then_some(()));
+    House { instance, publisher, daemon }
+}
+
+#[test]
+fn a_subscriber_is_asked_and_then_pushed_what_is_new_until_it_leaves() {
+    let House { instance, publisher, daemon } = house();
+    let hub = daemon.listen;
+    let feed = wire::get(hub, "/feeds/News.atom").unwrap().1;
+    let address = format!("http://{hub}/websub/hub");
+    assert!(feed.contains(&format!("<link rel=\"hub\" href=\"{address}\"/>")), "{feed}");
+    let topic = format!("http://{hub}/feeds/News.atom");
+    let subscriber = Subscriber::start(true);
+    assert_eq!(wish(hub, "subscribe", &topic, &subscriber.callback()), 202);
+    eventually("it is asked", || (subscriber.modes() == ["subscribe"]).then_some(()));
+
+    publisher.set("/news", rss_of("news", 0..3));
+    // The agreement is kept a moment after it was given; from then on pushes come.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    instance.run(&["feed", "poll", "1", "--json"]).ok();
+    let push = eventually("a push", || subscriber.pushes().first().cloned());
+    assert!(push.body.contains("Item 2 of news") && push.body.contains("Item 0 of news"));
+    assert!(push.link.contains(&format!("<{address}>; rel=\"hub\"")), "{push:?}");
+    assert!(push.link.contains(&format!("<{topic}>; rel=\"self\"")), "{push:?}");
+    assert!(push.signature.starts_with("sha256=") && push.signature.len() == 71, "{push:?}");
+
+    assert_eq!(wish(hub, "unsubscribe", &topic, &subscriber.callback()), 202);
+    eventually("it is asked again", || (subscriber.modes().len() == 2).then_some(()));
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    publisher.set("/news", rss_of("news", 0..4));
+    instance.run(&["feed", "poll", "1", "--json"]).ok();
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    assert_eq!(subscriber.pushes().len(), 1, "it left");
+}
+
+#[test]
+fn nobody_is_pushed_who_did_not_ask_for_it() {
+    let House { instance, publisher, daemon } = house();
+    let hub = daemon.listen;
+    let topic = format!("http://{hub}/feeds/News.atom");
+    let victim = Subscriber::start(false);
+    assert_eq!(wish(hub, "subscribe", &topic, &victim.callback()), 202);
+    eventually("it is asked", || (!victim.modes().is_empty()).then_some(()));
+    publisher.set("/news", rss_of("news", 0..3));
+    instance.run(&["feed", "poll", "1", "--json"]).ok();
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    assert!(victim.pushes().is_empty());
+    assert_eq!(victim.modes().len(), 1, "a callback that says no is not asked twice");
+
+    let callback = victim.callback();
+    for topic in [
+        "http://elsewhere.example/feeds/News.atom".to_owned(),
+        format!("http://{hub}/feeds/None.atom"),
+        format!("http://{hub}/feeds/News.atom?before=1"),
+        format!("http://{hub}/"),
+    ] {
+        assert_eq!(wish(hub, "subscribe", &topic, &callback), 404, "{topic}");
+    }
+    assert_eq!(wish(hub, "sing", &topic, &callback), 400);
+    assert_eq!(wish(hub, "subscribe", &topic, "file:///etc/passwd"), 400);
+    let long = format!("hub.mode=subscribe&hub.topic={topic}&hub.callback={callback}&hub.secret=");
+    let long = long + &"x".repeat(200);
+    assert_eq!(wire::post(hub, "/websub/hub", &long).unwrap(), 400);
+}
