@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use feed::FeedId;
 use serde_json::{Value, json};
@@ -38,6 +38,11 @@ impl Feeds {
             "seen_at": entry.seen_at.to_string(),
         })
     }
+}
+
+/// The description of the API (OpenAPI 3.1), held against the routes by a test.
+pub async fn description() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], include_str!("openapi.json"))
 }
 
 /// Why a question was not answered.

@@ -101,6 +101,7 @@ pub fn router(context: Context) -> Router {
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
         .route("/metrics", get(probe::metrics))
+        .route("/api/openapi.json", get(json::description))
         .route("/api/v1/entries", get(entries::list))
         .route("/api/v1/entries/stream", get(entries::stream))
         .route("/api/v1/entries/{id}/relevance", post(entries::relevance))

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use feed::Time;
-use query::{Catalog, Create, Deliver, Effect, Fault, Statement};
+use query::{Catalog, Create, Deliver, Effect, Fault, Name, Place, Statement};
 use serde::{Deserialize, Serialize};
 use store::{NewQuery, QueryChange, Store, StoreError};
 
@@ -64,13 +64,16 @@ pub async fn carry_out(engine: &Engine, wish: Wish) -> Result<Granted, CommandEr
     match wish {
         Wish::Apply { file, text, past } => {
             let past = past.map(|secs| engine.clock.now() - Duration::from_secs(secs));
+            let read = query::parse(&text);
+            let statements = read.map_err(|faults| CommandError::Query(located(&file, &faults)))?;
             let _turn = engine.queries_change.lock().await;
-            tokio::task::block_in_place(|| apply(engine, &file, &text, past))
+            tokio::task::block_in_place(|| apply(engine, &file, statements, past))
         }
         Wish::Drop { name } => {
-            let text = format!("DROP FEED {name}");
+            let name = Name { text: name, at: Place::default() };
+            let statements = vec![Statement::Drop(query::Drop { name, if_exists: false })];
             let _turn = engine.queries_change.lock().await;
-            let done = tokio::task::block_in_place(|| apply(engine, "", &text, None))?;
+            let done = tokio::task::block_in_place(|| apply(engine, "", statements, None))?;
             let Granted::Applied { feeds_resting, .. } = done else { return Ok(done) };
             Ok(Granted::Dropped { feeds_resting })
         }
@@ -93,7 +96,10 @@ pub fn no_query(name: &str) -> CommandError {
 
 /// Reads a file of statements and holds it against what is stored. Changes nothing.
 pub fn check(store: Option<&Store>, text: &str) -> Result<Checked, CheckError> {
-    let statements = query::parse(text).map_err(CheckError::Faults)?;
+    check_read(store, query::parse(text).map_err(CheckError::Faults)?)
+}
+
+fn check_read(store: Option<&Store>, statements: Vec<Statement>) -> Result<Checked, CheckError> {
     let mut existing = Vec::new();
     let mut catalog = Catalog::new();
     for row in store.map_or(Ok(Vec::new()), Store::queries)? {
@@ -125,10 +131,10 @@ pub enum CheckError {
 fn apply(
     engine: &Engine,
     file: &str,
-    text: &str,
+    statements: Vec<Statement>,
     past: Option<Time>,
 ) -> Result<Granted, CommandError> {
-    let checked = check(Some(&engine.store), text).map_err(|error| match error {
+    let checked = check_read(Some(&engine.store), statements).map_err(|error| match error {
         CheckError::Store(error) => CommandError::Store(error),
         CheckError::Faults(faults) => CommandError::Query(located(file, &faults)),
     })?;

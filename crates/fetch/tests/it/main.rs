@@ -7,6 +7,7 @@ mod child;
 mod idle;
 mod limits;
 mod manners;
+mod posts;
 mod reach;
 mod server;
 mod tls;

@@ -80,6 +80,7 @@ fn a_daemon_takes_queries_and_follows_them_while_it_runs() {
     let dropped = instance.run(&["query", "drop", "All", "--json"]).ok().json();
     assert_eq!(dropped["feeds_resting"], 1);
     assert_eq!(instance.feed()["state"], "paused");
+    instance.run(&["query", "drop", "x; DROP FEED y"]).says(2, &["no query named"]);
     instance.run(&["query", "show", "All"]).says(2, &["no query `All`", "query list"]);
     drop(daemon);
 }
@@ -146,4 +147,21 @@ fn a_cursor_older_than_what_is_kept_answers_from_the_oldest_and_says_gap() {
     assert_eq!((lines.len(), &lines[0]["gap"]), (2, &true.into()));
     assert!(lines[1].get("gap").is_none());
     instance.run(&["entries", "--query", "All", "--after", "e5"]).says(2, &["no cursor"]);
+}
+
+#[test]
+fn a_query_that_reads_its_own_published_feed_comes_to_rest() {
+    let publisher = Publisher::start(1);
+    publisher.set("/a", rss("news", 3));
+    let instance = Instance::new();
+    let daemon = instance.daemon(&FREELY).ready();
+    apply(&instance, "CREATE FEED Everything AS RETURN ALL FEEDS PUBLISH");
+    instance.run(&["feed", "add", &publisher.url("/a")]).ok();
+    let own = format!("http://{}/feeds/Everything.atom", daemon.listen);
+    instance.run(&["feed", "add", &own]).ok();
+    for _ in 0..5 {
+        instance.run(&["feed", "poll", &own]).ok();
+    }
+    // What was published is seen once more, under the same ids, and then nothing is new.
+    assert_eq!(instance.entries().len(), 6);
 }
