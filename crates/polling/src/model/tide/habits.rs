@@ -13,8 +13,8 @@ const HOUR_MS: i64 = 3_600_000;
 /// How fast a habit is forgotten: two months.
 const MEMORY_SECS: f64 = 60.0 * 86_400.0;
 /// The weight of the prior, in entries over the whole day and over the whole week.
-const HOURS_PRIOR: f64 = 8.0;
-const DAYS_PRIOR: f64 = 20.0;
+const HOURS_PRIOR: f64 = 5.0;
+const DAYS_PRIOR: f64 = 40.0;
 /// How much of an hour's entries count for each of its neighbours.
 const BLUR: f64 = 0.25;
 
@@ -124,9 +124,14 @@ impl Habits {
         self.days[day].seen += 1.0;
     }
 
+    /// How much of the past is kept when so much time goes by.
+    pub(super) fn kept(secs: f64) -> f64 {
+        (-secs.max(0.0) / MEMORY_SECS).exp()
+    }
+
     /// Time goes by and the past fades.
     pub(super) fn pass(&mut self, secs: f64) {
-        let kept = (-secs.max(0.0) / MEMORY_SECS).exp();
+        let kept = Habits::kept(secs);
         for share in self.hours.iter_mut().chain(&mut self.days) {
             share.seen *= kept;
             share.expected *= kept;
@@ -155,12 +160,27 @@ impl Habits {
     /// of it, and whether weekends are much quieter.
     pub(super) fn busy(&self) -> Busy {
         let Factors { hours, days } = &self.factors;
-        let sum = |from: usize, n: usize| (from..from + n).map(|h| hours[h % 24]).sum::<f64>();
-        let stretch = (1..=12).find_map(|n| {
-            let (from, most) =
-                (0..24).map(|h| (h, sum(h, n))).max_by(|a, b| a.1.total_cmp(&b.1))?;
-            (most >= 0.75 * 24.0).then_some((from as u8, ((from + n) % 24) as u8))
-        });
+        let mut sums = [0.0; 49];
+        for hour in 0..48 {
+            sums[hour + 1] = sums[hour] + hours[hour % 24];
+        }
+        let busiest = |n: usize| {
+            let stretches = (0..24).map(|from| (from, sums[from + n] - sums[from]));
+            let busier = |a: (usize, f64), b: (usize, f64)| if b.1 > a.1 { b } else { a };
+            stretches.fold((0, 0.0), busier)
+        };
+        let (mut few, mut enough) = (0_usize, 12_usize);
+        let mut stretch = None;
+        while few < enough {
+            let n = (few + enough).div_ceil(2);
+            let (from, most) = busiest(n);
+            if most >= 0.75 * 24.0 {
+                stretch = Some((from as u8, ((from + n) % 24) as u8));
+                enough = n - 1;
+            } else {
+                few = n;
+            }
+        }
         let weekend = days[shapes::SATURDAY] + days[shapes::SATURDAY + 1];
         let days = if weekend < 0.7 { Weekdays::MondayToFriday } else { Weekdays::All };
         Busy { hours: stretch, days }

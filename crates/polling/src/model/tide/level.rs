@@ -1,20 +1,27 @@
-//! How often a feed posts: entries over time watched, both forgotten exponentially, with a Gamma
-//! prior. Time counts by how busy its hours are, so that a quiet night is no sign of silence.
-//! It knows no hour.
+//! How often a feed posts: entries over time watched, forgotten exponentially over two spans, the
+//! short one shrunk into the long one and that into a Gamma prior. Time counts by how busy its
+//! hours are, so that a quiet night is no sign of silence. It knows no hour.
 
-/// How fast the past is forgotten: four months. Shorter memories follow noise: at equal polls ten
-/// days cost 1 %, a day and a half 3 % more delay.
-const MEMORY_SECS: f64 = 3000.0 * 3600.0;
-/// The prior: its weight in entries, and the rate that it expects of a feed nobody knows. Three a
-/// day is busy for a feed, and right for a look: the first hours without an entry correct it.
-const PRIOR_ENTRIES: f64 = 0.5;
+/// How fast the past is forgotten: ten days, that follow a feed which wakes up or dies, and four
+/// months, that tell one entry a month from one a year. The short span is worth 1 % of the delay;
+/// a third one of hours or of a day follows noise and costs up to 3 %.
+const MEMORY_SECS: [f64; 2] = [240.0 * 3600.0, 3000.0 * 3600.0];
+/// The weight in entries of what stands above: the long span, the prior.
+const WEIGHT: [f64; 2] = [3.0, 0.5];
+/// What is expected of a feed nobody knows. Three entries a day are many for a feed and right for
+/// a look: the first hours without an entry correct it.
 const PRIOR_RATE: f64 = 3.0 / 86_400.0;
 /// Less is no measure of a rate: a feed may show entries that all came within a second.
 const WATCHED_MIN_SECS: f64 = 3600.0;
 
-/// What was seen, and for how long it was watched, in seconds of mean activity.
+/// What was seen, and for how long it was watched, in seconds of mean activity; for each span.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Level {
+    pub(super) spans: [Span; 2],
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Span {
     pub(super) entries: f64,
     pub(super) watched: f64,
 }
@@ -27,11 +34,14 @@ impl Level {
 
     /// The posterior mean, in entries per second.
     pub(super) fn rate(&self) -> f64 {
-        (self.entries + PRIOR_ENTRIES) / (self.watched + PRIOR_ENTRIES / PRIOR_RATE)
+        let spans = self.spans.iter().zip(WEIGHT).rev();
+        spans.fold(PRIOR_RATE, |above, (span, weight)| {
+            (span.entries + weight) / (span.watched + weight / above)
+        })
     }
 
     pub(super) fn see(&mut self) {
-        self.entries += 1.0;
+        self.spans.iter_mut().for_each(|span| span.entries += 1.0);
     }
 
     /// `secs` go by, of which `activity` seconds of mean activity were watched.
@@ -39,10 +49,11 @@ impl Level {
         if secs <= 0.0 {
             return;
         }
-        let kept = (-secs / MEMORY_SECS).exp();
-        self.entries *= kept;
-        // ∫ e^{−x/M} dx over the stretch, as if its activity were spread evenly.
-        let fresh = MEMORY_SECS * (1.0 - kept) / secs;
-        self.watched = self.watched * kept + activity * fresh;
+        for (span, memory) in self.spans.iter_mut().zip(MEMORY_SECS) {
+            let kept = (-secs / memory).exp();
+            span.entries *= kept;
+            // ∫ e^{−x/M} dx over the stretch, as if its activity were spread evenly.
+            span.watched = span.watched * kept + activity * memory * (1.0 - kept) / secs;
+        }
     }
 }

@@ -1,9 +1,12 @@
-//! The model of `tide`: λ(s) = level · hour of the day · weekday, each with as much belief in the
-//! feed's own history as there is history, and in what feeds are like where there is little.
+//! The model of `tide`: λ(s) = level · hour of the day · weekday · minute of the hour, each with as
+//! much belief in the feed's own history as there is history, and in what feeds are like where
+//! there is little.
 //!
 //! - [`Level`]: entries over time watched, forgotten slowly; a Gamma–Poisson rate.
 //! - [`Habits`]: how busy each hour and weekday is beside the mean, learned as entries seen over
 //!   entries expected there, so that a window of half a day does not tell a rhythm of the week.
+//! - [`Minutes`]: at which minutes of the hour timers post. What is expected between two moments
+//!   leaves them out; the policy, that chooses the moment, does not.
 //!
 //! Entries whose date is the poll's own time are undated: they are spread over the time since the
 //! last look, for the looks themselves must not become a habit. Where a window was overrun, nobody
@@ -27,6 +30,7 @@
 
 mod habits;
 mod level;
+mod minutes;
 mod shapes;
 mod stored;
 
@@ -35,6 +39,7 @@ use feed::{Observation, Time};
 use habits::Habits;
 pub use habits::{Busy, Weekdays};
 use level::Level;
+pub(crate) use minutes::Minutes;
 
 use super::Rates;
 use super::slots::Slots;
@@ -55,6 +60,7 @@ pub struct Tide {
     window_max: u32,
     level: Level,
     habits: Habits,
+    minutes: Minutes,
     /// Entries per second in each hour of the week, from the epoch's Thursday on.
     week: Rates,
 }
@@ -62,10 +68,9 @@ pub struct Tide {
 impl Default for Tide {
     fn default() -> Tide {
         let week = Rates { hours: vec![0.0; WEEK_HOURS], zone_secs: 0 };
-        let (level, habits) = (Level::default(), Habits::default());
-        let mut tide = Tide { last: None, window_max: 0, level, habits, week };
-        tide.habits.settle();
-        tide.foresee();
+        let (level, habits, minutes) = Default::default();
+        let mut tide = Tide { last: None, window_max: 0, level, habits, minutes, week };
+        tide.settle();
         tide
     }
 }
@@ -89,7 +94,7 @@ impl Tide {
             (None, None) => {}
         }
         self.last = Some(o.at);
-        self.foresee();
+        self.settle();
     }
 
     /// The first window: watched from its oldest entry on, which itself says nothing about how
@@ -126,27 +131,34 @@ impl Tide {
                 self.watch(now, time, rate);
                 self.level.see();
                 self.habits.see(time);
+                self.minutes.see(time);
             }
             now = time;
         }
         self.watch(now, at, rate);
-        self.habits.settle();
     }
 
     /// Time in which every entry would have been seen.
     fn watch(&mut self, from: Time, to: Time, rate: f64) {
         let activity = self.habits.activity(from, to);
-        self.level.pass(to.since(from).as_secs_f64(), activity);
+        let secs = to.since(from).as_secs_f64();
+        self.level.pass(secs, activity);
         self.habits.watch(from, to, rate);
+        self.minutes.fade(Habits::kept(secs));
     }
 
     /// Time of which nobody knows what it held.
     fn forget(&mut self, from: Time, to: Time) {
-        self.level.pass(to.since(from).as_secs_f64(), 0.0);
-        self.habits.pass(to.since(from).as_secs_f64());
+        let secs = to.since(from).as_secs_f64();
+        self.level.pass(secs, 0.0);
+        self.habits.pass(secs);
+        self.minutes.fade(Habits::kept(secs));
     }
 
-    fn foresee(&mut self) {
+    /// Draws from what was counted what is to be expected.
+    fn settle(&mut self) {
+        self.habits.settle();
+        self.minutes.settle();
         let rate = self.level.rate();
         for (hour, slot) in self.week.hours.iter_mut().enumerate() {
             *slot = rate * self.habits.factors.of(hour);
@@ -173,6 +185,10 @@ impl Tide {
 
     pub(crate) fn slots(&self) -> Slots<'_> {
         self.week.slots()
+    }
+
+    pub(crate) fn minutes(&self) -> &Minutes {
+        &self.minutes
     }
 
     pub(super) fn week(&self) -> &Rates {

@@ -1,8 +1,9 @@
-//! The model of `tide` as bytes, some 600: all that was counted; what follows from it is drawn
+//! The model of `tide` as bytes, some 800: all that was counted; what follows from it is drawn
 //! anew.
 
 use super::Tide;
 use super::habits::Share;
+use super::level::Span;
 use crate::bytes::{Reader, put_time};
 
 /// Counts beyond this were never learned: an entry per millisecond for a year.
@@ -14,8 +15,9 @@ impl Tide {
         bytes.extend(self.window_max.to_le_bytes());
         let shares = self.habits.hours.iter().chain(&self.habits.days);
         let counts = shares.flat_map(|share| [share.seen, share.expected]);
-        let level = [self.level.entries, self.level.watched];
-        bytes.extend(level.into_iter().chain(counts).flat_map(f64::to_le_bytes));
+        let level = self.level.spans.iter().flat_map(|span| [span.entries, span.watched]);
+        bytes.extend(level.chain(counts).flat_map(f64::to_le_bytes));
+        bytes.extend(self.minutes.seen.iter().flat_map(|n| n.to_le_bytes()));
     }
 
     pub(in crate::model) fn read(reader: &mut Reader<'_>) -> Option<Tide> {
@@ -24,12 +26,17 @@ impl Tide {
             let count = reader.bytes().map(f64::from_le_bytes)?;
             (0.0..=COUNT_MAX).contains(&count).then_some(count)
         };
-        (tide.level.entries, tide.level.watched) = (count()?, count()?);
+        for span in &mut tide.level.spans {
+            *span = Span { entries: count()?, watched: count()? };
+        }
         for share in tide.habits.hours.iter_mut().chain(&mut tide.habits.days) {
             *share = Share { seen: count()?, expected: count()? };
         }
-        tide.habits.settle();
-        tide.foresee();
+        for seen in &mut tide.minutes.seen {
+            let count = reader.bytes().map(f32::from_le_bytes)?;
+            *seen = Some(count).filter(|n| (0.0..=COUNT_MAX as f32).contains(n))?;
+        }
+        tide.settle();
         Some(tide)
     }
 }

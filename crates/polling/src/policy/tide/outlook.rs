@@ -8,7 +8,7 @@
 
 use feed::Time;
 
-use crate::model::tide::Tide;
+use crate::model::tide::{Minutes, Tide};
 
 /// Moments of the grid.
 const POINTS: usize = 64;
@@ -18,6 +18,8 @@ const INTERVALS: f64 = 6.0;
 const HORIZON_MIN_SECS: f64 = 600.0;
 /// Nor longer: four weeks are the longest interval that anybody evaluates.
 const HORIZON_MAX_SECS: f64 = 28.0 * 86_400.0;
+/// Where moments are further apart than this, a minute does not matter.
+const SNAP_SECS_MAX: f64 = 1800.0;
 const HOUR_SECS: f64 = 3600.0;
 const HOUR_MS: i64 = 3_600_000;
 
@@ -27,6 +29,8 @@ pub(super) struct Outlook {
     /// Entries that may come before a look must.
     room: f64,
     step: f64,
+    /// The moments of the grid, in seconds from now: one in every step.
+    at: [f64; POINTS + 1],
     /// ∫ λ and ∫ s·λ up to each moment of the grid.
     expected: [f64; POINTS + 1],
     moment: [f64; POINTS + 1],
@@ -46,18 +50,20 @@ impl Outlook {
         let horizon = INTERVALS * ahead.until_waiting(price);
         let horizon = horizon.clamp(HORIZON_MIN_SECS, HORIZON_MAX_SECS);
         let step = horizon / POINTS as f64;
-        let (mut expected, mut moment) = ([0.0; POINTS + 1], [0.0; POINTS + 1]);
+        let zeros = [0.0; POINTS + 1];
+        let (mut at, mut expected, mut moment) = (zeros, zeros, zeros);
         let mut sums = ahead.sums();
         for i in 1..=POINTS {
-            (expected[i], moment[i]) = sums.up_to(i as f64 * step);
+            at[i] = sums.ahead.worthwhile((i - 1) as f64 * step, i as f64 * step);
+            (expected[i], moment[i]) = sums.up_to(at[i]);
         }
-        Outlook { price, room, step, expected, moment }
+        Outlook { price, room, step, at, expected, moment }
     }
 
     /// W(t_i, t_j).
     fn waiting(&self, i: usize, j: usize) -> f64 {
         let expected = self.expected[j] - self.expected[i];
-        j as f64 * self.step * expected - (self.moment[j] - self.moment[i])
+        self.at[j] * expected - (self.moment[j] - self.moment[i])
     }
 
     /// The share of waiting and price that falls within the horizon where the look after t_i lies
@@ -65,25 +71,43 @@ impl Outlook {
     /// w = λx²/2 and price = λT²/2 that is λTx = 2·√(price·w).
     fn unfinished(&self, i: usize) -> f64 {
         let waiting = self.waiting(i, POINTS);
-        if waiting < self.price { 2.0 * (self.price * waiting).sqrt() } else { f64::INFINITY }
+        let fits = self.expected[POINTS] - self.expected[i] <= self.room;
+        if fits && waiting < self.price {
+            2.0 * (self.price * waiting).sqrt()
+        } else {
+            f64::INFINITY
+        }
     }
 
     /// The least cost from each moment on, and where the first look comes.
     fn costs(&self) -> ([f64; POINTS + 1], usize) {
         let mut costs = [0.0; POINTS + 1];
-        let mut last = POINTS;
+        // W(t_i, t_j) + price + V_j = base_j − t_j·L_i + A_i: one product for every pair.
+        let mut bases = [0.0; POINTS + 1];
+        let base = |j: usize| self.at[j] * self.expected[j] - self.moment[j] + self.price;
+        bases[POINTS] = base(POINTS);
+        let (mut last, mut full) = (POINTS, POINTS);
         for i in (0..POINTS).rev() {
-            let (mut least, mut best) = (self.unfinished(i), POINTS);
-            for (j, then) in costs.iter().enumerate().take(last + 1).skip(i + 1) {
-                let cost = self.waiting(i, j) + self.price + then;
+            let (seen, moment) = (self.expected[i], self.moment[i]);
+            // The first moment at which the room is used up is the last at which to look.
+            while full > i + 1 && self.expected[full - 1] - seen > self.room {
+                full -= 1;
+            }
+            let end = last.min(full);
+            let (mut least, mut best) = (f64::INFINITY, end);
+            let pairs = bases[i + 1..=end].iter().zip(&self.at[i + 1..=end]);
+            for (ahead, (base, at)) in pairs.enumerate() {
+                let cost = base - at * seen;
                 if cost < least {
-                    (least, best) = (cost, j);
-                }
-                if self.expected[j] - self.expected[i] > self.room {
-                    break;
+                    (least, best) = (cost, i + 1 + ahead);
                 }
             }
-            (costs[i], last) = (least, best);
+            (costs[i], last) = (least + moment, best);
+            let unfinished = self.unfinished(i);
+            if unfinished < costs[i] {
+                (costs[i], last) = (unfinished, POINTS);
+            }
+            bases[i] = base(i) + costs[i];
         }
         (costs, last)
     }
@@ -91,27 +115,30 @@ impl Outlook {
     pub(super) fn first_look(&self) -> Look {
         let (costs, best) = self.costs();
         let cost = |j: usize| self.waiting(0, j) + costs[j];
-        let mut steps = best as f64;
-        if best > 1 && best < POINTS {
+        // A moment that was chosen for its minute is not moved.
+        let is_chosen = self.at[best] < (best as f64 - 1e-6) * self.step;
+        let after_secs = if best > 1 && best < POINTS && !is_chosen {
             // The lowest point of the parabola through the best moment and its neighbours.
-            let (before, at, after) = (cost(best - 1), cost(best), cost(best + 1));
-            let bend = before - 2.0 * at + after;
-            if bend > 0.0 {
-                steps += (0.5 * (before - after) / bend).clamp(-0.5, 0.5);
-            }
-        }
-        let (low, share) = (steps.floor().min(POINTS as f64 - 1.0), steps - steps.floor());
-        let i = low as usize;
+            let (x, y, z) = (self.at[best - 1], self.at[best], self.at[best + 1]);
+            let (before, after) = (cost(best - 1) - cost(best), cost(best + 1) - cost(best));
+            let (p, q) = ((y - x) * after, (z - y) * before);
+            let turn = 0.5 * ((z - y) * q - (y - x) * p) / (p + q);
+            if turn.is_finite() { y + turn.clamp((x - y) / 2.0, (z - y) / 2.0) } else { y }
+        } else {
+            self.at[best]
+        };
+        let i = if after_secs < self.at[best] { best - 1 } else { best.min(POINTS - 1) };
+        let share = (after_secs - self.at[i]) / (self.at[i + 1] - self.at[i]);
         let between = |sums: &[f64; POINTS + 1]| sums[i] + share * (sums[i + 1] - sums[i]);
-        let (expected, after_secs) = (between(&self.expected), steps * self.step);
-        let waiting = after_secs * expected - between(&self.moment);
-        Look { after_secs, expected, waiting }
+        let expected = between(&self.expected);
+        Look { after_secs, expected, waiting: after_secs * expected - between(&self.moment) }
     }
 }
 
 /// The rate ahead of a moment, hour by hour.
 struct Ahead<'a> {
     rates: &'a [f64],
+    minutes: &'a Minutes,
     hour: usize,
     /// Seconds gone of the first hour.
     gone: f64,
@@ -121,7 +148,8 @@ impl<'a> Ahead<'a> {
     fn new(tide: &'a Tide, at: Time) -> Ahead<'a> {
         let rates = tide.slots().rates;
         let hour = at.millis().div_euclid(HOUR_MS).rem_euclid(rates.len() as i64) as usize;
-        Ahead { rates, hour, gone: at.millis().rem_euclid(HOUR_MS) as f64 / 1000.0 }
+        let minutes = tide.minutes();
+        Ahead { rates, minutes, hour, gone: at.millis().rem_euclid(HOUR_MS) as f64 / 1000.0 }
     }
 
     /// Seconds until W reaches `price`, at most the longest horizon.
@@ -146,9 +174,29 @@ impl<'a> Ahead<'a> {
         HORIZON_MAX_SECS
     }
 
+    /// The moment in (from, to] at which a look is likely to find most: after the busiest minute
+    /// where timers post, or else the last one.
+    fn worthwhile(&self, from: f64, to: f64) -> f64 {
+        let (mut most, mut best) = (0.0, to);
+        if !self.minutes.is_uneven() || to - from > SNAP_SECS_MAX {
+            return best;
+        }
+        let (first, last) = ((self.gone + from) / HOUR_SECS, (self.gone + to) / HOUR_SECS);
+        for hour in first as usize..=last as usize {
+            let begin = hour as f64 * HOUR_SECS - self.gone;
+            let part = (from - begin).max(0.0)..(to - begin).min(HOUR_SECS);
+            let Some((end, factor)) = self.minutes.busiest(part) else { continue };
+            let busy = factor * self.rates[(self.hour + hour) % self.rates.len()];
+            if busy > most {
+                (most, best) = (busy, begin + end);
+            }
+        }
+        best
+    }
+
     fn sums(self) -> Sums<'a> {
-        let end = HOUR_SECS - self.gone;
-        Sums { hour: self.hour, ahead: self, from: 0.0, end, expected: 0.0, moment: 0.0 }
+        let (begin, within) = (-self.gone, self.minutes.sums(self.gone));
+        Sums { hour: self.hour, ahead: self, begin, within, expected: 0.0, moment: 0.0 }
     }
 }
 
@@ -156,9 +204,10 @@ impl<'a> Ahead<'a> {
 struct Sums<'a> {
     ahead: Ahead<'a>,
     hour: usize,
-    from: f64,
-    /// Where the current hour ends.
-    end: f64,
+    /// Where the current hour begins; the first did before now.
+    begin: f64,
+    /// ∫ of the minutes' factors and their moments, from the hour's beginning to where we are.
+    within: (f64, f64),
     expected: f64,
     moment: f64,
 }
@@ -167,15 +216,18 @@ impl Sums<'_> {
     /// ∫ λ and ∫ s·λ from 0 to `to`, which never falls from one call to the next.
     fn up_to(&mut self, to: f64) -> (f64, f64) {
         loop {
-            let until = to.min(self.end);
-            let entries = self.ahead.rates[self.hour] * (until - self.from);
-            self.expected += entries;
-            self.moment += entries * 0.5 * (self.from + until);
-            self.from = until;
-            if to < self.end {
+            let secs = (to - self.begin).min(HOUR_SECS);
+            let (a, a_moment) = self.within;
+            let (b, b_moment) = self.ahead.minutes.sums(secs);
+            let rate = self.ahead.rates[self.hour];
+            self.expected += rate * (b - a);
+            self.moment += rate * (b_moment - a_moment + self.begin * (b - a));
+            self.within = (b, b_moment);
+            if secs < HOUR_SECS {
                 return (self.expected, self.moment);
             }
-            self.end += HOUR_SECS;
+            self.within = (0.0, 0.0);
+            self.begin += HOUR_SECS;
             self.hour = if self.hour + 1 == self.ahead.rates.len() { 0 } else { self.hour + 1 };
         }
     }

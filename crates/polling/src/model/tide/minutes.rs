@@ -1,0 +1,117 @@
+//! At which minutes of the hour a feed posts. Who publishes by a timer does so on the hour, on the
+//! half and on the quarters, and a look one minute later finds the entry fresh.
+//!
+//! A factor is entries seen in a minute over those expected there, with the weight of a prior: a
+//! mixture of posting by hand, any minute like any other, and posting by a timer. Other grids (six
+//! past every hour) are learned from the feed alone. It knows no hour of the day.
+
+use std::ops::Range;
+
+use feed::Time;
+
+const MINUTE_SECS: f64 = 60.0;
+const MINUTE_MS: i64 = 60_000;
+/// The weight of the prior, in entries over the whole hour.
+const PRIOR: f64 = 30.0;
+/// Entries come in company, so that ten of them say less than ten: half.
+const WITNESS: f64 = 0.5;
+/// How usual a timer is, and how busy its minutes are: on the hour, on the half, on the quarters,
+/// on other fives, and the rest. As measured over 45 news pages.
+const TIMER_WEIGHT: f64 = 0.3;
+const TIMER: [f64; 5] = [9.0, 6.0, 2.2, 1.3, 0.62];
+/// A minute is worth waiting for when it is so much busier than the mean.
+const OUTSTANDING: f64 = 3.0;
+
+/// Entries seen in each minute, and what follows from them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Minutes {
+    /// Forgotten as the hours are.
+    pub(super) seen: [f32; 60],
+    /// How busy each minute is; 1 is the mean.
+    factors: [f64; 60],
+    /// ∫ factor and ∫ s·factor from the hour's beginning to each minute's end, in seconds.
+    sums: [(f64, f64); 61],
+    /// The largest factor.
+    most: f64,
+}
+
+impl Default for Minutes {
+    fn default() -> Minutes {
+        let sums = [(0.0, 0.0); 61];
+        Minutes { seen: [0.0; 60], factors: [1.0; 60], sums, most: 1.0 }
+    }
+}
+
+/// Which class of [`TIMER`] a minute belongs to.
+const fn class(minute: usize) -> usize {
+    match minute {
+        0 => 0,
+        30 => 1,
+        15 | 45 => 2,
+        _ if minute.is_multiple_of(5) => 3,
+        _ => 4,
+    }
+}
+
+impl Minutes {
+    pub(super) fn see(&mut self, at: Time) {
+        self.seen[at.millis().div_euclid(MINUTE_MS).rem_euclid(60) as usize] += 1.0;
+    }
+
+    /// Time goes by; this much of the past is kept.
+    pub(super) fn fade(&mut self, kept: f64) {
+        self.seen.iter_mut().for_each(|n| *n *= kept as f32);
+    }
+
+    /// Draws the factors from what was seen. Every minute was watched alike.
+    pub(super) fn settle(&mut self) {
+        let mut likely = TIMER_WEIGHT.ln() - (1.0 - TIMER_WEIGHT).ln();
+        for (minute, seen) in self.seen.iter().enumerate().filter(|(_, seen)| **seen > 0.0) {
+            likely += WITNESS * f64::from(*seen) * TIMER[class(minute)].ln();
+        }
+        // Both kinds expect the same number of entries in all.
+        let timer = 1.0 / (1.0 + (-likely).exp());
+        let weight = PRIOR / 60.0;
+        let expected = self.seen.iter().map(|n| f64::from(*n)).sum::<f64>() / 60.0;
+        let (mut sum, mut most) = (0.0, 0.0);
+        for (minute, factor) in self.factors.iter_mut().enumerate() {
+            let prior = timer * TIMER[class(minute)] + (1.0 - timer);
+            *factor = (f64::from(self.seen[minute]) + weight * prior) / (expected + weight);
+            sum += *factor;
+            most = f64::max(most, *factor);
+        }
+        let mean = sum / 60.0;
+        self.most = most / mean;
+        let (mut first, mut second) = (0.0, 0.0);
+        for (minute, factor) in self.factors.iter_mut().enumerate() {
+            *factor /= mean;
+            first += *factor * MINUTE_SECS;
+            second += *factor * MINUTE_SECS * MINUTE_SECS * (minute as f64 + 0.5);
+            self.sums[minute + 1] = (first, second);
+        }
+    }
+
+    /// ∫ factor and ∫ s·factor over the first `secs` of an hour.
+    pub(crate) fn sums(&self, secs: f64) -> (f64, f64) {
+        let minute = ((secs / MINUTE_SECS) as usize).min(59);
+        let begin = minute as f64 * MINUTE_SECS;
+        let (first, second) = self.sums[minute];
+        let more = self.factors[minute] * (secs - begin);
+        (first + more, second + more * 0.5 * (secs + begin))
+    }
+
+    /// Whether some minute stands out.
+    pub(crate) fn is_uneven(&self) -> bool {
+        self.most > OUTSTANDING
+    }
+
+    /// The busiest of the minutes that end within a part of the hour, where it stands out: its end
+    /// in seconds, and how busy it is.
+    pub(crate) fn busiest(&self, part: Range<f64>) -> Option<(f64, f64)> {
+        let first = (part.start / MINUTE_SECS) as usize;
+        let last = ((part.end / MINUTE_SECS) as usize).min(60);
+        let minutes = self.factors.get(first..last)?.iter().enumerate();
+        let (minute, factor) = minutes.max_by(|a, b| a.1.total_cmp(b.1))?;
+        (*factor > OUTSTANDING).then_some(((first + minute + 1) as f64 * MINUTE_SECS, *factor))
+    }
+}
