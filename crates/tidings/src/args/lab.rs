@@ -103,6 +103,9 @@ pub struct Run {
     /// Write a report: index.html, its figures as SVG and their numbers as CSV
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+    /// The policy in use: one of those given, marked on the report's trade-off
+    #[arg(long, value_name = "SPEC", requires = "report")]
+    pub mark: Option<String>,
     #[arg(long)]
     pub json: bool,
 }
