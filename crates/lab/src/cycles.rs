@@ -112,3 +112,17 @@ impl Cycles {
         Some(Outcome { completeness, window_freshness: fresh / MEASURED as f64, cost, taus })
     }
 }
+
+/// A source that nobody reads, cycle by cycle: the relevant entries that it published, and those
+/// of them that its window still shows (figure 1 of the paper).
+pub fn left_unread(rate: f64, selectivity: f64, cycles: u32, seed: u64) -> Vec<(u64, u64)> {
+    let mut chance = Chance::new(seed, 0);
+    let (mut source, mut published) = (Source::default(), 0);
+    let mut cycle = |_| {
+        let new = Published::draw(rate, selectivity, &mut chance);
+        source.publish(new);
+        published += new.n_relevant();
+        (published, source.standing().divergence as u64)
+    };
+    (0..cycles).map(&mut cycle).collect()
+}

@@ -47,7 +47,7 @@ pub use comparison::Comparison;
 pub use delay::{Delay, Quantiles};
 pub use measure::{Averages, Load};
 pub use phases::{PhaseError, Phases};
-pub use run::{Progress, Run, Setting, Tally, run, run_and_tell};
+pub use run::{Progress, Run, Setting, Tally, polls_of, run, run_and_tell};
 pub use sight::Sight;
 pub use what_if::{Alternative, WhatIf, what_if};
 pub use world::{EntryRow, World, WorldBuilder, WorldFeed};

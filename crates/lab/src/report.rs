@@ -15,7 +15,7 @@ pub use axis::{Axis, Unit};
 pub use bars::bars;
 pub use day::{Lane, day};
 pub use page::{Figure, Page, Section, Table};
-pub use plot::{Plot, Series};
+pub use plot::{Drawn, Plot, Series};
 pub use runs::{Compared, compared};
 
 /// Text as it may stand in HTML and SVG.

@@ -40,6 +40,7 @@ use life::{Pages, Rule};
 pub use tally::Tally;
 
 const HOUR_SECS: u64 = 3600;
+const DAY_SECS: u64 = 86_400;
 /// Polls are handed out after this many domains, so that not all of them are in memory at once.
 const DOMAINS_AT_ONCE: usize = 4096;
 
@@ -102,6 +103,8 @@ pub struct Run {
     pub load: Load,
     /// Bytes are known.
     pub has_bytes: bool,
+    /// Bytes of each day of the test; what falls on its very end stands last.
+    pub bytes_by_day: Vec<u64>,
     /// One per feed of the world; `None` for those that take no part.
     pub per_feed: Vec<Option<Tally>>,
 }
@@ -111,6 +114,26 @@ pub fn run(world: &World, spec: &PolicySpec, setting: &Setting, progress: &Progr
     let nobody: Option<&mut Ignore> = None;
     match run_and_tell(world, spec, setting, progress, nobody) {
         Ok(run) => run,
+        Err(never) => match never {},
+    }
+}
+
+/// All polls that a policy makes at one feed of a world, the first included.
+pub fn polls_of(
+    world: &World,
+    feed: &WorldFeed,
+    spec: &PolicySpec,
+    setting: &Setting,
+) -> Vec<Time> {
+    let feeds = vec![feed.clone()];
+    let alone = World { feeds, window: world.window, domains: vec![vec![0]] };
+    let mut moments = Vec::new();
+    let mut tell = |_: &WorldFeed, polls: &[Time]| -> Result<(), std::convert::Infallible> {
+        moments.extend_from_slice(polls);
+        Ok(())
+    };
+    match run_and_tell(&alone, spec, setting, &Progress::default(), Some(&mut tell)) {
+        Ok(_) => moments,
         Err(never) => match never {},
     }
 }
@@ -132,6 +155,7 @@ pub fn run_and_tell<E>(
     rule.profiles = profiles.as_ref();
     let mut per_feed = vec![None; world.feeds.len()];
     let (mut delays, mut load) = (Vec::new(), Load::default());
+    let mut bytes_by_day = vec![0; n_days(&setting.phases)];
     let keep_polls = tell.is_some();
     for domains in world.domains.chunks(DOMAINS_AT_ONCE) {
         let (lived, kept) =
@@ -140,6 +164,7 @@ pub fn run_and_tell<E>(
             });
         for (feeds, site) in domains.iter().zip(lived) {
             load.add(&site.load);
+            bytes_by_day.iter_mut().zip(site.bytes).for_each(|(sum, bytes)| *sum += bytes);
             for ((feed, tally), polls) in feeds.iter().zip(site.tallies).zip(site.polls) {
                 per_feed[*feed] = tally;
                 if let Some(tell) = &mut tell {
@@ -149,7 +174,7 @@ pub fn run_and_tell<E>(
         }
         delays.extend(kept.into_iter().flatten());
     }
-    Ok(summary(world, spec, per_feed, &mut delays, load))
+    Ok(Run { load, bytes_by_day, ..summary(world, spec, per_feed, &mut delays) })
 }
 
 /// The feeds of one domain: one after the other, their polls counted together.
@@ -157,6 +182,13 @@ struct Site {
     tallies: Vec<Option<Tally>>,
     polls: Vec<Vec<Time>>,
     load: Load,
+    /// Day by day.
+    bytes: Vec<u64>,
+}
+
+/// The days of the test phase, and the moment of its end.
+fn n_days(phases: &Phases) -> usize {
+    phases.test.as_secs().div_ceil(DAY_SECS) as usize + 1
 }
 
 fn live_on(
@@ -168,17 +200,19 @@ fn live_on(
 ) -> Site {
     let n_hours = rule.setting.phases.test.as_secs().div_ceil(HOUR_SECS);
     let mut hours = vec![0_u32; n_hours as usize + 1];
+    let mut bytes = vec![0; n_days(&rule.setting.phases)];
     let (mut tallies, mut all_polls) = (Vec::new(), Vec::new());
     for feed in feeds {
         let mut polls = Vec::new();
-        let pages = Pages { delays, hours: &mut hours, polls: keep_polls.then_some(&mut polls) };
+        let kept = keep_polls.then_some(&mut polls);
+        let pages = Pages { delays, hours: &mut hours, bytes: &mut bytes, polls: kept };
         let tally = rule.live(&rule.world.feeds[*feed], pages);
         progress.feeds.fetch_add(1, Ordering::Relaxed);
         progress.polls.fetch_add(tally.map_or(0, |t| t.polls), Ordering::Relaxed);
         tallies.push(tally);
         all_polls.push(polls);
     }
-    Site { tallies, polls: all_polls, load: Load::of_site(&hours) }
+    Site { tallies, polls: all_polls, load: Load::of_site(&hours), bytes }
 }
 
 /// Clusters the feeds by their hours, for the one policy that shares histories.
@@ -197,7 +231,6 @@ fn summary(
     spec: &PolicySpec,
     per_feed: Vec<Option<Tally>>,
     delays: &mut [Delay],
-    load: Load,
 ) -> Run {
     let mut total = Tally::default();
     per_feed.iter().flatten().for_each(|tally| total.add(tally));
@@ -223,7 +256,8 @@ fn summary(
         freshness: mean(Tally::freshness),
         age: mean(Tally::age),
         window_freshness: mean(Tally::window_freshness),
-        load,
+        load: Load::default(),
+        bytes_by_day: Vec::new(),
         has_bytes: world.feeds.iter().any(|feed| !feed.sizes().is_empty()),
         total,
         per_feed,

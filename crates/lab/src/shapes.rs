@@ -27,7 +27,8 @@ pub const SMOOTHINGS: [f64; 4] = [0.01, 0.05, 0.1, 0.2];
 const WINDOW: usize = 20;
 
 /// The form of a day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum DayShape {
     Peaks,
     Uniform,

@@ -121,6 +121,13 @@ fn per_day(times: &[Time]) -> Option<f64> {
     Some(times.len() as f64 * DAY_MS as f64 / span as f64)
 }
 
+/// Entries in each hour of the day.
+pub(crate) fn hours_of(times: &[Time]) -> [u32; 24] {
+    let mut hours = [0; 24];
+    times.iter().for_each(|time| hours[hour_of(*time)] += 1);
+    hours
+}
+
 fn hour_of(time: Time) -> usize {
     time.millis().div_euclid(HOUR_MS).rem_euclid(24) as usize
 }

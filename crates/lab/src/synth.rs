@@ -7,6 +7,7 @@
 //! below two hours); so mixed, median and mean come out as published, 12 and 289. It claims
 //! nothing about single feeds, and knows no text: only when something is published.
 
+mod appearing;
 mod names;
 mod rhythm;
 
@@ -16,6 +17,7 @@ use std::time::Duration;
 use feed::Time;
 
 use crate::Chance;
+pub use appearing::Appearing;
 use rhythm::Rhythm;
 
 /// What to draw.
@@ -46,6 +48,9 @@ pub struct SynthFeed {
     pub format: Format,
     /// Publication times, oldest first.
     pub times: Vec<Time>,
+    /// What each entry claims instead, where some claim another time than that of their
+    /// publication; beside `times`.
+    pub claims: Option<Vec<Time>>,
     /// The most entries it shows at once.
     pub window: usize,
     pub varies: Option<Varies>,
@@ -150,12 +155,18 @@ impl Population {
 
     /// Writes the population as a trace: one row per entry, feed by feed, oldest first.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "feed,published,window,bytes,ttl,domain,title")?;
+        let claims = self.feeds.iter().any(|feed| feed.claims.is_some());
+        let visible = if claims { "visible," } else { "" };
+        writeln!(out, "feed,published,{visible}window,bytes,ttl,domain,title")?;
         for f in &self.feeds {
             let ttl = f.ttl.map_or(String::new(), |t| t.as_secs().to_string());
             let rest = format!("{},{},{ttl},{},{}", f.window, f.bytes, f.domain, f.title);
-            for time in &f.times {
-                writeln!(out, "{},{time},{rest}", f.name)?;
+            for (i, time) in f.times.iter().enumerate() {
+                match &f.claims {
+                    Some(claims) => writeln!(out, "{},{},{time},{rest}", f.name, claims[i])?,
+                    None if claims => writeln!(out, "{},{time},{time},{rest}", f.name)?,
+                    None => writeln!(out, "{},{time},{rest}", f.name)?,
+                }
             }
         }
         Ok(())
@@ -192,6 +203,7 @@ fn draw(spec: &Spec, number: usize, chance: &mut Chance) -> SynthFeed {
         pattern,
         format,
         times: rhythm.times(spec.start, spec.days, chance),
+        claims: None,
         window,
         varies,
         ids,

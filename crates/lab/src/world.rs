@@ -71,6 +71,12 @@ impl WorldFeed {
         &self.visible
     }
 
+    /// The entries that appear from one moment until before another.
+    pub(crate) fn between(&self, from: Time, to: Time) -> &[Time] {
+        let n_before = |at: Time| self.visible.partition_point(|t| *t < at);
+        &self.visible[n_before(from)..n_before(to).max(n_before(from))]
+    }
+
     /// Whether its entries carry another time than that at which they appeared.
     pub fn has_claims(&self) -> bool {
         self.claims.is_some()

@@ -2,10 +2,13 @@
 //! file; all fill one [`Part`].
 
 mod budget;
+mod curves;
 mod cycles;
+mod habits;
 mod run;
 mod shapes;
 mod stats;
+mod trajectories;
 
 use feed::Time;
 
@@ -13,10 +16,13 @@ use super::Values;
 use crate::World;
 use crate::report::{Figure, Plot, Section};
 pub(super) use budget::budget;
+pub(super) use curves::{budgets, learning};
 pub(super) use cycles::cycles;
+pub(super) use habits::habits;
 pub(super) use run::run;
 pub(super) use shapes::shapes;
 pub(super) use stats::stats;
+pub(super) use trajectories::trajectories;
 
 /// What the parts share and fill.
 pub(in crate::experiment) struct Part<'w> {

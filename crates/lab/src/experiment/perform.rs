@@ -29,8 +29,20 @@ pub fn perform(
     for run in &definition.run {
         parts::run(&mut part, run)?;
     }
+    for trajectories in &definition.trajectories {
+        parts::trajectories(&mut part, trajectories)?;
+    }
     for budget in &definition.budget {
         parts::budget(&mut part, budget)?;
+    }
+    for budgets in &definition.budgets {
+        parts::budgets(&mut part, budgets)?;
+    }
+    for learning in &definition.learning {
+        parts::learning(&mut part, learning)?;
+    }
+    for habits in &definition.habits {
+        parts::habits(&mut part, habits);
     }
     for cycles in &definition.cycles {
         parts::cycles(&mut part, cycles);

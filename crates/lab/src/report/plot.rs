@@ -20,16 +20,28 @@ pub struct Plot {
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
+    /// A point to point out: where it lies, and what is written beside it.
+    pub mark: Option<(f64, f64, String)>,
 }
 
-/// Points that belong together, joined by a line if there are several.
+/// Points that belong together.
 #[derive(Clone, Debug)]
 pub struct Series {
     pub name: String,
     /// Each with a name of its own, shown on touch; it may be empty.
     pub points: Vec<(f64, f64, String)>,
-    /// Whether the points themselves are drawn.
-    pub dots: bool,
+    pub drawn: Drawn,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawn {
+    /// Points are joined and not drawn themselves.
+    Line,
+    /// Points are joined and drawn.
+    Dotted,
+    /// Points are drawn and not joined.
+    Scattered,
 }
 
 impl Plot {
@@ -47,6 +59,7 @@ impl Plot {
         for (number, series) in self.series.iter().enumerate() {
             self.draw(&mut svg, number, series, (&x, &y));
         }
+        self.draw_mark(&mut svg, &x, &y);
         svg.push_str("</svg>");
         svg
     }
@@ -101,15 +114,29 @@ impl Plot {
         );
     }
 
+    /// A ring with words, above everything else.
+    fn draw_mark(&self, svg: &mut String, x: &Scale, y: &Scale) {
+        let Some(mark) = &self.mark else { return };
+        let Some((px, py)) = place(x, y, mark) else { return };
+        // Words begin right of the ring, or end left of it where they would leave the drawing.
+        let (at, anchor) = if px < WIDTH / 2.0 { (px + 14.0, "start") } else { (px - 14.0, "end") };
+        let _ = write!(
+            svg,
+            "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"9\" fill=\"none\" \
+             stroke=\"var(--ink)\" stroke-width=\"2\"/>\
+             <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" \
+             font-weight=\"700\">{}</text>",
+            py - 8.0,
+            escaped(&mark.2),
+        );
+    }
+
     fn draw(&self, svg: &mut String, number: usize, series: &Series, (x, y): (&Scale, &Scale)) {
-        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        let place = |(px, py, _): &(f64, f64, String)| {
-            let (px, py) = (x.place(*px)?, y.place(*py)?);
-            Some((LEFT + px * (right - LEFT), bottom - py * (bottom - TOP)))
-        };
+        let right = WIDTH - RIGHT;
+        let place = |point: &(f64, f64, String)| place(x, y, point);
         let (stroke, dashes) = (colour(number), dash(number));
         let placed: Vec<(f64, f64)> = series.points.iter().filter_map(place).collect();
-        if placed.len() > 1 {
+        if placed.len() > 1 && series.drawn != Drawn::Scattered {
             let path: Vec<String> =
                 placed.iter().map(|(px, py)| format!("{px:.1},{py:.1}")).collect();
             let _ = write!(
@@ -119,7 +146,7 @@ impl Plot {
                 path.join(" ")
             );
         }
-        if series.dots || placed.len() == 1 {
+        if series.drawn != Drawn::Line || placed.len() == 1 {
             for point in &series.points {
                 let Some((px, py)) = place(point) else { continue };
                 let (unit_x, unit_y) = (name(point.0, self.x.unit), name(point.1, self.y.unit));
@@ -146,9 +173,47 @@ impl Plot {
     }
 }
 
+/// Where a point lies in the drawing.
+fn place(x: &Scale, y: &Scale, point: &(f64, f64, String)) -> Option<(f64, f64)> {
+    let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+    let (px, py) = (x.place(point.0)?, y.place(point.1)?);
+    Some((LEFT + px * (right - LEFT), bottom - py * (bottom - TOP)))
+}
+
 pub(super) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         return format!("\"{}\"", text.replace('"', "\"\""));
     }
     text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Unit;
+
+    fn plot(drawn: Drawn, mark: Option<(f64, f64, String)>) -> String {
+        let points = [(1.0, 1.0), (2.0, 4.0)].map(|(x, y)| (x, y, String::new())).to_vec();
+        let axis = |name| Axis::new(name, Unit::Plain, false);
+        let series = vec![Series { name: "one".to_owned(), points, drawn }];
+        Plot { x: axis("x"), y: axis("y"), series, mark }.svg()
+    }
+
+    #[test]
+    fn series_are_joined_dotted_or_scattered() {
+        let parts = |svg: &str| (svg.matches("<polyline").count(), svg.matches("<circle").count());
+        assert_eq!(parts(&plot(Drawn::Line, None)), (1, 0));
+        assert_eq!(parts(&plot(Drawn::Dotted, None)), (1, 2));
+        assert_eq!(parts(&plot(Drawn::Scattered, None)), (0, 2));
+    }
+
+    #[test]
+    fn a_mark_rings_its_point_and_says_what_it_is() {
+        let svg = plot(Drawn::Dotted, Some((2.0, 4.0, "tide, <in use>".to_owned())));
+        let centre = |circle: &str| circle.split(" r=").next().map(str::to_owned);
+        let circles: Vec<_> = svg.split("<circle").skip(1).map(centre).collect();
+        assert_eq!(circles.len(), 3);
+        assert_eq!(circles[1], circles[2], "the ring lies around the second point");
+        assert!(svg.contains("tide, &lt;in use&gt;"));
+    }
 }

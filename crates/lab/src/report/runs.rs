@@ -1,15 +1,15 @@
 //! The report on a comparison of policies: tables, trade-off, delays, a day, the hours.
 
-use std::convert::Infallible;
+mod tables;
+
 use std::time::Duration;
 
 use feed::Time;
 use polling::PolicySpec;
 
-use super::axis::name;
-use super::{Axis, Figure, Lane, Plot, Section, Series, Table, Unit, bars, day};
-use crate::quality::Quality;
-use crate::{Averages, Comparison, Progress, Run, Setting, World, WorldFeed, run_and_tell, stats};
+use super::{Axis, Drawn, Figure, Lane, Plot, Section, Series, Unit, bars, day};
+use crate::{Averages, Comparison, Run, Setting, World, WorldFeed, polls_of, stats};
+use tables::{costs, modes};
 
 /// What a report shows of one comparison.
 pub struct Compared<'a> {
@@ -18,6 +18,9 @@ pub struct Compared<'a> {
     pub comparison: &'a Comparison,
     /// Before the names of its files, where a page shows several.
     pub prefix: &'a str,
+    /// The policy that the reader has in use, by its place among the runs: its point is marked on
+    /// the trade-off.
+    pub in_use: Option<usize>,
 }
 
 /// The sections on one comparison.
@@ -35,11 +38,12 @@ pub fn compared(shown: &Compared<'_>) -> Vec<Section> {
             "Down and left is better. Policies of one family are joined in the order of their cost."
                 .to_owned(),
         ),
-        shown.figure("tradeoff-entries", "Over all entries.", &trade_off(runs, |run| run.by_entry)),
-        shown.figure("tradeoff-feeds", "Over all feeds.", &trade_off(runs, |run| run.by_feed)),
+        shown.figure("tradeoff-entries", "Over all entries.", &shown.trade_off(|run| run.by_entry)),
+        shown.figure("tradeoff-feeds", "Over all feeds.", &shown.trade_off(|run| run.by_feed)),
         Section::Heading("How long entries waited".to_owned()),
         shown.figure("delays", "The share of entries found within a time.", &delays(runs)),
     ];
+    sections.extend(shown.volume());
     sections.extend(shown.one_day());
     sections.extend(shown.hours());
     sections
@@ -53,6 +57,69 @@ impl Compared<'_> {
             svg: plot.svg(),
             csv: plot.csv(),
         })
+    }
+
+    /// Polls per entry against delay; policies of one family are one curve.
+    fn trade_off(&self, mode: fn(&Run) -> Averages) -> Plot {
+        let mut series: Vec<Series> = Vec::new();
+        for run in &self.comparison.runs {
+            let Averages { delay: Some(delay), polls_per_entry: Some(cost), .. } = mode(run) else {
+                continue;
+            };
+            let family = run.policy.split([':', '@']).next().unwrap_or(&run.policy);
+            let point = (cost, delay, run.policy.clone());
+            if let Some(curve) = series.iter_mut().find(|s| s.name == family) {
+                curve.points.push(point);
+            } else {
+                series.push(Series {
+                    name: family.to_owned(),
+                    points: vec![point],
+                    drawn: Drawn::Dotted,
+                });
+            }
+        }
+        for one in &mut series {
+            one.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        let in_use = self.in_use.and_then(|i| self.comparison.runs.get(i));
+        let mark = in_use.and_then(|run| {
+            let Averages { delay, polls_per_entry, .. } = mode(run);
+            Some((polls_per_entry?, delay?, format!("{}, in use", run.policy)))
+        });
+        Plot {
+            x: Axis::new("polls per entry", Unit::Plain, true),
+            y: Axis::new("mean delay", Unit::Seconds, true),
+            series,
+            mark,
+        }
+    }
+
+    /// What was transferred up to the end of each day of the test.
+    fn volume(&self) -> Vec<Section> {
+        let known = self.comparison.runs.iter().filter(|run| run.has_bytes);
+        let series: Vec<Series> = known
+            .map(|run| {
+                let mut sum = 0;
+                let point = |(day, bytes): (u32, &u64)| {
+                    sum += bytes;
+                    (f64::from(day), sum as f64 / 1e6, String::new())
+                };
+                let points = (1..).zip(&run.bytes_by_day).map(point).collect();
+                Series { name: run.policy.clone(), points, drawn: Drawn::Line }
+            })
+            .collect();
+        if series.is_empty() {
+            return Vec::new();
+        }
+        let plot = Plot {
+            x: Axis::new("day of the test", Unit::Plain, false),
+            y: Axis::new("transferred so far, MB", Unit::Plain, false),
+            series,
+            mark: None,
+        };
+        let caption = "Documents where something changed, headers where nothing did.";
+        let heading = Section::Heading("What was transferred".to_owned());
+        vec![heading, self.figure("volume", caption, &plot)]
     }
 
     /// The busiest day in the test phase of the feed whose number of entries is the median of
@@ -113,15 +180,7 @@ impl Compared<'_> {
     /// The polls of one policy at one feed, as in the run.
     fn lane(&self, feed: &WorldFeed, run: &Run) -> Option<Lane> {
         let spec: PolicySpec = run.policy.parse().ok()?;
-        let feeds = vec![feed.clone()];
-        let alone = World { feeds, window: self.world.window, domains: vec![vec![0]] };
-        let mut moments = Vec::new();
-        let mut tell = |_: &WorldFeed, polls: &[Time]| -> Result<(), Infallible> {
-            moments.extend_from_slice(polls);
-            Ok(())
-        };
-        let progress = Progress::default();
-        run_and_tell(&alone, &spec, self.setting, &progress, Some(&mut tell)).ok()?;
+        let moments = polls_of(self.world, feed, &spec, self.setting);
         Some(Lane { name: run.policy.clone(), moments })
     }
 
@@ -152,125 +211,6 @@ fn lanes_csv(entries: &Lane, lanes: &[Lane]) -> String {
         .collect()
 }
 
-/// One column of a table: its figures, what is good, and how they are shown.
-struct Column {
-    name: &'static str,
-    values: Vec<Option<f64>>,
-    small_is_good: Option<bool>,
-    show: fn(f64) -> String,
-}
-
-fn spoken(seconds: f64) -> String {
-    name(seconds, Unit::Seconds)
-}
-
-fn digits(value: f64) -> String {
-    format!("{value:.3}")
-}
-
-fn whole(value: f64) -> String {
-    format!("{value:.0}")
-}
-
-fn modes(runs: &[Run], qualities: &[Quality], mode: fn(&Run) -> Averages) -> Table {
-    let of = |value: fn(&Averages) -> Option<f64>| runs.iter().map(|r| value(&mode(r))).collect();
-    let quality = qualities.iter().map(|q| q.quality).collect();
-    tabled(
-        runs,
-        &[
-            Column {
-                name: "Delay",
-                values: of(|a| a.delay),
-                small_is_good: Some(true),
-                show: spoken,
-            },
-            Column {
-                name: "Polls per entry",
-                values: of(|a| a.polls_per_entry),
-                small_is_good: Some(true),
-                show: digits,
-            },
-            Column {
-                name: "Recall",
-                values: of(|a| a.recall),
-                small_is_good: Some(false),
-                show: digits,
-            },
-            Column { name: "Quality", values: quality, small_is_good: Some(false), show: digits },
-        ],
-    )
-}
-
-fn costs(comparison: &Comparison) -> Table {
-    let of = |value: fn(&Run) -> Option<f64>| comparison.runs.iter().map(value).collect();
-    let column = |name, small_is_good, values, show| Column { name, values, small_is_good, show };
-    let mut columns = vec![
-        column("Polls", None, of(|r| Some(r.total.polls as f64)), whole as fn(f64) -> String),
-        column("Found", Some(false), of(|r| Some(r.total.found as f64)), whole),
-        column("Missed", Some(true), of(|r| Some(r.total.missed as f64)), whole),
-        column("Open", Some(true), of(|r| Some(r.total.open as f64)), whole),
-        column("Half within", Some(true), of(|r| Some(r.delays?.p50)), spoken),
-        column("90 % within", Some(true), of(|r| Some(r.delays?.p90)), spoken),
-        column("Longest", Some(true), of(|r| Some(r.delays?.max)), spoken),
-        column("Fresh", Some(false), of(|r| r.freshness), digits),
-        column("Site per hour, max", Some(true), of(|r| Some(r.load.hour_max.into())), whole),
-    ];
-    if comparison.runs.iter().any(|run| run.has_bytes) {
-        let megabytes = of(|r| r.has_bytes.then_some(r.total.bytes as f64 / 1e6));
-        columns.push(column("Volume, MB", Some(true), megabytes, whole));
-    }
-    columns.push(column("Quality", Some(false), comparison.both.clone(), digits));
-    tabled(&comparison.runs, &columns)
-}
-
-fn tabled(runs: &[Run], columns: &[Column]) -> Table {
-    let mut header = vec!["Policy".to_owned()];
-    header.extend(columns.iter().map(|column| column.name.to_owned()));
-    let cell = |column: &Column, i: usize| column.values[i].map_or("–".to_owned(), column.show);
-    let row = |(i, run): (usize, &Run)| {
-        let cells = columns.iter().map(|column| cell(column, i));
-        std::iter::once(run.policy.clone()).chain(cells).collect()
-    };
-    let mut marked = Vec::new();
-    for (j, column) in columns.iter().enumerate() {
-        let defined = column.values.iter().copied().flatten();
-        let best = match column.small_is_good {
-            Some(true) => defined.reduce(f64::min),
-            Some(false) => defined.reduce(f64::max),
-            None => None,
-        };
-        let Some(best) = best.filter(|_| runs.len() > 1).map(column.show) else { continue };
-        let rows = (0..runs.len()).filter(|i| cell(column, *i) == best);
-        marked.extend(rows.map(|i| (i, j + 1)));
-    }
-    Table { header, rows: runs.iter().enumerate().map(row).collect(), marked }
-}
-
-/// Polls per entry against delay; policies of one family are one curve.
-fn trade_off(runs: &[Run], mode: fn(&Run) -> Averages) -> Plot {
-    let mut series: Vec<Series> = Vec::new();
-    for run in runs {
-        let Averages { delay: Some(delay), polls_per_entry: Some(cost), .. } = mode(run) else {
-            continue;
-        };
-        let family = run.policy.split([':', '@']).next().unwrap_or(&run.policy);
-        let point = (cost, delay, run.policy.clone());
-        if let Some(curve) = series.iter_mut().find(|s| s.name == family) {
-            curve.points.push(point);
-        } else {
-            series.push(Series { name: family.to_owned(), points: vec![point], dots: true });
-        }
-    }
-    for one in &mut series {
-        one.points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    }
-    Plot {
-        x: Axis::new("polls per entry", Unit::Plain, true),
-        y: Axis::new("mean delay", Unit::Seconds, true),
-        series,
-    }
-}
-
 fn delays(runs: &[Run]) -> Plot {
     let curve = |run: &Run| Series {
         name: run.policy.clone(),
@@ -280,11 +220,12 @@ fn delays(runs: &[Run]) -> Plot {
                 (delay.max(1.0), f64::from(percent) / 100.0, String::new())
             })
             .collect(),
-        dots: false,
+        drawn: Drawn::Line,
     };
     Plot {
         x: Axis::new("delay", Unit::Seconds, true),
         y: Axis::new("share of entries found", Unit::Plain, false),
         series: runs.iter().map(curve).collect(),
+        mark: None,
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Pages<'a> {
     pub(super) delays: &'a mut Vec<Delay>,
     /// Polls per hour of the test phase.
     pub(super) hours: &'a mut [u32],
+    /// Bytes per day of the test phase.
+    pub(super) bytes: &'a mut [u64],
     pub(super) polls: Option<&'a mut Vec<Time>>,
 }
 
@@ -100,11 +102,15 @@ impl Life<'_> {
         let visible = self.feed.visible();
         let since = last.max(self.counts_from);
         tally.wait(visible, sight.appeared(), (since, at), sight.window_max() as usize);
-        tally.bytes += match (sight.document_bytes(), outcome) {
+        let bytes = match (sight.document_bytes(), outcome) {
             (Some(_), Outcome::Unchanged) => HEADER_BYTES,
             (Some(bytes), _) => bytes.into(),
             (None, _) => 0,
         };
+        tally.bytes += bytes;
+        if let Some(day) = pages.bytes.get_mut(hour as usize / 24) {
+            *day += bytes;
+        }
         for entry in sight.found() {
             if visible[entry] <= self.counts_from {
                 continue;

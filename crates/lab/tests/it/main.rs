@@ -5,6 +5,7 @@
 
 mod budget;
 mod examples;
+mod experiments;
 mod matched;
 mod parity;
 mod quality;

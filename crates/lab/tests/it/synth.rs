@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use feed::Time;
-use lab::synth::{Dates, Pattern, Population, Spec, SynthFeed, Varies};
+use lab::synth::{Appearing, Dates, Pattern, Population, Spec, SynthFeed, Varies};
 
 const WEEK: i64 = 7 * 86_400;
 
@@ -128,4 +128,46 @@ fn names_are_unique_and_some_feeds_share_a_domain() {
     }
     assert!(by_domain.len() < 2000 && by_domain.values().any(|n| *n >= 4));
     assert!(population.feeds.iter().any(|f| f.varies == Some(Varies::WithEmpty)));
+}
+
+#[test]
+fn late_and_rewritten_entries_claim_other_times_and_appear_when_they_did() {
+    let plain = Population::draw(&spec(300));
+    let given = Appearing { late_percent: 50, rewritten_percent: 30 };
+    let moved = plain.clone().appearing(42, &given);
+    assert_eq!(csv(&moved), csv(&plain.clone().appearing(42, &given)));
+    assert_ne!(csv(&moved), csv(&plain.clone().appearing(43, &given)));
+    assert_eq!(plain.clone().appearing(42, &Appearing::default()), plain);
+    let mut shifts = Vec::new();
+    for (before, after) in plain.feeds.iter().zip(&moved.feeds) {
+        assert_eq!(before.times, after.times, "what is drawn stays");
+        let claims = after.claims.as_deref().unwrap();
+        shifts.extend(after.times.iter().zip(claims).map(|(t, c)| t.secs() - c.secs()));
+    }
+    let share = |is: fn(&&i64) -> bool| {
+        100.0 * shifts.iter().filter(is).count() as f64 / shifts.len() as f64
+    };
+    near(share(|s| **s < 0), 30.0, 2.0);
+    near(share(|s| **s > 0), 35.0, 2.0);
+    let mut late: Vec<i64> = shifts.iter().copied().filter(|s| *s > 0).collect();
+    late.sort_unstable();
+    near(late[late.len() / 2] as f64, 2400.0, 240.0);
+    near(late[late.len() * 9 / 10] as f64, 25_200.0, 3000.0);
+}
+
+#[test]
+fn a_trace_with_claims_is_read_as_it_was_drawn() {
+    let given = Appearing { late_percent: 40, rewritten_percent: 0 };
+    let population = Population::draw(&spec(30)).appearing(7, &given);
+    let mut builder = lab::WorldBuilder::default();
+    lab::trace::read("drawn", &csv(&population)[..], &mut builder).unwrap();
+    let world = builder.finish(20);
+    let drawn = population.feeds.iter().filter(|feed| !feed.times.is_empty());
+    for (feed, drawn) in world.feeds.iter().zip(drawn) {
+        assert_eq!(feed.visible(), drawn.times);
+        assert!((0..drawn.times.len()).all(|i| feed.claim(i) <= Some(drawn.times[i])));
+    }
+    assert!(world.feeds.iter().any(lab::WorldFeed::has_claims));
+    let plain = csv(&Population::draw(&spec(30)));
+    assert!(!String::from_utf8(plain).unwrap().contains("visible"));
 }

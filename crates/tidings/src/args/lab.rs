@@ -103,6 +103,9 @@ pub struct Run {
     /// Write a report: index.html, its figures as SVG and their numbers as CSV
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+    /// The policy in use: one of those given, marked on the report's trade-off
+    #[arg(long, value_name = "SPEC", requires = "report")]
+    pub mark: Option<String>,
     #[arg(long)]
     pub json: bool,
 }
@@ -220,9 +223,22 @@ pub struct Synth {
     /// When the days begin; what feeds show then lies before it
     #[arg(long, value_name = "TIME", value_parser = moment, default_value = "2011-07-09T05:00:00Z")]
     pub start: Time,
+    /// So many percent of the entries appear after the time they claim: half of those within 40
+    /// minutes, nine of ten within 7 hours
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0)]
+    pub late: u8,
+    /// So many percent of the entries claim a later time than that of their appearing, as if
+    /// their dates had been rewritten
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0)]
+    pub rewritten: u8,
     /// Where the trace goes; `.gz` is gzip, `-` standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+}
+
+fn percent(text: &str) -> Result<u8, String> {
+    let read = text.parse().ok().filter(|percent| *percent <= 100);
+    read.ok_or_else(|| "not a percentage; write a whole number from 0 to 100".to_owned())
 }
 
 /// A moment, or a day.

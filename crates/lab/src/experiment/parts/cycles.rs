@@ -2,8 +2,8 @@
 
 use super::Part;
 use crate::cycles as two_steps;
-use crate::experiment::definition::CyclesPart;
-use crate::report::{Axis, Plot, Section, Series, Table, Unit};
+use crate::experiment::definition::{CyclesPart, Divergence};
+use crate::report::{Axis, Drawn, Plot, Section, Series, Table, Unit};
 
 pub(in crate::experiment) fn cycles(part: &mut Part<'_>, given: &CyclesPart) {
     let cells = two_steps::table(given.seeds, part.threads);
@@ -38,8 +38,43 @@ pub(in crate::experiment) fn cycles(part: &mut Part<'_>, given: &CyclesPart) {
     part.heading("Table 2: ours over many seeds beside the published single run");
     let header = header.map(str::to_owned).to_vec();
     part.sections.push(Section::Table(Table { header, rows, marked: Vec::new() }));
+    unread(part, given);
     over_cost(part, given);
     thresholds(part, given);
+}
+
+/// Figure 1: a window shows no more than it holds, and what leaves it unread is lost.
+fn unread(part: &mut Part<'_>, given: &CyclesPart) {
+    let Some(Divergence { rate, selectivity, cycles }) = given.divergence else { return };
+    let sources: Vec<Vec<(u64, u64)>> = (0..given.seeds)
+        .map(|seed| two_steps::left_unread(rate, selectivity, cycles, seed))
+        .collect();
+    let Some(one) = sources.first() else { return };
+    let mean = |cycle: usize| {
+        sources.iter().map(|s| s[cycle].1 as f64).sum::<f64>() / sources.len() as f64
+    };
+    let curve = |name: &str, of: &dyn Fn(usize) -> f64| {
+        let points = (0..one.len()).map(|i| ((i + 1) as f64, of(i), String::new())).collect();
+        Series { name: name.to_owned(), points, drawn: Drawn::Line }
+    };
+    let series = vec![
+        curve("published", &|i| one[i].0 as f64),
+        curve("still shown", &|i| one[i].1 as f64),
+        curve("still shown, mean", &mean),
+    ];
+    let falls = one.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
+    if let (Some(last), Some((published, _))) = (one.len().checked_sub(1), one.last()) {
+        part.values.add("unread", "published", Some(*published as f64));
+        part.values.add("unread", "shown.mean", Some(mean(last)));
+        part.values.add("unread", "shown.falls", Some(falls as f64));
+    }
+    let plot = Plot {
+        x: Axis::new("cycles since the last read", Unit::Plain, false),
+        y: Axis::new("relevant entries", Unit::Plain, false),
+        series,
+        mark: None,
+    };
+    part.plot("window-divergence", "A source that is left unread (figure 1).", &plot);
 }
 
 /// Figure 2a.
@@ -64,12 +99,13 @@ fn over_cost(part: &mut Part<'_>, given: &CyclesPart) {
             )
         };
         let points = given.budgets.iter().map(point).collect();
-        Series { name: strategy.to_string(), points, dots: true }
+        Series { name: strategy.to_string(), points, drawn: Drawn::Dotted }
     });
     let plot = Plot {
         x: Axis::new("reads in 100 cycles", Unit::Plain, false),
         y: Axis::new("feed completeness", Unit::Plain, false),
         series: series.to_vec(),
+        mark: None,
     };
     part.plot("completeness-over-cost", "Completeness over cost (figure 2a).", &plot);
 }
@@ -84,7 +120,7 @@ fn thresholds(part: &mut Part<'_>, given: &CyclesPart) {
         let outcome = world.run(polling::budget::Strategy::TwoSteps, 30, *start)?;
         let points =
             (1..).zip(outcome.taus).map(|(i, tau): (u32, f64)| (i.into(), tau, String::new()));
-        Some(Series { name: format!("from {start}"), points: points.collect(), dots: false })
+        Some(Series { name: format!("from {start}"), points: points.collect(), drawn: Drawn::Line })
     };
     let series: Vec<Series> = given.tau_starts.iter().filter_map(curve).collect();
     let last = |series: &Series| series.points.last().map(|p| p.1);
@@ -95,6 +131,7 @@ fn thresholds(part: &mut Part<'_>, given: &CyclesPart) {
         x: Axis::new("cycle", Unit::Plain, false),
         y: Axis::new("τ", Unit::Plain, true),
         series,
+        mark: None,
     };
     part.plot("threshold", "The threshold finds its place from any start (figure 2b).", &plot);
 }

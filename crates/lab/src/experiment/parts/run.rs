@@ -36,8 +36,13 @@ pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result
     if !given.label.is_empty() {
         part.heading(&format!("Part “{}”", given.label));
     }
-    let shown =
-        Compared { world: part.world, setting: &setting, comparison: &comparison, prefix: &prefix };
+    let shown = Compared {
+        world: part.world,
+        setting: &setting,
+        comparison: &comparison,
+        prefix: &prefix,
+        in_use: None,
+    };
     part.sections.extend(compared(&shown));
     Ok(())
 }

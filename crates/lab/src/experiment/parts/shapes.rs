@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Part;
 use crate::experiment::definition::ShapesPart;
-use crate::report::{Axis, Figure, Plot, Section, Series, Unit, bars};
+use crate::report::{Axis, Drawn, Figure, Plot, Section, Series, Unit, bars};
 use crate::shapes as online;
 
 pub(in crate::experiment) fn shapes(part: &mut Part<'_>, given: &ShapesPart) {
@@ -34,14 +34,19 @@ pub(in crate::experiment) fn shapes(part: &mut Part<'_>, given: &ShapesPart) {
                 own.map(|r| (r.average.as_secs_f64(), value(r), String::new())).collect()
             };
             let name = kind.word().to_owned();
-            series.push(Series { points: of(|r| r.error), dots: true, name: name.clone() });
+            series.push(Series {
+                points: of(|r| r.error),
+                drawn: Drawn::Dotted,
+                name: name.clone(),
+            });
             let name = format!("{name}, window 20");
-            series.push(Series { points: of(|r| r.error_honest), dots: true, name });
+            series.push(Series { points: of(|r| r.error_honest), drawn: Drawn::Dotted, name });
         }
         let plot = Plot {
             x: Axis::new("average time between two looks", Unit::Seconds, true),
             y: Axis::new("divergence error, in days' totals", Unit::Plain, false),
             series,
+            mark: None,
         };
         let name = format!("{}-robustness", shape.word());
         part.plot(&name, "Divergence error by how often is looked (figures 8 and 10).", &plot);
@@ -61,13 +66,14 @@ fn adaptation(part: &mut Part<'_>, given: &ShapesPart) {
             part.values.add(name, &format!("distance@{}", week + 1), Some(*distance));
         }
         let points = (1..).zip(weeks).map(|(week, d): (u32, f64)| (week.into(), d, String::new()));
-        Series { name: format!("{name} looks"), points: points.collect(), dots: true }
+        Series { name: format!("{name} looks"), points: points.collect(), drawn: Drawn::Dotted }
     });
     part.heading("Following a change of behaviour");
     let plot = Plot {
         x: Axis::new("week: uniform, from 17 peaks, from 33 waves", Unit::Plain, false),
         y: Axis::new("distance from the real day", Unit::Plain, false),
         series: curves.to_vec(),
+        mark: None,
     };
     part.plot("adaptation", "A periodic model when the feed changes its habits (figure 9).", &plot);
 }

@@ -23,6 +23,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let bounds = Bounds::new(args.alpha, args.beta, args.eta);
     let bounds = bounds.map_err(|e| input_error(e.to_string()))?;
     let contenders = contenders(args)?;
+    let in_use = in_use(args)?;
     let goal = args.match_polls.as_deref().map(goal).transpose()?;
     let world = read_world(&args.traces, args.times.window)?;
     let setting = setting(args, &world, bounds)?;
@@ -39,7 +40,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let QualityWeights { weights, mode_weights } = args.weights;
     let comparison = Comparison::of(runs, weights, mode_weights);
     if let Some(folder) = &args.report {
-        report::write(folder, &page(&world, &setting, &comparison))?;
+        report::write(folder, &page(&world, &setting, &comparison, in_use))?;
     }
     if args.json {
         return print_json(&to_json(&world, &setting.phases, &comparison));
@@ -49,8 +50,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The report on the whole comparison.
-fn page(world: &World, setting: &Setting, comparison: &Comparison) -> Page {
-    let shown = Compared { world, setting, comparison, prefix: "" };
+fn page(world: &World, setting: &Setting, comparison: &Comparison, in_use: Option<usize>) -> Page {
+    let shown = Compared { world, setting, comparison, prefix: "", in_use };
     let phases = &setting.phases;
     let n = world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some()).count();
     Page {
@@ -67,6 +68,15 @@ fn page(world: &World, setting: &Setting, comparison: &Comparison) -> Page {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         limits: report::limits(),
     }
+}
+
+/// Which of the policies is the one in use.
+fn in_use(args: &Args) -> Result<Option<usize>, Failure> {
+    let Some(mark) = &args.mark else { return Ok(None) };
+    let place = args.policies.iter().position(|policy| policy == mark);
+    let refuse =
+        || input_error(format!("--mark {mark}: not among the policies; add --policy {mark}"));
+    place.map(Some).ok_or_else(refuse)
 }
 
 /// A policy as written: with all its parameters, or with one to be found.

@@ -1,6 +1,6 @@
 //! `tidings lab synth`: a population drawn from a seed, as a trace.
 
-use lab::synth::{Population, Spec};
+use lab::synth::{Appearing, Population, Spec};
 
 use super::files::Output;
 use crate::args::lab::Synth;
@@ -19,7 +19,8 @@ pub fn run(args: &Synth) -> Result<(), Failure> {
         )));
     }
     let spec = Spec { seed: args.seed, feeds: args.feeds, start: args.start, days: args.days };
-    let population = Population::draw(&spec);
+    let appearing = Appearing { late_percent: args.late, rewritten_percent: args.rewritten };
+    let population = Population::draw(&spec).appearing(args.seed, &appearing);
     let mut out = Output::create(&args.out)?;
     let shown = args.out.display();
     let written = population.write_csv(&mut out);

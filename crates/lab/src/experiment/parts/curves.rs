@@ -1,0 +1,207 @@
+//! Strategies over several budgets, or after several lengths of learning: one curve each.
+
+use std::time::Duration;
+
+use feed::Time;
+use polling::budget::Strategy;
+use polling::model::shape::{Shape, shape_of};
+
+use super::{Part, subject};
+use crate::budget::{Allowance, BudgetSetting, Spent, spend};
+use crate::experiment::definition::{BudgetsPart, LearningPart};
+use crate::report::{Axis, Drawn, Plot, Series, Unit};
+use crate::shapes::DayShape;
+use crate::stats::hours_of;
+use crate::{Phases, World, WorldFeed, crew};
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// One run of a curve.
+struct Case {
+    curve: String,
+    strategy: Strategy,
+    /// The abscissa as a number and as it stands in the names of figures.
+    x: f64,
+    at: String,
+    setting: BudgetSetting,
+}
+
+/// One drawing: what it measures, and how.
+struct Measure {
+    word: &'static str,
+    axis: &'static str,
+    unit: Unit,
+    of: fn(&Spent) -> Option<f64>,
+}
+
+const DELAY: Measure =
+    Measure { word: "delay", axis: "mean delay", unit: Unit::Seconds, of: |s| s.delay };
+const COMPLETENESS: Measure = Measure {
+    word: "completeness",
+    axis: "feed completeness",
+    unit: Unit::Plain,
+    of: |s| s.completeness,
+};
+const WINDOW_FRESHNESS: Measure = Measure {
+    word: "window_freshness",
+    axis: "window freshness",
+    unit: Unit::Plain,
+    of: |s| s.window_freshness,
+};
+const DIVERGENCE: Measure = Measure {
+    word: "divergence_error",
+    axis: "divergence error, in entries",
+    unit: Unit::Plain,
+    of: |s| s.divergence_error,
+};
+
+/// Delay, completeness, freshness and wrong beliefs, by how often is looked.
+pub(in crate::experiment) fn budgets(
+    part: &mut Part<'_>,
+    given: &BudgetsPart,
+) -> Result<(), String> {
+    let phases = Phases::over(part.world, part.start, given.train, given.test, false);
+    let phases = phases.map_err(|e| e.to_string())?;
+    let world = chosen(part.world, given, &phases)?;
+    let mut cases = Vec::new();
+    for strategy in &given.strategies {
+        for estimator in &given.estimators {
+            let curve = match given.estimators.len() {
+                1 => strategy.word().to_owned(),
+                _ => format!("{}/{estimator}", strategy.word()),
+            };
+            for looks in &given.looks {
+                let polls = polls(*looks, taking_part(&world, &phases))?;
+                cases.push(Case {
+                    curve: curve.clone(),
+                    strategy: *strategy,
+                    x: *looks,
+                    at: looks.to_string(),
+                    setting: BudgetSetting {
+                        phases,
+                        allowance: Allowance { polls, per: DAY },
+                        cycle: given.cycle,
+                        estimator: *estimator,
+                        true_counts: given.true_counts,
+                    },
+                });
+            }
+        }
+    }
+    let n = taking_part(&world, &phases);
+    part.heading(&format!("{} by looks a day, {n} feeds", titled(&given.label, "Strategies")));
+    let x = Axis::new("looks a day per feed", Unit::Plain, false);
+    let measures = [DELAY, COMPLETENESS, WINDOW_FRESHNESS, DIVERGENCE];
+    draw(part, &world, &given.label, &cases, &x, &measures);
+    Ok(())
+}
+
+/// Delay by how long was learned, tested on the same days.
+pub(in crate::experiment) fn learning(
+    part: &mut Part<'_>,
+    given: &LearningPart,
+) -> Result<(), String> {
+    let longest = given.train.iter().max().copied().ok_or("`train` names no length of learning")?;
+    let whole = Phases::over(part.world, part.start, longest, given.test, false);
+    let whole = whole.map_err(|e| e.to_string())?;
+    let polls = polls(given.looks, taking_part(part.world, &whole))?;
+    let mut cases = Vec::new();
+    for strategy in &given.strategies {
+        for train in &given.train {
+            let start = whole.start + (longest - *train);
+            cases.push(Case {
+                curve: strategy.word().to_owned(),
+                strategy: *strategy,
+                x: train.as_secs_f64() / DAY.as_secs_f64(),
+                at: polling::written(*train),
+                setting: BudgetSetting {
+                    phases: Phases { start, train: *train, ..whole },
+                    allowance: Allowance { polls, per: DAY },
+                    cycle: given.cycle,
+                    estimator: given.estimator,
+                    true_counts: false,
+                },
+            });
+        }
+    }
+    part.heading(&format!("{} by days of learning", titled(&given.label, "Strategies")));
+    let x = Axis::new("days of learning", Unit::Plain, false);
+    let world = part.world;
+    draw(part, world, &given.label, &cases, &x, &[DELAY]);
+    Ok(())
+}
+
+/// Runs every case, notes its figures, and draws each measure.
+fn draw(
+    part: &mut Part<'_>,
+    world: &World,
+    label: &str,
+    cases: &[Case],
+    x: &Axis,
+    measures: &[Measure],
+) {
+    let one = |i: usize, _: &mut ()| spend(world, cases[i].strategy, &cases[i].setting);
+    let spent = crew::share_singly(cases.len(), part.threads, one);
+    let prefix = if label.is_empty() { String::new() } else { format!("{label}-") };
+    for measure in measures {
+        let mut series: Vec<Series> = Vec::new();
+        for (case, spent) in cases.iter().zip(&spent) {
+            let Some(value) = (measure.of)(spent) else { continue };
+            let name = format!("{}@{}", measure.word, case.at);
+            part.values.add(&subject(label, &case.curve), &name, Some(value));
+            let point = (case.x, value, format!("{}, {}", case.curve, case.at));
+            match series.iter_mut().find(|s| s.name == case.curve) {
+                Some(curve) => curve.points.push(point),
+                None => {
+                    let name = case.curve.clone();
+                    series.push(Series { name, points: vec![point], drawn: Drawn::Dotted });
+                }
+            }
+        }
+        let y = Axis::new(measure.axis, measure.unit, false);
+        let plot = Plot { x: x.clone(), y, series, mark: None };
+        let file = format!("{prefix}{}", measure.word.replace('_', "-"));
+        part.plot(&file, &format!("{} over {}.", measure.axis, x.label), &plot);
+    }
+}
+
+fn titled(label: &str, plain: &str) -> String {
+    if label.is_empty() { plain.to_owned() } else { format!("“{label}”") }
+}
+
+fn taking_part(world: &World, phases: &Phases) -> usize {
+    world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some()).count()
+}
+
+/// The polls of a day that are so many looks at each of `n` feeds.
+fn polls(looks: f64, n: usize) -> Result<usize, String> {
+    let polls = (looks * n as f64).round();
+    if polls >= 1.0 { Ok(polls as usize) } else { Err(format!("{looks} looks a day are no poll")) }
+}
+
+/// The feeds that the part is about, judged by what they did in the training phase.
+fn chosen(world: &World, given: &BudgetsPart, phases: &Phases) -> Result<World, String> {
+    if given.shape.is_none() && given.above_per_day <= 0.0 {
+        return Ok(world.clone());
+    }
+    let days = given.train.as_secs_f64() / DAY.as_secs_f64();
+    let fits = |feed: &&WorldFeed| {
+        let trained = feed.between(phases.start, phases.test_start());
+        let busy = trained.len() as f64 > given.above_per_day * days;
+        busy && given.shape.is_none_or(|shape| shape_of_day(trained) == Some(shape))
+    };
+    let feeds: Vec<WorldFeed> = world.feeds.iter().filter(fits).cloned().collect();
+    if feeds.is_empty() {
+        return Err(format!("no feed of the world is meant by the part “{}”", given.label));
+    }
+    let domains = (0..feeds.len()).map(|i| vec![i]).collect();
+    Ok(World { feeds, window: world.window, domains })
+}
+
+fn shape_of_day(times: &[Time]) -> Option<DayShape> {
+    shape_of(&hours_of(times).map(f64::from)).map(|shape| match shape {
+        Shape::Peaks => DayShape::Peaks,
+        Shape::Uniform => DayShape::Uniform,
+        Shape::Waves => DayShape::Waves,
+    })
+}
