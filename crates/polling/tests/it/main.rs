@@ -19,5 +19,6 @@ mod reference_steps;
 mod running;
 mod specs;
 mod table_two;
+mod tide;
 mod upgrade;
 mod vectors;
