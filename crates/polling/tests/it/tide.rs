@@ -68,7 +68,7 @@ fn office(hour: i64) -> f64 {
 }
 
 fn tide(price: &str) -> Policy {
-    format!("tide:{price}").parse().unwrap()
+    format!("tide:{price}").parse().expect("a policy")
 }
 
 #[test]

@@ -26,6 +26,7 @@
 //! assert_eq!(wish.at.since(seen.at).as_secs(), 3660);
 //! ```
 
+mod ahead;
 mod outlook;
 
 use std::time::Duration;
