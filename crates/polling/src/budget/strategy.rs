@@ -9,8 +9,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::Model;
 use crate::model::smoothing::Smoothing;
+use crate::model::{Model, ModelKind};
 use crate::policy::SpecError;
 use crate::policy::parameters::{Known, unknown};
 
@@ -90,15 +90,18 @@ pub enum Estimator {
     Histogram,
     /// Learned in training, then frozen.
     Offline,
+    /// The model of the policy `tide`.
+    Tide,
 }
 
 impl Estimator {
-    pub const ALL: [Estimator; 5] = [
+    pub const ALL: [Estimator; 6] = [
         Estimator::Oracle,
         Estimator::SingleVariable,
         Estimator::Periodic,
         Estimator::Histogram,
         Estimator::Offline,
+        Estimator::Tide,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -108,6 +111,7 @@ impl Estimator {
             Estimator::Periodic => "periodic",
             Estimator::Histogram => "histogram",
             Estimator::Offline => "offline",
+            Estimator::Tide => "tide",
         }
     }
 
@@ -119,6 +123,7 @@ impl Estimator {
             Estimator::SingleVariable => Some(Model::single_variable(Smoothing::adjusting())),
             Estimator::Periodic => Some(Model::daily(Smoothing::adjusting())),
             Estimator::Histogram | Estimator::Offline => Some(Model::sliding()),
+            Estimator::Tide => Some(ModelKind::Tide.start()),
         }
     }
 }

@@ -52,11 +52,9 @@ impl Model {
                 put_time(&mut bytes, model.last);
                 bytes.extend(model.flat.rate.to_le_bytes());
                 bytes.push(model.intervals.len() as u8);
-                for (secs, changed) in &model.intervals {
-                    // A negative interval is one without a change.
-                    let signed = if *changed { *secs } else { -secs };
-                    bytes.extend(signed.to_le_bytes());
-                }
+                // A negative interval is one without a change.
+                let signed = |(secs, changed): &(f64, bool)| if *changed { *secs } else { -secs };
+                bytes.extend(model.intervals.iter().map(signed).flat_map(f64::to_le_bytes));
             }
             Model::Sliding(days, _) => {
                 bytes.push(3);

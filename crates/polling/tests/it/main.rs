@@ -20,5 +20,6 @@ mod running;
 mod specs;
 mod table_two;
 mod tide;
+mod tide_steady;
 mod upgrade;
 mod vectors;

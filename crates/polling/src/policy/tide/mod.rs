@@ -26,6 +26,7 @@
 //! assert_eq!(wish.at.since(seen.at).as_secs(), 3660);
 //! ```
 
+mod ahead;
 mod outlook;
 
 use std::time::Duration;
@@ -42,7 +43,7 @@ use outlook::Outlook;
 pub const PRICE: Duration = Duration::from_secs(1800);
 /// A look comes when this share of the window is expected to be new: entries come in bursts, and
 /// what was expected on average is often exceeded.
-const WINDOW_SHARE: f64 = 0.5;
+const WINDOW_SHARE: f64 = 0.35;
 /// Feeds that were only seen with fewer entries may have room for more: few publishers show less.
 const WINDOW_MIN: u32 = 5;
 
