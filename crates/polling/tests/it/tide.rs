@@ -53,7 +53,8 @@ fn delay(entries: &[Time], polls: &[Time], days: i64) -> f64 {
     sum / n
 }
 
-/// Entries at chance, `rate(hour of the week)` an hour, for four weeks before and eight after Monday.
+/// Entries at chance, `rate(hour of the week)` an hour, for four weeks before and eight after
+/// Monday.
 fn world(seed: u64, rate: impl Fn(i64) -> f64) -> Vec<Time> {
     let mut chance = Chance::new(seed);
     let minutes = (MONDAY - 28 * DAY) / 60..(MONDAY + 56 * DAY) / 60;
