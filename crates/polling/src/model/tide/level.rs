@@ -4,7 +4,7 @@
 
 /// How fast the past is forgotten: ten days, that follow a feed which wakes up or dies, and four
 /// months, that tell one entry a month from one a year. The short span is worth 1 % of the delay;
-/// a third one of hours or of a day follows noise and costs up to 3 %.
+/// a third one of hours or of a day follows noise and costs up to 2.5 %.
 const MEMORY_SECS: [f64; 2] = [240.0 * 3600.0, 3000.0 * 3600.0];
 /// The weight in entries of what stands above: the long span, the prior.
 const WEIGHT: [f64; 2] = [3.0, 0.5];
