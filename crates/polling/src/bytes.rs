@@ -45,6 +45,15 @@ impl Reader<'_> {
         self.bytes().map(i64::from_le_bytes)
     }
 
+    /// What is no number, or without end, was never written.
+    pub(crate) fn f64(&mut self) -> Option<f64> {
+        self.bytes().map(f64::from_le_bytes).filter(|x| x.is_finite())
+    }
+
+    pub(crate) fn rate(&mut self) -> Option<f64> {
+        self.f64().filter(|rate| *rate >= 0.0)
+    }
+
     pub(crate) fn sevens(&mut self) -> Option<u64> {
         let (mut n, mut shift) = (0_u64, 0);
         loop {

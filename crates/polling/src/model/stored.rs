@@ -148,14 +148,6 @@ fn put_rates(bytes: &mut Vec<u8>, rates: &[f64]) {
 }
 
 impl Reader<'_> {
-    fn f64(&mut self) -> Option<f64> {
-        self.bytes().map(f64::from_le_bytes).filter(|x| x.is_finite())
-    }
-
-    fn rate(&mut self) -> Option<f64> {
-        self.f64().filter(|rate| *rate >= 0.0)
-    }
-
     fn rates(&mut self, most: usize) -> Option<Vec<f64>> {
         let n = usize::from(self.u8()?);
         let rates: Option<Vec<f64>> = (0..n).map(|_| self.rate()).collect();
