@@ -140,9 +140,7 @@ fn waiting(model: &Model, polls: &[Poll], next_at: Option<Time>, scale: &Scale) 
             format!("{} {}", units(scale.x(*at)), units(y))
         };
         let line: Vec<String> = points.iter().map(point).collect();
-        let end = points.last().map_or(scale.to, |(at, _)| *at);
         path += &format!("M{}V{}H{}Z", line.join("L"), units(BASE_Y), units(scale.x(points[0].0)));
-        debug_assert!(end <= scale.to, "drawn beyond the end");
     }
     let most = format!("at most {} of waiting pile up", span(Duration::from_secs_f64(most)));
     Some(Waiting { path, most })
