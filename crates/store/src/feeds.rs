@@ -1,11 +1,11 @@
 //! Feeds come and go. Nothing is polled and no address is judged here.
 
-use feed::{FeedId, FeedUrl, Time};
+use feed::{EntryId, FeedId, FeedUrl, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::count;
 use crate::error::Fault;
-use crate::{Store, StoreError, domains};
+use crate::{Store, StoreError, domains, marks, search};
 
 /// A feed to be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +57,12 @@ impl Store {
     /// Removes a feed with all that was kept of it. Its number is never given again.
     pub fn remove_feed(&self, feed: FeedId) -> Result<(), StoreError> {
         self.write(move |conn| {
+            let sql = "select id from entries where feed = $1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([feed.0], |row| row.get(0).map(EntryId))?;
+            let entries: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
+            marks::forget(conn, &entries)?;
+            search::forget(conn, &entries)?;
             let removed = conn.execute("delete from feeds where id = $1", [feed.0])?;
             if removed == 0 { Err(StoreError::NoFeed(feed).into()) } else { Ok(()) }
         })

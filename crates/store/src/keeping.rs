@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::columns::{enclosures_json, hints_json, millis, sql_count, words_json};
 use crate::error::Fault;
 use crate::matching::Keeper;
-use crate::{Edited, NewEntry, PollRecord, Recorded, StoreError, domains, kept, polls};
+use crate::{Edited, NewEntry, PollRecord, Recorded, StoreError, domains, kept, polls, search};
 
 /// So many earlier texts of one entry are kept. Some feeds print the current time into every
 /// entry and edit all of them at every poll.
@@ -140,7 +140,7 @@ fn revise_entry(conn: &Connection, feed: FeedId, new: &Edited, at: Time) -> Resu
         new.content.cast_signed(),
         entry,
     ])?;
-    Ok(())
+    search::note_change(conn, EntryId(entry))
 }
 
 /// Marks what left the window and what is in it (again).

@@ -4,6 +4,7 @@
 //! transaction per public function. It takes no decision: what is recorded was decided by the
 //! caller, and the order of the stream is the order of recording.
 
+mod accounts;
 mod columns;
 mod connection;
 mod counts;
@@ -20,6 +21,7 @@ mod integrity;
 mod keeping;
 mod kept;
 mod lock;
+mod marks;
 mod matching;
 mod migrations;
 mod page;
@@ -27,16 +29,19 @@ mod polls;
 mod queries;
 mod query_entries;
 mod readers;
+mod reading;
 mod record;
 mod replan;
 mod replay;
 mod requests;
 mod retention;
 mod schedule;
+mod search;
 mod settings;
 mod store;
 mod writer;
 
+pub use accounts::{AccountId, AccountRow, Digest, NewToken, NotMade, TokenRow, TokenScope};
 pub use counts::Counts;
 pub use cursor::{Cursor, NoCursor};
 pub use deliveries::{DeadLetter, DeliveryId, DeliveryRow, DueDelivery};
@@ -49,11 +54,13 @@ pub use history::EntryTimes;
 pub use hub::{HubRow, HubWish, HubWishKind};
 pub use integrity::Finding;
 pub use lock::{Held, Lock, lock};
+pub use marks::ReadMarks;
 pub use matching::{Arrival, Keeps, Kept, QueryId, Share, StateChange};
 pub use page::{FeedLine, FeedPage, FeedQuery, Order, StateCounts};
 pub use polls::{PollDay, PollRow};
 pub use queries::{NewQuery, QueriesChanged, QueryChange, QueryRow};
 pub use query_entries::{QueryEntry, QueryPage};
+pub use reading::{ReadEntry, Reading, ReadingPlace, Scope};
 pub use record::{
     BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollRecord, Recorded, Validators,
 };
@@ -61,5 +68,6 @@ pub use replan::{FeedOutlook, Outlook, Replan};
 pub use requests::{Answer, Request, RequestId};
 pub use retention::{FeedRetention, KEYS_AGE_MIN, Retained, Retention};
 pub use schedule::{Due, DueIndex, PollInput};
+pub use search::SearchWords;
 pub use settings::{FeedSettings, Settings, TagRow};
 pub use store::{Mode, Store};

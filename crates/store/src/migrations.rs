@@ -14,6 +14,7 @@ type Step = (&'static str, &'static str);
 const STEPS: &[Step] = &[
     ("start", include_str!("../migrations/01_start.sql")),
     ("queries", include_str!("../migrations/02_queries.sql")),
+    ("people", include_str!("../migrations/03_people.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
@@ -114,6 +115,7 @@ mod tests {
     const MORE: &[Step] = &[
         STEPS[0],
         STEPS[1],
+        STEPS[2],
         ("count", "create table extra (n bigint); insert into extra select count(*) from feeds"),
     ];
 
@@ -135,9 +137,9 @@ mod tests {
         }
         let n: i64 = conn.query_row("select n from extra", [], |row| row.get(0)).unwrap();
         assert_eq!(n, 1);
-        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(3));
+        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(4));
         let error = take(&conn, &file, STEPS).map_err(say).unwrap_err();
-        assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 4, known: 3, .. }), "{error}");
         let error = require_current(&conn, &file).map_err(say).unwrap_err();
         assert!(matches!(error, StoreError::Newer { .. }), "{error}");
     }
@@ -146,9 +148,10 @@ mod tests {
     fn a_step_that_fails_leaves_the_version_before() {
         let (conn, file) = open();
         take(&conn, &file, STEPS).map_err(say).unwrap();
-        let broken: &[Step] = &[STEPS[0], STEPS[1], MORE[2], ("broken", "create table feeds (x)")];
+        let broken: &[Step] =
+            &[STEPS[0], STEPS[1], STEPS[2], MORE[3], ("broken", "create table feeds (x)")];
         assert!(take(&conn, &file, broken).is_err());
-        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(2));
+        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(3));
         take(&conn, &file, MORE).map_err(say).unwrap();
     }
 

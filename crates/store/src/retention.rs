@@ -5,12 +5,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use feed::{FeedId, Time};
+use feed::{EntryId, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::{count, sql_count};
 use crate::error::Fault;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, marks, search};
 
 /// A key is kept at least so long after its entry left the window. Yearly columns and rotating
 /// archives bring entries back after a year.
@@ -187,13 +187,17 @@ impl Store {
 
 /// Drops the entries that `which` selects, their revisions with them, and keeps the feeds' counts.
 fn forget(conn: &Connection, which: &str, params: impl rusqlite::Params) -> Result<u64, Fault> {
-    let sql = format!("delete from entries where id in ({which}) returning feed");
+    let sql = format!("delete from entries where id in ({which}) returning feed, id");
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params)?;
     let mut per_feed: HashMap<u32, i64> = HashMap::new();
+    let mut forgotten = Vec::new();
     while let Some(row) = rows.next()? {
         *per_feed.entry(row.get(0)?).or_default() += 1;
+        forgotten.push(EntryId(row.get(1)?));
     }
+    marks::forget(conn, &forgotten)?;
+    search::forget(conn, &forgotten)?;
     let sql = "update feed_state set entries = entries - $1 where feed = $2";
     let mut statement = conn.prepare_cached(sql)?;
     for (feed, n) in &per_feed {

@@ -1,6 +1,7 @@
 //! What the store promises, asked through its public functions only.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod accounts;
 mod concurrent;
 mod deliveries;
 mod entries;
@@ -10,8 +11,10 @@ mod full;
 mod killed;
 mod polls;
 mod queries;
+mod reading;
 mod replan;
 mod requests;
 mod retention;
 mod sample;
 mod schedule;
+mod search;

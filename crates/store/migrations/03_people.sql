@@ -1,0 +1,63 @@
+-- People. Feeds, tags and queries belong to the instance; what is here belongs to one account.
+-- Account 0 is whoever sits at this machine while there are no accounts; it has no row.
+create table accounts (
+  id integer primary key autoincrement,
+  name text not null unique,       -- lower case
+  password text not null,          -- argon2id, as a PHC string
+  created_at bigint not null
+);
+
+-- Only digests of secrets are kept: who reads this file can log in nowhere.
+create table sessions (
+  digest blob primary key,
+  account bigint not null references accounts (id) on delete cascade,
+  created_at bigint not null,
+  expires_at bigint not null
+) without rowid;
+create index sessions_by_account on sessions (account);
+
+create table tokens (
+  id integer primary key autoincrement,
+  account bigint not null references accounts (id) on delete cascade,
+  name text not null,
+  scope text not null,             -- read, write or admin
+  digest blob not null unique,
+  fever_digest blob not null unique, -- of what Fever's clients send: md5(name:token)
+  created_at bigint not null,
+  used_at bigint,                  -- to the day
+  unique (account, name)
+);
+
+-- What an account has read: one bit for each entry, 4096 of them in a row, by the entry's number.
+-- Numbers whose entry is no longer kept count as read.
+create table read_marks (
+  account bigint not null,
+  block bigint not null,
+  bits blob not null,
+  primary key (account, block)
+) without rowid;
+
+create table stars (
+  account bigint not null,
+  entry bigint not null references entries (id) on delete cascade,
+  starred_at bigint not null,
+  primary key (account, entry)
+) without rowid;
+create index stars_by_entry on stars (entry);
+
+-- How people read: newest first, by the times we reckon with.
+create index entries_newest on entries (published_at, id, feed);
+create index entries_of_feed_newest on entries (feed, published_at, id);
+create index query_entries_newest on query_entries (query, entry);
+
+-- Full text, filled behind the polls. The words come folded; the texts themselves stay in entries.
+create virtual table search using fts5 (
+  title, body, content='', contentless_delete=1, detail=full, tokenize='ascii'
+);
+create table search_progress (
+  only_row integer primary key check (only_row = 1),
+  indexed_to bigint not null
+);
+insert into search_progress (only_row, indexed_to) values (1, 0);
+-- Entries whose text changed after they were indexed.
+create table search_stale (entry integer primary key);

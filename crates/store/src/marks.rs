@@ -1,0 +1,241 @@
+//! What each account has read and starred. Read marks are bits, 4096 of them in a row: a million
+//! entries are 125 KB, and whole blocks that were read are passed over at once. Numbers whose
+//! entry is no longer kept count as read, so that what is unread is simply what has no bit.
+
+use std::collections::{BTreeMap, HashSet};
+
+use feed::{EntryId, Time};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::accounts::all_ids;
+use crate::error::Fault;
+use crate::{AccountId, Store, StoreError};
+
+const BLOCK: usize = 4096;
+const BYTES: usize = BLOCK / 8;
+
+/// What one account has read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadMarks {
+    blocks: BTreeMap<i64, Box<[u8]>>,
+    /// The last number that was given.
+    last: i64,
+}
+
+impl ReadMarks {
+    pub(crate) fn load(conn: &Connection, account: AccountId) -> Result<ReadMarks, Fault> {
+        let sql = "select seq from sqlite_sequence where name = 'entries'";
+        let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+        let sql = "select block, bits from read_marks where account = $1";
+        let mut statement = conn.prepare_cached(sql)?;
+        let rows = statement.query_map([account.0], |row| {
+            let bits: Vec<u8> = row.get(1)?;
+            Ok((row.get(0)?, bits.into_boxed_slice()))
+        })?;
+        Ok(ReadMarks { blocks: rows.collect::<Result<_, _>>()?, last: last.unwrap_or(0) })
+    }
+
+    pub fn is_read(&self, entry: EntryId) -> bool {
+        let (block, byte, bit) = place(entry.0);
+        self.blocks.get(&block).is_some_and(|bits| bits.get(byte).is_some_and(|b| b & bit != 0))
+    }
+
+    /// How many entries are unread.
+    pub fn n_unread(&self) -> u64 {
+        let read: u64 = self
+            .blocks
+            .values()
+            .flat_map(|bits| bits.iter())
+            .map(|byte| u64::from(byte.count_ones()))
+            .sum();
+        self.last.unsigned_abs().saturating_sub(read)
+    }
+
+    /// What is unread, the highest number first.
+    pub fn unread(&self) -> impl Iterator<Item = EntryId> + '_ {
+        let mut next = self.last;
+        std::iter::from_fn(move || {
+            while next > 0 {
+                let (block, byte, bit) = place(next);
+                let Some(bits) = self.blocks.get(&block) else { break };
+                match bits.get(byte) {
+                    // Eight numbers at once where all were read.
+                    Some(0xff) => next = (next & !7) - 1,
+                    Some(b) if b & bit != 0 => next -= 1,
+                    _ => break,
+                }
+            }
+            let found = next;
+            next -= 1;
+            (found > 0).then_some(EntryId(found))
+        })
+    }
+}
+
+fn place(entry: i64) -> (i64, usize, u8) {
+    let within = usize::try_from(entry.rem_euclid(BLOCK as i64)).unwrap_or(0);
+    (entry.div_euclid(BLOCK as i64), within / 8, 1 << (within % 8))
+}
+
+impl Store {
+    pub fn read_marks(&self, account: AccountId) -> Result<ReadMarks, StoreError> {
+        self.read(|conn| ReadMarks::load(conn, account))
+    }
+
+    /// Marks entries as read or unread. Those that are not kept stay as they are.
+    pub fn mark_read(
+        &self,
+        account: AccountId,
+        entries: &[EntryId],
+        read: bool,
+    ) -> Result<(), StoreError> {
+        let entries = entries.to_vec();
+        self.write(move |conn| {
+            let kept = if read { entries } else { kept_of(conn, &entries)? };
+            mark(conn, account, &kept, read)
+        })
+    }
+
+    /// Stars entries or takes their stars away. Those that are not kept stay as they are.
+    pub fn star(
+        &self,
+        account: AccountId,
+        entries: &[EntryId],
+        starred: bool,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let entries = entries.to_vec();
+        self.write(move |conn| {
+            let sql = if starred {
+                "insert into stars (account, entry, starred_at) \
+                 select $1, id, $2 from entries where id = $3 on conflict do nothing"
+            } else {
+                "delete from stars where account = $1 and $2 is not null and entry = $3"
+            };
+            let mut statement = conn.prepare_cached(sql)?;
+            for entry in &entries {
+                statement.execute(params![account.0, now.millis(), entry.0])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Every entry that an account has starred.
+    pub fn stars(&self, account: AccountId) -> Result<HashSet<EntryId>, StoreError> {
+        self.read(|conn| stars(conn, account))
+    }
+}
+
+pub(crate) fn stars(conn: &Connection, account: AccountId) -> Result<HashSet<EntryId>, Fault> {
+    let mut statement = conn.prepare_cached("select entry from stars where account = $1")?;
+    let rows = statement.query_map([account.0], |row| row.get(0).map(EntryId))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn kept_of(conn: &Connection, entries: &[EntryId]) -> Result<Vec<EntryId>, Fault> {
+    let mut statement = conn.prepare_cached("select 1 from entries where id = $1")?;
+    let mut kept = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if statement.exists([entry.0])? {
+            kept.push(*entry);
+        }
+    }
+    Ok(kept)
+}
+
+/// Sets or clears bits; a block is written once however many of its bits change.
+pub(crate) fn mark(
+    conn: &Connection,
+    account: AccountId,
+    entries: &[EntryId],
+    read: bool,
+) -> Result<(), Fault> {
+    let last: Option<i64> = conn
+        .prepare_cached("select seq from sqlite_sequence where name = 'entries'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    let given = 1..=last.unwrap_or(0);
+    let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| given.contains(&entry.0)) {
+        by_block.entry(place(entry.0).0).or_default().push(entry.0);
+    }
+    for (block, numbers) in by_block {
+        change_block(conn, account, block, |bits| {
+            for number in &numbers {
+                let (_, byte, bit) = place(*number);
+                if read { bits[byte] |= bit } else { bits[byte] &= !bit }
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// Everything up to a number.
+pub(crate) fn mark_up_to(
+    conn: &Connection,
+    account: AccountId,
+    last: EntryId,
+) -> Result<(), Fault> {
+    for block in 0..=place(last.0).0 {
+        change_block(conn, account, block, |bits| {
+            for within in 0..BLOCK {
+                let number = block * BLOCK as i64 + within as i64;
+                if (1..=last.0).contains(&number) {
+                    bits[within / 8] |= 1 << (within % 8);
+                }
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn change_block(
+    conn: &Connection,
+    account: AccountId,
+    block: i64,
+    change: impl FnOnce(&mut [u8; BYTES]),
+) -> Result<(), Fault> {
+    let sql = "select bits from read_marks where account = $1 and block = $2";
+    let stored: Option<Vec<u8>> = conn
+        .prepare_cached(sql)?
+        .query_row(params![account.0, block], |row| row.get(0))
+        .optional()?;
+    let mut bits = [0; BYTES];
+    let stored = stored.unwrap_or_default();
+    let n = stored.len().min(BYTES);
+    bits[..n].copy_from_slice(&stored[..n]);
+    change(&mut bits);
+    let sql = "insert into read_marks (account, block, bits) values ($1, $2, $3) \
+               on conflict (account, block) do update set bits = excluded.bits";
+    conn.prepare_cached(sql)?.execute(params![account.0, block, bits.as_slice()])?;
+    Ok(())
+}
+
+/// For a new account: numbers that are no longer kept count as read.
+pub(crate) fn begin(conn: &Connection, account: AccountId) -> Result<(), Fault> {
+    let mut statement = conn.prepare("select id from entries order by id")?;
+    let mut rows = statement.query([])?;
+    let (mut missing, mut next) = (Vec::new(), 1);
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        missing.extend((next..id).map(EntryId));
+        next = id + 1;
+    }
+    let last: Option<i64> = conn
+        .prepare_cached("select seq from sqlite_sequence where name = 'entries'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    missing.extend((next..=last.unwrap_or(0)).map(EntryId));
+    mark(conn, account, &missing, true)
+}
+
+/// Entries are no longer kept: for nobody are they unread.
+pub(crate) fn forget(conn: &Connection, entries: &[EntryId]) -> Result<(), Fault> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    for account in all_ids(conn)? {
+        mark(conn, account, entries, true)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Full text, behind the polls: entries are given to the index by whoever follows the stream, as
+//! words that are folded already; a search names words folded the same way. What is found is a
+//! candidate: whether it fits the question to the letter is judged elsewhere.
+
+use feed::EntryId;
+use rusqlite::params;
+
+use crate::entries::{COLUMNS, entry_row};
+use crate::error::Fault;
+use crate::marks::{self, ReadMarks};
+use crate::reading::{ReadEntry, shown};
+use crate::{AccountId, EntryRow, Store, StoreError};
+
+/// The words of one entry, folded, with a space between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchWords {
+    pub entry: EntryId,
+    pub title: String,
+    pub body: String,
+}
+
+impl Store {
+    /// Up to which entry the index is filled.
+    pub fn indexed_to(&self) -> Result<EntryId, StoreError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached("select indexed_to from search_progress")?;
+            Ok(EntryId(statement.query_row([], |row| row.get(0))?))
+        })
+    }
+
+    /// Entries that the index lacks: those that changed since, then the next of the stream.
+    pub fn unindexed(&self, limit: u32) -> Result<Vec<EntryRow>, StoreError> {
+        self.read(|conn| {
+            let sql = format!(
+                "{COLUMNS} where id in (select entry from search_stale order by entry limit $1)"
+            );
+            let mut statement = conn.prepare_cached(&sql)?;
+            let rows = statement.query_map([limit], entry_row)?;
+            let mut found = rows.collect::<Result<Vec<_>, _>>()?;
+            let sql = format!(
+                "{COLUMNS} where id > (select indexed_to from search_progress) order by id limit $1"
+            );
+            let mut statement = conn.prepare_cached(&sql)?;
+            for row in statement.query_map([limit], entry_row)? {
+                found.push(row?);
+            }
+            Ok(found)
+        })
+    }
+
+    /// Adds entries to the index, or replaces what it has of them, and moves its mark.
+    pub async fn index(&self, entries: Vec<SearchWords>) -> Result<(), StoreError> {
+        self.write_async(move |conn| {
+            put(conn, &entries)?;
+            let last = entries.iter().map(|words| words.entry.0).max().unwrap_or(0);
+            let sql = "update search_progress set indexed_to = $1 where indexed_to < $1";
+            conn.execute(sql, [last])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// Entries that an expression of FTS5 finds, the newest first, below a number.
+    pub fn search(
+        &self,
+        account: AccountId,
+        expression: &str,
+        below: Option<EntryId>,
+        limit: u32,
+    ) -> Result<Vec<ReadEntry>, StoreError> {
+        self.read(|conn| {
+            let sql = "select rowid from search where search match $1 and rowid < $2 \
+                       order by rowid desc limit $3";
+            let mut statement = conn.prepare_cached(sql)?;
+            let below = below.map_or(i64::MAX, |id| id.0);
+            let rows = statement
+                .query_map(params![expression, below, limit], |row| row.get(0).map(EntryId))?;
+            let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
+            let marks = ReadMarks::load(conn, account)?;
+            let stars = marks::stars(conn, account)?;
+            shown(conn, found.into_iter(), &marks, &stars)
+        })
+    }
+}
+
+fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), Fault> {
+    let mut statement = conn
+        .prepare_cached("insert or replace into search (rowid, title, body) values ($1, $2, $3)")?;
+    let mut fresh = conn.prepare_cached("delete from search_stale where entry = $1")?;
+    for words in entries {
+        statement.execute(params![words.entry.0, words.title, words.body])?;
+        fresh.execute([words.entry.0])?;
+    }
+    Ok(())
+}
+
+/// Entries that are no longer kept are no longer found.
+pub(crate) fn forget(conn: &rusqlite::Connection, entries: &[EntryId]) -> Result<(), Fault> {
+    let mut statement = conn.prepare_cached("delete from search where rowid = $1")?;
+    let mut stale = conn.prepare_cached("delete from search_stale where entry = $1")?;
+    for entry in entries {
+        statement.execute([entry.0])?;
+        stale.execute([entry.0])?;
+    }
+    Ok(())
+}
+
+/// An entry's text changed.
+pub(crate) fn note_change(conn: &rusqlite::Connection, entry: EntryId) -> Result<(), Fault> {
+    let sql = "insert into search_stale (entry) select $1 from search_progress \
+               where indexed_to >= $1 on conflict do nothing";
+    conn.prepare_cached(sql)?.execute([entry.0])?;
+    Ok(())
+}
