@@ -1,7 +1,9 @@
-//! Jobs on their way to workers: today a bounded local channel.
+//! Jobs on their way to workers: today a bounded local channel; and the commands of people.
 //!
 //! This is the road, not a store: losing what is on it loses nothing that was seen, since a feed's
 //! next poll stands in the store until its result is recorded there. It decides nothing.
+
+pub mod command;
 
 use std::sync::Arc;
 

@@ -6,124 +6,12 @@ pub mod standing;
 
 use std::time::Duration;
 
-use feed::{AddressError, FeedId, FeedUrl, Outcome, Time};
+use dispatch::command::{AddedFeed, Change, Command, Done, ImportedFeed, Polled, Target};
+use feed::{AddressError, FeedId, FeedUrl, Time};
 use polling::PolicySpec;
-use serde::{Deserialize, Serialize};
 use store::{FeedSettings, NewFeed, StoreError};
 
 use crate::{Engine, PollAnswer};
-
-/// A wish, as it travels from one process to another.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Command {
-    Add {
-        urls: Vec<String>,
-        tags: Vec<String>,
-        poll: bool,
-    },
-    Import {
-        feeds: Vec<ImportedFeed>,
-    },
-    /// Without names: all feeds.
-    Poll {
-        feeds: Option<Vec<String>>,
-    },
-    Set {
-        target: Target,
-        change: Change,
-    },
-    Remove {
-        feed: String,
-    },
-    /// A rule as it is written, or `None` for no budget.
-    Budget {
-        rule: Option<String>,
-    },
-    Query {
-        wish: standing::Wish,
-    },
-}
-
-/// A feed of a subscription list.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct ImportedFeed {
-    pub url: String,
-    pub title: Option<String>,
-    pub site: Option<String>,
-    pub tags: Vec<String>,
-}
-
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Target {
-    Feed(String),
-    Tag(String),
-}
-
-/// A change of settings; durations in seconds. `Some(None)` takes a setting back.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-pub struct Change {
-    pub policy: Option<Option<String>>,
-    pub alpha: Option<Option<u64>>,
-    pub beta: Option<Option<u64>>,
-    pub max_delay: Option<Option<u64>>,
-    pub weight: Option<f64>,
-    pub paused: Option<bool>,
-}
-
-/// What came of it.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Done {
-    Added {
-        feeds: Vec<AddedFeed>,
-    },
-    Imported {
-        added: usize,
-        known: usize,
-        refused: Vec<String>,
-    },
-    Polled {
-        polls: Vec<Polled>,
-    },
-    Set {
-        feeds: usize,
-    },
-    Removed {
-        feed: u32,
-        url: String,
-    },
-    /// How many feeds are under it.
-    Budgeted {
-        feeds: usize,
-    },
-    Query {
-        granted: standing::Granted,
-    },
-}
-
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct AddedFeed {
-    pub id: u32,
-    pub url: String,
-    pub existed: bool,
-    pub twin: Option<String>,
-    pub poll: Option<Polled>,
-}
-
-/// The contract's answer to a poll.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Polled {
-    pub feed: u32,
-    pub outcome: String,
-    pub new: usize,
-    pub suspected_miss: bool,
-    pub next_poll: Option<String>,
-    pub detail: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<String>,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
@@ -314,12 +202,6 @@ fn polled(answer: &PollAnswer) -> Polled {
         next_poll: answer.next_poll.map(|t| t.to_string()),
         detail: answer.detail.clone(),
         candidates: answer.candidates.iter().map(feed::mask_secrets).collect(),
-    }
-}
-
-impl Polled {
-    pub fn is_success(&self) -> bool {
-        Outcome::from_word(&self.outcome).is_some_and(Outcome::is_success)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use engine::command::{Command, Done, Progress};
+use dispatch::command::{Command, Done, Refusal};
+use engine::command::Progress;
 use engine::{Clock, Engine, Watch};
 use fetch::Fetcher;
 use store::{Mode, Store};
@@ -71,12 +72,4 @@ async fn through_daemon(config: &Config, command: &Command) -> Result<Done, Fail
             }
         }
     }
-}
-
-/// How the daemon says that a command could not be carried out.
-#[derive(serde::Deserialize, serde::Serialize)]
-pub struct Refusal {
-    pub message: String,
-    /// The call was wrong, rather than its carrying out.
-    pub input: bool,
 }

@@ -4,85 +4,37 @@
 use std::path::Path;
 use std::time::Duration;
 
+use dispatch::command::{Applied, QueryGranted, QueryWish};
 use feed::Time;
 use query::{Catalog, Create, Deliver, Effect, Fault, Name, Place, Statement};
-use serde::{Deserialize, Serialize};
 use store::{NewQuery, QueryChange, Store, StoreError};
 
 use super::CommandError;
 use crate::{Engine, keys, matching};
 
-/// A wish, as it travels from one process to another.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Wish {
-    Apply {
-        /// The name of the file, for faults.
-        file: String,
-        text: String,
-        /// Entries seen in so many seconds before now are asked too.
-        past: Option<u64>,
-    },
-    Drop {
-        name: String,
-    },
-    /// Tries the dead letters of a query again.
-    Replay {
-        name: String,
-    },
-}
-
-/// What came of it.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Granted {
-    Applied {
-        queries: Vec<Applied>,
-        /// Feeds that are polled from now on, and those that are no longer.
-        feeds_added: usize,
-        feeds_resting: usize,
-        /// Entries of the past that were kept.
-        past: u64,
-    },
-    Dropped {
-        feeds_resting: usize,
-    },
-    Replaying {
-        letters: usize,
-    },
-}
-
-/// What became of one statement.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Applied {
-    pub name: String,
-    /// `created`, `replaced`, `dropped` or `unchanged`.
-    pub what: String,
-}
-
-pub async fn carry_out(engine: &Engine, wish: Wish) -> Result<Granted, CommandError> {
+pub async fn carry_out(engine: &Engine, wish: QueryWish) -> Result<QueryGranted, CommandError> {
     match wish {
-        Wish::Apply { file, text, past } => {
+        QueryWish::Apply { file, text, past } => {
             let past = past.map(|secs| engine.clock.now() - Duration::from_secs(secs));
             let read = query::parse(&text);
             let statements = read.map_err(|faults| CommandError::Query(located(&file, &faults)))?;
             let _turn = engine.queries_change.lock().await;
             tokio::task::block_in_place(|| apply(engine, &file, statements, past))
         }
-        Wish::Drop { name } => {
+        QueryWish::Drop { name } => {
             let name = Name { text: name, at: Place::default() };
             let statements = vec![Statement::Drop(query::Drop { name, if_exists: false })];
             let _turn = engine.queries_change.lock().await;
             let done = tokio::task::block_in_place(|| apply(engine, "", statements, None))?;
-            let Granted::Applied { feeds_resting, .. } = done else { return Ok(done) };
-            Ok(Granted::Dropped { feeds_resting })
+            let QueryGranted::Applied { feeds_resting, .. } = done else { return Ok(done) };
+            Ok(QueryGranted::Dropped { feeds_resting })
         }
-        Wish::Replay { name } => tokio::task::block_in_place(|| {
+        QueryWish::Replay { name } => tokio::task::block_in_place(|| {
             let query = engine.store.query(&name)?;
             let query = query.ok_or_else(|| no_query(&name))?;
             let letters = engine.store.replay_dead_letters(query.id)?;
             engine.wake_deliveries();
-            Ok(Granted::Replaying { letters })
+            Ok(QueryGranted::Replaying { letters })
         }),
     }
 }
@@ -133,7 +85,7 @@ fn apply(
     file: &str,
     statements: Vec<Statement>,
     past: Option<Time>,
-) -> Result<Granted, CommandError> {
+) -> Result<QueryGranted, CommandError> {
     let checked = check_read(Some(&engine.store), statements).map_err(|error| match error {
         CheckError::Store(error) => CommandError::Store(error),
         CheckError::Faults(faults) => CommandError::Query(located(file, &faults)),
@@ -167,7 +119,7 @@ fn apply(
         engine.rest(*feed, now)?;
     }
     engine.wake_deliveries();
-    Ok(Granted::Applied {
+    Ok(QueryGranted::Applied {
         queries,
         feeds_added: changed.wanted.len(),
         feeds_resting: changed.unwanted.len(),

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::command::standing::Wish;
-use engine::command::{Command, carry_out};
+use dispatch::command::{Command, QueryWish};
+use engine::command::carry_out;
 use engine::{Clock, DeliverySettings, Engine, Mail, MailSecurity, Settings, Watch};
 use feed::{EntryKey, FeedUrl, Item, Outcome, Published, Time};
 use fetch::Fetcher;
@@ -33,7 +33,7 @@ impl House {
         let fetcher = Fetcher::new(fetch).unwrap();
         let engine = Engine::start(store, fetcher, clock.clone(), settings, Watch::Asked).unwrap();
         let text = statement.to_owned();
-        let wish = Wish::Apply { file: "t".to_owned(), text, past: None };
+        let wish = QueryWish::Apply { file: "t".to_owned(), text, past: None };
         carry_out(&engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
         House { engine, clock, _folder: folder }
     }
@@ -132,7 +132,7 @@ async fn what_a_receiver_never_takes_is_laid_aside_and_comes_back_on_request() {
     status.store(200, Ordering::SeqCst);
     house.pass(Duration::from_secs(4000)).await;
     assert!(taken.lock().unwrap()[0].contains("\"two\""), "the next goes on in its order");
-    let wish = Wish::Replay { name: "All".to_owned() };
+    let wish = QueryWish::Replay { name: "All".to_owned() };
     carry_out(&house.engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
     house.pass(Duration::ZERO).await;
     let taken = taken.lock().unwrap().clone();

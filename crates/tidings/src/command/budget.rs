@@ -1,7 +1,7 @@
 //! `tidings budget`: how many polls the whole instance may make, and which strategy spends them.
 
+use dispatch::command::{Command, Done};
 use engine::BudgetRule;
-use engine::command::{Command, Done};
 use serde_json::json;
 use store::{Mode, Store, StoreError};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use dispatch::command::{Change, Command, Done, Polled, Target};
 use engine::Clock;
-use engine::command::{Change, Command, Done, Polled, Target};
 use serde_json::{Value, json};
 use store::{FeedFilter, FeedRow};
 

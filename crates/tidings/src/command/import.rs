@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::command::{Command, Done, ImportedFeed};
+use dispatch::command::{Command, Done, ImportedFeed};
 use serde_json::json;
 
 use crate::args::Place;

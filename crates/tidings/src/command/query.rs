@@ -8,8 +8,8 @@ mod test;
 
 use std::path::Path;
 
-use engine::command::standing::{Applied, CheckError, Checked, Granted, Wish, check, located};
-use engine::command::{Command, Done};
+use dispatch::command::{Applied, Command, Done, QueryGranted, QueryWish};
+use engine::command::standing::{CheckError, Checked, check, located};
 use engine::stored_query;
 use query::{Access, Effect};
 use serde_json::json;
@@ -28,7 +28,7 @@ pub async fn run(query: Query) -> Result<(), Failure> {
             let text = text(&file)?;
             checked(&config, &file, &text)?;
             let (file, past) = (file.display().to_string(), past.map(|past| past.as_secs()));
-            let granted = carry_out(&config, Wish::Apply { file, text, past }).await?;
+            let granted = carry_out(&config, QueryWish::Apply { file, text, past }).await?;
             say_applied(&granted, json)
         }
         Query::Check { file, json, place } => {
@@ -42,8 +42,8 @@ pub async fn run(query: Query) -> Result<(), Failure> {
         }
         Query::Drop(OneQuery { name, json, place }) => {
             let config = config::read_offline(&place)?;
-            let granted = carry_out(&config, Wish::Drop { name: name.clone() }).await?;
-            let Granted::Dropped { feeds_resting } = granted else { return Err(odd_answer()) };
+            let granted = carry_out(&config, QueryWish::Drop { name: name.clone() }).await?;
+            let QueryGranted::Dropped { feeds_resting } = granted else { return Err(odd_answer()) };
             if json {
                 return print_json(&json!({"dropped": name, "feeds_resting": feeds_resting}));
             }
@@ -56,7 +56,7 @@ pub async fn run(query: Query) -> Result<(), Failure> {
     }
 }
 
-async fn carry_out(config: &Config, wish: Wish) -> Result<Granted, Failure> {
+async fn carry_out(config: &Config, wish: QueryWish) -> Result<QueryGranted, Failure> {
     match access::carry_out(config, Command::Query { wish }, &|_, _| ()).await? {
         Done::Query { granted } => Ok(granted),
         _ => Err(odd_answer()),
@@ -101,8 +101,8 @@ fn find(store: &Store, name: &str) -> Result<QueryRow, Failure> {
     })
 }
 
-fn say_applied(granted: &Granted, as_json: bool) -> Result<(), Failure> {
-    let Granted::Applied { queries, feeds_added, feeds_resting, past } = granted else {
+fn say_applied(granted: &QueryGranted, as_json: bool) -> Result<(), Failure> {
+    let QueryGranted::Applied { queries, feeds_added, feeds_resting, past } = granted else {
         return Err(odd_answer());
     };
     if as_json {

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dispatch::command::{Command, Refusal};
 use engine::Engine;
-use engine::command::{Command, carry_out};
+use engine::command::carry_out;
 use store::{Request, RequestId, StoreError};
-
-use crate::access::Refusal;
 
 /// How often the daemon looks for requests: a command waits no longer than this for its start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

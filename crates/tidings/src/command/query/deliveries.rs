@@ -1,6 +1,6 @@
 //! `tidings query deliveries NAME`: how far each receiver has come, and what it would not take.
 
-use engine::command::standing::{Granted, Wish};
+use dispatch::command::{QueryGranted, QueryWish};
 use engine::{Clock, shown_receiver};
 use serde_json::{Value, json};
 use store::{DeadLetter, DeliveryRow, Store};
@@ -17,8 +17,8 @@ const NAMED_MAX: usize = 20;
 pub async fn run(name: &str, replay: bool, as_json: bool, place: &Place) -> Result<(), Failure> {
     let config = config::read_offline(place)?;
     if replay {
-        let granted = carry_out(&config, Wish::Replay { name: name.to_owned() }).await?;
-        let Granted::Replaying { letters } = granted else { return Err(odd_answer()) };
+        let granted = carry_out(&config, QueryWish::Replay { name: name.to_owned() }).await?;
+        let QueryGranted::Replaying { letters } = granted else { return Err(odd_answer()) };
         if as_json {
             return print_json(&json!({"replaying": letters}));
         }

@@ -1,0 +1,179 @@
+//! What people ask of a running instance, and what came of it: the words that travel between a
+//! command line, the page, the API and whoever carries them out. They do nothing themselves.
+
+use feed::Outcome;
+use serde::{Deserialize, Serialize};
+
+/// A wish, as it travels from one process to another.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Command {
+    Add {
+        urls: Vec<String>,
+        tags: Vec<String>,
+        poll: bool,
+    },
+    Import {
+        feeds: Vec<ImportedFeed>,
+    },
+    /// Without names: all feeds.
+    Poll {
+        feeds: Option<Vec<String>>,
+    },
+    Set {
+        target: Target,
+        change: Change,
+    },
+    Remove {
+        feed: String,
+    },
+    /// A rule as it is written, or `None` for no budget.
+    Budget {
+        rule: Option<String>,
+    },
+    Query {
+        wish: QueryWish,
+    },
+}
+
+/// A feed of a subscription list.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct ImportedFeed {
+    pub url: String,
+    pub title: Option<String>,
+    pub site: Option<String>,
+    pub tags: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    Feed(String),
+    Tag(String),
+}
+
+/// A change of settings; durations in seconds. `Some(None)` takes a setting back.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct Change {
+    pub policy: Option<Option<String>>,
+    pub alpha: Option<Option<u64>>,
+    pub beta: Option<Option<u64>>,
+    pub max_delay: Option<Option<u64>>,
+    pub weight: Option<f64>,
+    pub paused: Option<bool>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Done {
+    Added {
+        feeds: Vec<AddedFeed>,
+    },
+    Imported {
+        added: usize,
+        known: usize,
+        refused: Vec<String>,
+    },
+    Polled {
+        polls: Vec<Polled>,
+    },
+    Set {
+        feeds: usize,
+    },
+    Removed {
+        feed: u32,
+        url: String,
+    },
+    /// How many feeds are under it.
+    Budgeted {
+        feeds: usize,
+    },
+    Query {
+        granted: QueryGranted,
+    },
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct AddedFeed {
+    pub id: u32,
+    pub url: String,
+    pub existed: bool,
+    pub twin: Option<String>,
+    pub poll: Option<Polled>,
+}
+
+/// The contract's answer to a poll.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Polled {
+    pub feed: u32,
+    pub outcome: String,
+    pub new: usize,
+    pub suspected_miss: bool,
+    pub next_poll: Option<String>,
+    pub detail: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<String>,
+}
+
+impl Polled {
+    pub fn is_success(&self) -> bool {
+        Outcome::from_word(&self.outcome).is_some_and(Outcome::is_success)
+    }
+}
+
+/// What is asked of standing queries.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueryWish {
+    Apply {
+        /// The name of the file, for faults.
+        file: String,
+        text: String,
+        /// Entries seen in so many seconds before now are asked too.
+        past: Option<u64>,
+    },
+    Drop {
+        name: String,
+    },
+    /// Tries the dead letters of a query again.
+    Replay {
+        name: String,
+    },
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueryGranted {
+    Applied {
+        queries: Vec<Applied>,
+        /// Feeds that are polled from now on, and those that are no longer.
+        feeds_added: usize,
+        feeds_resting: usize,
+        /// Entries of the past that were kept.
+        past: u64,
+    },
+    Dropped {
+        feeds_resting: usize,
+    },
+    Replaying {
+        letters: usize,
+    },
+}
+
+/// What became of one statement.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Applied {
+    pub name: String,
+    /// `created`, `replaced`, `dropped` or `unchanged`.
+    pub what: String,
+}
+
+/// Why a command was not carried out.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Refusal {
+    pub message: String,
+    /// The call was wrong, rather than its carrying out.
+    pub input: bool,
+}
