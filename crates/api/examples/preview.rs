@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         bytes_total: 98_765_432,
     };
     let live = Arc::new(move || live.clone());
-    let context = Context::open(store, Arc::new(move || now), live, "0.1.0");
+    let context = Context::new(store, Arc::new(move || now), live, "0.1.0")?;
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
     println!("http://{}", listener.local_addr()?);
     let end = async {

@@ -52,6 +52,8 @@ pub enum Trouble {
     Asked(&'static str),
     /// There is no such thing, or it is not for whoever asks.
     Missing(&'static str),
+    /// Nobody we know asks.
+    Stranger,
     /// Too many ask at once.
     Busy,
     Store(StoreError),
@@ -68,6 +70,10 @@ impl IntoResponse for Trouble {
         let (status, error) = match self {
             Trouble::Asked(what) => (StatusCode::BAD_REQUEST, what),
             Trouble::Missing(what) => (StatusCode::NOT_FOUND, what),
+            Trouble::Stranger => (
+                StatusCode::UNAUTHORIZED,
+                "log in, or send a token: Authorization: Bearer TOKEN (tidings user token NAME)",
+            ),
             Trouble::Busy => (StatusCode::SERVICE_UNAVAILABLE, "too many streams are open"),
             Trouble::Store(error) => {
                 tracing::warn!(%error, "a question could not be answered");

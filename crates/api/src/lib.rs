@@ -9,13 +9,16 @@
 //! - `page`: the list of feeds and one feed; `timeline` draws its polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
+//! - [`auth`]: who asks. `form`: what our own pages send.
 //! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
 mod advice;
+pub mod auth;
 pub mod demo;
 mod entries;
 mod etag;
+mod form;
 mod guard;
 mod json;
 mod page;
@@ -31,9 +34,12 @@ mod words;
 
 use std::sync::Arc;
 
+use auth::Logins;
 use axum::Router;
 use axum::routing::{get, post};
+use dispatch::command::{Command, Done, Refusal};
 use feed::Time;
+use futures_util::future::BoxFuture;
 use store::Store;
 use tokio::sync::Semaphore;
 use url::Url;
@@ -51,22 +57,30 @@ pub struct Context {
     pub version: &'static str,
     /// Under which address others reach us; without it, the one under which we are asked.
     pub public_url: Option<Url>,
-    /// Whoever reaches us may see everything: on loopback, as long as there are no accounts.
-    pub open: bool,
+    /// Carries out what people ask for beyond a row of their own.
+    pub act: Act,
+    pub logins: Arc<Logins>,
     /// Places for open streams.
     pub streams: Arc<Semaphore>,
 }
 
+/// Carries a command out, and says what came of it.
+pub type Act = Arc<dyn Fn(Command) -> BoxFuture<'static, Result<Done, Refusal>> + Send + Sync>;
+
 impl Context {
-    /// A context that is open to whoever reaches it.
-    pub fn open(
+    /// A context that carries nothing out.
+    pub fn new(
         store: Store,
         now: Arc<dyn Fn() -> Time + Send + Sync>,
         live: Arc<dyn Fn() -> Live + Send + Sync>,
         version: &'static str,
-    ) -> Context {
-        let streams = entries::room();
-        Context { store, now, live, version, public_url: None, open: true, streams }
+    ) -> Result<Context, getrandom::Error> {
+        let act: Act = Arc::new(|_| {
+            let message = "nobody is here who could do that".to_owned();
+            Box::pin(std::future::ready(Err(Refusal { message, input: false })))
+        });
+        let (streams, logins) = (entries::room(), Arc::new(Logins::new()?));
+        Ok(Context { store, now, live, version, public_url: None, act, logins, streams })
     }
 }
 
@@ -92,7 +106,7 @@ pub struct Live {
     pub bytes_total: u64,
 }
 
-/// All routes. But for a consumer's word and the hub only GET (and with it HEAD) is answered.
+/// All routes.
 pub fn router(context: Context) -> Router {
     Router::new()
         .route("/", get(page::index))
@@ -107,7 +121,10 @@ pub fn router(context: Context) -> Router {
         .route("/api/v1/entries/{id}/relevance", post(entries::relevance))
         .route("/feeds/{file}", get(published::feed))
         .route("/websub/hub", post(websub::hub))
+        .route("/login", get(auth::show).post(auth::enter))
+        .route("/logout", post(auth::leave))
         .fallback(page::missing)
+        .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))
 }

@@ -14,22 +14,35 @@ use store::StoreError;
 pub use feed::feed;
 pub use index::index;
 
+use crate::auth::Person;
 use crate::words::{span, strftime};
 use crate::{Context, Live, style};
 
 /// What every page shows around its own matter.
 pub struct Frame {
-    style: String,
-    version: &'static str,
-    demo: bool,
-    now: String,
-    now_exact: String,
-    outage: Option<String>,
-    uptime: String,
+    pub style: String,
+    pub version: &'static str,
+    pub demo: bool,
+    pub now: String,
+    pub now_exact: String,
+    pub outage: Option<String>,
+    pub uptime: String,
+    /// Who looks at it; `None` for strangers.
+    pub person: Option<Person>,
 }
 
 impl Frame {
-    fn new(context: &Context, live: &Live) -> Frame {
+    /// The frame of a page that strangers see too.
+    pub fn bare(context: &Context) -> Frame {
+        Frame::new(context, &(context.live)(), None)
+    }
+
+    /// What a form on this page must carry.
+    pub fn form_key(&self) -> &str {
+        self.person.as_ref().and_then(|person| person.form_key.as_deref()).unwrap_or("")
+    }
+
+    fn new(context: &Context, live: &Live, person: Option<Person>) -> Frame {
         let now = (context.now)();
         Frame {
             style: style::address(),
@@ -39,6 +52,7 @@ impl Frame {
             now_exact: now.to_string(),
             outage: live.outage.clone(),
             uptime: span(now.since(live.started_at)),
+            person,
         }
     }
 }
@@ -75,18 +89,18 @@ fn no_such(context: &Context, text: String) -> Response {
     notice(context, StatusCode::NOT_FOUND, "Not found", text)
 }
 
-fn failed(context: &Context, error: &StoreError) -> Response {
+pub fn failed(context: &Context, error: &StoreError) -> Response {
     tracing::warn!(%error, "a page could not be shown");
     let text = format!("The store did not answer: {error}.");
     notice(context, StatusCode::INTERNAL_SERVER_ERROR, "That did not work", text)
 }
 
 fn notice(context: &Context, status: StatusCode, heading: &'static str, text: String) -> Response {
-    let frame = Frame::new(context, &(context.live)());
+    let frame = Frame::bare(context);
     (status, shown(&Notice { frame, heading, text })).into_response()
 }
 
-fn shown(template: &impl Template) -> Response {
+pub fn shown(template: &impl Template) -> Response {
     match template.render() {
         Ok(html) => Html(html).into_response(),
         // Templates are checked when compiled; what is left is a full memory.

@@ -27,6 +27,22 @@ pub enum Command {
     Remove {
         feed: String,
     },
+    /// Gives a feed a title of our own; `None` shows the publisher's again.
+    Title {
+        feed: String,
+        title: Option<String>,
+    },
+    /// Gives feeds tags and takes others away.
+    Tag {
+        feeds: Vec<String>,
+        add: Vec<String>,
+        remove: Vec<String>,
+    },
+    /// Gives a tag another name on all feeds, with its settings; `None` takes it from all.
+    RenameTag {
+        tag: String,
+        to: Option<String>,
+    },
     /// A rule as it is written, or `None` for no budget.
     Budget {
         rule: Option<String>,
@@ -84,6 +100,13 @@ pub enum Done {
     Removed {
         feed: u32,
         url: String,
+    },
+    Titled {
+        feed: u32,
+    },
+    /// How many feeds were touched.
+    Tagged {
+        feeds: usize,
     },
     /// How many feeds are under it.
     Budgeted {

@@ -38,6 +38,10 @@ impl CommandError {
     }
 }
 
+/// Longer titles are no titles, and longer tags no tags.
+const TITLE_CHARS_MAX: usize = 500;
+const TAG_CHARS_MAX: usize = 100;
+
 /// Told how many polls of how many have ended.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
@@ -66,6 +70,15 @@ pub async fn carry_out(
             engine.store.remove_feed(id)?;
             Ok(Done::Removed { feed: id.0, url })
         }
+        Command::Title { feed, title } => {
+            let id = find(engine, &feed)?;
+            let title = title.map(|title| title.trim().chars().take(TITLE_CHARS_MAX).collect());
+            let title = title.filter(|title: &String| !title.is_empty());
+            engine.store.title_feed(id, title.as_deref())?;
+            Ok(Done::Titled { feed: id.0 })
+        }
+        Command::Tag { feeds, add, remove } => tag(engine, &feeds, &add, &remove),
+        Command::RenameTag { tag, to } => rename_tag(engine, &tag, to.as_deref()),
         Command::Budget { rule } => {
             let rule = rule.map(|text| text.parse().map_err(CommandError::Budget)).transpose()?;
             let feeds = tokio::task::block_in_place(|| engine.set_budget(rule))?;
@@ -79,6 +92,43 @@ pub async fn carry_out(
 
 fn find(engine: &Engine, name: &str) -> Result<FeedId, CommandError> {
     engine.store.find_feed(name)?.ok_or_else(|| CommandError::NoFeed(masked(name)))
+}
+
+fn tag(
+    engine: &Engine,
+    names: &[String],
+    add: &[String],
+    remove: &[String],
+) -> Result<Done, CommandError> {
+    let add: Vec<String> = add.iter().map(|tag| sound_tag(tag)).collect::<Result<_, _>>()?;
+    let feeds: Vec<FeedId> = names.iter().map(|n| find(engine, n)).collect::<Result<_, _>>()?;
+    for feed in &feeds {
+        engine.store.tag_feed(*feed, &add, remove)?;
+    }
+    // A tag may carry a policy, bounds, a pause.
+    tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
+    Ok(Done::Tagged { feeds: feeds.len() })
+}
+
+fn rename_tag(engine: &Engine, tag: &str, to: Option<&str>) -> Result<Done, CommandError> {
+    let to = to.map(sound_tag).transpose()?;
+    let feeds = engine.store.feed_ids(Some(tag))?;
+    engine.store.rename_tag(tag, to.as_deref())?;
+    tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
+    Ok(Done::Tagged { feeds: feeds.len() })
+}
+
+/// A tag as it is kept. Those that queries give their feeds are not for people.
+fn sound_tag(tag: &str) -> Result<String, CommandError> {
+    let tag = tag.trim();
+    if tag.is_empty() || tag.chars().count() > TAG_CHARS_MAX || tag.chars().any(char::is_control) {
+        return Err(CommandError::Change("a tag is 1 to 100 characters in one line".to_owned()));
+    }
+    if tag.starts_with("query:") {
+        let text = "tags that begin with `query:` are given by queries; choose another";
+        return Err(CommandError::Change(text.to_owned()));
+    }
+    Ok(tag.to_owned())
 }
 
 async fn add(

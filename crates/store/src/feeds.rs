@@ -88,6 +88,40 @@ impl Store {
         })
     }
 
+    /// Gives a feed a title of our own; `None` shows the publisher's again.
+    pub fn title_feed(&self, feed: FeedId, title: Option<&str>) -> Result<(), StoreError> {
+        let title = title.map(str::to_owned);
+        self.write(move |conn| {
+            let sql = "update feeds set given_title = $1 where id = $2";
+            match conn.execute(sql, params![title, feed.0])? {
+                0 => Err(StoreError::NoFeed(feed).into()),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    /// Gives a tag another name, with what is set for it, or takes it from all feeds. Where the
+    /// other name is in use, the two become one and its own settings stay.
+    pub fn rename_tag(&self, tag: &str, to: Option<&str>) -> Result<(), StoreError> {
+        let (tag, to) = (tag.to_owned(), to.map(str::to_owned));
+        self.write(move |conn| {
+            if to.as_ref() == Some(&tag) {
+                return Ok(());
+            }
+            if let Some(to) = to {
+                let sql = "insert into feed_tags (feed, tag) select feed, $1 from feed_tags \
+                           where tag = $2 on conflict do nothing";
+                conn.execute(sql, params![to, tag])?;
+                let sql = "update tag_settings set tag = $1 where tag = $2 \
+                           and not exists (select 1 from tag_settings where tag = $1)";
+                conn.execute(sql, params![to, tag])?;
+            }
+            conn.execute("delete from feed_tags where tag = $1", [&tag])?;
+            conn.execute("delete from tag_settings where tag = $1", [&tag])?;
+            Ok(())
+        })
+    }
+
     pub fn feed_count(&self) -> Result<u64, StoreError> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached("select count(*) from feeds")?;

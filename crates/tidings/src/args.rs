@@ -103,6 +103,9 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Make accounts and tokens; with the first account everything needs a login
+    #[command(subcommand)]
+    User(User),
     /// Replay publication histories: try policies before they meet a real site
     #[command(subcommand)]
     Lab(lab::Lab),
@@ -110,6 +113,66 @@ pub enum Command {
     Doctor {
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum User {
+    /// Make an account; asks for its password
+    Add {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Read the password from the first line of standard input
+        #[arg(long)]
+        password_stdin: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Give an account another password and end its sessions
+    Password {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Read the password from the first line of standard input
+        #[arg(long)]
+        password_stdin: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Make a token for a program or a reader app, and print it once
+    Token {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// What the token is for, e.g. the name of the app [default: the time]
+        #[arg(long, value_name = "TEXT")]
+        label: Option<String>,
+        /// read: see everything; write: mark entries too; admin: change feeds and queries too
+        #[arg(long, value_parser = ["read", "write", "admin"], default_value = "admin")]
+        scope: String,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// List accounts and their tokens
+    List {
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Take a token back
+    Revoke {
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The token's label
+        label: String,
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Remove an account with what it has read and starred
+    Remove {
+        #[arg(value_name = "NAME")]
+        name: String,
         #[command(flatten)]
         place: Place,
     },

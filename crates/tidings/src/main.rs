@@ -49,6 +49,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Parse { file, content_type, url, json } => {
             command::parse::run(&file, content_type.as_deref(), url.as_deref(), json)
         }
+        Command::User(user) => command::user::run(user),
         Command::Lab(lab) => command::lab::run(lab),
         Command::Doctor { json, place } => command::doctor::run(json, &place).await,
     }

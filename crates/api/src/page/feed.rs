@@ -9,6 +9,7 @@ use store::{EntryFilter, EntryRow, FeedRow, PollRow, State as FeedState, StoreEr
 use super::index::{no_next, rate_span, sentence, state_words};
 use super::{Frame, Trouble, ask, failed, no_such, params, shown};
 use crate::advice::advice;
+use crate::auth::Person;
 use crate::timeline::{self, Timeline};
 use crate::words::{Moment, bytes, count, plural, span};
 use crate::{Context, sanitise, waiting};
@@ -68,6 +69,7 @@ struct Found {
 
 pub async fn feed(
     State(context): State<Context>,
+    person: Person,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Response {
@@ -81,7 +83,7 @@ pub async fn feed(
     let answer = ask(move || {
         let found = find(&store, FeedId(number), before, now)?;
         // Sanitising is work too: it stays on this thread.
-        Ok(composed(&composing, found, before, polls_shown, now))
+        Ok(composed(&composing, person, found, before, polls_shown, now))
     });
     match answer.await {
         Ok(page) => shown(&page),
@@ -112,6 +114,7 @@ fn find(
 
 fn composed(
     context: &Context,
+    person: Person,
     found: Found,
     before: Option<EntryId>,
     polls_shown: u32,
@@ -126,7 +129,7 @@ fn composed(
     let older = entries.last().filter(|_| more);
     let shown_polls = polls.len().min(polls_shown as usize);
     FeedPage {
-        frame: Frame::new(context, &(context.live)()),
+        frame: Frame::new(context, &(context.live)(), Some(person)),
         title: title(&row),
         state,
         state_class,

@@ -11,6 +11,7 @@ use store::{Counts, FeedLine, FeedPage, FeedQuery, State as FeedState};
 use super::params::{ListParams, ORDERS, STATES};
 use super::{Frame, Trouble, ask, failed, shown};
 use crate::advice::advice;
+use crate::auth::Person;
 use crate::words::{Moment, count, per_day, plural};
 use crate::{Context, Live};
 
@@ -75,7 +76,11 @@ struct Line {
     trouble: Option<Trouble>,
 }
 
-pub async fn index(State(context): State<Context>, RawQuery(query): RawQuery) -> Response {
+pub async fn index(
+    State(context): State<Context>,
+    person: Person,
+    RawQuery(query): RawQuery,
+) -> Response {
     let params = ListParams::read(query.as_deref());
     let now = (context.now)();
     let query = FeedQuery {
@@ -91,7 +96,7 @@ pub async fn index(State(context): State<Context>, RawQuery(query): RawQuery) ->
     match answer {
         Ok((counts, page)) => {
             let live = (context.live)();
-            let frame = Frame::new(&context, &live);
+            let frame = Frame::new(&context, &live, Some(person));
             shown(&composed(frame, &live, &counts, page, &params, now))
         }
         Err(error) => failed(&context, &error),

@@ -45,7 +45,7 @@ fn site_with(live: Live) -> Site {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
     let live = Arc::new(move || live.clone());
-    let context = Context::open(store.clone(), Arc::new(now), live, "9.9.9");
+    let context = Context::new(store.clone(), Arc::new(now), live, "9.9.9").unwrap();
     Site { store, router: router(context), _folder: folder }
 }
 

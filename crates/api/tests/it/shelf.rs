@@ -62,8 +62,11 @@ impl Shelf {
         let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
         store.install(Box::new(ByName::default())).unwrap();
         let now: Arc<dyn Fn() -> Time + Send + Sync> = Arc::new(|| T0 + Duration::from_secs(3600));
-        let context = Context::open(store.clone(), now, Arc::new(live), "1");
-        let router = router(Context { open, ..context });
+        let context = Context::new(store.clone(), now, Arc::new(live), "1").unwrap();
+        if !open {
+            store.add_account("somebody", "no hash", T0).unwrap().unwrap();
+        }
+        let router = router(context);
         Shelf { store, router, _folder: folder }
     }
 
@@ -106,7 +109,7 @@ impl Shelf {
     }
 }
 
-fn live() -> Live {
+pub fn live() -> Live {
     Live {
         ready: true,
         demo: false,

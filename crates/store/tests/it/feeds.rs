@@ -191,3 +191,38 @@ fn settings_of_the_instance_are_kept() {
     f.store.set_setting("budget", None).unwrap();
     assert_eq!(f.store.setting("budget").unwrap(), None);
 }
+
+#[test]
+fn a_tag_gets_another_name_with_its_settings_and_joins_what_is_there() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    for (name, tags) in [("a", vec!["news"]), ("b", vec!["news", "daily"]), ("c", vec!["daily"])] {
+        let mut new = new_feed(&format!("https://{name}.example/"));
+        new.tags = tags.into_iter().map(str::to_owned).collect();
+        store.add_feed(&new, T0).unwrap();
+    }
+    let heavy = FeedSettings { weight: Some(Some(3.0)), ..FeedSettings::default() };
+    store.set_tag("news", &heavy).unwrap();
+    store.rename_tag("news", Some("press")).unwrap();
+    let tags = store.tags().unwrap();
+    let shown: Vec<_> =
+        tags.iter().map(|t| (t.tag.as_str(), t.n_feeds, t.settings.weight)).collect();
+    assert_eq!(shown, [("daily", 2, None), ("press", 2, Some(3.0))]);
+    store.rename_tag("press", Some("press")).unwrap();
+    store.rename_tag("daily", Some("press")).unwrap();
+    let tags = store.tags().unwrap();
+    assert_eq!((tags.len(), tags[0].n_feeds, tags[0].settings.weight), (1, 3, Some(3.0)));
+    store.rename_tag("press", None).unwrap();
+    assert!(store.tags().unwrap().is_empty());
+}
+
+#[test]
+fn a_title_of_our_own_goes_before_the_publishers() {
+    let fresh = fresh();
+    let feed = add(&fresh.store, "https://a.example/");
+    fresh.store.title_feed(feed, Some("Mine")).unwrap();
+    assert_eq!(fresh.store.feed(feed).unwrap().shown_title(), Some("Mine"));
+    fresh.store.title_feed(feed, None).unwrap();
+    assert_eq!(fresh.store.feed(feed).unwrap().shown_title(), None);
+    assert!(fresh.store.title_feed(FeedId(99), None).is_err());
+}

@@ -13,4 +13,5 @@ pub mod parse;
 pub mod query;
 mod requests;
 pub mod run;
+pub mod user;
 mod why;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dispatch::command::Refusal;
 use engine::{Clock, Engine, Watch};
 use feed::Outcome;
 use fetch::Fetcher;
@@ -38,14 +39,18 @@ pub async fn run(args: Run) -> Result<(), Failure> {
     if args.once {
         return once(&config, lock).await;
     }
-    if !config.listen.ip().is_loopback() {
+    if !config.listen.ip().is_loopback() && !has_accounts(&config)? {
         return Err(input_error(format!(
-            "the page has no accounts yet, so it is served on loopback only, not on {}; \
-             put a reverse proxy with a login in front of 127.0.0.1",
+            "without an account the page is served on loopback only, not on {}; make one first: \
+             tidings user add NAME",
             config.listen
         )));
     }
     daemon(config, lock, args.demo).await
+}
+
+fn has_accounts(config: &Config) -> Result<bool, Failure> {
+    Ok(Store::open(&config.data, Mode::ReadWrite)?.has_accounts()?)
 }
 
 /// Jitter should differ from start to start, or restarts would repeat each other's herd.
@@ -68,6 +73,12 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
     if !config.has_contact && !demonstrates {
         tracing::warn!("no `contact` is configured: sites cannot reach you; see `tidings doctor`");
     }
+    if !store.has_accounts()? {
+        tracing::info!(
+            "there is no account yet: whoever sits at this machine may use the page; make one \
+             with `tidings user add NAME`"
+        );
+    }
     let started_at = clock.now();
     refuse_old_requests(&store, &clock)?;
     let fetcher = Fetcher::new(config.fetch.clone())?;
@@ -81,10 +92,10 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
     let page_clock = clock.clone();
     let now = Arc::new(move || page_clock.now());
     let version = env!("CARGO_PKG_VERSION");
-    // Only loopback is served, and there are no accounts yet.
     let context = api::Context {
         public_url: config.public_url.clone(),
-        ..api::Context::open(store.clone(), now, Arc::new(live), version)
+        act: act(&engine),
+        ..api::Context::new(store.clone(), now, Arc::new(live), version)?
     };
     let shown = context.clone();
     engine.serve_hub(Arc::new(move |topic| rendered(&shown, topic))).await;
@@ -108,6 +119,22 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
     }
     drop(lock);
     Ok(())
+}
+
+/// What the page and the API ask for is carried out by the engine itself.
+fn act(engine: &Arc<Engine>) -> api::Act {
+    let engine = Arc::downgrade(engine);
+    Arc::new(move |command| {
+        let engine = engine.clone();
+        Box::pin(async move {
+            let Some(engine) = engine.upgrade() else {
+                let message = "the program is stopping; try again when it is back".to_owned();
+                return Err(Refusal { message, input: false });
+            };
+            let done = engine::command::carry_out(&engine, command, &|_, _| ()).await;
+            done.map_err(|e| Refusal { message: e.to_string(), input: e.is_input() })
+        })
+    })
 }
 
 /// A published feed as the hub pushes it.

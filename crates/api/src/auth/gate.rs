@@ -1,0 +1,137 @@
+//! The gate before every route: says who asks, or sends them away. Reader apps prove themselves
+//! at their own routes; what is public stays so.
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use store::StoreError;
+use url::form_urlencoded;
+
+use super::{Person, login};
+use crate::Context;
+use crate::json::Trouble;
+use crate::page::ask;
+
+/// Routes that need nobody, or find out themselves who asks.
+const PUBLIC: [&str; 7] =
+    ["/healthz", "/readyz", "/style.css", "/script.js", "/icon.svg", "/login", "/image"];
+/// The same for all below them. None of these looks at cookies.
+const PUBLIC_BELOW: [&str; 6] =
+    ["/feeds/", "/websub/", "/accounts/", "/reader/", "/v1/", "/fever/"];
+
+/// Finds out who asks and puts them beside the request.
+pub async fn gate(State(context): State<Context>, mut request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let below = PUBLIC_BELOW.iter().any(|start| path.starts_with(start));
+    if !below && !is_safe(request.method()) && is_foreign(request.headers()) {
+        return foreign();
+    }
+    let person = match identify(&context, request.headers()).await {
+        Ok(person) => person,
+        Err(error) => return Trouble::Store(error).into_response(),
+    };
+    if let Some(person) = person {
+        request.extensions_mut().insert(person);
+    } else if !below && !PUBLIC.contains(&path.as_str()) && path != "/fever" {
+        return stranger(&request);
+    }
+    next.run(request).await
+}
+
+async fn identify(context: &Context, headers: &HeaderMap) -> Result<Option<Person>, StoreError> {
+    let (store, now) = (&context.store, (context.now)());
+    let has_accounts = {
+        let store = store.clone();
+        ask(move || store.has_accounts()).await?
+    };
+    if !has_accounts {
+        return Ok(Some(Person::local(context.logins.form_key())));
+    }
+    if let Some(token) = bearer(headers) {
+        return context.logins.by_token(store, token, now).await;
+    }
+    match login::session(headers) {
+        Some(session) => context.logins.by_session(store, session, now).await,
+        None => Ok(None),
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (kind, token) = value.split_once(' ')?;
+    kind.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+/// Whether a browser says that another site sent this. Programs say nothing; what they send
+/// carries no cookie, or a form's key.
+fn is_foreign(headers: &HeaderMap) -> bool {
+    let text = |name: header::HeaderName| headers.get(name).map(|v| v.to_str().unwrap_or(""));
+    if let Some(site) = text(header::HeaderName::from_static("sec-fetch-site")) {
+        return !matches!(site, "same-origin" | "none");
+    }
+    let Some(origin) = text(header::ORIGIN) else { return false };
+    let host = text(header::HOST).unwrap_or("");
+    origin.split_once("://").is_none_or(|(_, authority)| !authority.eq_ignore_ascii_case(host))
+}
+
+fn foreign() -> Response {
+    let text = "Another site sent this request, so nothing was done. Open the page itself.\n";
+    (StatusCode::FORBIDDEN, text).into_response()
+}
+
+/// People are shown where to log in, programs are told.
+fn stranger(request: &Request) -> Response {
+    let path = request.uri().path();
+    if path.starts_with("/api/") || path == "/metrics" {
+        return Trouble::Stranger.into_response();
+    }
+    let wanted = request.uri().path_and_query().map_or("/", |p| p.as_str());
+    let query: String = form_urlencoded::Serializer::new(String::new())
+        .append_pair("to", if is_safe(request.method()) { wanted } else { "/" })
+        .finish();
+    Redirect::to(&format!("/login?{query}")).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        pairs.iter().map(|(n, v)| (n.parse().unwrap(), v.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn what_another_site_sends_is_foreign() {
+        for pairs in [
+            &[("sec-fetch-site", "cross-site")][..],
+            &[("sec-fetch-site", "same-site")],
+            &[("origin", "https://evil.test"), ("host", "localhost:8080")],
+            &[("origin", "null"), ("host", "localhost:8080")],
+            &[("origin", "http://localhost:9999"), ("host", "localhost:8080")],
+            &[("origin", "http://localhost:8080.evil.test"), ("host", "localhost:8080")],
+        ] {
+            assert!(is_foreign(&sent(pairs)), "{pairs:?}");
+        }
+        for pairs in [
+            &[("sec-fetch-site", "same-origin")][..],
+            &[("sec-fetch-site", "none")],
+            &[("origin", "http://localhost:8080"), ("host", "localhost:8080")],
+            &[("host", "localhost:8080")],
+        ] {
+            assert!(!is_foreign(&sent(pairs)), "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_stands_behind_the_word_bearer() {
+        assert_eq!(bearer(&sent(&[("authorization", "Bearer abc")])), Some("abc"));
+        assert_eq!(bearer(&sent(&[("authorization", "bearer  abc ")])), Some("abc"));
+        assert_eq!(bearer(&sent(&[("authorization", "Basic abc")])), None);
+        assert_eq!(bearer(&sent(&[])), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! The login page, and the session that it begins: a cookie that no script reads and no other site
+//! sends.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use url::form_urlencoded;
+
+use super::logins::Denied;
+use super::{Person, secret};
+use crate::Context;
+use crate::form::Signed;
+use crate::page::{Frame, ask, failed, shown};
+use crate::words::span;
+
+/// People log in once a month.
+const LASTS: Duration = Duration::from_secs(30 * 86_400);
+const COOKIE: &str = "tidings_session";
+/// The name under which browsers take a cookie over TLS and for this host only.
+const SECURE_COOKIE: &str = "__Host-tidings_session";
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct Login {
+    frame: Frame,
+    name: String,
+    to: String,
+    trouble: Option<String>,
+}
+
+pub async fn show(
+    State(context): State<Context>,
+    person: Option<Person>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let to = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+        .find_map(|(name, value)| (name == "to").then(|| value.into_owned()))
+        .unwrap_or_default();
+    let to = within(&to);
+    if person.is_some() {
+        return Redirect::to(&to).into_response();
+    }
+    shown(&Login { frame: Frame::bare(&context), name: String::new(), to, trouble: None })
+}
+
+/// Lets somebody in, or says why not.
+pub async fn enter(State(context): State<Context>, form: Signed) -> Response {
+    let (name, to) = (form.text("name").to_owned(), within(form.text("to")));
+    let (store, now) = (&context.store, (context.now)());
+    let login = context.logins.by_password(store, &name, form.text("password"), now).await;
+    let begun = match login {
+        Ok(person) => context.logins.begin(store, person.account, now, LASTS).await,
+        Err(denied) => Err(denied),
+    };
+    let (status, trouble) = match begun {
+        Ok(session) => {
+            let cookie = cookie(&context, &session, LASTS);
+            return ([(header::SET_COOKIE, cookie)], Redirect::to(&to)).into_response();
+        }
+        Err(Denied::Wrong) => {
+            (StatusCode::UNAUTHORIZED, "Name and password do not fit each other.".to_owned())
+        }
+        Err(Denied::Wait(wait)) => (
+            StatusCode::TOO_MANY_REQUESTS,
+            format!("Too many tries. Wait {} and try again.", span(wait)),
+        ),
+        Err(Denied::Store(error)) => return failed(&context, &error),
+    };
+    let page = Login { frame: Frame::bare(&context), name, to, trouble: Some(trouble) };
+    (status, shown(&page)).into_response()
+}
+
+/// Ends the session.
+pub async fn leave(State(context): State<Context>, headers: HeaderMap, _: Signed) -> Response {
+    if let Some(session) = session(&headers) {
+        let (store, digest) = (context.store.clone(), secret::digest(session));
+        if let Err(error) = ask(move || store.end_session(digest)).await {
+            return failed(&context, &error);
+        }
+    }
+    let gone = cookie(&context, "", Duration::ZERO);
+    ([(header::SET_COOKIE, gone)], Redirect::to("/login")).into_response()
+}
+
+/// The session that a browser sends.
+pub fn session(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok());
+    let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| {
+        let (name, value) = pair.trim().split_once('=')?;
+        matches!(name, COOKIE | SECURE_COOKIE).then_some(value)
+    });
+    pairs.next().filter(|value| !value.is_empty())
+}
+
+fn cookie(context: &Context, session: &str, lasts: Duration) -> HeaderValue {
+    let secure = context.public_url.as_ref().is_some_and(|url| url.scheme() == "https");
+    let (name, end) = if secure { (SECURE_COOKIE, "; Secure") } else { (COOKIE, "") };
+    let text = format!(
+        "{name}={session}; Path=/; HttpOnly; SameSite=Lax; Max-Age={}{end}",
+        lasts.as_secs()
+    );
+    // Letters, digits and signs of our own making.
+    HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
+}
+
+/// An address on this page; anything else leads to the start.
+fn within(to: &str) -> String {
+    let ours = to.starts_with('/')
+        && !to.starts_with("//")
+        && !to.contains('\\')
+        && to.bytes().all(|byte| byte.is_ascii_graphic())
+        && to.len() <= 2000;
+    if ours { to.to_owned() } else { "/".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_leads_nowhere_else() {
+        assert_eq!(within("/feed/3?before=9"), "/feed/3?before=9");
+        for to in ["", "//evil.test", "https://evil.test", "/\\evil.test", "/a\r\nSet-Cookie: x"] {
+            assert_eq!(within(to), "/", "{to}");
+        }
+    }
+
+    #[test]
+    fn the_session_is_found_among_other_cookies() {
+        let headers = |text: &str| HeaderMap::from_iter([(header::COOKIE, text.parse().unwrap())]);
+        assert_eq!(session(&headers("a=b; tidings_session=xyz")), Some("xyz"));
+        assert_eq!(session(&headers("__Host-tidings_session=xyz; a=b")), Some("xyz"));
+        assert_eq!(session(&headers("tidings_session=; tidings_sessions=q")), None);
+        assert_eq!(session(&HeaderMap::new()), None);
+    }
+}

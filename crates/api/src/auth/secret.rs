@@ -1,0 +1,85 @@
+//! Secrets: made from the system's source of chance, kept as digests only, compared in constant
+//! time.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
+use md5::Md5;
+use sha2::{Digest as _, Sha256};
+use store::Digest;
+use subtle::ConstantTimeEq;
+
+/// Nobody finds one of 2^192 by trying.
+const BYTES: usize = 24;
+
+/// A secret that was just made: what its holder gets, and what is kept of it.
+#[derive(Clone, Debug)]
+pub struct Fresh {
+    pub secret: String,
+    pub digest: Digest,
+}
+
+pub fn fresh() -> Result<Fresh, getrandom::Error> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)?;
+    let secret = URL_SAFE_NO_PAD.encode(bytes);
+    let digest = digest(&secret);
+    Ok(Fresh { secret, digest })
+}
+
+/// What is kept of a secret. It needs no salt: what it is made of cannot be guessed.
+pub fn digest(secret: &str) -> Digest {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+/// What is kept of the key that Fever's clients make of a name and a token.
+pub fn fever_digest(name: &str, token: &str) -> Digest {
+    let key = Md5::digest(format!("{name}:{token}").as_bytes());
+    let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    digest(&hex)
+}
+
+/// The key that protects the forms of one session: nobody else can know it.
+pub fn form_key(session: &[u8]) -> String {
+    keyed(session, b"form")
+}
+
+/// A text under a key.
+pub fn keyed(key: &[u8], text: &[u8]) -> String {
+    // HMAC takes keys of any length.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return String::new() };
+    mac.update(text);
+    URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
+}
+
+/// Whether two texts agree, in a time that does not tell where they differ.
+pub fn agree(a: &str, b: &str) -> bool {
+    a.as_bytes().ct_eq(b.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_secrets_are_alike_and_none_is_its_digest() {
+        let (a, b) = (fresh().unwrap(), fresh().unwrap());
+        assert_ne!(a.secret, b.secret);
+        assert_eq!(digest(&a.secret), a.digest);
+        assert_eq!(a.secret.len(), 32);
+    }
+
+    #[test]
+    fn fevers_key_is_the_md5_of_name_and_token_in_small_letters() {
+        // echo -n 'anna:secret' | md5sum
+        assert_eq!(fever_digest("anna", "secret"), digest("b8cf310cd392550c534812a2fcd36db2"));
+    }
+
+    #[test]
+    fn texts_agree_only_if_they_are_the_same() {
+        assert!(agree("abc", "abc"));
+        assert!(!agree("abc", "abd"));
+        assert!(!agree("abc", "ab"));
+        assert!(!agree("", "a"));
+    }
+}

@@ -1,0 +1,213 @@
+//! Who is let in, and who is not: sessions, tokens, forms, guesses.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use api::auth::{digest, fever_digest, hash_password};
+use api::{Context, router};
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use feed::Time;
+use store::{AccountId, Mode, NewToken, Store, TokenScope};
+use tower::ServiceExt;
+
+use crate::shelf::live;
+
+const T0: Time = Time::from_secs(1_700_000_000);
+
+struct House {
+    store: Store,
+    router: Router,
+    anna: AccountId,
+    later: Arc<AtomicU64>,
+    _folder: tempfile::TempDir,
+}
+
+fn house(public_url: Option<&str>) -> House {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let hashed = hash_password("correct horse").unwrap();
+    let anna = store.add_account("anna", &hashed, T0).unwrap().unwrap();
+    let later = Arc::new(AtomicU64::new(0));
+    let clock = Arc::clone(&later);
+    let now = move || T0 + Duration::from_secs(clock.load(Ordering::Relaxed));
+    let context = Context::new(store.clone(), Arc::new(now), Arc::new(live), "1").unwrap();
+    let public_url = public_url.map(|url| url.parse().unwrap());
+    let router = router(Context { public_url, ..context });
+    House { store, router, anna, later, _folder: folder }
+}
+
+struct Answered {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
+}
+
+impl House {
+    async fn ask(&self, request: Request<Body>) -> Answered {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = to_bytes(body, 1 << 20).await.unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Answered { status: parts.status, headers: parts.headers, text }
+    }
+
+    async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answered {
+        let mut request = Request::get(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.ask(request.body(Body::empty()).unwrap()).await
+    }
+
+    async fn post(&self, path: &str, body: &str, headers: &[(&str, &str)]) -> Answered {
+        let mut request =
+            Request::post(path).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        self.ask(request.body(Body::from(body.to_owned())).unwrap()).await
+    }
+
+    async fn login(&self, password: &str) -> Answered {
+        self.post("/login", &format!("name=Anna&password={password}&to=/metrics"), &[]).await
+    }
+}
+
+fn cookie(answered: &Answered) -> String {
+    let set = answered.headers[header::SET_COOKIE].to_str().unwrap();
+    set.split(';').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn with_an_account_everything_needs_a_login_but_what_is_public() {
+    let house = house(None);
+    for path in ["/", "/feed/1", "/nowhere"] {
+        let answered = house.get(path, &[]).await;
+        assert_eq!(answered.status, StatusCode::SEE_OTHER, "{path}");
+        let to = answered.headers[header::LOCATION].to_str().unwrap();
+        assert!(to.starts_with("/login?to=%2F"), "{to}");
+    }
+    for path in ["/api/v1/entries", "/api/v1/entries/stream", "/api/openapi.json", "/metrics"] {
+        let answered = house.get(path, &[]).await;
+        assert_eq!(answered.status, StatusCode::UNAUTHORIZED, "{path}");
+    }
+    let answered = house.post("/api/v1/entries/1/relevance", "{}", &[]).await;
+    assert_eq!(answered.status, StatusCode::UNAUTHORIZED);
+    for path in ["/healthz", "/readyz", "/style.css", "/login"] {
+        assert!(house.get(path, &[]).await.status.is_success(), "{path}");
+    }
+    assert_eq!(house.get("/feeds/none.atom", &[]).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_login_begins_a_session_and_a_logout_ends_it() {
+    let house = house(None);
+    let planted = "tidings_session=planted";
+    let body = "name=ANNA&password=correct+horse&to=%2Fmetrics";
+    let answered = house.post("/login", body, &[("cookie", planted)]).await;
+    assert_eq!(answered.status, StatusCode::SEE_OTHER);
+    assert_eq!(answered.headers[header::LOCATION], "/metrics");
+    let set = answered.headers[header::SET_COOKIE].to_str().unwrap();
+    assert!(set.contains("; HttpOnly; SameSite=Lax; Max-Age=2592000"), "{set}");
+    let session = cookie(&answered);
+    assert_ne!(session, planted, "a session that was planted is worth nothing");
+    let with = [("cookie", session.as_str())];
+    assert_eq!(house.get("/metrics", &with).await.status, StatusCode::OK);
+    assert_eq!(house.get("/metrics", &[("cookie", planted)]).await.status, 401);
+    // Without the key of the session's forms nothing is done.
+    let answered = house.post("/logout", "", &with).await;
+    assert_eq!(answered.status, StatusCode::FORBIDDEN);
+    assert_eq!(house.get("/metrics", &with).await.status, StatusCode::OK);
+    let page = house.get("/", &with).await.text;
+    let key = page.split("name=\"form_key\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let answered = house.post("/logout", &format!("form_key={key}"), &with).await;
+    assert_eq!(answered.status, StatusCode::SEE_OTHER);
+    assert!(answered.headers[header::SET_COOKIE].to_str().unwrap().contains("Max-Age=0"));
+    assert_eq!(house.get("/metrics", &with).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_session_ends_after_a_month() {
+    let house = house(None);
+    let session = cookie(&house.login("correct+horse").await);
+    let with = [("cookie", session.as_str())];
+    house.later.store(29 * 86_400, Ordering::Relaxed);
+    assert_eq!(house.get("/metrics", &with).await.status, StatusCode::OK);
+    house.later.store(31 * 86_400, Ordering::Relaxed);
+    assert_eq!(house.get("/metrics", &with).await.status, 401);
+}
+
+#[tokio::test]
+async fn over_tls_the_cookie_is_for_tls_and_this_host_only() {
+    let house = house(Some("https://news.example/"));
+    let answered = house.login("correct+horse").await;
+    let set = answered.headers[header::SET_COOKIE].to_str().unwrap();
+    assert!(set.starts_with("__Host-tidings_session="), "{set}");
+    assert!(set.ends_with("; Secure") && set.contains("Path=/;") && !set.contains("Domain"));
+}
+
+#[tokio::test]
+async fn who_guesses_must_wait_and_cannot_tell_names_apart() {
+    let house = house(None);
+    for name in ["anna", "nobody"] {
+        let body = format!("name={name}&password=wrong+one");
+        for _ in 0..5 {
+            let answered = house.post("/login", &body, &[]).await;
+            assert_eq!(answered.status, StatusCode::UNAUTHORIZED);
+            assert!(answered.text.contains("do not fit each other"));
+        }
+        assert_eq!(house.post("/login", &body, &[]).await.status, 429);
+    }
+    assert_eq!(house.login("correct+horse").await.status, 429, "the right one waits too");
+    house.later.store(2, Ordering::Relaxed);
+    assert_eq!(house.login("correct+horse").await.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn what_another_site_sends_is_not_done() {
+    let house = house(None);
+    let body = "name=anna&password=correct+horse";
+    let foreign: [&[(&str, &str)]; 3] = [
+        &[("sec-fetch-site", "cross-site")],
+        &[("origin", "https://evil.test"), ("host", "localhost")],
+        &[("origin", "null")],
+    ];
+    for headers in foreign {
+        let answered = house.post("/login", body, headers).await;
+        assert_eq!(answered.status, StatusCode::FORBIDDEN, "{headers:?}");
+        assert!(answered.headers.get(header::SET_COOKIE).is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_token_opens_the_api_until_it_is_taken_back() {
+    let house = house(None);
+    let new = NewToken {
+        account: house.anna,
+        name: "script".to_owned(),
+        scope: TokenScope::Read,
+        digest: digest("the secret"),
+        fever_digest: fever_digest("anna", "the secret"),
+    };
+    let row = house.store.add_token(&new, T0).unwrap().unwrap();
+    let with = [("authorization", "Bearer the secret")];
+    assert_eq!(house.get("/api/v1/entries", &with).await.status, StatusCode::OK);
+    assert_eq!(house.store.tokens(house.anna).unwrap()[0].used_at, Some(T0));
+    let wrong = [("authorization", "Bearer the secre")];
+    assert_eq!(house.get("/api/v1/entries", &wrong).await.status, 401);
+    house.store.revoke_token(house.anna, row.id).unwrap();
+    assert_eq!(house.get("/api/v1/entries", &with).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_login_leads_only_to_our_own_pages() {
+    let house = house(None);
+    let body = "name=anna&password=correct+horse&to=https%3A%2F%2Fevil.test%2F";
+    let answered = house.post("/login", body, &[]).await;
+    assert_eq!(answered.headers[header::LOCATION], "/");
+    let page = house.get("/login?to=//evil.test", &[]).await.text;
+    assert!(page.contains("name=\"to\" value=\"/\""), "{page}");
+}

@@ -1,0 +1,172 @@
+//! `tidings user`: accounts and tokens. They are rows of the store and nothing else; the daemon
+//! sees them with the next request.
+
+use std::io::{self, BufRead, IsTerminal};
+
+use engine::Clock;
+use serde_json::json;
+use store::{AccountRow, Mode, NewToken, Store, TokenScope};
+
+use crate::args::{Place, User};
+use crate::config;
+use crate::failure::{Failure, failed, input_error};
+use crate::output;
+
+/// Longer names are no names; what is in them must be typed by hand and sent in headers.
+const NAME_CHARS_MAX: usize = 64;
+
+pub fn run(user: User) -> Result<(), Failure> {
+    match user {
+        User::Add { name, password_stdin, place } => add(&name, password_stdin, &place),
+        User::Password { name, password_stdin, place } => {
+            let store = open(&place)?;
+            let account = find(&store, &name)?;
+            store.set_password(account.id, &new_password(password_stdin)?)?;
+            println!("{} has a new password; its sessions have ended", account.name);
+            Ok(())
+        }
+        User::Token { name, label, scope, place } => token(&name, label, &scope, &place),
+        User::List { json, place } => list(json, &place),
+        User::Revoke { name, label, place } => revoke(&name, &label, &place),
+        User::Remove { name, place } => {
+            let store = open(&place)?;
+            let account = find(&store, &name)?;
+            store.remove_account(account.id)?;
+            println!("{} is removed, with what it had read and starred", account.name);
+            Ok(())
+        }
+    }
+}
+
+fn open(place: &Place) -> Result<Store, Failure> {
+    Ok(Store::open(&config::read_offline(place)?.data, Mode::ReadWrite)?)
+}
+
+fn find(store: &Store, name: &str) -> Result<AccountRow, Failure> {
+    store.account(name)?.ok_or_else(|| {
+        input_error(format!(
+            "there is no account `{}`; `tidings user list` shows those there are",
+            name.chars().take(NAME_CHARS_MAX).collect::<String>()
+        ))
+    })
+}
+
+fn add(name: &str, password_stdin: bool, place: &Place) -> Result<(), Failure> {
+    let speakable = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
+    if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(speakable) {
+        return Err(input_error(
+            "a name is 1 to 64 letters, digits, dots, hyphens, underscores or @".to_owned(),
+        ));
+    }
+    let store = open(place)?;
+    if store.account(name)?.is_some() {
+        return Err(input_error(format!("there is an account `{name}` already")));
+    }
+    let password = new_password(password_stdin)?;
+    let made = store.add_account(name, &password, Clock::System.now())?;
+    made.map_err(|e| input_error(format!("`{name}`: {e}")))?;
+    println!("{} may log in from now on", name.to_lowercase());
+    Ok(())
+}
+
+/// Asks for a password, twice on a terminal, and hashes it.
+fn new_password(stdin: bool) -> Result<String, Failure> {
+    let password = if stdin {
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line)?;
+        line.trim_end_matches(['\r', '\n']).to_owned()
+    } else if io::stdin().is_terminal() {
+        let first = rpassword::prompt_password("Password: ")?;
+        api::auth::check_password(&first).map_err(|e| input_error(e.to_string()))?;
+        if rpassword::prompt_password("Once more: ")? != first {
+            return Err(input_error("the two passwords differ; nothing was changed".to_owned()));
+        }
+        first
+    } else {
+        let text = "there is no terminal to ask for a password on; use --password-stdin";
+        return Err(input_error(text.to_owned()));
+    };
+    api::auth::hash_password(&password).map_err(|e| input_error(e.to_string()))
+}
+
+fn token(name: &str, label: Option<String>, scope: &str, place: &Place) -> Result<(), Failure> {
+    let store = open(place)?;
+    let account = find(&store, name)?;
+    let now = Clock::System.now();
+    let fresh = api::auth::fresh()?;
+    let new = NewToken {
+        account: account.id,
+        name: label.unwrap_or_else(|| now.to_string()),
+        scope: TokenScope::from_word(scope)
+            .ok_or_else(|| failed(format!("`{scope}` is no scope")))?,
+        digest: fresh.digest,
+        fever_digest: api::auth::fever_digest(&account.name, &fresh.secret),
+    };
+    let made = store.add_token(&new, now)?;
+    made.map_err(|e| input_error(format!("`{}`: {e}", new.name)))?;
+    eprintln!(
+        "A token of {} for `{}` ({scope}). It is shown this once; reader apps take it as password.",
+        account.name, new.name
+    );
+    println!("{}", fresh.secret);
+    Ok(())
+}
+
+fn list(as_json: bool, place: &Place) -> Result<(), Failure> {
+    let store = open(place)?;
+    let mut accounts = Vec::new();
+    for account in store.accounts()? {
+        let tokens = store.tokens(account.id)?;
+        accounts.push((account, tokens));
+    }
+    if as_json {
+        let list: Vec<_> = accounts
+            .iter()
+            .map(|(account, tokens)| {
+                let tokens: Vec<_> = tokens
+                    .iter()
+                    .map(|token| {
+                        json!({
+                            "label": token.name,
+                            "scope": token.scope.word(),
+                            "created_at": token.created_at.to_string(),
+                            "used_at": token.used_at.map(|at| at.to_string()),
+                        })
+                    })
+                    .collect();
+                json!({
+                    "name": account.name,
+                    "created_at": account.created_at.to_string(),
+                    "tokens": tokens,
+                })
+            })
+            .collect();
+        return output::print_json(&list);
+    }
+    if accounts.is_empty() {
+        println!("There is no account; make one with `tidings user add NAME`.");
+    }
+    for (account, tokens) in accounts {
+        println!("{}  since {}", account.name, account.created_at);
+        for token in tokens {
+            let used = token.used_at.map_or("never used".to_owned(), |at| format!("used {at}"));
+            println!("  token `{}` ({}), {used}", token.name, token.scope.word());
+        }
+    }
+    Ok(())
+}
+
+fn revoke(name: &str, label: &str, place: &Place) -> Result<(), Failure> {
+    let store = open(place)?;
+    let account = find(&store, name)?;
+    let token = store.tokens(account.id)?.into_iter().find(|token| token.name == label);
+    let Some(token) = token else {
+        return Err(input_error(format!(
+            "{} has no token `{label}`; `tidings user list` shows those there are",
+            account.name
+        )));
+    };
+    store.revoke_token(account.id, token.id)?;
+    println!("the token `{label}` of {} is taken back", account.name);
+    Ok(())
+}
