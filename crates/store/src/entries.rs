@@ -52,7 +52,8 @@ pub struct EntryFilter {
     pub limit: u32,
 }
 
-pub(crate) const COLUMNS: &str = "select id, feed, key, guid, title, link, author, summary, content, \
+pub(crate) const COLUMNS: &str = "select id, feed, key, guid, title, link, author, summary, \
+    content, \
     categories, enclosures, published_claim, published_at, updated_at, seen_at, edited_at \
     from entries ";
 
