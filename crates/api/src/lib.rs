@@ -6,7 +6,7 @@
 //!
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
-//! - `page`: the list of feeds and one feed; `timeline` draws its polls.
+//! - `page`: what people see and do; `assets` its sheet and script, `timeline` a feed's polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - [`auth`]: who asks. `form`: what our own pages send.
@@ -14,6 +14,7 @@
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
 mod advice;
+mod assets;
 pub mod auth;
 pub mod demo;
 mod entries;
@@ -26,7 +27,6 @@ mod probe;
 mod published;
 pub mod sanitise;
 mod server;
-mod style;
 mod timeline;
 mod waiting;
 mod websub;
@@ -109,9 +109,7 @@ pub struct Live {
 /// All routes.
 pub fn router(context: Context) -> Router {
     Router::new()
-        .route("/", get(page::index))
-        .route("/feed/{id}", get(page::feed))
-        .route("/style.css", get(style::stylesheet))
+        .merge(page::routes())
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
         .route("/metrics", get(probe::metrics))
@@ -123,7 +121,6 @@ pub fn router(context: Context) -> Router {
         .route("/websub/hub", post(websub::hub))
         .route("/login", get(auth::show).post(auth::enter))
         .route("/logout", post(auth::leave))
-        .fallback(page::missing)
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))

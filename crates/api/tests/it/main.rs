@@ -2,11 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod acts;
 mod auth;
 mod demo;
 mod entries;
 mod page;
 mod published;
+mod reading;
 mod sanitise;
 mod shelf;
 
