@@ -60,6 +60,8 @@ pub struct Context {
     /// Carries out what people ask for beyond a row of their own.
     pub act: Act,
     pub logins: Arc<Logins>,
+    /// Only this machine reaches us. Otherwise nobody is let in without an account.
+    pub loopback: bool,
     /// Places for open streams.
     pub streams: Arc<Semaphore>,
 }
@@ -80,7 +82,17 @@ impl Context {
             Box::pin(std::future::ready(Err(Refusal { message, input: false })))
         });
         let (streams, logins) = (entries::room(), Arc::new(Logins::new()?));
-        Ok(Context { store, now, live, version, public_url: None, act, logins, streams })
+        Ok(Context {
+            store,
+            now,
+            live,
+            version,
+            public_url: None,
+            act,
+            logins,
+            loopback: true,
+            streams,
+        })
     }
 }
 

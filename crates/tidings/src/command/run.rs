@@ -95,6 +95,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
     let context = api::Context {
         public_url: config.public_url.clone(),
         act: act(&engine),
+        loopback: address.ip().is_loopback(),
         ..api::Context::new(store.clone(), now, Arc::new(live), version)?
     };
     let shown = context.clone();

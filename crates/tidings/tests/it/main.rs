@@ -20,6 +20,7 @@ mod lab;
 mod moves;
 mod outage;
 mod page;
+mod people;
 mod polite;
 mod queries;
 mod reading;

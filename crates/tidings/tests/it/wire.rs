@@ -209,9 +209,14 @@ impl Response {
 
 /// One GET, for the program's own pages: status and body.
 pub fn get(address: SocketAddr, path: &str) -> io::Result<(u16, String)> {
+    get_with(address, path, "")
+}
+
+/// The same with more header lines, each with its end.
+pub fn get_with(address: SocketAddr, path: &str, lines: &str) -> io::Result<(u16, String)> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{lines}\r\n")?;
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
