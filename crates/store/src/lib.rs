@@ -4,6 +4,7 @@
 //! transaction per public function. It takes no decision: what is recorded was decided by the
 //! caller, and the order of the stream is the order of recording.
 
+mod backup;
 mod columns;
 mod connection;
 mod counts;
@@ -37,6 +38,7 @@ mod settings;
 mod store;
 mod writer;
 
+pub use backup::{Copied, backup, restore};
 pub use counts::Counts;
 pub use cursor::{Cursor, NoCursor};
 pub use deliveries::{DeadLetter, DeliveryId, DeliveryRow, DueDelivery};

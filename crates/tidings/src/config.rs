@@ -2,9 +2,10 @@
 //! store over this file, this file over what is built in.
 
 mod delivery;
+pub mod reference;
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +19,11 @@ use crate::failure::{Failure, input_error};
 /// What the User-Agent points to where the operator gives no contact of their own.
 const CONTACT: &str = "https://tidings.example/about-this-reader";
 
+/// Where the data lies and where the page is, unless the operator says otherwise.
+const DATA: &str = "tidings-data";
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+
+// Every key is described in `reference`, by test.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -155,8 +161,8 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
     };
     let fetch = fetch_settings(&file, network.allow_private || file.allow_private);
     let mut engine = engine_settings(&file, network, &origin)?;
-    let data = place.data.clone().or(file.data).unwrap_or_else(|| "tidings-data".into());
-    let listen = file.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080)));
+    let data = place.data.clone().or(file.data).unwrap_or_else(|| DATA.into());
+    let listen = file.listen.unwrap_or(LISTEN);
     engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &origin)?;
     Ok(Config {
         data,

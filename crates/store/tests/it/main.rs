@@ -1,6 +1,7 @@
 //! What the store promises, asked through its public functions only.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod backup;
 mod concurrent;
 mod deliveries;
 mod entries;

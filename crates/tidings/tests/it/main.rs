@@ -10,6 +10,7 @@ mod receiver;
 mod score;
 mod wire;
 
+mod backup;
 mod budget;
 mod calls;
 mod deliveries;
@@ -17,6 +18,8 @@ mod disk;
 mod faulty;
 mod guard;
 mod lab;
+mod log;
+mod manual;
 mod moves;
 mod outage;
 mod page;
