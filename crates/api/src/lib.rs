@@ -1,14 +1,16 @@
 //! HTTP: the page, our JSON API, published feeds, what machines ask of a running program, and the
 //! demonstration's feeds.
 //!
-//! Does no slow work: every answer is some short questions to the store and a template. It makes
-//! no request of its own, writes at most a row, and lets no page load anything from elsewhere.
+//! Does no slow work: every answer is some short questions to the store and a template. The only
+//! requests it makes are for pictures of a page that somebody reads (`image`). It writes at most a
+//! row, and lets no page load anything from elsewhere.
 //!
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: the list of feeds and one feed; `timeline` draws its polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
+//! - `image`: pictures of entries, fetched on the reader's behalf.
 //! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
@@ -17,6 +19,7 @@ pub mod demo;
 mod entries;
 mod etag;
 mod guard;
+mod image;
 mod json;
 mod page;
 mod probe;
@@ -38,6 +41,7 @@ use store::Store;
 use tokio::sync::Semaphore;
 use url::Url;
 
+pub use image::{Images, ImagesError};
 pub use published::{Topic, at as published_at};
 pub use server::serve;
 
@@ -55,6 +59,8 @@ pub struct Context {
     pub open: bool,
     /// Places for open streams.
     pub streams: Arc<Semaphore>,
+    /// Through which pages show pictures; without it they show none.
+    pub images: Option<Arc<Images>>,
 }
 
 impl Context {
@@ -66,7 +72,7 @@ impl Context {
         version: &'static str,
     ) -> Context {
         let streams = entries::room();
-        Context { store, now, live, version, public_url: None, open: true, streams }
+        Context { store, now, live, version, public_url: None, open: true, streams, images: None }
     }
 }
 
@@ -98,6 +104,7 @@ pub fn router(context: Context) -> Router {
         .route("/", get(page::index))
         .route("/feed/{id}", get(page::feed))
         .route("/style.css", get(style::stylesheet))
+        .route("/image", get(image::image))
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
         .route("/metrics", get(probe::metrics))

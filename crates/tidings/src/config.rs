@@ -2,6 +2,7 @@
 //! store over this file, this file over what is built in.
 
 mod delivery;
+mod images;
 pub mod reference;
 
 use std::collections::{BTreeMap, HashMap};
@@ -50,6 +51,8 @@ struct File {
     #[serde(default)]
     keys: BTreeMap<String, String>,
     mail: Option<delivery::MailTable>,
+    /// `proxy` (the default) or `off`.
+    images: Option<String>,
 }
 
 /// A duration as text, e.g. `"2s"`.
@@ -120,6 +123,8 @@ pub struct Config {
     pub has_contact: bool,
     /// Under which address others reach this program.
     pub public_url: Option<url::Url>,
+    /// Pictures of entries are shown, through our own proxy.
+    pub shows_images: bool,
 }
 
 /// Reads the configuration for a command that makes requests.
@@ -169,6 +174,7 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
         listen,
         engine,
         fetch,
+        shows_images: images::shown(file.images.as_deref(), &origin)?,
         public_url: file.public_url.map(|text| public_url(&text, &origin)).transpose()?,
         origin,
         has_contact: file.contact.is_some(),

@@ -4,6 +4,7 @@
 
 mod demo;
 mod entries;
+mod images;
 mod page;
 mod published;
 mod sanitise;

@@ -106,7 +106,7 @@ impl Shelf {
     }
 }
 
-fn live() -> Live {
+pub fn live() -> Live {
     Live {
         ready: true,
         demo: false,

@@ -84,6 +84,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
     // Only loopback is served, and there are no accounts yet.
     let context = api::Context {
         public_url: config.public_url.clone(),
+        images: images(&config, &store)?,
         ..api::Context::open(store.clone(), now, Arc::new(live), version)
     };
     let shown = context.clone();
@@ -108,6 +109,12 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
     }
     drop(lock);
     Ok(())
+}
+
+/// The proxy of pictures, unless the operator wants none.
+fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, Failure> {
+    let proxy = || api::Images::new(store, config.fetch.clone()).map(Arc::new);
+    Ok(config.shows_images.then(proxy).transpose()?)
 }
 
 /// A published feed as the hub pushes it.

@@ -68,6 +68,14 @@ fn start() -> Table {
              with it.",
             "\"https://news.example.org/\"",
         ),
+        key(
+            "images",
+            "`proxy` or `off`",
+            super::images::DEFAULT,
+            "Pictures of entries: fetched by this program on the reader's behalf, so that a \
+             page asks nobody else; or not shown.",
+            "\"proxy\"",
+        ),
     ];
     keys.extend(requests());
     let about = "Before the first table.";

@@ -17,6 +17,7 @@ mod deliveries;
 mod disk;
 mod faulty;
 mod guard;
+mod images;
 mod lab;
 mod log;
 mod manual;
