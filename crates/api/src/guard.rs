@@ -8,8 +8,8 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// Nothing but our own stylesheet, and forms that lead back to us.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'none'; form-action 'self'; \
+/// Nothing but our own stylesheet, pictures that come through us, and forms that lead back to us.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       base-uri 'none'; frame-ancestors 'none'";
 
 const HEADERS: [(HeaderName, &str); 6] = [

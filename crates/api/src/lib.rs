@@ -1,8 +1,9 @@
 //! HTTP: the page, our JSON API, published feeds, what machines ask of a running program, and the
 //! demonstration's feeds.
 //!
-//! Does no slow work: every answer is some short questions to the store and a template. It makes
-//! no request of its own, writes at most a row, and lets no page load anything from elsewhere.
+//! Does no slow work: every answer is some short questions to the store and a template. The only
+//! requests it makes are for pictures of a page that somebody reads (`image`). It writes at most a
+//! row, and lets no page load anything from elsewhere.
 //!
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
@@ -10,6 +11,7 @@
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - [`auth`]: who asks. `form`: what our own pages send.
+//! - `image`: pictures of entries, fetched on the reader's behalf.
 //! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
@@ -20,6 +22,7 @@ mod entries;
 mod etag;
 mod form;
 mod guard;
+mod image;
 mod json;
 mod page;
 mod probe;
@@ -44,6 +47,7 @@ use store::Store;
 use tokio::sync::Semaphore;
 use url::Url;
 
+pub use image::{Images, ImagesError};
 pub use published::{Topic, at as published_at};
 pub use server::serve;
 
@@ -64,6 +68,8 @@ pub struct Context {
     pub loopback: bool,
     /// Places for open streams.
     pub streams: Arc<Semaphore>,
+    /// Through which pages show pictures; without it they show none.
+    pub images: Option<Arc<Images>>,
 }
 
 /// Carries a command out, and says what came of it.
@@ -92,6 +98,7 @@ impl Context {
             logins,
             loopback: true,
             streams,
+            images: None,
         })
     }
 }
@@ -124,6 +131,7 @@ pub fn router(context: Context) -> Router {
         .route("/", get(page::index))
         .route("/feed/{id}", get(page::feed))
         .route("/style.css", get(style::stylesheet))
+        .route("/image", get(image::image))
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
         .route("/metrics", get(probe::metrics))

@@ -37,6 +37,12 @@ pub async fn metrics(State(context): State<Context>) -> Response {
     let counts = ask(move || store.counts(now)).await;
     let mut text = Exposition::default();
     text.live(&live, context.version);
+    if let Some(images) = &context.images {
+        let samples = images.tally().map(|(name, n)| (format!("{{outcome=\"{name}\"}}"), n));
+        let samples = samples.each_ref().map(|(labels, n)| (labels.as_str(), *n));
+        let help = "Pictures asked for through the proxy.";
+        text.family("tidings_images_total", "counter", help, &samples);
+    }
     match counts {
         Ok(counts) => text.store(&counts),
         // What the engine knows is still worth having; the missing figures speak for themselves.

@@ -5,6 +5,7 @@
 //! caller, and the order of the stream is the order of recording.
 
 mod accounts;
+mod backup;
 mod columns;
 mod connection;
 mod counts;
@@ -42,6 +43,7 @@ mod store;
 mod writer;
 
 pub use accounts::{AccountId, AccountRow, Digest, NewToken, NotMade, TokenRow, TokenScope};
+pub use backup::{Copied, backup, restore};
 pub use counts::Counts;
 pub use cursor::{Cursor, NoCursor};
 pub use deliveries::{DeadLetter, DeliveryId, DeliveryRow, DueDelivery};

@@ -35,6 +35,14 @@ pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), 
     Ok(())
 }
 
+/// For those who copy: any version that this program can go on from.
+pub(crate) fn known_version(conn: &Connection, file: &Arc<str>) -> Result<i64, Fault> {
+    let foreign = || StoreError::Foreign { file: Arc::clone(file) };
+    let found = version(conn, file)?.ok_or_else(foreign)?;
+    refuse_newer(found, STEPS, file)?;
+    Ok(found)
+}
+
 pub(crate) fn current_version() -> i64 {
     count(STEPS)
 }

@@ -15,7 +15,7 @@ use crate::readers::Readers;
 use crate::writer::{Applied, Job};
 use crate::{StoreError, connection, migrations, writer};
 
-const FILE_NAME: &str = "tidings.db";
+pub(crate) const FILE_NAME: &str = "tidings.db";
 
 /// Polls that wait for their commit at once. Each holds its entries in memory until then; beyond
 /// this the caller waits, and with it the fetching.

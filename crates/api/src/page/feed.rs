@@ -145,7 +145,10 @@ fn composed(
             (None, Some(_)) => "No entry was seen so far. Some feeds are empty for a time.",
         },
         older: older.map(|e| format!("/feed/{}?before={}", row.id, e.id)),
-        entries: entries.iter().map(|e| Entry::new(e, &row, now)).collect(),
+        entries: entries
+            .iter()
+            .map(|e| Entry::new(e, &row, context.images.as_deref(), now))
+            .collect(),
         polls_heading: format!("Last {}", plural(shown_polls as u64, "poll", "polls")),
         polls: polls.iter().take(shown_polls).map(|p| poll(p, now)).collect(),
         facts: facts(&row, n_since, now),

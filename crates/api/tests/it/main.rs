@@ -5,6 +5,7 @@
 mod auth;
 mod demo;
 mod entries;
+mod images;
 mod page;
 mod published;
 mod sanitise;

@@ -96,6 +96,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         public_url: config.public_url.clone(),
         act: act(&engine),
         loopback: address.ip().is_loopback(),
+        images: images(&config, &store)?,
         ..api::Context::new(store.clone(), now, Arc::new(live), version)?
     };
     let shown = context.clone();
@@ -136,6 +137,12 @@ fn act(engine: &Arc<Engine>) -> api::Act {
             done.map_err(|e| Refusal { message: e.to_string(), input: e.is_input() })
         })
     })
+}
+
+/// The proxy of pictures, unless the operator wants none.
+fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, Failure> {
+    let proxy = || api::Images::new(store, config.fetch.clone()).map(Arc::new);
+    Ok(config.shows_images.then(proxy).transpose()?)
 }
 
 /// A published feed as the hub pushes it.

@@ -10,13 +10,17 @@ mod receiver;
 mod score;
 mod wire;
 
+mod backup;
 mod budget;
 mod calls;
 mod deliveries;
 mod disk;
 mod faulty;
 mod guard;
+mod images;
 mod lab;
+mod log;
+mod manual;
 mod moves;
 mod outage;
 mod page;

@@ -16,6 +16,10 @@ use crate::wire::{self, addresses};
 /// A command that takes longer than this hangs. Far above what a loaded machine needs.
 const PATIENCE: Duration = Duration::from_secs(240);
 
+/// Commands that know no data folder.
+const FOLDERLESS: [&str; 8] =
+    ["parse", "discover", "lab", "completions", "man", "config", "--help", "--version"];
+
 /// Tests that keep both cores busy or measure pace run one after another.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
@@ -105,7 +109,7 @@ impl Instance {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = program();
         command.current_dir(self.home.path()).args(args);
-        if !matches!(args[0], "parse" | "discover" | "lab" | "--help" | "--version") {
+        if !FOLDERLESS.contains(&args[0]) {
             command.arg("--data").arg(&self.data);
         }
         if let Some(config) = &self.config {
@@ -151,6 +155,11 @@ impl Instance {
     }
 
     pub fn daemon(&self, args: &[&str]) -> Daemon {
+        self.daemon_logging("info", args)
+    }
+
+    /// A daemon whose log is filtered so.
+    pub fn daemon_logging(&self, filter: &str, args: &[&str]) -> Daemon {
         let listen = SocketAddr::from((addresses(1)[0], 18080));
         let listen_text = listen.to_string();
         let mut all = vec!["run", "--listen", listen_text.as_str()];
@@ -159,6 +168,7 @@ impl Instance {
         let mut command = self.command(&all);
         let file = File::create(&log).unwrap();
         command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
+        command.env("TIDINGS_LOG", filter);
         Daemon { child: command.spawn().unwrap(), listen, log }
     }
 }
