@@ -3,14 +3,17 @@
 mod chance;
 mod crossings;
 mod cycles;
+mod draws;
 mod explained;
 mod golden_advarss;
 mod golden_models;
 mod golden_online;
+mod golden_populations;
 mod golden_sia;
 mod golden_steps;
 mod hints;
 mod offered;
+mod population;
 mod properties;
 mod properties_budget;
 mod properties_learned;
