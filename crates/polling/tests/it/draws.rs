@@ -9,6 +9,8 @@
 pub struct Draws {
     state: u128,
     increment: u128,
+    /// The upper half of a draw of which the lower was used.
+    spare: Option<u32>,
 }
 
 const MULTIPLIER: u128 = 0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645;
@@ -17,7 +19,7 @@ impl Draws {
     pub fn new(seed: u32) -> Draws {
         let [a, b, c, d] = spread(seed);
         let wide = |high: u64, low: u64| (u128::from(high) << 64) | u128::from(low);
-        let mut draws = Draws { state: 0, increment: (wide(c, d) << 1) | 1 };
+        let mut draws = Draws { state: 0, increment: (wide(c, d) << 1) | 1, spare: None };
         draws.step();
         draws.state = draws.state.wrapping_add(wide(a, b));
         draws.step();
@@ -41,6 +43,26 @@ impl Draws {
 
     pub fn units(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.unit()).collect()
+    }
+
+    fn half_bits(&mut self) -> u32 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        let bits = self.bits();
+        self.spare = Some((bits >> 32) as u32);
+        bits as u32
+    }
+
+    /// In 0..n, without bias (Lemire 2019).
+    pub fn below(&mut self, n: u32) -> u32 {
+        let unfair = n.wrapping_neg() % n;
+        loop {
+            let wide = u64::from(self.half_bits()) * u64::from(n);
+            if wide as u32 >= unfair {
+                return (wide >> 32) as u32;
+            }
+        }
     }
 
     /// A Poisson number: small means by multiplying uniform ones, others by transformed rejection

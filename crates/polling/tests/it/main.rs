@@ -1,10 +1,12 @@
 //! Golden vectors, properties and theorems of the crate `polling`.
 
+mod alternatives;
 mod chance;
 mod crossings;
 mod cycles;
 mod draws;
 mod explained;
+mod golden_adaptation;
 mod golden_advarss;
 mod golden_models;
 mod golden_online;
