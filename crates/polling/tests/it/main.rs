@@ -23,6 +23,7 @@ mod reference;
 mod reference_steps;
 mod running;
 mod specs;
+mod spending;
 mod table_two;
 mod tide;
 mod tide_steady;
