@@ -163,7 +163,8 @@ impl Planner {
     }
 
     fn by_timetable(&mut self, now: Time, n: usize, limits: Limits) -> Vec<usize> {
-        let table = self.timetable.get_or_insert_with(|| Timetable::new(limits));
+        let cycle = self.cycle;
+        let table = self.timetable.get_or_insert_with(|| Timetable::new(limits, cycle));
         if !table.is_fresh(now, limits) {
             table.allocate(self.strategy, &self.feeds, &self.offered_from, now, limits);
         }

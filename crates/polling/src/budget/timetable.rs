@@ -2,7 +2,8 @@
 //!
 //! The allocation is made once a day, when the budget changes, and an hour after feeds came, went
 //! or changed their weight; feeds wait in a heap until they are due, and the longest overdue goes
-//! first. Between two allocations each feed follows its own [`Rhythm`].
+//! first. Between two allocations each feed follows its own [`Rhythm`]. No feed is looked at more
+//! than once a cycle.
 //!
 //! ```
 //! use feed::Time;
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::looks::{Limits, per_day, points};
+use super::looks::{Limits, per_day_at_most, points};
 use super::rhythm::Rhythm;
 use super::{Strategy, Tracked};
 
@@ -48,6 +49,8 @@ const SEARCHES: (f64, f64) = (1000.0, 10.0);
 pub(crate) struct Timetable {
     made_at: Time,
     limits: Limits,
+    /// The time between two plans.
+    cycle: Duration,
     /// Something happened that the next allocation should know.
     changed: bool,
     rhythms: Vec<Rhythm>,
@@ -62,10 +65,11 @@ pub(crate) struct Timetable {
 }
 
 impl Timetable {
-    pub(crate) fn new(limits: Limits) -> Timetable {
+    pub(crate) fn new(limits: Limits, cycle: Duration) -> Timetable {
         Timetable {
             made_at: NEVER,
             limits,
+            cycle,
             changed: true,
             rhythms: Vec::new(),
             due: BinaryHeap::new(),
@@ -93,7 +97,8 @@ impl Timetable {
         limits: Limits,
     ) {
         (self.made_at, self.limits, self.changed) = (now, limits, false);
-        let looks = per_day(strategy, feeds, limits);
+        let most = ALLOCATED_FOR.as_secs_f64() / self.cycle.as_secs_f64();
+        let looks = per_day_at_most(strategy, feeds, limits, most);
         let points = points(strategy, &looks);
         self.rhythms.resize(feeds.len(), Rhythm::default());
         self.keyed.resize(feeds.len(), 0);
@@ -136,7 +141,7 @@ impl Timetable {
     /// A feed never polled is due at once, unless it never is.
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
         let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.looks() > 0.0)?;
-        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last))
+        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last, self.cycle))
     }
 
     /// When a feed is due, and how often a day it is looked at.
