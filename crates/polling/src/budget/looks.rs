@@ -6,8 +6,8 @@
 //! under both limits; the other allocators know no cost, and all their looks shrink alike until
 //! the bytes suffice.
 //!
-//! Plans look at a feed once a cycle at most. What an allocator gives it beyond ([`per_day_at_most`])
-//! goes to the others: with the capped ones at their cap, equal marginals of the rest are the
+//! Plans look at a feed once a cycle at most. What an allocator gives it beyond goes to the others
+//! ([`per_day_at_most`]): with the capped ones at their cap, equal marginals of the rest are the
 //! optimum under that cap.
 //!
 //! ```

@@ -12,13 +12,13 @@
 //! use polling::model::{Model, homogeneous::Homogeneous};
 //! use std::time::Duration;
 //!
-//! // A poll every half hour for one feed, counted from the last.
-//! let cycle = Duration::from_secs(1800);
-//! let mut planner = Planner::new(Strategy::MinDelayAllocation, cycle);
+//! // Two polls an hour for one feed: every half hour, counted from the last.
+//! let hour = Duration::from_secs(3600);
+//! let mut planner = Planner::new(Strategy::MinDelayAllocation, hour);
 //! let model = Model::Homogeneous(Homogeneous { rate: 0.01 });
 //! planner.track(Tracked { last: Some(Time::from_secs(0)), ..Tracked::new(model) });
-//! assert!(planner.plan(Time::from_secs(1799), 1).is_empty());
-//! assert_eq!(planner.plan(Time::from_secs(1800), 1), [0]);
+//! assert!(planner.plan(Time::from_secs(1799), 2).is_empty());
+//! assert_eq!(planner.plan(Time::from_secs(1800), 2), [0]);
 //! ```
 
 use std::time::Duration;

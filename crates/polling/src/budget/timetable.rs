@@ -49,8 +49,8 @@ const SEARCHES: (f64, f64) = (1000.0, 10.0);
 pub(crate) struct Timetable {
     made_at: Time,
     limits: Limits,
-    /// The time between two plans.
-    cycle: Duration,
+    /// The time between two plans, where it is known.
+    cycle: Option<Duration>,
     /// Something happened that the next allocation should know.
     changed: bool,
     rhythms: Vec<Rhythm>,
@@ -65,11 +65,11 @@ pub(crate) struct Timetable {
 }
 
 impl Timetable {
-    pub(crate) fn new(limits: Limits, cycle: Duration) -> Timetable {
+    pub(crate) fn new(limits: Limits) -> Timetable {
         Timetable {
             made_at: NEVER,
             limits,
-            cycle,
+            cycle: None,
             changed: true,
             rhythms: Vec::new(),
             due: BinaryHeap::new(),
@@ -77,6 +77,10 @@ impl Timetable {
             taken: Vec::new(),
             searches: (SEARCHES.0, Time::from_millis(i64::MAX)),
         }
+    }
+
+    pub(crate) fn set_cycle(&mut self, cycle: Option<Duration>) {
+        self.cycle = cycle;
     }
 
     pub(crate) fn is_fresh(&self, now: Time, limits: Limits) -> bool {
@@ -97,8 +101,9 @@ impl Timetable {
         limits: Limits,
     ) {
         (self.made_at, self.limits, self.changed) = (now, limits, false);
-        let most = ALLOCATED_FOR.as_secs_f64() / self.cycle.as_secs_f64();
-        let looks = per_day_at_most(strategy, feeds, limits, most);
+        let plans = |cycle: Duration| ALLOCATED_FOR.as_secs_f64() / cycle.as_secs_f64();
+        let looks =
+            per_day_at_most(strategy, feeds, limits, self.cycle.map_or(f64::INFINITY, plans));
         let points = points(strategy, &looks);
         self.rhythms.resize(feeds.len(), Rhythm::default());
         self.keyed.resize(feeds.len(), 0);
@@ -141,7 +146,8 @@ impl Timetable {
     /// A feed never polled is due at once, unless it never is.
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
         let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.looks() > 0.0)?;
-        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last, self.cycle))
+        let cycle = self.cycle.unwrap_or_default();
+        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last, cycle))
     }
 
     /// When a feed is due, and how often a day it is looked at.

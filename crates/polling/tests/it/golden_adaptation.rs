@@ -22,9 +22,9 @@ use crate::alternatives::{self, Reading};
 use crate::draws::Draws;
 use crate::vectors::{floats, named};
 
-const CYCLE_SECS: i64 = 600;
+pub const CYCLE_SECS: i64 = 600;
 const CYCLES_A_DAY: usize = 144;
-const CYCLES_A_WEEK: usize = 7 * CYCLES_A_DAY;
+pub const CYCLES_A_WEEK: usize = 7 * CYCLES_A_DAY;
 const WEEKS_EACH: usize = 16;
 const POSTINGS_A_DAY: f64 = 60.0;
 /// Looks about every hour, and about every day, come after at most so many cycles.
@@ -38,23 +38,23 @@ fn shares(weight: impl Fn(usize) -> f64) -> [f64; 24] {
 }
 
 /// Uniform, peaks, waves.
-fn shapes() -> [[f64; 24]; 3] {
+pub fn shapes() -> [[f64; 24]; 3] {
     let wave = |h: usize| 0.08 + (TAU * (h as f64 - 12.0) / 24.0).cos().max(0.0);
     [shares(|_| 1.0), shares(|h| if h % 4 == 2 { 1.0 } else { 0.02 }), shares(wave)]
 }
 
 /// One feed: what each cycle brought, and the cycles at whose ends it was looked at.
-struct Watched {
-    published: Vec<f64>,
-    looks: Vec<usize>,
+pub struct Watched {
+    pub published: Vec<f64>,
+    pub looks: Vec<usize>,
 }
 
 impl Watched {
-    fn draw(seed: u32, pause_max: u32) -> Watched {
+    pub fn draw(seed: u32, shapes: &[[f64; 24]], weeks: usize, pause_max: u32) -> Watched {
         let mut draws = Draws::new(seed);
         let mut published = Vec::new();
-        for shape in shapes() {
-            for _ in 0..7 * WEEKS_EACH {
+        for shape in shapes {
+            for _ in 0..7 * weeks {
                 let mean = |cycle: usize| POSTINGS_A_DAY * shape[cycle / 6] / 6.0;
                 let day: Vec<f64> = (0..CYCLES_A_DAY).map(|c| draws.poisson(mean(c))).collect();
                 let total = day.iter().sum::<f64>().max(1.0);
@@ -127,7 +127,7 @@ fn check(name: &str, found: &[f64], expected: &Value) {
 
 #[test]
 fn the_three_readings_of_a_model_at_zero_hold() {
-    let feed = Watched::draw(0, HOURLY);
+    let feed = Watched::draw(0, &shapes(), WEEKS_EACH, HOURLY);
     for vectors in named("horincar2012_experiments") {
         check("floor", &feed.periodic(0.1), &vectors["zero_floor"]);
         let literal = feed.alternative(0.1, Reading::Literal);
@@ -144,9 +144,9 @@ fn the_periodic_model_follows_a_change_of_behaviour_as_published() {
             let Some(setting) = name.strip_prefix("fig9_mean") else { continue };
             let (average, a) = setting.split_once("_alpha").expect("an average and a smoothing");
             let pause_max = if average == "1h" { HOURLY } else { DAILY };
-            let runs: Vec<Vec<f64>> = (0..5)
-                .map(|seed| Watched::draw(seed, pause_max).periodic(a.parse().expect("a number")))
-                .collect();
+            let a: f64 = a.parse().expect("a number");
+            let watched = |seed| Watched::draw(seed, &shapes(), WEEKS_EACH, pause_max);
+            let runs: Vec<Vec<f64>> = (0..5).map(|seed| watched(seed).periodic(a)).collect();
             let mean = |week: usize| runs.iter().map(|run| run[week]).sum::<f64>() / 5.0;
             let means: Vec<f64> = (0..runs[0].len()).map(mean).collect();
             check(name, &means, weeks);

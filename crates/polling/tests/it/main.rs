@@ -11,6 +11,7 @@ mod golden_advarss;
 mod golden_models;
 mod golden_online;
 mod golden_populations;
+mod golden_robustness;
 mod golden_sia;
 mod golden_steps;
 mod hints;
