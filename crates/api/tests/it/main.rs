@@ -5,6 +5,7 @@
 mod demo;
 mod entries;
 mod images;
+mod metrics;
 mod page;
 mod published;
 mod sanitise;
