@@ -12,7 +12,8 @@
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - [`auth`]: who asks. `form`: what our own pages send.
 //! - `image`: pictures of entries, fetched on the reader's behalf.
-//! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
+//! - `probe`: health and readiness. `metrics`: figures for machines; `exposition` is their format.
+//! - `guard`: headers, and who may ask. `traffic` counts what is asked.
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
 mod advice;
@@ -21,16 +22,20 @@ pub mod demo;
 mod entries;
 mod etag;
 mod form;
+mod exposition;
 mod guard;
 mod image;
 mod json;
+mod metrics;
 mod page;
 mod probe;
+mod process;
 mod published;
 pub mod sanitise;
 mod server;
 mod style;
 mod timeline;
+mod traffic;
 mod waiting;
 mod websub;
 mod words;
@@ -50,6 +55,7 @@ use url::Url;
 pub use image::{Images, ImagesError};
 pub use published::{Topic, at as published_at};
 pub use server::serve;
+pub use traffic::Traffic;
 
 /// What the page needs of the program around it.
 #[derive(Clone)]
@@ -70,6 +76,10 @@ pub struct Context {
     pub streams: Arc<Semaphore>,
     /// Through which pages show pictures; without it they show none.
     pub images: Option<Arc<Images>>,
+    /// What the engine's polls came to; must not wait.
+    pub spent: Arc<dyn Fn() -> Spent + Send + Sync>,
+    /// What was asked of this server.
+    pub traffic: Arc<Traffic>,
 }
 
 /// Carries a command out, and says what came of it.
@@ -99,6 +109,8 @@ impl Context {
             loopback: true,
             streams,
             images: None,
+            spent: Arc::new(Spent::default),
+            traffic: Arc::default(),
         })
     }
 }
@@ -125,8 +137,24 @@ pub struct Live {
     pub bytes_total: u64,
 }
 
+/// What polls came to since the start, and what the budget allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    pub seen: u64,
+    pub unchanged: u64,
+    pub failed: u64,
+    pub refused: u64,
+    pub gone: u64,
+    /// Polls after which entries may have slipped by.
+    pub suspected_misses: u64,
+    /// `None`: no budget.
+    pub budget_polls_per_hour: Option<f64>,
+    pub budget_bytes_per_hour: Option<f64>,
+}
+
 /// All routes.
 pub fn router(context: Context) -> Router {
+    let count = axum::middleware::from_fn_with_state(Arc::clone(&context.traffic), traffic::count);
     Router::new()
         .route("/", get(page::index))
         .route("/feed/{id}", get(page::feed))
@@ -134,7 +162,7 @@ pub fn router(context: Context) -> Router {
         .route("/image", get(image::image))
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
-        .route("/metrics", get(probe::metrics))
+        .route("/metrics", get(metrics::metrics))
         .route("/api/openapi.json", get(json::description))
         .route("/api/v1/entries", get(entries::list))
         .route("/api/v1/entries/stream", get(entries::stream))
@@ -147,6 +175,7 @@ pub fn router(context: Context) -> Router {
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))
+        .layer(count)
 }
 
 /// A time as HTTP writes it.

@@ -41,8 +41,8 @@ pub(crate) fn keep(
         domains::keep(conn, pace)?;
     }
     // After the facts: queries ask for the feed's language as this document says it.
-    kept::keep(conn, keeper, record.feed, record.at, &new)?;
-    Ok(Recorded { new_ids: new.into_iter().map(|(id, _)| id).collect() })
+    let n_matches = kept::keep(conn, keeper, record.feed, record.at, &new)?;
+    Ok(Recorded { new_ids: new.into_iter().map(|(id, _)| id).collect(), n_matches })
 }
 
 fn refuse_stale(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {

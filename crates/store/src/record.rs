@@ -5,7 +5,7 @@ use std::time::Duration;
 use feed::{EntryId, EntryKey, FeedId, FeedUrl, Hints, Item, Outcome, Published, Time, Window};
 use rusqlite::Row;
 
-use crate::{Pace, Store, StoreError, keeping};
+use crate::{Pace, Store, StoreError, figures, keeping};
 
 /// The first 16 bytes of a digest of a response's body: equal bytes mean an unchanged feed.
 pub type BodyHash = [u8; 16];
@@ -116,6 +116,8 @@ pub struct PollRecord {
 pub struct Recorded {
     /// The positions of the new entries, in the order of the record.
     pub new_ids: Vec<EntryId>,
+    /// How often queries kept one of them.
+    pub n_matches: u64,
 }
 
 impl PollRecord {
@@ -165,14 +167,18 @@ impl PollRecord {
 impl Store {
     /// Keeps a poll; resolves after the commit, which it shares with others.
     pub async fn record(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        let keeper = self.keeper();
-        self.write_async(move |conn| keeping::keep(conn, &record, &keeper)).await
+        let (keeper, delays) = (self.keeper(), figures::delays(&record));
+        let kept = self.write_async(move |conn| keeping::keep(conn, &record, &keeper)).await?;
+        self.tally().recorded(&delays, &kept);
+        Ok(kept)
     }
 
     /// The same for tools and tests; commits at once.
     pub fn record_blocking(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        let keeper = self.keeper();
-        self.write(move |conn| keeping::keep(conn, &record, &keeper))
+        let (keeper, delays) = (self.keeper(), figures::delays(&record));
+        let kept = self.write(move |conn| keeping::keep(conn, &record, &keeper))?;
+        self.tally().recorded(&delays, &kept);
+        Ok(kept)
     }
 }
 

@@ -6,6 +6,7 @@ mod auth;
 mod demo;
 mod entries;
 mod images;
+mod metrics;
 mod page;
 mod published;
 mod sanitise;

@@ -288,7 +288,7 @@ async fn readiness_says_why_not() {
 }
 
 #[tokio::test]
-async fn metrics_are_in_the_text_format() {
+async fn metrics_tell_of_failing_feeds_and_of_an_outage() {
     let site = site_with(Live { outage: Some("no route".to_owned()), ..live() });
     site.fail(site.add("https://bad.example/feed"), Outcome::Failed, None, "x");
     let text = site.text("/metrics").await;
@@ -300,11 +300,6 @@ async fn metrics_are_in_the_text_format() {
         "tidings_build_info{version=\"9.9.9\"} 1",
     ] {
         assert!(text.lines().any(|l| l == line), "{line}");
-    }
-    let samples = text.lines().filter(|l| !l.starts_with('#'));
-    for sample in samples {
-        let (name, value) = sample.rsplit_once(' ').unwrap();
-        assert!(value.parse::<u64>().is_ok() && name.starts_with("tidings_"), "{sample}");
     }
 }
 

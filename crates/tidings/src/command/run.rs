@@ -97,6 +97,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         act: act(&engine),
         loopback: address.ip().is_loopback(),
         images: images(&config, &store)?,
+        spent: Arc::new(spent(&engine)),
         ..api::Context::new(store.clone(), now, Arc::new(live), version)?
     };
     let shown = context.clone();
@@ -192,9 +193,28 @@ fn live(
                     .to_owned()
             }),
             polls_total: now.polls,
-            polls_failed_total: now.failed,
+            polls_failed_total: now.failed + now.refused + now.gone,
             entries_total: now.new_entries,
             bytes_total: now.bytes,
+        }
+    }
+}
+
+/// What the engine's polls came to. Does not keep the engine alive.
+fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'static {
+    let (figures, engine) = (engine.figures_reader(), Arc::downgrade(engine));
+    move || {
+        let now = figures();
+        let budget = engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.budget);
+        api::Spent {
+            seen: now.seen,
+            unchanged: now.unchanged,
+            failed: now.failed,
+            refused: now.refused,
+            gone: now.gone,
+            suspected_misses: now.suspected_misses,
+            budget_polls_per_hour: budget.map(|b| b.polls_per_day() / 24.0),
+            budget_bytes_per_hour: budget.and_then(|b| b.bytes_per_day()).map(|n| n / 24.0),
         }
     }
 }
