@@ -8,6 +8,7 @@
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: the list of feeds and one feed; `timeline` draws its polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
+//! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
 //! - [`demo`]: synthetic feeds that misbehave a little.
@@ -32,6 +33,7 @@ mod words;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use feed::Time;
 use store::Store;
@@ -92,8 +94,11 @@ pub struct Live {
     pub bytes_total: u64,
 }
 
-/// All routes. But for a consumer's word and the hub only GET (and with it HEAD) is answered.
+/// All routes. But for a consumer's word and WebSub only GET (and with it HEAD) is answered.
 pub fn router(context: Context) -> Router {
+    let callback = get(websub::callback::confirm)
+        .post(websub::callback::receive)
+        .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX));
     Router::new()
         .route("/", get(page::index))
         .route("/feed/{id}", get(page::feed))
@@ -107,6 +112,7 @@ pub fn router(context: Context) -> Router {
         .route("/api/v1/entries/{id}/relevance", post(entries::relevance))
         .route("/feeds/{file}", get(published::feed))
         .route("/websub/hub", post(websub::hub))
+        .route("/websub/callback/{token}", callback)
         .fallback(page::missing)
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))

@@ -24,6 +24,8 @@ mod matching;
 mod migrations;
 mod page;
 mod polls;
+mod push;
+mod push_inbox;
 mod queries;
 mod query_entries;
 mod readers;
@@ -52,6 +54,8 @@ pub use lock::{Held, Lock, lock};
 pub use matching::{Arrival, Keeps, Kept, QueryId, Share, StateChange};
 pub use page::{FeedLine, FeedPage, FeedQuery, Order, StateCounts};
 pub use polls::{PollDay, PollRow};
+pub use push::{PushCandidate, PushDue, PushRow, PushTrust};
+pub use push_inbox::{HubAsks, PushNote, PushParcel, PushTaken};
 pub use queries::{NewQuery, QueriesChanged, QueryChange, QueryRow};
 pub use query_entries::{QueryEntry, QueryPage};
 pub use record::{

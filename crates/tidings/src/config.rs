@@ -44,6 +44,8 @@ struct File {
     #[serde(default)]
     keys: BTreeMap<String, String>,
     mail: Option<delivery::MailTable>,
+    #[serde(default)]
+    push: PushTable,
 }
 
 /// A duration as text, e.g. `"2s"`.
@@ -92,6 +94,17 @@ struct LimitsTable {
     entry_age: Option<Text>,
     entries_per_feed: Option<u64>,
     entries: Option<u64>,
+}
+
+/// How feeds are pushed to us by their hubs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PushTable {
+    /// While pushes come, a feed is polled this often to check on them.
+    safety_net: Option<Text>,
+    lease: Option<Text>,
+    /// Hubs are asked where there is a `public_url`, unless this says no.
+    subscribe: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -158,12 +171,17 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
     let data = place.data.clone().or(file.data).unwrap_or_else(|| "tidings-data".into());
     let listen = file.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080)));
     engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &origin)?;
+    let public_url = file.public_url.map(|text| public_url(&text, &origin)).transpose()?;
+    let push = &mut engine.push;
+    push.public_url = public_url.clone().filter(|_| file.push.subscribe != Some(false));
+    push.safety_net = file.push.safety_net.map_or(push.safety_net, |t| t.0);
+    push.lease = file.push.lease.map_or(push.lease, |t| t.0);
     Ok(Config {
         data,
         listen,
         engine,
         fetch,
-        public_url: file.public_url.map(|text| public_url(&text, &origin)).transpose()?,
+        public_url,
         origin,
         has_contact: file.contact.is_some(),
     })

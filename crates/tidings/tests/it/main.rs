@@ -4,6 +4,7 @@
 
 mod documents;
 mod faults;
+mod hub;
 mod program;
 mod publisher;
 mod receiver;
@@ -21,6 +22,7 @@ mod moves;
 mod outage;
 mod page;
 mod polite;
+mod pushed;
 mod queries;
 mod reading;
 mod replay;
@@ -29,3 +31,4 @@ mod soak;
 mod subscriptions;
 mod together;
 mod websub;
+mod websub_subscriber;

@@ -150,8 +150,19 @@ impl Instance {
         self.run(&args).json()
     }
 
+    /// Subscribes to one feed without a daemon and polls it.
+    #[track_caller]
+    pub fn poll_added(&self, url: &str) {
+        let args = ["feed", "add", url, "--allow-private", "--domain-gap", "0s"];
+        self.run(&args).ok();
+    }
+
     pub fn daemon(&self, args: &[&str]) -> Daemon {
-        let listen = SocketAddr::from((addresses(1)[0], 18080));
+        self.daemon_at(free_address(), args)
+    }
+
+    /// A daemon whose page is at this address.
+    pub fn daemon_at(&self, listen: SocketAddr, args: &[&str]) -> Daemon {
         let listen_text = listen.to_string();
         let mut all = vec!["run", "--listen", listen_text.as_str()];
         all.extend(args);
@@ -161,6 +172,11 @@ impl Instance {
         command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
         Daemon { child: command.spawn().unwrap(), listen, log }
     }
+}
+
+/// An address for a daemon's page that no other test uses.
+pub fn free_address() -> SocketAddr {
+    SocketAddr::from((addresses(1)[0], 18080))
 }
 
 pub fn path_text(path: &Path) -> &str {
