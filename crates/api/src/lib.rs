@@ -9,6 +9,7 @@
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: the list of feeds and one feed; `timeline` draws its polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
+//! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - [`auth`]: who asks. `form`: what our own pages send.
 //! - `image`: pictures of entries, fetched on the reader's behalf.
@@ -21,8 +22,8 @@ pub mod auth;
 pub mod demo;
 mod entries;
 mod etag;
-mod form;
 mod exposition;
+mod form;
 mod guard;
 mod image;
 mod json;
@@ -44,6 +45,7 @@ use std::sync::Arc;
 
 use auth::Logins;
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use dispatch::command::{Command, Done, Refusal};
 use feed::Time;
@@ -155,6 +157,9 @@ pub struct Spent {
 /// All routes.
 pub fn router(context: Context) -> Router {
     let count = axum::middleware::from_fn_with_state(Arc::clone(&context.traffic), traffic::count);
+    let callback = get(websub::callback::confirm)
+        .post(websub::callback::receive)
+        .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX));
     Router::new()
         .route("/", get(page::index))
         .route("/feed/{id}", get(page::feed))
@@ -171,6 +176,7 @@ pub fn router(context: Context) -> Router {
         .route("/websub/hub", post(websub::hub))
         .route("/login", get(auth::show).post(auth::enter))
         .route("/logout", post(auth::leave))
+        .route("/websub/callback/{token}", callback)
         .fallback(page::missing)
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)

@@ -169,7 +169,8 @@ impl Fetcher {
                 if let Some(lease) = &mut lease {
                     lease.server_keeps = read::keep_alive(response.headers());
                 }
-                *facts = read::facts(response.status(), response.version(), response.headers());
+                *facts =
+                    read::facts(url, response.status(), response.version(), response.headers());
                 answer::fetched(response, url, sent, &self.limits, facts).await
             }
             Ok(Err(e)) => causes::outcome(&e, &self.limits),

@@ -53,6 +53,8 @@ struct File {
     mail: Option<delivery::MailTable>,
     /// `proxy` (the default) or `off`.
     images: Option<String>,
+    #[serde(default)]
+    push: PushTable,
 }
 
 /// A duration as text, e.g. `"2s"`.
@@ -101,6 +103,17 @@ struct LimitsTable {
     entry_age: Option<Text>,
     entries_per_feed: Option<u64>,
     entries: Option<u64>,
+}
+
+/// How feeds are pushed to us by their hubs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PushTable {
+    /// While pushes come, a feed is polled this often to check on them.
+    safety_net: Option<Text>,
+    lease: Option<Text>,
+    /// Hubs are asked where there is a `public_url`, unless this says no.
+    subscribe: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -169,13 +182,18 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
     let data = place.data.clone().or(file.data).unwrap_or_else(|| DATA.into());
     let listen = file.listen.unwrap_or(LISTEN);
     engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &origin)?;
+    let public_url = file.public_url.map(|text| public_url(&text, &origin)).transpose()?;
+    let push = &mut engine.push;
+    push.public_url = public_url.clone().filter(|_| file.push.subscribe != Some(false));
+    push.safety_net = file.push.safety_net.map_or(push.safety_net, |t| t.0);
+    push.lease = file.push.lease.map_or(push.lease, |t| t.0);
     Ok(Config {
         data,
         listen,
         engine,
         fetch,
         shows_images: images::shown(file.images.as_deref(), &origin)?,
-        public_url: file.public_url.map(|text| public_url(&text, &origin)).transpose()?,
+        public_url,
         origin,
         has_contact: file.contact.is_some(),
     })

@@ -96,7 +96,7 @@ fn full(shelf: &Shelf) -> Router {
         ..Spent::default()
     };
     let now = Arc::new(|| T0 + std::time::Duration::from_secs(7200));
-    let context = Context::open(shelf.store.clone(), now, Arc::new(live), "1.2.3");
+    let context = Context::new(shelf.store.clone(), now, Arc::new(live), "1.2.3").unwrap();
     router(Context { images: Some(Arc::new(images)), spent: Arc::new(move || spent), ..context })
 }
 

@@ -4,6 +4,7 @@
 
 mod documents;
 mod faults;
+mod hub;
 mod program;
 mod publisher;
 mod receiver;
@@ -26,6 +27,7 @@ mod outage;
 mod page;
 mod people;
 mod polite;
+mod pushed;
 mod queries;
 mod reading;
 mod replay;
@@ -34,3 +36,4 @@ mod soak;
 mod subscriptions;
 mod together;
 mod websub;
+mod websub_subscriber;

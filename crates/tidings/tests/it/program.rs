@@ -154,13 +154,28 @@ impl Instance {
         self.run(&args).json()
     }
 
+    /// Subscribes to one feed without a daemon and polls it.
+    #[track_caller]
+    pub fn poll_added(&self, url: &str) {
+        let args = ["feed", "add", url, "--allow-private", "--domain-gap", "0s"];
+        self.run(&args).ok();
+    }
+
     pub fn daemon(&self, args: &[&str]) -> Daemon {
-        self.daemon_logging("info", args)
+        self.start(free_address(), "info", args)
     }
 
     /// A daemon whose log is filtered so.
     pub fn daemon_logging(&self, filter: &str, args: &[&str]) -> Daemon {
-        let listen = SocketAddr::from((addresses(1)[0], 18080));
+        self.start(free_address(), filter, args)
+    }
+
+    /// A daemon whose page is at this address.
+    pub fn daemon_at(&self, listen: SocketAddr, args: &[&str]) -> Daemon {
+        self.start(listen, "info", args)
+    }
+
+    fn start(&self, listen: SocketAddr, filter: &str, args: &[&str]) -> Daemon {
         let listen_text = listen.to_string();
         let mut all = vec!["run", "--listen", listen_text.as_str()];
         all.extend(args);
@@ -171,6 +186,11 @@ impl Instance {
         command.env("TIDINGS_LOG", filter);
         Daemon { child: command.spawn().unwrap(), listen, log }
     }
+}
+
+/// An address for a daemon's page that no other test uses.
+pub fn free_address() -> SocketAddr {
+    SocketAddr::from((addresses(1)[0], 18080))
 }
 
 pub fn path_text(path: &Path) -> &str {
