@@ -32,4 +32,5 @@ mod secrets;
 mod soak;
 mod subscriptions;
 mod together;
+mod units;
 mod websub;
