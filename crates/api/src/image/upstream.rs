@@ -61,7 +61,7 @@ impl Upstream {
 
     /// The bytes of a picture and what they are.
     pub async fn picture(&self, url: Url) -> Result<(Vec<u8>, &'static str), Refusal> {
-        let found = self.found(url).await;
+        let found = follow(url, |url| self.asked(url)).await;
         let counter = match found {
             Ok(_) => &self.tally.shown,
             Err(Refusal::NotPublic | Refusal::NoPicture | Refusal::TooLarge) => &self.tally.refused,
@@ -71,25 +71,24 @@ impl Upstream {
         found
     }
 
-    async fn found(&self, url: Url) -> Result<(Vec<u8>, &'static str), Refusal> {
-        let waited = tokio::time::timeout(PATIENCE, self.places.acquire()).await;
-        // The semaphore is never closed, so only time can run out.
-        let _place = waited.ok().and_then(Result::ok).ok_or(Refusal::Crowded)?;
-        follow(url, |url| self.asked(url)).await
-    }
-
-    /// One exchange, once its domain has a place.
+    /// One exchange, once there is a place at its domain and then one of ours: a domain that
+    /// never answers keeps two of those busy and no more, however many of its pictures wait.
     async fn asked(&self, url: Url) -> Result<Exchange, Refusal> {
         let domain = Domain::of(&url);
-        let waiting = tokio::time::timeout(PATIENCE, self.place_at(&domain));
-        let _place = waiting.await.ok().flatten().ok_or(Refusal::Crowded)?;
+        let places = async {
+            let at_domain = self.place_at(&domain).await?;
+            Some((at_domain, self.places.acquire().await.ok()?))
+        };
+        // No semaphore is ever closed, so only time can run out.
+        let waited = tokio::time::timeout(PATIENCE, places).await;
+        let _places = waited.ok().flatten().ok_or(Refusal::Crowded)?;
         Ok(self.fetcher.image(&url).await)
     }
 
     async fn place_at(&self, domain: &Domain) -> Option<OwnedSemaphorePermit> {
         let places = {
             let mut domains = self.domains.lock().unwrap_or_else(PoisonError::into_inner);
-            // Domains that nobody asks any more are forgotten; at most `PLACES` are left.
+            // Domains that nobody asks any more are forgotten.
             domains.retain(|_, places| places.strong_count() > 0);
             let known = domains.get(domain).and_then(Weak::upgrade);
             known.unwrap_or_else(|| {
@@ -162,6 +161,25 @@ mod tests {
             let found = follow(url("http://pictures.example/a.png"), ask).await;
             assert_eq!(found, Err(Refusal::NotPublic), "{target}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_domain_that_never_answers_keeps_no_other_waiting() {
+        let upstream =
+            Upstream::new(Fetcher::new(Settings::new("https://e.org/")).expect("a fetcher"));
+        let slow = Domain::of(&url("http://slow.test/"));
+        let held = [upstream.place_at(&slow).await, upstream.place_at(&slow).await];
+        let waiting = (0..50).map(|_| upstream.asked(url("http://slow.test/")));
+        let waiting = futures_util::future::join_all(waiting);
+        let other = upstream.asked(url("http://10.0.0.1/"));
+        let (waited, other) = tokio::join!(waiting, other);
+        assert!(
+            waited.into_iter().all(|w| w.err() == Some(Refusal::Crowded)),
+            "told to come again"
+        );
+        assert!(matches!(other.map(|o| o.fetched), Ok(Fetched::Blocked { .. })));
+        assert_eq!(upstream.places.available_permits(), PLACES);
+        drop(held);
     }
 
     #[tokio::test]

@@ -35,5 +35,6 @@ mod secrets;
 mod soak;
 mod subscriptions;
 mod together;
+mod units;
 mod websub;
 mod websub_subscriber;

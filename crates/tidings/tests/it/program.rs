@@ -124,6 +124,14 @@ impl Instance {
         finish(self.command(args), &args.join(" "))
     }
 
+    /// Runs a call word for word.
+    #[track_caller]
+    pub fn command_as_written(&self, args: &[&str]) -> Ended {
+        let mut command = program();
+        command.current_dir(self.home.path()).args(args);
+        finish(command, &args.join(" "))
+    }
+
     #[track_caller]
     pub fn import(&self, opml: &str) -> Ended {
         let file = self.write("list.opml", opml);
