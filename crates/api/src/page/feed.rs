@@ -4,7 +4,9 @@ use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use feed::{EntryId, FeedId, Outcome, Time};
-use store::{EntryFilter, EntryRow, FeedRow, PollDay, PollRow, State as FeedState, StoreError};
+use store::{
+    EntryFilter, EntryRow, FeedRow, PollDay, PollRow, PushRow, State as FeedState, StoreError,
+};
 
 use super::feeds::{no_next, rate_span, sentence, state_words};
 use super::frame::{Frame, Section, Visitor};
@@ -81,6 +83,7 @@ struct Found {
     polls: Vec<PollRow>,
     learned: Vec<u8>,
     days: Vec<PollDay>,
+    push: Option<PushRow>,
 }
 
 pub async fn feed(
@@ -126,6 +129,7 @@ fn find(
         polls: store.polls(feed, 500)?,
         learned: store.poll_input(feed)?.learned,
         days: store.poll_days(feed)?,
+        push: store.push(feed)?,
     })
 }
 
@@ -137,7 +141,7 @@ fn composed(
     polls_shown: u32,
     now: Time,
 ) -> FeedPage {
-    let Found { row, n_since, mut entries, times, polls, learned, days } = found;
+    let Found { row, n_since, mut entries, times, polls, learned, days, push } = found;
     let (state, state_class) = state_words(row.state(), row.last_poll_at.is_none());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.next_at.filter(|_| !resting);
@@ -171,7 +175,7 @@ fn composed(
         sums: sums(&days, &times),
         fields: Fields::new(&row),
         policies: polling::Policy::examples().collect(),
-        facts: facts(&row, n_since, now),
+        facts: facts(&row, push.as_ref(), n_since, now),
     }
 }
 

@@ -6,6 +6,8 @@ mod acts;
 mod auth;
 mod demo;
 mod entries;
+mod images;
+mod metrics;
 mod page;
 mod published;
 mod reading;

@@ -292,7 +292,7 @@ async fn readiness_says_why_not() {
 }
 
 #[tokio::test]
-async fn metrics_are_in_the_text_format() {
+async fn metrics_tell_of_failing_feeds_and_of_an_outage() {
     let site = site_with(Live { outage: Some("no route".to_owned()), ..live() });
     site.fail(site.add("https://bad.example/feed"), Outcome::Failed, None, "x");
     let text = site.text("/metrics").await;
@@ -304,11 +304,6 @@ async fn metrics_are_in_the_text_format() {
         "tidings_build_info{version=\"9.9.9\"} 1",
     ] {
         assert!(text.lines().any(|l| l == line), "{line}");
-    }
-    let samples = text.lines().filter(|l| !l.starts_with('#'));
-    for sample in samples {
-        let (name, value) = sample.rsplit_once(' ').unwrap();
-        assert!(value.parse::<u64>().is_ok() && name.starts_with("tidings_"), "{sample}");
     }
 }
 
@@ -342,7 +337,7 @@ async fn on_loopback_other_names_are_refused_and_the_end_is_heard() {
 fn raw_get(address: std::net::SocketAddr, host: &str) -> String {
     use std::io::{Read, Write};
     let mut socket = std::net::TcpStream::connect(address).unwrap();
-    let request = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    let request = format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     socket.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     socket.read_to_string(&mut answer).unwrap();
