@@ -76,7 +76,7 @@ async fn a_querys_page_says_what_it_keeps() {
     shelf.query("red", "PUBLISH");
     shelf.see("https://a.org/f", &["red one", "blue two"], 10);
     let answer = get(&shelf.router, "/query/red", &[]).await;
-    assert!(answer.text.contains("1 entries kept so far"), "{}", answer.text);
+    assert!(answer.text.contains("1 entry kept so far"), "{}", answer.text);
     assert!(answer.text.contains("href=\"/feeds/red.atom\""));
     let list = get(&shelf.router, "/queries", &[]).await.text;
     assert!(list.contains("/query/red") && list.contains("public feed"), "{list}");

@@ -13,7 +13,7 @@ use crate::Context;
 use crate::page::feeds::sentence;
 use crate::page::frame::{Frame, Section, Visitor};
 use crate::page::{ask, failed, no_such, shown};
-use crate::words::{Moment, count};
+use crate::words::{Moment, plural};
 
 /// Dead letters that are named; the rest is counted with the others.
 const LETTERS_MAX: usize = 20;
@@ -86,7 +86,7 @@ fn find(
         receivers.push(receiver(store, &delivery, now)?);
     }
     let about = About {
-        kept: count(row.last_position.unsigned_abs()),
+        kept: plural(row.last_position.unsigned_abs(), "entry", "entries"),
         link: link(&row, with_secrets),
         changed: Moment::new(row.changed_at, now),
         has_dead: receivers.iter().any(|receiver| !receiver.letters.is_empty()),
