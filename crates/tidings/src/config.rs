@@ -183,6 +183,7 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
     let listen = file.listen.unwrap_or(LISTEN);
     engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &origin)?;
     let public_url = file.public_url.map(|text| public_url(&text, &origin)).transpose()?;
+    engine.delivery.own_url.clone_from(&public_url);
     let push = &mut engine.push;
     push.public_url = public_url.clone().filter(|_| file.push.subscribe != Some(false));
     push.safety_net = file.push.safety_net.map_or(push.safety_net, |t| t.0);
