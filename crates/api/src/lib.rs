@@ -7,7 +7,7 @@
 //!
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
-//! - `page`: the list of feeds and one feed; `timeline` draws its polls.
+//! - `page`: what people see and do; `assets` its sheet and script, `timeline` a feed's polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
 //! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
@@ -18,6 +18,7 @@
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
 mod advice;
+mod assets;
 pub mod auth;
 pub mod demo;
 mod entries;
@@ -34,7 +35,6 @@ mod process;
 mod published;
 pub mod sanitise;
 mod server;
-mod style;
 mod timeline;
 mod traffic;
 mod waiting;
@@ -161,9 +161,7 @@ pub fn router(context: Context) -> Router {
         .post(websub::callback::receive)
         .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX));
     Router::new()
-        .route("/", get(page::index))
-        .route("/feed/{id}", get(page::feed))
-        .route("/style.css", get(style::stylesheet))
+        .merge(page::routes())
         .route("/image", get(image::image))
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
@@ -177,7 +175,6 @@ pub fn router(context: Context) -> Router {
         .route("/login", get(auth::show).post(auth::enter))
         .route("/logout", post(auth::leave))
         .route("/websub/callback/{token}", callback)
-        .fallback(page::missing)
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod acts;
 mod auth;
 mod demo;
 mod entries;
@@ -9,6 +10,7 @@ mod images;
 mod metrics;
 mod page;
 mod published;
+mod reading;
 mod sanitise;
 mod shelf;
 
