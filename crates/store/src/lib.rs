@@ -30,6 +30,7 @@ mod queries;
 mod query_entries;
 mod readers;
 mod record;
+mod relevant;
 mod replan;
 mod replay;
 mod requests;
@@ -61,6 +62,7 @@ pub use query_entries::{QueryEntry, QueryPage};
 pub use record::{
     BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollRecord, Recorded, Validators,
 };
+pub use relevant::WindowRelevance;
 pub use replan::{FeedOutlook, Outlook, Replan};
 pub use requests::{Answer, Request, RequestId};
 pub use retention::{FeedRetention, KEYS_AGE_MIN, Retained, Retention};
