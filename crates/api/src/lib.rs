@@ -8,6 +8,7 @@
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: the list of feeds and one feed; `timeline` draws its polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
+//! - [`search`]: what people type, as entries.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - [`auth`]: who asks. `form`: what our own pages send.
 //! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
@@ -25,6 +26,7 @@ mod page;
 mod probe;
 mod published;
 pub mod sanitise;
+pub mod search;
 mod server;
 mod style;
 mod timeline;

@@ -8,6 +8,7 @@ mod entries;
 mod page;
 mod published;
 mod sanitise;
+mod search;
 mod shelf;
 
 use axum::Router;
