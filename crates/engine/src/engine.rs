@@ -19,6 +19,7 @@ use crate::run_loop::Loop;
 use crate::spending::Spending;
 use crate::{
     BudgetRule, Clock, Render, Settings, budget, chance, conclude, deliver, hub, indexing,
+    subscriber,
 };
 
 /// Which feeds are polled by themselves.
@@ -106,6 +107,8 @@ impl Engine {
         if watch == Watch::All {
             deliverer.spawn(deliver::run(Arc::clone(&context), stop_receiver.clone()));
             deliverer.spawn(indexing::run(Arc::clone(&context), stop_receiver.clone()));
+            deliverer.spawn(subscriber::receive(Arc::clone(&context), stop_receiver.clone()));
+            deliverer.spawn(subscriber::subscribe(Arc::clone(&context), stop_receiver.clone()));
         }
         tasks.spawn(run_loop.run(stop_receiver));
         Ok(Engine {

@@ -3,6 +3,8 @@
 
 mod read;
 
+pub use read::observe;
+
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use feed::{EntryId, FeedId, Outcome, Time};
-use store::{EntryFilter, EntryRow, FeedRow, PollRow, State as FeedState, StoreError};
+use store::{EntryFilter, EntryRow, FeedRow, PollRow, PushRow, State as FeedState, StoreError};
 
 use super::index::{no_next, rate_span, sentence, state_words};
 use super::{Frame, Trouble, ask, failed, no_such, params, shown};
@@ -65,6 +65,7 @@ struct Found {
     times: Vec<(Time, Time)>,
     polls: Vec<PollRow>,
     learned: Vec<u8>,
+    push: Option<PushRow>,
 }
 
 pub async fn feed(
@@ -109,6 +110,7 @@ fn find(
         times: store.recent_times(feed, timeline::ENTRIES_MAX as u32)?,
         polls: store.polls(feed, 500)?,
         learned: store.poll_input(feed)?.learned,
+        push: store.push(feed)?,
     })
 }
 
@@ -120,7 +122,7 @@ fn composed(
     polls_shown: u32,
     now: Time,
 ) -> FeedPage {
-    let Found { row, n_since, mut entries, times, polls, learned } = found;
+    let Found { row, n_since, mut entries, times, polls, learned, push } = found;
     let (state, state_class) = state_words(row.state(), row.last_poll_at.is_none());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.next_at.filter(|_| !resting);
@@ -145,10 +147,13 @@ fn composed(
             (None, Some(_)) => "No entry was seen so far. Some feeds are empty for a time.",
         },
         older: older.map(|e| format!("/feed/{}?before={}", row.id, e.id)),
-        entries: entries.iter().map(|e| Entry::new(e, &row, now)).collect(),
+        entries: entries
+            .iter()
+            .map(|e| Entry::new(e, &row, context.images.as_deref(), now))
+            .collect(),
         polls_heading: format!("Last {}", plural(shown_polls as u64, "poll", "polls")),
         polls: polls.iter().take(shown_polls).map(|p| poll(p, now)).collect(),
-        facts: facts(&row, n_since, now),
+        facts: facts(&row, push.as_ref(), n_since, now),
     }
 }
 

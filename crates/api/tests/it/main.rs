@@ -5,6 +5,8 @@
 mod auth;
 mod demo;
 mod entries;
+mod images;
+mod metrics;
 mod page;
 mod published;
 mod sanitise;

@@ -164,6 +164,8 @@ impl Planner {
 
     fn by_timetable(&mut self, now: Time, n: usize, limits: Limits) -> Vec<usize> {
         let table = self.timetable.get_or_insert_with(|| Timetable::new(limits));
+        // Without a budget `cycle` is what the polls of a plan are for; plans may be closer.
+        table.set_cycle(self.budget.map(|_| self.cycle));
         if !table.is_fresh(now, limits) {
             table.allocate(self.strategy, &self.feeds, &self.offered_from, now, limits);
         }

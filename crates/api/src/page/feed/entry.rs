@@ -5,8 +5,8 @@ use feed::Time;
 use store::{EntryRow, FeedRow};
 use url::Url;
 
-use crate::sanitise;
 use crate::words::{Moment, span};
+use crate::{Images, sanitise};
 
 /// What is seen of a text before it is opened.
 const TEASER_CHARS: usize = 160;
@@ -26,10 +26,10 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub fn new(entry: &EntryRow, feed: &FeedRow, now: Time) -> Entry {
+    pub fn new(entry: &EntryRow, feed: &FeedRow, images: Option<&Images>, now: Time) -> Entry {
         let base = base(entry, feed);
         let body = entry.summary.as_deref().or(entry.content.as_deref()).unwrap_or("");
-        let html = sanitise::html(body, base.as_ref());
+        let html = sanitise::page_html(body, base.as_ref(), images);
         let teaser = teaser(body);
         Entry {
             id: entry.id.0,
