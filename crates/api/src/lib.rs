@@ -9,6 +9,7 @@
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: what people see and do; `assets` its sheet and script, `timeline` a feed's polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
+//! - [`search`]: what people type, as entries.
 //! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - [`auth`]: who asks. `form`: what our own pages send.
@@ -34,6 +35,7 @@ mod probe;
 mod process;
 mod published;
 pub mod sanitise;
+pub mod search;
 mod server;
 mod timeline;
 mod traffic;

@@ -36,6 +36,7 @@ mod query_entries;
 mod readers;
 mod reading;
 mod record;
+mod relevant;
 mod replan;
 mod replay;
 mod requests;
@@ -75,6 +76,7 @@ pub use reading::{ReadEntry, Reading, ReadingPlace, Scope};
 pub use record::{
     BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollRecord, Recorded, Validators,
 };
+pub use relevant::WindowRelevance;
 pub use replan::{FeedOutlook, Outlook, Replan};
 pub use requests::{Answer, Request, RequestId};
 pub use retention::{FeedRetention, KEYS_AGE_MIN, Retained, Retention};

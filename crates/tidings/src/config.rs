@@ -84,6 +84,8 @@ struct Defaults {
     eta: Option<Text>,
     /// `lower` (the default) or `ignore`.
     hints: Option<String>,
+    /// From which entries feeds that queries read are learned: `all` (the default) or `relevant`.
+    learn: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -263,6 +265,11 @@ fn engine_settings(
         None | Some("lower") => true,
         Some("ignore") => false,
         Some(other) => return Err(wrong(format!("hints: `{other}` is neither lower nor ignore"))),
+    };
+    settings.learn_relevant = match defaults.learn.as_deref() {
+        None | Some("all") => false,
+        Some("relevant") => true,
+        Some(other) => return Err(wrong(format!("learn: `{other}` is neither all nor relevant"))),
     };
     settings.budget = file.budget.as_ref().map(|table| budget(table, origin)).transpose()?;
     settings.gaps = Gaps {

@@ -12,6 +12,7 @@ mod page;
 mod published;
 mod reading;
 mod sanitise;
+mod search;
 mod shelf;
 
 use axum::Router;

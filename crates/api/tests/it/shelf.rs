@@ -53,6 +53,7 @@ impl Keeps for ByName {
 pub struct Shelf {
     pub store: Store,
     pub router: Router,
+    pub context: Context,
     _folder: TempDir,
 }
 
@@ -66,8 +67,8 @@ impl Shelf {
         if !open {
             store.add_account("somebody", "no hash", T0).unwrap().unwrap();
         }
-        let router = router(context);
-        Shelf { store, router, _folder: folder }
+        let router = router(context.clone());
+        Shelf { store, router, context, _folder: folder }
     }
 
     /// A query by its name, with these words behind its sources.
