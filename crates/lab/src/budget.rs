@@ -3,10 +3,10 @@
 //! Strategies are driven through [`Planner`], as they are live, and believe what an estimator tells
 //! them. The first poll of every feed counts for nothing, as in [`run()`](crate::run()); from
 //! then on the strategy alone decides. Strategies that choose anew in every cycle get an equal
-//! part of the budget in each (a fraction of a poll is saved for the next); `two-steps` and
-//! `only-tau` may exceed it, as published, adapt, and pay back in the next. Strategies that
-//! allocate looks ahead spend the budget of a whole period when they think best, and not a poll
-//! more.
+//! part of the budget in each (a fraction of a poll is saved for the next), and so does `tide`;
+//! `two-steps` and `only-tau` may exceed it, as published, adapt, and pay back in the next.
+//! Strategies that allocate looks ahead spend the budget of a whole period when they think best, and
+//! not a poll more.
 //!
 //! ```
 //! use feed::Time;
@@ -160,7 +160,7 @@ impl Chooser {
     fn new(strategy: Strategy, setting: &BudgetSetting) -> Chooser {
         let oracle = Oracle::new(strategy);
         let allowance = setting.allowance.over_cycles(setting.cycle);
-        let (period, purse) = if oracle.is_some() {
+        let (period, purse) = if oracle.is_some() || strategy == Strategy::Tide {
             let per_cycle = setting.allowance.per_cycle(setting.cycle);
             (setting.cycle, Purse::Cycles { per_cycle, saved: 0.0 })
         } else {

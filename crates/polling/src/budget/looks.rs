@@ -54,7 +54,8 @@ pub fn per_day(strategy: Strategy, feeds: &[Tracked], limits: Limits) -> Vec<f64
         | Strategy::OnlySat
         | Strategy::OnlyTau
         | Strategy::TopKUtility
-        | Strategy::TwoSteps => evenly(feeds, limits.looks),
+        | Strategy::TwoSteps
+        | Strategy::Tide => evenly(feeds, limits.looks),
     };
     if let Some(bytes) = limits.bytes {
         let spent: f64 = feeds.iter().zip(&looks).map(|(f, m)| f.cost * m).sum();

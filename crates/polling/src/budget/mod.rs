@@ -8,7 +8,7 @@
 //! use polling::budget::{Budget, Strategy};
 //!
 //! let budget: Budget = "1000/1h".parse().unwrap();
-//! assert_eq!((budget.polls, Strategy::ALL.len()), (1000, 12));
+//! assert_eq!((budget.polls, Strategy::ALL.len()), (1000, 13));
 //! ```
 
 pub mod allocation;
@@ -31,6 +31,7 @@ pub mod schedule;
 pub mod search;
 mod stored;
 mod strategy;
+mod tide;
 mod timetable;
 pub mod top_k_utility;
 pub mod tracked;

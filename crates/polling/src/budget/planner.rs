@@ -30,6 +30,7 @@ use feed::{Observation, Time};
 use super::allowance::Allowance;
 use super::crossings::Crossings;
 use super::looks::Limits;
+use super::tide::{Purse, Tide};
 use super::timetable::Timetable;
 use super::top_k_utility::top_k_utility;
 use super::two_steps::{Threshold, only_sat, only_tau};
@@ -56,6 +57,7 @@ pub struct Planner {
     pub(super) turn: Turn,
     pub(super) crossings: Crossings,
     pub(super) timetable: Option<Timetable>,
+    pub(super) tide: Tide,
 }
 
 impl Planner {
@@ -72,6 +74,7 @@ impl Planner {
             turn: Turn::default(),
             crossings: Crossings::default(),
             timetable: None,
+            tide: Tide::default(),
         }
     }
 
@@ -106,11 +109,16 @@ impl Planner {
     /// it, as published, and adapt.
     pub fn plan(&mut self, now: Time, budget: usize) -> Vec<usize> {
         let looks = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
-        self.choose(now, budget, Limits { looks, bytes: None })
+        self.choose(now, budget, f64::INFINITY, Limits { looks, bytes: None })
     }
 
-    pub(super) fn choose(&mut self, now: Time, n: usize, limits: Limits) -> Vec<usize> {
+    pub(super) fn choose(&mut self, now: Time, n: usize, bytes: f64, limits: Limits) -> Vec<usize> {
         let chosen = match self.strategy {
+            Strategy::Tide => {
+                let per_sec = limits.looks / DAY_SECS;
+                let purse = Purse { polls: n, bytes, per_sec, cycle: self.cycle };
+                self.tide.plan(now, purse, &self.feeds)
+            }
             Strategy::TwoSteps => self.crossings.plan(now, n, &mut self.tau, &self.feeds),
             Strategy::Uniform => self.in_turn(now, n),
             Strategy::OnlySat => only_sat(&self.standings(now), n),
@@ -178,7 +186,9 @@ impl Planner {
     /// Puts a feed where its strategy will find it.
     pub(super) fn offer(&mut self, feed: usize) {
         let Some(from) = self.offered_from[feed] else { return };
-        if self.strategy == Strategy::TwoSteps {
+        if self.strategy == Strategy::Tide {
+            self.tide.offer(feed as u32, &self.feeds[feed], from);
+        } else if self.strategy == Strategy::TwoSteps {
             let bar = self.tau.tau();
             self.crossings.insert(feed as u32, &self.feeds[feed], bar, from);
         } else if let Some(table) = &mut self.timetable {

@@ -33,7 +33,9 @@ use super::{Budget, Planner, Strategy, Tracked};
 use crate::bytes::Reader;
 
 /// The layout of the stored bytes.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
+/// The layout before there was a price.
+const WITHOUT_PRICE: u8 = 1;
 /// The share of the newest document in the expected size of the next.
 const SIZE_WEIGHT: f64 = 0.2;
 
@@ -56,6 +58,7 @@ impl Planner {
         if self.strategy != strategy {
             self.strategy = strategy;
             (self.crossings, self.timetable) = (Crossings::default(), None);
+            self.tide.clear();
             (0..self.feeds.len()).for_each(|feed| self.offer(feed));
         }
     }
@@ -72,6 +75,12 @@ impl Planner {
     pub fn set_threshold(&mut self, tau: f64) {
         self.tau = Threshold::new(tau);
         (0..self.feeds.len()).for_each(|feed| self.offer(feed));
+    }
+
+    /// The feed belongs to a domain that may be asked once every `gap`. `tide` plans no more polls
+    /// of it than that allows.
+    pub fn set_pace(&mut self, feed: usize, domain: u32, gap: Duration) {
+        self.tide.pace(feed as u32, domain, gap);
     }
 
     /// Another weight and selectivity: subscribers came, a query went.
@@ -104,6 +113,7 @@ impl Planner {
             self.revalue(feed, 0.0, 0.0);
             self.offered_from[feed] = None;
             self.crossings.remove(feed as u32);
+            self.tide.remove(feed as u32);
         }
     }
 
@@ -112,8 +122,8 @@ impl Planner {
         let Some(budget) = self.budget else { return Vec::new() };
         let granted = self.allowance.grant(now, &budget, self.cycle);
         let limits = Limits { looks: budget.polls_per_day(), bytes: budget.bytes_per_day() };
-        let mut chosen = self.choose(now, granted.polls, limits);
         let mut left = granted.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        let mut chosen = self.choose(now, granted.polls, left, limits);
         let affordable = chosen.iter().take(granted.polls).take_while(|feed| {
             let begun = left > 0.0;
             left -= self.feeds[**feed].cost.max(0.0);
@@ -142,10 +152,13 @@ impl Planner {
         self.allowance.spend(n_polls, bytes as f64);
     }
 
-    /// What a restart must not forget: τ, whose turn it is, what is left of the budget.
+    /// What a restart must not forget: τ, the price, whose turn it is, what is left of the budget.
     pub fn progress(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         bytes.extend(self.tau.tau().to_le_bytes());
+        let (price, share) = self.tide.settled();
+        bytes.extend(price.to_le_bytes());
+        bytes.extend(share.to_le_bytes());
         bytes.extend((self.turn.upcoming() as u64).to_le_bytes());
         self.allowance.write(&mut bytes);
         bytes
@@ -155,14 +168,21 @@ impl Planner {
     /// nothing. Under an allocation each feed's rhythm begins anew, from its last poll.
     pub fn resume(&mut self, progress: &[u8]) {
         let mut reader = Reader(progress);
-        let mut read = || -> Option<(f64, u64, Allowance)> {
-            let known = reader.u8()? == VERSION;
-            let tau = reader.bytes().map(f64::from_le_bytes).filter(|tau| tau.is_finite())?;
+        let mut read = || -> Option<(f64, Option<(f64, f64)>, u64, Allowance)> {
+            let version = reader.u8()?;
+            let known = version == VERSION || version == WITHOUT_PRICE;
+            let mut number =
+                || reader.bytes().map(f64::from_le_bytes).filter(|number| number.is_finite());
+            let tau = number()?;
+            let price = if version == VERSION { Some((number()?, number()?)) } else { None };
             let turn = reader.bytes().map(u64::from_le_bytes)?;
             let allowance = Allowance::read(&mut reader)?;
-            (known && reader.0.is_empty()).then_some((tau, turn, allowance))
+            (known && reader.0.is_empty()).then_some((tau, price, turn, allowance))
         };
-        if let Some((tau, turn, allowance)) = read() {
+        if let Some((tau, price, turn, allowance)) = read() {
+            if let Some((price, share)) = price {
+                self.tide.resume(price, share);
+            }
             self.turn = Turn::at(usize::try_from(turn).unwrap_or(0));
             self.allowance = allowance;
             self.set_threshold(tau);

@@ -1,0 +1,127 @@
+//! In which order feeds come up: those who wait, those who are near, and by which price the first
+//! were ordered. It reckons no moment and knows no price.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use feed::Time;
+
+/// Before everything: a feed never polled is due since then.
+pub(super) const NEVER: Time = Time::from_millis(i64::MIN);
+
+/// When a feed is due, which one, and the number of its key: stale entries carry an older one.
+pub(super) type Due = (Time, u32, u32);
+
+/// The heaps of all feeds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Heaps {
+    keys: Vec<Key>,
+    waiting: BinaryHeap<Reverse<Due>>,
+    near: BinaryHeap<Reverse<Due>>,
+    /// The price by which each waiting feed was ordered, highest first: the bits of a positive
+    /// number, feed, key number.
+    aims: BinaryHeap<(u64, u32, u32)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    number: u32,
+    /// It is not offered before.
+    from: Time,
+}
+
+impl Heaps {
+    /// Takes a feed out, wherever it is.
+    pub(super) fn remove(&mut self, feed: u32) {
+        let index = feed as usize;
+        if self.keys.len() <= index {
+            self.keys.resize(index + 1, Key { number: 0, from: NEVER });
+        }
+        self.keys[index].number = self.keys[index].number.wrapping_add(1);
+        self.keys[index].from = NEVER;
+    }
+
+    /// The feed comes near at `at`, by this price, but not before it may.
+    pub(super) fn wait(&mut self, feed: u32, at: Time, price: f64) {
+        let key = &mut self.keys[feed as usize];
+        key.number = key.number.wrapping_add(1);
+        let number = key.number;
+        self.waiting.push(Reverse((at.max(key.from), feed, number)));
+        self.aims.push((price.to_bits(), feed, number));
+    }
+
+    /// The feed, just removed, does not come near before this, whatever the price.
+    pub(super) fn hold(&mut self, feed: u32, from: Time) {
+        self.keys[feed as usize].from = from;
+    }
+
+    pub(super) fn is_fresh(&self, due: &Due) -> bool {
+        self.keys[due.1 as usize].number == due.2
+    }
+
+    /// At most `n` waiting feeds that were ordered by a price above `price`.
+    pub(super) fn keyed_above(&mut self, price: f64, n: usize) -> Vec<u32> {
+        let mut feeds = Vec::new();
+        while feeds.len() < n
+            && let Some(&(aim, feed, number)) = self.aims.peek()
+            && f64::from_bits(aim) > price
+        {
+            self.aims.pop();
+            if self.keys[feed as usize].number == number {
+                feeds.push(feed);
+            }
+        }
+        feeds
+    }
+
+    /// At most `n` feeds that come near now, with their key numbers.
+    pub(super) fn arrived(&mut self, now: Time, n: usize) -> Vec<(u32, u32)> {
+        let mut feeds = Vec::new();
+        while feeds.len() < n
+            && let Some(&Reverse(due)) = self.waiting.peek()
+            && due.0 <= now
+        {
+            self.waiting.pop();
+            if self.is_fresh(&due) {
+                let key = &mut self.keys[due.1 as usize];
+                // Its price is no longer among the aims.
+                key.number = key.number.wrapping_add(1);
+                feeds.push((due.1, key.number));
+            }
+        }
+        feeds
+    }
+
+    pub(super) fn approach(&mut self, due: Due) {
+        self.near.push(Reverse(due));
+    }
+
+    /// Takes out the near feed that is due first.
+    pub(super) fn nearest(&mut self) -> Option<Due> {
+        while let Some(Reverse(due)) = self.near.pop() {
+            if self.is_fresh(&due) {
+                return Some(due);
+            }
+        }
+        None
+    }
+
+    pub(super) fn near(&self) -> impl Iterator<Item = &Due> {
+        self.near.iter().map(|Reverse(due)| due).filter(|due| self.is_fresh(due))
+    }
+
+    /// Stale entries are dropped before they outnumber the feeds by far.
+    pub(super) fn compact(&mut self) {
+        let room = 4 * self.keys.len() + 1024;
+        let keys = &self.keys;
+        let is_fresh = |feed: u32, number: u32| keys[feed as usize].number == number;
+        for heap in [&mut self.waiting, &mut self.near] {
+            if heap.len() > room {
+                heap.retain(|Reverse((_, feed, number))| is_fresh(*feed, *number));
+            }
+        }
+        if self.aims.len() > room {
+            self.aims.retain(|(_, feed, number)| is_fresh(*feed, *number));
+        }
+    }
+}
