@@ -2,8 +2,12 @@
 //! minute, however many feeds it has.
 //!
 //! Feeds beyond that are set aside, so that they take no poll from others, and a poll of the domain
-//! becomes dearer for its own feeds until as many are wanted as can be made: its own price, by the
-//! same rule as the price of all. It sends nothing; the plan of the engine keeps the gap.
+//! becomes dearer for its own feeds until as many are wanted as can be made. It sends nothing; the
+//! plan of the engine keeps the gap.
+//!
+//! A price higher by a share δ moves the next look of each feed by δ/2 of its interval, and with n
+//! feeds n·δ/2 looks across the present moment; so u looks too many mean δ = 2u/n. A part of that
+//! is followed: feeds differ.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -11,12 +15,15 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::Due;
-use super::NEVER;
-use super::price::correction;
+use super::heaps::{Due, NEVER};
 
 /// No domain's own price is more than so many times the price of all.
 const MARKUP_MAX: f64 = 1e6;
+
+/// The part of a correction that is followed.
+const GAIN: f64 = 0.3;
+/// The most that one cycle may change: where feeds are few, one look too many says little.
+const STEP_MAX: f64 = 0.05;
 
 /// The domains whose pace is known.
 #[derive(Clone, Debug, Default)]
@@ -120,4 +127,9 @@ impl Domain {
         self.credit = (self.credit + elapsed.as_secs_f64() / gap).min(most);
         self.at = now;
     }
+}
+
+/// The factor by which a price changes where so many looks are `missing` among `n` feeds.
+fn correction(missing: f64, n: u32) -> f64 {
+    (2.0 * GAIN * missing / f64::from(n.max(1))).clamp(-STEP_MAX, STEP_MAX).exp()
 }

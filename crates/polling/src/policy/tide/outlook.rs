@@ -113,9 +113,9 @@ impl Outlook {
                     (least, best) = (cost, i + 1 + ahead);
                 }
             }
-            for j in end + 1..=last {
+            for (j, base) in bases.iter().enumerate().take(last + 1).skip(end + 1) {
                 let lost = OVERRUN * (self.expected[j] - seen - self.room);
-                let cost = bases[j] - self.at[j] * seen + lost;
+                let cost = base - self.at[j] * seen + lost;
                 if cost < least {
                     (least, best) = (cost, j);
                 }
