@@ -8,6 +8,7 @@ mod page;
 mod published;
 mod sanitise;
 mod shelf;
+mod validity;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
