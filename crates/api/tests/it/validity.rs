@@ -77,7 +77,7 @@ fn all_absolute<'a>(addresses: impl IntoIterator<Item = &'a str>) {
 }
 
 #[track_caller]
-fn all_different<'a>(ids: &[&'a str]) {
+fn all_different(ids: &[&str]) {
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{ids:?}");
 }
 
