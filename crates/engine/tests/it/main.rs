@@ -3,5 +3,6 @@
 
 mod deliver;
 mod live;
+mod mail;
 mod parity;
 mod publisher;
