@@ -14,6 +14,7 @@ mod reading;
 mod sanitise;
 mod search;
 mod shelf;
+mod validity;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
