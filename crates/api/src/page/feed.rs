@@ -82,8 +82,8 @@ struct Found {
     times: Vec<(Time, Time)>,
     polls: Vec<PollRow>,
     learned: Vec<u8>,
-    push: Option<PushRow>,
     days: Vec<PollDay>,
+    push: Option<PushRow>,
 }
 
 pub async fn feed(
@@ -128,8 +128,8 @@ fn find(
         times: store.recent_times(feed, timeline::ENTRIES_MAX as u32)?,
         polls: store.polls(feed, 500)?,
         learned: store.poll_input(feed)?.learned,
-        push: store.push(feed)?,
         days: store.poll_days(feed)?,
+        push: store.push(feed)?,
     })
 }
 
