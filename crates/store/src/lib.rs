@@ -38,7 +38,9 @@ mod retention;
 mod schedule;
 mod search;
 mod settings;
+mod sift;
 mod store;
+mod tag_numbers;
 mod writer;
 
 pub use accounts::{AccountId, AccountRow, Digest, NewToken, NotMade, TokenRow, TokenScope};
@@ -71,3 +73,4 @@ pub use schedule::{Due, DueIndex, PollInput};
 pub use search::SearchWords;
 pub use settings::{FeedSettings, Settings, TagRow};
 pub use store::{Mode, Store};
+pub use tag_numbers::NumberedTag;
