@@ -9,6 +9,7 @@
 //! - `page`: the list of feeds and one feed; `timeline` draws its polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
+//! - `reader_apis`: Google Reader, miniflux and Fever, for apps that exist already.
 //! - [`auth`]: who asks. `form`: what our own pages send.
 //! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
 //! - [`demo`]: synthetic feeds that misbehave a little.
@@ -24,6 +25,7 @@ mod json;
 mod page;
 mod probe;
 mod published;
+mod reader_apis;
 pub mod sanitise;
 mod server;
 mod style;
@@ -123,6 +125,7 @@ pub fn router(context: Context) -> Router {
         .route("/websub/hub", post(websub::hub))
         .route("/login", get(auth::show).post(auth::enter))
         .route("/logout", post(auth::leave))
+        .merge(reader_apis::routes())
         .fallback(page::missing)
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)
