@@ -157,7 +157,7 @@ fn see(record: &mut PollRecord, window: &Window, shown: &[Item], n: u32) -> Wind
         title: Some(TITLES[n as usize % TITLES.len()].to_owned()),
         site: Some(format!("https://site{:02}.example/", n % 40)),
         language: Some("en".to_owned()),
-        hub: None,
+        ..FeedFacts::default()
     });
     record.bytes = 17_000 + u64::from(n) * 311;
     seen.window

@@ -86,7 +86,7 @@ pub async fn serve(
     router: Router,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    server::run(listener, router, shutdown).await
+    server::serve(listener, router, shutdown).await
 }
 
 async fn answer(State(site): State<Arc<Site>>, uri: Uri, headers: HeaderMap) -> Response {

@@ -1,16 +1,17 @@
 //! What surrounds every answer: headers that keep a page from loading or leaking anything, and
-//! the check of the name under which we are asked. It knows no users.
+//! whether we are asked under a name of this machine. It knows no people.
 
 use std::net::IpAddr;
 
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
-/// Nothing but our own stylesheet, and forms that lead back to us.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'none'; form-action 'self'; \
-                      base-uri 'none'; frame-ancestors 'none'";
+/// Nothing but our own stylesheet, script and pictures, and forms that lead back to us.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
+                      connect-src 'self'; form-action 'self'; base-uri 'none'; \
+                      frame-ancestors 'none'";
 
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -26,25 +27,17 @@ pub async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
-        headers.insert(name, HeaderValue::from_static(value));
+        // A page may be stricter than all.
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-/// Refuses requests whose `Host` is not this machine's own.
-pub async fn local_names_only(request: Request, next: Next) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|h| h.to_str().ok());
-    // A request without a host comes from no browser.
-    match host.or(request.uri().host()) {
-        Some(host) if !is_local(host) => (
-            StatusCode::MISDIRECTED_REQUEST,
-            "This page answers on this machine only: open it as http://localhost or \
-             http://127.0.0.1 with its port.\n",
-        )
-            .into_response(),
-        _ => next.run(request).await,
-    }
+/// Whether a request names this machine itself. One without a host comes from no browser.
+pub fn names_us(request: &Request) -> bool {
+    let host = request.headers().get(header::HOST).map(|host| host.to_str().unwrap_or("?"));
+    host.or(request.uri().host()).is_none_or(is_local)
 }
 
 pub fn is_local(host: &str) -> bool {

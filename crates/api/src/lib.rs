@@ -1,35 +1,46 @@
 //! HTTP: the page, our JSON API, published feeds, what machines ask of a running program, and the
 //! demonstration's feeds.
 //!
-//! Does no slow work: every answer is some short questions to the store and a template. It makes
-//! no request of its own, writes at most a row, and lets no page load anything from elsewhere.
+//! Does no slow work: every answer is some short questions to the store and a template. The only
+//! requests it makes are for pictures of a page that somebody reads (`image`). It writes at most a
+//! row, and lets no page load anything from elsewhere.
 //!
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
-//! - `page`: the list of feeds and one feed; `timeline` draws its polls.
+//! - `page`: what people see and do; `assets` its sheet and script, `timeline` a feed's polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
+//! - [`search`]: what people type, as entries.
+//! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
 //! - `reader_apis`: Google Reader, miniflux and Fever, for apps that exist already.
 //! - [`auth`]: who asks. `form`: what our own pages send.
-//! - `probe`: health, readiness, metrics. `guard`: headers, and who may ask.
+//! - `image`: pictures of entries, fetched on the reader's behalf.
+//! - `probe`: health and readiness. `metrics`: figures for machines; `exposition` is their format.
+//! - `guard`: headers, and who may ask. `traffic` counts what is asked.
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
 mod advice;
+mod assets;
 pub mod auth;
 pub mod demo;
 mod entries;
 mod etag;
+mod exposition;
 mod form;
 mod guard;
+mod image;
 mod json;
+mod metrics;
 mod page;
 mod probe;
+mod process;
 mod published;
 mod reader_apis;
 pub mod sanitise;
+pub mod search;
 mod server;
-mod style;
 mod timeline;
+mod traffic;
 mod waiting;
 mod websub;
 mod words;
@@ -38,6 +49,7 @@ use std::sync::Arc;
 
 use auth::Logins;
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use dispatch::command::{Command, Done, Refusal};
 use feed::Time;
@@ -46,8 +58,10 @@ use store::Store;
 use tokio::sync::Semaphore;
 use url::Url;
 
+pub use image::{Images, ImagesError};
 pub use published::{Topic, at as published_at};
 pub use server::serve;
+pub use traffic::Traffic;
 
 /// What the page needs of the program around it.
 #[derive(Clone)]
@@ -62,8 +76,16 @@ pub struct Context {
     /// Carries out what people ask for beyond a row of their own.
     pub act: Act,
     pub logins: Arc<Logins>,
+    /// Only this machine reaches us. Otherwise nobody is let in without an account.
+    pub loopback: bool,
     /// Places for open streams.
     pub streams: Arc<Semaphore>,
+    /// Through which pages show pictures; without it they show none.
+    pub images: Option<Arc<Images>>,
+    /// What the engine's polls came to; must not wait.
+    pub spent: Arc<dyn Fn() -> Spent + Send + Sync>,
+    /// What was asked of this server.
+    pub traffic: Arc<Traffic>,
 }
 
 /// Carries a command out, and says what came of it.
@@ -82,7 +104,20 @@ impl Context {
             Box::pin(std::future::ready(Err(Refusal { message, input: false })))
         });
         let (streams, logins) = (entries::room(), Arc::new(Logins::new()?));
-        Ok(Context { store, now, live, version, public_url: None, act, logins, streams })
+        Ok(Context {
+            store,
+            now,
+            live,
+            version,
+            public_url: None,
+            act,
+            logins,
+            loopback: true,
+            streams,
+            images: None,
+            spent: Arc::new(Spent::default),
+            traffic: Arc::default(),
+        })
     }
 }
 
@@ -108,15 +143,33 @@ pub struct Live {
     pub bytes_total: u64,
 }
 
+/// What polls came to since the start, and what the budget allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    pub seen: u64,
+    pub unchanged: u64,
+    pub failed: u64,
+    pub refused: u64,
+    pub gone: u64,
+    /// Polls after which entries may have slipped by.
+    pub suspected_misses: u64,
+    /// `None`: no budget.
+    pub budget_polls_per_hour: Option<f64>,
+    pub budget_bytes_per_hour: Option<f64>,
+}
+
 /// All routes.
 pub fn router(context: Context) -> Router {
+    let count = axum::middleware::from_fn_with_state(Arc::clone(&context.traffic), traffic::count);
+    let callback = get(websub::callback::confirm)
+        .post(websub::callback::receive)
+        .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX));
     Router::new()
-        .route("/", get(page::index))
-        .route("/feed/{id}", get(page::feed))
-        .route("/style.css", get(style::stylesheet))
+        .merge(page::routes())
+        .route("/image", get(image::image))
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
-        .route("/metrics", get(probe::metrics))
+        .route("/metrics", get(metrics::metrics))
         .route("/api/openapi.json", get(json::description))
         .route("/api/v1/entries", get(entries::list))
         .route("/api/v1/entries/stream", get(entries::stream))
@@ -126,10 +179,11 @@ pub fn router(context: Context) -> Router {
         .route("/login", get(auth::show).post(auth::enter))
         .route("/logout", post(auth::leave))
         .merge(reader_apis::routes())
-        .fallback(page::missing)
+        .route("/websub/callback/{token}", callback)
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))
+        .layer(count)
 }
 
 /// A time as HTTP writes it.

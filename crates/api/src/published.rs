@@ -176,8 +176,9 @@ impl Asked {
 pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
     let Some(asked) = Asked::topic(context, topic) else { return Ok(None) };
     let Some(row) = context.store.query(&asked.name)? else { return Ok(None) };
-    // Without accounts whoever reaches us may have everything.
-    let open = !context.store.has_accounts()?;
+    // Without accounts whoever sits at this machine may have everything.
+    let here = asked.base.host_str().is_some_and(guard::is_local);
+    let open = here && !context.store.has_accounts()?;
     let found = document(&context.store, &asked, open, (context.now)())?;
     Ok(found.map(|(body, _)| Topic {
         query: row.id,

@@ -1,13 +1,17 @@
 //! What the page shows of an entry's own HTML: text, links, lists, tables and pictures, and
 //! nothing that acts, tracks or dresses up.
 //!
+//! Two ways out: [`page_html`] for our own page, [`html`] for programs that show it themselves.
 //! It allows by list and forbids the rest; it never looks for known attacks. Entries are stored as
-//! the publisher wrote them: this is the only way from there onto a page.
+//! the publisher wrote them: these are the only ways from there onto a page.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use ammonia::{Builder, UrlRelative};
 use url::Url;
+
+use crate::Images;
 
 /// What one entry may cost: a summary of a page is shorter, and at about 14 MB/s a page of 30
 /// entries stays below a quarter of a second.
@@ -52,8 +56,18 @@ const ATTRIBUTES_OF: [(&str, &[&str]); 11] = [
 /// Without a base, a relative link would lead into our own page.
 static WITHOUT_BASE: LazyLock<Builder<'static>> = LazyLock::new(|| builder(UrlRelative::Deny));
 
-/// HTML that is safe to put into the page. Relative links are resolved against `base`, and
-/// dropped where there is none. Plain text comes out as paragraphs.
+/// HTML that is safe to put into our own page, where pictures come through the proxy: no reader's
+/// browser asks anybody else. Without a proxy their description is shown, where they have one.
+pub fn page_html(dirty: &str, base: Option<&Url>, images: Option<&Images>) -> String {
+    let clean = html(dirty, base);
+    with_tags(&clean, |tag| match tag.strip_prefix("<img ") {
+        Some(attributes) => Cow::Owned(proxied(attributes, images)),
+        None => Cow::Borrowed(tag),
+    })
+}
+
+/// HTML that is safe to show; pictures lead to where the publisher keeps them. Relative links are
+/// resolved against `base`, and dropped where there is none. Plain text comes out as paragraphs.
 pub fn html(dirty: &str, base: Option<&Url>) -> String {
     let dirty = bounded(dirty);
     if !dirty.contains('<') {
@@ -63,7 +77,8 @@ pub fn html(dirty: &str, base: Option<&Url>) -> String {
         Some(base) => builder(UrlRelative::RewriteWithBase(base.clone())).clean(dirty).to_string(),
         None => WITHOUT_BASE.clean(dirty).to_string(),
     };
-    without_pixels(&clean)
+    // Pictures of one by one count readers and show nothing.
+    with_tags(&clean, |tag| Cow::Borrowed(if is_pixel(tag) { "" } else { tag }))
 }
 
 /// The text alone, as of a title that may carry markup: no tags, no entities, and a space where
@@ -129,22 +144,44 @@ fn paragraphs(plain: &str) -> String {
     html
 }
 
-/// Drops pictures of one by one: they count readers, they show nothing. Works on what ammonia
-/// wrote, where every attribute stands in double quotes.
-fn without_pixels(clean: &str) -> String {
+/// Writes every tag anew. Works on what ammonia wrote, where every attribute stands in double
+/// quotes and holds none.
+fn with_tags<'a>(clean: &'a str, write: impl Fn(&'a str) -> Cow<'a, str>) -> String {
     let mut kept = String::with_capacity(clean.len());
     let mut rest = clean;
     while let Some(open) = rest.find('<') {
         let end = open + tag_len(&rest[open..]);
-        let tag = &rest[open..end];
         kept.push_str(&rest[..open]);
-        if !(tag.starts_with("<img ") && is_pixel(tag)) {
-            kept.push_str(tag);
-        }
+        kept.push_str(&write(&rest[open..end]));
         rest = &rest[end..];
     }
     kept.push_str(rest);
     kept
+}
+
+/// A picture's tag with its address led through the proxy; it is loaded when it is scrolled to.
+fn proxied(tag: &str, images: Option<&Images>) -> String {
+    let mut written = String::from("<img loading=\"lazy\"");
+    for (name, value) in attributes(tag) {
+        if name != "src" {
+            written.push_str(&format!(" {name}=\"{value}\""));
+        } else if let Some(address) = images.and_then(|i| i.address(&unescaped(value))) {
+            written.push_str(&format!(" src=\"{}\"", address.replace('&', "&amp;")));
+        }
+    }
+    written.push('>');
+    written
+}
+
+/// Names and values, as they are written.
+fn attributes(tag: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = tag;
+    std::iter::from_fn(move || {
+        let (name, after) = rest.split_once("=\"")?;
+        let (value, after) = after.split_once('"')?;
+        rest = after;
+        Some((name.trim_start(), value))
+    })
 }
 
 /// From `<` to the `>` that no quotes enclose.
@@ -160,12 +197,13 @@ fn tag_len(text: &str) -> usize {
     text.len()
 }
 
-fn is_pixel(img: &str) -> bool {
-    let tiny = |name: &str| {
-        let value = img.split_once(name).and_then(|(_, rest)| rest.split('"').next());
+fn is_pixel(tag: &str) -> bool {
+    let Some(img) = tag.strip_prefix("<img ") else { return false };
+    let tiny = |side: &str| {
+        let value = attributes(img).find(|(name, _)| *name == side).map(|(_, value)| value);
         value.is_some_and(|v| matches!(v.trim().trim_end_matches("px"), "0" | "1"))
     };
-    tiny(" width=\"") && tiny(" height=\"")
+    tiny("width") && tiny("height")
 }
 
 /// Undoes the escapes that a serialiser of HTML text writes.

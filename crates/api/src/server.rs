@@ -8,29 +8,12 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::guard;
-
 /// How long answers under way may take after the end was asked for; pages take milliseconds, and
 /// a reader that stalls must not keep the program from ending.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Serves until `shutdown`. On loopback, requests under any other name than that of this machine
-/// are refused: a page elsewhere must not read this one through a name that it made point here.
+/// Serves until `shutdown`.
 pub async fn serve(
-    listener: TcpListener,
-    router: Router,
-    shutdown: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
-    let router = if listener.local_addr()?.ip().is_loopback() {
-        router.layer(axum::middleware::from_fn(guard::local_names_only))
-    } else {
-        router
-    };
-    run(listener, router, shutdown).await
-}
-
-/// The same under any name.
-pub async fn run(
     listener: TcpListener,
     router: Router,
     shutdown: impl Future<Output = ()> + Send + 'static,

@@ -1,6 +1,8 @@
 //! `/websub/hub`: where subscribers of published feeds ask to be pushed (WebSub, section 5). It
 //! writes the wish down; whether the callback agrees is asked by the engine.
 
+pub mod callback;
+
 use std::time::Duration;
 
 use axum::body::Bytes;

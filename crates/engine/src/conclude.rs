@@ -3,19 +3,23 @@
 
 mod keep;
 mod next;
+mod pushed;
+mod relevant;
 
 use std::time::Duration;
 
-use feed::{DocumentDates, Domain, Observed, Outcome, Time, Window};
+use feed::{DocumentDates, Domain, Observation, Observed, Outcome, Time, Window};
 use parse::Document;
 use polling::pace::DomainPace;
-use store::{BodyHash, Pace, PollInput, PollRecord};
+use store::{BodyHash, Pace, PollInput, PollRecord, PushNote};
 use url::Url;
 
 use crate::Settings;
 use crate::budget::BudgetRule;
 use crate::event::{Finished, PollAnswer};
 pub use next::{budgeted, replanned};
+pub use pushed::{SAFETY_NET, is_push_trusted, push_record};
+pub use relevant::{Judged, relearned};
 
 /// A domain that was asked this shortly before a restart may have a request of ours under way.
 const RECENTLY_ASKED: Duration = Duration::from_secs(60);
@@ -84,7 +88,19 @@ pub fn conclude(
         Reading::Document { observed, .. } => observed.observation(trip.at),
         _ => Window::without_document(&window_times, trip.at, outcome),
     };
-    let decided = next::decide(input, &reading, &observation, trip, settings, budget);
+    let push = input.push.as_ref().filter(|_| outcome.is_success()).map(|push| PushNote {
+        subscription: push.id,
+        trust: pushed::after_poll(push, observation.new.len(), input.pushed.len(), trip.at),
+        parcel: None,
+    });
+    let all_new = with_pushed(observation.new, &input.pushed);
+    let taught = match &all_new {
+        Some(new) if outcome.is_success() => {
+            Observation { outcome: Outcome::Seen, new, ..observation }
+        }
+        _ => observation,
+    };
+    let decided = next::decide(input, &reading, &taught, push, trip, settings, budget);
 
     let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, decided.at);
     record.status = trip.facts.status;
@@ -101,6 +117,7 @@ pub fn conclude(
     record.held = decided.held;
     record.learned = (decided.learned != input.learned).then_some(decided.learned);
     record.domains = paces(trip);
+    record.push = push;
     keep::follow_redirects(&mut record, input, trip, outcome);
     let mut answer = PollAnswer {
         feed: input.id,
@@ -125,6 +142,17 @@ pub fn conclude(
         budgeted: decided.budgeted.filter(|_| next_at.is_some()),
     };
     Concluded { record, finished, answer }
+}
+
+/// What is new to policies: what pushes brought since the last poll, and what this one found.
+/// `None` where nothing was pushed.
+fn with_pushed(new: &[Time], pushed: &[Time]) -> Option<Vec<Time>> {
+    if pushed.is_empty() {
+        return None;
+    }
+    let mut all = [new, pushed].concat();
+    all.sort_unstable();
+    Some(all)
 }
 
 /// Why this poll was made. What comes before its time was asked for by somebody.

@@ -17,7 +17,10 @@ use crate::plan::{Plan, UNTIL_PLANNED};
 use crate::poll::{self, Context, Poll};
 use crate::run_loop::Loop;
 use crate::spending::Spending;
-use crate::{BudgetRule, Clock, Render, Settings, budget, chance, conclude, deliver, hub};
+use crate::{
+    BudgetRule, Clock, Render, Settings, budget, chance, conclude, deliver, hub, indexing,
+    subscriber,
+};
 
 /// Which feeds are polled by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +106,9 @@ impl Engine {
         let mut deliverer = JoinSet::new();
         if watch == Watch::All {
             deliverer.spawn(deliver::run(Arc::clone(&context), stop_receiver.clone()));
+            deliverer.spawn(indexing::run(Arc::clone(&context), stop_receiver.clone()));
+            deliverer.spawn(subscriber::receive(Arc::clone(&context), stop_receiver.clone()));
+            deliverer.spawn(subscriber::subscribe(Arc::clone(&context), stop_receiver.clone()));
         }
         tasks.spawn(run_loop.run(stop_receiver));
         Ok(Engine {

@@ -16,8 +16,12 @@ pub struct Figures {
     pub in_flight: usize,
     pub waiting: usize,
     pub polls: u64,
+    /// Of these, by outcome.
+    pub seen: u64,
     pub unchanged: u64,
     pub failed: u64,
+    pub refused: u64,
+    pub gone: u64,
     pub new_entries: u64,
     pub suspected_misses: u64,
     pub bytes: u64,
@@ -33,8 +37,11 @@ pub struct Figures {
 pub struct Counters {
     standing: Mutex<Standing>,
     polls: AtomicU64,
+    seen: AtomicU64,
     unchanged: AtomicU64,
     failed: AtomicU64,
+    refused: AtomicU64,
+    gone: AtomicU64,
     new_entries: AtomicU64,
     suspected_misses: AtomicU64,
     bytes: AtomicU64,
@@ -80,11 +87,14 @@ impl Counters {
         self.polls.fetch_add(1, Ordering::Relaxed);
         self.new_entries.fetch_add(answer.n_new as u64, Ordering::Relaxed);
         self.suspected_misses.fetch_add(u64::from(answer.suspected_miss), Ordering::Relaxed);
-        match answer.outcome {
-            Outcome::Unchanged => self.unchanged.fetch_add(1, Ordering::Relaxed),
-            Outcome::Failed | Outcome::Refused => self.failed.fetch_add(1, Ordering::Relaxed),
-            Outcome::Seen | Outcome::Gone => 0,
+        let outcome = match answer.outcome {
+            Outcome::Seen => &self.seen,
+            Outcome::Unchanged => &self.unchanged,
+            Outcome::Failed => &self.failed,
+            Outcome::Refused => &self.refused,
+            Outcome::Gone => &self.gone,
         };
+        outcome.fetch_add(1, Ordering::Relaxed);
     }
 
     pub fn read(&self, now: Time) -> Figures {
@@ -100,8 +110,11 @@ impl Counters {
             waiting: standing.waiting,
             wake_at: standing.wake_at,
             polls: self.polls.load(Ordering::Relaxed),
+            seen: self.seen.load(Ordering::Relaxed),
             unchanged: self.unchanged.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
+            refused: self.refused.load(Ordering::Relaxed),
+            gone: self.gone.load(Ordering::Relaxed),
             new_entries: self.new_entries.load(Ordering::Relaxed),
             suspected_misses: self.suspected_misses.load(Ordering::Relaxed),
             network_down: standing.network_down,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use polling::policy::tide;
 use polling::{Bounds, Policy, PolicySpec};
 use store::Retention;
+use url::Url;
 
 use crate::{BudgetRule, DeliverySettings, Gaps};
 
@@ -18,6 +19,11 @@ const ALPHA: Duration = Duration::from_secs(5 * 60);
 const BETA: Duration = Duration::from_secs(86_400);
 const ETA: Duration = Duration::from_secs(3600);
 
+/// A hub that stops without a word costs a day at most, and a poll a day harasses nobody.
+const SAFETY_NET: Duration = Duration::from_secs(86_400);
+/// Ten days, as the specification of WebSub proposes.
+const LEASE: Duration = Duration::from_secs(10 * 86_400);
+
 /// Settings of a running engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -28,13 +34,28 @@ pub struct Settings {
     pub budget: Option<BudgetRule>,
     /// Publisher hints are lower bounds; else they are ignored.
     pub follow_hints: bool,
+    /// Feeds that queries read are polled as often as entries come that queries keep; else as often
+    /// as any come.
+    pub learn_relevant: bool,
     pub gaps: Gaps,
     pub polls_in_flight_max: usize,
     pub parse: parse::Limits,
     pub retention: Retention,
     pub delivery: DeliverySettings,
+    pub push: PushSettings,
     /// The seed of jitter.
     pub seed: u64,
+}
+
+/// How feeds are pushed to us.
+#[derive(Clone, Debug)]
+pub struct PushSettings {
+    /// Under which address hubs reach us; without it none is asked.
+    pub public_url: Option<Url>,
+    /// While pushes are trusted, a feed is polled this often to check on them.
+    pub safety_net: Duration,
+    /// How long a subscription is asked to last; the hub decides.
+    pub lease: Duration,
 }
 
 impl Settings {
@@ -47,11 +68,13 @@ impl Settings {
             bounds: bounds.by_cause(),
             budget: None,
             follow_hints: true,
+            learn_relevant: false,
             gaps: Gaps { default: GAP, by_domain: HashMap::new() },
             polls_in_flight_max: POLLS_IN_FLIGHT,
             parse: parse::Limits::default(),
             retention: Retention::off(),
             delivery: DeliverySettings::default(),
+            push: PushSettings { public_url: None, safety_net: SAFETY_NET, lease: LEASE },
             seed: 0,
         }
     }

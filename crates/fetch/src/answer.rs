@@ -122,6 +122,11 @@ fn instance(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
+/// Where an answer of this status leads, if it is a redirect that says so.
+pub(crate) fn redirect(url: &Url, status: u16, headers: &HeaderMap) -> Option<Url> {
+    matches!(status, 301 | 302 | 303 | 307 | 308).then(|| target(url, headers).ok())?
+}
+
 /// Where a redirect leads. Credentials go along to the same origin only, and never come from the
 /// server.
 fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {

@@ -6,6 +6,8 @@ use std::time::Duration;
 use feed::Time;
 use url::Url;
 
+use crate::Links;
+
 /// How one exchange ended, and what was noted on the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
@@ -73,6 +75,7 @@ pub struct Facts {
     pub max_age: Option<Duration>,
     pub expires: Option<Time>,
     pub retry_after: Option<RetryAfter>,
+    pub links: Links,
     /// The answer's head as HTTP/1 spells it, plus the body as it came (compressed). TLS, chunk
     /// marks and HPACK are not counted.
     pub wire_bytes: u64,

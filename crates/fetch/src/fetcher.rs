@@ -20,6 +20,8 @@ const ACCEPT_FEED: &str = "application/atom+xml, application/rss+xml, applicatio
     */*;q=0.5";
 const ACCEPT_PAGE: &str = "text/html, application/xhtml+xml, application/atom+xml;q=0.9, \
     application/rss+xml;q=0.9, application/feed+json;q=0.9, */*;q=0.5";
+/// SVG is a document, not a picture, and not asked for.
+const ACCEPT_IMAGE: &str = "image/avif, image/webp, image/png, image/jpeg, image/gif";
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 /// More headers than any honest server sends.
 const HEADERS_MAX: usize = 128;
@@ -98,6 +100,11 @@ impl Fetcher {
         self.exchange(url, ACCEPT_PAGE, &Validators::default()).await
     }
 
+    /// Asks for a picture.
+    pub async fn image(&self, url: &Url) -> Exchange {
+        self.exchange(url, ACCEPT_IMAGE, &Validators::default()).await
+    }
+
     async fn exchange(&self, url: &Url, accept: &'static str, sent: &Validators) -> Exchange {
         // Fails only when the semaphore is closed, which never happens; then go on without.
         let _permit = self.under_way.acquire().await.ok();
@@ -162,7 +169,8 @@ impl Fetcher {
                 if let Some(lease) = &mut lease {
                     lease.server_keeps = read::keep_alive(response.headers());
                 }
-                *facts = read::facts(response.status(), response.version(), response.headers());
+                *facts =
+                    read::facts(url, response.status(), response.version(), response.headers());
                 answer::fetched(response, url, sent, &self.limits, facts).await
             }
             Ok(Err(e)) => causes::outcome(&e, &self.limits),

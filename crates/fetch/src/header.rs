@@ -6,13 +6,14 @@ use std::time::Duration;
 use feed::Time;
 use reqwest::header::{self, HeaderMap, HeaderName};
 use reqwest::{StatusCode, Version};
+use url::Url;
 
-use crate::{Facts, HttpVersion, RetryAfter, Validators};
+use crate::{Facts, HttpVersion, RetryAfter, Validators, link};
 
 /// Longer validators are not kept: servers that send kilobytes refuse to take them back.
 const VALIDATOR_BYTES_MAX: usize = 2048;
 
-pub(crate) fn facts(status: StatusCode, version: Version, headers: &HeaderMap) -> Facts {
+pub(crate) fn facts(url: &Url, status: StatusCode, version: Version, headers: &HeaderMap) -> Facts {
     Facts {
         status: Some(status.as_u16()),
         http_version: match version {
@@ -26,6 +27,7 @@ pub(crate) fn facts(status: StatusCode, version: Version, headers: &HeaderMap) -
         max_age: max_age(headers),
         expires: text(headers, &header::EXPIRES).and_then(date),
         retry_after: text(headers, &header::RETRY_AFTER).and_then(retry_after),
+        links: link::links(url, headers),
         wire_bytes: head_bytes(status, headers),
         elapsed: Duration::ZERO,
     }

@@ -6,9 +6,10 @@
 //!
 //! Layout, in reading order: `settings` (every limit with its reason), `exchange` (what is handed
 //! back), `fetcher` (the exchange itself), `post` (handing something over), `answer` (status line
-//! to outcome), `decode` (content encodings under a limit), `header` (dates and freshness),
-//! `causes` (errors in plain words), `guard` and `names` (which addresses may be reached), `lease`
-//! (how many connections may idle), `tls` and `descriptors` (what the machine offers).
+//! to outcome), `decode` (content encodings under a limit), `header` (dates and freshness), `link`
+//! (who pushes the document), `causes` (errors in plain words), `guard` and `names` (which
+//! addresses may be reached), `lease` (how many connections may idle), `tls` and `descriptors`
+//! (what the machine offers).
 
 mod answer;
 mod causes;
@@ -19,6 +20,7 @@ mod fetcher;
 mod guard;
 mod header;
 mod lease;
+mod link;
 mod names;
 mod post;
 mod settings;
@@ -29,5 +31,6 @@ pub use exchange::{
 };
 pub use fetcher::Fetcher;
 pub use guard::is_public;
+pub use link::Links;
 pub use post::{Parcel, Posted};
 pub use settings::{Settings, SetupError};

@@ -29,6 +29,8 @@ pub enum Posted {
     Refused {
         status: u16,
         retry_after: Option<RetryAfter>,
+        /// Where a redirect leads; following it is the caller's decision.
+        to: Option<Url>,
     },
     /// We may not: the address is not public.
     Blocked {
@@ -56,13 +58,14 @@ impl Fetcher {
                     lease.server_keeps = read::keep_alive(response.headers());
                 }
                 let status = response.status();
-                let facts = read::facts(status, response.version(), response.headers());
+                let facts = read::facts(url, status, response.version(), response.headers());
+                let to = answer::redirect(url, status.as_u16(), response.headers());
                 answer::read_leftover(&mut response).await;
                 if status.is_success() {
                     Posted::Taken { status: status.as_u16() }
                 } else {
                     let retry_after = facts.retry_after;
-                    Posted::Refused { status: status.as_u16(), retry_after }
+                    Posted::Refused { status: status.as_u16(), retry_after, to }
                 }
             }
             Ok(Err(error)) => posted(causes::outcome(&error, &self.limits)),

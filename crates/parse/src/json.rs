@@ -41,6 +41,7 @@ pub(crate) fn document(
         link: reader.link(root, "home_page_url", &mut warnings),
         self_link: reader.link(root, "feed_url", &mut warnings),
         hubs: reader.hubs(root),
+        cloud: None,
         language: reader.text(root, "language", &mut warnings),
         updated: None,
         hints: Hints::default(),

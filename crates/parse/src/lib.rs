@@ -36,6 +36,8 @@ pub struct Document {
     pub link: Option<String>,
     pub self_link: Option<String>,
     pub hubs: Vec<String>,
+    /// Where the publisher offers rssCloud notices, as an address. They are not spoken.
+    pub cloud: Option<String>,
     pub language: Option<String>,
     pub updated: Option<Time>,
     pub hints: Hints,

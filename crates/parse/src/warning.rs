@@ -17,6 +17,7 @@ pub(crate) enum Trouble {
     JunkBefore,
     UnknownDate,
     UnknownHint,
+    RssCloud,
     BadBase64,
     FieldTooLong,
     TooDeep,
@@ -41,6 +42,9 @@ impl Trouble {
             Trouble::JunkBefore => "text before the document, skipped",
             Trouble::UnknownDate => "date that is not understood, left out",
             Trouble::UnknownHint => "polling hint that is not understood, left out",
+            Trouble::RssCloud => {
+                "rssCloud notices are offered; they are not spoken, so it is polled"
+            }
             Trouble::BadBase64 => "base64 text that cannot be decoded, left as written",
             Trouble::FieldTooLong => "field longer than the limit, cut",
             Trouble::TooDeep => "element nested deeper than the limit, left out",

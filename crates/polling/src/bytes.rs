@@ -1,4 +1,13 @@
 //! How learned state is laid out in bytes: little endian, read from the front. It knows no meaning.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::{Learned, Policy};
+//!
+//! let policy: Policy = "lru-2".parse().unwrap();
+//! let learned = policy.start();
+//! assert_eq!(Learned::decode(&policy, &learned.encode()), learned);
+//! ```
 
 use feed::Time;
 

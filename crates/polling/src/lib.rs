@@ -12,6 +12,23 @@
 //! - [`hints`], [`backoff`], [`pace`], [`restart`]: what acts on a wish afterwards, in this order.
 //! - [`relevance`]: observations reduced to what somebody wants.
 //! - [`outage`]: tells a broken network of ours from broken feeds.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::{Bounds, Policy};
+//!
+//! // Entries at 0:00, 1:00, 2:00 and 3:00, first polled at 6:00: the next look is at 7:30.
+//! let policy: Policy = "mavsync".parse().unwrap();
+//! let window = [0, 3600, 7200, 10_800].map(Time::from_secs);
+//! let seen = Observation {
+//!     at: Time::from_secs(6 * 3600), outcome: Outcome::Seen, window: &window, new: &window,
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! };
+//! let mut learned = policy.start();
+//! policy.learn(&mut learned, &seen);
+//! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);
+//! assert_eq!(wish.at, Time::from_secs(7 * 3600 + 1800));
+//! ```
 
 mod bounds;
 pub mod budget;

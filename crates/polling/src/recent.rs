@@ -3,6 +3,11 @@
 //! Whole seconds; the newest, as many as fit their room when stored. Where more came than are kept,
 //! counts are reckoned at the rate of those that are. It is part of a policy's memory and decides
 //! nothing.
+//!
+//! ```
+//! let policy: polling::Policy = "entry-frequency".parse().unwrap();
+//! assert!(policy.start().encode().len() < 64, "nothing seen, next to nothing kept");
+//! ```
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,21 @@
 //! Why a policy wished what it wished, in one plain sentence for people.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::{Bounds, Policy};
+//!
+//! let policy: Policy = "fix:1h".parse().unwrap();
+//! let window = [0, 3600, 7200, 10_800].map(Time::from_secs);
+//! let seen = Observation {
+//!     at: Time::from_secs(21_600), outcome: Outcome::Seen, window: &window, new: &window,
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! };
+//! let mut learned = policy.start();
+//! policy.learn(&mut learned, &seen);
+//! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);
+//! let words = "it is looked at every 1 h; next look at 1970-01-01T07:00:00Z";
+//! assert_eq!(wish.why.words(), words);
+//! ```
 
 use crate::model::tide::{Busy, Weekdays};
 use crate::{Case, Cause, Limit, Why, spoken};

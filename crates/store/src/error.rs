@@ -26,6 +26,10 @@ pub enum StoreError {
     Missing { file: Arc<str> },
     #[error("{file} is a database, but not one of Tidings; choose another data folder")]
     Foreign { file: Arc<str> },
+    #[error("{file} exists already; choose another name, or replace it with --force")]
+    Exists { file: Arc<str> },
+    #[error("{file}: {detail}")]
+    File { file: Arc<str>, detail: Arc<str> },
     #[error("cannot make the data folder {folder}: {detail}; choose another with --data")]
     Folder { folder: Arc<str>, detail: Arc<str> },
     #[error("the store is closing; nothing more is written")]
@@ -78,6 +82,15 @@ impl StoreError {
     pub(crate) fn database(file: &Arc<str>, source: rusqlite::Error) -> StoreError {
         let kind = kind_of(&source);
         StoreError::Database { file: Arc::clone(file), kind, source: Arc::new(source) }
+    }
+
+    pub(crate) fn file(path: &Path, error: &std::io::Error) -> StoreError {
+        StoreError::File { file: shown(path), detail: Arc::from(error.to_string()) }
+    }
+
+    pub(crate) fn damaged(file: &Arc<str>, said: String) -> StoreError {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        StoreError::database(file, rusqlite::Error::SqliteFailure(code, Some(said)))
     }
 
     pub(crate) fn read_only(file: &Arc<str>) -> StoreError {

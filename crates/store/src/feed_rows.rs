@@ -25,6 +25,8 @@ pub struct FeedRow {
     pub site: Option<String>,
     pub language: Option<String>,
     pub hub: Option<String>,
+    /// Where rssCloud notices are offered, which we do not speak.
+    pub cloud: Option<String>,
     pub hints: Hints,
     pub added_at: Time,
     pub tags: Vec<String>,
@@ -104,7 +106,7 @@ const COLUMNS: &str = "select f.id, f.url, f.effective_url, d.name, f.given_titl
     s.last_outcome, s.last_success_at, s.last_change_at, s.failures, s.error, s.gone_at, \
     s.gone_reason, s.moved_to, s.moved_count, s.reason, s.held, \
     exists (select 1 from feed_tags t join tag_settings g on g.tag = t.tag \
-            where t.feed = f.id and g.paused = 1) \
+            where t.feed = f.id and g.paused = 1), f.cloud \
     from feeds f join feed_state s on s.feed = f.id join domains d on d.id = s.domain ";
 
 impl Store {
@@ -186,6 +188,7 @@ fn feed_row(row: &Row<'_>) -> rusqlite::Result<FeedRow> {
         site: row.get(6)?,
         language: row.get(7)?,
         hub: row.get(8)?,
+        cloud: row.get(34)?,
         hints: hints(row, 9)?,
         added_at: time(row, 10)?,
         tags: Vec::new(),

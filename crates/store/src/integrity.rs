@@ -1,6 +1,4 @@
-//! What `tidings doctor` asks of the store, and copies of it. It repairs nothing.
-
-use std::path::Path;
+//! What `tidings doctor` asks of the store. It repairs nothing.
 
 use feed::{FeedId, Window};
 use rusqlite::{Connection, params};
@@ -44,15 +42,6 @@ impl Store {
             findings.extend(windows(conn)?);
             findings.extend(twins(conn)?);
             Ok(findings)
-        })
-    }
-
-    /// Writes a whole copy to a file that does not exist yet, while the store goes on working.
-    pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
-        let to = to.display().to_string();
-        self.outside_transaction(|conn| {
-            conn.execute("vacuum into $1", [&to])?;
-            Ok(())
         })
     }
 }

@@ -9,7 +9,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::columns::{enclosures_json, hints_json, millis, sql_count, words_json};
 use crate::error::Fault;
 use crate::matching::Keeper;
-use crate::{Edited, NewEntry, PollRecord, Recorded, StoreError, domains, kept, polls, search};
+use crate::{
+    Edited, NewEntry, PollRecord, Recorded, StoreError, domains, kept, polls, push_inbox, search,
+};
 
 /// So many earlier texts of one entry are kept. Some feeds print the current time into every
 /// entry and edit all of them at every poll.
@@ -35,14 +37,20 @@ pub(crate) fn keep(
     keep_learned(conn, record)?;
     keep_facts(conn, record)?;
     keep_validators(conn, record)?;
-    keep_state(conn, record, new.len() as u64)?;
-    polls::keep(conn, record, new.len() as u64)?;
+    let n_new = new.len() as u64;
+    if record.is_push() {
+        keep_pushed_state(conn, record, n_new)?;
+    } else {
+        keep_state(conn, record, n_new)?;
+        polls::keep(conn, record, n_new)?;
+    }
+    push_inbox::keep(conn, record)?;
     for pace in &record.domains {
         domains::keep(conn, pace)?;
     }
     // After the facts: queries ask for the feed's language as this document says it.
-    kept::keep(conn, keeper, record.feed, record.at, &new)?;
-    Ok(Recorded { new_ids: new.into_iter().map(|(id, _)| id).collect() })
+    let n_matches = kept::keep(conn, keeper, record.feed, record.at, &new)?;
+    Ok(Recorded { new_ids: new.into_iter().map(|(id, _)| id).collect(), n_matches })
 }
 
 fn refuse_stale(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
@@ -201,14 +209,18 @@ fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
     let feed = record.feed.0;
     if let Some(facts) = &record.facts {
         // Most documents repeat what the last one said: no row is rewritten for that.
-        let sql = "update feeds set title = $1, site = $2, language = $3, hub = $4 where id = $5 \
+        let sql = "update feeds set title = $1, site = $2, language = $3, hub = $4, topic = $5, \
+                   cloud = $6 where id = $7 \
                    and (title is distinct from $1 or site is distinct from $2 \
-                   or language is distinct from $3 or hub is distinct from $4)";
+                   or language is distinct from $3 or hub is distinct from $4 \
+                   or topic is distinct from $5 or cloud is distinct from $6)";
         conn.prepare_cached(sql)?.execute(params![
             facts.title,
             facts.site,
             facts.language,
             facts.hub,
+            facts.topic,
+            facts.cloud,
             feed
         ])?;
     }
@@ -268,6 +280,24 @@ fn keep_state(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), 
         record.held,
         sql_count(n_new),
         record.next_cause,
+        record.feed.0,
+    ])?;
+    Ok(())
+}
+
+/// A push changes when the feed is polled next, and what it has; polls and their count stay.
+fn keep_pushed_state(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
+    let sql = "update feed_state set next_at = $1, wanted_at = $2, \
+               last_change_at = coalesce($3, last_change_at), reason = $4, held = $5, \
+               cause = $6, entries = entries + $7 where feed = $8";
+    conn.prepare_cached(sql)?.execute(params![
+        record.next_at.millis(),
+        millis(record.wanted_at),
+        (n_new > 0).then_some(record.at.millis()),
+        record.reason,
+        record.held,
+        record.next_cause,
+        sql_count(n_new),
         record.feed.0,
     ])?;
     Ok(())

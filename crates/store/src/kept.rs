@@ -30,26 +30,28 @@ impl FeedView {
     }
 }
 
-/// Asks the queries about the new entries of a poll and keeps what they answer.
+/// Asks the queries about the new entries of a poll and keeps what they answer; says how often
+/// one of them kept one.
 pub(crate) fn keep(
     conn: &Connection,
     keeper: &Keeper,
     feed: FeedId,
     seen_at: Time,
     new: &[(EntryId, &NewEntry)],
-) -> Result<(), Fault> {
+) -> Result<u64, Fault> {
     if new.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
-    keeper.ask(conn, |keeps| {
+    let asked = keeper.ask(conn, |keeps| {
         if keeps.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let view = FeedView::read(conn, feed)?;
-        let mut n_kept = 0;
+        let (mut n_kept, mut n_matches) = (0, 0);
         for (id, entry) in new {
             let kept = keeps.keep(&arrival(*id, feed, &view, entry, seen_at));
             n_kept += u32::from(!kept.is_empty());
+            n_matches += kept.len() as u64;
             for one in &kept {
                 add(conn, one, *id)?;
             }
@@ -58,12 +60,13 @@ pub(crate) fn keep(
         if !keeps.reads(&view.url, &view.tags) {
             // No query has an opinion of it; whoever subscribed to it wants it as it is.
             conn.prepare_cached("delete from feed_relevance where feed = $1")?.execute([feed.0])?;
-            return Ok(());
+            return Ok(n_matches);
         }
         let n_seen = u32::try_from(new.len()).unwrap_or(u32::MAX);
-        note_share(conn, keeps, feed, n_seen, n_kept)
+        note_share(conn, keeps, feed, n_seen, n_kept)?;
+        Ok(n_matches)
     })?;
-    Ok(())
+    Ok(asked.unwrap_or(0))
 }
 
 fn arrival<'a>(

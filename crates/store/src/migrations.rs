@@ -15,7 +15,8 @@ const STEPS: &[Step] = &[
     ("start", include_str!("../migrations/01_start.sql")),
     ("queries", include_str!("../migrations/02_queries.sql")),
     ("people", include_str!("../migrations/03_people.sql")),
-    ("tag numbers", include_str!("../migrations/04_tag_numbers.sql")),
+    ("push", include_str!("../migrations/04_push.sql")),
+    ("tag numbers", include_str!("../migrations/05_tag_numbers.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
@@ -34,6 +35,14 @@ pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), 
         return Err(StoreError::Older { file: Arc::clone(file), found }.into());
     }
     Ok(())
+}
+
+/// For those who copy: any version that this program can go on from.
+pub(crate) fn known_version(conn: &Connection, file: &Arc<str>) -> Result<i64, Fault> {
+    let foreign = || StoreError::Foreign { file: Arc::clone(file) };
+    let found = version(conn, file)?.ok_or_else(foreign)?;
+    refuse_newer(found, STEPS, file)?;
+    Ok(found)
 }
 
 pub(crate) fn current_version() -> i64 {
@@ -113,10 +122,12 @@ fn count(steps: &[Step]) -> i64 {
 mod tests {
     use super::*;
 
-    /// All steps and one more.
-    fn more() -> Vec<Step> {
-        let sql = "create table extra (n bigint); insert into extra select count(*) from feeds";
-        [STEPS, &[("count", sql)]].concat()
+    const COUNT: Step =
+        ("count", "create table extra (n bigint); insert into extra select count(*) from feeds");
+
+    /// The steps there are, and these.
+    fn more(steps: &[Step]) -> Vec<Step> {
+        STEPS.iter().chain(steps).copied().collect()
     }
 
     fn open() -> (Connection, Arc<str>) {
@@ -133,15 +144,14 @@ mod tests {
         take(&conn, &file, STEPS).map_err(say).unwrap();
         conn.execute("insert into feeds (url, added_at) values ('u', 0)", []).unwrap();
         for _ in 0..2 {
-            take(&conn, &file, &more()).map_err(say).unwrap();
+            take(&conn, &file, &more(&[COUNT])).map_err(say).unwrap();
         }
         let n: i64 = conn.query_row("select n from extra", [], |row| row.get(0)).unwrap();
         assert_eq!(n, 1);
         assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(count(STEPS) + 1));
         let error = take(&conn, &file, STEPS).map_err(say).unwrap_err();
         assert!(
-            matches!(&error, StoreError::Newer { found, known, .. }
-            if (*found, *known) == (count(STEPS) + 1, count(STEPS))),
+            matches!(error, StoreError::Newer { found, known, .. } if found == known + 1),
             "{error}"
         );
         let error = require_current(&conn, &file).map_err(say).unwrap_err();
@@ -152,10 +162,10 @@ mod tests {
     fn a_step_that_fails_leaves_the_version_before() {
         let (conn, file) = open();
         take(&conn, &file, STEPS).map_err(say).unwrap();
-        let broken = [more().as_slice(), &[("broken", "create table feeds (x)")]].concat();
+        let broken = more(&[COUNT, ("broken", "create table feeds (x)")]);
         assert!(take(&conn, &file, &broken).is_err());
         assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(count(STEPS)));
-        take(&conn, &file, &more()).map_err(say).unwrap();
+        take(&conn, &file, &more(&[COUNT])).map_err(say).unwrap();
     }
 
     #[test]

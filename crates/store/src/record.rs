@@ -5,7 +5,7 @@ use std::time::Duration;
 use feed::{EntryId, EntryKey, FeedId, FeedUrl, Hints, Item, Outcome, Published, Time, Window};
 use rusqlite::Row;
 
-use crate::{Pace, Store, StoreError, keeping};
+use crate::{Pace, PushNote, Store, StoreError, figures, keeping};
 
 /// The first 16 bytes of a digest of a response's body: equal bytes mean an unchanged feed.
 pub type BodyHash = [u8; 16];
@@ -24,6 +24,10 @@ pub struct FeedFacts {
     pub site: Option<String>,
     pub language: Option<String>,
     pub hub: Option<String>,
+    /// Under which address the hub knows it.
+    pub topic: Option<String>,
+    /// Where rssCloud notices are offered.
+    pub cloud: Option<String>,
 }
 
 /// The publisher ended the feed.
@@ -109,6 +113,9 @@ pub struct PollRecord {
     pub held: Option<String>,
     /// The pace of every domain that was asked.
     pub domains: Vec<Pace>,
+    /// What it means for the feed's subscription. One that names a push is no poll: it changes
+    /// neither the generation nor what is known of polls.
+    pub push: Option<PushNote>,
 }
 
 /// What was kept.
@@ -116,9 +123,16 @@ pub struct PollRecord {
 pub struct Recorded {
     /// The positions of the new entries, in the order of the record.
     pub new_ids: Vec<EntryId>,
+    /// How often queries kept one of them.
+    pub n_matches: u64,
 }
 
 impl PollRecord {
+    /// Whether a hub brought it.
+    pub fn is_push(&self) -> bool {
+        self.push.is_some_and(|note| note.parcel.is_some())
+    }
+
     /// A poll that brought nothing and taught nothing; the rest is filled in by the caller.
     pub fn empty(
         feed: FeedId,
@@ -158,6 +172,7 @@ impl PollRecord {
             next_cause: None,
             held: None,
             domains: Vec::new(),
+            push: None,
         }
     }
 }
@@ -165,14 +180,18 @@ impl PollRecord {
 impl Store {
     /// Keeps a poll; resolves after the commit, which it shares with others.
     pub async fn record(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        let keeper = self.keeper();
-        self.write_async(move |conn| keeping::keep(conn, &record, &keeper)).await
+        let (keeper, delays) = (self.keeper(), figures::delays(&record));
+        let kept = self.write_async(move |conn| keeping::keep(conn, &record, &keeper)).await?;
+        self.tally().recorded(&delays, &kept);
+        Ok(kept)
     }
 
     /// The same for tools and tests; commits at once.
     pub fn record_blocking(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        let keeper = self.keeper();
-        self.write(move |conn| keeping::keep(conn, &record, &keeper))
+        let (keeper, delays) = (self.keeper(), figures::delays(&record));
+        let kept = self.write(move |conn| keeping::keep(conn, &record, &keeper))?;
+        self.tally().recorded(&delays, &kept);
+        Ok(kept)
     }
 }
 

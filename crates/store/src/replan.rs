@@ -14,6 +14,8 @@ pub struct Replan {
     /// Why, in words and in short.
     pub reason: String,
     pub cause: String,
+    /// In words: what made `next_at` another time than `wanted_at`.
+    pub held: Option<String>,
 }
 
 /// What the strategy that spends a budget expects of the feeds it polled lately.
@@ -73,7 +75,7 @@ impl Store {
     pub fn replan(&self, replans: Vec<(FeedId, Replan)>) -> Result<(), StoreError> {
         self.write(move |conn| {
             let sql = "update feed_state set wanted_at = $1, next_at = $2, reason = $3, \
-                       cause = $4, held = null where feed = $5";
+                       cause = $4, held = $5 where feed = $6";
             let mut statement = conn.prepare_cached(sql)?;
             for (feed, replan) in replans {
                 let changed = statement.execute(params![
@@ -81,6 +83,7 @@ impl Store {
                     replan.next_at.millis(),
                     replan.reason,
                     replan.cause,
+                    replan.held,
                     feed.0,
                 ])?;
                 if changed == 0 {

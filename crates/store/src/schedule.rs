@@ -9,9 +9,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::columns::{hints, time, time_or_none, url, url_or_none};
 use crate::error::Fault;
 use crate::feed_rows::{gone, moved};
+use crate::push::{COLUMNS, push_row};
 use crate::record::body_hash;
 use crate::settings::{of_tags, settings};
-use crate::{BodyHash, Gone, Moved, Settings, Share, Store, StoreError, Validators};
+use crate::{BodyHash, Gone, Moved, PushRow, Settings, Share, Store, StoreError, Validators};
 
 /// When every feed that is polled is due. Small: this is what stays in memory for each of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +66,14 @@ pub struct PollInput {
     pub cause: Option<String>,
     /// How many of its entries were wanted, where queries read it.
     pub share: Option<Share>,
+    /// Its subscription, where its hub is asked to push it.
+    pub push: Option<PushRow>,
+    /// Publication times of the entries that pushes brought since the last successful poll, oldest
+    /// first: the next poll learns of them.
+    pub pushed: Vec<Time>,
+    /// What the next poll waits for, in words.
+    pub reason: Option<String>,
+    pub held: Option<String>,
 }
 
 impl Store {
@@ -132,6 +141,9 @@ impl Store {
             let input = input(conn, feed)?;
             let mut input = input.ok_or(StoreError::NoFeed(feed))?;
             input.tag_settings = of_tags(conn, feed)?;
+            if input.push.as_ref().is_some_and(|push| push.pushed_at > input.last_success_at) {
+                input.pushed = seen_since(conn, feed, input.last_success_at)?;
+            }
             let by_tag = input.tag_settings.iter().any(|(_, s)| s.paused == Some(true));
             input.paused = input.settings.paused.unwrap_or(by_tag);
             Ok(input)
@@ -156,6 +168,24 @@ impl Store {
     }
 }
 
+/// The publication times of the entries seen after a moment.
+fn seen_since(conn: &Connection, feed: FeedId, since: Option<Time>) -> Result<Vec<Time>, Fault> {
+    let since = since.map_or(i64::MIN, Time::millis);
+    let sql = "select id, published_at, seen_at from entries where feed = $1 order by id desc";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([feed.0])?;
+    let mut times = Vec::new();
+    while let Some(row) = rows.next()? {
+        // A feed's entries were seen in the order of their ids.
+        if row.get::<_, i64>(2)? <= since {
+            break;
+        }
+        times.push(time(row, 1)?);
+    }
+    times.sort_unstable();
+    Ok(times)
+}
+
 fn paused_by_tag(conn: &Connection) -> Result<HashSet<u32>, Fault> {
     let sql = "select t.feed from tag_settings g join feed_tags t on t.tag = g.tag \
                where g.paused = 1";
@@ -165,15 +195,19 @@ fn paused_by_tag(conn: &Connection) -> Result<HashSet<u32>, Fault> {
 }
 
 fn input(conn: &Connection, feed: FeedId) -> Result<Option<PollInput>, Fault> {
-    let sql = "select f.url, f.effective_url, f.added_at, f.hints, f.hub, \
+    let sql = format!(
+        "select f.url, f.effective_url, f.added_at, f.hints, f.hub, \
                f.policy, f.alpha_ms, f.beta_ms, f.weight, f.max_delay_ms, s.paused, \
                s.generation, s.etag, s.last_modified, s.body_hash, s.failures, s.next_at, \
                s.wanted_at, s.last_poll_at, s.last_success_at, s.last_change_at, \
                s.moved_to, s.moved_count, s.gone_at, s.gone_reason, w.shown, w.learned, s.cause, \
-               r.seen, r.kept from feeds f join feed_state s on s.feed = f.id \
+               r.seen, r.kept, s.reason, s.held, {COLUMNS} \
+               from feeds f join feed_state s on s.feed = f.id \
                left join feed_window w on w.feed = f.id \
-               left join feed_relevance r on r.feed = f.id where f.id = $1";
-    let mut statement = conn.prepare_cached(sql)?;
+               left join push_subscriptions p on p.feed = f.id \
+               left join feed_relevance r on r.feed = f.id where f.id = $1"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
     let found = statement.query_row([feed.0], |row| {
         let window = row.get_ref(25)?.as_blob_or_null()?.unwrap_or_default();
         Ok(PollInput {
@@ -204,6 +238,10 @@ fn input(conn: &Connection, feed: FeedId) -> Result<Option<PollInput>, Fault> {
                 (Some(seen), Some(kept)) => Some(Share { seen, kept }),
                 _ => None,
             },
+            reason: row.get(30)?,
+            held: row.get(31)?,
+            push: push_row(row, 32)?,
+            pushed: Vec::new(),
         })
     });
     Ok(found.optional()?)

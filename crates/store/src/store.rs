@@ -2,6 +2,7 @@
 //! goes. It holds no SQL beyond the opening.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -10,12 +11,13 @@ use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Fault, shown};
+use crate::figures::Tally;
 use crate::matching::Keeper;
 use crate::readers::Readers;
 use crate::writer::{Applied, Job};
-use crate::{StoreError, connection, migrations, writer};
+use crate::{Figures, StoreError, connection, migrations, writer};
 
-const FILE_NAME: &str = "tidings.db";
+pub(crate) const FILE_NAME: &str = "tidings.db";
 
 /// Polls that wait for their commit at once. Each holds its entries in memory until then; beyond
 /// this the caller waits, and with it the fetching.
@@ -40,6 +42,7 @@ struct Inner {
     writer: Option<Writer>,
     records_waiting: Semaphore,
     keeper: Arc<Keeper>,
+    tally: Arc<Tally>,
 }
 
 struct Writer {
@@ -54,15 +57,16 @@ impl Store {
         let path = folder.join(FILE_NAME);
         let file = shown(&path);
         let keeper = Arc::new(Keeper::default());
+        let tally = Arc::new(Tally::new());
         let writer = match mode {
             Mode::ReadOnly if !path.exists() => return Err(StoreError::Missing { file }),
             Mode::ReadOnly => None,
-            Mode::ReadWrite => Some(start_writer(folder, &path, &file, &keeper)?),
+            Mode::ReadWrite => Some(start_writer(folder, &path, &file, &keeper, &tally)?),
         };
         let first = open_reader(&path, &file)?;
         let readers = Readers::new(&path, first);
         let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
-        Ok(Store(Arc::new(Inner { path, file, readers, writer, records_waiting, keeper })))
+        Ok(Store(Arc::new(Inner { path, file, readers, writer, records_waiting, keeper, tally })))
     }
 
     /// The database file.
@@ -72,6 +76,15 @@ impl Store {
 
     pub(crate) fn keeper(&self) -> Arc<Keeper> {
         Arc::clone(&self.0.keeper)
+    }
+
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.0.tally
+    }
+
+    /// What it has done since it was opened.
+    pub fn figures(&self) -> Figures {
+        self.0.tally.read()
     }
 
     pub(crate) fn file(&self) -> &Arc<str> {
@@ -146,6 +159,7 @@ impl Store {
         });
         let jobs = writer.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = jobs.as_ref().ok_or(StoreError::Closed)?;
+        self.0.tally.waiting.fetch_add(1, Ordering::Relaxed);
         sender.send(Job { apply, patient }).map_err(|_| StoreError::Closed)
     }
 }
@@ -188,6 +202,7 @@ fn start_writer(
     path: &Path,
     file: &Arc<str>,
     keeper: &Arc<Keeper>,
+    tally: &Arc<Tally>,
 ) -> Result<Writer, StoreError> {
     std::fs::create_dir_all(folder).map_err(|e| StoreError::Folder {
         folder: shown(folder),
@@ -197,11 +212,11 @@ fn start_writer(
     let conn = connection::writing(path).map_err(say)?;
     migrations::migrate(&conn, file).map_err(|fault| fault.at(file))?;
     let (jobs, waiting) = channel();
-    let (file, keeper) = (Arc::clone(file), Arc::clone(keeper));
+    let (file, keeper, tally) = (Arc::clone(file), Arc::clone(keeper), Arc::clone(tally));
     let folder_name = shown(folder);
     let thread = std::thread::Builder::new()
         .name("store".to_owned())
-        .spawn(move || writer::run(&conn, &waiting, &file, &keeper))
+        .spawn(move || writer::run(&conn, &waiting, &file, &keeper, &tally))
         .map_err(|e| StoreError::Folder { folder: folder_name, detail: e.to_string().into() })?;
     Ok(Writer { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
 }

@@ -4,12 +4,14 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use crate::StoreError;
+use crate::figures::Tally;
 use crate::matching::Keeper;
 
 /// So many jobs share a commit at most: a group lost to a full disk stays small, and a job that
@@ -37,7 +39,13 @@ pub(crate) struct Applied {
 }
 
 /// Runs until every sender is gone and all that they sent is written.
-pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, file: &Arc<str>, keeper: &Keeper) {
+pub(crate) fn run(
+    conn: &Connection,
+    jobs: &Receiver<Job>,
+    file: &Arc<str>,
+    keeper: &Keeper,
+    tally: &Tally,
+) {
     while let Ok(first) = jobs.recv() {
         if first.patient {
             std::thread::sleep(LINGER);
@@ -48,17 +56,26 @@ pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, file: &Arc<str>, keep
         {
             group.push_back(job);
         }
+        tally.waiting.fetch_sub(group.len() as u64, Ordering::Relaxed);
         while !group.is_empty() {
-            write_group(conn, &mut group, file, keeper);
+            write_group(conn, &mut group, file, keeper, tally);
         }
     }
 }
 
 /// Takes jobs from the group into one transaction. Ends early where an error made SQLite roll
 /// back by itself; what is left in the group was not begun and goes into the next one.
-fn write_group(conn: &Connection, group: &mut VecDeque<Job>, file: &Arc<str>, keeper: &Keeper) {
+fn write_group(
+    conn: &Connection,
+    group: &mut VecDeque<Job>,
+    file: &Arc<str>,
+    keeper: &Keeper,
+    tally: &Tally,
+) {
+    let begun = moment();
     let say = |source| StoreError::database(file, source);
     if let Err(error) = execute(conn, "begin immediate").map_err(say) {
+        tally.commits_failed.fetch_add(1, Ordering::Relaxed);
         for job in group.drain(..) {
             ((job.apply)(Err(error.clone())).answer)(None);
         }
@@ -94,13 +111,20 @@ fn write_group(conn: &Connection, group: &mut VecDeque<Job>, file: &Arc<str>, ke
         }
     }
     if lost.is_some() {
+        tally.commits_failed.fetch_add(1, Ordering::Relaxed);
         keeper.undone();
     } else {
+        tally.commits.note(begun.elapsed());
         keeper.committed();
     }
     for one in applied {
         (one.answer)(lost.clone());
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
+fn moment() -> Instant {
+    Instant::now()
 }
 
 /// One job inside a savepoint of its own, so that a bad one fails alone.

@@ -1,6 +1,7 @@
 //! The command line, as the contract spells it. Nothing is decided here.
 
 pub mod lab;
+pub mod operate;
 pub mod query;
 
 use std::net::SocketAddr;
@@ -109,6 +110,21 @@ pub enum Command {
     /// Replay publication histories: try policies before they meet a real site
     #[command(subcommand)]
     Lab(lab::Lab),
+    /// Copy everything to one file; works while the daemon runs
+    Backup(operate::Backup),
+    /// Put a copy in the place of the data folder's store
+    Restore(operate::Restore),
+    /// What the configuration file may hold
+    #[command(subcommand)]
+    Config(operate::ConfigCommand),
+    /// Print the completions of a shell
+    Completions { shell: clap_complete::Shell },
+    /// Print the manual page
+    Man {
+        /// Write one page for each command into this folder instead
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+    },
     /// Check configuration, storage, clock and reachability; say what to do
     Doctor {
         #[arg(long)]
@@ -191,6 +207,9 @@ pub struct Run {
     /// Poll each feed that is due now at most once, then exit
     #[arg(long)]
     pub once: bool,
+    /// How log lines are written to standard error
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub log_format: operate::LogFormat,
     #[command(flatten)]
     pub network: Network,
 }

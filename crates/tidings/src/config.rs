@@ -2,9 +2,11 @@
 //! store over this file, this file over what is built in.
 
 mod delivery;
+mod images;
+pub mod reference;
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -18,6 +20,11 @@ use crate::failure::{Failure, input_error};
 /// What the User-Agent points to where the operator gives no contact of their own.
 const CONTACT: &str = "https://tidings.example/about-this-reader";
 
+/// Where the data lies and where the page is, unless the operator says otherwise.
+const DATA: &str = "tidings-data";
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+
+// Every key is described in `reference`, by test.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -44,6 +51,10 @@ struct File {
     #[serde(default)]
     keys: BTreeMap<String, String>,
     mail: Option<delivery::MailTable>,
+    /// `proxy` (the default) or `off`.
+    images: Option<String>,
+    #[serde(default)]
+    push: PushTable,
 }
 
 /// A duration as text, e.g. `"2s"`.
@@ -73,6 +84,8 @@ struct Defaults {
     eta: Option<Text>,
     /// `lower` (the default) or `ignore`.
     hints: Option<String>,
+    /// From which entries feeds that queries read are learned: `all` (the default) or `relevant`.
+    learn: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -92,6 +105,17 @@ struct LimitsTable {
     entry_age: Option<Text>,
     entries_per_feed: Option<u64>,
     entries: Option<u64>,
+}
+
+/// How feeds are pushed to us by their hubs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PushTable {
+    /// While pushes come, a feed is polled this often to check on them.
+    safety_net: Option<Text>,
+    lease: Option<Text>,
+    /// Hubs are asked where there is a `public_url`, unless this says no.
+    subscribe: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -114,6 +138,8 @@ pub struct Config {
     pub has_contact: bool,
     /// Under which address others reach this program.
     pub public_url: Option<url::Url>,
+    /// Pictures of entries are shown, through our own proxy.
+    pub shows_images: bool,
 }
 
 /// Reads the configuration for a command that makes requests.
@@ -155,15 +181,22 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
     };
     let fetch = fetch_settings(&file, network.allow_private || file.allow_private);
     let mut engine = engine_settings(&file, network, &origin)?;
-    let data = place.data.clone().or(file.data).unwrap_or_else(|| "tidings-data".into());
-    let listen = file.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 8080)));
+    let data = place.data.clone().or(file.data).unwrap_or_else(|| DATA.into());
+    let listen = file.listen.unwrap_or(LISTEN);
     engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &origin)?;
+    let public_url = file.public_url.map(|text| public_url(&text, &origin)).transpose()?;
+    engine.delivery.own_url.clone_from(&public_url);
+    let push = &mut engine.push;
+    push.public_url = public_url.clone().filter(|_| file.push.subscribe != Some(false));
+    push.safety_net = file.push.safety_net.map_or(push.safety_net, |t| t.0);
+    push.lease = file.push.lease.map_or(push.lease, |t| t.0);
     Ok(Config {
         data,
         listen,
         engine,
         fetch,
-        public_url: file.public_url.map(|text| public_url(&text, &origin)).transpose()?,
+        shows_images: images::shown(file.images.as_deref(), &origin)?,
+        public_url,
         origin,
         has_contact: file.contact.is_some(),
     })
@@ -232,6 +265,11 @@ fn engine_settings(
         None | Some("lower") => true,
         Some("ignore") => false,
         Some(other) => return Err(wrong(format!("hints: `{other}` is neither lower nor ignore"))),
+    };
+    settings.learn_relevant = match defaults.learn.as_deref() {
+        None | Some("all") => false,
+        Some("relevant") => true,
+        Some(other) => return Err(wrong(format!("learn: `{other}` is neither all nor relevant"))),
     };
     settings.budget = file.budget.as_ref().map(|table| budget(table, origin)).transpose()?;
     settings.gaps = Gaps {

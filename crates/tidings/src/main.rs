@@ -5,20 +5,19 @@ mod args;
 mod command;
 mod config;
 mod failure;
+mod log;
 mod output;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
 
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    start_log(matches!(&cli.command, Command::Run(run) if !run.once));
+    log::start(&cli.command);
     match run(cli.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -51,19 +50,11 @@ async fn run(command: Command) -> Result<(), Failure> {
         }
         Command::User(user) => command::user::run(user),
         Command::Lab(lab) => command::lab::run(lab),
+        Command::Backup(backup) => command::backup::run(&backup),
+        Command::Restore(restore) => command::restore::run(&restore),
+        Command::Config(config) => command::config::run(config),
+        Command::Completions { shell } => command::manual::completions(shell),
+        Command::Man { out } => command::manual::man(out.as_deref()),
         Command::Doctor { json, place } => command::doctor::run(json, &place).await,
     }
-}
-
-/// Logs go to standard error; `TIDINGS_LOG` takes filters such as `debug` or `engine=debug`. A
-/// command says what it has to say itself, so only the daemon logs by default.
-fn start_log(daemon: bool) {
-    let usual = if daemon { "info" } else { "warn" };
-    let filter = std::env::var("TIDINGS_LOG").unwrap_or_else(|_| usual.to_owned());
-    tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::try_new(&filter).unwrap_or_else(|_| EnvFilter::new(usual)))
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false)
-        .init();
 }

@@ -102,7 +102,16 @@ pub fn spinner(message: &str) -> indicatif::ProgressBar {
 
 /// A bar that fills; on a terminal only.
 pub fn bar(message: &str, length: u64) -> indicatif::ProgressBar {
-    let style = indicatif::ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}");
+    styled_bar(message, length, "{msg} {wide_bar} {pos}/{len} {eta}")
+}
+
+/// A bar that counts bytes.
+pub fn bytes_bar(message: &str, length: u64) -> indicatif::ProgressBar {
+    styled_bar(message, length, "{msg} {wide_bar} {bytes}/{total_bytes} {eta}")
+}
+
+fn styled_bar(message: &str, length: u64, template: &str) -> indicatif::ProgressBar {
+    let style = indicatif::ProgressStyle::with_template(template);
     let bar = indicatif::ProgressBar::new(length).with_message(message.to_owned());
     match style {
         Ok(style) => bar.with_style(style),

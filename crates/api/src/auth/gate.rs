@@ -9,9 +9,9 @@ use store::StoreError;
 use url::form_urlencoded;
 
 use super::{Person, login};
-use crate::Context;
 use crate::json::Trouble;
 use crate::page::ask;
+use crate::{Context, guard};
 
 /// Routes that need nobody, or find out themselves who asks.
 const PUBLIC: [&str; 7] =
@@ -32,27 +32,33 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
     if !is_below(&FOR_ALL_SITES) && !is_safe(request.method()) && is_foreign(request.headers()) {
         return foreign();
     }
-    let person = match identify(&context, request.headers()).await {
-        Ok(person) => person,
-        Err(error) => return Trouble::Store(error).into_response(),
+    let has_accounts = {
+        let store = context.store.clone();
+        match ask(move || store.has_accounts()).await {
+            Ok(has_accounts) => has_accounts,
+            Err(error) => return Trouble::Store(error).into_response(),
+        }
     };
-    if let Some(person) = person {
-        request.extensions_mut().insert(person);
-    } else if !below && !PUBLIC.contains(&path.as_str()) && path != "/fever" {
-        return stranger(&request);
+    let person = if has_accounts {
+        identify(&context, request.headers()).await
+    } else {
+        let here = context.loopback && guard::names_us(&request);
+        Ok(here.then(|| Person::local(context.logins.form_key())))
+    };
+    match person {
+        Ok(Some(person)) => {
+            request.extensions_mut().insert(person);
+        }
+        Ok(None) if below || PUBLIC.contains(&path.as_str()) || path == "/fever" => {}
+        Ok(None) if has_accounts => return stranger(&request),
+        Ok(None) => return elsewhere(),
+        Err(error) => return Trouble::Store(error).into_response(),
     }
     next.run(request).await
 }
 
 async fn identify(context: &Context, headers: &HeaderMap) -> Result<Option<Person>, StoreError> {
     let (store, now) = (&context.store, (context.now)());
-    let has_accounts = {
-        let store = store.clone();
-        ask(move || store.has_accounts()).await?
-    };
-    if !has_accounts {
-        return Ok(Some(Person::local(context.logins.form_key())));
-    }
     if let Some(token) = bearer(headers) {
         return context.logins.by_token(store, token, now).await;
     }
@@ -87,6 +93,15 @@ fn is_foreign(headers: &HeaderMap) -> bool {
 fn foreign() -> Response {
     let text = "Another site sent this request, so nothing was done. Open the page itself.\n";
     (StatusCode::FORBIDDEN, text).into_response()
+}
+
+/// A page elsewhere must not read this one through a name that it made point here, and a proxy
+/// must not open it to the world.
+fn elsewhere() -> Response {
+    let text = "Without an account this page answers on this machine only: open it as \
+                http://localhost or http://127.0.0.1 with its port, or make an account: \
+                tidings user add NAME\n";
+    (StatusCode::MISDIRECTED_REQUEST, text).into_response()
 }
 
 /// People are shown where to log in, programs are told.

@@ -211,3 +211,21 @@ async fn a_login_leads_only_to_our_own_pages() {
     let page = house.get("/login?to=//evil.test", &[]).await.text;
     assert!(page.contains("name=\"to\" value=\"/\""), "{page}");
 }
+
+#[tokio::test]
+async fn without_an_account_only_this_machine_is_let_in() {
+    let house = house(None);
+    house.store.remove_account(house.anna).unwrap();
+    assert_eq!(house.get("/metrics", &[("host", "localhost:8080")]).await.status, StatusCode::OK);
+    for host in ["news.example", "localhost.evil.test", "127.0.0.1.nip.io:8080"] {
+        let answered = house.get("/", &[("host", host)]).await;
+        assert_eq!(answered.status, StatusCode::MISDIRECTED_REQUEST, "{host}");
+        assert!(answered.text.contains("tidings user add NAME"));
+        assert_eq!(house.get("/healthz", &[("host", host)]).await.status, StatusCode::OK);
+    }
+    let context = Context::new(house.store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
+    let open = House { router: router(Context { loopback: false, ..context }), ..house };
+    // The last account went while we listen to the world.
+    let answered = open.get("/", &[("host", "localhost")]).await;
+    assert_eq!(answered.status, StatusCode::MISDIRECTED_REQUEST);
+}

@@ -2,13 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod acts;
 mod apps;
 mod auth;
 mod demo;
 mod entries;
+mod images;
+mod metrics;
 mod page;
 mod published;
+mod reading;
 mod sanitise;
+mod search;
 mod shelf;
 
 use axum::Router;

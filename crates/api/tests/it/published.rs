@@ -6,7 +6,7 @@ use parse::{Document, Format, Limits, document};
 use crate::shelf::{Shelf, T0};
 use crate::{Answer, get};
 
-const HOST: (&str, &str) = ("host", "tidings.test");
+const HOST: (&str, &str) = ("host", "localhost");
 
 async fn feed(shelf: &Shelf, path: &str) -> Answer {
     get(&shelf.router, path, &[HOST]).await
@@ -30,7 +30,7 @@ async fn the_three_formats_say_the_same() {
         let answer = feed(&shelf, &path).await;
         let doc = read(&answer);
         assert_eq!((doc.format, doc.warnings.as_slice()), (format, [].as_slice()), "{end}");
-        assert_eq!(doc.self_link.as_deref(), Some(&*format!("http://tidings.test{path}")));
+        assert_eq!(doc.self_link.as_deref(), Some(&*format!("http://localhost{path}")));
         assert!(doc.title.is_some_and(|title| title.contains("red")));
         let ids: Vec<_> = doc.items.iter().map(|item| item.id.as_deref().unwrap()).collect();
         assert_eq!(ids, ["tag:a.org,2005:id+red+3+%26+more", "tag:a.org,2005:id+red+1"]);
@@ -76,7 +76,7 @@ async fn what_is_not_published_does_not_exist_for_strangers() {
         assert_eq!(status(&open, path).await, 404, "{path}");
     }
     let link = feed(&closed, "/feeds/friends.json?key=opensesame").await;
-    let own = "http://tidings.test/feeds/friends.json?key=opensesame";
+    let own = "http://localhost/feeds/friends.json?key=opensesame";
     assert_eq!(read(&link).self_link.as_deref(), Some(own));
 }
 
@@ -117,7 +117,7 @@ async fn long_feeds_have_pages_and_windows_have_their_size() {
     for n_page in 1.. {
         let answer = feed(&shelf, &path).await;
         titles.extend(read(&answer).items.into_iter().filter_map(|item| item.title));
-        let next = answer.text.split("<link rel=\"next\" href=\"http://tidings.test").nth(1);
+        let next = answer.text.split("<link rel=\"next\" href=\"http://localhost").nth(1);
         let Some(next) = next else {
             assert_eq!(n_page, 3);
             assert!(answer.text.contains("rel=\"first\""));

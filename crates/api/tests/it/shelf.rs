@@ -53,6 +53,7 @@ impl Keeps for ByName {
 pub struct Shelf {
     pub store: Store,
     pub router: Router,
+    pub context: Context,
     _folder: TempDir,
 }
 
@@ -66,8 +67,8 @@ impl Shelf {
         if !open {
             store.add_account("somebody", "no hash", T0).unwrap().unwrap();
         }
-        let router = router(context);
-        Shelf { store, router, _folder: folder }
+        let router = router(context.clone());
+        Shelf { store, router, context, _folder: folder }
     }
 
     /// A query by its name, with these words behind its sources.
@@ -81,6 +82,22 @@ impl Shelf {
             signing_key: "k".to_owned(),
         };
         self.store.change_queries(vec![QueryChange::Put(new)], None, T0).unwrap();
+    }
+
+    /// A poll of a known feed that brings one entry, published so long before, beside known ones.
+    pub fn see_again(&self, url: &str, title: &str, after: u64, late: u64) {
+        let at = T0 + Duration::from_secs(after);
+        let feed = self.store.feeds(&store::FeedFilter::default()).unwrap();
+        let feed = feed.iter().find(|f| f.url.as_str() == url).unwrap().id;
+        let generation = self.store.poll_input(feed).unwrap().generation;
+        let mut record = PollRecord::empty(feed, generation, at, Outcome::Seen, at);
+        record.overlap = 1;
+        let key = feed::EntryKey::from_bytes([7; 16]);
+        let published = at - Duration::from_secs(late);
+        let published = Published { claim: Some(published), at: published };
+        let item = Item { title: Some(title.to_owned()), ..Item::default() };
+        record.new.push(NewEntry { key, item, published, content: 0 });
+        self.store.record_blocking(record).unwrap();
     }
 
     /// A poll that brings entries with these titles, the oldest first.

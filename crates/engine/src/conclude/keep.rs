@@ -3,6 +3,7 @@
 use feed::{DocumentDates, FeedUrl, Item, Observed, Outcome, Sighting, Time, WindowEntry, repair};
 use parse::Document;
 use store::{Edited, FeedFacts, Gone, Moved, NewEntry, PollInput, PollRecord};
+use url::Url;
 
 use super::{Reading, Trip};
 use crate::event::PollAnswer;
@@ -66,7 +67,7 @@ pub fn keep_reading(
         Reading::Document { document, observed, dates, validators, body_hash } => {
             answer.detail = seen_in_words(&observed);
             let previous = input.last_success_at;
-            keep_document(record, document, &observed, dates, trip.at, previous);
+            keep_document(record, document, &observed, dates, trip, previous);
             record.validators = Some(store::Validators {
                 etag: validators.etag,
                 last_modified: validators.last_modified,
@@ -116,17 +117,43 @@ fn keep_document(
     document: Document,
     observed: &Observed,
     dates: DocumentDates,
-    at: Time,
+    trip: &Trip<'_>,
     previous: Option<Time>,
 ) {
+    let (hub, topic) = pushed_by(&document, trip);
     record.facts = Some(FeedFacts {
         title: document.title,
         site: document.link,
         language: document.language,
-        hub: document.hubs.into_iter().next(),
+        topic: hub.as_ref().and(topic),
+        hub,
+        cloud: document.cloud,
     });
     record.hints = Some(document.hints);
-    let mut items: Vec<Option<Item>> = document.items.into_iter().map(Some).collect();
+    keep_items(record, document.items, observed, dates, trip.at, previous);
+}
+
+/// The hub that pushes a document and the address under which it knows it: as the header says, else
+/// as the document does (WebSub, section 4); the polled address where neither names one. What needs
+/// a login is nobody else's business.
+fn pushed_by(document: &Document, trip: &Trip<'_>) -> (Option<String>, Option<String>) {
+    let links = &trip.facts.links;
+    let hub = links.hub.as_ref().map(Url::to_string).or_else(|| document.hubs.first().cloned());
+    let public = Some(trip.url).filter(|url| url.username().is_empty() && url.password().is_none());
+    let said = links.own.as_ref().map(Url::to_string).or_else(|| document.self_link.clone());
+    (hub, public.map(|url| said.unwrap_or_else(|| url.to_string())))
+}
+
+/// Puts what is new and what was edited into the record.
+pub fn keep_items(
+    record: &mut PollRecord,
+    items: Vec<Item>,
+    observed: &Observed,
+    dates: DocumentDates,
+    at: Time,
+    previous: Option<Time>,
+) {
+    let mut items: Vec<Option<Item>> = items.into_iter().map(Some).collect();
     // Publishers put the newest on top; the stream runs from the oldest on.
     for (index, sighting, entry) in observed.sightings.iter().rev() {
         let WindowEntry { key, content, .. } = *entry;

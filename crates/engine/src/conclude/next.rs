@@ -6,9 +6,9 @@ use std::time::Duration;
 use feed::{Domain, Observation, Outcome, Time, Window};
 use polling::hints::{self, CacheHints, HintReading};
 use polling::{Bounds, Learned, PolicySpec, backoff, spoken};
-use store::{PollInput, Replan};
+use store::{PollInput, PushNote, Replan};
 
-use super::{Reading, Trip, outcome};
+use super::{Reading, Trip, outcome, pushed};
 use crate::budget::{self, BudgetRule};
 use crate::event::Budgeted;
 use crate::{Settings, chance};
@@ -36,6 +36,7 @@ pub fn decide(
     input: &PollInput,
     reading: &Reading,
     observation: &Observation<'_>,
+    push: Option<PushNote>,
     trip: &Trip<'_>,
     settings: &Settings,
     budget: Option<&BudgetRule>,
@@ -58,14 +59,15 @@ pub fn decide(
     };
     let hinted =
         |wanted_at| after_success(input, reading, observation.window, wanted_at, trip, settings);
+    let net = push.and_then(|note| pushed::safety_net(input, note.trust, trip.at, settings));
     let next = if outcome.is_success() {
-        hinted(wish.at)
+        netted(input, hinted(wish.at), net)
     } else {
         after_failure(input, wish.at, failures, our_network, trip, settings)
     };
     let budgeted = budget.map(|rule| {
         let (last, from) = if outcome.is_success() {
-            (Some(trip.at), hinted(trip.at + bounds.alpha).at)
+            (Some(trip.at), netted(input, hinted(trip.at + bounds.alpha), net).at)
         } else {
             (input.last_success_at, next.at)
         };
@@ -129,6 +131,16 @@ fn after_success(
     Next { at: hinted.at, held: hinted.words(), cause }
 }
 
+/// While its hub pushes, a poll only checks on that.
+fn netted(input: &PollInput, next: Next, net: Option<Time>) -> Next {
+    match (&input.push, net) {
+        (Some(push), Some(at)) if at > next.at => {
+            Next { at, held: Some(pushed::held(push)), cause: Some(pushed::SAFETY_NET.to_owned()) }
+        }
+        _ => next,
+    }
+}
+
 fn after_failure(
     input: &PollInput,
     wanted_at: Time,
@@ -168,16 +180,27 @@ fn latest(input: &PollInput, last: Time) -> Option<Time> {
     max_delay.map(|delay| last + delay)
 }
 
+/// When a feed that was not just polled is next checked on, where its hub pushes.
+fn net(input: &PollInput, last: Time, settings: &Settings) -> Option<Time> {
+    let trust = input.push.as_ref()?.trust;
+    pushed::safety_net(input, trust, last, settings)
+}
+
 /// What the strategy needs of a feed that was not just polled.
 pub fn budgeted(rule: &BudgetRule, input: &PollInput, settings: &Settings) -> Budgeted {
     let (_, bounds) = self::rule(input, settings);
     let from = match (input.last_poll_at, input.failures) {
         (None, _) => input.added_at,
-        (Some(last), 0) => last + bounds.alpha,
+        (Some(last), 0) => (last + bounds.alpha).max(net(input, last, settings).unwrap_or(last)),
         (Some(last), _) => input.next_at.unwrap_or(last),
     };
     let latest = input.last_poll_at.and_then(|last| latest(input, last));
-    Budgeted { tracked: rule.tracked(input), from, latest }
+    let mut tracked = rule.tracked(input);
+    if settings.learn_relevant {
+        // The rate is that of wanted entries already.
+        tracked.selectivity = 1.0;
+    }
+    Budgeted { tracked, from, latest }
 }
 
 /// Decides anew from the last poll, without a new observation. A feed that is backing off, or was
@@ -194,10 +217,15 @@ pub fn replanned(input: &PollInput, settings: &Settings, now: Time) -> Replan {
         (Some(_), 0) => wish.at.max(now),
         (Some(_), _) => input.next_at.unwrap_or(now),
     };
+    let last = input.last_poll_at.filter(|_| input.failures == 0);
+    let net = last.and_then(|last| net(input, last, settings)).filter(|net| *net > now);
+    let own = Next { at: next_at, held: None, cause: Some(wish.why.code()) };
+    let next = netted(input, own, net);
     Replan {
         wanted_at: wish.at,
-        next_at,
+        next_at: next.at,
         reason: format!("{}: {}", spec.policy, wish.why.words()),
-        cause: wish.why.code(),
+        cause: next.cause.unwrap_or_default(),
+        held: next.held,
     }
 }

@@ -35,6 +35,10 @@ fn input() -> PollInput {
         hub: None,
         cause: None,
         share: None,
+        push: None,
+        pushed: Vec::new(),
+        reason: None,
+        held: None,
     }
 }
 

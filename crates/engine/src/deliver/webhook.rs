@@ -99,7 +99,7 @@ impl Job<'_> {
 fn attempt(posted: Posted, now: Time) -> Attempt {
     let (why, retry_after) = match posted {
         Posted::Taken { .. } => return Attempt::Taken,
-        Posted::Refused { status, retry_after } => {
+        Posted::Refused { status, retry_after, .. } => {
             (format!("it answered {status}"), retry_after.map(|wish| wait(wish, now)))
         }
         Posted::Blocked { reason } => (reason, None),

@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use feed::{DocumentDates, EntryKey, Time, identify};
+use feed::{DocumentDates, EntryKey, Observed, Time, identify};
 use fetch::Fetched;
 use parse::Document;
 use sha2::{Digest, Sha256};
-use store::BodyHash;
+use store::{BodyHash, PollInput, Store, StoreError};
 use url::Url;
 
 use super::{Context, Poll, Verdict};
@@ -60,7 +60,18 @@ pub(super) async fn read(
             };
             match read {
                 Ok(document) => {
-                    observe(context, poll, at, facts.date, document, validators, body_hash, partial)
+                    let seen =
+                        observe(&context.store, &poll.input, at, facts.date, &document, partial);
+                    match seen {
+                        Ok((observed, dates)) => {
+                            Reading::Document { document, observed, dates, validators, body_hash }
+                        }
+                        Err(e) => Reading::Failed {
+                            detail: format!("the store could not be read: {e}"),
+                            our_network: true,
+                            candidates: Vec::new(),
+                        },
+                    }
                 }
                 Err((detail, candidates)) => {
                     Reading::Failed { detail, our_network: false, candidates }
@@ -90,34 +101,22 @@ fn read_document(
     })
 }
 
-#[expect(clippy::too_many_arguments, reason = "all of one poll; a struct would only rename them")]
-fn observe(
-    context: &Context,
-    poll: &Poll,
+/// Compares a document with the feed's window and with what else is known of its items.
+pub fn observe(
+    store: &Store,
+    input: &PollInput,
     at: Time,
     response_date: Option<Time>,
-    document: Document,
-    validators: fetch::Validators,
-    body_hash: BodyHash,
+    document: &Document,
     partial: bool,
-) -> Reading {
-    let input = &poll.input;
+) -> Result<(Observed, DocumentDates), StoreError> {
     let window = &input.window;
     let in_window: HashSet<EntryKey> = window.entries().iter().map(|e| e.key).collect();
     let found = identify(&document.items, window);
     let keys: Vec<_> = found.iter().map(|i| i.key).filter(|key| !in_window.contains(key)).collect();
-    let known = match context.store.known(input.id, &keys) {
-        Ok(known) => known,
-        Err(e) => {
-            return Reading::Failed {
-                detail: format!("the store could not be read: {e}"),
-                our_network: true,
-                candidates: Vec::new(),
-            };
-        }
-    };
+    let known = store.known(input.id, &keys)?;
     let dates = DocumentDates::judge(&document.items, response_date, at);
     let previous = input.last_success_at;
     let observed = window.observe(&document.items, &known, dates, at, previous, partial);
-    Reading::Document { document, observed, dates, validators, body_hash }
+    Ok((observed, dates))
 }

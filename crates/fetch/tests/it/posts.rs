@@ -43,12 +43,15 @@ async fn anything_else_is_no_and_no_redirect_is_followed() {
     let location = format!("Location: {}\r\n", elsewhere.url("/"));
     let server = always(answer("307 Temporary Redirect", &location, b"")).await;
     let posted = post(settings(), &server.url("/")).await;
-    assert_eq!(posted, Posted::Refused { status: 307, retry_after: None });
+    assert_eq!(
+        posted,
+        Posted::Refused { status: 307, retry_after: None, to: elsewhere.url("/").parse().ok() }
+    );
     assert!(elsewhere.heads().is_empty(), "the body goes where it was sent and nowhere else");
     let server = always(answer("503 Busy", "Retry-After: 7\r\n", b"later")).await;
     let retry_after = Some(RetryAfter::After(Duration::from_secs(7)));
     let posted = post(settings(), &server.url("/")).await;
-    assert_eq!(posted, Posted::Refused { status: 503, retry_after });
+    assert_eq!(posted, Posted::Refused { status: 503, retry_after, to: None });
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use feed::Time;
-use lab::{Phases, Progress, Run, Setting, World, WorldFeed};
+use lab::{Phases, Progress, Run, Setting, Sight, World, WorldFeed};
 use serde_json::Value;
 
 use crate::vectors::{int, read, time, times};
@@ -61,4 +61,32 @@ fn figure_4_8_entries_are_found_missed_open_and_ignored() {
     assert_eq!(run.by_feed.delay, Some(fraction("delay")));
     assert_eq!(run.by_entry.polls_per_entry, Some(fraction("ape")));
     assert_eq!(run.by_entry.recall, Some(fraction("recall")));
+}
+
+/// A window that grows again shows what it had dropped. New is what was never seen; compared with
+/// the window before only, one entry would be found twice.
+#[test]
+fn figure_4_7_a_growing_window_brings_nothing_twice() {
+    let vectors = read("reichert_worked_examples");
+    let (seen, previous) = (&vectors["fig_4_7_new_vs_seen"], &vectors["fig_4_7_new_vs_previous"]);
+    let windows = seen["window_sizes"].as_array().unwrap().iter();
+    let windows = windows.map(|w| (time(&w[0]), u32::try_from(int(&w[1])).unwrap())).collect();
+    let feed = WorldFeed::new("feed", times(&seen["entries"])).with_windows(windows);
+    let world = World { feeds: vec![feed], window: 4, domains: vec![vec![0]] };
+    let mut sight = Sight::new(&world, &world.feeds[0]);
+    let (mut found, mut unlike_before) = (Vec::new(), 0);
+    let mut before: Vec<Time> = Vec::new();
+    for at in times(&seen["polls"]) {
+        sight.poll(at);
+        found.extend(sight.found());
+        let window = sight.observation().unwrap().window.to_vec();
+        unlike_before += window.iter().filter(|time| !before.contains(time)).count() as i64;
+        before = window;
+    }
+    assert_eq!(found.len() as i64, int(&seen["found"]));
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len() as i64, int(&seen["found"]), "none twice");
+    assert_eq!(int(&seen["double_found"]), 0);
+    assert_eq!(unlike_before, int(&previous["found"]) + int(&previous["double_found"]));
 }

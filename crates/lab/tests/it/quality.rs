@@ -1,5 +1,7 @@
 //! The quality columns of the published tables, from their other columns.
 
+use std::ops::RangeInclusive;
+
 use lab::Averages;
 use lab::quality::{ModeWeights, Norm, Weights, over_both_modes, quality};
 use serde_json::Value;
@@ -33,6 +35,55 @@ fn tables_4_11_and_4_12_have_the_quality_that_their_columns_imply() {
             assert!((quality - exact).abs() < 6e-5, "{name} {}: {quality} {exact}", names[i]);
         }
     }
+}
+
+/// The values that a normalised column can have, given the figures as they are printed: delays to
+/// the minute, the others to three digits.
+fn feasible(table: &Value, row: usize, column: usize) -> RangeInclusive<f64> {
+    let figures: Vec<f64> =
+        table["rows"].as_array().unwrap().iter().map(|row| float(&row[1 + column])).collect();
+    let (own, half) = (figures[row], [0.5, 0.0005, 0.0005][column]);
+    let (small, large) = match column {
+        2 => (own, figures.iter().copied().fold(0.0, f64::max)),
+        _ => (figures.iter().copied().fold(f64::INFINITY, f64::min), own),
+    };
+    let (least, most) = ((small - half) / (large + half), (small + half) / (large - half));
+    least - 0.0005..=most + 0.0005
+}
+
+/// Every table: the quality that its figures imply, and normalised columns that can be. Where the
+/// vectors say that a printed one cannot, ours is theirs.
+#[test]
+fn every_table_has_the_columns_that_its_figures_imply() {
+    let tables = read("reichert_tables");
+    let infeasible = tables["infeasible"].as_array().unwrap();
+    let mut n_corrected = 0;
+    for (table_name, table) in tables["tables"].as_object().unwrap() {
+        let (names, rows, _) = rows(table);
+        let found = quality(&rows, Weights::default(), Norm::Best);
+        for (i, found) in found.iter().enumerate() {
+            let (row, quality) = (&names[i], found.quality.unwrap());
+            let exact = float(&table["recomputed_G"][i]);
+            assert!((quality - exact).abs() < 6e-5, "{table_name} {row}: {quality} {exact}");
+            let columns = [("D", found.delay), ("APE", found.polls_per_entry), ("R", found.recall)];
+            for (k, (column, value)) in columns.into_iter().enumerate() {
+                let (value, printed) = (value.unwrap(), float(&table["rows"][i][4 + k]));
+                let feasible = feasible(table, i, k);
+                assert!(feasible.contains(&value), "{table_name} {row} {column}: {value}");
+                let wrong = infeasible.iter().find(|wrong| {
+                    [&wrong["table"], &wrong["row"], &wrong["column"]] == [table_name, row, column]
+                });
+                if let Some(wrong) = wrong {
+                    n_corrected += 1;
+                    assert!((value - float(&wrong["recomputed"])).abs() < 6e-5, "{row} {column}");
+                    assert!(!feasible.contains(&printed));
+                } else {
+                    assert!(feasible.contains(&printed), "{table_name} {row} {column}: {printed}");
+                }
+            }
+        }
+    }
+    assert_eq!(n_corrected, infeasible.len());
 }
 
 #[test]

@@ -150,6 +150,7 @@ pub(super) struct FactsDraft {
     pub(super) link: Slot<String>,
     pub(super) self_link: Slot<String>,
     pub(super) hubs: Vec<String>,
+    pub(super) cloud: Slot<String>,
     pub(super) language: Slot<String>,
     pub(super) updated: Slot<Time>,
     pub(super) hints: Hints,

@@ -20,6 +20,7 @@ impl<'a> Walk<'a> {
             Field::Content if tag.attrs.text("src").is_some() => self.content_elsewhere(tag),
             Field::Enclosure | Field::MediaFile => return self.file_element(tag, field),
             Field::Topic => return self.topic_element(tag),
+            Field::Cloud => return self.cloud_element(tag),
             _ if field.is_prose() => {
                 let mode = self.prose_mode(tag);
                 self.begin(field, rank, depth, mode);
@@ -103,6 +104,23 @@ impl<'a> Walk<'a> {
         if let (Some(text), Some((_, draft))) = (tag.attrs.text("text"), &mut self.item) {
             draft.category(text, limits);
         }
+    }
+
+    /// `cloud` of RSS 2.0: where one could register for notices. Without a name it says nothing.
+    fn cloud_element(&mut self, tag: &Tag<'a>) {
+        let said = |name: &str| tag.attrs.text(name).map(|text| text.trim().to_owned());
+        let Some(domain) = said("domain").filter(|d| !d.is_empty()) else { return };
+        if self.item.is_some() {
+            return;
+        }
+        let port =
+            said("port").filter(|p| !p.is_empty()).map_or(String::new(), |p| format!(":{p}"));
+        let path = said("path").unwrap_or_default();
+        let protocol = said("protocol").filter(|p| !p.is_empty());
+        let protocol = protocol.map_or(String::new(), |p| format!(" ({p})"));
+        let address = format!("{domain}{port}{path}{protocol}");
+        self.warnings.note_about(Trouble::RssCloud, self.at, Some(&address));
+        self.facts.cloud.offer(0, address);
     }
 
     /// Puts a value where it belongs.

@@ -308,6 +308,7 @@ impl<'a> Walk<'a> {
             link: self.facts.link.into_value(),
             self_link: self.facts.self_link.into_value(),
             hubs: self.facts.hubs,
+            cloud: self.facts.cloud.into_value(),
             language: self.facts.language.into_value(),
             updated: self.facts.updated.into_value(),
             hints,

@@ -51,6 +51,18 @@ fn the_feed_names_itself_and_its_hubs_in_rss_too() {
 }
 
 #[test]
+fn rss_cloud_is_recognised_and_said_not_to_be_spoken() {
+    let doc = read(
+        "<rss version='2.0'><channel><cloud domain='rpc.e.org' port='5337' path='/pleaseNotify'
+         registerProcedure='' protocol='http-post'/><cloud domain=''/>
+         <item><title>t</title><cloud domain='in.an.item'/></item></channel></rss>",
+    );
+    assert_eq!(doc.cloud.as_deref(), Some("rpc.e.org:5337/pleaseNotify (http-post)"));
+    assert_eq!(doc.warnings.len(), 1, "{:?}", doc.warnings);
+    assert!(doc.warnings[0].contains("rssCloud"), "{:?}", doc.warnings);
+}
+
+#[test]
 fn a_permalink_stands_in_for_a_missing_link_and_other_ids_do_not() {
     assert_eq!(item("<guid>http://e.org/1</guid>").link.as_deref(), Some("http://e.org/1"));
     assert_eq!(item("<guid isPermaLink='false'>http://e.org/1</guid>").link, None);

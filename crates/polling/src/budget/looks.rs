@@ -6,6 +6,10 @@
 //! under both limits; the other allocators know no cost, and all their looks shrink alike until
 //! the bytes suffice.
 //!
+//! Plans look at a feed once a cycle at most. What an allocator gives it beyond goes to the others
+//! ([`per_day_at_most`]): with the capped ones at their cap, equal marginals of the rest are the
+//! optimum under that cap.
+//!
 //! ```
 //! use polling::budget::{Planner, Strategy, Tracked, looks::{Limits, per_day}};
 //! use polling::model::{Model, homogeneous::Homogeneous};
@@ -30,11 +34,53 @@ pub struct Limits {
     pub bytes: Option<f64>,
 }
 
+/// Rounds in which feeds are capped; each can only lift more feeds to the cap, seldom twice.
+const ROUNDS: usize = 8;
+
 /// Looks per day for each feed, within the limits.
 pub fn per_day(strategy: Strategy, feeds: &[Tracked], limits: Limits) -> Vec<f64> {
+    shared(strategy, feeds, limits, |_| true)
+}
+
+/// The same, with at most so many for each feed; less than the limits is spent only where every
+/// feed that counts has as many.
+pub fn per_day_at_most(
+    strategy: Strategy,
+    feeds: &[Tracked],
+    limits: Limits,
+    most: f64,
+) -> Vec<f64> {
+    let mut capped = vec![false; feeds.len()];
+    let (mut left, mut looks) = (limits, per_day(strategy, feeds, limits));
+    for _ in 0..ROUNDS {
+        let over: Vec<usize> = (0..feeds.len()).filter(|i| looks[*i] > most).collect();
+        if over.is_empty() {
+            break;
+        }
+        for i in over {
+            capped[i] = true;
+            left.looks -= most;
+            left.bytes = left.bytes.map(|bytes| bytes - feeds[i].cost * most);
+        }
+        looks = shared(strategy, feeds, left, |i| !capped[i]);
+        (0..feeds.len()).filter(|i| capped[*i]).for_each(|i| looks[i] = most);
+    }
+    looks.iter_mut().for_each(|m| *m = m.min(most));
+    looks
+}
+
+/// Shares the limits among the feeds that are `open`.
+fn shared(
+    strategy: Strategy,
+    feeds: &[Tracked],
+    limits: Limits,
+    open: impl Fn(usize) -> bool,
+) -> Vec<f64> {
+    let value = |i: usize| if open(i) { feeds[i].value() } else { 0.0 };
+    let numbered = || feeds.iter().enumerate();
     let demand = |cost: fn(&Tracked) -> f64| -> Vec<Demand> {
-        let one = |f: &Tracked| Demand { rate: rate(f), weight: f.value(), cost: cost(f) };
-        feeds.iter().map(one).collect()
+        let one = |(i, f)| Demand { rate: rate(f), weight: value(i), cost: cost(f) };
+        numbered().map(one).collect()
     };
     let demands = || demand(|_| 1.0);
     let mut looks = match strategy {
@@ -43,8 +89,9 @@ pub fn per_day(strategy: Strategy, feeds: &[Tracked], limits: Limits) -> Vec<f64
             None => min_delay(&demands(), limits.looks),
         },
         Strategy::MinMiss => {
-            let shown = |f: &Tracked| Shown { rate: rate(f), weight: f.value(), window: f.window };
-            min_miss::looks(&feeds.iter().map(shown).collect::<Vec<_>>(), limits.looks)
+            let shown =
+                |(i, f): (_, &Tracked)| Shown { rate: rate(f), weight: value(i), window: f.window };
+            min_miss::looks(&numbered().map(shown).collect::<Vec<_>>(), limits.looks)
         }
         Strategy::CrawlFreshness => crawl_freshness::looks(&demands(), limits.looks),
         Strategy::CrawlAge => crawl_age::looks(&demands(), limits.looks),
@@ -54,12 +101,13 @@ pub fn per_day(strategy: Strategy, feeds: &[Tracked], limits: Limits) -> Vec<f64
         | Strategy::OnlySat
         | Strategy::OnlyTau
         | Strategy::TopKUtility
-        | Strategy::TwoSteps => evenly(feeds, limits.looks),
+        | Strategy::TwoSteps
+        | Strategy::Tide => evenly(feeds.len(), limits.looks, value),
     };
     if let Some(bytes) = limits.bytes {
         let spent: f64 = feeds.iter().zip(&looks).map(|(f, m)| f.cost * m).sum();
         if spent > bytes {
-            looks.iter_mut().for_each(|m| *m *= bytes / spent);
+            looks.iter_mut().for_each(|m| *m *= bytes.max(0.0) / spent);
         }
     }
     looks
@@ -80,10 +128,11 @@ fn rate(feed: &Tracked) -> f64 {
 }
 
 /// The same for every feed that feeds something.
-fn evenly(feeds: &[Tracked], looks: f64) -> Vec<f64> {
-    let counts = |f: &Tracked| f64::from(u8::from(f.value() > 0.0));
-    let n: f64 = feeds.iter().map(counts).sum();
-    feeds.iter().map(|f| if n > 0.0 { counts(f) * looks / n } else { 0.0 }).collect()
+fn evenly(n: usize, looks: f64, value: impl Fn(usize) -> f64) -> Vec<f64> {
+    let counts = |i: usize| f64::from(u8::from(value(i) > 0.0));
+    let sum: f64 = (0..n).map(counts).sum();
+    let each = if sum > 0.0 { looks.max(0.0) / sum } else { 0.0 };
+    (0..n).map(|i| counts(i) * each).collect()
 }
 
 #[cfg(test)]
@@ -109,6 +158,23 @@ mod tests {
                 assert!(size <= bytes.unwrap_or(f64::MAX) * (1.0 + 1e-9), "{strategy} {size}");
                 assert!(looks.iter().step_by(4).all(|m| *m == 0.0), "{strategy}: no weight");
             }
+        }
+    }
+
+    #[test]
+    fn what_a_cap_takes_from_one_goes_to_the_others() {
+        let feed = |rate| Tracked::new(Model::Homogeneous(Homogeneous { rate }));
+        let feeds: Vec<Tracked> = (0..12).map(|i| feed(3.0_f64.powi(i) * 1e-8)).collect();
+        let limits = Limits { looks: 600.0, bytes: None };
+        for strategy in Strategy::ALL {
+            for most in [60.0, 100.0, 1e9] {
+                let looks = per_day_at_most(strategy, &feeds, limits, most);
+                let spent: f64 = looks.iter().sum();
+                assert!((spent / 600.0 - 1.0).abs() < 1e-6, "{strategy} {most}: {spent}");
+                assert!(looks.iter().all(|m| (0.0..=most).contains(m)), "{strategy} {looks:?}");
+            }
+            let looks = per_day_at_most(strategy, &feeds, limits, 10.0);
+            assert!(looks.iter().sum::<f64>() <= 120.0, "{strategy}: all have all they can");
         }
     }
 }

@@ -21,6 +21,8 @@
 //! assert_eq!(planner.plan(Time::from_secs(1800), 2), [0]);
 //! ```
 
+use std::time::Duration;
+
 use feed::Time;
 
 use super::curve::Curve;
@@ -83,15 +85,18 @@ impl Rhythm {
     }
 
     /// The next look after the one at `last`, which was due at `due`. A look that came a little
-    /// late, since plans are made in cycles, does not delay the ones after it.
-    pub(crate) fn next(&self, due: Time, last: Time) -> Option<Time> {
+    /// late, since plans are made in cycles, does not delay the ones after it: else a feed due
+    /// every 75 seconds would be looked at every second minute.
+    pub(crate) fn next(&self, due: Time, last: Time, cycle: Duration) -> Option<Time> {
         if self.looks <= 0.0 {
             return None;
         }
         let Some(&first) = self.points.first() else {
             let gap_ms = (DAY_MS as f64 / self.looks.max(1.0 / DAYS_MAX)).max(1000.0) as i64;
             let late_ms = last.millis_since(due);
-            let from = if (0..gap_ms / 2).contains(&late_ms) { due } else { last };
+            let cycle_ms = i64::try_from(cycle.as_millis()).unwrap_or(i64::MAX);
+            let late_max_ms = cycle_ms.max(gap_ms / 2).min(gap_ms);
+            let from = if (0..late_max_ms).contains(&late_ms) { due } else { last };
             return Some(from.shifted(gap_ms));
         };
         let midnight = last.millis().div_euclid(DAY_MS).saturating_mul(DAY_MS);
@@ -112,6 +117,8 @@ mod tests {
     use super::*;
     use crate::model::Rates;
 
+    const CYCLE: Duration = Duration::from_secs(60);
+
     /// All entries between eight and nine.
     fn morning() -> Model {
         let hours = (0..24).map(|h| if h == 8 { 0.01 } else { 0.0 }).collect();
@@ -125,12 +132,12 @@ mod tests {
         for (looks, days) in [(1.0, 1), (0.5, 2), (0.01, 28)] {
             rhythm.allot(looks, 1);
             rhythm.schedule(&morning());
-            let next = rhythm.next(nine(5), nine(5)).unwrap();
+            let next = rhythm.next(nine(5), nine(5), CYCLE).unwrap();
             assert!(next.since(nine(5 + days)).as_secs() < 10, "{looks} {next}");
             assert!(nine(5 + days).since(next).as_secs() < 10, "{looks} {next}");
         }
-        assert_eq!(Rhythm::even(0.0).next(nine(5), nine(5)), None);
-        assert_eq!(Rhythm::even(f64::NAN).next(nine(5), nine(5)), None);
+        assert_eq!(Rhythm::even(0.0).next(nine(5), nine(5), CYCLE), None);
+        assert_eq!(Rhythm::even(f64::NAN).next(nine(5), nine(5), CYCLE), None);
     }
 
     #[test]
@@ -148,8 +155,23 @@ mod tests {
         rhythm.allot(500.0, 500);
         rhythm.schedule(&morning());
         let at = Time::from_millis;
-        assert_eq!(rhythm.next(at(0), at(0)), Some(at(172_800)));
-        assert_eq!(rhythm.next(at(0), at(60_000)), Some(at(172_800)), "a little late");
-        assert_eq!(rhythm.next(at(0), at(90_000)), Some(at(262_800)), "it must have been held");
+        let next = |last| rhythm.next(at(0), at(last), CYCLE);
+        assert_eq!(next(0), Some(at(172_800)));
+        assert_eq!(next(60_000), Some(at(172_800)), "a little late");
+        assert_eq!(next(90_000), Some(at(262_800)), "it must have been held");
+    }
+
+    #[test]
+    fn a_gap_little_longer_than_the_cycle_is_kept_on_average() {
+        let (gap_ms, end_ms) = (75_000, 3_600_000);
+        let rhythm = Rhythm::even(DAY_MS as f64 / gap_ms as f64);
+        let (mut due, mut n_looks) = (Time::from_millis(0), 0);
+        for now in (0..=end_ms).step_by(60_000).map(Time::from_millis) {
+            if due <= now {
+                due = rhythm.next(due, now, CYCLE).unwrap();
+                n_looks += 1;
+            }
+        }
+        assert_eq!(n_looks, 1 + end_ms / gap_ms);
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! The allocation is made once a day, when the budget changes, and an hour after feeds came, went
 //! or changed their weight; feeds wait in a heap until they are due, and the longest overdue goes
-//! first. Between two allocations each feed follows its own [`Rhythm`].
+//! first. Between two allocations each feed follows its own [`Rhythm`]. No feed is looked at more
+//! than once a cycle.
 //!
 //! ```
 //! use feed::Time;
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::looks::{Limits, per_day, points};
+use super::looks::{Limits, per_day_at_most, points};
 use super::rhythm::Rhythm;
 use super::{Strategy, Tracked};
 
@@ -48,6 +49,8 @@ const SEARCHES: (f64, f64) = (1000.0, 10.0);
 pub(crate) struct Timetable {
     made_at: Time,
     limits: Limits,
+    /// The time between two plans, where it is known.
+    cycle: Option<Duration>,
     /// Something happened that the next allocation should know.
     changed: bool,
     rhythms: Vec<Rhythm>,
@@ -66,6 +69,7 @@ impl Timetable {
         Timetable {
             made_at: NEVER,
             limits,
+            cycle: None,
             changed: true,
             rhythms: Vec::new(),
             due: BinaryHeap::new(),
@@ -73,6 +77,10 @@ impl Timetable {
             taken: Vec::new(),
             searches: (SEARCHES.0, Time::from_millis(i64::MAX)),
         }
+    }
+
+    pub(crate) fn set_cycle(&mut self, cycle: Option<Duration>) {
+        self.cycle = cycle;
     }
 
     pub(crate) fn is_fresh(&self, now: Time, limits: Limits) -> bool {
@@ -93,7 +101,9 @@ impl Timetable {
         limits: Limits,
     ) {
         (self.made_at, self.limits, self.changed) = (now, limits, false);
-        let looks = per_day(strategy, feeds, limits);
+        let plans = |cycle: Duration| ALLOCATED_FOR.as_secs_f64() / cycle.as_secs_f64();
+        let looks =
+            per_day_at_most(strategy, feeds, limits, self.cycle.map_or(f64::INFINITY, plans));
         let points = points(strategy, &looks);
         self.rhythms.resize(feeds.len(), Rhythm::default());
         self.keyed.resize(feeds.len(), 0);
@@ -136,7 +146,8 @@ impl Timetable {
     /// A feed never polled is due at once, unless it never is.
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
         let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.looks() > 0.0)?;
-        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last))
+        let cycle = self.cycle.unwrap_or_default();
+        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last, cycle))
     }
 
     /// When a feed is due, and how often a day it is looked at.

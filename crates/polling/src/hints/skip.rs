@@ -1,4 +1,16 @@
 //! `skipHours` and `skipDays`: the hours and days at which a publisher asks not to be polled.
+//!
+//! ```
+//! use feed::{Hints, Time};
+//! use polling::hints::{CacheHints, HintReading, apply};
+//!
+//! let at: Time = "2011-07-16T23:30:00Z".parse().unwrap();
+//! let hints = Hints { skip_hours: vec![0, 1], ..Hints::default() };
+//! let wish: Time = "2011-07-17T00:10:00Z".parse().unwrap();
+//! let lower = HintReading::LowerBound;
+//! let hinted = apply(wish, at, &hints, CacheHints::default(), &[], lower);
+//! assert_eq!(hinted.at, "2011-07-17T02:00:00Z".parse().unwrap());
+//! ```
 
 use std::time::Duration;
 

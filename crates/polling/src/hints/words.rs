@@ -1,4 +1,14 @@
 //! What happened to the publisher's hints, in words for the page.
+//!
+//! ```
+//! use feed::{Hints, Time};
+//! use polling::hints::{CacheHints, HintReading, apply};
+//!
+//! // Whoever asks for nothing is told nothing.
+//! let at = Time::from_secs(0);
+//! let (hints, reading) = (Hints::default(), HintReading::LowerBound);
+//! assert_eq!(apply(at, at, &hints, CacheHints::default(), &[], reading).words(), None);
+//! ```
 
 use super::{AsideReason, HintUsed, Hinted};
 use crate::spoken;

@@ -8,6 +8,7 @@ use polling::model::single_variable::SingleVariable;
 use polling::model::smoothing::Smoothing;
 use serde_json::Value;
 
+use crate::alternatives::{self, Reading};
 use crate::vectors::{float, floats, integer, list, named};
 
 const HOUR: f64 = 3600.0;
@@ -56,6 +57,31 @@ fn the_periodic_model_follows_its_vectors() {
                 model.update(at, float(&step["x"]), None);
                 for (rate, expected) in model.rates.iter().zip(floats(&step["rates_after"])) {
                     check_close(rate * HOUR, expected);
+                }
+            }
+        }
+    }
+}
+
+/// The readings that do not bind follow theirs too; without it they would compare nothing.
+#[test]
+fn the_alternative_readings_follow_their_vectors() {
+    for vectors in named("horincar2012_models") {
+        for (name, reading) in [("literal", Reading::Literal), ("uniform", Reading::Uniform)] {
+            for start in ["zero", "ramp"] {
+                let row = &vectors[format!("periodic_{name}_{start}")];
+                let ramp = if start == "ramp" { 0.1 } else { 0.0 };
+                let mut rates: Vec<f64> =
+                    (0..integer(&row["n"])).map(|i| ramp * i as f64).collect();
+                for step in list(&row["steps"]) {
+                    let (last, at) = (float(&step["T_r"]), float(&step["T"]));
+                    let expected = alternatives::expect(&rates, last, at);
+                    check_close(expected, float(&step["div_est_before"]));
+                    let a = float(&row["alpha"]);
+                    alternatives::update(&mut rates, (last, at), float(&step["x"]), a, reading);
+                    for (rate, expected) in rates.iter().zip(floats(&step["rates_after"])) {
+                        check_close(*rate, expected);
+                    }
                 }
             }
         }

@@ -101,7 +101,10 @@ fn example_1_is_best_at_the_end_of_the_busy_half() {
         let points = schedule::best(&curve, 1);
         check_close(points[0], float(&row["best_tau"]), 1e-7);
         check_close(schedule::delay(&curve, &points), float(&row["best"]), 1e-7);
-        check_close(schedule::delay(&curve, &[0.0]), float(&row["worst"]), 1e-12);
+        let worst = float(&row["worst_tau"]);
+        check_close(schedule::delay(&curve, &[worst]), float(&row["worst"]), 1e-12);
+        check_close(schedule::delay(&curve, &[0.0]), float(&row["at0"]), 1e-12);
+        check_close(float(&row["worst"]) / float(&row["best"]), float(&row["ratio"]), 1e-12);
     }
 }
 
@@ -112,11 +115,19 @@ fn example_2_is_found_both_ways() {
         let (points, curve) = (floats(&row["points"]), sine());
         let exhaustive = search::exhaustive(&curve, 6);
         check_all(&exhaustive, &points, 1e-7);
-        check_close(schedule::delay(&curve, &exhaustive), float(&row["delay"]), 1e-7);
+        check_all(&exhaustive, &floats(&row["exhaustive"]), 1e-7);
+        let delay = schedule::delay(&curve, &exhaustive);
+        check_close(delay, float(&row["delay"]), 1e-7);
+        check_close(delay, float(&row["exhaustive_delay"]), 1e-12);
         let iterative = schedule::refined(&curve, schedule::even(&curve, 6, 0.0));
         check_all(&iterative, &points, 1e-7);
+        check_all(&iterative, &floats(&row["iterative"]), 1e-7);
+        let delay = schedule::delay(&curve, &iterative);
+        check_close(delay, float(&row["iterative_delay"]), 1e-12);
         let even = schedule::delay(&curve, &schedule::even(&curve, 6, 0.0));
-        check_close(even, 1.0 / 6.0, 1e-12);
+        for name in ["homogeneous", "even_best", "even_worst"] {
+            check_close(even, float(&row[name]), 1e-12);
+        }
     }
 }
 
@@ -161,6 +172,15 @@ fn schedules_on_the_grid_hold() {
                 schedule::delay(&curve, &schedule::best(&curve, m))
                     <= float(&row["even_best"]) + 1e-12
             );
+            // Even points at every place of the grid: the best and the worst of them.
+            let even = (0..48).map(|offset| {
+                schedule::delay(&curve, &schedule::even(&curve, m, f64::from(offset) / 48.0))
+            });
+            let (best, worst) = even.fold((f64::INFINITY, 0.0_f64), |(least, most), delay| {
+                (least.min(delay), most.max(delay))
+            });
+            check_close(best, float(&row["even_best"]), 1e-12);
+            check_close(worst, float(&row["even_worst"]), 1e-12);
         }
     }
 }

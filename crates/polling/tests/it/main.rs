@@ -1,16 +1,22 @@
 //! Golden vectors, properties and theorems of the crate `polling`.
 
+mod alternatives;
 mod chance;
 mod crossings;
 mod cycles;
+mod draws;
 mod explained;
+mod golden_adaptation;
 mod golden_advarss;
 mod golden_models;
 mod golden_online;
+mod golden_populations;
+mod golden_robustness;
 mod golden_sia;
 mod golden_steps;
 mod hints;
 mod offered;
+mod population;
 mod properties;
 mod properties_budget;
 mod properties_learned;
@@ -18,6 +24,7 @@ mod reference;
 mod reference_steps;
 mod running;
 mod specs;
+mod spending;
 mod table_two;
 mod tide;
 mod tide_steady;

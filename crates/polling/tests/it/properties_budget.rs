@@ -156,4 +156,25 @@ proptest! {
             prop_assert!(waiting(looks * more.0) <= waiting(looks) * (1.0 + 1e-9));
         }
     }
+
+    /// From an entry in centuries to a million a second, looked at after a moment or after years.
+    #[test]
+    fn no_rate_and_no_gap_is_too_large_to_stand_somewhere(
+        rates in prop::collection::vec(prop_oneof![Just(0.0), -10.0..6.0_f64], 24),
+        window in prop_oneof![1_u32..100, Just(u32::MAX)],
+        gap in prop_oneof![1_i64..100_000, 1_i64..4_000_000_000],
+        zone_secs in -50_400_i32..50_401,
+    ) {
+        let rate = |log: &f64| if *log == 0.0 { 0.0 } else { 10.0_f64.powf(*log) };
+        let hours = rates.iter().map(rate).collect();
+        let model = Model::Frozen(Rates { hours, zone_secs });
+        let last = Time::from_secs(1_483_228_799);
+        let feed = Tracked { last: Some(last), window, ..Tracked::new(model) };
+        let standing = feed.standing(last.shifted(gap * 1000));
+        prop_assert!(standing.divergence >= 0.0 && standing.divergence <= f64::from(window));
+        prop_assert!(standing.utility >= 0.0 && standing.utility.is_finite());
+        if let Some(until) = feed.believed().until_utility(last, 3600.0) {
+            prop_assert!(until >= 0.0 && until.is_finite());
+        }
+    }
 }

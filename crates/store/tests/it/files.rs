@@ -198,20 +198,6 @@ fn a_locked_database_says_busy_and_works_again_afterwards() {
 }
 
 #[test]
-fn a_backup_is_a_whole_store() {
-    let f = fresh();
-    let id = add(&f.store, "https://example.org/a");
-    poll(&f.store, id, &["1", "2"], at(1));
-    let elsewhere = tempfile::tempdir().unwrap();
-    f.store.backup(&database(elsewhere.path())).unwrap();
-    assert!(f.store.backup(&database(elsewhere.path())).is_err(), "it overwrites nothing");
-    let copy = Store::open(elsewhere.path(), Mode::ReadWrite).unwrap();
-    assert_eq!(guids(&copy), ["2", "1"]);
-    assert_eq!(copy.check().unwrap(), []);
-    assert_eq!(poll(&copy, id, &["3"], at(2)), [3], "ids go on where they were");
-}
-
-#[test]
 fn a_folder_has_one_holder_who_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let first = store::lock(folder.path()).unwrap();

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod accounts;
+mod backup;
 mod concurrent;
 mod deliveries;
 mod entries;

@@ -206,6 +206,7 @@ fn what_is_no_longer_kept_is_unread_for_nobody() {
     store.remove_feed(FeedId(3)).unwrap();
     assert_eq!(store.read_marks(anna).unwrap().n_unread(), 60);
     assert!(store.stars(anna).unwrap().is_empty());
+    store.star(anna, &[EntryId(1)], true, T0).unwrap();
     let few = Retention { entries_per_feed_max: Some(10), ..Retention::off() };
     store.retain(&few, at(50_000)).unwrap();
     assert_eq!(store.read_marks(anna).unwrap().n_unread(), 20);
@@ -213,6 +214,29 @@ fn what_is_no_longer_kept_is_unread_for_nobody() {
     let late = store.add_account("late", "x", at(60_000)).unwrap().unwrap();
     assert_eq!(store.read_marks(late).unwrap().n_unread(), 20);
     assert_eq!(store.reading(&Reading::newest(late, Scope::All, 100)).unwrap().len(), 20);
+    assert!(store.entry(EntryId(1)).unwrap().is_some(), "what is starred stays");
+}
+
+#[test]
+fn the_numbers_that_a_restored_store_leaves_out_are_unread_for_nobody() {
+    let filled = filled();
+    let copy = filled.fresh.folder.path().join("copy.db");
+    store::backup(filled.fresh.folder.path(), &copy, false, &mut |_, _| ()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = std::fs::File::open(copy).unwrap();
+    let lock = store::lock(folder.path()).unwrap();
+    store::restore(folder.path(), &mut file, false, &lock, &mut |_| ()).unwrap();
+    let store = Store::open(folder.path(), store::Mode::ReadWrite).unwrap();
+    let me = AccountId::LOCAL;
+    assert_eq!(store.read_marks(me).unwrap().n_unread(), 90);
+    let new = poll(&store, FeedId(1), &["late"], at(90_000));
+    assert!(new[0] > 10_000_000, "{new:?}");
+    let unread: Vec<i64> = store.read_marks(me).unwrap().unread().map(|id| id.0).collect();
+    assert_eq!((unread.len(), unread[0], unread[1]), (91, new[0], 90));
+    store.mark_scope_read(me, &Scope::All, None, None).unwrap();
+    assert_eq!(store.read_marks(me).unwrap().n_unread(), 0);
+    store.mark_read(me, &[EntryId(5000), EntryId(90)], false).unwrap();
+    assert_eq!(store.read_marks(me).unwrap().n_unread(), 1);
 }
 
 #[test]

@@ -15,6 +15,7 @@ fn a_feed_is_put_to_another_time_with_its_reason() {
         next_at: at(60),
         reason: "fix: every minute".to_owned(),
         cause: "fix u=60s".to_owned(),
+        held: None,
     };
     f.store.replan(vec![(id, replan.clone())]).unwrap();
     let input = f.store.poll_input(id).unwrap();

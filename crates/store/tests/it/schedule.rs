@@ -47,6 +47,7 @@ fn all_that_a_poll_left_is_there_for_the_next() {
         site: None,
         language: Some("en".into()),
         hub: Some("https://hub.example/".into()),
+        ..FeedFacts::default()
     });
     let window = record.window.clone().unwrap();
     f.store.record_blocking(record).unwrap();

@@ -149,6 +149,17 @@ fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Fail
         let check = if finding.harmless { Check::advice } else { Check::trouble };
         checks.push(check("storage", says, finding.remedy));
     }
+    let n_with_hub = store.n_with_hub()?;
+    if n_with_hub > 0 && config.engine.push.public_url.is_none() {
+        let feeds = if n_with_hub == 1 { "feed names" } else { "feeds name" };
+        checks.push(Check::advice(
+            "push",
+            format!("{n_with_hub} {feeds} a hub that would push, but hubs cannot reach us"),
+            "write `public_url = \"https://…\"` into the configuration file, where hubs reach \
+             this program; until then these feeds are polled"
+                .to_owned(),
+        ));
+    }
     match store::lock(&config.data) {
         Ok(_ours) => checks.push(Check::good("daemon", "not running".to_owned())),
         Err(held) if held.is_held() => {

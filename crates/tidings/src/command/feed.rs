@@ -125,6 +125,7 @@ fn show(one: &OneFeed) -> Result<(), Failure> {
     let config = config::read_offline(&one.place)?;
     let store = access::read(&config)?;
     let f = store.feed(find(&store, &one.feed)?)?;
+    let push = store.push(f.id)?;
     let mut value = list_json(&f);
     let text = |t: Option<feed::Time>| t.map(|t| t.to_string());
     let more = json!({
@@ -132,7 +133,12 @@ fn show(one: &OneFeed) -> Result<(), Failure> {
         "domain": f.domain,
         "site": f.site,
         "language": f.language,
-        "hub": f.hub,
+        "hub": f.hub.as_deref().map(shown_url),
+        "pushed_until": push.as_ref().and_then(|p| text(p.lease_until)),
+        "last_push": push.as_ref().and_then(|p| text(p.pushed_at)),
+        "pushes": push.as_ref().map(|p| p.n_pushes),
+        "push_error": push.as_ref().and_then(|p| p.error.clone()),
+        "rss_cloud": f.cloud,
         "added_at": f.added_at.to_string(),
         "policy": f.settings.policy,
         "alpha_seconds": f.settings.alpha.map(|d| d.as_secs()),

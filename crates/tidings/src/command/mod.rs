@@ -1,6 +1,8 @@
 //! One command, one file.
 
+pub mod backup;
 pub mod budget;
+pub mod config;
 mod demo;
 pub mod discover;
 pub mod doctor;
@@ -9,9 +11,11 @@ pub mod export;
 pub mod feed;
 pub mod import;
 pub mod lab;
+pub mod manual;
 pub mod parse;
 pub mod query;
 mod requests;
+pub mod restore;
 pub mod run;
 pub mod user;
 mod why;

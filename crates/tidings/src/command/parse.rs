@@ -37,6 +37,7 @@ fn document_json(d: &Document) -> Value {
         "link": d.link,
         "self": d.self_link,
         "hubs": d.hubs,
+        "rss_cloud": d.cloud,
         "language": d.language,
         "updated": d.updated.map(|t| t.to_string()),
         "ttl_seconds": seconds(d.hints.ttl),

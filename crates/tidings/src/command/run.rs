@@ -95,6 +95,9 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
     let context = api::Context {
         public_url: config.public_url.clone(),
         act: act(&engine),
+        loopback: address.ip().is_loopback(),
+        images: images(&config, &store)?,
+        spent: Arc::new(spent(&engine)),
         ..api::Context::new(store.clone(), now, Arc::new(live), version)?
     };
     let shown = context.clone();
@@ -135,6 +138,12 @@ fn act(engine: &Arc<Engine>) -> api::Act {
             done.map_err(|e| Refusal { message: e.to_string(), input: e.is_input() })
         })
     })
+}
+
+/// The proxy of pictures, unless the operator wants none.
+fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, Failure> {
+    let proxy = || api::Images::new(store, config.fetch.clone()).map(Arc::new);
+    Ok(config.shows_images.then(proxy).transpose()?)
 }
 
 /// A published feed as the hub pushes it.
@@ -184,9 +193,28 @@ fn live(
                     .to_owned()
             }),
             polls_total: now.polls,
-            polls_failed_total: now.failed,
+            polls_failed_total: now.failed + now.refused + now.gone,
             entries_total: now.new_entries,
             bytes_total: now.bytes,
+        }
+    }
+}
+
+/// What the engine's polls came to. Does not keep the engine alive.
+fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'static {
+    let (figures, engine) = (engine.figures_reader(), Arc::downgrade(engine));
+    move || {
+        let now = figures();
+        let budget = engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.budget);
+        api::Spent {
+            seen: now.seen,
+            unchanged: now.unchanged,
+            failed: now.failed,
+            refused: now.refused,
+            gone: now.gone,
+            suspected_misses: now.suspected_misses,
+            budget_polls_per_hour: budget.map(|b| b.polls_per_day() / 24.0),
+            budget_bytes_per_hour: budget.and_then(|b| b.bytes_per_day()).map(|n| n / 24.0),
         }
     }
 }

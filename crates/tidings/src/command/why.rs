@@ -4,13 +4,14 @@
 use engine::Clock;
 use feed::Time;
 use serde_json::{Value, json};
-use store::{FeedRow, PollRow, State};
+use store::{FeedRow, PollRow, PushRow, State};
 
 use super::feed::find;
+use crate::access;
 use crate::args::OneFeed;
+use crate::config::{self, Config};
 use crate::failure::Failure;
-use crate::output::{self, one_line, print_json, print_line, relative};
-use crate::{access, config};
+use crate::output::{self, one_line, print_json, print_line, relative, shown_url};
 
 const POLLS_SHOWN: u32 = 10;
 
@@ -22,7 +23,9 @@ pub fn run(one: &OneFeed) -> Result<(), Failure> {
     let pace = store.domain_states()?.into_iter().find(|p| p.domain.as_str() == feed.domain);
     let now = Clock::System.now();
     let held_domain = pace.and_then(|p| p.not_before).filter(|until| *until > now);
-    let sentences = sentences(&feed, held_domain, now);
+    let push = store.push(feed.id)?;
+    let mut sentences = sentences(&feed, held_domain, now);
+    sentences.extend(pushed(&feed, push.as_ref(), &config, now));
     if one.json {
         return print_json(&json!({
             "feed": feed.id.0,
@@ -107,6 +110,42 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
         said.push(format!("Last trouble: {error}."));
     }
     said
+}
+
+/// Who pushes it, or why nobody does.
+fn pushed(feed: &FeedRow, push: Option<&PushRow>, config: &Config, now: Time) -> Vec<String> {
+    let mut said = Vec::new();
+    if matches!(feed.state(), State::Gone | State::Paused) {
+        return said;
+    }
+    match push {
+        Some(push) => said.push(push_words(push, feed.next_at, now)),
+        None if feed.hub.is_some() && config.engine.push.public_url.is_none() => said.push(
+            "It names a hub that would push it; without `public_url` in the configuration the \
+             hub cannot reach us."
+                .to_owned(),
+        ),
+        None => {}
+    }
+    if let Some(cloud) = &feed.cloud {
+        said.push(format!("It offers rssCloud notices at {cloud}, which are not spoken."));
+    }
+    said
+}
+
+fn push_words(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
+    let hub = shown_url(&push.hub);
+    let trouble = push.error.as_ref().map_or(String::new(), |error| format!(" ({error})"));
+    let Some(until) = push.lease_until.filter(|until| *until > now) else {
+        return format!("Its hub {hub} does not push it{trouble}; asked again {}.", push.next_at);
+    };
+    match (push.pushed_at, next_poll) {
+        (Some(last), Some(net)) if engine::is_push_trusted(push, now) => format!(
+            "Pushed by {hub} (last {}, lease until {until}); safety-net poll at {net}.",
+            relative(last, now)
+        ),
+        _ => format!("{hub} promised to push it until {until}; polls go on until it has."),
+    }
 }
 
 fn remark(poll: &PollRow) -> String {

@@ -4,23 +4,30 @@
 
 mod documents;
 mod faults;
+mod hub;
 mod program;
 mod publisher;
 mod receiver;
 mod score;
 mod wire;
 
+mod backup;
 mod budget;
 mod calls;
 mod deliveries;
 mod disk;
 mod faulty;
 mod guard;
+mod images;
 mod lab;
+mod log;
+mod manual;
 mod moves;
 mod outage;
 mod page;
+mod people;
 mod polite;
+mod pushed;
 mod queries;
 mod reading;
 mod replay;
@@ -28,4 +35,6 @@ mod secrets;
 mod soak;
 mod subscriptions;
 mod together;
+mod units;
 mod websub;
+mod websub_subscriber;

@@ -16,6 +16,10 @@ use crate::wire::{self, addresses};
 /// A command that takes longer than this hangs. Far above what a loaded machine needs.
 const PATIENCE: Duration = Duration::from_secs(240);
 
+/// Commands that know no data folder.
+const FOLDERLESS: [&str; 8] =
+    ["parse", "discover", "lab", "completions", "man", "config", "--help", "--version"];
+
 /// Tests that keep both cores busy or measure pace run one after another.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
@@ -105,7 +109,7 @@ impl Instance {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = program();
         command.current_dir(self.home.path()).args(args);
-        if !matches!(args[0], "parse" | "discover" | "lab" | "--help" | "--version") {
+        if !FOLDERLESS.contains(&args[0]) {
             command.arg("--data").arg(&self.data);
         }
         if let Some(config) = &self.config {
@@ -118,6 +122,14 @@ impl Instance {
     #[track_caller]
     pub fn run(&self, args: &[&str]) -> Ended {
         finish(self.command(args), &args.join(" "))
+    }
+
+    /// Runs a call word for word.
+    #[track_caller]
+    pub fn command_as_written(&self, args: &[&str]) -> Ended {
+        let mut command = program();
+        command.current_dir(self.home.path()).args(args);
+        finish(command, &args.join(" "))
     }
 
     #[track_caller]
@@ -150,8 +162,28 @@ impl Instance {
         self.run(&args).json()
     }
 
+    /// Subscribes to one feed without a daemon and polls it.
+    #[track_caller]
+    pub fn poll_added(&self, url: &str) {
+        let args = ["feed", "add", url, "--allow-private", "--domain-gap", "0s"];
+        self.run(&args).ok();
+    }
+
     pub fn daemon(&self, args: &[&str]) -> Daemon {
-        let listen = SocketAddr::from((addresses(1)[0], 18080));
+        self.start(free_address(), "info", args)
+    }
+
+    /// A daemon whose log is filtered so.
+    pub fn daemon_logging(&self, filter: &str, args: &[&str]) -> Daemon {
+        self.start(free_address(), filter, args)
+    }
+
+    /// A daemon whose page is at this address.
+    pub fn daemon_at(&self, listen: SocketAddr, args: &[&str]) -> Daemon {
+        self.start(listen, "info", args)
+    }
+
+    fn start(&self, listen: SocketAddr, filter: &str, args: &[&str]) -> Daemon {
         let listen_text = listen.to_string();
         let mut all = vec!["run", "--listen", listen_text.as_str()];
         all.extend(args);
@@ -159,8 +191,14 @@ impl Instance {
         let mut command = self.command(&all);
         let file = File::create(&log).unwrap();
         command.stdin(Stdio::null()).stdout(file.try_clone().unwrap()).stderr(file);
+        command.env("TIDINGS_LOG", filter);
         Daemon { child: command.spawn().unwrap(), listen, log }
     }
+}
+
+/// An address for a daemon's page that no other test uses.
+pub fn free_address() -> SocketAddr {
+    SocketAddr::from((addresses(1)[0], 18080))
 }
 
 pub fn path_text(path: &Path) -> &str {

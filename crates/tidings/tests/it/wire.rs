@@ -209,9 +209,14 @@ impl Response {
 
 /// One GET, for the program's own pages: status and body.
 pub fn get(address: SocketAddr, path: &str) -> io::Result<(u16, String)> {
+    get_with(address, path, "")
+}
+
+/// The same with more header lines, each with its end.
+pub fn get_with(address: SocketAddr, path: &str, lines: &str) -> io::Result<(u16, String)> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{lines}\r\n")?;
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -222,13 +227,18 @@ pub fn get(address: SocketAddr, path: &str) -> io::Result<(u16, String)> {
 
 /// One POST of a form: the status.
 pub fn post(address: SocketAddr, path: &str, form: &str) -> io::Result<u16> {
+    post_as(address, path, "Content-Type: application/x-www-form-urlencoded\r\n", form)
+}
+
+/// One POST of anything, with the header lines as they are given: the status.
+pub fn post_as(address: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<u16> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     write!(
         stream,
         "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
-         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
-        form.len()
+         {headers}Content-Length: {}\r\n\r\n{body}",
+        body.len()
     )?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;

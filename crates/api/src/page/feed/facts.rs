@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use feed::{FeedUrl, Time, mask_secrets};
-use store::FeedRow;
+use store::{FeedRow, PushRow};
 use url::Url;
 
-use super::entry::web_link;
-use crate::page::index::{RATE_DAYS, rate};
+use crate::page::feeds::{RATE_DAYS, rate};
+use crate::page::read::web_link;
 use crate::words::{Moment, count, plural, span};
 
 pub struct Fact {
@@ -17,7 +17,7 @@ pub struct Fact {
 }
 
 /// What there is to say; what is not known is left out.
-pub fn facts(row: &FeedRow, n_since: u64, now: Time) -> Vec<Fact> {
+pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> Vec<Fact> {
     let mut facts = vec![address("Address", &row.url)];
     facts.extend(row.effective_url.as_ref().map(|url| address("Moved for good to", url)));
     facts.extend(row.moved.as_ref().map(|moved| Fact {
@@ -49,9 +49,25 @@ pub fn facts(row: &FeedRow, n_since: u64, now: Time) -> Vec<Fact> {
     say("Last new entries", row.last_change_at.map(|t| at(t, now)));
     say("Publisher's hints", hints(row));
     say("Hub", row.hub.as_deref().map(masked));
+    say("Pushed by its hub", push.map(|push| pushed(push, row.next_at, now)));
+    say("rssCloud", row.cloud.as_ref().map(|cloud| format!("{cloud}, which is not spoken")));
     say("Settings of its own", settings(row));
     say("Added", Some(at(row.added_at, now)));
     facts
+}
+
+/// Whether its hub pushes it, and since when or why not.
+fn pushed(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
+    let Some(until) = push.lease_until.filter(|until| *until > now) else {
+        let why = push.error.as_deref().unwrap_or("the hub has not confirmed it yet");
+        return format!("no: {why}; asked again {}", at(push.next_at, now));
+    };
+    let last = match push.pushed_at {
+        Some(last) => format!("last push {}", at(last, now)),
+        None => "nothing came yet".to_owned(),
+    };
+    let net = next_poll.map_or(String::new(), |net| format!("; next poll {}", at(net, now)));
+    format!("until {}, {last}{net}", at(until, now))
 }
 
 fn at(time: Time, now: Time) -> String {

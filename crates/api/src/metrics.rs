@@ -1,0 +1,164 @@
+//! `/metrics`: every figure that an operator can watch, in the text format of Prometheus. No
+//! figure needs a scan of entries or polls. What a new part of the program counts is one more
+//! function below, called from [`metrics`].
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use feed::Time;
+use store::{Counts, Figures, Standing};
+
+use crate::exposition::Exposition;
+use crate::exposition::Kind::{Counter, Gauge};
+use crate::page::ask;
+use crate::{Context, Live, Spent, process};
+
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+pub async fn metrics(State(context): State<Context>) -> Response {
+    let now = (context.now)();
+    let (live, spent) = ((context.live)(), (context.spent)());
+    let store = context.store.clone();
+    let asked = ask(move || Ok((store.counts(now)?, store.standing(now)?))).await;
+    let mut text = Exposition::default();
+    program(&mut text, &live, context.version);
+    polls(&mut text, &live, &spent);
+    budget(&mut text, &live, &spent);
+    work(&mut text, &context.store.figures());
+    match asked {
+        Ok((counts, standing)) => {
+            feeds(&mut text, &counts, &standing, now);
+            deliveries(&mut text, &standing);
+        }
+        // What the engine knows is still worth having; the missing figures speak for themselves.
+        Err(error) => tracing::warn!(%error, "no figures of the store for /metrics"),
+    }
+    served(&mut text, &context);
+    process::write(&mut text);
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], text.text()).into_response()
+}
+
+/// Figures are whole numbers far below 2^53.
+fn n(figure: u64) -> f64 {
+    figure as f64
+}
+
+fn program(text: &mut Exposition, live: &Live, version: &'static str) {
+    let build = [(version, 1.0)];
+    text.family(Gauge, "tidings_build_info", "The running version.", "version", &build);
+    let help = "When the program started.";
+    text.one(Gauge, "tidings_start_time_seconds", help, live.started_at.secs().max(0) as f64);
+    text.one(Gauge, "tidings_ready", "Whether feeds are polled.", f64::from(live.ready));
+    let outage = f64::from(live.outage.is_some());
+    let help = "Whether our own network seems to be down.";
+    text.one(Gauge, "tidings_network_outage", help, outage);
+}
+
+fn polls(text: &mut Exposition, live: &Live, spent: &Spent) {
+    text.one(Gauge, "tidings_polls_in_flight", "Polls on their way.", n(live.in_flight));
+    let help = "Polls granted that wait their turn.";
+    text.one(Gauge, "tidings_polls_waiting", help, n(live.waiting));
+    text.one(Counter, "tidings_polls_total", "Polls made since the start.", n(live.polls_total));
+    let help = "Polls failed, refused or gone.";
+    text.one(Counter, "tidings_polls_failed_total", help, n(live.polls_failed_total));
+    let outcomes = [
+        ("seen", n(spent.seen)),
+        ("unchanged", n(spent.unchanged)),
+        ("failed", n(spent.failed)),
+        ("refused", n(spent.refused)),
+        ("gone", n(spent.gone)),
+    ];
+    let help = "Polls by outcome; unchanged ones cost next to nothing.";
+    text.family(Counter, "tidings_polls_by_outcome_total", help, "outcome", &outcomes);
+    let help = "Polls after which entries may have slipped by.";
+    text.one(Counter, "tidings_suspected_misses_total", help, n(spent.suspected_misses));
+    let help = "New entries since the start.";
+    text.one(Counter, "tidings_entries_total", help, n(live.entries_total));
+    text.one(Counter, "tidings_bytes_total", "Bytes of bodies received.", n(live.bytes_total));
+}
+
+fn budget(text: &mut Exposition, live: &Live, spent: &Spent) {
+    let help = "Polls that ended within the last hour.";
+    text.one(Gauge, "tidings_polls_last_hour", help, n(live.polls_last_hour));
+    if let Some(polls) = spent.budget_polls_per_hour {
+        let help = "Polls that the budget allows an hour.";
+        text.one(Gauge, "tidings_budget_polls_per_hour", help, polls);
+        let help = "Polls of the budget that were not made within the last hour.";
+        let left = (polls - n(live.polls_last_hour)).max(0.0);
+        text.one(Gauge, "tidings_budget_polls_left", help, left);
+    }
+    if let Some(bytes) = spent.budget_bytes_per_hour {
+        let help = "Bytes that the budget allows an hour.";
+        text.one(Gauge, "tidings_budget_bytes_per_hour", help, bytes);
+    }
+}
+
+fn work(text: &mut Exposition, figures: &Figures) {
+    let help = "From an entry's own date to when it was seen; first documents do not count.";
+    text.histogram("tidings_entry_delay_seconds", help, &figures.delays);
+    let help = "How long a group of changes took until it was on disk.";
+    text.histogram("tidings_commit_seconds", help, &figures.commits);
+    let help = "Groups of changes that could not be written.";
+    text.one(Counter, "tidings_commits_failed_total", help, n(figures.commits_failed));
+    let help = "Changes that wait for the writer.";
+    text.one(Gauge, "tidings_writes_waiting", help, n(figures.waiting));
+    let help = "Entries that queries kept.";
+    text.one(Counter, "tidings_query_matches_total", help, n(figures.matches));
+}
+
+fn feeds(text: &mut Exposition, counts: &Counts, standing: &Standing, now: Time) {
+    let states = [
+        ("all", n(counts.feeds)),
+        ("failing", n(counts.failing)),
+        ("gone", n(counts.gone)),
+        ("paused", n(counts.paused)),
+        ("never_polled", n(counts.never_polled)),
+        ("due", n(counts.due)),
+    ];
+    text.family(Gauge, "tidings_feeds", "Feeds by state; states overlap.", "state", &states);
+    let failing = &standing.failing;
+    let since = [
+        ("hour", n(failing.under_an_hour)),
+        ("day", n(failing.under_a_day)),
+        ("week", n(failing.under_a_week)),
+        ("longer", n(failing.longer)),
+        ("never", n(failing.never)),
+    ];
+    let help = "Failing feeds by how long ago a poll succeeded: within the hour, the day, the \
+                week, longer, never.";
+    text.family(Gauge, "tidings_feeds_failing", help, "last_success", &since);
+    let late = standing.due_since.map_or(0.0, |since| now.since(since).as_secs_f64());
+    let help = "For how long the feed that is due longest has waited.";
+    text.one(Gauge, "tidings_due_oldest_seconds", help, late);
+    text.one(Gauge, "tidings_entries_kept", "Entries whose text is kept.", n(counts.entries));
+    let help = "Domains that want to be left alone for now.";
+    text.one(Gauge, "tidings_domains_held", help, n(counts.domains_held));
+    let files = [("database", n(standing.database_bytes)), ("log", n(standing.log_bytes))];
+    text.family(Gauge, "tidings_store_bytes", "Size of the store's files.", "file", &files);
+}
+
+fn deliveries(text: &mut Exposition, standing: &Standing) {
+    text.one(Gauge, "tidings_queries", "Standing queries.", n(standing.queries));
+    let receivers = [("all", n(standing.receivers)), ("failing", n(standing.receivers_failing))];
+    let help = "Receivers of queries; failing ones are among all.";
+    text.family(Gauge, "tidings_receivers", help, "state", &receivers);
+    let help = "Matches not handed over yet, over all receivers.";
+    text.one(Gauge, "tidings_deliveries_waiting", help, n(standing.deliveries_waiting));
+    let help = "Matches that a receiver would not take.";
+    text.one(Gauge, "tidings_dead_letters", help, n(standing.dead_letters));
+    let help = "Subscribers to published feeds.";
+    text.one(Gauge, "tidings_hub_subscribers", help, n(standing.subscribers));
+}
+
+fn served(text: &mut Exposition, context: &Context) {
+    let answers = context.traffic.answers();
+    let help = "Answers of this server by the class of their status.";
+    text.family(Counter, "tidings_http_responses_total", help, "class", &answers);
+    let help = "How long answers took to begin.";
+    text.histogram("tidings_http_response_seconds", help, &context.traffic.took());
+    if let Some(images) = &context.images {
+        let samples = images.tally().map(|(outcome, count)| (outcome, n(count)));
+        let help = "Pictures asked for through the proxy.";
+        text.family(Counter, "tidings_images_total", help, "outcome", &samples);
+    }
+}

@@ -1,0 +1,59 @@
+//! What was asked of the server, counted: answers by their class and how long they took to begin.
+//! No path and no name is kept.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use store::{Distribution, Histogram};
+
+const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+
+/// From a page out of the cache to a question that should have an index.
+const BOUNDS: &[Duration] = &[
+    Duration::from_millis(1),
+    Duration::from_millis(5),
+    Duration::from_millis(10),
+    Duration::from_millis(25),
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(250),
+    Duration::from_secs(1),
+    Duration::from_secs(5),
+];
+
+pub struct Traffic {
+    answers: [AtomicU64; CLASSES.len()],
+    took: Histogram,
+}
+
+impl Default for Traffic {
+    fn default() -> Traffic {
+        Traffic { answers: Default::default(), took: Histogram::new(BOUNDS) }
+    }
+}
+
+impl Traffic {
+    pub fn answers(&self) -> [(&'static str, f64); CLASSES.len()] {
+        std::array::from_fn(|at| (CLASSES[at], self.answers[at].load(Ordering::Relaxed) as f64))
+    }
+
+    pub fn took(&self) -> Distribution {
+        self.took.read()
+    }
+}
+
+/// Around every answer.
+#[expect(clippy::disallowed_methods, reason = "measures the server; nothing is decided by it")]
+pub async fn count(State(traffic): State<Arc<Traffic>>, request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let response = next.run(request).await;
+    // Statuses are 100 to 999; what is above 599 is none that we give.
+    let class = usize::from(response.status().as_u16() / 100) - 1;
+    traffic.answers[class.min(CLASSES.len() - 1)].fetch_add(1, Ordering::Relaxed);
+    traffic.took.note(begun.elapsed());
+    response
+}

@@ -1,0 +1,127 @@
+//! `/websub/callback/…`: where hubs that push feeds to us ask whether we meant it, say that they
+//! will not, and send what is new (WebSub, sections 5.2, 5.3 and 7). The path's end is known to one
+//! hub only. What is sent is written down; the engine judges it, so that a sender learns nothing
+//! from the answer.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use store::{HubAsks, PushTaken, StoreError};
+use url::form_urlencoded;
+
+use crate::Context;
+use crate::page::ask;
+
+/// As much as a poll may bring.
+pub const BODY_BYTES_MAX: usize = 4_000_000;
+/// A challenge is echoed; an honest one is some dozens of letters.
+const CHALLENGE_BYTES_MAX: usize = 2000;
+/// Where a hub says nothing, which it must not, or something absurd.
+const LEASE: Duration = Duration::from_secs(86_400);
+const LEASE_MIN: Duration = Duration::from_secs(60);
+const LEASE_MAX: Duration = Duration::from_secs(366 * 86_400);
+/// A hub that said no is asked again after a week: publishers change their minds.
+const DENIED_WAIT: Duration = Duration::from_secs(7 * 86_400);
+/// What a hub gives as a reason is shown, up to here.
+const REASON_CHARS_MAX: usize = 200;
+const HUB_SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature");
+
+/// What a hub says about a subscription.
+#[derive(Default)]
+struct Said {
+    mode: String,
+    topic: String,
+    challenge: String,
+    lease: Option<u64>,
+    reason: String,
+}
+
+impl Said {
+    fn read(query: &str) -> Said {
+        let mut said = Said::default();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            match name.as_ref() {
+                "hub.mode" => said.mode = value.into_owned(),
+                "hub.topic" => said.topic = value.into_owned(),
+                "hub.challenge" => said.challenge = value.into_owned(),
+                "hub.lease_seconds" => said.lease = value.parse().ok(),
+                "hub.reason" => said.reason = value.chars().take(REASON_CHARS_MAX).collect(),
+                _ => {}
+            }
+        }
+        said
+    }
+
+    /// What to answer, if it is about something that we asked for.
+    fn heard(self, context: &Context, token: &str) -> Result<Option<String>, StoreError> {
+        let (store, now) = (&context.store, (context.now)());
+        let asks = match self.mode.as_str() {
+            "subscribe" => {
+                let lease = self.lease.map_or(LEASE, Duration::from_secs);
+                HubAsks::Subscribe { lease: lease.clamp(LEASE_MIN, LEASE_MAX) }
+            }
+            "unsubscribe" => HubAsks::Unsubscribe,
+            "denied" => {
+                let colon = if self.reason.is_empty() { "" } else { ": " };
+                let why = format!("the hub will not push it{colon}{}", self.reason);
+                let known = store.deny_push(token, &self.topic, &why, now + DENIED_WAIT)?;
+                return Ok(known.then(String::new));
+            }
+            _ => return Ok(None),
+        };
+        if self.challenge.is_empty() || self.challenge.len() > CHALLENGE_BYTES_MAX {
+            return Ok(None);
+        }
+        let ours = store.confirm_push(token, &self.topic, &asks, now)?;
+        Ok(ours.then_some(self.challenge))
+    }
+}
+
+/// Answers a hub that asks whether a wish is ours, or says that it refuses it.
+pub async fn confirm(
+    State(context): State<Context>,
+    Path(token): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let said = Said::read(query.as_deref().unwrap_or(""));
+    match ask(move || said.heard(&context, &token)).await {
+        Ok(Some(challenge)) => {
+            ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], challenge).into_response()
+        }
+        Ok(None) => (StatusCode::NOT_FOUND, "We did not ask for that.\n").into_response(),
+        Err(error) => trouble(&error),
+    }
+}
+
+/// Takes what a hub sends.
+pub async fn receive(
+    State(context): State<Context>,
+    Path(token): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let text = |name: &HeaderName| {
+        headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+    };
+    let (content_type, signature) = (text(&header::CONTENT_TYPE), text(&HUB_SIGNATURE));
+    let taken = ask(move || {
+        let now = (context.now)();
+        context.store.receive_push(&token, content_type, signature, body.to_vec(), now)
+    });
+    match taken.await {
+        Ok(PushTaken::Kept) => StatusCode::ACCEPTED.into_response(),
+        Ok(PushTaken::Unknown) => StatusCode::GONE.into_response(),
+        Ok(PushTaken::Full) => {
+            (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "60")]).into_response()
+        }
+        Err(error) => trouble(&error),
+    }
+}
+
+fn trouble(error: &StoreError) -> Response {
+    tracing::warn!(%error, "what a hub said could not be written down");
+    StatusCode::INTERNAL_SERVER_ERROR.into_response()
+}

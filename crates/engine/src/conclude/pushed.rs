@@ -1,0 +1,157 @@
+//! Pushes and polls held against each other: when pushes are trusted, what one of them changes, and
+//! when the poll that checks on them is due. Pure. Policies learn from polls only: a poll tells
+//! them of what pushes brought since the last one, so that they see what they would have seen
+//! without.
+
+use feed::{DocumentDates, Item, Observed, Outcome, Time};
+use store::{PollInput, PollRecord, PushNote, PushParcel, PushRow, PushTrust};
+
+use super::keep;
+use crate::Settings;
+use crate::budget;
+
+/// Why a poll is made that only checks on pushes.
+pub const SAFETY_NET: &str = "safety net while its hub pushes";
+
+/// However often pushes failed, so many of them in a row are enough.
+const PROOFS_MAX: u32 = 9;
+
+/// Whether polls may wait for pushes: the lease runs, and since a poll last found what no push had
+/// brought enough of them came. Hubs that confirm and never push are common, so one must have.
+pub fn is_trusted(push: &PushRow, trust: PushTrust, at: Time) -> bool {
+    let alive = push.lease_until.is_some_and(|until| until > at);
+    alive && trust.n_proofs >= trust.n_misses.saturating_add(1).min(PROOFS_MAX)
+}
+
+/// The same by what is stored.
+pub fn is_push_trusted(push: &PushRow, now: Time) -> bool {
+    is_trusted(push, push.trust, now)
+}
+
+/// After a push that was taken.
+pub fn after_push(trust: PushTrust) -> PushTrust {
+    PushTrust { n_proofs: trust.n_proofs.saturating_add(1), ..trust }
+}
+
+/// After a poll that found so many entries which no push had brought. One that confirms what was
+/// pushed takes half of the earlier misses back.
+pub fn after_poll(push: &PushRow, n_found: usize, n_pushed: usize, at: Time) -> PushTrust {
+    let (trust, trusted) = (push.trust, is_trusted(push, push.trust, at));
+    if n_found > 0 {
+        let n_misses = trust.n_misses.saturating_add(u32::from(trusted));
+        return PushTrust { n_proofs: 0, n_misses };
+    }
+    let confirmed = trusted && n_pushed > 0;
+    PushTrust { n_misses: if confirmed { trust.n_misses / 2 } else { trust.n_misses }, ..trust }
+}
+
+/// When the poll that checks on pushes is due after a poll at `last`, where they are trusted: never
+/// after the lease, nor later than a promise of the longest delay.
+pub fn safety_net(
+    input: &PollInput,
+    trust: PushTrust,
+    last: Time,
+    settings: &Settings,
+) -> Option<Time> {
+    let push = input.push.as_ref().filter(|push| is_trusted(push, trust, last))?;
+    let max_delay = budget::places(input).find_map(|s| s.max_delay);
+    let net = settings.push.safety_net.min(max_delay.unwrap_or(settings.push.safety_net));
+    Some((last + net).min(push.lease_until?))
+}
+
+pub fn held(push: &PushRow) -> String {
+    let hub =
+        url::Url::parse(&push.hub).map_or_else(|_| push.hub.clone(), |u| feed::mask_secrets(&u));
+    format!("{hub} pushes it, so polls only check on that")
+}
+
+/// What a push leaves behind. It is no poll: of the schedule it changes only that the next poll may
+/// become a safety net.
+pub fn push_record(
+    input: &PollInput,
+    push: &PushRow,
+    parcel: &PushParcel,
+    items: Vec<Item>,
+    observed: Observed,
+    dates: DocumentDates,
+    settings: &Settings,
+) -> PollRecord {
+    let trust = after_push(push.trust);
+    let next_at = input.next_at.unwrap_or(parcel.at);
+    let mut record =
+        PollRecord::empty(input.id, input.generation, parcel.at, Outcome::Seen, next_at);
+    record.wanted_at = input.wanted_at;
+    record.reason.clone_from(&input.reason);
+    record.held.clone_from(&input.held);
+    record.next_cause.clone_from(&input.cause);
+    let last = input.last_poll_at.filter(|_| input.failures == 0);
+    let trusted = is_trusted(push, trust, parcel.at);
+    if let Some(net) = last.and_then(|last| safety_net(input, trust, last, settings))
+        && net > next_at
+        && trusted
+    {
+        record.next_at = net;
+        record.held = Some(held(push));
+        record.next_cause = Some(SAFETY_NET.to_owned());
+    }
+    let note = PushNote { subscription: push.id, trust, parcel: Some(parcel.id) };
+    record.push = Some(note);
+    keep::keep_items(&mut record, items, &observed, dates, parcel.at, input.last_success_at);
+    record.window = Some(observed.window).filter(|w| *w != input.window);
+    record
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const NOW: Time = Time::from_secs(1_700_000_000);
+
+    fn row(trust: PushTrust, lease_until: Option<Time>) -> PushRow {
+        PushRow {
+            id: 1,
+            hub: "http://hub/".to_owned(),
+            topic: "http://feed/".to_owned(),
+            asked_at: None,
+            lease_until,
+            next_at: NOW,
+            error: None,
+            pushed_at: None,
+            n_pushes: 0,
+            trust,
+        }
+    }
+
+    #[test]
+    fn a_hub_is_trusted_once_it_has_pushed_and_while_its_lease_runs() {
+        let tomorrow = Some(NOW + Duration::from_secs(86_400));
+        let none = PushTrust::default();
+        let one = after_push(none);
+        assert!(!is_trusted(&row(none, tomorrow), none, NOW), "it has shown nothing yet");
+        assert!(is_trusted(&row(one, tomorrow), one, NOW));
+        assert!(!is_trusted(&row(one, Some(NOW)), one, NOW), "the lease is over");
+        assert!(!is_trusted(&row(one, None), one, NOW), "it was denied");
+    }
+
+    #[test]
+    fn each_miss_asks_for_one_more_proof_up_to_nine_and_confirmations_forgive() {
+        let tomorrow = Some(NOW + Duration::from_secs(86_400));
+        let mut push = row(after_push(PushTrust::default()), tomorrow);
+        for n_misses in 1..30 {
+            push.trust = after_poll(&push, 1, 0, NOW);
+            assert!(!is_trusted(&push, push.trust, NOW), "{n_misses}: polls take over at once");
+            let mut n_needed = 0;
+            while !is_trusted(&push, push.trust, NOW) {
+                push.trust = after_push(push.trust);
+                n_needed += 1;
+            }
+            assert_eq!(n_needed, (n_misses + 1).min(9), "after {n_misses} misses");
+        }
+        let untrusted = row(PushTrust { n_proofs: 0, n_misses: 3 }, tomorrow);
+        assert_eq!(after_poll(&untrusted, 5, 0, NOW).n_misses, 3, "a poll that was due anyway");
+        assert_eq!(after_poll(&push, 0, 0, NOW).n_misses, 29, "nothing came: nothing confirmed");
+        assert_eq!(after_poll(&push, 0, 2, NOW).n_misses, 14);
+    }
+}

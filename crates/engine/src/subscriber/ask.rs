@@ -1,0 +1,179 @@
+//! Asking hubs: to push a feed, to go on pushing it, to stop. One request at a time for each of
+//! their domains, with the gap that polls keep; a hub that says no is asked ever more rarely.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use feed::{Domain, Time};
+use fetch::{Parcel, Posted, RetryAfter};
+use store::{PushDue, StoreError};
+use tokio::task::JoinSet;
+use url::{Url, form_urlencoded};
+
+use crate::poll::Context;
+
+/// How long a hub may take to verify a request that it accepted.
+const VERIFY_WAIT: Duration = Duration::from_secs(600);
+/// The wait after the first refusal; each further one quadruples it.
+const WAIT_MIN: Duration = Duration::from_secs(300);
+const WAIT_MAX: Duration = Duration::from_secs(86_400);
+/// A hub that cannot be told that we leave notices it by our 404.
+const LEAVE_MAX: u32 = 3;
+/// More redirects than this lead nowhere.
+const HOPS_MAX: usize = 3;
+/// Hubs that are asked at once.
+const AT_ONCE_MAX: u32 = 16;
+
+/// Who asks, and when it asked which domain last.
+#[derive(Default)]
+pub struct Asker {
+    asked: HashMap<Domain, Time>,
+}
+
+impl Asker {
+    /// Asks every hub whose time has come, one request to each domain.
+    pub async fn round(&mut self, context: &Arc<Context>) {
+        let Some(public) = &context.settings.push.public_url else { return };
+        let now = context.clock.now();
+        let due = match context.store.pushes_due(now, AT_ONCE_MAX * 64) {
+            Ok(due) => due,
+            Err(error) => return tracing::error!(%error, "cannot look for hubs to be asked"),
+        };
+        let gaps = &context.settings.gaps;
+        self.asked.retain(|domain, at| now.since(*at) < gaps.of(domain));
+        let mut under_way = JoinSet::new();
+        let mut taken = HashSet::new();
+        for due in due {
+            let domain = Url::parse(&due.hub).map(|hub| Domain::of(&hub)).unwrap_or_default();
+            let resting = self.asked.contains_key(&domain) || !taken.insert(domain);
+            if resting || under_way.len() >= AT_ONCE_MAX as usize {
+                continue;
+            }
+            let (context, public) = (Arc::clone(context), public.clone());
+            under_way.spawn(async move { ask(&context, &public, due).await });
+        }
+        while let Some(ended) = under_way.join_next().await {
+            match ended {
+                Ok(Ok(domains)) => {
+                    let now = context.clock.now();
+                    self.asked.extend(domains.into_iter().map(|domain| (domain, now)));
+                }
+                Ok(Err(error)) => tracing::error!(%error, "what a hub said could not be kept"),
+                Err(error) => tracing::error!(%error, "a hub was not asked by a fault of ours"),
+            }
+        }
+    }
+}
+
+/// Asks one hub; the domains that were sent a request.
+async fn ask(context: &Context, public: &Url, due: PushDue) -> Result<Vec<Domain>, StoreError> {
+    let (store, now) = (&context.store, context.clock.now());
+    let leaves = due.feed.is_none();
+    let known_there = due.lease_until.is_some_and(|until| until > now) || due.asked_at.is_some();
+    if leaves && (!known_there || due.attempts >= LEAVE_MAX) {
+        store.end_push(due.id).await?;
+        return Ok(Vec::new());
+    }
+    let attempts = due.attempts.saturating_add(1);
+    let silent = due.asked_at.map(|at| format!("asked at {at}, the hub verified nothing"));
+    let next_at = now + wait(attempts, None).max(VERIFY_WAIT);
+    // Noted before it is sent: some hubs verify before they answer.
+    store.note_hub_asked(due.id, now, attempts, next_at, silent).await?;
+    let (posted, domains) = send(context, public, &due).await;
+    let (why, retry_after) = match posted {
+        Posted::Taken { .. } => return Ok(domains),
+        Posted::Refused { status, retry_after, .. } => {
+            let wish = retry_after.map(|wish| match wish {
+                RetryAfter::After(wait) => wait,
+                RetryAfter::At(at) => at.since(now),
+            });
+            (format!("the hub answered {status}"), wish)
+        }
+        Posted::Blocked { reason } => (reason, None),
+        Posted::Failed(failure) => (failure.to_string(), None),
+    };
+    tracing::info!(hub = masked(&due.hub), topic = masked(&due.topic), why, "a hub refused");
+    let next_at = now + wait(attempts, retry_after);
+    store.note_hub_refused(due.id, next_at, why).await?;
+    Ok(domains)
+}
+
+/// Sends the request, and again where a redirect leads to, as the specification asks for.
+async fn send(context: &Context, public: &Url, due: &PushDue) -> (Posted, Vec<Domain>) {
+    let body = form(context, public, due);
+    let mut domains = Vec::new();
+    let Ok(mut url) = Url::parse(&due.hub) else {
+        return (Posted::Blocked { reason: "the hub's address is none".to_owned() }, domains);
+    };
+    loop {
+        let content_type = "application/x-www-form-urlencoded";
+        let parcel = Parcel { content_type, headers: Vec::new(), body: body.clone().into_bytes() };
+        let posted = context.fetcher.post(&url, parcel).await;
+        domains.push(Domain::of(&url));
+        match posted {
+            Posted::Refused { to: Some(to), .. } if domains.len() <= HOPS_MAX => url = to,
+            posted => return (posted, domains),
+        }
+    }
+}
+
+fn form(context: &Context, public: &Url, due: &PushDue) -> String {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.append_pair("hub.callback", callback(public, &due.token).as_str());
+    form.append_pair("hub.topic", &due.topic);
+    match due.feed {
+        Some(_) => {
+            let lease = context.settings.push.lease.as_secs().to_string();
+            form.append_pair("hub.mode", "subscribe")
+                .append_pair("hub.lease_seconds", &lease)
+                .append_pair("hub.secret", &due.secret);
+        }
+        None => {
+            form.append_pair("hub.mode", "unsubscribe");
+        }
+    }
+    form.finish()
+}
+
+/// Where a hub reaches us for one subscription.
+fn callback(public: &Url, token: &str) -> Url {
+    let mut url = public.clone();
+    url.set_query(None);
+    if let Ok(mut path) = url.path_segments_mut() {
+        path.pop_if_empty().extend(["websub", "callback", token]);
+    }
+    url
+}
+
+/// How long to wait after so many refusals in a row.
+fn wait(attempts: u32, retry_after: Option<Duration>) -> Duration {
+    let own = WAIT_MIN.saturating_mul(4_u32.saturating_pow(attempts.saturating_sub(1)));
+    own.max(retry_after.unwrap_or_default()).min(WAIT_MAX)
+}
+
+fn masked(address: &str) -> String {
+    Url::parse(address).map_or_else(|_| address.to_owned(), |url| feed::mask_secrets(&url))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hub_that_refuses_is_asked_ever_more_rarely_but_never_given_up() {
+        let minutes = |n| wait(n, None).as_secs() / 60;
+        assert_eq!([1, 2, 3, 4].map(minutes), [5, 20, 80, 320]);
+        assert_eq!([5, 6, 40, u32::MAX].map(minutes), [1280, 1440, 1440, 1440]);
+        let hours = |n: u64| Some(Duration::from_secs(n * 3600));
+        assert_eq!(wait(1, hours(2)).as_secs(), 7200);
+        assert_eq!(wait(1, hours(1000)), WAIT_MAX);
+    }
+
+    #[test]
+    fn callbacks_lie_below_the_public_address() {
+        let at = |public: &str| callback(&Url::parse(public).unwrap(), "t_-k").to_string();
+        assert_eq!(at("https://e.org"), "https://e.org/websub/callback/t_-k");
+        assert_eq!(at("https://e.org/news/?x"), "https://e.org/news/websub/callback/t_-k");
+    }
+}

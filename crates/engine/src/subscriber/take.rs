@@ -1,0 +1,112 @@
+//! What hubs sent, from the inbox into the feed: the way of a poll's document, but that nothing is
+//! concluded from what a push does not hold. A push that is not genuine is dropped without a word
+//! to its sender, as the specification asks for.
+
+use parse::Document;
+use store::{PollInput, PushParcel, PushRow, StoreError};
+use url::Url;
+
+use super::rest;
+use crate::conclude;
+use crate::keys;
+use crate::poll::{Context, observe};
+
+/// A poll that ends while a push is read makes it stale; then it is read again.
+const TRIES_MAX: usize = 5;
+/// Larger documents are parsed on a thread of their own.
+const PARSE_INLINE_BYTES: usize = 256 * 1024;
+
+/// Records what waits, in the order in which it came.
+pub async fn all(context: &Context) -> Result<(), StoreError> {
+    let mut after = 0;
+    while let Some(parcel) = context.store.next_push(after)? {
+        after = parcel.id;
+        one(context, parcel).await?;
+    }
+    Ok(())
+}
+
+async fn one(context: &Context, parcel: PushParcel) -> Result<(), StoreError> {
+    let (store, topic) = (&context.store, masked(&parcel.topic));
+    let Some(feed) = parcel.feed else { return store.drop_push(parcel.id).await };
+    let signature = parcel.signature.as_deref();
+    if !signature.is_some_and(|said| keys::is_signed(&parcel.secret, said, &parcel.body)) {
+        tracing::info!(topic, "a push that its hub did not sign was ignored");
+        return store.drop_push(parcel.id).await;
+    }
+    let document = match parse(context, &parcel).await {
+        Ok(document) => document,
+        Err(why) => {
+            tracing::info!(topic, why, "a push that is no feed; the feed is polled instead");
+            store.drop_push(parcel.id).await?;
+            return look_soon(context, &store.poll_input(feed)?);
+        }
+    };
+    for _ in 0..TRIES_MAX {
+        let input = store.poll_input(feed)?;
+        let Some(push) = input.push.clone().filter(|_| !input.paused && input.gone.is_none())
+        else {
+            return store.drop_push(parcel.id).await;
+        };
+        match record(context, &input, &push, &parcel, &document).await {
+            Err(StoreError::Stale { .. }) => {}
+            ended => return ended,
+        }
+    }
+    // The feed is polled all the time, so nothing is lost if this push waits for the next look.
+    Ok(())
+}
+
+async fn parse(context: &Context, parcel: &PushParcel) -> Result<Document, String> {
+    let (body, limits) = (parcel.body.clone(), context.settings.parse);
+    let (content_type, base) = (parcel.content_type.clone(), Url::parse(&parcel.topic).ok());
+    let inline = body.len() <= PARSE_INLINE_BYTES;
+    let read = move || {
+        let read = parse::document(&body, content_type.as_deref(), base.as_ref(), &limits);
+        read.map_err(|not_a_feed| not_a_feed.to_string())
+    };
+    if inline {
+        return read();
+    }
+    let read = tokio::task::spawn_blocking(read).await;
+    read.unwrap_or_else(|e| Err(format!("the parser failed: {e}")))
+}
+
+/// Compares the document with what is known and keeps what is new, all in one transaction.
+async fn record(
+    context: &Context,
+    input: &PollInput,
+    push: &PushRow,
+    parcel: &PushParcel,
+    document: &Document,
+) -> Result<(), StoreError> {
+    let store = &context.store;
+    let (observed, dates) = observe(store, input, parcel.at, None, document, true)?;
+    let n_new = observed.n_new();
+    let items = document.items.clone();
+    let settings = &context.settings;
+    let record = conclude::push_record(input, push, parcel, items, observed, dates, settings);
+    let next_at = record.next_at;
+    store.record(record).await?;
+    tracing::debug!(feed = input.id.0, n_new, "pushed");
+    if n_new > 0 {
+        context.deliveries.notify_one();
+    }
+    rest(context, input.id, next_at)
+}
+
+/// A push that says only that there is something: the feed is polled, no sooner than its policy's
+/// shortest interval allows.
+fn look_soon(context: &Context, input: &PollInput) -> Result<(), StoreError> {
+    let now = context.clock.now();
+    let soonest = input.last_poll_at.map_or(now, |last| last + context.settings.bounds.alpha);
+    let next_at = soonest.max(now);
+    if input.failures == 0 && input.next_at.is_none_or(|at| at > next_at) {
+        rest(context, input.id, next_at)?;
+    }
+    Ok(())
+}
+
+fn masked(address: &str) -> String {
+    Url::parse(address).map_or_else(|_| address.to_owned(), |url| feed::mask_secrets(&url))
+}

@@ -1,0 +1,226 @@
+//! Copies of the store: made while it goes on working, and put back in its place. A copy is one
+//! file, whole and looked over before it gets its name; nothing is ever half a copy.
+//!
+//! It knows no retention and no schedule of copies: that is the operator's.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+use tempfile::NamedTempFile;
+
+use crate::error::{Fault, shown};
+use crate::store::FILE_NAME;
+use crate::{Lock, StoreError, connection, migrations};
+
+/// Pages copied between two reports of progress: 16 MB, a fraction of a second.
+const STEP_PAGES: std::ffi::c_int = 4096;
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// A restored store numbers its next entries so much further on. What was recorded after the copy
+/// was made is lost, but its numbers were handed out as cursors: given again, a reader that holds
+/// one would pass over new entries. No instance records so many between two copies.
+const ENTRIES_LEAP: i64 = 10_000_000;
+
+/// The name under which a replaced store is kept.
+const REPLACED: &str = "tidings.db.replaced";
+
+/// What a copy holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    pub feeds: u64,
+    pub entries: u64,
+    pub bytes: u64,
+    /// An older program wrote it; it is brought up to date when the store is opened to write.
+    pub is_older: bool,
+}
+
+/// Copies the store of a data folder to a file. Sees it as it is at one moment, however much is
+/// recorded meanwhile; `progress` is told the bytes done and in all.
+pub fn backup(
+    folder: &Path,
+    to: &Path,
+    overwrite: bool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Copied, StoreError> {
+    let path = folder.join(FILE_NAME);
+    let file = shown(&path);
+    if !path.exists() {
+        return Err(StoreError::Missing { file });
+    }
+    if !overwrite && to.exists() {
+        return Err(StoreError::Exists { file: shown(to) });
+    }
+    let target = folder_of(to);
+    let copy = NamedTempFile::new_in(&target).map_err(|e| StoreError::file(to, &e))?;
+    copy_pages(&path, copy.path(), progress).map_err(|fault| fault.at(&file))?;
+    let copied = examine(copy.path())?;
+    copy.as_file().sync_all().map_err(|e| StoreError::file(to, &e))?;
+    let named = if overwrite { copy.persist(to) } else { copy.persist_noclobber(to) };
+    named.map_err(|e| StoreError::file(to, &e.error))?;
+    sync_folder(&target)?;
+    Ok(copied)
+}
+
+/// Puts a copy in the place of a data folder's store. What it replaces is kept beside it under
+/// another name. The lock says that nobody else uses the folder.
+pub fn restore(
+    folder: &Path,
+    mut from: impl Read,
+    overwrite: bool,
+    _lock: &Lock,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Copied, StoreError> {
+    let path = folder.join(FILE_NAME);
+    if !overwrite && path.exists() {
+        return Err(StoreError::Exists { file: shown(&path) });
+    }
+    let failed = |e: std::io::Error| StoreError::file(&path, &e);
+    let mut copy = NamedTempFile::new_in(folder).map_err(failed)?;
+    let (mut chunk, mut done) = (vec![0; CHUNK_BYTES], 0);
+    loop {
+        let n = from.read(&mut chunk).map_err(failed)?;
+        if n == 0 {
+            break;
+        }
+        copy.write_all(&chunk[..n]).map_err(failed)?;
+        done += n as u64;
+        progress(done);
+    }
+    let copied = examine(copy.path())?;
+    leap(copy.path()).map_err(|fault| fault.at(&shown(&path)))?;
+    copy.as_file().sync_all().map_err(failed)?;
+    set_aside(folder)?;
+    copy.persist(&path).map_err(|e| StoreError::file(&path, &e.error))?;
+    sync_folder(folder)?;
+    Ok(copied)
+}
+
+/// Looks a copy over: every page and index, and that this program can go on from it.
+fn examine(path: &Path) -> Result<Copied, StoreError> {
+    let file: Arc<str> = Arc::from("the copy");
+    let look = || -> Result<Copied, Fault> {
+        let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let version = migrations::known_version(&conn, &file)?;
+        let said: String =
+            conn.query_row("pragma integrity_check(1)", [], |row| row.get::<_, String>(0))?;
+        if said != "ok" {
+            return Err(StoreError::damaged(&file, said).into());
+        }
+        let sql = "select count(*), coalesce(sum(entries), 0) from feed_state";
+        let (feeds, entries) = conn.query_row(sql, [], |row| {
+            Ok((crate::columns::count(row, 0)?, crate::columns::count(row, 1)?))
+        })?;
+        let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+        let is_older = version < migrations::current_version();
+        Ok(Copied { feeds, entries, bytes, is_older })
+    };
+    look().map_err(|fault| fault.at(&file))
+}
+
+fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Fault> {
+    let from_name = shown(from);
+    let from = connection::reading(from)?;
+    migrations::known_version(&from, &from_name)?;
+    // One reading transaction over the whole copy. Without it every commit of the daemon would
+    // start the copy anew, and under load it would never end.
+    from.execute_batch("begin")?;
+    from.query_row("select count(*) from meta", [], |_| Ok(()))?;
+    let page: u64 =
+        from.pragma_query_value(None, "page_size", |row| crate::columns::count(row, 0))?;
+    let mut to = Connection::open(to)?;
+    // A copy that a power cut hits is thrown away; the whole of it is synced at the end.
+    to.pragma_update(None, "synchronous", "off")?;
+    let copy = Backup::new(&from, &mut to)?;
+    loop {
+        let stepped = copy.step(STEP_PAGES)?;
+        let (left, all) = (copy.progress().remaining, copy.progress().pagecount);
+        let pages = |n: std::ffi::c_int| u64::from(n.unsigned_abs()) * page;
+        progress(pages(all - left), pages(all));
+        match stepped {
+            StepResult::Done => break,
+            StepResult::More => {}
+            // Nobody else knows the copy, and readers of the source wait for nobody.
+            _ => {
+                return Err(rusqlite::Error::SqliteFailure(
+                    rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),
+                    None,
+                )
+                .into());
+            }
+        }
+    }
+    drop(copy);
+    // One file, without a log beside it.
+    to.pragma_update(None, "journal_mode", "delete")?;
+    to.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+fn leap(path: &Path) -> Result<(), Fault> {
+    let conn = Connection::open(path)?;
+    // Also where the copy was made by other means, and comes with a log's mark.
+    conn.pragma_update(None, "journal_mode", "delete")?;
+    let sql = "update sqlite_sequence set seq = seq + $1 where name = 'entries'";
+    conn.execute(sql, [ENTRIES_LEAP])?;
+    // A copy of an older program finds its gaps when it is brought up to date.
+    let sql = "select 1 from sqlite_schema where name = 'entry_gaps'";
+    if conn.prepare(sql)?.exists([])? {
+        let sql = "insert into entry_gaps (first, last) select seq - $1 + 1, seq \
+                   from sqlite_sequence where name = 'entries'";
+        conn.execute(sql, [ENTRIES_LEAP])?;
+    }
+    conn.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+/// Gives the store a second name, under which it stays, and takes its log away: found beside the
+/// restored file, it would be played into it.
+fn set_aside(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.join(FILE_NAME);
+    if !path.exists() {
+        return Ok(());
+    }
+    // A store that is whole takes its log in and needs none; one that is damaged keeps it.
+    let _ = connection::writing(&path)
+        .and_then(|conn| conn.execute_batch("pragma wal_checkpoint(truncate)"));
+    let kept = folder.join(REPLACED);
+    let failed = |e: std::io::Error| StoreError::file(&kept, &e);
+    for old in [kept.clone(), with_ending(&kept, "-wal")] {
+        remove(&old).map_err(failed)?;
+    }
+    std::fs::hard_link(&path, &kept).map_err(failed)?;
+    let log = with_ending(&path, "-wal");
+    if log.exists() {
+        std::fs::rename(&log, with_ending(&kept, "-wal")).map_err(failed)?;
+    }
+    remove(&with_ending(&path, "-shm")).map_err(failed)
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A new name survives a power cut only once its folder is synced.
+fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| StoreError::file(folder, &e))
+}

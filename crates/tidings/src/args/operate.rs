@@ -1,0 +1,61 @@
+//! The commands of those who run an instance: copies, and what the program says about itself.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::Place;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The copy is one file: feeds, entries, polls, queries and settings, as they \
+    were at one moment. It holds\nthe secrets in feed URLs too, so only its owner may read it. \
+    Files that queries deliver to and the\nconfiguration are not in it."
+)]
+pub struct Backup {
+    /// Where the copy goes; `-` is standard output
+    pub file: PathBuf,
+    /// Replace the file if it exists
+    #[arg(long)]
+    pub force: bool,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "The daemon must not run on this folder. With --force the store that is \
+    there is kept as\ntidings.db.replaced; remove it when all is well.")]
+pub struct Restore {
+    /// A copy made by `tidings backup`; `-` is standard input
+    pub file: PathBuf,
+    /// Replace the store that is in the data folder
+    #[arg(long)]
+    pub force: bool,
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Print what the configuration file may hold, as Markdown
+    Reference,
+    /// Read the configuration file and say whether it is sound
+    Check {
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON object a line, for programs
+    Json,
+}

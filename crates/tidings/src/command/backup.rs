@@ -1,0 +1,55 @@
+//! `tidings backup`: everything in one file, while the daemon goes on.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::json;
+use store::{Copied, StoreError};
+
+use crate::args::operate::Backup;
+use crate::config;
+use crate::failure::{Failure, failed, input_error};
+use crate::output::{self, print_json, print_line};
+
+pub fn run(args: &Backup) -> Result<(), Failure> {
+    let config = config::read_offline(&args.place)?;
+    if args.file == Path::new("-") {
+        return to_standard_output(&config.data);
+    }
+    let copied = copy(&config.data, &args.file, args.force)?;
+    let (bytes, file) = (copied.bytes, args.file.display());
+    if args.json {
+        let shown = file.to_string();
+        return print_json(&json!({
+            "file": shown, "feeds": copied.feeds, "entries": copied.entries, "bytes": bytes,
+        }));
+    }
+    let mb = bytes as f64 / 1e6;
+    let (feeds, entries) = (copied.feeds, copied.entries);
+    print_line(&format!("{file}: {feeds} feeds, {entries} entries, {mb:.1} MB; looked over"))
+}
+
+/// A stream cannot be looked over or taken back, so a whole copy is made first.
+fn to_standard_output(data: &Path) -> Result<(), Failure> {
+    let folder = tempfile::tempdir_in(data)
+        .map_err(|e| failed(format!("cannot make room in {}: {e}", data.display())))?;
+    let file = folder.path().join("copy.db");
+    copy(data, &file, false)?;
+    let mut out = std::io::stdout().lock();
+    std::io::copy(&mut std::fs::File::open(&file)?, &mut out)
+        .and_then(|_| out.flush())
+        .map_err(|e| failed(format!("cannot write to standard output: {e}")))
+}
+
+fn copy(data: &Path, to: &Path, force: bool) -> Result<Copied, Failure> {
+    let bar = output::bytes_bar("copying", 0);
+    let copied = store::backup(data, to, force, &mut |done, all| {
+        bar.set_length(all);
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    copied.map_err(|error| match error {
+        StoreError::Exists { .. } => input_error(error.to_string()),
+        error => error.into(),
+    })
+}

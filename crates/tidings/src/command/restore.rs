@@ -1,0 +1,63 @@
+//! `tidings restore`: a copy becomes the store of a data folder.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use store::StoreError;
+
+use crate::args::operate::Restore;
+use crate::config;
+use crate::failure::{Failure, input_error};
+use crate::output::{self, print_json, print_line};
+
+pub fn run(args: &Restore) -> Result<(), Failure> {
+    let config = config::read_offline(&args.place)?;
+    let (from, length) = open(&args.file)?;
+    let lock = store::lock(&config.data)?;
+    let had = config.data.join("tidings.db").exists();
+    let bar = output::bytes_bar("restoring", length);
+    let restored = store::restore(&config.data, from, args.force, &lock, &mut |done| {
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    let restored = restored.map_err(|error| match error {
+        StoreError::Exists { .. } | StoreError::Foreign { .. } => input_error(error.to_string()),
+        error => error.into(),
+    })?;
+    let kept = had.then(|| config.data.join("tidings.db.replaced"));
+    if args.json {
+        return print_json(&json!({
+            "data": config.data, "feeds": restored.feeds, "entries": restored.entries,
+            "replaced": kept,
+        }));
+    }
+    let data = config.data.display();
+    print_line(&format!("{data}: {} feeds, {} entries", restored.feeds, restored.entries))?;
+    if restored.is_older {
+        print_line("An older Tidings wrote it; `tidings run` brings it up to date.")?;
+    }
+    kept.map_or(Ok(()), |kept| {
+        print_line(&format!("What was there is kept as {}.", kept.display()))
+    })
+}
+
+fn open(file: &Path) -> Result<(Box<dyn Read>, u64), Failure> {
+    if file == Path::new("-") {
+        return Ok((Box::new(std::io::stdin().lock()), 0));
+    }
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    if std::fs::metadata(PathBuf::from(log)).is_ok_and(|meta| meta.len() > 0) {
+        return Err(input_error(format!(
+            "{} is a store in use, not a copy: part of it is in the log beside it; make a copy \
+             with `tidings backup`",
+            file.display()
+        )));
+    }
+    let opened = File::open(file).and_then(|f| f.metadata().map(|meta| (f, meta.len())));
+    let (opened, length) =
+        opened.map_err(|e| input_error(format!("cannot read {}: {e}", file.display())))?;
+    Ok((Box::new(opened), length))
+}

@@ -1,0 +1,53 @@
+//! The files in `operating/`: the units are sound and call the program as it is.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::program::Instance;
+
+fn operating() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operating")
+}
+
+/// What follows the program's name in a line, up to the end of a shell's quotes.
+fn words(line: &str) -> Vec<&str> {
+    let call = line.split("/usr/local/bin/tidings").nth(1).unwrap_or_default();
+    call.split_whitespace().take_while(|word| !word.contains('(')).collect()
+}
+
+#[test]
+fn units_call_commands_and_flags_that_exist() {
+    for unit in ["tidings.service", "tidings-backup.service"] {
+        let text = std::fs::read_to_string(operating().join(unit)).unwrap();
+        let line = text.lines().find(|line| line.starts_with("ExecStart=")).unwrap();
+        let mut args = words(line);
+        assert!(args.len() > 2, "{line}");
+        args.push("--help");
+        let ended = Instance::new().command_as_written(&args);
+        assert_eq!(ended.code, Some(0), "{unit}: {ended:?}");
+    }
+    let container = std::fs::read_to_string(operating().join("Containerfile")).unwrap();
+    let line = container.lines().find_map(|line| line.strip_prefix("CMD ")).unwrap();
+    let mut args: Vec<String> = serde_json::from_str(line).unwrap();
+    args.push("--help".to_owned());
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    assert_eq!(Instance::new().command_as_written(&args).code, Some(0));
+}
+
+#[test]
+fn systemd_finds_no_fault_with_the_units() {
+    if Command::new("systemd-analyze").arg("--version").output().is_err() {
+        eprintln!("skipped: no systemd-analyze");
+        return;
+    }
+    let instance = Instance::new();
+    for unit in ["tidings.service", "tidings-backup.service", "tidings-backup.timer"] {
+        let text = std::fs::read_to_string(operating().join(unit)).unwrap();
+        // It wants the program to be there.
+        let path = instance.write(unit, text.replace("/usr/local/bin/tidings", "/bin/true"));
+        let found = Command::new("systemd-analyze").arg("verify").arg(&path).output().unwrap();
+        let said = String::from_utf8_lossy(&found.stderr);
+        let ours: Vec<&str> = said.lines().filter(|line| line.contains("tidings")).collect();
+        assert!(ours.is_empty(), "{unit}: {ours:?}");
+    }
+}
