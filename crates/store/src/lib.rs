@@ -44,8 +44,10 @@ mod retention;
 mod schedule;
 mod search;
 mod settings;
+mod sift;
 mod standing;
 mod store;
+mod tag_numbers;
 mod writer;
 
 pub use accounts::{AccountId, AccountRow, Digest, NewToken, NotMade, TokenRow, TokenScope};
@@ -85,3 +87,4 @@ pub use search::SearchWords;
 pub use settings::{FeedSettings, Settings, TagRow};
 pub use standing::{Failing, Standing};
 pub use store::{Mode, Store};
+pub use tag_numbers::NumberedTag;

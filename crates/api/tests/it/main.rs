@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod acts;
+mod apps;
 mod auth;
 mod demo;
 mod entries;

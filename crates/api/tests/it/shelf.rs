@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub const T0: Time = Time::from_secs(1_700_000_000);
 
 #[derive(Default)]
-struct ByName(Vec<(QueryId, String)>);
+pub struct ByName(Vec<(QueryId, String)>);
 
 impl Keeps for ByName {
     fn fresh(&self) -> Box<dyn Keeps> {

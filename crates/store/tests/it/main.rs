@@ -19,3 +19,4 @@ mod retention;
 mod sample;
 mod schedule;
 mod search;
+mod tag_numbers;
