@@ -37,6 +37,7 @@ bench:
 	cargo run --release -p polling --example decision_cost
 	cargo run --release -p lab --example polls_per_second
 	cargo run --release -p query --example matching
+	cargo run --release -p engine --example recording
 	cargo build --release --bin tidings
 	cargo run --release -p xtask -- bench $(WRITE)
 

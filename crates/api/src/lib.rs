@@ -9,8 +9,10 @@
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: what people see and do; `assets` its sheet and script, `timeline` a feed's polls.
 //! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
+//! - [`search`]: what people type, as entries.
 //! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
+//! - `reader_apis`: Google Reader, miniflux and Fever, for apps that exist already.
 //! - [`auth`]: who asks. `form`: what our own pages send.
 //! - `image`: pictures of entries, fetched on the reader's behalf.
 //! - `probe`: health and readiness. `metrics`: figures for machines; `exposition` is their format.
@@ -34,7 +36,9 @@ mod page;
 mod probe;
 mod process;
 mod published;
+mod reader_apis;
 pub mod sanitise;
+pub mod search;
 mod server;
 mod timeline;
 mod traffic;
@@ -183,6 +187,7 @@ pub fn router(context: Context) -> Router {
         .route("/websub/hub", post(websub::hub))
         .route("/login", get(auth::show).post(auth::enter))
         .route("/logout", post(auth::leave))
+        .merge(reader_apis::routes())
         .route("/websub/callback/{token}", callback)
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)

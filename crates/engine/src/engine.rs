@@ -18,7 +18,8 @@ use crate::poll::{self, Context, Poll};
 use crate::run_loop::Loop;
 use crate::spending::Spending;
 use crate::{
-    BudgetRule, Clock, Render, Settings, budget, chance, conclude, deliver, hub, subscriber,
+    BudgetRule, Clock, Render, Settings, budget, chance, conclude, deliver, hub, indexing,
+    subscriber,
 };
 
 /// Which feeds are polled by themselves.
@@ -105,6 +106,7 @@ impl Engine {
         let mut deliverer = JoinSet::new();
         if watch == Watch::All {
             deliverer.spawn(deliver::run(Arc::clone(&context), stop_receiver.clone()));
+            deliverer.spawn(indexing::run(Arc::clone(&context), stop_receiver.clone()));
             deliverer.spawn(subscriber::receive(Arc::clone(&context), stop_receiver.clone()));
             deliverer.spawn(subscriber::subscribe(Arc::clone(&context), stop_receiver.clone()));
         }

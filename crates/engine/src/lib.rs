@@ -12,6 +12,7 @@
 //! - `conclude`: what a poll's result means for the feed. Pure.
 //! - `matching`: the standing queries, asked inside the transaction of each poll.
 //! - `deliver`: what queries kept, handed over. `hub`: published feeds, pushed to subscribers.
+//! - `indexing`: fills the index of words behind the polls.
 //! - `subscriber`: feeds that a hub pushes to us.
 //! - [`command`]: what people ask for (add, poll, set, …), here or in another process.
 
@@ -26,6 +27,7 @@ mod engine;
 mod event;
 mod figures;
 mod hub;
+mod indexing;
 mod keys;
 mod matching;
 mod network;
@@ -44,6 +46,7 @@ pub use engine::{Engine, EngineError, Watch};
 pub use event::PollAnswer;
 pub use figures::Figures;
 pub use hub::{Render, Rendered};
+pub use indexing::run_once as index_once;
 pub use matching::stored as stored_query;
 pub use plan::Gaps;
 pub use settings::{PushSettings, Settings};

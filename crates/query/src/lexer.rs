@@ -2,9 +2,13 @@
 //! where it stands in the way. Knows no grammar, except that `/` opens an expression after
 //! `MATCHES`.
 
+mod search;
+
 use std::ops::Range;
 
 use crate::limits::TEXT_BYTES_MAX;
+
+pub(crate) use search::lex_search;
 
 /// A token and where it stands, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

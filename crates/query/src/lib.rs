@@ -33,6 +33,7 @@
 //! - `catalog`: names, who reads whom, cycles.
 //! - `matcher`: dictionary, shared conditions, anchors, one pass over an entry, plans in words.
 //! - `state`: what operators remember, as records that can be stored.
+//! - `search`: what people type to find stored entries, and the words an index is filled with.
 //! - `tally`, `trial`: the share of entries that is kept; a query against stored entries.
 
 mod ast;
@@ -46,6 +47,7 @@ mod matcher;
 mod parser;
 mod pattern;
 mod place;
+mod search;
 mod show;
 mod state;
 mod suggest;
@@ -64,6 +66,7 @@ pub use matcher::{Match, Matcher, QueryId, Scratch};
 pub use parser::parse;
 pub use pattern::Pattern;
 pub use place::Place;
+pub use search::{Search, index_words};
 pub use state::{Change, States};
 pub use tally::Tally;
 pub use text::{Phrase, PhraseWord};

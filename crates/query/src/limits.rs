@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const FILE_BYTES_MAX: usize = 16 << 20;
 /// A thousand sources with long URLs fit.
 pub const STATEMENT_BYTES_MAX: usize = 256 << 10;
+/// A search as somebody types it: a long sentence, not a page.
+pub const SEARCH_BYTES_MAX: usize = 1000;
 /// Brackets and `NOT`s inside each other; people write three or four. Keeps recursion shallow.
 pub const NESTING_MAX: usize = 64;
 /// Texts in one condition; word lists of a subject have some hundred.

@@ -37,6 +37,7 @@ mod query_entries;
 mod readers;
 mod reading;
 mod record;
+mod relevant;
 mod replan;
 mod replay;
 mod requests;
@@ -44,8 +45,10 @@ mod retention;
 mod schedule;
 mod search;
 mod settings;
+mod sift;
 mod standing;
 mod store;
+mod tag_numbers;
 mod writer;
 
 pub use accounts::{AccountId, AccountRow, Digest, NewToken, NotMade, TokenRow, TokenScope};
@@ -77,6 +80,7 @@ pub use reading::{ReadEntry, Reading, ReadingPlace, Scope};
 pub use record::{
     BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollRecord, Recorded, Validators,
 };
+pub use relevant::WindowRelevance;
 pub use replan::{FeedOutlook, Outlook, Replan};
 pub use requests::{Answer, Request, RequestId};
 pub use retention::{FeedRetention, KEYS_AGE_MIN, Retained, Retention};
@@ -85,3 +89,4 @@ pub use search::SearchWords;
 pub use settings::{FeedSettings, Settings, TagRow};
 pub use standing::{Failing, Standing};
 pub use store::{Mode, Store};
+pub use tag_numbers::NumberedTag;

@@ -2,7 +2,7 @@
 //! words that are folded already; a search names words folded the same way. What is found is a
 //! candidate: whether it fits the question to the letter is judged elsewhere.
 
-use feed::EntryId;
+use feed::{EntryId, Time};
 use rusqlite::params;
 
 use crate::entries::{COLUMNS, entry_row};
@@ -15,6 +15,8 @@ use crate::{AccountId, EntryRow, Store, StoreError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchWords {
     pub entry: EntryId,
+    /// The edit whose text these are: a later one is indexed anew, whenever it came.
+    pub edited_at: Option<Time>,
     pub title: String,
     pub body: String,
 }
@@ -60,6 +62,25 @@ impl Store {
         .await
     }
 
+    /// Entries below a number, the last recorded first: candidates that no word finds.
+    pub fn recorded_before(
+        &self,
+        account: AccountId,
+        below: Option<EntryId>,
+        limit: u32,
+    ) -> Result<Vec<ReadEntry>, StoreError> {
+        self.read(|conn| {
+            let sql = "select id from entries where id < $1 order by id desc limit $2";
+            let mut statement = conn.prepare_cached(sql)?;
+            let below = below.map_or(i64::MAX, |id| id.0);
+            let rows = statement.query_map(params![below, limit], |row| row.get(0).map(EntryId))?;
+            let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
+            let marks = ReadMarks::load(conn, account)?;
+            let stars = marks::stars(conn, account)?;
+            shown(conn, found.into_iter(), &marks, &stars)
+        })
+    }
+
     /// Entries that an expression of FTS5 finds, the newest first, below a number.
     pub fn search(
         &self,
@@ -84,12 +105,21 @@ impl Store {
 }
 
 fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), Fault> {
-    let mut statement = conn
-        .prepare_cached("insert or replace into search (rowid, title, body) values ($1, $2, $3)")?;
+    // What was removed or edited since it was read must not come back with its old words.
+    let mut statement = conn.prepare_cached(
+        "insert or replace into search (rowid, title, body) \
+         select id, $1, $2 from entries where id = $3",
+    )?;
     let mut fresh = conn.prepare_cached("delete from search_stale where entry = $1")?;
+    let mut stale = conn.prepare_cached(
+        "insert into search_stale (entry) select id from entries \
+         where id = $1 and edited_at is not $2",
+    )?;
     for words in entries {
-        statement.execute(params![words.entry.0, words.title, words.body])?;
-        fresh.execute([words.entry.0])?;
+        let id = words.entry.0;
+        statement.execute(params![words.title, words.body, id])?;
+        fresh.execute([id])?;
+        stale.execute(params![id, words.edited_at.map(Time::millis)])?;
     }
     Ok(())
 }

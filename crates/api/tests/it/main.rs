@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod acts;
+mod apps;
 mod auth;
 mod demo;
 mod entries;
@@ -13,7 +14,9 @@ mod places;
 mod published;
 mod reading;
 mod sanitise;
+mod search;
 mod shelf;
+mod validity;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod deliver;
+mod indexing;
 mod live;
+mod mail;
 mod parity;
 mod publisher;

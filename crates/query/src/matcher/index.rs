@@ -42,6 +42,13 @@ impl<'a> Texts<'a> {
     }
 }
 
+/// Visits what people read of an entry: whether it is the title, and the text.
+pub(crate) fn for_each_text(entry: &Entry<'_>, mut visit: impl FnMut(bool, &str)) {
+    for (field, text) in Texts::of(entry).in_fields(Fields::ITEM) {
+        visit(field.meets(Fields::TITLE), text);
+    }
+}
+
 /// The words of one entry that the dictionary knows.
 pub(super) struct Index {
     slots: Vec<Slot>,

@@ -31,6 +31,7 @@ use levels::Readers;
 use plan::{Anchored, Head, More, Plan, Sources, Stateful};
 use table::Table;
 
+pub(crate) use index::for_each_text;
 pub use run::{Match, Scratch};
 
 /// A query's number, given by whoever stores it.

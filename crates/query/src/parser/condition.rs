@@ -30,7 +30,7 @@ fn unary(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
 }
 
 /// `NOT x`, `( x )` or x itself, at the level of conditions or of texts.
-fn nested(
+pub(super) fn nested(
     cursor: &mut Cursor<'_>,
     negated: impl Fn(&mut Cursor<'_>) -> Result<Condition, Fault>,
     bracketed: impl Fn(&mut Cursor<'_>) -> Result<Condition, Fault>,
@@ -75,7 +75,7 @@ pub(super) fn all_of(parts: Vec<Condition>) -> Condition {
 }
 
 /// Parts joined by `OR`, flat.
-fn any_of(parts: Vec<Condition>) -> Condition {
+pub(super) fn any_of(parts: Vec<Condition>) -> Condition {
     let flat = parts.into_iter().flat_map(|part| match part {
         Condition::Any(inner) => inner,
         other => vec![other],
@@ -123,7 +123,8 @@ fn text_follows(cursor: &Cursor<'_>) -> bool {
     loop {
         match cursor.peek(further) {
             Token::Word(word) if word.eq_ignore_ascii_case("NOT") => further += 1,
-            Token::Sign("(") => further += 1,
+            // Brackets in a search hold conditions, since every word of it is a text.
+            Token::Sign("(") if !cursor.is_search() => further += 1,
             Token::Text(_) => return true,
             _ => return false,
         }

@@ -13,6 +13,9 @@ pub(super) const A_TEXT: &str = "a text in quotes";
 pub(super) const A_NAME: &str = "a name";
 pub(super) const A_NUMBER: &str = "a number";
 
+/// What is read where it is no file.
+const SEARCH: &str = "search";
+
 pub(super) struct Cursor<'a> {
     text: &'a str,
     lines: Lines<'a>,
@@ -23,12 +26,36 @@ pub(super) struct Cursor<'a> {
     n_patterns: usize,
     /// The token where `NEAR` may stand.
     near: Option<usize>,
+    /// What ends with the last token.
+    whole: &'static str,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Cursor<'a> {
-        let (lines, lexemes) = (Lines::of(text), lex(text));
-        Cursor { text, lines, lexemes, at: 0, depth: 0, n_terms: 0, n_patterns: 0, near: None }
+        Cursor::over(text, lex(text), "file")
+    }
+
+    /// Over the tokens of a search.
+    pub(super) fn of_search(text: &'a str, lexemes: Vec<Lexeme>) -> Cursor<'a> {
+        Cursor::over(text, lexemes, SEARCH)
+    }
+
+    pub(super) fn is_search(&self) -> bool {
+        self.whole == SEARCH
+    }
+
+    fn over(text: &'a str, lexemes: Vec<Lexeme>, whole: &'static str) -> Cursor<'a> {
+        Cursor {
+            text,
+            lines: Lines::of(text),
+            lexemes,
+            at: 0,
+            depth: 0,
+            n_terms: 0,
+            n_patterns: 0,
+            near: None,
+            whole,
+        }
     }
 
     pub(super) fn is_at_end(&self) -> bool {
@@ -208,7 +235,7 @@ impl<'a> Cursor<'a> {
         {
             return self.fault(message).help(help);
         }
-        let found = found(self.token());
+        let found = found(self.token(), self.whole);
         let mut fault = self.fault(format!("{found}, expected {}", listed(expected)));
         fault.expected = expected.to_vec();
         fault.help = self.advice(expected);
@@ -239,7 +266,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-fn found(token: &Token) -> String {
+fn found(token: &Token, whole: &str) -> String {
     match token {
         Token::Word(word) => format!("found `{}`", shortened(word)),
         Token::Text(text) => format!("found the text \"{}\"", shortened(text)),
@@ -247,7 +274,7 @@ fn found(token: &Token) -> String {
         Token::Number(number) => format!("found the number {number}"),
         Token::Sign(";") => "found the end of the statement".to_owned(),
         Token::Sign(sign) => format!("found `{sign}`"),
-        Token::End => "found the end of the file".to_owned(),
+        Token::End => format!("found the end of the {whole}"),
         Token::Bad(Bad::Foreign(theirs, _)) => format!("found `{theirs}`"),
         Token::Bad(Bad::Quote(c) | Bad::Character(c)) => format!("found `{}`", visible(*c)),
         Token::Bad(_) => "found something that cannot be read".to_owned(),

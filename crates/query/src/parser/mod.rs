@@ -4,6 +4,7 @@
 mod condition;
 mod cursor;
 mod delivery;
+mod search;
 mod source;
 mod statement;
 mod test;
@@ -15,6 +16,8 @@ use crate::limits::{FAULTS_MAX, FILE_BYTES_MAX, STATEMENT_BYTES_MAX};
 use crate::{Fault, Place};
 
 use cursor::Cursor;
+
+pub(crate) use search::search;
 
 /// Reads a file of statements.
 ///

@@ -120,7 +120,7 @@ fn wrong_operator(cursor: &Cursor<'_>, field: Field, not: bool) -> Option<String
 }
 
 /// `"a"`, or `"a" NEAR "b" NEAR/3 "c"`: each near the next.
-fn near(cursor: &mut Cursor<'_>, field: Field) -> Result<Condition, Fault> {
+pub(super) fn near(cursor: &mut Cursor<'_>, field: Field) -> Result<Condition, Fault> {
     let mut first = phrase(cursor)?;
     cursor.allow_near();
     if !cursor.is_word("NEAR") {

@@ -20,3 +20,4 @@ mod retention;
 mod sample;
 mod schedule;
 mod search;
+mod tag_numbers;

@@ -16,6 +16,7 @@ fn index_all(store: &Store) {
             .into_iter()
             .map(|row| SearchWords {
                 entry: row.id,
+                edited_at: row.edited_at,
                 title: row.title.unwrap_or_default(),
                 body: row.summary.unwrap_or_default(),
             })
@@ -60,6 +61,35 @@ fn an_edit_is_indexed_anew_and_what_goes_is_no_longer_found() {
     assert!(found(store, "volcano").is_empty());
     assert_eq!(found(store, "glacier"), [1]);
     store.remove_feed(feed).unwrap();
+    assert!(found(store, "glacier").is_empty());
+    assert!(store.unindexed(9).unwrap().is_empty());
+}
+
+#[test]
+fn an_edit_or_removal_while_words_are_on_their_way_is_not_lost() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    let feed = add(store, "https://a.example/");
+    let record = seen(store, feed, &[item("a", "volcano")], T0);
+    store.record_blocking(record).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let words = |title: &str| SearchWords {
+        entry: EntryId(1),
+        edited_at: None,
+        title: title.to_owned(),
+        body: String::new(),
+    };
+    // Read before the edit, written after it.
+    let record = seen(store, feed, &[item("a", "glacier")], at(10));
+    store.record_blocking(record).unwrap();
+    runtime.block_on(store.index(vec![words("volcano")])).unwrap();
+    assert_eq!(store.unindexed(9).unwrap().len(), 1);
+    index_all(store);
+    assert!(found(store, "volcano").is_empty());
+    assert_eq!(found(store, "glacier"), [1]);
+    // Read before the removal, written after it.
+    store.remove_feed(feed).unwrap();
+    runtime.block_on(store.index(vec![words("glacier")])).unwrap();
     assert!(found(store, "glacier").is_empty());
     assert!(store.unindexed(9).unwrap().is_empty());
 }

@@ -1,0 +1,69 @@
+//! Fills the index of words behind the polls: it follows the stream by the store's own mark, in
+//! batches small enough that no poll waits long for the writer. It decides nothing about words;
+//! how they are cut and folded is the query language's business.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use feed::{FeedId, Time};
+use query::Entry;
+use store::{EntryRow, SearchWords, Store, StoreError};
+use tokio::sync::watch;
+
+use crate::poll::Context;
+
+/// Entries in one job of the writer: some milliseconds.
+const BATCH: u32 = 100;
+/// How often an index that is complete looks for news. Real time: a fast clock makes more entries,
+/// but nobody searches faster.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// After trouble with the store.
+const TROUBLE_WAIT: Duration = Duration::from_secs(10);
+
+/// Keeps the index close behind the stream until told to stop.
+pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        let wait = match run_once(&context.store).await {
+            Ok(0) => LOOK_EVERY,
+            // The polls that came meanwhile go first.
+            Ok(_) => Duration::from_millis(1),
+            Err(error) => {
+                tracing::error!(%error, "words could not be indexed; it is tried again");
+                TROUBLE_WAIT
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            _ = stop.changed() => {}
+        }
+    }
+}
+
+/// One batch. Says how many entries it held: none where the index is complete.
+pub async fn run_once(store: &Store) -> Result<usize, StoreError> {
+    let reader = store.clone();
+    let cut = tokio::task::spawn_blocking(move || -> Result<Vec<SearchWords>, StoreError> {
+        Ok(reader.unindexed(BATCH)?.iter().map(words).collect())
+    });
+    // Joining fails only where the runtime ends, and the store with it.
+    let words = cut.await.unwrap_or(Err(StoreError::Closed))?;
+    let n_entries = words.len();
+    if n_entries > 0 {
+        store.index(words).await?;
+    }
+    Ok(n_entries)
+}
+
+fn words(row: &EntryRow) -> SearchWords {
+    let entry = Entry {
+        title: row.title.as_deref(),
+        summary: row.summary.as_deref(),
+        content: row.content.as_deref(),
+        author: row.author.as_deref(),
+        categories: &row.categories,
+        // The index holds what people read; where it came from is judged on what was found.
+        ..Entry::bare(row.id, FeedId(0), "", Time::MIN)
+    };
+    let (title, body) = query::index_words(&entry);
+    SearchWords { entry: row.id, edited_at: row.edited_at, title, body }
+}

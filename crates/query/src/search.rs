@@ -1,0 +1,200 @@
+//! Searching what is stored: what somebody typed becomes a condition, an expression of words that
+//! an index answers, and the exact judgement over what the index found. It holds no index.
+//!
+//! The expression is in the language of SQLite's FTS5 over two columns, `title` and `body`, filled
+//! with [`index_words`]. It finds at least what fits, never less: what the index cannot tell
+//! (dates, expressions, authors against other text) only the judgement knows.
+
+use std::time::Duration;
+
+use feed::Time;
+
+use crate::ast::{Access, Comparison, Condition, Date, Field, Query, Source, Test};
+use crate::text::{Phrase, PhraseWord, folded, scan};
+use crate::{Entry, Fault, Matcher, QueryId, Scratch, States, matcher, parser};
+
+/// A search, ready to judge entries.
+pub struct Search {
+    expression: Option<String>,
+    matcher: Matcher,
+    states: States,
+    scratch: Scratch,
+}
+
+impl Search {
+    /// Reads what somebody typed. `PUBLISHED WITHIN` counts back from `now`.
+    ///
+    /// ```
+    /// use feed::Time;
+    /// let search = query::Search::read("volcano \"ash cloud\" -sport", Time::from_secs(0)).unwrap();
+    /// assert_eq!(search.expression(), Some("(\"volcano\" AND \"ash cloud\")"));
+    /// let fault = query::Search::read("volcano AND", Time::from_secs(0)).err().unwrap();
+    /// assert!(fault.message.starts_with("found the end"), "{fault}");
+    /// ```
+    pub fn read(text: &str, now: Time) -> Result<Search, Fault> {
+        let mut condition = parser::search(text)?;
+        count_back(&mut condition, now);
+        let expression = needed(&condition);
+        let query = Query {
+            sources: vec![Source::AllFeeds],
+            join: None,
+            condition: Some(condition),
+            distinct: None,
+            count: None,
+            window: None,
+            access: Access::Private,
+            title: None,
+            deliveries: Vec::new(),
+        };
+        let mut matcher = Matcher::new();
+        matcher.insert(QueryId(1), "search", &query);
+        let (states, scratch) = (States::default(), Scratch::new());
+        Ok(Search { expression, matcher, states, scratch })
+    }
+
+    /// What an entry's words must fit; `None` where words cannot tell.
+    pub fn expression(&self) -> Option<&str> {
+        self.expression.as_deref()
+    }
+
+    /// Whether an entry is what was looked for.
+    pub fn fits(&mut self, entry: &Entry<'_>) -> bool {
+        !self.matcher.matches(entry, &mut self.states, &mut self.scratch).is_empty()
+    }
+}
+
+/// The words of an entry as an index takes them: of its title, and of all else that people read;
+/// folded, with a space between.
+pub fn index_words(entry: &Entry<'_>) -> (String, String) {
+    let (mut title, mut body) = (String::new(), String::new());
+    matcher::for_each_text(entry, |is_title, text| {
+        let out = if is_title { &mut title } else { &mut body };
+        scan(text, |token| {
+            out.push_str(&token.text());
+            out.push(' ');
+        });
+    });
+    (title, body)
+}
+
+/// Somebody who searches means the time before now, not before an entry was seen.
+fn count_back(condition: &mut Condition, now: Time) {
+    match condition {
+        Condition::All(parts) | Condition::Any(parts) => {
+            parts.iter_mut().for_each(|part| count_back(part, now));
+        }
+        Condition::Not(inner) => count_back(inner, now),
+        Condition::Test(Test::Recent(within)) => {
+            let start = now - *within;
+            let date =
+                Date { written: start.to_string(), start, end: start + Duration::from_secs(1) };
+            let comparison = Comparison::Since;
+            *condition = Condition::Test(Test::Published { comparison, date });
+        }
+        Condition::Test(_) => {}
+    }
+}
+
+/// What the words of an entry must fit for the condition to hold; `None`: they may be any.
+fn needed(condition: &Condition) -> Option<String> {
+    match condition {
+        Condition::All(parts) => {
+            let parts: Vec<String> = parts.iter().filter_map(needed).collect();
+            (!parts.is_empty()).then(|| joined(parts, " AND "))
+        }
+        Condition::Any(parts) => {
+            let parts: Option<Vec<String>> = parts.iter().map(needed).collect();
+            parts.map(|parts| joined(parts, " OR "))
+        }
+        // That the index lacks a word says nothing: it may stand in another column or be cut.
+        Condition::Not(_) => None,
+        Condition::Test(test) => words_of(test),
+    }
+}
+
+fn words_of(test: &Test) -> Option<String> {
+    match test {
+        Test::Contains { field, phrase } => expression(column(*field)?, phrase.words()),
+        Test::Near { field, first, second, .. } => {
+            let column = column(*field)?;
+            let sides = [first, second].map(|side: &Phrase| expression(column, side.words()));
+            let sides: Vec<String> = sides.into_iter().flatten().collect();
+            (!sides.is_empty()).then(|| joined(sides, " AND "))
+        }
+        Test::Equals { field: field @ (Field::Title | Field::Author | Field::Category), value } => {
+            let words = folded(value);
+            let words = words.split(' ').map(|word| PhraseWord {
+                letters: word.to_owned(),
+                prefix: false,
+                unit: false,
+            });
+            expression(column(*field)?, &words.collect::<Vec<_>>())
+        }
+        _ => None,
+    }
+}
+
+/// The column that holds a field; `None` for fields that are not indexed.
+fn column(field: Field) -> Option<&'static str> {
+    match field {
+        Field::Item => Some(""),
+        Field::Title => Some("title : "),
+        Field::Summary | Field::Content | Field::Author | Field::Category => Some("body : "),
+        Field::Link | Field::Language | Field::Feed => None,
+    }
+}
+
+/// Words that follow each other. Only the last word of a phrase may be a prefix there, so one
+/// with a prefix inside becomes several.
+fn expression(column: &str, words: &[PhraseWord]) -> Option<String> {
+    // The index leaves out what holds neither letter nor digit.
+    let known = |w: &&PhraseWord| w.letters.chars().any(|c| !c.is_ascii() || c.is_alphanumeric());
+    let words: Vec<&PhraseWord> = words.iter().filter(known).collect();
+    let phrases = words.split_inclusive(|word| word.prefix).map(|phrase| {
+        let letters: Vec<&str> = phrase.iter().map(|word| word.letters.as_str()).collect();
+        let star = if phrase.last().is_some_and(|word| word.prefix) { " *" } else { "" };
+        // Signs behind those of scripts without spaces may be quotes.
+        format!("{column}\"{}\"{star}", letters.join(" ").replace('"', "\"\""))
+    });
+    let phrases: Vec<String> = phrases.collect();
+    (!phrases.is_empty()).then(|| joined(phrases, " AND "))
+}
+
+fn joined(mut parts: Vec<String>, word: &str) -> String {
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => format!("({})", parts.join(word)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: Option<&str>) {
+        let search = Search::read(text, Time::from_secs(1_700_000_000));
+        let search = search.map_err(|fault| fault.to_string()).unwrap();
+        assert_eq!(search.expression(), expect, "{text}");
+    }
+
+    #[test]
+    fn what_words_must_be_there() {
+        check("Volcano", Some("\"volcano\""));
+        check("volcano iceland", Some("(\"volcano\" AND \"iceland\")"));
+        check("ash OR TITLE CONTAINS \"Big Ash*\"", Some("(\"ash\" OR title : \"big ash\" *)"));
+        check("\"er* again\"", Some("(\"er\" * AND \"again\")"));
+        check("a NEAR b", Some("(\"a\" AND \"b\")"));
+        check("AUTHOR = \"Jane O'Neill\"", Some("body : \"jane o neill\""));
+        check("火山 C++", Some("(\"火 山\" AND \"c\")"));
+    }
+
+    #[test]
+    fn what_words_cannot_tell_is_left_to_the_judgement() {
+        check("NOT ash", None);
+        check("ash OR PUBLISHED > 2020", None);
+        check("ash PUBLISHED > 2020 FEED TAGGED news", Some("\"ash\""));
+        check("TITLE MATCHES /a.c/", None);
+        check("PUBLISHED WITHIN 2 DAYS", None);
+    }
+}
