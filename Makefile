@@ -52,6 +52,8 @@ fuzz:
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# A C compiler for SQLite and ring, on Debian. Installed only where it is missing.
+# A C compiler for SQLite and ring, and a browser to try the page in, on Debian. Installed only
+# where they are missing.
 packages:
 	command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends build-essential)
+	command -v chromium >/dev/null || (apt-get update && apt-get install -y --no-install-recommends chromium)

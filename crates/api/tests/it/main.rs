@@ -10,6 +10,7 @@ mod entries;
 mod images;
 mod metrics;
 mod page;
+mod places;
 mod published;
 mod reading;
 mod sanitise;
