@@ -20,6 +20,7 @@ mod running;
 mod specs;
 mod table_two;
 mod tide;
+mod tide_budget;
 mod tide_steady;
 mod upgrade;
 mod vectors;
