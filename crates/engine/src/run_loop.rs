@@ -142,6 +142,10 @@ impl Loop {
         match event {
             Event::Exchanged { domain, at, answer } => self.exchanged(domain, at, answer),
             Event::Hop(poll) => self.hop(*poll),
+            Event::Errand { domain, turn } => {
+                let domain = self.plan.domain(&domain);
+                self.plan.errand(domain, turn, self.context.clock.now());
+            }
             Event::Finished { finished, answer } => self.finished(finished, &answer),
             Event::Ask { feeds, answers } => self.ask(feeds, &answers),
             Event::Rest(asked) => self.rest(asked),
@@ -189,6 +193,10 @@ impl Loop {
         let mut pace = *self.plan.pace(domain);
         match answer {
             Answered::NotSent => return self.plan.not_sent(domain, at),
+            Answered::Lost => {
+                pace.answered(at);
+                self.plan.set_pace(domain, pace);
+            }
             Answered::Heard => {
                 pace.answered(at);
                 self.plan.set_pace(domain, pace);
