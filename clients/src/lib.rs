@@ -57,7 +57,8 @@ pub fn desk() -> Desk {
     let desk = Desk { url, token, new_feed, daemon, _home: home };
     eventually("the program is ready", || {
         let mut stream = TcpStream::connect(listen).ok()?;
-        write!(stream, "GET /readyz HTTP/1.1\r\nHost: {listen}\r\nConnection: close\r\n\r\n").ok()?;
+        write!(stream, "GET /readyz HTTP/1.1\r\nHost: {listen}\r\nConnection: close\r\n\r\n")
+            .ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;
         answer.starts_with("HTTP/1.1 200").then_some(())
@@ -138,7 +139,8 @@ fn rss(name: &str, n: u32) -> String {
              <guid isPermaLink=\"false\">{name}-{i}</guid><author>Somebody</author>\
              <pubDate>{:02} Jan 2024 00:00:00 GMT</pubDate>\
              <description>Text of item {i}.</description>\
-             <enclosure url=\"http://example.org/{i}.mp3\" type=\"audio/mpeg\" length=\"7\"/></item>",
+             <enclosure url=\"http://example.org/{i}.mp3\" type=\"audio/mpeg\" length=\"7\"/>\
+             </item>",
             i + 1
         )
     };

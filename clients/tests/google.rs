@@ -51,7 +51,8 @@ async fn greader_api_reads_marks_and_subscribes() {
     assert!(found[0].categories.iter().any(|category| category == read));
     assert_eq!(api.items_count("feed/1", false, &client).await.unwrap().count, 3);
     api.mark_all_as_read("feed/1", Some(chrono::Utc::now()), &client).await.unwrap();
-    assert_eq!(api.unread_count(&client).await.unwrap().max, 2);
+    // One of the two that were read belongs to the other feed.
+    assert_eq!(api.unread_count(&client).await.unwrap().max, 1);
     let later = StreamQuery { newer_than: Some(chrono::Utc::now()), ..all };
     assert_eq!(api.items_ids(&later, &client).await.unwrap().item_refs.unwrap().len(), 5);
 
@@ -66,7 +67,8 @@ async fn greader_api_reads_marks_and_subscribes() {
     let label = Some("user/-/label/Mine");
     api.subscription_edit("feed/3", Some("My own"), None, label, &client).await.unwrap();
     let feeds = api.subscription_list(&client).await.unwrap().subscriptions;
-    assert_eq!((feeds[2].title.as_str(), feeds[2].categories[0].label.as_str()), ("My own", "Mine"));
+    let third = &feeds[2];
+    assert_eq!((third.title.as_str(), third.categories[0].label.as_str()), ("My own", "Mine"));
     assert!(api.subscribed("feed/3", &client).await.unwrap());
     let list = api.export(&client).await.unwrap();
     api.subscription_delete("feed/3", &client).await.unwrap();

@@ -14,6 +14,7 @@ mod wire;
 mod backup;
 mod budget;
 mod calls;
+mod clients;
 mod deliveries;
 mod disk;
 mod faulty;
