@@ -1,6 +1,6 @@
 //! `greader_api` holds our Google Reader API against what News Flash expects of one.
 
-use clients::desk;
+use clients::{Desk, desk};
 use greader_api::models::{AuthInput, GoogleAuthInput, State, StreamQuery, StreamType};
 use greader_api::{AuthData, GReaderApi};
 use reqwest::Client;
@@ -55,25 +55,28 @@ async fn greader_api_reads_marks_and_subscribes() {
     assert_eq!(api.unread_count(&client).await.unwrap().max, 1);
     let later = StreamQuery { newer_than: Some(chrono::Utc::now()), ..all };
     assert_eq!(api.items_ids(&later, &client).await.unwrap().item_refs.unwrap().len(), 5);
+    changes_feeds(&desk, &api, &client).await;
+}
 
-    api.tag_rename(StreamType::Stream, "user/-/label/News", "user/-/label/Olds", &client)
+async fn changes_feeds(desk: &Desk, api: &GReaderApi, client: &Client) {
+    api.tag_rename(StreamType::Stream, "user/-/label/News", "user/-/label/Olds", client)
         .await
         .unwrap();
-    let tags = api.tag_list(&client).await.unwrap().tags;
+    let tags = api.tag_list(client).await.unwrap().tags;
     assert!(tags.iter().any(|tag| tag.id == "user/-/label/Olds"));
-    let added = api.subscription_quickadd(&desk.new_feed, &client).await.unwrap();
+    let added = api.subscription_quickadd(&desk.new_feed, client).await.unwrap();
     assert_eq!(added.stream_id, "feed/3");
     assert_eq!(added.stream_name.as_deref(), Some("Feed three"));
     let label = Some("user/-/label/Mine");
-    api.subscription_edit("feed/3", Some("My own"), None, label, &client).await.unwrap();
-    let feeds = api.subscription_list(&client).await.unwrap().subscriptions;
+    api.subscription_edit("feed/3", Some("My own"), None, label, client).await.unwrap();
+    let feeds = api.subscription_list(client).await.unwrap().subscriptions;
     let third = &feeds[2];
     assert_eq!((third.title.as_str(), third.categories[0].label.as_str()), ("My own", "Mine"));
-    assert!(api.subscribed("feed/3", &client).await.unwrap());
-    let list = api.export(&client).await.unwrap();
-    api.subscription_delete("feed/3", &client).await.unwrap();
-    assert!(!api.subscribed("feed/3", &client).await.unwrap());
-    assert_eq!(api.import(&list, &client).await.unwrap(), Some(1));
-    api.tag_delete(StreamType::Category, "Mine", &client).await.unwrap();
-    assert!(api.preference_stream_list(&client).await.unwrap().streamprefs.is_empty());
+    assert!(api.subscribed("feed/3", client).await.unwrap());
+    let list = api.export(client).await.unwrap();
+    api.subscription_delete("feed/3", client).await.unwrap();
+    assert!(!api.subscribed("feed/3", client).await.unwrap());
+    assert_eq!(api.import(&list, client).await.unwrap(), Some(1));
+    api.tag_delete(StreamType::Category, "Mine", client).await.unwrap();
+    assert!(api.preference_stream_list(client).await.unwrap().streamprefs.is_empty());
 }
