@@ -54,11 +54,13 @@ fuzz:
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# On Debian, and only where something is missing: a C compiler for SQLite and ring, and the reader
-# apps that the tests run. A test whose app cannot be installed says so and ends.
+# On Debian, and only where something is missing: a C compiler for SQLite and ring, a browser to
+# try the page in, and the reader apps that the tests run. A test whose app cannot be installed
+# says so and ends.
 APPS = newsboat liferea xvfb xauth dbus xdotool
 packages:
 	command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends build-essential)
+	command -v chromium >/dev/null || (apt-get update && apt-get install -y --no-install-recommends chromium)
 	for program in newsboat liferea xvfb-run xauth dbus-run-session xdotool; do \
 	  command -v $$program >/dev/null || missing=yes; \
 	done; \

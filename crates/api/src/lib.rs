@@ -16,6 +16,7 @@
 //! - [`auth`]: who asks. `form`: what our own pages send.
 //! - `image`: pictures of entries, fetched on the reader's behalf.
 //! - `probe`: health and readiness. `metrics`: figures for machines; `exposition` is their format.
+//! - [`what_if`]: other rules on the own history, a job behind the page.
 //! - `guard`: headers, and who may ask. `traffic` counts what is asked.
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
@@ -43,6 +44,7 @@ mod timeline;
 mod traffic;
 mod waiting;
 mod websub;
+pub mod what_if;
 mod words;
 
 use std::sync::Arc;
@@ -57,6 +59,7 @@ use futures_util::future::BoxFuture;
 use store::Store;
 use tokio::sync::Semaphore;
 use url::Url;
+use what_if::WhatIf;
 
 pub use image::{Images, ImagesError};
 pub use published::{Topic, at as published_at};
@@ -86,6 +89,10 @@ pub struct Context {
     pub spent: Arc<dyn Fn() -> Spent + Send + Sync>,
     /// What was asked of this server.
     pub traffic: Arc<Traffic>,
+    /// The budget in force as it is written; must not wait long.
+    pub rule: Arc<dyn Fn() -> Option<String> + Send + Sync>,
+    /// What other rules would have done, where somebody can tell.
+    pub what_if: WhatIf,
 }
 
 /// Carries a command out, and says what came of it.
@@ -117,6 +124,8 @@ impl Context {
             images: None,
             spent: Arc::new(Spent::default),
             traffic: Arc::default(),
+            rule: Arc::new(|| None),
+            what_if: WhatIf::default(),
         })
     }
 }

@@ -8,10 +8,16 @@
 
 pub mod frame;
 
+mod account;
+mod bars;
+mod budget;
 mod feed;
 mod feeds;
+mod health;
+mod lab;
 mod light;
 mod params;
+mod queries;
 mod read;
 
 use askama::Template;
@@ -41,6 +47,21 @@ pub fn routes() -> Router<Context> {
         .route("/feed/{id}", get(feed::feed))
         .route("/feed/{id}/remove", get(feed::ask_remove).post(feed::remove))
         .route("/feed/{id}/{act}", post(feed::change))
+        .route("/queries", get(queries::list).post(queries::save))
+        .route("/queries/new", get(queries::new))
+        .route("/queries/preview", post(queries::preview))
+        .route("/query/{name}", get(queries::edit))
+        .route("/query/{name}/drop", get(queries::ask_drop).post(queries::drop_query))
+        .route("/query/{name}/replay", post(queries::replay))
+        .route("/budget", get(budget::budget).post(budget::set))
+        .route("/what-if", post(budget::replay))
+        .route("/lab", get(lab::list))
+        .route("/lab/{name}", get(lab::report))
+        .route("/health", get(health::health))
+        .route("/account", get(account::account))
+        .route("/account/password", post(account::change_password))
+        .route("/account/tokens", post(account::make_token))
+        .route("/account/tokens/revoke", post(account::revoke_token))
         .route("/light", post(light::choose))
         .route("/style.css", get(assets::style))
         .route("/script.js", get(assets::script))
@@ -50,8 +71,8 @@ pub fn routes() -> Router<Context> {
 
 /// What is wrong with a feed, and what that means.
 pub struct Trouble {
-    what: String,
-    advice: &'static str,
+    pub what: String,
+    pub advice: &'static str,
 }
 
 #[derive(Template)]

@@ -79,11 +79,14 @@ pub struct BudgetSetting {
 }
 
 impl BudgetSetting {
+    /// The others are told with each plan what they may spend.
     fn planner(&self, strategy: Strategy, cycle: Duration) -> Planner {
         let mut planner = Planner::new(strategy, cycle);
-        let Allowance { polls, per } = self.allowance;
-        let polls = u32::try_from(polls).unwrap_or(u32::MAX);
-        planner.set_budget(Some(Budget { polls, per, bytes: None }));
+        if strategy == Strategy::Tide {
+            let Allowance { polls, per } = self.allowance;
+            let polls = u32::try_from(polls).unwrap_or(u32::MAX);
+            planner.set_budget(Some(Budget { polls, per, bytes: None }));
+        }
         planner
     }
 }

@@ -8,6 +8,7 @@ use store::{
     EntryFilter, EntryRow, FeedRow, PollDay, PollRow, PushRow, State as FeedState, StoreError,
 };
 
+use super::bars::{Bars, rhythm};
 use super::feeds::{no_next, rate_span, sentence, state_words};
 use super::frame::{Frame, Section, Visitor};
 use super::{Trouble, ask, failed, no_such, params, shown};
@@ -19,16 +20,15 @@ use crate::{Context, sanitise, waiting};
 mod change;
 mod entry;
 mod facts;
-mod rhythm;
 mod sums;
 
 pub use change::{ask_remove, change, remove};
+pub use sums::Sum;
 
 use change::Fields;
 use entry::Entry;
 use facts::{Fact, facts};
-use rhythm::{Bars, rhythm};
-use sums::{Sum, sums};
+use sums::sums;
 
 /// Entries on one page.
 const ENTRIES: u32 = 12;
@@ -82,8 +82,8 @@ struct Found {
     times: Vec<(Time, Time)>,
     polls: Vec<PollRow>,
     learned: Vec<u8>,
-    push: Option<PushRow>,
     days: Vec<PollDay>,
+    push: Option<PushRow>,
 }
 
 pub async fn feed(
@@ -128,8 +128,8 @@ fn find(
         times: store.recent_times(feed, timeline::ENTRIES_MAX as u32)?,
         polls: store.polls(feed, 500)?,
         learned: store.poll_input(feed)?.learned,
-        push: store.push(feed)?,
         days: store.poll_days(feed)?,
+        push: store.push(feed)?,
     })
 }
 
@@ -172,7 +172,7 @@ fn composed(
         polls: polls.iter().take(shown_polls).map(|p| poll(p, now)).collect(),
         acts: acts(row.state()),
         rhythm: rhythm(&times.iter().map(|(published, _)| *published).collect::<Vec<_>>()),
-        sums: sums(&days, &times),
+        sums: sums(&days, &times, row.added_at),
         fields: Fields::new(&row),
         policies: polling::Policy::examples().collect(),
         facts: facts(&row, push.as_ref(), n_since, now),

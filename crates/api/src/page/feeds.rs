@@ -46,9 +46,9 @@ struct FeedsPage {
     next: Option<String>,
 }
 
-struct Verdict {
-    class: &'static str,
-    text: String,
+pub struct Verdict {
+    pub class: &'static str,
+    pub text: String,
 }
 
 struct Total {
@@ -69,20 +69,20 @@ struct Choice {
     chosen: bool,
 }
 
-struct Line {
-    id: u32,
-    title: String,
-    address: String,
+pub struct Line {
+    pub id: u32,
+    pub title: String,
+    pub address: String,
     /// Each with the list of its feeds.
-    tags: Vec<(String, String)>,
-    state: &'static str,
-    state_class: &'static str,
-    per_day: String,
-    entries: String,
-    last_poll: Option<Moment>,
-    next_poll: Option<Moment>,
-    no_next: &'static str,
-    trouble: Option<Trouble>,
+    pub tags: Vec<(String, String)>,
+    pub state: &'static str,
+    pub state_class: &'static str,
+    pub per_day: String,
+    pub entries: String,
+    pub last_poll: Option<Moment>,
+    pub next_poll: Option<Moment>,
+    pub no_next: &'static str,
+    pub trouble: Option<Trouble>,
 }
 
 pub async fn list(
@@ -148,7 +148,7 @@ fn composed(
     }
 }
 
-fn verdict(live: &Live, counts: &Counts) -> Verdict {
+pub fn verdict(live: &Live, counts: &Counts) -> Verdict {
     let polled = counts.feeds - counts.never_polled.min(counts.feeds);
     let (class, text) = if counts.feeds == 0 {
         ("off", "Nothing to watch yet".to_owned())
@@ -215,7 +215,7 @@ pub fn no_next(state: FeedState) -> &'static str {
     }
 }
 
-fn line(line: FeedLine, now: Time) -> Line {
+pub fn line(line: FeedLine, now: Time) -> Line {
     let never_polled = line.last_poll_at.is_none();
     let (state, state_class) = state_words(line.state, never_polled);
     let resting = matches!(line.state, FeedState::Gone | FeedState::Paused);

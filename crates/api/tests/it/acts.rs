@@ -22,7 +22,7 @@ pub struct Desk {
     pub store: Store,
     pub router: Router,
     commands: Arc<Mutex<Vec<String>>>,
-    _folder: TempDir,
+    _folder: Option<TempDir>,
 }
 
 impl Desk {
@@ -30,6 +30,11 @@ impl Desk {
     pub fn new(engine: Box<Engine>) -> Desk {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        Desk { _folder: Some(folder), ..Desk::over(store, engine) }
+    }
+
+    /// The same over a store that somebody else has.
+    pub fn over(store: Store, engine: Box<Engine>) -> Desk {
         let commands = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&commands);
         let now = Arc::new(|| T0);
@@ -40,7 +45,12 @@ impl Desk {
             }),
             ..Context::new(store.clone(), now, Arc::new(live), "1").unwrap()
         };
-        Desk { store, router: router(context), commands, _folder: folder }
+        Desk { commands, ..Desk::served(store, router(context)) }
+    }
+
+    /// A page that somebody else made; its commands are not noted.
+    pub fn served(store: Store, router: Router) -> Desk {
+        Desk { store, router, commands: Arc::default(), _folder: None }
     }
 
     pub fn commands(&self) -> Vec<String> {

@@ -10,11 +10,13 @@ mod entries;
 mod images;
 mod metrics;
 mod page;
+mod places;
 mod published;
 mod reading;
 mod sanitise;
 mod search;
 mod shelf;
+mod validity;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};

@@ -10,6 +10,7 @@ mod feeds;
 mod files;
 mod full;
 mod killed;
+mod overview;
 mod polls;
 mod queries;
 mod reading;

@@ -6,6 +6,7 @@ mod experiment;
 mod export_trace;
 mod files;
 mod history;
+mod outlook;
 mod progress;
 mod quality;
 mod report;
@@ -15,6 +16,8 @@ mod synth;
 mod table;
 mod tables;
 mod what_if;
+
+pub use outlook::outlook;
 
 use crate::args::lab::{Lab, Table};
 use crate::failure::Failure;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::what_if::WhatIf;
 use dispatch::command::Refusal;
 use engine::{Clock, Engine, Watch};
 use feed::Outcome;
@@ -98,6 +99,8 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         loopback: address.ip().is_loopback(),
         images: images(&config, &store)?,
         spent: Arc::new(spent(&engine)),
+        rule: Arc::new(rule(&engine)),
+        what_if: what_if(&config, &store),
         ..api::Context::new(store.clone(), now, Arc::new(live), version)?
     };
     let shown = context.clone();
@@ -217,6 +220,18 @@ fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'stati
             budget_bytes_per_hour: budget.and_then(|b| b.bytes_per_day()).map(|n| n / 24.0),
         }
     }
+}
+
+/// The budget in force, as it is written.
+fn rule(engine: &Arc<Engine>) -> impl Fn() -> Option<String> + Send + Sync + 'static {
+    let engine = Arc::downgrade(engine);
+    move || engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.to_string())
+}
+
+/// Other rules on the own history, for the page.
+fn what_if(config: &Config, store: &Store) -> WhatIf {
+    let (config, store) = (config.clone(), store.clone());
+    WhatIf::new(Arc::new(move |told| super::lab::outlook(&store, &config, told)))
 }
 
 /// Commands that were left for a daemon that was killed are not carried out long after.

@@ -12,6 +12,7 @@ mod score;
 mod wire;
 
 mod backup;
+mod browser;
 mod budget;
 mod calls;
 mod clients;

@@ -14,7 +14,7 @@ pub struct Sum {
 }
 
 /// Over all days that are kept, and over the newest entries.
-pub fn sums(days: &[PollDay], times: &[(Time, Time)]) -> Vec<Sum> {
+pub fn sums(days: &[PollDay], times: &[(Time, Time)], added_at: Time) -> Vec<Sum> {
     let total = |of: fn(&PollDay) -> u64| days.iter().map(of).sum::<u64>();
     let (polls, unchanged) = (total(|d| d.polls), total(|d| d.unchanged));
     let (misses, sent) = (total(|d| d.misses), total(|d| d.bytes));
@@ -43,17 +43,18 @@ pub fn sums(days: &[PollDay], times: &[(Time, Time)]) -> Vec<Sum> {
         },
         Sum {
             name: "Apparent delay",
-            value: median_delay(times).map_or_else(|| "–".to_owned(), span),
+            value: median_delay(times, added_at).map_or_else(|| "–".to_owned(), span),
             note: note("median of its newest entries"),
         },
     ]
 }
 
-/// The median, because an entry that was dated back would lead a mean.
-fn median_delay(times: &[(Time, Time)]) -> Option<Duration> {
+/// The median, because an entry that was dated back would lead a mean. What was there before the
+/// feed was added is late by no fault of a poll.
+fn median_delay(times: &[(Time, Time)], added_at: Time) -> Option<Duration> {
     let mut delays: Vec<Duration> = times
         .iter()
-        .filter(|(published, seen)| published < seen)
+        .filter(|(published, seen)| published < seen && *published >= added_at)
         .map(|(published, seen)| seen.since(*published))
         .collect();
     delays.sort_unstable();
@@ -75,17 +76,18 @@ mod tests {
             misses: 0,
             bytes: 2000,
         };
-        let shown = sums(&[day(6, 3), day(2, 1)], &[]);
+        let shown = sums(&[day(6, 3), day(2, 1)], &[], Time::from_secs(0));
         assert_eq!(shown[1].value, "50 %");
         assert_eq!(shown[2].value, "25 %");
         assert_eq!(shown[3].note, "500 B a poll");
-        assert_eq!(sums(&[], &[])[1].value, "–");
+        assert_eq!(sums(&[], &[], Time::from_secs(0))[1].value, "–");
     }
 
     #[test]
     fn one_entry_dated_back_does_not_lead_the_delay() {
         let at = Time::from_secs;
         let times = [(at(90), at(100)), (at(0), at(100)), (at(80), at(100)), (at(200), at(100))];
-        assert_eq!(median_delay(&times), Some(Duration::from_secs(20)));
+        assert_eq!(median_delay(&times, at(0)), Some(Duration::from_secs(20)));
+        assert_eq!(median_delay(&times, at(85)), Some(Duration::from_secs(10)));
     }
 }

@@ -4,8 +4,8 @@ use feed::{EntryId, FeedId, Time};
 use store::{EntryRow, FeedName, ReadEntry};
 use url::Url;
 
-use crate::sanitise;
 use crate::words::{Moment, bytes, span};
+use crate::{Images, sanitise};
 
 /// What is seen of a text before it is opened.
 const TEASER_CHARS: usize = 160;
@@ -42,7 +42,12 @@ pub struct Enclosed {
 
 impl Article {
     /// The full text of an entry, as long as the sanitiser takes it.
-    pub fn new(found: &ReadEntry, name: Option<&FeedName>, now: Time) -> Article {
+    pub fn new(
+        found: &ReadEntry,
+        name: Option<&FeedName>,
+        images: Option<&Images>,
+        now: Time,
+    ) -> Article {
         let entry = &found.entry;
         let body = entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("");
         let text = |text: &Option<String>| {
@@ -61,7 +66,7 @@ impl Article {
             seen: Moment::new(entry.seen_at, now),
             delay: delay(entry),
             edited: entry.edited_at.map(|at| Moment::new(at, now)),
-            html: sanitise::html(body, base(entry, name).as_ref()),
+            html: sanitise::page_html(body, base(entry, name).as_ref(), images),
             enclosures: enclosed(entry),
             categories: entry.categories.iter().map(|c| sanitise::text(c)).take(12).collect(),
             starred: found.starred,

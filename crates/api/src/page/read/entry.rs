@@ -51,7 +51,7 @@ pub async fn entry(
     let is_part = params::number(query.as_deref(), "part").is_some();
     let marks = visitor.on_purpose && visitor.may(TokenScope::Write);
     let (store, account, asked) = (context.store.clone(), visitor.account(), place.clone());
-    let now = (context.now)();
+    let (now, images) = ((context.now)(), context.images.clone());
     let answer = ask(move || {
         let entry = EntryId(number);
         let Some(mut found) = store.read_entries(account, &[entry])?.pop() else {
@@ -69,7 +69,7 @@ pub async fn entry(
             let beside = |newer| beside(&store, account, &asked, here, newer);
             (beside(true)?, beside(false)?)
         };
-        let article = Article::new(&found, names.get(&found.entry.feed), now);
+        let article = Article::new(&found, names.get(&found.entry.feed), images.as_deref(), now);
         Ok(Some(Found { article, newer, older }))
     });
     match answer.await {

@@ -48,7 +48,7 @@ pub fn run(args: &WhatIf) -> Result<(), Failure> {
 }
 
 /// From when the feeds were first watched until the last entry.
-fn setting(own: &[OwnFeed], world: &World, config: &Config) -> Result<Setting, Failure> {
+pub fn setting(own: &[OwnFeed], world: &World, config: &Config) -> Result<Setting, Failure> {
     let first = own.iter().filter_map(|own| own.first_look).min();
     let (Some(start), Some((_, end))) = (first, world.span()) else {
         return Err(failed("no entry was seen yet; let `tidings run` watch for a few days".into()));

@@ -1,9 +1,12 @@
-//! When a feed publishes: its entries by hour of the day and by day of the week, as bars. Claims
-//! of the publisher, in UTC; nothing is decided here.
+//! Figures as bars: when a feed publishes, by hour and by weekday, and how late entries were seen
+//! day by day. Claims of the publishers, in UTC; nothing is decided here.
+
+use std::time::Duration;
 
 use feed::Time;
+use store::DelayDay;
 
-use crate::words::plural;
+use crate::words::{plural, span, strftime};
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// The drawing's height above its labels.
@@ -11,6 +14,7 @@ const HEIGHT: f64 = 90.0;
 const WIDTH: f64 = 360.0;
 /// Fewer entries show no rhythm, only chance.
 const ENTRIES_MIN: usize = 5;
+const DAY: Duration = Duration::from_secs(86_400);
 
 /// Bars beside each other.
 pub struct Bars {
@@ -45,17 +49,33 @@ pub fn rhythm(published: &[Time]) -> Vec<Bars> {
     }
     let hour_label = |n: usize| if n.is_multiple_of(6) { format!("{n}") } else { String::new() };
     let hour_name = |n: usize| format!("{n}:00 to {}:00", n + 1);
+    let day_name = |n: usize| DAYS[n].to_owned();
+    let said = |n| plural(n, "entry", "entries");
+    let total = said(published.len() as u64);
     vec![
-        bars("Entries by hour of the day (UTC)", &hours, hour_label, hour_name),
-        bars("Entries by day of the week", &days, |n| DAYS[n].to_owned(), |n| DAYS[n].to_owned()),
+        bars("Entries by hour of the day (UTC)", &total, &hours, hour_label, hour_name, said),
+        bars("Entries by day of the week", &total, &days, day_name, day_name, said),
     ]
+}
+
+/// The mean delay of each day; nothing where no entry tells.
+pub fn delays(days: &[DelayDay]) -> Option<Bars> {
+    let seconds: Vec<u64> = days.iter().map(|day| day.mean.map_or(0, |d| d.as_secs())).collect();
+    let name = |n: usize| days.get(n).map_or_else(String::new, |d| strftime(d.day + DAY, "%a"));
+    let said =
+        |secs| if secs == 0 { "unknown".to_owned() } else { span(Duration::from_secs(secs)) };
+    let total = format!("the last {} days", days.len());
+    let drawn = bars("Apparent delay by day (mean)", &total, &seconds, name, name, said);
+    days.iter().any(|day| day.mean.is_some()).then_some(drawn)
 }
 
 fn bars(
     title: &'static str,
+    total: &str,
     counts: &[u64],
     label: impl Fn(usize) -> String,
     name: impl Fn(usize) -> String,
+    said: impl Fn(u64) -> String,
 ) -> Bars {
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     let step = WIDTH / counts.len() as f64;
@@ -69,14 +89,13 @@ fn bars(
             height: format!("{height:.1}"),
             label: label(n),
             label_x: format!("{:.1}", step * (n as f64 + 0.5)),
-            hint: format!("{}: {}", name(n), plural(*count, "entry", "entries")),
+            hint: format!("{}: {}", name(n), said(*count)),
         }
     };
     let peak = counts.iter().position(|count| *count == most).map(&name).unwrap_or_default();
-    let total = plural(counts.iter().sum(), "entry", "entries");
     Bars {
         title,
-        summary: format!("{total}; most of them {peak}"),
+        summary: format!("{total}; the most is {}, {peak}", said(most)),
         bars: counts.iter().enumerate().map(bar).collect(),
     }
 }
@@ -97,7 +116,7 @@ mod tests {
         assert_eq!(drawn[1].bars[5].hint, "Sat: 4 entries");
         assert_eq!(drawn[1].bars[6].hint, "Sun: 1 entry");
         assert_eq!(drawn[1].bars[5].height, "90.0");
-        assert_eq!(drawn[1].summary, "5 entries; most of them Sat");
+        assert_eq!(drawn[1].summary, "5 entries; the most is 4 entries, Sat");
     }
 
     #[test]
