@@ -45,7 +45,7 @@ async fn a_password_becomes_a_secret_for_every_other_call() {
     let path = "/api/greader.php/reader/api/0/user-info";
     assert_eq!(json(&house.send("GET", path, &with, "").await)["userName"], "anna");
     assert_eq!(house.send("GET", path, &[], "").await.status, 401);
-    // The page's cookie is no proof here, and this secret is none there.
+    // A cookie is no proof here, whatever it holds.
     let cookie = format!("tidings_session={auth}");
     let answer = house.send("GET", "/reader/api/0/user-info", &[("cookie", &cookie)], "").await;
     assert_eq!(answer.status, 401);
