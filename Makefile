@@ -22,6 +22,8 @@ test: packages
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo test --workspace
+	TIDINGS="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/tidings" \
+	  cargo test --manifest-path clients/Cargo.toml
 	cargo run -q -p xtask -- tidy
 
 # The quick half of `test`: format, lints, the rules of the house.
@@ -52,8 +54,15 @@ fuzz:
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# A C compiler for SQLite and ring, and a browser to try the page in, on Debian. Installed only
-# where they are missing.
+# On Debian, and only where something is missing: a C compiler for SQLite and ring, a browser to
+# try the page in, and the reader apps that the tests run. A test whose app cannot be installed
+# says so and ends.
+APPS = newsboat liferea xvfb xauth dbus xdotool
 packages:
 	command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends build-essential)
 	command -v chromium >/dev/null || (apt-get update && apt-get install -y --no-install-recommends chromium)
+	for program in newsboat liferea xvfb-run xauth dbus-run-session xdotool; do \
+	  command -v $$program >/dev/null || missing=yes; \
+	done; \
+	test -z "$$missing" || (apt-get update && apt-get install -y --no-install-recommends $(APPS)) \
+	  || echo "reader apps cannot be installed here: their tests are skipped"

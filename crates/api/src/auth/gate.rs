@@ -17,11 +17,11 @@ use crate::{Context, guard};
 const PUBLIC: [&str; 7] =
     ["/healthz", "/readyz", "/style.css", "/script.js", "/icon.svg", "/login", "/image"];
 /// The same for all below them. None of these looks at cookies.
-const PUBLIC_BELOW: [&str; 6] =
-    ["/feeds/", "/websub/", "/accounts/", "/reader/", "/v1/", "/fever/"];
+const PUBLIC_BELOW: [&str; 7] =
+    ["/feeds/", "/websub/", "/accounts/", "/reader/", "/api/greader.php/", "/v1/", "/fever/"];
 
-/// Where other sites may send something; what they say proves itself. Reader apps are no sites: while
-/// there are no accounts, any page in the same browser could act for them.
+/// Where other sites may send something; what they say proves itself. Reader apps are no sites:
+/// while there are no accounts, any page in the same browser could act for them.
 const FOR_ALL_SITES: [&str; 2] = ["/feeds/", "/websub/"];
 
 /// Finds out who asks and puts them beside the request.

@@ -15,6 +15,7 @@ mod backup;
 mod browser;
 mod budget;
 mod calls;
+mod clients;
 mod deliveries;
 mod disk;
 mod faulty;
