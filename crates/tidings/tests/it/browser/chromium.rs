@@ -11,10 +11,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::wire;
-
 /// Far above what a loaded machine needs.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Between two looks at a page.
+const PAUSE: Duration = Duration::from_millis(30);
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
     --disable-background-networking --disable-component-update --disable-sync \
     --disable-dev-shm-usage --hide-scrollbars --remote-debugging-pipe";
@@ -122,6 +122,12 @@ impl Browser {
                     self.faults.push(params["entry"].to_string());
                 }
             }
+            Some("Network.responseReceived") => {
+                let response = &params["response"];
+                if response["status"].as_u64() >= Some(500) {
+                    self.faults.push(format!("{} {}", response["status"], response["url"]));
+                }
+            }
             Some("Network.requestWillBeSent") => {
                 self.asked.extend(params["request"]["url"].as_str().map(str::to_owned));
             }
@@ -155,17 +161,18 @@ impl Browser {
     /// Waits until an expression holds; a page that is just being left does not answer yet.
     #[track_caller]
     pub fn wait(&mut self, expression: &str) {
-        let start = wire::now();
+        let mut tries = PATIENCE.as_millis() / PAUSE.as_millis();
         loop {
             let params = json!({"expression": format!("!!({expression})"), "returnByValue": true});
             if self.call("Runtime.evaluate", params)["result"]["value"] == json!(true) {
                 return;
             }
-            if start.elapsed() > PATIENCE {
+            tries -= 1;
+            if tries == 0 {
                 let text = self.eval("location.href + '\\n' + document.body.innerText");
                 panic!("waited in vain for {expression} at {}", text.as_str().unwrap_or(""));
             }
-            std::thread::sleep(Duration::from_millis(30));
+            std::thread::sleep(PAUSE);
         }
     }
 
