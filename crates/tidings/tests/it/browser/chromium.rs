@@ -85,7 +85,8 @@ impl Browser {
     }
 
     /// Asks the browser something and waits for the answer.
-    pub fn call(&mut self, method: &str, params: Value) -> Value {
+    pub fn call(&mut self, method: &str, params: impl Into<Value>) -> Value {
+        let params: Value = params.into();
         self.number += 1;
         let number = self.number;
         let mut message = json!({"id": number, "method": method, "params": params});
@@ -117,10 +118,11 @@ impl Browser {
             Some("Page.loadEventFired") => self.loads.push_back(()),
             Some("Runtime.exceptionThrown") => self.faults.push(params.to_string()),
             // What the server refuses is an answer, not a fault of the page.
-            Some("Log.entryAdded") if params["entry"]["source"] != "network" => {
-                if params["entry"]["level"] == "error" {
-                    self.faults.push(params["entry"].to_string());
-                }
+            Some("Log.entryAdded")
+                if params["entry"]["source"] != "network"
+                    && params["entry"]["level"] == "error" =>
+            {
+                self.faults.push(params["entry"].to_string());
             }
             Some("Network.responseReceived") => {
                 let response = &params["response"];
@@ -176,10 +178,13 @@ impl Browser {
         }
     }
 
-    /// Waits until a text is on the page.
+    /// Waits until a text is on the page, and the page is whole: its script listens.
     #[track_caller]
     pub fn sees(&mut self, text: &str) {
-        self.wait(&format!("document.body && document.body.innerText.includes({})", json!(text)));
+        let text = json!(text);
+        self.wait(&format!(
+            "document.readyState === 'complete' && document.body.innerText.includes({text})"
+        ));
     }
 
     /// Clicks in the middle of an element, as a person does.
@@ -187,9 +192,9 @@ impl Browser {
     pub fn click(&mut self, selector: &str) {
         self.wait(&format!("document.querySelector({})", json!(selector)));
         let place = self.eval(&format!(
-            "(() => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'center'}}); \
-             const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; \
-             }})()",
+            "(() => {{ const e = document.querySelector({}); \
+             e.scrollIntoView({{block: 'center'}}); const r = e.getBoundingClientRect(); \
+             return [r.x + r.width / 2, r.y + r.height / 2]; }})()",
             json!(selector)
         ));
         for (kind, clicks) in [("mousePressed", 1), ("mouseReleased", 1)] {

@@ -6,16 +6,13 @@ use crate::program::alone;
 #[test]
 fn a_new_user_reads_the_first_entry_on_the_keyboard_alone() {
     let _alone = alone();
-    let Stage { publisher, mut browser, daemon: _daemon, .. } = stage();
+    let mut stage = stage();
+    let (url, browser) = (stage.publisher.url("/a.xml"), &mut stage.browser);
     browser.open("/");
-    if std::env::var_os("DBG").is_some() {
-        eprintln!("{}", _daemon.log());
-        browser.was_clean();
-    }
     browser.sees("Nothing to read yet");
     // The field has the focus: one types, and that is all.
     browser.wait("document.activeElement.name === 'url'");
-    browser.type_text(&publisher.url("/a.xml"));
+    browser.type_text(&url);
     browser.press("Enter");
     browser.sees("Item 1 of a");
     browser.press("j");
