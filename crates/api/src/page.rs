@@ -95,10 +95,10 @@ pub async fn ask<T: Send + 'static>(
 
 /// Has a command carried out; where it is refused, the page that says why.
 async fn act(context: &Context, visitor: &Visitor, command: Command) -> Result<Done, Response> {
-    (context.act)(command).await.map_err(|refusal| refused(context, visitor.clone(), refusal))
+    (context.act)(command).await.map_err(|refusal| refused(context, visitor.clone(), &refusal))
 }
 
-fn refused(context: &Context, visitor: Visitor, refusal: Refusal) -> Response {
+fn refused(context: &Context, visitor: Visitor, refusal: &Refusal) -> Response {
     let status = if refusal.input {
         StatusCode::UNPROCESSABLE_ENTITY
     } else {

@@ -93,7 +93,8 @@ impl WhatIf {
     }
 }
 
-fn keep(store: &Store, outlook: &Outlook) -> Result<(), StoreError> {
+/// Stores what was reckoned, in place of what was before.
+pub fn keep(store: &Store, outlook: &Outlook) -> Result<(), StoreError> {
     // Texts and numbers always have a form.
     let text = serde_json::to_string(outlook).unwrap_or_default();
     store.set_setting(KEY, Some(&text))

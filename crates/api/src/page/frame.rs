@@ -21,18 +21,18 @@ pub const LIGHT_COOKIE: &str = "tidings_light";
 pub enum Light {
     /// As the system has it.
     #[default]
-    Auto,
-    Light,
+    System,
+    Bright,
     Dark,
 }
 
 impl Light {
-    pub const ALL: [Light; 3] = [Light::Auto, Light::Light, Light::Dark];
+    pub const ALL: [Light; 3] = [Light::System, Light::Bright, Light::Dark];
 
     pub const fn word(self) -> &'static str {
         match self {
-            Light::Auto => "auto",
-            Light::Light => "light",
+            Light::System => "auto",
+            Light::Bright => "light",
             Light::Dark => "dark",
         }
     }
@@ -40,8 +40,8 @@ impl Light {
     /// What it is called on the page.
     pub const fn name(self) -> &'static str {
         match self {
-            Light::Auto => "as the system",
-            Light::Light => "light",
+            Light::System => "as the system",
+            Light::Bright => "light",
             Light::Dark => "dark",
         }
     }
@@ -56,7 +56,7 @@ impl Light {
             let (name, value) = pair.trim().split_once('=')?;
             (name == LIGHT_COOKIE).then_some(value)
         });
-        pairs.next().map_or(Light::Auto, Light::from_word)
+        pairs.next().map_or(Light::System, Light::from_word)
     }
 }
 
@@ -76,7 +76,7 @@ pub struct Visitor {
 impl Visitor {
     /// Somebody of whom nothing is known.
     pub fn stranger() -> Visitor {
-        Visitor { person: None, light: Light::Auto, on_purpose: false, at: "/".to_owned() }
+        Visitor { person: None, light: Light::System, on_purpose: false, at: "/".to_owned() }
     }
 
     /// Whose marks are shown. Strangers are stopped at the gate.
@@ -275,8 +275,8 @@ mod tests {
             Light::of(&HeaderMap::from_iter([(header::COOKIE, text.parse().unwrap())]))
         };
         assert_eq!(light("a=b; tidings_light=dark"), Light::Dark);
-        assert_eq!(light("tidings_light=light; a=b"), Light::Light);
-        assert_eq!(light("tidings_light=\"><script>"), Light::Auto);
-        assert_eq!(Light::of(&HeaderMap::new()), Light::Auto);
+        assert_eq!(light("tidings_light=light; a=b"), Light::Bright);
+        assert_eq!(light("tidings_light=\"><script>"), Light::System);
+        assert_eq!(Light::of(&HeaderMap::new()), Light::System);
     }
 }

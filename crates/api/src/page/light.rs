@@ -14,7 +14,7 @@ const LASTS: u32 = 365 * 86_400;
 pub async fn choose(form: Signed) -> Response {
     let light = Light::from_word(form.text("light"));
     let (value, lasts) = match light {
-        Light::Auto => ("", 0),
+        Light::System => ("", 0),
         chosen => (chosen.word(), LASTS),
     };
     let cookie = format!("{LIGHT_COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={lasts}");

@@ -16,6 +16,7 @@ mod reading;
 mod sanitise;
 mod search;
 mod shelf;
+mod slider;
 mod validity;
 
 use axum::Router;

@@ -57,6 +57,15 @@ impl Stage {
     }
 }
 
+/// What the program said is worth reading where a test failed.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.daemon.log());
+        }
+    }
+}
+
 /// How a script finds an entry's line by its title.
 fn line(title: &str) -> String {
     let title = serde_json::json!(title);

@@ -8,7 +8,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use feed::{EntryId, FeedId, Time};
-use query::{Entry, Fault, Trial};
+use query::{Fault, Trial};
 use store::{EntryFilter, EntryRow, FeedRow, Store, StoreError};
 
 use super::editor::Editor;
@@ -17,6 +17,7 @@ use crate::Context;
 use crate::page::frame::{Frame, Section, Sent};
 use crate::page::read::{teaser, title};
 use crate::page::{ask, failed, shown};
+use crate::search::seen;
 use crate::words::{Moment, count, plural};
 
 /// What is looked through at most: the newest. Some ten milliseconds.
@@ -124,24 +125,5 @@ fn named(entry: &EntryRow, now: Time) -> Named {
         id: entry.id.0,
         title: title(entry, &teaser(body)),
         seen: Moment::new(entry.seen_at, now),
-    }
-}
-
-/// A stored entry as queries see it.
-fn seen<'a>(entry: &'a EntryRow, feed: &'a FeedRow) -> Entry<'a> {
-    Entry {
-        id: entry.id,
-        feed: entry.feed,
-        feed_url: feed.url.as_str(),
-        tags: &feed.tags,
-        title: entry.title.as_deref(),
-        summary: entry.summary.as_deref(),
-        content: entry.content.as_deref(),
-        author: entry.author.as_deref(),
-        categories: &entry.categories,
-        link: entry.link.as_deref(),
-        language: feed.language.as_deref(),
-        published: Some(entry.published_at),
-        seen: entry.seen_at,
     }
 }

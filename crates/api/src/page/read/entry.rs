@@ -8,7 +8,7 @@ use feed::EntryId;
 use store::{AccountId, Reading, ReadingPlace, Store, StoreError, TokenScope};
 
 use super::article::Article;
-use super::{Asked, Place, asked};
+use super::{Place, asked};
 use crate::Context;
 use crate::page::frame::{Frame, Section, Visitor};
 use crate::page::{ask, failed, no_such, params, shown};
@@ -100,7 +100,7 @@ fn beside(
     here: ReadingPlace,
     newer: bool,
 ) -> Result<Option<ReadingPlace>, StoreError> {
-    let Asked::Reading(reading) = asked(store, account, place)? else { return Ok(None) };
+    let Some(reading) = asked(store, account, place)? else { return Ok(None) };
     let reading = Reading { from: Some(here), oldest_first: newer, limit: 1, ..reading };
     Ok(store.reading_places(&reading)?.pop())
 }

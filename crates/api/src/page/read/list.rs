@@ -6,14 +6,16 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use feed::{FeedId, Time};
-use store::{FeedName, ReadEntry, Store, StoreError};
+use store::{AccountId, FeedName, ReadEntry, Reading, ReadingPlace, Store, StoreError};
 
 use super::article::{feed_title, teaser, title};
 use super::scopes::{Scopes, scopes};
-use super::{Of, Place, Show};
+use super::{LINES, Of, Place, Show, asked};
 use crate::Context;
+use crate::page::feeds::sentence;
 use crate::page::frame::{Frame, Section, Visitor};
 use crate::page::{ask, failed, shown};
+use crate::search::{self, NotFound};
 use crate::words::Moment;
 
 #[derive(Template)]
@@ -24,6 +26,8 @@ struct ReadPage {
     /// What is read about the scope, and where its own page is.
     about: Option<(&'static str, String)>,
     search: String,
+    /// Why the search was not understood.
+    fault: Option<String>,
     tabs: Vec<Tab>,
     lines: Vec<Line>,
     empty: Empty,
@@ -73,7 +77,10 @@ enum Empty {
 
 struct Found {
     lines: Vec<ReadEntry>,
-    more: bool,
+    /// Where the list goes on.
+    older: Option<ReadingPlace>,
+    /// Why a search was not understood.
+    fault: Option<String>,
     names: HashMap<FeedId, FeedName>,
     scopes: Scopes,
     /// The title of the feed that is asked for.
@@ -88,9 +95,20 @@ pub async fn list(
     RawQuery(query): RawQuery,
 ) -> Response {
     let place = Place::read(query.as_deref());
-    let (store, account, asked) = (context.store.clone(), visitor.account(), place.clone());
+    let (store, account, wanted) = (context.store.clone(), visitor.account(), place.clone());
     let now = (context.now)();
-    match ask(move || find(&store, account, &asked)).await {
+    let searched = match (&place.of, &visitor.person) {
+        (Of::Search(text), Some(person)) => {
+            let below = place.from.map(|from| from.entry);
+            match search::find(&context, person, text, below, LINES as usize).await {
+                Ok(found) => Some(Ok(found)),
+                Err(NotFound::Search(fault)) => Some(Err(fault.message)),
+                Err(NotFound::Store(error)) => return failed(&context, &error),
+            }
+        }
+        _ => None,
+    };
+    match ask(move || find(&store, account, &wanted, searched)).await {
         Ok(found) => {
             let frame = Frame::new(&context, visitor, Some(Section::Read));
             shown(&composed(frame, found, &place, now))
@@ -99,8 +117,28 @@ pub async fn list(
     }
 }
 
-fn find(store: &Store, account: store::AccountId, place: &Place) -> Result<Found, StoreError> {
-    let (lines, more) = super::entries(store, account, place)?;
+/// What a search found, or what is wrong with it.
+type Searched = Result<search::Found, String>;
+
+fn find(
+    store: &Store,
+    account: AccountId,
+    place: &Place,
+    searched: Option<Searched>,
+) -> Result<Found, StoreError> {
+    let mut fault = None;
+    let (lines, older) = match searched {
+        Some(Ok(found)) => {
+            // Searches go on below a number; the time beside it is not looked at.
+            let from = |entry| ReadingPlace { published_at: Time::from_secs(0), entry };
+            (found.entries, found.next.map(from))
+        }
+        Some(Err(message)) => {
+            fault = Some(message);
+            (Vec::new(), None)
+        }
+        None => listed(store, account, place)?,
+    };
     let feed = match place.of {
         Of::Feed(feed) => Some(feed),
         _ => None,
@@ -108,7 +146,8 @@ fn find(store: &Store, account: store::AccountId, place: &Place) -> Result<Found
     let names = store.feed_names(lines.iter().map(|line| line.entry.feed).chain(feed))?;
     Ok(Found {
         lines,
-        more,
+        older,
+        fault,
         feed: feed.map(|feed| feed_title(names.get(&feed))),
         names,
         scopes: scopes(store, account, place)?,
@@ -117,9 +156,23 @@ fn find(store: &Store, account: store::AccountId, place: &Place) -> Result<Found
     })
 }
 
+/// Some entries of a place, and where they go on.
+fn listed(
+    store: &Store,
+    account: AccountId,
+    place: &Place,
+) -> Result<(Vec<ReadEntry>, Option<ReadingPlace>), StoreError> {
+    let Some(reading) = asked(store, account, place)? else { return Ok((Vec::new(), None)) };
+    // One more than is shown tells whether there are older ones.
+    let mut found = store.reading(&Reading { limit: LINES + 1, ..reading })?;
+    let more = found.len() > LINES as usize;
+    found.truncate(LINES as usize);
+    let last = found.last().filter(|_| more).map(ReadEntry::place);
+    Ok((found, last))
+}
+
 fn composed(frame: Frame, found: Found, place: &Place, now: Time) -> ReadPage {
-    let Found { lines, more, names, scopes, feed, has_feeds, last: shown_to } = found;
-    let last = lines.last().filter(|_| more).map(ReadEntry::place);
+    let Found { lines, older, fault, names, scopes, feed, has_feeds, last: shown_to } = found;
     let about = match &place.of {
         Of::Feed(feed) => Some(("About this feed", format!("/feed/{feed}"))),
         Of::Query(name) => Some(("About this query", format!("/query/{name}"))),
@@ -132,6 +185,7 @@ fn composed(frame: Frame, found: Found, place: &Place, now: Time) -> ReadPage {
             Of::Search(text) => text.clone(),
             _ => String::new(),
         },
+        fault: fault.map(|text| sentence(&text)),
         tabs: tabs(place),
         empty: empty(place, lines.is_empty(), has_feeds),
         shown_to,
@@ -139,7 +193,7 @@ fn composed(frame: Frame, found: Found, place: &Place, now: Time) -> ReadPage {
         lines: lines.iter().map(|entry| line(entry, &names, place, now)).collect(),
         scopes,
         list: Place { from: None, ..place.clone() }.query(),
-        older: last.map(|from| Place { from: Some(from), ..place.clone() }.href()),
+        older: older.map(|from| Place { from: Some(from), ..place.clone() }.href()),
         newest: place.from.map(|_| Place { from: None, ..place.clone() }.href()),
         frame,
     }

@@ -4,10 +4,9 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use feed::EntryId;
-use store::Store;
-use store::StoreError;
+use store::{Store, StoreError};
 
-use super::{Asked, Place, asked};
+use super::{Place, asked};
 use crate::page::frame::Sent;
 use crate::page::{ask, failed};
 use crate::{Context, auth};
@@ -87,9 +86,7 @@ fn all(
     // Without a bound, what came meanwhile would be swept away unseen.
     let Some(up_to) = up_to else { return Ok(()) };
     match asked(store, account, place)? {
-        Asked::Reading(reading) => {
-            store.mark_scope_read(account, &reading.scope, None, Some(up_to))
-        }
-        Asked::Search { .. } | Asked::Nothing => Ok(()),
+        Some(reading) => store.mark_scope_read(account, &reading.scope, None, Some(up_to)),
+        None => Ok(()),
     }
 }

@@ -11,10 +11,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::wire;
-
 /// Far above what a loaded machine needs.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Between two looks at a page.
+const PAUSE: Duration = Duration::from_millis(30);
 const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
     --disable-background-networking --disable-component-update --disable-sync \
     --disable-dev-shm-usage --hide-scrollbars --remote-debugging-pipe";
@@ -85,7 +85,8 @@ impl Browser {
     }
 
     /// Asks the browser something and waits for the answer.
-    pub fn call(&mut self, method: &str, params: Value) -> Value {
+    pub fn call(&mut self, method: &str, params: impl Into<Value>) -> Value {
+        let params: Value = params.into();
         self.number += 1;
         let number = self.number;
         let mut message = json!({"id": number, "method": method, "params": params});
@@ -117,9 +118,16 @@ impl Browser {
             Some("Page.loadEventFired") => self.loads.push_back(()),
             Some("Runtime.exceptionThrown") => self.faults.push(params.to_string()),
             // What the server refuses is an answer, not a fault of the page.
-            Some("Log.entryAdded") if params["entry"]["source"] != "network" => {
-                if params["entry"]["level"] == "error" {
-                    self.faults.push(params["entry"].to_string());
+            Some("Log.entryAdded")
+                if params["entry"]["source"] != "network"
+                    && params["entry"]["level"] == "error" =>
+            {
+                self.faults.push(params["entry"].to_string());
+            }
+            Some("Network.responseReceived") => {
+                let response = &params["response"];
+                if response["status"].as_u64() >= Some(500) {
+                    self.faults.push(format!("{} {}", response["status"], response["url"]));
                 }
             }
             Some("Network.requestWillBeSent") => {
@@ -155,24 +163,28 @@ impl Browser {
     /// Waits until an expression holds; a page that is just being left does not answer yet.
     #[track_caller]
     pub fn wait(&mut self, expression: &str) {
-        let start = wire::now();
+        let mut tries = PATIENCE.as_millis() / PAUSE.as_millis();
         loop {
             let params = json!({"expression": format!("!!({expression})"), "returnByValue": true});
             if self.call("Runtime.evaluate", params)["result"]["value"] == json!(true) {
                 return;
             }
-            if start.elapsed() > PATIENCE {
+            tries -= 1;
+            if tries == 0 {
                 let text = self.eval("location.href + '\\n' + document.body.innerText");
                 panic!("waited in vain for {expression} at {}", text.as_str().unwrap_or(""));
             }
-            std::thread::sleep(Duration::from_millis(30));
+            std::thread::sleep(PAUSE);
         }
     }
 
-    /// Waits until a text is on the page.
+    /// Waits until a text is on the page, and the page is whole: its script listens.
     #[track_caller]
     pub fn sees(&mut self, text: &str) {
-        self.wait(&format!("document.body && document.body.innerText.includes({})", json!(text)));
+        let text = json!(text);
+        self.wait(&format!(
+            "document.readyState === 'complete' && document.body.innerText.includes({text})"
+        ));
     }
 
     /// Clicks in the middle of an element, as a person does.
@@ -180,9 +192,9 @@ impl Browser {
     pub fn click(&mut self, selector: &str) {
         self.wait(&format!("document.querySelector({})", json!(selector)));
         let place = self.eval(&format!(
-            "(() => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'center'}}); \
-             const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; \
-             }})()",
+            "(() => {{ const e = document.querySelector({}); \
+             e.scrollIntoView({{block: 'center'}}); const r = e.getBoundingClientRect(); \
+             return [r.x + r.width / 2, r.y + r.height / 2]; }})()",
             json!(selector)
         ));
         for (kind, clicks) in [("mousePressed", 1), ("mouseReleased", 1)] {

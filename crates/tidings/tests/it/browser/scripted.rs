@@ -6,11 +6,13 @@ use crate::program::alone;
 #[test]
 fn a_new_user_reads_the_first_entry_on_the_keyboard_alone() {
     let _alone = alone();
-    let Stage { publisher, mut browser, daemon: _daemon, .. } = stage();
+    let mut stage = stage();
+    let (url, browser) = (stage.publisher.url("/a.xml"), &mut stage.browser);
     browser.open("/");
     browser.sees("Nothing to read yet");
     // The field has the focus: one types, and that is all.
-    browser.type_text(&publisher.url("/a.xml"));
+    browser.wait("document.activeElement.name === 'url'");
+    browser.type_text(&url);
     browser.press("Enter");
     browser.sees("Item 1 of a");
     browser.press("j");
@@ -108,6 +110,27 @@ fn a_query_is_previewed_while_it_is_typed() {
     browser.wait("location.pathname === '/query/Ones'");
     browser.open("/?query=Ones");
     browser.sees("Nothing here yet");
+    browser.was_clean();
+}
+
+#[test]
+fn a_search_finds_by_words_and_says_what_it_does_not_understand() {
+    let _alone = alone();
+    let mut stage = Stage::with_feed();
+    let browser = &mut stage.browser;
+    // The index follows the polls by its own cursor.
+    browser.open("/health");
+    while browser.eval("document.body.innerText.includes('0 entries behind')") != true {
+        browser.open("/health");
+    }
+    browser.open("/");
+    browser.press("/");
+    browser.type_text("item TITLE CONTAINS 2");
+    browser.press("Enter");
+    browser.wait("document.querySelectorAll('#lines > li').length === 1");
+    browser.sees("Item 2 of a");
+    browser.open("/?q=(item");
+    browser.wait("document.querySelector('.trouble[role=status]')");
     browser.was_clean();
 }
 

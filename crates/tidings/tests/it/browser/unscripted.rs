@@ -7,10 +7,11 @@ use crate::program::{alone, path_text};
 #[test]
 fn feeds_are_added_by_a_page_that_names_several_and_entries_are_read() {
     let _alone = alone();
-    let Stage { publisher, mut browser, daemon: _daemon, .. } = stage();
+    let mut stage = stage();
+    let (site, browser) = (stage.publisher.url("/site"), &mut stage.browser);
     browser.scripts(false);
     browser.open("/");
-    browser.fill("input[name=url]", &publisher.url("/site"));
+    browser.fill("input[name=url]", &site);
     browser.follow("button.first");
     browser.sees("Which of these feeds?");
     browser.click("label.check:nth-of-type(2) input");
