@@ -8,7 +8,7 @@
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: the list of feeds and one feed; `timeline` draws its polls.
-//! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
+//! - `v1`: `/api/v1`, our JSON API. `json`: how trouble is told. `published`: queries as feeds.
 //! - [`search`]: what people type, as entries.
 //! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
@@ -21,7 +21,6 @@
 mod advice;
 pub mod auth;
 pub mod demo;
-mod entries;
 mod etag;
 mod exposition;
 mod form;
@@ -39,6 +38,7 @@ mod server;
 mod style;
 mod timeline;
 mod traffic;
+mod v1;
 mod waiting;
 mod websub;
 mod words;
@@ -60,6 +60,8 @@ pub use image::{Images, ImagesError};
 pub use published::{Topic, at as published_at};
 pub use server::serve;
 pub use traffic::Traffic;
+pub use v1::listed as api_routes;
+pub use v1::rate::Rates;
 
 /// What the page needs of the program around it.
 #[derive(Clone)]
@@ -84,6 +86,26 @@ pub struct Context {
     pub spent: Arc<dyn Fn() -> Spent + Send + Sync>,
     /// What was asked of this server.
     pub traffic: Arc<Traffic>,
+    /// How often one may ask the API.
+    pub rates: Arc<Rates>,
+    /// The budget in force.
+    pub budget: Arc<dyn Fn() -> Option<Budgeted> + Send + Sync>,
+    /// Other policies and budgets on the own history; takes seconds.
+    pub what_if: WhatIf,
+}
+
+/// Replays the own history, under a budget or without, and answers as `tidings lab what-if --json`.
+pub type WhatIf = Arc<
+    dyn Fn(Option<String>) -> BoxFuture<'static, Result<serde_json::Value, Refusal>> + Send + Sync,
+>;
+
+/// A budget as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budgeted {
+    /// Polls per period.
+    pub budget: String,
+    pub strategy: String,
+    pub estimator: String,
 }
 
 /// Carries a command out, and says what came of it.
@@ -101,7 +123,7 @@ impl Context {
             let message = "nobody is here who could do that".to_owned();
             Box::pin(std::future::ready(Err(Refusal { message, input: false })))
         });
-        let (streams, logins) = (entries::room(), Arc::new(Logins::new()?));
+        let (streams, logins) = (v1::room(), Arc::new(Logins::new()?));
         Ok(Context {
             store,
             now,
@@ -115,6 +137,12 @@ impl Context {
             images: None,
             spent: Arc::new(Spent::default),
             traffic: Arc::default(),
+            rates: Arc::default(),
+            budget: Arc::new(|| None),
+            what_if: Arc::new(|_| {
+                let message = "nobody is here who could reckon that".to_owned();
+                Box::pin(std::future::ready(Err(Refusal { message, input: false })))
+            }),
         })
     }
 }
@@ -170,10 +198,7 @@ pub fn router(context: Context) -> Router {
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
         .route("/metrics", get(metrics::metrics))
-        .route("/api/openapi.json", get(json::description))
-        .route("/api/v1/entries", get(entries::list))
-        .route("/api/v1/entries/stream", get(entries::stream))
-        .route("/api/v1/entries/{id}/relevance", post(entries::relevance))
+        .merge(v1::router(&context))
         .route("/feeds/{file}", get(published::feed))
         .route("/websub/hub", post(websub::hub))
         .route("/login", get(auth::show).post(auth::enter))

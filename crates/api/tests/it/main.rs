@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod attacks;
 mod auth;
 mod demo;
 mod entries;
@@ -11,7 +12,9 @@ mod page;
 mod published;
 mod sanitise;
 mod search;
+mod server;
 mod shelf;
+mod v1;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};

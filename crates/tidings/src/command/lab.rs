@@ -14,7 +14,7 @@ mod stats;
 mod synth;
 mod table;
 mod tables;
-mod what_if;
+pub mod what_if;
 
 use crate::args::lab::{Lab, Table};
 use crate::failure::Failure;
