@@ -11,6 +11,7 @@ mod receiver;
 mod score;
 mod wire;
 
+mod attacks;
 mod backup;
 mod browser;
 mod budget;
