@@ -22,6 +22,9 @@ test: packages
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo test --workspace
+	TIDINGS="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/tidings" \
+	  cargo test --manifest-path clients/Cargo.toml
+	cargo run -q -p xtask -- described
 	cargo run -q -p xtask -- tidy
 
 # The quick half of `test`: format, lints, the rules of the house.
@@ -30,7 +33,8 @@ lint:
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo run -q -p xtask -- tidy
 
-# What a decision, a plan, a simulated poll and a match cost; then cold load, unchanged reload and
+# What a decision, a plan, a simulated poll and a match cost; page and API with a million entries
+# under load; then cold load, unchanged reload and
 # memory beside newsboat and reader on one local nginx. `make bench WRITE=--write` also writes
 # docs/notes/benchmarks.md.
 bench:
@@ -38,12 +42,15 @@ bench:
 	cargo run --release -p lab --example polls_per_second
 	cargo run --release -p query --example matching
 	cargo run --release -p engine --example recording
+	cargo run --release -p api --example load
 	cargo build --release --bin tidings
 	cargo run --release -p xtask -- bench $(WRITE)
 
-# Kill -9 at random moments, SOAK_ROUNDS times; ten rounds of the same are part of `test`.
+# Kill -9 at random moments, SOAK_ROUNDS times; ten rounds of the same are part of `test`. Then
+# some thousand made-up requests, of which `test` sends some hundred.
 soak:
 	SOAK_ROUNDS=$(SOAK_ROUNDS) cargo test -p tidings --test it -- --nocapture soak
+	cargo run -q -p xtask -- described --examples 300
 
 # Each fuzz target for FUZZ_SECONDS. The stable compiler does, told that it may.
 fuzz:
@@ -52,8 +59,15 @@ fuzz:
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# A C compiler for SQLite and ring, and a browser to try the page in, on Debian. Installed only
-# where they are missing.
+# On Debian, and only where something is missing: a C compiler for SQLite and ring, a browser to
+# try the page in, and the reader apps that the tests run. A test whose app cannot be installed
+# says so and ends.
+APPS = newsboat liferea xvfb xauth dbus xdotool
 packages:
 	command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends build-essential)
 	command -v chromium >/dev/null || (apt-get update && apt-get install -y --no-install-recommends chromium)
+	for program in newsboat liferea xvfb-run xauth dbus-run-session xdotool; do \
+	  command -v $$program >/dev/null || missing=yes; \
+	done; \
+	test -z "$$missing" || (apt-get update && apt-get install -y --no-install-recommends $(APPS)) \
+	  || echo "reader apps cannot be installed here: their tests are skipped"

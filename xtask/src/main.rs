@@ -1,19 +1,22 @@
-//! `cargo run -p xtask -- tidy` checks the repository, `-- bench` drives the comparison with other
-//! programs. Ships nothing: no crate of the program imports it.
+//! `cargo run -p xtask -- tidy` checks the repository, `-- described` holds a running instance
+//! against its description, `-- bench` drives the comparison with other programs. Ships nothing: no crate of the program imports it.
 
 mod bench;
+mod described;
 mod tidy;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str = "usage: xtask tidy
+       xtask described [--examples N]
        xtask bench [--write] [--feeds N,N] [--idle N] [--only tidings]";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let done = match args.first().map(String::as_str) {
         Some("tidy") if args.len() == 1 => tidy::command(&root()),
+        Some("described") => described::command(&root(), &args[1..]),
         Some("bench") => bench::command(&root(), &args[1..]),
         _ => {
             eprintln!("{USAGE}");

@@ -2,13 +2,17 @@
 //! addresses of feeds are masked.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use axum::Json;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use dispatch::command::Refusal;
 use feed::FeedId;
 use serde_json::{Value, json};
-use store::{Cursor, EntryRow, Store, StoreError};
+use store::{Cursor, EntryRow, Store, StoreError, TokenScope};
+
+use crate::v1::around::up;
+use crate::v1::wire::answer;
 
 /// The addresses of the feeds met so far.
 #[derive(Default)]
@@ -40,46 +44,135 @@ impl Feeds {
     }
 }
 
-/// The description of the API (OpenAPI 3.1), held against the routes by a test.
-pub async fn description() -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, "application/json")], include_str!("openapi.json"))
-}
-
 /// Why a question was not answered.
 #[derive(Debug)]
 pub enum Trouble {
     /// The question is wrong.
     Asked(&'static str),
+    Wrong(String),
     /// There is no such thing, or it is not for whoever asks.
     Missing(&'static str),
     /// Nobody we know asks.
     Stranger,
+    /// Whoever asks may not do this.
+    Scope(TokenScope),
+    /// They are not at an account of their own.
+    Forbidden(&'static str),
+    /// Another method would do.
+    Method,
+    /// It stands against what there is.
+    Conflict(String),
+    TooLarge,
+    /// The body should be of this kind.
+    Kind(&'static str),
+    /// They ask too often.
+    TooMany(Duration),
     /// Too many ask at once.
     Busy,
+    /// A command was not carried out.
+    Refused(Refusal),
     Store(StoreError),
 }
 
 impl From<StoreError> for Trouble {
     fn from(error: StoreError) -> Trouble {
-        Trouble::Store(error)
+        match error {
+            StoreError::NoFeed(_) => Trouble::Missing("there is no such feed"),
+            other => Trouble::Store(other),
+        }
     }
 }
 
-impl IntoResponse for Trouble {
-    fn into_response(self) -> Response {
-        let (status, error) = match self {
-            Trouble::Asked(what) => (StatusCode::BAD_REQUEST, what),
-            Trouble::Missing(what) => (StatusCode::NOT_FOUND, what),
+impl From<Refusal> for Trouble {
+    fn from(refusal: Refusal) -> Trouble {
+        Trouble::Refused(refusal)
+    }
+}
+
+answer! {
+    /// Why something was not done (RFC 9457).
+    Problem {
+        /// Always `about:blank`: the status and the sentence say it.
+        r#type: &'static str,
+        /// The status in words.
+        title: &'static str,
+        /// The status of the answer.
+        status: u16,
+        /// What was wrong and what to do, in a sentence.
+        detail: String,
+        /// The same sentence under its older name.
+        error: String,
+    }
+}
+
+impl Trouble {
+    fn told(&self) -> (StatusCode, String) {
+        let (status, detail) = match self {
+            Trouble::Asked(what) => (StatusCode::BAD_REQUEST, *what),
+            Trouble::Wrong(what) => (StatusCode::BAD_REQUEST, what.as_str()),
+            Trouble::Missing(what) => (StatusCode::NOT_FOUND, *what),
             Trouble::Stranger => (
                 StatusCode::UNAUTHORIZED,
                 "log in, or send a token: Authorization: Bearer TOKEN (tidings user token NAME)",
             ),
+            Trouble::Scope(scope) => {
+                let what =
+                    format!("the token does not reach so far; this needs `{}`", scope.word());
+                return (StatusCode::FORBIDDEN, what);
+            }
+            Trouble::Forbidden(what) => (StatusCode::FORBIDDEN, *what),
+            Trouble::Method => (
+                StatusCode::METHOD_NOT_ALLOWED,
+                "nothing is done here by this method; /api/openapi.json says by which",
+            ),
+            Trouble::Conflict(what) => (StatusCode::CONFLICT, what.as_str()),
+            Trouble::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
+            Trouble::Kind(kind) => {
+                return (StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("send it as {kind}"));
+            }
+            Trouble::TooMany(wait) => {
+                let what = format!("too many requests; wait {} s", up(*wait));
+                return (StatusCode::TOO_MANY_REQUESTS, what);
+            }
             Trouble::Busy => (StatusCode::SERVICE_UNAVAILABLE, "too many streams are open"),
+            Trouble::Refused(refusal) if refusal.input => {
+                (StatusCode::BAD_REQUEST, refusal.message.as_str())
+            }
+            Trouble::Refused(refusal) => {
+                (StatusCode::SERVICE_UNAVAILABLE, refusal.message.as_str())
+            }
             Trouble::Store(error) => {
                 tracing::warn!(%error, "a question could not be answered");
                 (StatusCode::INTERNAL_SERVER_ERROR, "the store did not answer")
             }
         };
-        (status, Json(json!({"error": error}))).into_response()
+        (status, detail.to_owned())
+    }
+}
+
+impl IntoResponse for Trouble {
+    fn into_response(self) -> Response {
+        let (status, detail) = self.told();
+        let title = status.canonical_reason().unwrap_or("Problem");
+        let error = detail.clone();
+        let status_number = status.as_u16();
+        let problem =
+            Problem { r#type: "about:blank", title, status: status_number, detail, error };
+        // Texts and numbers are always written.
+        let body = serde_json::to_string(&problem).unwrap_or_default();
+        let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+        let mut response = (status, kind, body).into_response();
+        let headers = response.headers_mut();
+        match self {
+            Trouble::TooMany(wait) => {
+                headers.insert(header::RETRY_AFTER, HeaderValue::from(up(wait)));
+            }
+            Trouble::Stranger => {
+                let how = HeaderValue::from_static("Bearer realm=\"tidings\"");
+                headers.insert(header::WWW_AUTHENTICATE, how);
+            }
+            _ => {}
+        }
+        response
     }
 }

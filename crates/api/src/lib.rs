@@ -8,7 +8,7 @@
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: what people see and do; `assets` its sheet and script, `timeline` a feed's polls.
-//! - `entries`, `json`: `/api/v1`, the stream of entries. `published`: queries as feeds.
+//! - `v1`: `/api/v1`, our JSON API. `json`: how trouble is told. `published`: queries as feeds.
 //! - [`search`]: what people type, as entries.
 //! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
@@ -24,7 +24,6 @@ mod advice;
 mod assets;
 pub mod auth;
 pub mod demo;
-mod entries;
 mod etag;
 mod exposition;
 mod form;
@@ -42,6 +41,7 @@ pub mod search;
 mod server;
 mod timeline;
 mod traffic;
+mod v1;
 mod waiting;
 mod websub;
 pub mod what_if;
@@ -65,6 +65,8 @@ pub use image::{Images, ImagesError};
 pub use published::{Topic, at as published_at};
 pub use server::serve;
 pub use traffic::Traffic;
+pub use v1::listed as api_routes;
+pub use v1::rate::Rates;
 
 /// What the page needs of the program around it.
 #[derive(Clone)]
@@ -89,10 +91,21 @@ pub struct Context {
     pub spent: Arc<dyn Fn() -> Spent + Send + Sync>,
     /// What was asked of this server.
     pub traffic: Arc<Traffic>,
-    /// The budget in force as it is written; must not wait long.
-    pub rule: Arc<dyn Fn() -> Option<String> + Send + Sync>,
     /// What other rules would have done, where somebody can tell.
     pub what_if: WhatIf,
+    /// How often one may ask the API.
+    pub rates: Arc<Rates>,
+    /// The budget in force; must not wait long.
+    pub budget: Arc<dyn Fn() -> Option<Budgeted> + Send + Sync>,
+}
+
+/// A budget as it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Budgeted {
+    /// Polls per period.
+    pub budget: String,
+    pub strategy: String,
+    pub estimator: String,
 }
 
 /// Carries a command out, and says what came of it.
@@ -110,7 +123,7 @@ impl Context {
             let message = "nobody is here who could do that".to_owned();
             Box::pin(std::future::ready(Err(Refusal { message, input: false })))
         });
-        let (streams, logins) = (entries::room(), Arc::new(Logins::new()?));
+        let (streams, logins) = (v1::room(), Arc::new(Logins::new()?));
         Ok(Context {
             store,
             now,
@@ -124,8 +137,9 @@ impl Context {
             images: None,
             spent: Arc::new(Spent::default),
             traffic: Arc::default(),
-            rule: Arc::new(|| None),
             what_if: WhatIf::default(),
+            rates: Arc::default(),
+            budget: Arc::new(|| None),
         })
     }
 }
@@ -179,10 +193,7 @@ pub fn router(context: Context) -> Router {
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
         .route("/metrics", get(metrics::metrics))
-        .route("/api/openapi.json", get(json::description))
-        .route("/api/v1/entries", get(entries::list))
-        .route("/api/v1/entries/stream", get(entries::stream))
-        .route("/api/v1/entries/{id}/relevance", post(entries::relevance))
+        .merge(v1::router(&context))
         .route("/feeds/{file}", get(published::feed))
         .route("/websub/hub", post(websub::hub))
         .route("/login", get(auth::show).post(auth::enter))

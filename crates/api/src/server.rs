@@ -1,16 +1,37 @@
-//! The server around the routes: it takes its socket and its end as arguments. It binds nothing
-//! and logs no request: there is no secret-free way to do so.
+//! The server around the routes: it takes its socket and its end as arguments, and gives nobody
+//! more time or more connections than a browser on a bad line needs. It binds nothing and logs no
+//! request: there is no secret-free way to do so.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use tokio::net::TcpListener;
-use tokio::sync::watch;
+use axum::body::{Body, HttpBody};
+use axum::extract::Request;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use futures_util::{StreamExt, stream};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
 
 /// How long answers under way may take after the end was asked for; pages take milliseconds, and
 /// a reader that stalls must not keep the program from ending.
 const GRACE: Duration = Duration::from_secs(3);
+/// Time for the head of a request, and between two requests of one connection. A head is one
+/// packet; who sends it letter by letter wants to keep the connection, not an answer.
+const HEAD_WITHIN: Duration = Duration::from_secs(15);
+/// Time for the body: a list of ten thousand feeds over a telephone.
+const BODY_WITHIN: Duration = Duration::from_secs(60);
+/// Connections at once. A browser opens six; each costs some kilobytes and a descriptor, of which
+/// the polls need most.
+const CONNECTIONS_MAX: usize = 1000;
+/// After trouble with the listening socket, mostly too many open files.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
 /// Serves until `shutdown`.
 pub async fn serve(
@@ -18,19 +39,84 @@ pub async fn serve(
     router: Router,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let (tell, mut told) = watch::channel(false);
-    let ending = async move {
-        shutdown.await;
-        // The server is gone already if nobody listens.
-        let _ = tell.send(true);
-    };
-    let serving = axum::serve(listener, router).with_graceful_shutdown(ending);
-    tokio::select! {
-        ended = async { serving.await } => ended,
-        () = async {
-            // An error means that the end was told and the sender dropped.
-            let _ = told.wait_for(|ending| *ending).await;
-            tokio::time::sleep(GRACE).await;
-        } => Ok(()),
+    let router = router.layer(from_fn(body_in_time));
+    let (tell, told) = watch::channel(false);
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let mut connections = JoinSet::new();
+    tokio::pin!(shutdown);
+    loop {
+        let accepted = tokio::select! {
+            accepted = accept(&listener, &room) => accepted,
+            () = &mut shutdown => break,
+        };
+        let (stream, place) = accepted;
+        connections.spawn(connection(stream, router.clone(), told.clone(), place));
+        while connections.try_join_next().is_some() {}
     }
+    drop(listener);
+    // Nobody may be connected.
+    let _ = tell.send(true);
+    let ended = async { while connections.join_next().await.is_some() {} };
+    // What still goes on after that is cut when the set is dropped.
+    let _ = tokio::time::timeout(GRACE, ended).await;
+    Ok(())
+}
+
+/// Waits for a place, then for somebody who takes it.
+async fn accept(
+    listener: &TcpListener,
+    room: &Arc<Semaphore>,
+) -> (TcpStream, Option<OwnedSemaphorePermit>) {
+    // Closed never.
+    let place = Arc::clone(room).acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return (stream, place),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be taken");
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
+}
+
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    mut told: watch::Receiver<bool>,
+    _place: Option<OwnedSemaphorePermit>,
+) {
+    let serving = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_WITHIN)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    tokio::pin!(serving);
+    // How a connection ends is its own affair: clients leave, and the slow ones are left.
+    tokio::select! {
+        _ = serving.as_mut() => return,
+        _ = told.wait_for(|ending| *ending) => serving.as_mut().graceful_shutdown(),
+    }
+    let _ = serving.await;
+}
+
+/// Ends the body of a request that takes too long; whoever reads it is told so.
+async fn body_in_time(request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    let request = request.map(|body| {
+        let late = Box::pin(tokio::time::sleep(BODY_WITHIN));
+        let parts = body.into_data_stream();
+        Body::from_stream(stream::unfold(Some((parts, late)), |going| async move {
+            let (mut parts, mut late) = going?;
+            tokio::select! {
+                part = parts.next() => match part? {
+                    Ok(bytes) => Some((Ok(bytes), Some((parts, late)))),
+                    Err(error) => Some((Err(io::Error::other(error)), None)),
+                },
+                () = &mut late => Some((Err(io::ErrorKind::TimedOut.into()), None)),
+            }
+        }))
+    });
+    next.run(request).await
 }

@@ -7,6 +7,7 @@ use polling::pace::{DomainPace, RetryAfter};
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
+use crate::plan::Turn;
 use crate::poll::Poll;
 use crate::spending::Spending;
 
@@ -40,6 +41,8 @@ pub enum Event {
     Ask { feeds: Vec<Asked>, answers: mpsc::UnboundedSender<PollAnswer> },
     /// A feed is to be polled from now on, or at another time.
     Rest(Asked),
+    /// A request that is no poll wants its turn at a domain.
+    Errand { domain: Domain, turn: Turn },
     /// A feed is not to be polled by itself any more.
     Forget(FeedId),
     /// The budget changed: from now on these feeds are under it, and no others.
@@ -75,6 +78,8 @@ pub enum Answered {
     AskedToWait { retry_after: Option<RetryAfter>, pace: oneshot::Sender<DomainPace> },
     /// No answer: connect or DNS. The verdict on whose fault it is is sent back.
     Unreachable { feed: FeedId, reach: Reach, ours: oneshot::Sender<bool> },
+    /// A request that was no poll found nobody.
+    Lost,
     /// Nothing was sent (a stale job).
     NotSent,
 }

@@ -1,16 +1,18 @@
 //! Which polls are made now: due feeds, one line of waiting work per domain, pace, and a limit on
-//! polls in flight. The engine's loop feeds it with what happened; it never waits, reads no clock
-//! and sends nothing.
+//! polls in flight. Requests that are no polls stand in the same lines. The engine's loop feeds it
+//! with what happened; it never waits, reads no clock and sends nothing.
 
 mod grant;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::time::Duration;
 
 use feed::{Domain, FeedId, Time};
 use polling::pace::{self, DomainPace};
 
-pub use grant::{Gaps, Grant, Work};
+use grant::Queued;
+pub use grant::{Gaps, Grant, Turn, Work};
 
 /// The time of a feed under the budget: it rests until it is [lined up](Plan::line_up).
 pub const UNTIL_PLANNED: Time = Time::from_millis(Time::MAX.millis() - 1);
@@ -54,7 +56,7 @@ pub struct Plan<H> {
     due: BinaryHeap<Reverse<(Time, u32)>>,
     domains: Vec<DomainSlot>,
     domain_index: HashMap<Domain, u32>,
-    lines: HashMap<u32, VecDeque<Work<H>>>,
+    lines: HashMap<u32, VecDeque<Queued<H>>>,
     /// Domains with a line, by the moment at which they may be asked next.
     ready: BinaryHeap<Reverse<(Time, u32)>>,
     gaps: Gaps,
@@ -116,6 +118,11 @@ impl<H> Plan<H> {
         &self.domains[domain as usize].name
     }
 
+    /// The gap between two requests to a domain.
+    pub fn gap(&self, domain: u32) -> Duration {
+        self.gaps.of(self.domain_name(domain))
+    }
+
     pub fn pace(&self, domain: u32) -> &DomainPace {
         &self.domains[domain as usize].pace
     }
@@ -158,7 +165,7 @@ impl<H> Plan<H> {
             && let Some(line) = self.lines.get_mut(&domain)
         {
             let before = line.len();
-            line.retain(|w| !matches!(w, Work::Start(f) if *f == feed));
+            line.retain(|q| !matches!(q, Queued::Work(Work::Start(f)) if *f == feed));
             self.n_waiting -= before - line.len();
         }
     }
@@ -196,7 +203,19 @@ impl<H> Plan<H> {
         Ok(())
     }
 
+    /// A request that is no poll wants its turn. It goes to the head of the line; where a
+    /// Retry-After binds the domain there is no turn.
+    pub fn errand(&mut self, domain: u32, turn: Turn, now: Time) {
+        if self.domains[domain as usize].pace.not_before.is_none_or(|until| until <= now) {
+            self.stand(domain, Queued::Errand(turn), true, now);
+        }
+    }
+
     fn queue(&mut self, domain: u32, work: Work<H>, first: bool, now: Time) {
+        self.stand(domain, Queued::Work(work), first, now);
+    }
+
+    fn stand(&mut self, domain: u32, work: Queued<H>, first: bool, now: Time) {
         let line = self.lines.entry(domain).or_default();
         if first {
             line.push_front(work);
@@ -235,12 +254,21 @@ impl<H> Plan<H> {
                 self.list(domain, now);
                 continue;
             }
-            let Some(work) = self.lines.get_mut(&domain).and_then(VecDeque::pop_front) else {
+            let Some(queued) = self.lines.get_mut(&domain).and_then(VecDeque::pop_front) else {
                 continue;
+            };
+            self.n_waiting -= 1;
+            let work = match queued {
+                Queued::Work(work) => work,
+                Queued::Errand(turn) => {
+                    // Whoever wanted it may have gone.
+                    self.domains[domain as usize].busy = turn.send(domain).is_ok();
+                    self.list(domain, now);
+                    continue;
+                }
             };
             self.domains[domain as usize].busy = true;
             self.in_flight += 1;
-            self.n_waiting -= 1;
             let generation = match &work {
                 Work::Start(feed) => {
                     let slot = self.slot_mut(*feed);
@@ -310,19 +338,30 @@ impl<H> Plan<H> {
     ) -> Vec<Work<H>> {
         self.domains[domain as usize].pace = pace;
         let Some(line) = self.lines.get_mut(&domain) else { return Vec::new() };
-        let (out, kept): (Vec<_>, Vec<_>) = line.drain(..).partition(|work| match work {
-            Work::Start(feed) => is_asked(*feed),
-            Work::Hop(_) => true,
-        });
-        line.extend(kept);
-        self.n_waiting -= out.len();
+        let (mut out, mut kept) = (Vec::new(), VecDeque::new());
+        let n_before = line.len();
+        for queued in line.drain(..) {
+            match queued {
+                Queued::Work(Work::Start(feed)) if !is_asked(feed) => kept.push_back(queued),
+                Queued::Work(work) => out.push(work),
+                Queued::Errand(_) => {}
+            }
+        }
+        self.n_waiting -= n_before - kept.len();
+        *line = kept;
         self.turned_away(&out);
         out
     }
 
     /// Takes everything out of the lines: it cannot be done now.
     pub fn drain(&mut self) -> Vec<Work<H>> {
-        let out: Vec<Work<H>> = self.lines.drain().flat_map(|(_, line)| line).collect();
+        let waiting = self.lines.drain().flat_map(|(_, line)| line);
+        let out: Vec<Work<H>> = waiting
+            .filter_map(|queued| match queued {
+                Queued::Work(work) => Some(work),
+                Queued::Errand(_) => None,
+            })
+            .collect();
         self.n_waiting = 0;
         self.turned_away(&out);
         out

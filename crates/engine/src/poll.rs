@@ -196,10 +196,7 @@ async fn report(context: &Context, domain: u32, poll: &Poll, exchange: &Exchange
             Verdict { our_network: verdict.await.unwrap_or(false), ..Verdict::default() }
         }
         _ if matches!(facts.status, Some(429 | 503)) => {
-            let retry_after = facts.retry_after.map(|r| match r {
-                fetch::RetryAfter::After(d) => RetryAfter::Seconds(d.as_secs()),
-                fetch::RetryAfter::At(t) => RetryAfter::At(t),
-            });
+            let retry_after = facts.retry_after.as_ref().map(wish);
             let (pace, answer) = oneshot::channel();
             tell(Answered::AskedToWait { retry_after, pace });
             Verdict { pace: answer.await.ok(), ..Verdict::default() }
@@ -208,6 +205,14 @@ async fn report(context: &Context, domain: u32, poll: &Poll, exchange: &Exchange
             tell(Answered::Heard);
             Verdict::default()
         }
+    }
+}
+
+/// A server's wish as pace understands it.
+pub fn wish(retry_after: &fetch::RetryAfter) -> RetryAfter {
+    match retry_after {
+        fetch::RetryAfter::After(wait) => RetryAfter::Seconds(wait.as_secs()),
+        fetch::RetryAfter::At(at) => RetryAfter::At(*at),
     }
 }
 

@@ -36,7 +36,6 @@ pub async fn receive(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
 
 /// Keeps subscriptions and feeds together, and asks hubs, until told to stop.
 pub async fn subscribe(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
-    let mut asker = ask::Asker::default();
     let mut looks = 0_u64;
     while !*stop.borrow() {
         if looks.is_multiple_of(SWEEP_LOOKS)
@@ -46,7 +45,7 @@ pub async fn subscribe(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
         }
         looks += 1;
         tokio::select! {
-            () = asker.round(&context) => {}
+            () = ask::round(&context) => {}
             // A hub that was asked and could not answer is asked again at the next start.
             _ = stop.changed() => break,
         }

@@ -298,7 +298,7 @@ fn budget(table: &BudgetTable, origin: &str) -> Result<BudgetRule, Failure> {
     let wrong = |what: String| input_error(format!("{origin}: [budget] {what}"));
     let mut rule = BudgetRule::new(table.polls.parse().map_err(|e| wrong(format!("polls: {e}")))?);
     if let Some(name) = &table.strategy {
-        rule.strategy = name.parse().map_err(|e| wrong(format!("strategy: {e}")))?;
+        rule = rule.under(name.parse().map_err(|e| wrong(format!("strategy: {e}")))?);
     }
     if let Some(name) = &table.estimator {
         rule.model = name.parse().map_err(|e| wrong(format!("estimator: {e}")))?;

@@ -18,9 +18,9 @@ const PUBLIC: [&str; 4] = ["/healthz", "/readyz", "/login", "/image"];
 /// The same for everybody, whoever asks: no question to the store is worth a page without its
 /// sheet.
 const ASSETS: [&str; 3] = ["/style.css", "/script.js", "/icon.svg"];
-/// The same as public for all below them. None of these looks at cookies.
-const PUBLIC_BELOW: [&str; 6] =
-    ["/feeds/", "/websub/", "/accounts/", "/reader/", "/v1/", "/fever/"];
+/// Public with all below them. None of these looks at cookies.
+const PUBLIC_BELOW: [&str; 7] =
+    ["/feeds/", "/websub/", "/accounts/", "/reader/", "/api/greader.php/", "/v1/", "/fever/"];
 
 /// Where other sites may send something; what they say proves itself. Reader apps are no sites:
 /// while there are no accounts, any page in the same browser could act for them.

@@ -107,6 +107,29 @@ impl Logins {
         }
     }
 
+    /// Whether it is the account's password itself; a token does not do.
+    pub async fn is_password(
+        &self,
+        store: &Store,
+        name: &str,
+        password: &str,
+        now: Time,
+    ) -> Result<(), Denied> {
+        let wait = self.throttle().wait(name, now);
+        if wait > Duration::ZERO {
+            return Err(Denied::Wait(wait));
+        }
+        let (store, wanted) = (store.clone(), name.to_owned());
+        let account = ask(move || store.account(&wanted)).await?;
+        if self.proves(account, password, now).await.is_some() {
+            self.throttle().succeeded(name);
+            Ok(())
+        } else {
+            self.throttle().failed(name, now);
+            Err(Denied::Wrong)
+        }
+    }
+
     /// The account, if it is its password.
     async fn proves(
         &self,

@@ -75,10 +75,8 @@ async fn answer(State(context): State<Context>, asked: Asked) -> Result<Response
             mark(store, person.account, kind, &params, now)?;
         }
         let mut body = json!({"api_version": API_VERSION, "auth": 1});
-        let feeds = store.feeds(&FeedFilter::default())?;
-        let refreshed = feeds.iter().filter_map(|feed| feed.last_poll_at).max();
-        body["last_refreshed_on_time"] = refreshed.map_or(0, Time::secs).into();
-        fill(&mut body, store, person.account, &params, &feeds)?;
+        body["last_refreshed_on_time"] = store.last_poll_at()?.map_or(0, Time::secs).into();
+        fill(&mut body, store, person.account, &params, now)?;
         Ok(body)
     });
     Ok(Json(body.await?).into_response())
@@ -90,24 +88,24 @@ fn fill(
     store: &Store,
     account: AccountId,
     params: &Params,
-    feeds: &[FeedRow],
+    now: Time,
 ) -> Result<(), Trouble> {
     if params.has("groups") || params.has("feeds") {
-        let tags = store.numbered_tags()?;
+        let (tags, feeds) = (store.numbered_tags()?, store.feeds(&FeedFilter::default())?);
         if params.has("groups") {
             body["groups"] = groups(&tags);
         }
-        body["feeds_groups"] = feeds_groups(&tags, feeds);
-    }
-    if params.has("feeds") {
-        body["feeds"] = feeds.iter().map(feed_told).collect();
+        if params.has("feeds") {
+            body["feeds"] = feeds.iter().map(feed_told).collect();
+        }
+        body["feeds_groups"] = feeds_groups(&tags, &feeds);
     }
     if params.has("favicons") {
         body["favicons"] = json!([]);
     }
     if params.has("items") {
         body["items"] = items(store, account, params)?;
-        body["total_items"] = feeds.iter().map(|feed| feed.entries).sum::<u64>().into();
+        body["total_items"] = store.counts(now)?.entries.into();
     }
     if params.has("links") {
         body["links"] = json!([]);

@@ -46,10 +46,12 @@ pub fn routes() -> Router<Context> {
         .route("/stream/items/contents", get(item::by_ids).post(item::by_ids))
         .route("/edit-tag", post(marking::edit_tag))
         .route("/mark-all-as-read", post(marking::all_as_read));
-    Router::new()
+    let all = Router::new()
         .route("/accounts/ClientLogin", post(login::client_login))
         .route("/reader/atom/{*stream}", get(atom::feed))
-        .nest("/reader/api/0", api)
+        .nest("/reader/api/0", api);
+    // Apps that know of FreshRSS look for it there and nowhere else.
+    all.clone().nest("/api/greader.php", all)
 }
 
 /// A request of somebody known.

@@ -8,6 +8,7 @@ use serde_json::json;
 use store::StoreError;
 
 use crate::auth::Denied;
+use crate::search::NotFound;
 
 #[derive(Debug)]
 pub enum Trouble {
@@ -86,6 +87,15 @@ impl From<Denied> for Trouble {
             Denied::Wrong => Trouble::Stranger,
             Denied::Wait(time) => Trouble::Wait(time.as_secs().max(1)),
             Denied::Store(error) => Trouble::Store(error),
+        }
+    }
+}
+
+impl From<NotFound> for Trouble {
+    fn from(why: NotFound) -> Trouble {
+        match why {
+            NotFound::Search(_) => Trouble::Asked(why.to_string()),
+            NotFound::Store(error) => Trouble::Store(error),
         }
     }
 }

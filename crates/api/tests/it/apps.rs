@@ -5,6 +5,7 @@ mod fever;
 mod google;
 mod google_streams;
 mod miniflux;
+mod miniflux_entries;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -4,6 +4,7 @@
 
 mod acts;
 mod apps;
+mod attacks;
 mod auth;
 mod demo;
 mod entries;
@@ -15,8 +16,10 @@ mod published;
 mod reading;
 mod sanitise;
 mod search;
+mod server;
 mod shelf;
 mod slider;
+mod v1;
 mod validity;
 
 use axum::Router;

@@ -4,12 +4,24 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use feed::{Domain, FeedId};
+use tokio::sync::oneshot;
 
 /// What waits for its domain: a poll's first request, or the next hop `H` of one under way.
 #[derive(Debug)]
 pub enum Work<H> {
     Start(FeedId),
     Hop(Box<H>),
+}
+
+/// A turn at a domain for a request that is no poll: told the domain's number when it has come,
+/// dropped where it does not come.
+pub type Turn = oneshot::Sender<u32>;
+
+/// What stands in a domain's line.
+#[derive(Debug)]
+pub(super) enum Queued<H> {
+    Work(Work<H>),
+    Errand(Turn),
 }
 
 /// A request that may be sent now.

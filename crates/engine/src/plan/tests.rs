@@ -189,3 +189,35 @@ fn one_that_is_asked_for_and_turned_away_can_be_lined_up_again() {
     assert!(plan.grant(at(99), 9).is_empty(), "its domain wants to be left alone");
     assert_eq!(started(&plan.grant(at(100), 9)), [1]);
 }
+
+#[test]
+fn an_errand_waits_for_its_domain_and_keeps_polls_waiting() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 0);
+    let (turn, mut granted) = tokio::sync::oneshot::channel();
+    plan.errand(a, turn, at(0));
+    assert!(started(&plan.grant(at(0), 10)).is_empty(), "the errand was first");
+    assert_eq!(granted.try_recv(), Ok(a));
+    plan.exchanged(a, at(1));
+    assert!(started(&plan.grant(at(2), 10)).is_empty(), "the gap holds");
+    assert_eq!(started(&plan.grant(at(3), 10)), [1]);
+    let (turn, mut granted) = tokio::sync::oneshot::channel();
+    plan.errand(a, turn, at(3));
+    assert!(plan.grant(at(9), 10).is_empty(), "a poll is under way");
+    let pace = DomainPace { not_before: Some(at(100)), ..DomainPace::default() };
+    plan.block(a, pace, |_| false);
+    assert!(granted.try_recv().is_err(), "told to wait, there is no turn");
+    assert_eq!(plan.n_waiting(), 0);
+}
+
+#[test]
+fn an_errand_that_nobody_wants_any_more_holds_nobody_up() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 0);
+    let (turn, granted) = tokio::sync::oneshot::channel();
+    plan.errand(a, turn, at(0));
+    drop(granted);
+    assert_eq!(started(&plan.grant(at(0), 10)), [1]);
+}

@@ -1,17 +1,19 @@
-//! Asking hubs: to push a feed, to go on pushing it, to stop. One request at a time for each of
-//! their domains, with the gap that polls keep; a hub that says no is asked ever more rarely.
+//! Asking hubs: to push a feed, to go on pushing it, to stop. Each request waits for its turn at its
+//! domain, as polls do; a hub that says no is asked ever more rarely.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feed::{Domain, Time};
+use feed::Domain;
 use fetch::{Parcel, Posted, RetryAfter};
 use store::{PushDue, StoreError};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use url::{Url, form_urlencoded};
 
-use crate::poll::Context;
+use crate::event::{Answered, Event};
+use crate::poll::{self, Context};
 
 /// How long a hub may take to verify a request that it accepted.
 const VERIFY_WAIT: Duration = Duration::from_secs(600);
@@ -25,64 +27,48 @@ const HOPS_MAX: usize = 3;
 /// Hubs that are asked at once.
 const AT_ONCE_MAX: u32 = 16;
 
-/// Who asks, and when it asked which domain last.
-#[derive(Default)]
-pub struct Asker {
-    asked: HashMap<Domain, Time>,
-}
-
-impl Asker {
-    /// Asks every hub whose time has come, one request to each domain.
-    pub async fn round(&mut self, context: &Arc<Context>) {
-        let Some(public) = &context.settings.push.public_url else { return };
-        let now = context.clock.now();
-        let due = match context.store.pushes_due(now, AT_ONCE_MAX * 64) {
-            Ok(due) => due,
-            Err(error) => return tracing::error!(%error, "cannot look for hubs to be asked"),
-        };
-        let gaps = &context.settings.gaps;
-        self.asked.retain(|domain, at| now.since(*at) < gaps.of(domain));
-        let mut under_way = JoinSet::new();
-        let mut taken = HashSet::new();
-        for due in due {
-            let domain = Url::parse(&due.hub).map(|hub| Domain::of(&hub)).unwrap_or_default();
-            let resting = self.asked.contains_key(&domain) || !taken.insert(domain);
-            if resting || under_way.len() >= AT_ONCE_MAX as usize {
-                continue;
-            }
-            let (context, public) = (Arc::clone(context), public.clone());
-            under_way.spawn(async move { ask(&context, &public, due).await });
+/// Asks every hub whose time has come, one request to each domain.
+pub async fn round(context: &Arc<Context>) {
+    let Some(public) = &context.settings.push.public_url else { return };
+    let now = context.clock.now();
+    let due = match context.store.pushes_due(now, AT_ONCE_MAX * 64) {
+        Ok(due) => due,
+        Err(error) => return tracing::error!(%error, "cannot look for hubs to be asked"),
+    };
+    let mut under_way = JoinSet::new();
+    let mut taken = HashSet::new();
+    for due in due {
+        let domain = Url::parse(&due.hub).map(|hub| Domain::of(&hub)).unwrap_or_default();
+        if !taken.insert(domain) || under_way.len() >= AT_ONCE_MAX as usize {
+            continue;
         }
-        while let Some(ended) = under_way.join_next().await {
-            match ended {
-                Ok(Ok(domains)) => {
-                    let now = context.clock.now();
-                    self.asked.extend(domains.into_iter().map(|domain| (domain, now)));
-                }
-                Ok(Err(error)) => tracing::error!(%error, "what a hub said could not be kept"),
-                Err(error) => tracing::error!(%error, "a hub was not asked by a fault of ours"),
-            }
+        let (context, public) = (Arc::clone(context), public.clone());
+        under_way.spawn(async move { ask(&context, &public, due).await });
+    }
+    while let Some(ended) = under_way.join_next().await {
+        match ended {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::error!(%error, "what a hub said could not be kept"),
+            Err(error) => tracing::error!(%error, "a hub was not asked by a fault of ours"),
         }
     }
 }
 
-/// Asks one hub; the domains that were sent a request.
-async fn ask(context: &Context, public: &Url, due: PushDue) -> Result<Vec<Domain>, StoreError> {
+async fn ask(context: &Context, public: &Url, due: PushDue) -> Result<(), StoreError> {
     let (store, now) = (&context.store, context.clock.now());
     let leaves = due.feed.is_none();
     let known_there = due.lease_until.is_some_and(|until| until > now) || due.asked_at.is_some();
     if leaves && (!known_there || due.attempts >= LEAVE_MAX) {
-        store.end_push(due.id).await?;
-        return Ok(Vec::new());
+        return store.end_push(due.id).await;
     }
     let attempts = due.attempts.saturating_add(1);
     let silent = due.asked_at.map(|at| format!("asked at {at}, the hub verified nothing"));
     let next_at = now + wait(attempts, None).max(VERIFY_WAIT);
     // Noted before it is sent: some hubs verify before they answer.
     store.note_hub_asked(due.id, now, attempts, next_at, silent).await?;
-    let (posted, domains) = send(context, public, &due).await;
+    let posted = send(context, public, &due).await;
     let (why, retry_after) = match posted {
-        Posted::Taken { .. } => return Ok(domains),
+        Posted::Taken { .. } => return Ok(()),
         Posted::Refused { status, retry_after, .. } => {
             let wish = retry_after.map(|wish| match wish {
                 RetryAfter::After(wait) => wait,
@@ -95,27 +81,48 @@ async fn ask(context: &Context, public: &Url, due: PushDue) -> Result<Vec<Domain
     };
     tracing::info!(hub = masked(&due.hub), topic = masked(&due.topic), why, "a hub refused");
     let next_at = now + wait(attempts, retry_after);
-    store.note_hub_refused(due.id, next_at, why).await?;
-    Ok(domains)
+    store.note_hub_refused(due.id, next_at, why).await
 }
 
 /// Sends the request, and again where a redirect leads to, as the specification asks for.
-async fn send(context: &Context, public: &Url, due: &PushDue) -> (Posted, Vec<Domain>) {
+async fn send(context: &Context, public: &Url, due: &PushDue) -> Posted {
     let body = form(context, public, due);
-    let mut domains = Vec::new();
     let Ok(mut url) = Url::parse(&due.hub) else {
-        return (Posted::Blocked { reason: "the hub's address is none".to_owned() }, domains);
+        return Posted::Blocked { reason: "the hub's address is none".to_owned() };
     };
+    let mut n_hops = 0;
     loop {
         let content_type = "application/x-www-form-urlencoded";
         let parcel = Parcel { content_type, headers: Vec::new(), body: body.clone().into_bytes() };
-        let posted = context.fetcher.post(&url, parcel).await;
-        domains.push(Domain::of(&url));
-        match posted {
-            Posted::Refused { to: Some(to), .. } if domains.len() <= HOPS_MAX => url = to,
-            posted => return (posted, domains),
+        match in_turn(context, &url, parcel).await {
+            Posted::Refused { to: Some(to), .. } if n_hops < HOPS_MAX => url = to,
+            posted => return posted,
         }
+        n_hops += 1;
     }
+}
+
+/// Sends one request when its domain's turn has come, and tells the plan how it ended.
+async fn in_turn(context: &Context, url: &Url, parcel: Parcel) -> Posted {
+    let (turn, granted) = oneshot::channel();
+    // The loop ends only with the engine; then there is no turn either.
+    let _ = context.events.send(Event::Errand { domain: Domain::of(url), turn });
+    let Ok(domain) = granted.await else {
+        let reason = "its domain asked us to wait; it is asked later".to_owned();
+        return Posted::Blocked { reason };
+    };
+    let posted = context.fetcher.post(url, parcel).await;
+    let answer = match &posted {
+        Posted::Refused { status: 429 | 503, retry_after, .. } => {
+            let retry_after = retry_after.as_ref().map(poll::wish);
+            Answered::AskedToWait { retry_after, pace: oneshot::channel().0 }
+        }
+        Posted::Taken { .. } | Posted::Refused { .. } => Answered::Heard,
+        Posted::Blocked { .. } => Answered::NotSent,
+        Posted::Failed(_) => Answered::Lost,
+    };
+    let _ = context.events.send(Event::Exchanged { domain, at: context.clock.now(), answer });
+    posted
 }
 
 fn form(context: &Context, public: &Url, due: &PushDue) -> String {

@@ -134,7 +134,6 @@ impl Planner {
                 let standings = self.standings(now);
                 only_tau(&standings, n, &mut self.tau)
             }
-            // The others allocate.
             _ => self.by_timetable(now, n, limits),
         };
         for feed in &chosen {
@@ -147,7 +146,7 @@ impl Planner {
         self.offered_from[feed].is_some_and(|from| from <= now)
     }
 
-    /// Where each feed stands; below zero where it may not be offered or feeds nothing.
+    /// Where each feed stands; below zero where it may not be offered.
     fn standings(&self, now: Time) -> Vec<Standing> {
         let nothing = Standing { divergence: 0.0, saturated: false, utility: f64::NEG_INFINITY };
         let of = |feed: usize| match self.may_offer(feed, now) && self.feeds[feed].value() > 0.0 {

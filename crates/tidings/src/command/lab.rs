@@ -15,7 +15,7 @@ mod stats;
 mod synth;
 mod table;
 mod tables;
-mod what_if;
+pub mod what_if;
 
 pub use outlook::outlook;
 

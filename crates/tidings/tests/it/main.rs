@@ -11,10 +11,12 @@ mod receiver;
 mod score;
 mod wire;
 
+mod attacks;
 mod backup;
 mod browser;
 mod budget;
 mod calls;
+mod clients;
 mod deliveries;
 mod disk;
 mod faulty;

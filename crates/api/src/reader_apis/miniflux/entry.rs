@@ -9,15 +9,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{FeedRow, ReadEntry, Reading, Scope, Store, TokenScope};
 
-use super::filter::{LIMIT, reading};
+use super::filter::{LIMIT, fits, reading};
 use super::{Asked, Categories, feed_id, feeds, number};
 use crate::reader_apis::shown::{self, Feeds};
 use crate::reader_apis::trouble::{InJson, Trouble};
+use crate::search;
 
 /// Numbers cost little; whoever wants more asks for the next.
 const IDS: (u32, u32) = (1000, 1000);
 /// Entries that are marked at once.
 const MARKED_MAX: usize = 10_000;
+/// What one search looks for at most.
+const FOUND_MAX: usize = 1000;
 /// Characters that are read in a minute, as miniflux has it for English words.
 const CHARS_A_MINUTE: usize = 265 * 5;
 
@@ -42,6 +45,9 @@ pub async fn of_category(Path(id): Path<String>, asked: Asked) -> Result<Respons
 }
 
 async fn entries(asked: Asked, scope: Option<Scope>) -> Result<Response, InJson> {
+    if let Some(text) = asked.params.text("search").map(str::to_owned) {
+        return searched(asked, scope, &text).await;
+    }
     let body = asked.ask(move |store, asked| {
         let Some(reading) = reading(store, asked, scope, LIMIT)? else {
             return Ok(json!({"total": 0, "entries": []}));
@@ -49,6 +55,27 @@ async fn entries(asked: Asked, scope: Option<Scope>) -> Result<Response, InJson>
         let found = store.reading(&reading)?;
         let total = total(store, &reading, found.len())?;
         Ok(json!({"total": total, "entries": told(store, asked, &found)?}))
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+/// What words find, newest first; the filters judge what was found. `total` counts up to a
+/// thousand finds.
+async fn searched(asked: Asked, scope: Option<Scope>, text: &str) -> Result<Response, InJson> {
+    let found = search::find(&asked.context, &asked.person, text, None, FOUND_MAX).await;
+    let mut found = found.map_err(Trouble::from)?.entries;
+    let body = asked.ask(move |store, asked| {
+        let Some(reading) = reading(store, asked, scope, LIMIT)? else {
+            return Ok(json!({"total": 0, "entries": []}));
+        };
+        found.retain(|one| fits(&reading, one));
+        if reading.oldest_first {
+            found.reverse();
+        }
+        let total = found.len();
+        let skipped = usize::try_from(reading.offset).unwrap_or(usize::MAX).min(total);
+        let page = &found[skipped..total.min(skipped + reading.limit as usize)];
+        Ok(json!({"total": total, "entries": told(store, asked, page)?}))
     });
     Ok(Json(body.await?).into_response())
 }

@@ -1,7 +1,7 @@
 //! Which entries a client wants: miniflux's parameters as a list of ours.
 
 use feed::{EntryId, FeedId, Time};
-use store::{Reading, Scope, Store};
+use store::{ReadEntry, Reading, Scope, Store};
 
 use super::{Asked, Categories};
 use crate::reader_apis::params::Params;
@@ -51,6 +51,23 @@ pub fn reading(
         reading.below = Some(reading.below.map_or(first, |below| below.min(first)));
     }
     Ok(Some(reading))
+}
+
+/// Whether an entry that was found in another way is in the list.
+pub fn fits(reading: &Reading, one: &ReadEntry) -> bool {
+    let entry = &one.entry;
+    let in_scope = match &reading.scope {
+        Scope::Feed(feed) => entry.feed == *feed,
+        Scope::Feeds(feeds) => feeds.contains(&entry.feed),
+        _ => true,
+    };
+    in_scope
+        && reading.read.is_none_or(|read| one.read == read)
+        && reading.starred.is_none_or(|starred| one.starred == starred)
+        && reading.since.is_none_or(|since| entry.published_at >= since)
+        && reading.until.is_none_or(|until| entry.published_at < until)
+        && reading.above.is_none_or(|above| entry.id > above)
+        && reading.below.is_none_or(|below| entry.id < below)
 }
 
 fn asked_scope(store: &Store, params: &Params) -> Result<Scope, Trouble> {

@@ -41,7 +41,11 @@ async fn a_password_becomes_a_secret_for_every_other_call() {
     assert_eq!((&info["userId"], &info["userName"]), (&json!("1"), &json!("anna")));
     let token = house.send("GET", "/reader/api/0/token", &with, "").await;
     assert_eq!(token.text, auth);
-    // The page's cookie is no proof here, and this secret is none there.
+    // The same where FreshRSS has it.
+    let path = "/api/greader.php/reader/api/0/user-info";
+    assert_eq!(json(&house.send("GET", path, &with, "").await)["userName"], "anna");
+    assert_eq!(house.send("GET", path, &[], "").await.status, 401);
+    // A cookie is no proof here, whatever it holds.
     let cookie = format!("tidings_session={auth}");
     let answer = house.send("GET", "/reader/api/0/user-info", &[("cookie", &cookie)], "").await;
     assert_eq!(answer.status, 401);

@@ -34,6 +34,17 @@ pub(super) struct Domains {
     aside: BTreeMap<u32, BinaryHeap<Reverse<Due>>>,
 }
 
+/// How a feed that was set aside stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It was taken out since.
+    Gone,
+    /// It would be due at the price of now.
+    Late,
+    /// It would not, or was never polled: no price keeps such a feed waiting.
+    Patient,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Domain {
     gap: Duration,
@@ -99,13 +110,15 @@ impl Domains {
     }
 
     /// Adapts the prices of the domains that were short of polls, or have been.
-    pub(super) fn adapt(&mut self, now: Time, is_fresh: impl Fn(&Due) -> bool) {
+    /// `standing` says how a feed that was set aside stands, by what a poll of it has become dearer.
+    pub(super) fn adapt(&mut self, standing: impl Fn(&Due, f64) -> Standing) {
         let domains = &mut self.domains;
         self.aside.retain(|number, waiting| {
             let Some(domain) = domains.get_mut(number) else { return false };
-            waiting.retain(|Reverse(due)| is_fresh(due));
-            let late = waiting.iter().filter(|Reverse(due)| due.0 > NEVER && due.0 <= now);
-            let missing = late.count() as f64 - domain.credit.floor();
+            waiting.retain(|Reverse(due)| standing(due, domain.markup) != Standing::Gone);
+            let late = |due: &Due| standing(due, domain.markup) == Standing::Late;
+            let n_late = waiting.iter().filter(|Reverse(due)| late(due)).count();
+            let missing = n_late as f64 - domain.credit.floor();
             domain.markup *= correction(missing, domain.n_feeds);
             domain.markup = domain.markup.clamp(1.0, MARKUP_MAX);
             domain.markup > 1.0 || !waiting.is_empty()

@@ -164,8 +164,7 @@ impl Tide {
             self.advance(feed, &feeds[feed as usize], now);
         }
         let chosen = self.take(now, purse, feeds);
-        let heaps = &self.heaps;
-        self.domains.adapt(now, |due| heaps.is_fresh(due));
+        self.adapt_domains(now, feeds);
         self.heaps.compact();
         chosen
     }

@@ -3,6 +3,7 @@
 
 use feed::Time;
 
+use super::domains::Standing;
 use super::{Purse, Tide, due};
 use crate::budget::Tracked;
 
@@ -58,5 +59,23 @@ impl Tide {
         }
         chosen.iter().for_each(|feed| self.heaps.remove(*feed as u32));
         chosen
+    }
+
+    /// Adapts the prices of domains that are short of polls.
+    pub(super) fn adapt_domains(&mut self, now: Time, feeds: &[Tracked]) {
+        let Tide { price, domains, heaps, feeds: known } = self;
+        domains.adapt(|due, markup| {
+            let (at, feed, _) = *due;
+            let tracked = &feeds[feed as usize];
+            let Some(last) = tracked.last else { return Standing::Patient };
+            if !heaps.is_fresh(due) {
+                return Standing::Gone;
+            }
+            let beside = price.beside_mean(tracked.cost) * markup / tracked.value();
+            let moved = price.now() * beside / known[feed as usize].priced;
+            // An interval goes with the root of its price, near enough.
+            let ms = at.millis_since(last) as f64 * moved.sqrt();
+            if last.shifted(ms as i64) <= now { Standing::Late } else { Standing::Patient }
+        });
     }
 }

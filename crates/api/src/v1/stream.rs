@@ -7,21 +7,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use feed::{EntryId, FeedId};
 use futures_util::stream::{self, Stream};
-use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{Cursor, EntryFilter, QueryId, Store, StoreError};
+use store::{Cursor, EntryFilter, QueryId, Store, StoreError, TokenScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::form_urlencoded;
 
+use super::blocking;
+use super::route::Route;
+use super::sent::{Number, Sent};
+use super::wire::{Described, Parts, asked, form};
 use crate::Context;
 use crate::json::{Feeds, Trouble};
-use crate::page::ask;
 
 /// Entries on a page where nothing is said, and at most.
 const LIMIT: u32 = 100;
@@ -32,6 +34,72 @@ const LOOK_EVERY: Duration = Duration::from_millis(300);
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Streams that may be open at once; each looks into the store some times a second.
 pub const STREAMS_MAX: usize = 200;
+
+pub fn routes() -> Vec<Route> {
+    let text = || json!({"type": "string"});
+    let limit = json!({"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT});
+    let after = "Goes on behind a cursor; `now`: with what comes next.";
+    let query = "The entries that this query kept, in its own order.";
+    let feed = "Only of this feed: its number or its address.";
+    vec![
+        Route::get("/entries", "The stream of entries, oldest first", list)
+            .param("after", after, text())
+            .param("limit", "How many at most.", limit)
+            .param("query", query, text())
+            .param("feed", feed, text())
+            .answers::<StreamPage>(),
+        Route::get("/entries/stream", "The same as events, without end", stream)
+            .param("after", after, text())
+            .param("query", query, text())
+            .param("feed", feed, text())
+            .header("Last-Event-ID", "The cursor of the last event that arrived.")
+            .answers_text("text/event-stream"),
+        Route::post("/entries/{id}/relevance", "Say whether an entry was worth having", relevance)
+            .needs(TokenScope::Write)
+            .takes::<Word>(),
+    ]
+}
+
+/// An entry of the stream, as [`Feeds::entry`] writes it.
+struct StreamEntry;
+
+impl Described for StreamEntry {
+    fn schema(parts: &mut Parts) -> Value {
+        form(parts, "StreamEntry", &["An entry of the stream; its texts are not sanitised."], |p| {
+            let optional = Option::<String>::schema(p);
+            let text = String::schema(p);
+            vec![
+                ("cursor", &["Go on behind it."][..], text.clone(), true),
+                ("id", &["Its number."], i64::schema(p), true),
+                ("feed", &["The address of its feed, secrets masked."], text.clone(), true),
+                ("title", &["Its title."], optional.clone(), true),
+                ("link", &["Where it leads."], optional.clone(), true),
+                ("author", &["Who wrote it."], optional.clone(), true),
+                ("summary", &["May hold HTML."], optional.clone(), true),
+                ("content", &["May hold HTML."], optional, true),
+                ("categories", &["Its categories."], Vec::<String>::schema(p), true),
+                ("published_at", &["By the times we reckon with."], text.clone(), true),
+                ("seen_at", &["When it was seen first."], text, true),
+                ("joined_with", &["Of a query: its partner."], Option::<i64>::schema(p), false),
+            ]
+        })
+    }
+}
+
+/// A page of the stream.
+struct StreamPage;
+
+impl Described for StreamPage {
+    fn schema(parts: &mut Parts) -> Value {
+        form(parts, "StreamPage", &["Some entries of the stream, the oldest first."], |parts| {
+            vec![
+                ("entries", &["The entries."][..], Vec::<StreamEntry>::schema(parts), true),
+                ("next", &["Go on behind it."], String::schema(parts), true),
+                ("gap", &["Some entries are no longer kept."], bool::schema(parts), true),
+            ]
+        })
+    }
+}
 
 /// What is asked for, as it stands in the address.
 #[derive(Clone, Debug, Default)]
@@ -162,14 +230,6 @@ pub async fn list(
     Ok(Json(answer.await?).into_response())
 }
 
-async fn blocking<T: Send + 'static>(
-    question: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
-) -> Result<T, Trouble> {
-    // Joining fails only where the runtime ends, and the store with it.
-    let joined = tokio::task::spawn_blocking(question).await;
-    joined.unwrap_or(Err(Trouble::Store(StoreError::Closed)))
-}
-
 /// An open stream of events.
 struct Following {
     store: Store,
@@ -238,22 +298,24 @@ impl Following {
     }
 }
 
-/// What a consumer says of an entry.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Word {
-    relevant: bool,
+asked! {
+    /// What a consumer says of an entry.
+    Word {
+        /// It was worth having.
+        relevant: bool,
+    }
 }
 
 /// Notes whether an entry was worth having. JSON only: a form on another site cannot send that.
 pub async fn relevance(
     State(context): State<Context>,
-    Path(id): Path<i64>,
-    Json(word): Json<Word>,
+    Number(id): Number,
+    Sent(word): Sent<Word>,
 ) -> Result<Response, Trouble> {
     let now = (context.now)();
     let store = context.store;
-    let noted = ask(move || store.note_relevance(EntryId(id), word.relevant, now)).await?;
+    let noted =
+        blocking(move || Ok(store.note_relevance(EntryId(id), word.relevant, now)?)).await?;
     if noted {
         Ok(StatusCode::NO_CONTENT.into_response())
     } else {

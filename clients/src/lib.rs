@@ -1,0 +1,153 @@
+//! An instance for client libraries: the program from `TIDINGS` (or `target/debug`), an account, a
+//! token, and two feeds from a publisher of its own, all on loopback. Ended when it is let go.
+//!
+//! It knows nothing of how the program is built inside.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+use url::Url;
+
+/// Far above what a loaded machine needs.
+const TRIES: u32 = 1500;
+const BETWEEN: Duration = Duration::from_millis(40);
+
+pub struct Desk {
+    pub url: Url,
+    pub token: String,
+    /// Where the publisher has one more feed, which nobody has added yet.
+    pub new_feed: Url,
+    daemon: Child,
+    _home: TempDir,
+}
+
+/// Feed 1 (tag `News`) has the entries 1 to 3, feed 2 has 4 and 5. Nothing is read.
+pub fn desk() -> Desk {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let base = publisher();
+    let run = |args: &[&str], stdin: Stdio| {
+        let output = program(&home).args(args).stdin(stdin).output().expect("the program runs");
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    };
+    let private = ["--allow-private", "--domain-gap", "0s"];
+    let add = |args: &[&str]| run(&[&["feed", "add"], args, &private].concat(), Stdio::null());
+    add(&[&format!("{base}/one"), "--tag", "News"]);
+    add(&[&format!("{base}/two")]);
+    let password = home.path().join("password");
+    std::fs::write(&password, "correct horse\n").expect("a file");
+    let file = std::fs::File::open(password).expect("the file");
+    run(&["user", "add", "anna", "--password-stdin"], file.into());
+    let token = run(&["user", "token", "anna", "--label", "app"], Stdio::null());
+    let listen = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port");
+    let log = std::fs::File::create(home.path().join("log")).expect("a file");
+    let daemon = program(&home)
+        .args([&["run", "--listen", &listen.to_string()][..], &private].concat())
+        .stdin(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .expect("the program starts");
+    let url = Url::parse(&format!("http://{listen}/")).expect("an address");
+    let new_feed = Url::parse(&format!("{base}/three")).expect("an address");
+    let desk = Desk { url, token, new_feed, daemon, _home: home };
+    eventually("the program is ready", || {
+        let mut stream = TcpStream::connect(listen).ok()?;
+        write!(stream, "GET /readyz HTTP/1.1\r\nHost: {listen}\r\nConnection: close\r\n\r\n")
+            .ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        answer.starts_with("HTTP/1.1 200").then_some(())
+    });
+    desk
+}
+
+fn program(home: &TempDir) -> Command {
+    let built = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../target/debug/tidings");
+    let path = std::env::var_os("TIDINGS").map_or_else(built, PathBuf::from);
+    assert!(path.exists(), "{} is missing: cargo build --bin tidings", path.display());
+    let mut command = Command::new(path);
+    command.current_dir(home.path());
+    command
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to end.
+        let _ = self.daemon.kill();
+        let _ = self.daemon.wait();
+    }
+}
+
+/// Waits until something is there.
+#[track_caller]
+pub fn eventually<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..TRIES {
+        if let Some(found) = found() {
+            return found;
+        }
+        thread::sleep(BETWEEN);
+    }
+    panic!("waited in vain: {what}");
+}
+
+/// Serves `/one`, `/two` and `/three` until the tests end; answers where.
+fn publisher() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let base = format!("http://{}", listener.local_addr().expect("an address"));
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            thread::spawn(move || serve(&mut stream));
+        }
+    });
+    base
+}
+
+fn serve(stream: &mut TcpStream) -> Option<()> {
+    stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") && head.len() < 16_384 {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8_lossy(&head);
+    let name = head.split(' ').nth(1)?.trim_start_matches('/');
+    let (status, body) = match name {
+        "one" => ("200 OK", rss(name, 3)),
+        "two" => ("200 OK", rss(name, 2)),
+        "three" => ("200 OK", rss(name, 1)),
+        _ => ("404 Not Found", String::new()),
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: application/rss+xml\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .ok()
+}
+
+fn rss(name: &str, n: u32) -> String {
+    let item = |i: u32| {
+        format!(
+            "<item><title>Item {i} of {name}</title><link>http://example.org/{name}/{i}</link>\
+             <guid isPermaLink=\"false\">{name}-{i}</guid><author>Somebody</author>\
+             <pubDate>{:02} Jan 2024 00:00:00 GMT</pubDate>\
+             <description>Text of item {i}.</description>\
+             <enclosure url=\"http://example.org/{i}.mp3\" type=\"audio/mpeg\" length=\"7\"/>\
+             </item>",
+            i + 1
+        )
+    };
+    let items: String = (0..n).rev().map(item).collect();
+    format!(
+        "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Feed {name}</title>\
+         <link>http://example.org/{name}</link><description>Made for a test</description>{items}\
+         </channel></rss>"
+    )
+}

@@ -1,0 +1,168 @@
+//! The clients: requests at fixed moments over connections that stay open, as browsers and apps
+//! keep them.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::fill::mixed;
+
+pub struct Plan {
+    pub address: SocketAddr,
+    /// One of each person.
+    pub tokens: Vec<String>,
+    pub n_entries: u32,
+    pub per_second: u32,
+}
+
+/// What a request was, and how long its answer took.
+pub type Taken = (&'static str, Duration);
+
+/// Connections that are open at once.
+const CONNECTIONS: usize = 32;
+
+/// Asks for so long.
+pub async fn run(plan: &Plan, lasts: Duration) -> Vec<Taken> {
+    let n_requests = (lasts.as_secs_f64() * f64::from(plan.per_second)) as u64;
+    let taken: Arc<Mutex<Vec<Taken>>> = Arc::default();
+    let (give, work) = tokio::sync::mpsc::unbounded_channel::<(Instant, u64)>();
+    let work = Arc::new(tokio::sync::Mutex::new(work));
+    let mut clients = tokio::task::JoinSet::new();
+    for _ in 0..CONNECTIONS {
+        let (work, taken) = (Arc::clone(&work), Arc::clone(&taken));
+        let (address, tokens, n_entries) = (plan.address, plan.tokens.clone(), plan.n_entries);
+        clients.spawn(async move {
+            let mut stream = None;
+            loop {
+                let next = work.lock().await.recv().await;
+                let Some((due, number)) = next else { return };
+                let (what, request) = request(number, &tokens, n_entries);
+                if let Err(error) = answered(&mut stream, address, &request).await {
+                    eprintln!("{what}: {error}");
+                    stream = None;
+                    continue;
+                }
+                let lasted = due.elapsed();
+                taken.lock().unwrap_or_else(PoisonError::into_inner).push((what, lasted));
+            }
+        });
+    }
+    let mut ticks = tokio::time::interval(Duration::from_secs(1) / plan.per_second);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Burst);
+    for number in 0..n_requests {
+        let due = ticks.tick().await;
+        // The clients end only after this.
+        let _ = give.send((due.into_std(), number));
+    }
+    drop(give);
+    while clients.join_next().await.is_some() {}
+    let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *taken)
+}
+
+/// What people and apps ask for, in the shares of a busy morning.
+fn request(number: u64, tokens: &[String], n_entries: u32) -> (&'static str, String) {
+    let drawn = mixed(number + 77);
+    let token = &tokens[drawn as usize % tokens.len()];
+    let entry = 1 + drawn / 13 % u64::from(n_entries);
+    let feed = 1 + drawn / 17 % u64::from(n_entries / 50);
+    let tag = drawn / 19 % 20;
+    let (what, method, path, body) = match drawn / 101 % 20 {
+        0..=2 => ("page: entries", "GET", "/".to_owned(), None),
+        3 => ("page: feeds", "GET", "/feeds".to_owned(), None),
+        4..=5 => ("page: one feed", "GET", format!("/feed/{feed}"), None),
+        6..=8 => ("api: unread", "GET", "/api/v1/reading?unread=true".to_owned(), None),
+        9 => ("api: all", "GET", "/api/v1/reading".to_owned(), None),
+        10 => ("api: a feed", "GET", format!("/api/v1/reading?feed={feed}"), None),
+        11 => ("api: a tag", "GET", format!("/api/v1/reading?tag=tag+{tag}"), None),
+        12 => ("api: unread of a tag", "GET", unread_of(tag), None),
+        13 => ("api: starred", "GET", "/api/v1/reading?starred=true".to_owned(), None),
+        14 => ("api: counts", "GET", "/api/v1/reading/unread".to_owned(), None),
+        15 => ("api: search", "GET", "/api/v1/reading?search=volcano+glacier".to_owned(), None),
+        16 => ("api: an entry", "GET", format!("/api/v1/entries/{entry}"), None),
+        17 => ("api: feeds", "GET", "/api/v1/feeds?limit=100".to_owned(), None),
+        _ => {
+            let path = format!("/api/v1/entries/{entry}");
+            ("api: mark read", "PATCH", path, Some("{\"read\":true}"))
+        }
+    };
+    let length = body.map_or(0, str::len);
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+    );
+    (what, head + body.unwrap_or(""))
+}
+
+fn unread_of(tag: u64) -> String {
+    format!("/api/v1/reading?unread=true&tag=tag+{tag}")
+}
+
+/// Sends a request and reads its answer to the end.
+async fn answered(
+    kept: &mut Option<TcpStream>,
+    address: SocketAddr,
+    request: &str,
+) -> std::io::Result<()> {
+    let mut stream = match kept.take() {
+        Some(stream) => stream,
+        None => TcpStream::connect(address).await?,
+    };
+    stream.write_all(request.as_bytes()).await?;
+    let mut buffer = Vec::with_capacity(16 << 10);
+    let length = loop {
+        if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&buffer[..end]).to_lowercase();
+            let status = head.split(' ').nth(1).unwrap_or("").to_owned();
+            if !matches!(status.as_str(), "200" | "204" | "303" | "404") {
+                return Err(std::io::Error::other(format!("answered {status}")));
+            }
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            break end + 4 + length.and_then(|n| n.trim().parse().ok()).unwrap_or(0);
+        }
+        if stream.read_buf(&mut buffer).await? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+    };
+    while buffer.len() < length {
+        if stream.read_buf(&mut buffer).await? == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+    *kept = Some(stream);
+    Ok(())
+}
+
+fn quantile(sorted: &[Duration], share: f64) -> Duration {
+    let place = (sorted.len() as f64 * share) as usize;
+    sorted.get(place.min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
+}
+
+pub fn p99(taken: &[Taken]) -> Duration {
+    let mut all: Vec<Duration> = taken.iter().map(|(_, lasted)| *lasted).collect();
+    all.sort_unstable();
+    quantile(&all, 0.99)
+}
+
+/// A line for each kind of request, and one for all.
+pub fn report(when: &str, taken: &[Taken]) {
+    println!("\n{when}: {} requests", taken.len());
+    let mut kinds: Vec<&str> = taken.iter().map(|(what, _)| *what).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    for kind in kinds.into_iter().chain(["all"]) {
+        let of = taken.iter().filter(|(what, _)| *what == kind || kind == "all");
+        let mut times: Vec<Duration> = of.map(|(_, lasted)| *lasted).collect();
+        times.sort_unstable();
+        println!(
+            "{kind:<22} {:>6}  p50 {:>9.1?}  p99 {:>9.1?}  max {:>9.1?}",
+            times.len(),
+            quantile(&times, 0.5),
+            quantile(&times, 0.99),
+            times.last().copied().unwrap_or_default()
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! A store as a large instance has it after a year: fifty entries of each of some thousand feeds,
+//! twenty tags, ten people who have read most of it, all words indexed.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use api::search::seen;
+use feed::{EntryId, EntryKey, FeedId, FeedUrl, Item, Outcome, Published, Time};
+use store::{
+    NewEntry, NewFeed, NewToken, PollRecord, Scope, SearchWords, Store, StoreError, TokenScope,
+};
+
+pub const NOW: Time = Time::from_secs(1_700_000_000);
+const ENTRIES_OF_FEED: u32 = 50;
+const YEAR_MS: u64 = 365 * 86_400_000;
+const PEOPLE: u32 = 10;
+
+const WORDS: [&str; 40] = [
+    "volcano", "harbour", "engine", "question", "answer", "glacier", "market", "season", "paper",
+    "signal", "window", "garden", "river", "theory", "number", "letter", "morning", "country",
+    "winter", "summer", "machine", "thing", "people", "system", "reader", "writer", "city", "sea",
+    "house", "road", "school", "history", "music", "science", "money", "weather", "health", "game",
+    "report", "island",
+];
+
+/// A number that looks like chance and is the same at every run.
+pub fn mixed(n: u64) -> u64 {
+    let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 7
+}
+
+fn words(seed: u64, n: u64) -> String {
+    // Few words are frequent and many are rare, as in all texts.
+    let word = |i: u64| {
+        let drawn = mixed(seed * 1000 + i);
+        match drawn % 4 {
+            0 => format!("{}{}", WORDS[drawn as usize / 7 % 40], drawn % 5000),
+            _ => WORDS[(drawn as usize / 7 % 40).min(drawn as usize / 11 % 40)].to_owned(),
+        }
+    };
+    (0..n).map(word).collect::<Vec<_>>().join(" ")
+}
+
+pub fn entry(number: u64, at: Time) -> NewEntry {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&number.to_le_bytes());
+    let item = Item {
+        title: Some(words(number, 8)),
+        link: Some(format!("https://example.org/{number}")),
+        author: Some(words(number % 500, 2)),
+        summary: Some(format!("<p>{}</p>", words(number + 1, 40))),
+        content: Some(format!("<p>{}</p>", words(number + 2, 90))),
+        categories: vec![WORDS[number as usize % 40].to_owned()],
+        ..Item::default()
+    };
+    let published = Published { claim: Some(at), at };
+    NewEntry { key: EntryKey::from_bytes(key), item, published, content: number }
+}
+
+/// Every feed and its generation.
+pub fn feeds(store: &Store) -> Result<Vec<(FeedId, u32)>, StoreError> {
+    Ok(store.due_index()?.due.iter().map(|due| (due.feed, due.generation)).collect())
+}
+
+/// Fills the store up to so many entries, and answers a token of each person.
+pub async fn fill(store: &Store, n_entries: u32) -> Result<Vec<String>, Box<dyn Error>> {
+    let n_feeds = n_entries / ENTRIES_OF_FEED;
+    let started = crate::begin();
+    let new: Result<Vec<NewFeed>, _> = (0..n_feeds).map(new_feed).collect();
+    for some in new?.chunks(10_000) {
+        store.add_feeds(some, NOW)?;
+    }
+    for (feed, generation) in feeds(store)? {
+        let row = store.feed(feed)?;
+        if row.entries > 0 {
+            continue;
+        }
+        let mut record = PollRecord::empty(feed, generation, NOW, Outcome::Seen, NOW);
+        let numbers = (0..ENTRIES_OF_FEED).map(|n| u64::from(feed.0) * 1000 + u64::from(n));
+        let published = |number| NOW - Duration::from_millis(mixed(number) % YEAR_MS);
+        record.new = numbers.map(|number| entry(number, published(number))).collect();
+        store.record(record).await?;
+    }
+    println!("{n_entries} entries of {n_feeds} feeds after {:.1?}", started.elapsed());
+    while index_some(store, 1000).await? > 0 {}
+    println!("indexed after {:.1?}", started.elapsed());
+    let tokens = people(store)?;
+    println!("read by {PEOPLE} people after {:.1?}", started.elapsed());
+    Ok(tokens)
+}
+
+fn new_feed(n: u32) -> Result<NewFeed, feed::AddressError> {
+    let url = FeedUrl::parse(&format!("https://blog{n}.example{}.org/feed", n % 1000))?;
+    let title = Some(words(u64::from(n), 3));
+    Ok(NewFeed { url, title, site: None, tags: vec![format!("tag {}", n % 20)] })
+}
+
+/// Everybody has read most; what is left differs.
+fn people(store: &Store) -> Result<Vec<String>, Box<dyn Error>> {
+    let last = store.last_entry_id()?;
+    let mut tokens = Vec::new();
+    for n in 0..PEOPLE {
+        let name = format!("person{n}");
+        let account = match store.account(&name)? {
+            Some(row) => row.id,
+            None => store.add_account(&name, "nobody logs in here", NOW)??,
+        };
+        let read_to = EntryId(last.0 - last.0 * i64::from(n) / 20);
+        store.mark_scope_read(account, &Scope::All, None, Some(read_to))?;
+        let starred: Vec<EntryId> = (0..300).map(|i| EntryId(1 + i * last.0 / 300)).collect();
+        store.star(account, &starred, true, NOW)?;
+        let fresh = api::auth::fresh()?;
+        for token in store.tokens(account)? {
+            store.revoke_token(account, token.id)?;
+        }
+        let fever_digest = api::auth::fever_digest(&name, &fresh.secret);
+        let (digest, scope) = (fresh.digest, TokenScope::Write);
+        store.add_token(&NewToken { account, name, scope, digest, fever_digest }, NOW)??;
+        tokens.push(fresh.secret);
+    }
+    Ok(tokens)
+}
+
+/// What the engine does behind the polls.
+pub async fn index_some(store: &Store, n: u32) -> Result<usize, StoreError> {
+    let rows = store.unindexed(n)?;
+    let Some(first) = rows.first() else { return Ok(0) };
+    // The index holds what people read; any feed does.
+    let feed = store.feed(first.feed)?;
+    let cut = rows.iter().map(|row| {
+        let (title, body) = query::index_words(&seen(row, &feed));
+        SearchWords { entry: row.id, edited_at: row.edited_at, title, body }
+    });
+    let cut: Vec<SearchWords> = cut.collect();
+    let n_cut = cut.len();
+    store.index(cut).await?;
+    Ok(n_cut)
+}
+
+pub async fn keep_indexed(store: Store, going: Arc<AtomicBool>) -> Result<(), StoreError> {
+    while going.load(Ordering::Relaxed) {
+        if index_some(&store, 100).await? == 0 {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    }
+    Ok(())
+}

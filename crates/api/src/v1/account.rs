@@ -1,0 +1,193 @@
+//! Whoever asks: their account, their tokens, their password.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use store::{NewToken, NotMade, TokenRow, TokenScope};
+
+use super::blocking;
+use super::route::Route;
+use super::sent::{Number, Sent};
+use super::wire::{answer, asked};
+use crate::Context;
+use crate::auth::{self, Denied, Person};
+use crate::json::Trouble;
+
+/// Longer names are no names.
+const NAME_CHARS_MAX: usize = 100;
+
+answer! {
+    /// Whoever asks.
+    Me {
+        /// The account's name; null on an instance without accounts.
+        name: Option<String>,
+        /// How far they reach here: `read`, `write` or `admin`.
+        scope: &'static str,
+    }
+
+    /// A token, without its secret.
+    Token {
+        /// Its number.
+        id: i64,
+        /// Its name.
+        name: String,
+        /// `read`, `write` or `admin`.
+        scope: &'static str,
+        /// When it was made.
+        created_at: String,
+        /// When it was used last, to the day.
+        used_at: Option<String>,
+    }
+
+    /// An account's tokens.
+    TokenList {
+        /// The oldest first.
+        tokens: Vec<Token>,
+    }
+
+    /// A token that was just made.
+    TokenMade {
+        /// What is kept of it.
+        token: Token,
+        /// The secret, which is shown this once.
+        secret: String,
+    }
+}
+
+asked! {
+    /// A token to be made.
+    TokenWanted {
+        /// Its name, by which it is known again.
+        name: String,
+        /// `read`, `write` or `admin`; not further than whoever asks.
+        scope: String,
+    }
+
+    /// Another password.
+    NewPassword {
+        /// The present one.
+        old: String,
+        /// The next one.
+        password: String,
+    }
+}
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/me", "Whoever asks", me).answers::<Me>(),
+        Route::get("/me/tokens", "Your tokens", tokens)
+            .needs(TokenScope::Admin)
+            .answers::<TokenList>(),
+        Route::post("/me/tokens", "Make a token", make)
+            .takes::<TokenWanted>()
+            .answers_with::<TokenMade>(StatusCode::CREATED),
+        Route::delete("/me/tokens/{id}", "Revoke a token", revoke),
+        Route::put("/me/password", "Change your password; ends all sessions", password)
+            .takes::<NewPassword>(),
+    ]
+}
+
+impl From<TokenRow> for Token {
+    fn from(row: TokenRow) -> Token {
+        Token {
+            id: row.id,
+            name: row.name,
+            scope: row.scope.word(),
+            created_at: row.created_at.to_string(),
+            used_at: row.used_at.map(|at| at.to_string()),
+        }
+    }
+}
+
+/// The name of the account; instances without accounts have nothing to change here.
+fn named(person: &Person) -> Result<String, Trouble> {
+    let nobody = "there are no accounts; make one with `tidings user add NAME`";
+    person.name.clone().ok_or(Trouble::Forbidden(nobody))
+}
+
+async fn me(person: Person) -> Json<Me> {
+    Json(Me { name: person.name, scope: person.scope.word() })
+}
+
+async fn tokens(
+    State(context): State<Context>,
+    person: Person,
+) -> Result<Json<TokenList>, Trouble> {
+    blocking(move || {
+        let rows = context.store.tokens(person.account)?.into_iter();
+        Ok(Json(TokenList { tokens: rows.map(Token::from).collect() }))
+    })
+    .await
+}
+
+async fn make(
+    State(context): State<Context>,
+    person: Person,
+    Sent(new): Sent<TokenWanted>,
+) -> Result<(StatusCode, Json<TokenMade>), Trouble> {
+    let account_name = named(&person)?;
+    let name = new.name.trim().to_owned();
+    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.contains(char::is_control) {
+        return Err(Trouble::Asked("a token's name is 1 to 100 characters in one line"));
+    }
+    let scope = TokenScope::from_word(&new.scope);
+    let scope = scope.ok_or(Trouble::Asked("scope is read, write or admin"))?;
+    if !person.may(scope) {
+        return Err(Trouble::Scope(scope));
+    }
+    let fresh = auth::fresh().map_err(|_| {
+        Trouble::Wrong("no secret can be made now; try again in a moment".to_owned())
+    })?;
+    let wanted = NewToken {
+        account: person.account,
+        name,
+        scope,
+        digest: fresh.digest,
+        fever_digest: auth::fever_digest(&account_name, &fresh.secret),
+    };
+    let now = (context.now)();
+    let made = blocking(move || Ok(context.store.add_token(&wanted, now)?)).await?;
+    let row = made.map_err(|why| match why {
+        NotMade::Taken | NotMade::TooMany => Trouble::Conflict(why.to_string()),
+        NotMade::NoAccount => Trouble::Missing("there is no such account"),
+    })?;
+    let made = TokenMade { token: row.into(), secret: fresh.secret };
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+async fn revoke(
+    State(context): State<Context>,
+    person: Person,
+    Number(id): Number,
+) -> Result<StatusCode, Trouble> {
+    let revoked = blocking(move || Ok(context.store.revoke_token(person.account, id)?));
+    if revoked.await? {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(Trouble::Missing("you have no such token"))
+    }
+}
+
+async fn password(
+    State(context): State<Context>,
+    person: Person,
+    Sent(new): Sent<NewPassword>,
+) -> Result<StatusCode, Trouble> {
+    let name = named(&person)?;
+    auth::check_password(&new.password).map_err(|why| Trouble::Wrong(why.to_string()))?;
+    let (store, now) = (&context.store, (context.now)());
+    // A session or a token that was stolen does not change the password.
+    context.logins.is_password(store, &name, &new.old, now).await.map_err(|why| match why {
+        Denied::Wrong => Trouble::Forbidden("the present password is another"),
+        Denied::Wait(wait) => Trouble::TooMany(wait),
+        Denied::Store(error) => Trouble::Store(error),
+    })?;
+    let store = context.store.clone();
+    blocking(move || {
+        let hashed = auth::hash_password(&new.password);
+        let hashed = hashed.map_err(|why| Trouble::Wrong(why.to_string()))?;
+        Ok(store.set_password(person.account, &hashed)?)
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}

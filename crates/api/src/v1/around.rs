@@ -1,0 +1,78 @@
+//! What surrounds every answer of the API: how many requests are left, and for reads a tag by
+//! which a client that has the same bytes is spared them.
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::rate::{BURST, Left};
+use crate::auth::Person;
+use crate::json::Trouble;
+use crate::{Context, etag};
+
+/// An answer that is larger is streamed as it is.
+const TAGGED_BYTES_MAX: usize = 32 << 20;
+
+/// Takes a request from whoever asks, or sends them away for a while.
+pub async fn limited(State(context): State<Context>, request: Request, next: Next) -> Response {
+    let Some(person) = request.extensions().get::<Person>() else {
+        return Trouble::Stranger.into_response();
+    };
+    let left = context.rates.take(person.account, (context.now)());
+    let mut response = match left.wait {
+        Some(wait) => Trouble::TooMany(wait).into_response(),
+        None => next.run(request).await,
+    };
+    note(response.headers_mut(), left);
+    response
+}
+
+fn note(headers: &mut HeaderMap, left: Left) {
+    let mut put = |name: &'static str, value: u64| {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
+    };
+    put("ratelimit-limit", BURST.into());
+    put("ratelimit-remaining", left.requests.into());
+    put("ratelimit-reset", up(left.full_in));
+}
+
+/// Whole seconds, never too few.
+pub fn up(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
+}
+
+/// Tags what is read, and answers 304 to who has it.
+pub async fn tagged(request: Request, next: Next) -> Response {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let asked = request.headers().clone();
+    let response = next.run(request).await;
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    // A stream has no end that could be waited for.
+    let whole = kind.is_some_and(|kind| !kind.starts_with("text/event-stream"));
+    if !reads || !whole || response.status() != StatusCode::OK {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let Ok(bytes) = to_bytes(body, TAGGED_BYTES_MAX).await else {
+        return Trouble::Wrong("that is too much for one answer; ask for less".to_owned())
+            .into_response();
+    };
+    let tag = etag::tag(&bytes);
+    if let Ok(value) = HeaderValue::from_str(&tag) {
+        parts.headers.insert(header::ETAG, value);
+    }
+    // Who asks may keep it, and must ask again.
+    let keep = HeaderValue::from_static("private, no-cache");
+    parts.headers.insert(header::CACHE_CONTROL, keep);
+    if etag::is_known(&asked, &tag) == Some(true) {
+        parts.status = StatusCode::NOT_MODIFIED;
+        parts.headers.remove(header::CONTENT_TYPE);
+        parts.headers.remove(header::CONTENT_LENGTH);
+        return Response::from_parts(parts, Body::empty());
+    }
+    Response::from_parts(parts, Body::from(bytes))
+}

@@ -1,0 +1,215 @@
+//! Feeds: list, look at, add, change, poll, remove.
+
+mod change;
+mod shown;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use dispatch::command::{AddedFeed, Command, Done, Polled};
+use feed::FeedId;
+use serde_json::json;
+use store::{FeedFilter, FeedRow, StoreError};
+
+use super::route::Route;
+use super::sent::{Number, Params, Sent};
+use super::wire::{answer, asked};
+use super::{act, blocking, odd};
+use crate::Context;
+use crate::json::Trouble;
+pub use change::settings;
+pub use shown::FeedSettings;
+use shown::{Feed, Poll, PollAnswer};
+
+const LIMIT: u32 = 100;
+const LIMIT_MAX: u32 = 500;
+/// Feeds that one question looks at where a state is asked for; then the answer says where to go
+/// on.
+const LOOKED_AT_MAX: u32 = 5000;
+/// So many polls of a feed are kept one by one.
+const POLLS_MAX: u32 = 500;
+
+answer! {
+    /// Some feeds, by number.
+    FeedList {
+        /// The feeds.
+        feeds: Vec<Feed>,
+        /// Where to go on; null where there are no more.
+        next: Option<String>,
+    }
+
+    /// What came of adding a feed.
+    FeedAdded {
+        /// The feed; null where the address is a page that names several.
+        feed: Option<Feed>,
+        /// It was there already.
+        existed: bool,
+        /// A feed that differs by its scheme or by a redirect only: its number and address.
+        twin: Option<String>,
+        /// How the first poll went, if one was made.
+        poll: Option<PollAnswer>,
+        /// The feeds that the page names: add the one that is meant.
+        candidates: Vec<String>,
+    }
+
+    /// The last polls of a feed.
+    PollList {
+        /// The newest first.
+        polls: Vec<Poll>,
+    }
+}
+
+asked! {
+    /// A feed to be added.
+    NewFeed {
+        /// Its address, or that of a page that names it.
+        url: String,
+        /// Tags that it gets.
+        tags: Option<Vec<String>>,
+        /// Whether it is polled at once, which tells pages from feeds; yes where nothing is said.
+        poll: Option<bool>,
+    }
+}
+
+pub fn routes() -> Vec<Route> {
+    let states = json!({"type": "string", "enum": ["active", "backing-off", "gone", "paused"]});
+    let polls = json!({"type": "integer", "minimum": 1, "maximum": POLLS_MAX, "default": 50});
+    vec![
+        Route::get("/feeds", "The feeds, by number", list)
+            .paged(LIMIT, LIMIT_MAX)
+            .param("tag", "Only feeds with this tag.", json!({"type": "string"}))
+            .param("state", "Only feeds in this state.", states)
+            .answers::<FeedList>(),
+        Route::post("/feeds", "Add a feed", add)
+            .takes::<NewFeed>()
+            .answers_with::<FeedAdded>(StatusCode::OK),
+        Route::get("/feeds/{id}", "One feed, and why it is polled when it is", one)
+            .answers::<Feed>(),
+        Route::patch("/feeds/{id}", "Change a feed's title, tags and settings", change::change)
+            .takes::<change::FeedChange>()
+            .answers::<Feed>(),
+        Route::delete("/feeds/{id}", "Remove a feed with all that was kept of it", remove),
+        Route::post("/feeds/{id}/poll", "Poll a feed now", poll).answers::<PollAnswer>(),
+        Route::get("/feeds/{id}/polls", "The last polls of a feed", polls_of)
+            .param("limit", "How many at most.", polls)
+            .answers::<PollList>(),
+    ]
+}
+
+/// The feed of a number in the path; numbers beyond all feeds are no feed's.
+fn feed_id(number: i64) -> Result<FeedId, Trouble> {
+    let missing = Trouble::Missing("there is no such feed");
+    u32::try_from(number).map(FeedId).map_err(|_| missing)
+}
+
+async fn list(
+    State(context): State<Context>,
+    mut params: Params,
+) -> Result<Json<FeedList>, Trouble> {
+    let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
+    let after = match params.text("after") {
+        None => None,
+        Some(text) => {
+            let number = text.strip_prefix('f').and_then(|n| n.parse().ok());
+            Some(FeedId(number.ok_or(Trouble::Asked("after is no cursor"))?))
+        }
+    };
+    let tag = params.text("tag");
+    let state = params.text("state");
+    if state.as_deref().is_some_and(|s| !["active", "backing-off", "gone", "paused"].contains(&s)) {
+        return Err(Trouble::Asked("state is active, backing-off, gone or paused"));
+    }
+    params.end()?;
+    blocking(move || {
+        let (mut after, mut n_looked_at, mut feeds) = (after, 0, Vec::new());
+        let mut more = true;
+        while more && feeds.len() < limit as usize && n_looked_at < LOOKED_AT_MAX {
+            let filter = FeedFilter { tag: tag.clone(), after, limit: Some(LIMIT_MAX) };
+            let rows = context.store.feeds(&filter)?;
+            more = rows.len() == LIMIT_MAX as usize;
+            n_looked_at += LIMIT_MAX;
+            for row in rows {
+                if feeds.len() == limit as usize {
+                    more = true;
+                    break;
+                }
+                after = Some(row.id);
+                if state.as_deref().is_none_or(|state| row.state().word() == state) {
+                    feeds.push(Feed::new(&row));
+                }
+            }
+        }
+        let next = after.filter(|_| more).map(|feed| format!("f{feed}"));
+        Ok(Json(FeedList { feeds, next }))
+    })
+    .await
+}
+
+async fn one(State(context): State<Context>, Number(id): Number) -> Result<Json<Feed>, Trouble> {
+    let feed = feed_id(id)?;
+    Ok(Json(Feed::new(&row(&context, feed).await?)))
+}
+
+async fn row(context: &Context, feed: FeedId) -> Result<FeedRow, Trouble> {
+    let store = context.store.clone();
+    blocking(move || Ok(store.feed(feed)?)).await
+}
+
+async fn add(
+    State(context): State<Context>,
+    Sent(new): Sent<NewFeed>,
+) -> Result<Json<FeedAdded>, Trouble> {
+    let urls = vec![new.url];
+    let (tags, poll) = (new.tags.unwrap_or_default(), new.poll.unwrap_or(true));
+    let done = act(&context, Command::Add { urls, tags, poll }).await?;
+    let Done::Added { mut feeds } = done else { return Err(odd()) };
+    let added = feeds.pop().ok_or_else(odd)?;
+    let AddedFeed { id, existed, twin, poll, .. } = added;
+    let candidates = poll.as_ref().map(|poll| poll.candidates.clone()).unwrap_or_default();
+    if candidates.len() > 1 && !existed {
+        // It is a page and no feed; which of its feeds is meant is for the client to say.
+        act(&context, Command::Remove { feed: id.to_string() }).await?;
+        let poll = poll.map(PollAnswer::from);
+        return Ok(Json(FeedAdded { feed: None, existed, twin, poll, candidates }));
+    }
+    let feed = match row(&context, FeedId(id)).await {
+        Ok(row) => Some(Feed::new(&row)),
+        Err(Trouble::Missing(_)) => None,
+        Err(other) => return Err(other),
+    };
+    Ok(Json(FeedAdded { feed, existed, twin, poll: poll.map(PollAnswer::from), candidates }))
+}
+
+async fn remove(State(context): State<Context>, Number(id): Number) -> Result<StatusCode, Trouble> {
+    let feed = feed_id(id)?;
+    row(&context, feed).await?;
+    act(&context, Command::Remove { feed: feed.to_string() }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn poll(
+    State(context): State<Context>,
+    Number(id): Number,
+) -> Result<Json<PollAnswer>, Trouble> {
+    let feed = feed_id(id)?;
+    row(&context, feed).await?;
+    let done = act(&context, Command::Poll { feeds: Some(vec![feed.to_string()]) }).await?;
+    let Done::Polled { mut polls } = done else { return Err(odd()) };
+    polls.pop().map(|polled: Polled| Json(polled.into())).ok_or_else(odd)
+}
+
+async fn polls_of(
+    State(context): State<Context>,
+    Number(id): Number,
+    mut params: Params,
+) -> Result<Json<PollList>, Trouble> {
+    let limit = params.number("limit", 1..=POLLS_MAX, 50)?;
+    params.end()?;
+    let feed = feed_id(id)?;
+    let store = context.store;
+    let rows = blocking(move || {
+        store.feed(feed)?;
+        store.polls(feed, limit).map_err(|e: StoreError| Trouble::from(e))
+    });
+    Ok(Json(PollList { polls: rows.await?.iter().map(Poll::new).collect() }))
+}

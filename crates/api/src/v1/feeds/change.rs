@@ -1,0 +1,81 @@
+//! Changing a feed: its title, its tags, its settings, all in one request.
+
+use axum::Json;
+use axum::extract::State;
+use dispatch::command::{Change, Command, Target};
+
+use super::shown::Feed;
+use super::{feed_id, row};
+use crate::Context;
+use crate::json::Trouble;
+use crate::v1::act;
+use crate::v1::sent::{Number, Sent};
+use crate::v1::wire::{Edit, asked};
+
+/// A hundred years: whoever means longer means never.
+const SECONDS_MAX: u64 = 100 * 366 * 86_400;
+
+asked! {
+    /// What is to change of a feed. What is left out stays; null takes a setting back.
+    FeedChange {
+        /// A title of our own; null shows the publisher's.
+        title: Edit<String>,
+        /// All its tags, in place of those it has.
+        tags: Option<Vec<String>>,
+        /// The policy; see `tidings lab run` for their names.
+        policy: Edit<String>,
+        /// The shortest interval, in seconds.
+        alpha_seconds: Edit<u64>,
+        /// The longest interval, in seconds.
+        beta_seconds: Edit<u64>,
+        /// The longest delay that is wanted, in seconds.
+        max_delay_seconds: Edit<u64>,
+        /// How much its entries count, from 0 up.
+        weight: Option<f64>,
+        /// Whether it is paused.
+        paused: Option<bool>,
+    }
+}
+
+/// The part of a change that settings are, of a feed or of a tag.
+pub fn settings(
+    policy: Edit<String>,
+    [alpha, beta, max_delay]: [Edit<u64>; 3],
+    weight: Option<f64>,
+    paused: Option<bool>,
+) -> Result<Option<Change>, Trouble> {
+    let seconds = [alpha, beta, max_delay].map(Edit::into_change);
+    if seconds.iter().any(|s| s.flatten().is_some_and(|s| s > SECONDS_MAX)) {
+        return Err(Trouble::Wrong(format!("seconds are at most {SECONDS_MAX}")));
+    }
+    let [alpha, beta, max_delay] = seconds;
+    let policy = policy.into_change();
+    let change = Change { policy, alpha, beta, max_delay, weight, paused };
+    Ok((change != Change::default()).then_some(change))
+}
+
+pub async fn change(
+    State(context): State<Context>,
+    Number(id): Number,
+    Sent(change): Sent<FeedChange>,
+) -> Result<Json<Feed>, Trouble> {
+    let feed = feed_id(id)?;
+    let before = row(&context, feed).await?;
+    let FeedChange { title, tags, policy, weight, paused, .. } = change;
+    let seconds = [change.alpha_seconds, change.beta_seconds, change.max_delay_seconds];
+    let settings = settings(policy, seconds, weight, paused)?;
+    if let Some(change) = settings {
+        let target = Target::Feed(feed.to_string());
+        act(&context, Command::Set { target, change }).await?;
+    }
+    if let Some(tags) = tags {
+        let add = tags.iter().filter(|tag| !before.tags.contains(tag)).cloned().collect();
+        let remove = before.tags.into_iter().filter(|tag| !tags.contains(tag)).collect();
+        let feeds = vec![feed.to_string()];
+        act(&context, Command::Tag { feeds, add, remove }).await?;
+    }
+    if let Some(title) = title.into_change() {
+        act(&context, Command::Title { feed: feed.to_string(), title }).await?;
+    }
+    Ok(Json(Feed::new(&row(&context, feed).await?)))
+}

@@ -1,0 +1,210 @@
+//! A feed and its polls as the API shows them. Secrets in addresses are masked.
+
+use dispatch::command::Polled;
+use store::{FeedRow, PollRow, Settings, State};
+
+use crate::v1::wire::answer;
+
+answer! {
+    /// A feed.
+    Feed {
+        /// Its number.
+        id: u32,
+        /// Its address as subscribed, secrets masked.
+        url: String,
+        /// Where permanent redirects lead.
+        effective_url: Option<String>,
+        /// The registrable domain that it is polled at.
+        domain: String,
+        /// The title to show: our own, or else the publisher's.
+        title: Option<String>,
+        /// The title that was given to it here.
+        given_title: Option<String>,
+        /// The address of its site.
+        site: Option<String>,
+        /// Its language, as it says.
+        language: Option<String>,
+        /// Its tags.
+        tags: Vec<String>,
+        /// `active`, `backing-off`, `gone` or `paused`.
+        state: &'static str,
+        /// When it was added.
+        added_at: String,
+        /// How many of its entries are kept.
+        entries: u64,
+        /// When it was polled last.
+        last_poll: Option<String>,
+        /// How that poll ended: `seen`, `unchanged`, `gone`, `refused` or `failed`.
+        last_outcome: Option<String>,
+        /// The last poll that succeeded.
+        last_success: Option<String>,
+        /// The last poll that found new entries.
+        last_change: Option<String>,
+        /// When it is polled next.
+        next_poll: Option<String>,
+        /// When it would be by its rule alone.
+        wanted_at: Option<String>,
+        /// Why the next poll is when it is, a sentence each.
+        why: Vec<String>,
+        /// Failures in a row.
+        failures: u32,
+        /// The last trouble.
+        error: Option<String>,
+        /// Its own settings.
+        settings: FeedSettings,
+    }
+
+    /// What was set; null where the default holds.
+    FeedSettings {
+        /// The policy.
+        policy: Option<String>,
+        /// The shortest interval, in seconds.
+        alpha_seconds: Option<u64>,
+        /// The longest interval, in seconds.
+        beta_seconds: Option<u64>,
+        /// The longest delay that is wanted, in seconds.
+        max_delay_seconds: Option<u64>,
+        /// How much its entries count.
+        weight: Option<f64>,
+        /// Whether it is paused.
+        paused: Option<bool>,
+    }
+
+    /// A poll as it was recorded.
+    Poll {
+        /// When its request was sent.
+        at: String,
+        /// `seen`, `unchanged`, `gone`, `refused` or `failed`.
+        outcome: String,
+        /// The status that the server answered.
+        status: Option<u16>,
+        /// New entries.
+        new: u64,
+        /// Entries in the window.
+        window: u64,
+        /// Entries shared with the window before.
+        overlap: u64,
+        /// Nothing of the window before was left: entries may have been missed.
+        suspected_miss: bool,
+        /// Bytes received.
+        bytes: u64,
+        /// How long it took.
+        elapsed_ms: u64,
+        /// Why it was made then.
+        made_because: Option<String>,
+        /// What moved it.
+        held: Option<String>,
+        /// When the rule wanted the next one.
+        wanted_at: Option<String>,
+        /// When the next one was to be.
+        next_poll: Option<String>,
+        /// What went wrong.
+        error: Option<String>,
+    }
+
+    /// How a poll went that was asked for.
+    PollAnswer {
+        /// The feed's number.
+        feed: u32,
+        /// `seen`, `unchanged`, `gone`, `refused` or `failed`.
+        outcome: String,
+        /// New entries.
+        new: usize,
+        /// Entries may have been missed before.
+        suspected_miss: bool,
+        /// When it is polled next.
+        next_poll: Option<String>,
+        /// What happened, in words.
+        detail: String,
+    }
+}
+
+impl From<Polled> for PollAnswer {
+    fn from(polled: Polled) -> PollAnswer {
+        PollAnswer {
+            feed: polled.feed,
+            outcome: polled.outcome,
+            new: polled.new,
+            suspected_miss: polled.suspected_miss,
+            next_poll: polled.next_poll,
+            detail: polled.detail,
+        }
+    }
+}
+
+impl From<&Settings> for FeedSettings {
+    fn from(settings: &Settings) -> FeedSettings {
+        FeedSettings {
+            policy: settings.policy.clone(),
+            alpha_seconds: settings.alpha.map(|d| d.as_secs()),
+            beta_seconds: settings.beta.map(|d| d.as_secs()),
+            max_delay_seconds: settings.max_delay.map(|d| d.as_secs()),
+            weight: settings.weight,
+            paused: settings.paused,
+        }
+    }
+}
+
+impl Feed {
+    pub fn new(row: &FeedRow) -> Feed {
+        let rests = matches!(row.state(), State::Gone | State::Paused);
+        let gone = row.gone.as_ref().map(|gone| gone.reason.clone());
+        let mut why = Vec::new();
+        match row.state() {
+            State::Gone => why.extend(gone.clone()),
+            State::Paused => why.push("it is paused".to_owned()),
+            State::Active | State::BackingOff => {
+                if row.last_poll_at.is_none() {
+                    why.push("a feed that was never polled is due at once".to_owned());
+                }
+                why.extend(row.reason.clone());
+                why.extend(row.held.clone());
+            }
+        }
+        Feed {
+            id: row.id.0,
+            url: row.url.masked(),
+            effective_url: row.effective_url.as_ref().map(|url| url.masked()),
+            domain: row.domain.clone(),
+            title: row.shown_title().map(str::to_owned),
+            given_title: row.given_title.clone(),
+            site: row.site.clone(),
+            language: row.language.clone(),
+            tags: row.tags.clone(),
+            state: row.state().word(),
+            added_at: row.added_at.to_string(),
+            entries: row.entries,
+            last_poll: row.last_poll_at.map(|t| t.to_string()),
+            last_outcome: row.last_outcome.map(|outcome| outcome.word().to_owned()),
+            last_success: row.last_success_at.map(|t| t.to_string()),
+            last_change: row.last_change_at.map(|t| t.to_string()),
+            next_poll: row.next_at.filter(|_| !rests).map(|t| t.to_string()),
+            wanted_at: row.wanted_at.filter(|_| !rests).map(|t| t.to_string()),
+            why,
+            failures: row.failures,
+            error: gone.or_else(|| row.error.clone()),
+            settings: (&row.settings).into(),
+        }
+    }
+}
+
+impl Poll {
+    pub fn new(row: &PollRow) -> Poll {
+        Poll {
+            at: row.at.to_string(),
+            outcome: row.outcome.word().to_owned(),
+            status: row.status,
+            new: row.n_new,
+            window: row.window_len,
+            overlap: row.overlap,
+            suspected_miss: row.suspected_miss,
+            bytes: row.bytes,
+            elapsed_ms: u64::try_from(row.elapsed.as_millis()).unwrap_or(u64::MAX),
+            made_because: row.reason.clone(),
+            held: row.held.clone(),
+            wanted_at: row.wanted_at.map(|t| t.to_string()),
+            next_poll: row.next_at.map(|t| t.to_string()),
+            error: row.error.clone(),
+        }
+    }
+}

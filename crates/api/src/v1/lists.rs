@@ -1,0 +1,76 @@
+//! Subscription lists: all feeds out as OPML, and others' lists in.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use dispatch::command::{Command, Done, ImportedFeed};
+use parse::opml::{self, Outline};
+use store::FeedFilter;
+
+use super::route::Route;
+use super::sent::SentText;
+use super::wire::answer;
+use super::{act, blocking, odd};
+use crate::Context;
+use crate::json::Trouble;
+
+/// What lists are called by those who know them.
+const KIND: &str = "text/x-opml";
+
+answer! {
+    /// What came of a list.
+    Imported {
+        /// Feeds that were added.
+        added: usize,
+        /// Feeds that were there already.
+        known: usize,
+        /// What was passed over, and why.
+        skipped: Vec<String>,
+    }
+}
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/opml", "All feeds as OPML, secrets masked", export).answers_text(KIND),
+        Route::post("/opml", "Add the feeds of a list; makes no request", import)
+            .takes_text(KIND)
+            .answers::<Imported>(),
+    ]
+}
+
+async fn export(State(context): State<Context>) -> Result<Response, Trouble> {
+    let text = blocking(move || {
+        let feeds = context.store.feeds(&FeedFilter::default())?;
+        let outlines = feeds.into_iter().map(|feed| Outline {
+            title: feed.shown_title().map(str::to_owned),
+            url: feed.url.masked(),
+            site: feed.site,
+            tags: feed.tags,
+        });
+        Ok(opml::write("Tidings subscriptions", &outlines.collect::<Vec<_>>()))
+    });
+    let file = (header::CONTENT_DISPOSITION, "attachment; filename=\"tidings.opml\"");
+    Ok(([(header::CONTENT_TYPE, KIND), file], text.await?).into_response())
+}
+
+async fn import(
+    State(context): State<Context>,
+    SentText(body): SentText,
+) -> Result<Json<Imported>, Trouble> {
+    let list = blocking(move || opml::read(&body).map_err(|why| Trouble::Wrong(why.to_string())));
+    let list = list.await?;
+    let passed_over = list.skipped.iter();
+    let mut skipped: Vec<String> =
+        passed_over.map(|s| format!("{}:{}: {}: {}", s.line, s.column, s.what, s.why)).collect();
+    let feeds = list.outlines.into_iter().map(|outline| ImportedFeed {
+        url: outline.url,
+        title: outline.title,
+        site: outline.site,
+        tags: outline.tags,
+    });
+    let done = act(&context, Command::Import { feeds: feeds.collect() }).await?;
+    let Done::Imported { added, known, refused } = done else { return Err(odd()) };
+    skipped.extend(refused);
+    Ok(Json(Imported { added, known, skipped }))
+}

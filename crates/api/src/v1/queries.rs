@@ -1,0 +1,263 @@
+//! Standing queries: list, look at, check, try, apply, drop; who gets what they keep.
+
+mod receivers;
+mod shown;
+mod trial;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use dispatch::command::{Command, Done, QueryGranted, QueryWish};
+use query::{Catalog, Create, Effect, Statement};
+use store::{QueryRow, Store};
+
+use super::route::Route;
+use super::sent::{Named, Sent};
+use super::wire::{answer, asked};
+use super::{act, blocking, odd};
+use crate::Context;
+use crate::json::Trouble;
+use shown::{Query, stored};
+
+/// How far back `apply` may look for entries that would have been kept.
+const PAST_MAX: u64 = 366 * 86_400;
+
+answer! {
+    /// All queries, by name.
+    QueryList {
+        /// The queries.
+        queries: Vec<Query>,
+    }
+
+    /// What became of one statement.
+    StatementDone {
+        /// The query's name.
+        name: String,
+        /// `created`, `replaced`, `dropped` or `unchanged`.
+        what: String,
+    }
+
+    /// What came of applying statements.
+    QueriesApplied {
+        /// Statement by statement.
+        queries: Vec<StatementDone>,
+        /// Feeds that are polled from now on.
+        feeds_added: usize,
+        /// Feeds that are no longer polled.
+        feeds_resting: usize,
+        /// Entries of the past that were kept.
+        past: u64,
+    }
+
+    /// Where statements are wrong, and what to do about it.
+    StatementFault {
+        /// The line, from 1.
+        line: u32,
+        /// The column, from 1, in characters.
+        column: u32,
+        /// What was found, and what was expected.
+        message: String,
+        /// What was probably meant.
+        help: Option<String>,
+    }
+
+    /// Whether statements could be applied.
+    QueriesChecked {
+        /// They could.
+        good: bool,
+        /// What would become of each.
+        queries: Vec<StatementDone>,
+        /// What is wrong.
+        faults: Vec<StatementFault>,
+    }
+
+    /// How many dead letters are tried again.
+    Replaying {
+        /// Their number.
+        letters: usize,
+    }
+}
+
+asked! {
+    /// Statements to apply: all of them or none.
+    NewQueries {
+        /// The statements, as in a file.
+        text: String,
+        /// Entries seen in so many seconds before now are asked too.
+        past_seconds: Option<u64>,
+    }
+
+    /// Statements to check.
+    QueryText {
+        /// The statements, as in a file.
+        text: String,
+    }
+}
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/queries", "All queries", list).answers::<QueryList>(),
+        Route::post("/queries", "Apply statements: all of them or none", apply)
+            .takes::<NewQueries>()
+            .answers::<QueriesApplied>(),
+        Route::post("/queries/check", "Whether statements could be applied", check)
+            .needs(store::TokenScope::Read)
+            .takes::<QueryText>()
+            .answers::<QueriesChecked>(),
+        Route::post("/queries/test", "What statements would have kept lately", trial::test)
+            .needs(store::TokenScope::Read)
+            .takes::<trial::QueryTrial>()
+            .answers::<trial::QueriesTried>(),
+        Route::get("/queries/{name}", "One query", one).answers::<Query>(),
+        Route::delete("/queries/{name}", "Drop a query", drop_one),
+        Route::get(
+            "/queries/{name}/deliveries",
+            "Who gets its matches, and how far",
+            all_receivers,
+        )
+        .answers::<receivers::DeliveryList>(),
+        Route::get("/queries/{name}/dead-letters", "What receivers would not take", dead)
+            .paged(100, 1000)
+            .answers::<receivers::DeadLetterList>(),
+        Route::post("/queries/{name}/replay", "Try its dead letters again", replay)
+            .answers::<Replaying>(),
+    ]
+}
+
+use receivers::{all as all_receivers, dead};
+
+/// The query of a name in the path.
+fn find(store: &Store, name: &str) -> Result<QueryRow, Trouble> {
+    store.query(name)?.ok_or(Trouble::Missing("there is no such query"))
+}
+
+async fn list(State(context): State<Context>) -> Result<Json<QueryList>, Trouble> {
+    blocking(move || {
+        let store = &context.store;
+        let rows = store.queries()?;
+        let queries = rows.iter().map(|row| Query::new(store, row)).collect::<Result<_, _>>()?;
+        Ok(Json(QueryList { queries }))
+    })
+    .await
+}
+
+async fn one(State(context): State<Context>, Named(name): Named) -> Result<Json<Query>, Trouble> {
+    blocking(move || {
+        let row = find(&context.store, &name)?;
+        Ok(Json(Query::new(&context.store, &row)?))
+    })
+    .await
+}
+
+async fn apply(
+    State(context): State<Context>,
+    Sent(new): Sent<NewQueries>,
+) -> Result<Json<QueriesApplied>, Trouble> {
+    if new.past_seconds.is_some_and(|past| past > PAST_MAX) {
+        return Err(Trouble::Asked("past_seconds is a year at most"));
+    }
+    let (text, past) = (new.text, new.past_seconds);
+    let wish = QueryWish::Apply { file: "text".to_owned(), text, past };
+    let Done::Query { granted } = act(&context, Command::Query { wish }).await? else {
+        return Err(odd());
+    };
+    let QueryGranted::Applied { queries, feeds_added, feeds_resting, past } = granted else {
+        return Err(odd());
+    };
+    let queries = queries.into_iter().map(|one| StatementDone { name: one.name, what: one.what });
+    Ok(Json(QueriesApplied { queries: queries.collect(), feeds_added, feeds_resting, past }))
+}
+
+async fn drop_one(
+    State(context): State<Context>,
+    Named(name): Named,
+) -> Result<StatusCode, Trouble> {
+    let (store, wanted) = (context.store.clone(), name.clone());
+    blocking(move || find(&store, &wanted)).await?;
+    act(&context, Command::Query { wish: QueryWish::Drop { name } }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn replay(
+    State(context): State<Context>,
+    Named(name): Named,
+) -> Result<Json<Replaying>, Trouble> {
+    let (store, wanted) = (context.store.clone(), name.clone());
+    blocking(move || find(&store, &wanted)).await?;
+    let done = act(&context, Command::Query { wish: QueryWish::Replay { name } }).await?;
+    match done {
+        Done::Query { granted: QueryGranted::Replaying { letters } } => {
+            Ok(Json(Replaying { letters }))
+        }
+        _ => Err(odd()),
+    }
+}
+
+/// What statements would change, and the queries that stand already.
+struct Checked {
+    statements: Vec<Statement>,
+    effects: Vec<Effect>,
+    existing: Vec<Create>,
+}
+
+fn checked(store: &Store, text: &str) -> Result<Result<Checked, Vec<query::Fault>>, Trouble> {
+    let statements = match query::parse(text) {
+        Ok(statements) => statements,
+        Err(faults) => return Ok(Err(faults)),
+    };
+    let (mut existing, mut catalog) = (Vec::new(), Catalog::new());
+    for row in store.queries()? {
+        if let Some(create) = stored(&row.text) {
+            catalog.insert(&row.name, &create.query);
+            existing.push(create);
+        }
+    }
+    Ok(match catalog.check(&statements) {
+        Ok(effects) => Ok(Checked { statements, effects, existing }),
+        Err(faults) => Err(faults),
+    })
+}
+
+async fn check(
+    State(context): State<Context>,
+    Sent(asked): Sent<QueryText>,
+) -> Result<Json<QueriesChecked>, Trouble> {
+    blocking(move || {
+        Ok(Json(match checked(&context.store, &asked.text)? {
+            Ok(checked) => {
+                let queries = checked.effects.iter().map(|effect| said(&checked, effect));
+                QueriesChecked { good: true, queries: queries.collect(), faults: Vec::new() }
+            }
+            Err(faults) => {
+                let faults = faults.into_iter().map(StatementFault::from).collect();
+                QueriesChecked { good: false, queries: Vec::new(), faults }
+            }
+        }))
+    })
+    .await
+}
+
+fn said(checked: &Checked, effect: &Effect) -> StatementDone {
+    let (number, what) = match effect {
+        Effect::Created(number) => (number, "created"),
+        Effect::Replaced(number) => (number, "replaced"),
+        Effect::Dropped(number) => (number, "dropped"),
+        Effect::Nothing(number) => (number, "unchanged"),
+    };
+    let name = match &checked.statements[*number] {
+        Statement::Create(create) => create.name.text.clone(),
+        Statement::Drop(drop) => drop.name.text.clone(),
+    };
+    StatementDone { name, what: what.to_owned() }
+}
+
+impl From<query::Fault> for StatementFault {
+    fn from(fault: query::Fault) -> StatementFault {
+        StatementFault {
+            line: fault.at.line,
+            column: fault.at.column,
+            message: fault.message,
+            help: fault.help,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A query as the API shows it. Secrets in its addresses are masked, its keys never shown.
+
+use feed::FeedUrl;
+use query::{Access, Create, Statement};
+use store::{Cursor, QueryRow, Store, StoreError};
+
+use crate::v1::wire::answer;
+
+answer! {
+    /// A standing query.
+    Query {
+        /// Its name.
+        name: String,
+        /// The statement, secrets in its addresses masked.
+        text: String,
+        /// Who may read its feed: `private`, `secret-link` or `public`.
+        access: &'static str,
+        /// Where its feed is published on this instance, without the key of a secret link.
+        feed: String,
+        /// How many of its matches are kept.
+        entries: u64,
+        /// Its last position, as a cursor of the stream.
+        cursor: String,
+        /// When it was created.
+        created_at: String,
+        /// When it was changed last.
+        changed_at: String,
+        /// How many receive what it keeps.
+        receivers: usize,
+    }
+}
+
+/// A stored statement, read again; `None` where another version wrote what this one cannot read.
+pub fn stored(text: &str) -> Option<Create> {
+    match query::parse(text).ok()?.pop()? {
+        Statement::Create(create) => Some(*create),
+        Statement::Drop(_) => None,
+    }
+}
+
+impl Query {
+    pub fn new(store: &Store, row: &QueryRow) -> Result<Query, StoreError> {
+        let access = match stored(&row.text).map(|create| create.query.access) {
+            Some(Access::Public) => "public",
+            Some(Access::SecretLink) => "secret-link",
+            Some(Access::Private) | None => "private",
+        };
+        Ok(Query {
+            name: row.name.clone(),
+            text: masked(&row.text),
+            access,
+            feed: format!("/feeds/{}.atom", row.name),
+            entries: store.n_query_entries(row.id)?,
+            cursor: Cursor::Query(row.id, row.last_position).to_string(),
+            created_at: row.created_at.to_string(),
+            changed_at: row.changed_at.to_string(),
+            receivers: store.deliveries(Some(row.id))?.len(),
+        })
+    }
+}
+
+/// The statement with the secrets in its addresses masked; the rest stays as it was written.
+fn masked(text: &str) -> String {
+    let parts = text.split('"').enumerate().map(|(number, part)| {
+        let quoted = number % 2 == 1;
+        let url = quoted.then(|| FeedUrl::parse(part).ok()).flatten();
+        let secret = url.filter(|url| url.masked() != url.as_str());
+        secret.map_or_else(|| part.to_owned(), |url| url.masked())
+    });
+    parts.collect::<Vec<_>>().join("\"")
+}
+
+/// A receiver as it is shown: the address of a webhook without its secrets.
+pub fn receiver(stored: &str) -> String {
+    match stored.strip_prefix("webhook ") {
+        Some(url) => {
+            let shown = FeedUrl::parse(url).map_or_else(|_| "***".to_owned(), |url| url.masked());
+            format!("webhook {shown}")
+        }
+        None => stored.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_with_secrets_are_changed() {
+        let text = "RETURN \"https://a.org/?token=abc\" | \"https://B.org/x\" WHERE TITLE = \"x\"";
+        let shown = masked(text);
+        assert!(!shown.contains("abc") && shown.contains("https://a.org/"), "{shown}");
+        assert!(shown.contains("\"https://B.org/x\" WHERE TITLE = \"x\""), "{shown}");
+        let shown = receiver("webhook https://u:p@a.org/?key=abc");
+        assert!(!shown.contains("abc") && !shown.contains("u:p"), "{shown}");
+        assert_eq!(receiver("file a.jsonl"), "file a.jsonl");
+    }
+}

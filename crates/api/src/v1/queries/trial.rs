@@ -1,0 +1,158 @@
+//! What statements would have kept of the entries seen lately. Nothing is changed, and no more
+//! than some thousand entries are looked at: it is a look, not a report.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use query::{Create, Statement, Trial};
+use store::{EntryFilter, EntryRow, FeedRow, Store};
+
+use super::{Checked, StatementFault, checked};
+use crate::Context;
+use crate::json::Trouble;
+use crate::search::seen;
+use crate::v1::blocking;
+use crate::v1::wire::{answer, asked};
+
+/// Entries that one trial looks at, the newest: a second or two of work at most.
+const ENTRIES_MAX: usize = 20_000;
+/// Entries read at once.
+const CHUNK: u32 = 500;
+const PAST_MAX: u64 = 366 * 86_400;
+const PAST: u64 = 7 * 86_400;
+/// Entries of each query that are named; the rest is counted.
+const NAMED_MAX: usize = 20;
+
+answer! {
+    /// An entry that would have been kept.
+    KeptEntry {
+        /// Its number.
+        id: i64,
+        /// Its title.
+        title: Option<String>,
+        /// Where it leads.
+        link: Option<String>,
+        /// When it was seen.
+        seen_at: String,
+    }
+
+    /// What one statement would have kept.
+    QueryTried {
+        /// The query's name.
+        name: String,
+        /// How many entries.
+        kept: u64,
+        /// The newest of them, the newest first.
+        newest: Vec<KeptEntry>,
+    }
+
+    /// What statements would have kept.
+    QueriesTried {
+        /// Statement by statement; empty where they are wrong.
+        queries: Vec<QueryTried>,
+        /// How many entries were asked.
+        entries: u64,
+        /// Since when they were seen.
+        since: String,
+        /// What is wrong with the statements.
+        faults: Vec<StatementFault>,
+    }
+}
+
+asked! {
+    /// Statements to try.
+    QueryTrial {
+        /// The statements, as in a file.
+        text: String,
+        /// How far back to look; a week where nothing is said.
+        past_seconds: Option<u64>,
+    }
+}
+
+pub async fn test(
+    State(context): State<Context>,
+    Sent(asked): Sent<QueryTrial>,
+) -> Result<Json<QueriesTried>, Trouble> {
+    let past = asked.past_seconds.unwrap_or(PAST);
+    if past > PAST_MAX {
+        return Err(Trouble::Asked("past_seconds is a year at most"));
+    }
+    let since = (context.now)() - Duration::from_secs(past);
+    blocking(move || {
+        let store = &context.store;
+        let checked = match checked(store, &asked.text)? {
+            Ok(checked) => checked,
+            Err(faults) => {
+                let faults = faults.into_iter().map(StatementFault::from).collect();
+                let (queries, since) = (Vec::new(), since.to_string());
+                return Ok(Json(QueriesTried { queries, entries: 0, since, faults }));
+            }
+        };
+        let entries = lately(store, since)?;
+        let since = entries.first().map_or(since, |entry| entry.seen_at).to_string();
+        let (queries, entries) = tried(store, checked, &entries)?;
+        Ok(Json(QueriesTried { queries, entries, since, faults: Vec::new() }))
+    })
+    .await
+}
+
+use crate::v1::sent::Sent;
+
+/// The entries seen since then, the oldest first; the newest only where there are many.
+fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, Trouble> {
+    let (mut found, mut before) = (Vec::new(), None);
+    while found.len() < ENTRIES_MAX {
+        let rows = store.recent_entries(before, &EntryFilter { feed: None, limit: CHUNK })?;
+        let Some(last) = rows.last() else { break };
+        before = Some(last.id);
+        let n_rows = rows.len();
+        let n_before = found.len();
+        found.extend(rows.into_iter().filter(|row| row.seen_at >= since));
+        if found.len() - n_before < n_rows {
+            break;
+        }
+    }
+    found.reverse();
+    Ok(found)
+}
+
+fn tried(
+    store: &Store,
+    checked: Checked,
+    entries: &[EntryRow],
+) -> Result<(Vec<QueryTried>, u64), Trouble> {
+    let creates: Vec<Create> = checked
+        .statements
+        .into_iter()
+        .filter_map(|statement| match statement {
+            Statement::Create(create) => Some(*create),
+            Statement::Drop(_) => None,
+        })
+        .collect();
+    let existing = checked.existing.iter().map(|c| (c.name.text.as_str(), &c.query));
+    let mut trial = Trial::new(existing, &creates);
+    let mut feeds: HashMap<feed::FeedId, Option<FeedRow>> = HashMap::new();
+    for entry in entries {
+        // One that was removed meanwhile takes its entries along.
+        let feed = feeds.entry(entry.feed).or_insert_with(|| store.feed(entry.feed).ok());
+        if let Some(feed) = feed {
+            trial.run(&seen(entry, feed));
+        }
+    }
+    let mut queries = Vec::new();
+    for tried in trial.results() {
+        let mut newest = Vec::new();
+        for (id, _) in tried.newest.iter().rev().take(NAMED_MAX) {
+            newest.extend(store.entry(*id)?.map(|entry| KeptEntry {
+                id: entry.id.0,
+                title: entry.title,
+                link: entry.link,
+                seen_at: entry.seen_at.to_string(),
+            }));
+        }
+        queries.push(QueryTried { name: tried.name.clone(), kept: tried.n_kept, newest });
+    }
+    Ok((queries, trial.n_entries()))
+}

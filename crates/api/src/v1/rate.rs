@@ -1,0 +1,95 @@
+//! How often one person may ask: a bucket for each account, from which every request takes and
+//! which fills up again by itself. Time is an argument.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use feed::Time;
+use store::AccountId;
+
+/// So many requests at once: a client that starts and fetches everything.
+pub const BURST: u32 = 1200;
+/// So many each second for as long as one likes; a person reading makes one in a few seconds.
+pub const PER_SECOND: u32 = 60;
+
+/// The buckets of one server. There are no more of them than accounts.
+#[derive(Default)]
+pub struct Rates(Mutex<HashMap<AccountId, Bucket>>);
+
+#[derive(Clone, Copy)]
+struct Bucket {
+    /// Thousandths of a request.
+    left: u64,
+    at: Time,
+}
+
+/// What is left after a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    pub requests: u32,
+    /// Until the bucket is full.
+    pub full_in: Duration,
+    /// Until the next request, where there is none left.
+    pub wait: Option<Duration>,
+}
+
+impl Rates {
+    /// Takes one request, if there is one.
+    pub fn take(&self, account: AccountId, now: Time) -> Left {
+        const FULL: u64 = BURST as u64 * 1000;
+        // Counts only: a panic elsewhere leaves them whole.
+        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets.entry(account).or_insert(Bucket { left: FULL, at: now });
+        let passed = u64::try_from(now.since(bucket.at).as_millis()).unwrap_or(u64::MAX);
+        let filled = passed.saturating_mul(PER_SECOND.into());
+        *bucket = Bucket { left: bucket.left.saturating_add(filled).min(FULL), at: now };
+        let wait = (bucket.left < 1000).then(|| lasting(1000 - bucket.left));
+        if wait.is_none() {
+            bucket.left -= 1000;
+        }
+        let requests = u32::try_from(bucket.left / 1000).unwrap_or(BURST);
+        Left { requests, full_in: lasting(FULL - bucket.left), wait }
+    }
+}
+
+/// How long it takes until so many thousandths are there; thousandths come `PER_SECOND` a
+/// millisecond.
+fn lasting(thousandths: u64) -> Duration {
+    Duration::from_millis(thousandths.div_ceil(PER_SECOND.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T0: Time = Time::from_secs(1_700_000_000);
+
+    #[test]
+    fn a_bucket_runs_dry_and_fills_up_again() {
+        let (rates, anna) = (Rates::default(), AccountId(1));
+        for n in 1..=BURST {
+            let left = rates.take(anna, T0);
+            assert_eq!((left.requests, left.wait), (BURST - n, None));
+        }
+        let left = rates.take(anna, T0);
+        assert_eq!(left.wait, Some(Duration::from_millis(17)));
+        assert_eq!(left.full_in, Duration::from_secs(20));
+        assert_eq!(rates.take(AccountId(2), T0).wait, None, "others have their own");
+        let later = T0 + Duration::from_secs(1);
+        for _ in 0..PER_SECOND {
+            assert_eq!(rates.take(anna, later).wait, None);
+        }
+        assert!(rates.take(anna, later).wait.is_some());
+        let left = rates.take(anna, later + Duration::from_secs(9999));
+        assert_eq!(left.requests, BURST - 1, "it holds no more than it holds");
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_takes_nothing_away() {
+        let (rates, anna) = (Rates::default(), AccountId(1));
+        rates.take(anna, T0);
+        let left = rates.take(anna, T0 - Duration::from_secs(60));
+        assert_eq!(left.requests, BURST - 2);
+    }
+}

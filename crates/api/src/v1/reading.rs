@@ -1,0 +1,224 @@
+//! Entries as one person reads them: lists by scope and search, one entry with what it said
+//! before, read and star marks.
+
+mod marks;
+mod shown;
+
+use axum::Json;
+use axum::extract::State;
+use feed::{EntryId, Time};
+use serde_json::json;
+use store::{ReadEntry, Reading, ReadingPlace, Scope, Store, TokenScope};
+
+use super::blocking;
+use super::route::Route;
+use super::sent::{Number, Params};
+use super::wire::answer;
+use crate::Context;
+use crate::auth::Person;
+use crate::json::Trouble;
+use crate::search::{self, NotFound};
+use shown::{Entry, EntryWithRevisions, Feeds};
+
+const LIMIT: u32 = 50;
+const LIMIT_MAX: u32 = 500;
+
+answer! {
+    /// Some entries, the newest first unless asked otherwise.
+    EntryList {
+        /// The entries.
+        entries: Vec<Entry>,
+        /// Where to go on; null where there are no more. A search may say where to go on although
+        /// it found nothing yet.
+        next: Option<String>,
+    }
+
+    /// Unread entries of one feed.
+    UnreadOfFeed {
+        /// The feed's number.
+        feed: u32,
+        /// How many of its entries are unread.
+        unread: u64,
+    }
+
+    /// Unread entries in all.
+    Unread {
+        /// In all feeds.
+        unread: u64,
+        /// By feed, those with none left out.
+        feeds: Vec<UnreadOfFeed>,
+    }
+}
+
+pub fn routes() -> Vec<Route> {
+    let flag = || json!({"type": "boolean"});
+    let text = || json!({"type": "string"});
+    let moment = || json!({"type": "string", "format": "date-time"});
+    vec![
+        Route::get("/reading", "Entries to read", list)
+            .paged(LIMIT, LIMIT_MAX)
+            .param("feed", "Only of this feed: its number or its address.", text())
+            .param("tag", "Only of feeds with this tag.", text())
+            .param("query", "Only what this query kept.", text())
+            .param("search", "Only what fits a search; alone, not with a scope.", text())
+            .param("unread", "Only unread entries, or only read ones.", flag())
+            .param("starred", "Only starred entries, or only others.", flag())
+            .param("since", "Published at or after.", moment())
+            .param("until", "Published before.", moment())
+            .param("oldest_first", "The oldest first.", flag())
+            .param("content", "With the whole content of each.", flag())
+            .answers::<EntryList>(),
+        Route::get("/reading/unread", "How many entries are unread", unread).answers::<Unread>(),
+        Route::post("/reading/read", "Mark all entries of a scope as read", marks::scope_read)
+            .needs(TokenScope::Write)
+            .takes::<marks::ScopeRead>(),
+        Route::post("/reading/marks", "Mark and star many entries", marks::mark_many)
+            .needs(TokenScope::Write)
+            .takes::<marks::ManyMarks>(),
+        Route::get("/entries/{id}", "One entry, with what it said before", one)
+            .answers::<EntryWithRevisions>(),
+        Route::patch("/entries/{id}", "Mark or star an entry", marks::mark_one)
+            .needs(TokenScope::Write)
+            .takes::<marks::Marks>()
+            .answers::<Entry>(),
+    ]
+}
+
+/// Whose entries, by what a client says.
+fn scope(
+    store: &Store,
+    feed: Option<&str>,
+    tag: Option<String>,
+    query: Option<&str>,
+) -> Result<Scope, Trouble> {
+    match (feed, tag, query) {
+        (None, None, None) => Ok(Scope::All),
+        (Some(feed), None, None) => {
+            let found = store.find_feed(feed)?;
+            found.map(Scope::Feed).ok_or(Trouble::Missing("there is no such feed"))
+        }
+        (None, Some(tag), None) => Ok(Scope::Tag(tag)),
+        (None, None, Some(query)) => {
+            let found = store.query(query)?.map(|row| Scope::Query(row.id));
+            found.ok_or(Trouble::Missing("there is no such query"))
+        }
+        _ => Err(Trouble::Asked("name a feed, a tag or a query, not several")),
+    }
+}
+
+/// A place in a list, opaque to those who hold it.
+fn cursor(place: ReadingPlace) -> String {
+    format!("r{}.{}", place.published_at.millis(), place.entry)
+}
+
+fn place(text: &str) -> Result<ReadingPlace, Trouble> {
+    let parts = text.strip_prefix('r').and_then(|rest| rest.split_once('.'));
+    let read = parts.and_then(|(at, entry)| {
+        let published_at = Time::from_millis(at.parse().ok()?);
+        Some(ReadingPlace { published_at, entry: EntryId(entry.parse().ok()?) })
+    });
+    read.ok_or(Trouble::Asked("after is no cursor"))
+}
+
+async fn list(
+    State(context): State<Context>,
+    person: Person,
+    mut params: Params,
+) -> Result<Json<EntryList>, Trouble> {
+    if let Some(text) = params.text("search") {
+        return found(&context, &person, &text, params).await.map(Json);
+    }
+    let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
+    let from = params.text("after").map(|text| place(&text)).transpose()?;
+    let (feed, tag, query) = (params.text("feed"), params.text("tag"), params.text("query"));
+    let unread = params.flag("unread")?;
+    let starred = params.flag("starred")?;
+    let since = params.parsed("since", "moment such as 2011-07-16T05:00:00Z")?;
+    let until = params.parsed("until", "moment such as 2011-07-16T05:00:00Z")?;
+    let oldest_first = params.flag("oldest_first")?.unwrap_or(false);
+    let content = params.flag("content")?.unwrap_or(false);
+    params.end()?;
+    blocking(move || {
+        let store = &context.store;
+        let scope = scope(store, feed.as_deref(), tag, query.as_deref())?;
+        let reading = Reading {
+            read: unread.map(|unread| !unread),
+            starred,
+            since,
+            until,
+            oldest_first,
+            from,
+            ..Reading::newest(person.account, scope, limit)
+        };
+        let rows = store.reading(&reading)?;
+        let full = rows.len() == limit as usize;
+        let next = rows.last().filter(|_| full).map(|last| cursor(last.place()));
+        Ok(Json(EntryList { entries: shown(store, &rows, content), next }))
+    })
+    .await
+}
+
+async fn found(
+    context: &Context,
+    person: &Person,
+    text: &str,
+    mut params: Params,
+) -> Result<EntryList, Trouble> {
+    let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
+    let below = match params.text("after") {
+        None => None,
+        Some(text) => {
+            let number = text.strip_prefix('s').and_then(|number| number.parse().ok());
+            Some(EntryId(number.ok_or(Trouble::Asked("after is no cursor of a search"))?))
+        }
+    };
+    let content = params.flag("content")?.unwrap_or(false);
+    params.end()?;
+    let found = search::find(context, person, text, below, limit as usize).await;
+    let found = found.map_err(|error| match error {
+        NotFound::Search(_) => Trouble::Wrong(error.to_string()),
+        NotFound::Store(error) => Trouble::Store(error),
+    })?;
+    let store = context.store.clone();
+    blocking(move || {
+        let next = found.next.map(|entry| format!("s{entry}"));
+        Ok(EntryList { entries: shown(&store, &found.entries, content), next })
+    })
+    .await
+}
+
+fn shown(store: &Store, rows: &[ReadEntry], content: bool) -> Vec<Entry> {
+    let mut feeds = Feeds::default();
+    rows.iter().map(|row| Entry::new(row, &mut feeds, store, content)).collect()
+}
+
+async fn one(
+    State(context): State<Context>,
+    person: Person,
+    Number(id): Number,
+) -> Result<Json<EntryWithRevisions>, Trouble> {
+    blocking(move || {
+        let (store, id) = (&context.store, EntryId(id));
+        let row = store.read_entries(person.account, &[id])?.pop();
+        let row = row.ok_or(Trouble::Missing("there is no such entry"))?;
+        let revisions = store.revisions(id)?.into_iter().map(shown::Revision::from);
+        Ok(Json(EntryWithRevisions {
+            entry: Entry::new(&row, &mut Feeds::default(), store, true),
+            revisions: revisions.collect(),
+        }))
+    })
+    .await
+}
+
+async fn unread(State(context): State<Context>, person: Person) -> Result<Json<Unread>, Trouble> {
+    blocking(move || {
+        let counts = context.store.unread_by_feed(person.account)?;
+        let mut feeds: Vec<UnreadOfFeed> = counts
+            .into_iter()
+            .map(|(feed, unread)| UnreadOfFeed { feed: feed.0, unread })
+            .collect();
+        feeds.sort_unstable_by_key(|of| of.feed);
+        Ok(Json(Unread { unread: feeds.iter().map(|of| of.unread).sum(), feeds }))
+    })
+    .await
+}

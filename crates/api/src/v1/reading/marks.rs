@@ -1,0 +1,123 @@
+//! Marking entries read and unread, and starring them. Doing the same twice changes nothing, so
+//! a client that is unsure repeats itself.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use feed::{EntryId, Time};
+use store::AccountId;
+
+use super::shown::{Entry, Feeds};
+use crate::Context;
+use crate::auth::Person;
+use crate::json::Trouble;
+use crate::v1::blocking;
+use crate::v1::sent::{Number, Sent};
+use crate::v1::wire::asked;
+
+/// Entries that one request marks.
+const MANY: usize = 10_000;
+
+asked! {
+    /// How you stand to an entry. What is left out stays.
+    Marks {
+        /// Read or unread.
+        read: Option<bool>,
+        /// Starred or not.
+        starred: Option<bool>,
+    }
+
+    /// The same of many entries.
+    ManyMarks {
+        /// Their numbers, 10000 at most. Those that are not kept are passed over.
+        entries: Vec<i64>,
+        /// Read or unread.
+        read: Option<bool>,
+        /// Starred or not.
+        starred: Option<bool>,
+    }
+
+    /// A scope whose entries you have read. Without feed, tag and query: all feeds.
+    ScopeRead {
+        /// A feed's number or address.
+        feed: Option<String>,
+        /// A tag.
+        tag: Option<String>,
+        /// A query's name.
+        query: Option<String>,
+        /// Only entries up to this number, so that what came meanwhile stays unread.
+        up_to: Option<i64>,
+        /// Only entries published up to this moment.
+        published_to: Option<String>,
+    }
+}
+
+fn apply(
+    context: &Context,
+    account: AccountId,
+    entries: &[EntryId],
+    read: Option<bool>,
+    starred: Option<bool>,
+) -> Result<(), Trouble> {
+    if let Some(read) = read {
+        context.store.mark_read(account, entries, read)?;
+    }
+    if let Some(starred) = starred {
+        context.store.star(account, entries, starred, (context.now)())?;
+    }
+    Ok(())
+}
+
+pub async fn mark_one(
+    State(context): State<Context>,
+    person: Person,
+    Number(id): Number,
+    Sent(marks): Sent<Marks>,
+) -> Result<Json<Entry>, Trouble> {
+    blocking(move || {
+        let (store, ids) = (&context.store, [EntryId(id)]);
+        let missing = || Trouble::Missing("there is no such entry");
+        store.entry(ids[0])?.ok_or_else(missing)?;
+        apply(&context, person.account, &ids, marks.read, marks.starred)?;
+        let row = store.read_entries(person.account, &ids)?.pop().ok_or_else(missing)?;
+        Ok(Json(Entry::new(&row, &mut Feeds::default(), store, false)))
+    })
+    .await
+}
+
+pub async fn mark_many(
+    State(context): State<Context>,
+    person: Person,
+    Sent(marks): Sent<ManyMarks>,
+) -> Result<StatusCode, Trouble> {
+    if marks.entries.len() > MANY {
+        return Err(Trouble::Asked("at most 10000 entries are marked at once"));
+    }
+    blocking(move || {
+        let entries: Vec<EntryId> = marks.entries.into_iter().map(EntryId).collect();
+        apply(&context, person.account, &entries, marks.read, marks.starred)?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}
+
+pub async fn scope_read(
+    State(context): State<Context>,
+    person: Person,
+    Sent(asked): Sent<ScopeRead>,
+) -> Result<StatusCode, Trouble> {
+    let published_to: Option<Time> = match asked.published_to {
+        None => None,
+        Some(text) => Some(text.parse().map_err(|_| {
+            Trouble::Asked("published_to is a moment such as 2011-07-16T05:00:00Z")
+        })?),
+    };
+    blocking(move || {
+        let (feed, query) = (asked.feed.as_deref(), asked.query.as_deref());
+        let scope = super::scope(&context.store, feed, asked.tag, query)?;
+        let up_to = asked.up_to.map(EntryId);
+        context.store.mark_scope_read(person.account, &scope, published_to, up_to)?;
+        Ok(StatusCode::NO_CONTENT)
+    })
+    .await
+}

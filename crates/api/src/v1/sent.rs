@@ -1,0 +1,149 @@
+//! What clients send, read strictly: a body of JSON, a number in the path, parameters behind the
+//! `?`. What is wrong is told in words; a parameter that nobody knows is most often a typing error
+//! that would silently widen an answer, so it is refused.
+
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::header;
+use axum::http::request::Parts;
+use url::form_urlencoded;
+
+use super::wire::{Fields, Read};
+use crate::Context;
+use crate::json::Trouble;
+
+/// The largest statement and some hundred numbers fit.
+const JSON_BYTES_MAX: usize = 1 << 20;
+/// A subscription list of some thousand feeds is a megabyte.
+const TEXT_BYTES_MAX: usize = 8 << 20;
+
+/// A body of JSON.
+pub struct Sent<T>(pub T);
+
+impl<T: Read> FromRequest<Context> for Sent<T> {
+    type Rejection = Trouble;
+
+    async fn from_request(request: Request, _: &Context) -> Result<Sent<T>, Trouble> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.map(|kind| kind.split(';').next().unwrap_or("").trim());
+        // A form on another site cannot send this kind.
+        if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
+            return Err(Trouble::Kind("application/json"));
+        }
+        let body = to_bytes(request.into_body(), JSON_BYTES_MAX).await;
+        let body = body.map_err(|_| Trouble::TooLarge)?;
+        let read = || -> Result<T, String> {
+            let value = serde_json::from_slice(&body).map_err(|why| why.to_string())?;
+            let mut fields = Fields::of(value)?;
+            let value = T::read(&mut fields)?;
+            fields.end().map(|()| value)
+        };
+        read().map(Sent).map_err(|why| Trouble::Wrong(format!("the body: {why}")))
+    }
+}
+
+/// A body of any text.
+pub struct SentText(pub Vec<u8>);
+
+impl FromRequest<Context> for SentText {
+    type Rejection = Trouble;
+
+    async fn from_request(request: Request, _: &Context) -> Result<SentText, Trouble> {
+        let body = to_bytes(request.into_body(), TEXT_BYTES_MAX).await;
+        body.map(|body| SentText(body.into())).map_err(|_| Trouble::TooLarge)
+    }
+}
+
+/// The number in the path.
+pub struct Number(pub i64);
+
+impl FromRequestParts<Context> for Number {
+    type Rejection = Trouble;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<Number, Trouble> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        let number = path.ok().and_then(|Path(text)| text.parse().ok()).filter(|n| *n >= 1);
+        number.map(Number).ok_or_else(|| {
+            Trouble::Wrong("the path holds a number from 1 to 9223372036854775807".to_owned())
+        })
+    }
+}
+
+/// The name in the path.
+pub struct Named(pub String);
+
+impl FromRequestParts<Context> for Named {
+    type Rejection = Trouble;
+
+    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<Named, Trouble> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        path.map(|Path(text)| Named(text))
+            .map_err(|_| Trouble::Wrong("the name in the path is no text".to_owned()))
+    }
+}
+
+/// What stands behind the `?`.
+#[derive(Debug, Default)]
+pub struct Params(Vec<(String, String)>);
+
+impl FromRequestParts<Context> for Params {
+    type Rejection = Trouble;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Context) -> Result<Params, Trouble> {
+        let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes());
+        Ok(Params(pairs.into_owned().collect()))
+    }
+}
+
+impl Params {
+    /// Takes a parameter's text.
+    pub fn text(&mut self, name: &str) -> Option<String> {
+        let at = self.0.iter().position(|(known, _)| known == name)?;
+        Some(self.0.remove(at).1)
+    }
+
+    /// Takes a number within bounds.
+    pub fn number(
+        &mut self,
+        name: &str,
+        bounds: std::ops::RangeInclusive<u32>,
+        default: u32,
+    ) -> Result<u32, Trouble> {
+        let Some(text) = self.text(name) else { return Ok(default) };
+        text.parse().ok().filter(|n| bounds.contains(n)).ok_or_else(|| {
+            let (least, most) = bounds.into_inner();
+            Trouble::Wrong(format!("{name} is a number from {least} to {most}"))
+        })
+    }
+
+    /// Takes what is read by its own rule.
+    pub fn parsed<T: std::str::FromStr>(
+        &mut self,
+        name: &str,
+        what: &str,
+    ) -> Result<Option<T>, Trouble> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let read = text.parse().map(Some);
+        read.map_err(|_| Trouble::Wrong(format!("{name} is no {what}")))
+    }
+
+    pub fn flag(&mut self, name: &str) -> Result<Option<bool>, Trouble> {
+        match self.text(name).as_deref() {
+            None => Ok(None),
+            Some("true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(_) => Err(Trouble::Wrong(format!("{name} is true or false"))),
+        }
+    }
+
+    /// Nothing may be left.
+    pub fn end(self) -> Result<(), Trouble> {
+        match self.0.into_iter().next() {
+            None => Ok(()),
+            Some((name, _)) => {
+                let name: String = name.chars().take(40).collect();
+                Err(Trouble::Wrong(format!("there is no parameter `{name}`, or it came twice")))
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Tags: list, rename, give settings, take from all feeds.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use dispatch::command::{Command, Target};
+
+use super::feeds::{FeedSettings, settings};
+use super::route::Route;
+use super::sent::{Named, Sent};
+use super::wire::{Edit, answer, asked};
+use super::{act, blocking};
+use crate::Context;
+use crate::json::Trouble;
+
+answer! {
+    /// A tag, and what is set for its feeds.
+    Tag {
+        /// Its name.
+        name: String,
+        /// How many feeds have it.
+        feeds: u64,
+        /// What is set for all of them.
+        settings: FeedSettings,
+    }
+
+    /// All tags, by name.
+    TagList {
+        /// The tags.
+        tags: Vec<Tag>,
+    }
+}
+
+asked! {
+    /// What is to change of a tag. What is left out stays; null takes a setting back.
+    TagChange {
+        /// Another name; where it is in use the two become one.
+        name: Option<String>,
+        /// The policy of its feeds.
+        policy: Edit<String>,
+        /// The shortest interval, in seconds.
+        alpha_seconds: Edit<u64>,
+        /// The longest interval, in seconds.
+        beta_seconds: Edit<u64>,
+        /// The longest delay that is wanted, in seconds.
+        max_delay_seconds: Edit<u64>,
+        /// How much entries of its feeds count, from 0 up.
+        weight: Option<f64>,
+        /// Whether its feeds are paused.
+        paused: Option<bool>,
+    }
+}
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/tags", "All tags", list).answers::<TagList>(),
+        Route::patch("/tags/{tag}", "Rename a tag, or set something for its feeds", change)
+            .takes::<TagChange>()
+            .answers::<TagList>(),
+        Route::delete("/tags/{tag}", "Take a tag from all feeds", remove),
+    ]
+}
+
+async fn list(State(context): State<Context>) -> Result<Json<TagList>, Trouble> {
+    tags(context).await.map(Json)
+}
+
+async fn tags(context: Context) -> Result<TagList, Trouble> {
+    blocking(move || {
+        let rows = context.store.tags()?.into_iter();
+        let tags = rows.map(|row| Tag {
+            settings: (&row.settings).into(),
+            name: row.tag,
+            feeds: row.n_feeds,
+        });
+        Ok(TagList { tags: tags.collect() })
+    })
+    .await
+}
+
+/// There is nothing to change of a tag that nothing has.
+async fn known(context: &Context, tag: &str) -> Result<(), Trouble> {
+    let known = tags(context.clone()).await?.tags.into_iter().any(|known| known.name == tag);
+    if known { Ok(()) } else { Err(Trouble::Missing("there is no such tag")) }
+}
+
+async fn change(
+    State(context): State<Context>,
+    Named(tag): Named,
+    Sent(change): Sent<TagChange>,
+) -> Result<Json<TagList>, Trouble> {
+    known(&context, &tag).await?;
+    let seconds = [change.alpha_seconds, change.beta_seconds, change.max_delay_seconds];
+    let settings = settings(change.policy, seconds, change.weight, change.paused)?;
+    if let Some(change) = settings {
+        act(&context, Command::Set { target: Target::Tag(tag.clone()), change }).await?;
+    }
+    if let Some(name) = change.name {
+        act(&context, Command::RenameTag { tag, to: Some(name) }).await?;
+    }
+    tags(context).await.map(Json)
+}
+
+async fn remove(State(context): State<Context>, Named(tag): Named) -> Result<StatusCode, Trouble> {
+    known(&context, &tag).await?;
+    act(&context, Command::RenameTag { tag, to: None }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

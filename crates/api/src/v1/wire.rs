@@ -1,0 +1,268 @@
+//! Values that travel as JSON, each declared once: from the declaration come the form on the wire
+//! and its description. A field without its sentence, or a sentence without its field, cannot be.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// The named forms that a description refers to.
+pub type Parts = BTreeMap<&'static str, Value>;
+
+/// Something that can say how it looks on the wire (JSON Schema, as OpenAPI 3.1 has it).
+pub trait Described {
+    /// It may be left out of what is sent.
+    const OPTIONAL: bool = false;
+
+    fn schema(parts: &mut Parts) -> Value;
+}
+
+macro_rules! plain {
+    ($($type:ty => $schema:expr),+ $(,)?) => {
+        $(impl Described for $type {
+            fn schema(_: &mut Parts) -> Value {
+                $schema
+            }
+        })+
+    };
+}
+
+plain! {
+    bool => json!({"type": "boolean"}),
+    f64 => json!({"type": "number"}),
+    i64 => json!({"type": "integer", "format": "int64"}),
+    u16 => json!({"type": "integer", "minimum": 0, "maximum": u16::MAX}),
+    u32 => json!({"type": "integer", "minimum": 0, "maximum": u32::MAX}),
+    u64 => json!({"type": "integer", "minimum": 0}),
+    usize => json!({"type": "integer", "minimum": 0}),
+    String => json!({"type": "string"}),
+    &'static str => json!({"type": "string"}),
+    // What another part of the program made; its own description names it.
+    Value => json!({}),
+}
+
+impl<T: Described> Described for Vec<T> {
+    fn schema(parts: &mut Parts) -> Value {
+        json!({"type": "array", "items": T::schema(parts)})
+    }
+}
+
+impl<T: Described> Described for Option<T> {
+    const OPTIONAL: bool = true;
+
+    fn schema(parts: &mut Parts) -> Value {
+        nullable(T::schema(parts))
+    }
+}
+
+fn nullable(mut schema: Value) -> Value {
+    match schema.get("type").and_then(Value::as_str) {
+        Some(kind) => {
+            schema["type"] = json!([kind, "null"]);
+            schema
+        }
+        None => json!({"anyOf": [schema, {"type": "null"}]}),
+    }
+}
+
+/// A change of one thing: left out, it stays; null takes it back.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Edit<T> {
+    #[default]
+    Keep,
+    Clear,
+    To(T),
+}
+
+impl<T> Edit<T> {
+    /// `None`: stays; `Some(None)`: is taken back.
+    pub fn into_change(self) -> Option<Option<T>> {
+        match self {
+            Edit::Keep => None,
+            Edit::Clear => Some(None),
+            Edit::To(value) => Some(Some(value)),
+        }
+    }
+}
+
+impl<T: Described> Described for Edit<T> {
+    const OPTIONAL: bool = true;
+
+    fn schema(parts: &mut Parts) -> Value {
+        nullable(T::schema(parts))
+    }
+}
+
+/// A form that is read field by field.
+pub trait Read: Sized {
+    fn read(fields: &mut Fields) -> Result<Self, String>;
+}
+
+/// The fields of what was sent.
+pub struct Fields(Map<String, Value>);
+
+impl Fields {
+    pub fn of(sent: Value) -> Result<Fields, String> {
+        match sent {
+            Value::Object(fields) => Ok(Fields(fields)),
+            _ => Err("it is no object".to_owned()),
+        }
+    }
+
+    pub fn take<T: Field>(&mut self, name: &str) -> Result<T, String> {
+        T::of(self.0.remove(name)).map_err(|why| format!("`{name}`: {why}"))
+    }
+
+    /// Nothing may be left.
+    pub fn end(self) -> Result<(), String> {
+        match self.0.keys().next() {
+            None => Ok(()),
+            Some(name) => {
+                let name: String = name.chars().take(40).collect();
+                Err(format!("there is no field `{name}`"))
+            }
+        }
+    }
+}
+
+/// The value of a field, which may be absent.
+pub trait Field: Sized {
+    fn of(value: Option<Value>) -> Result<Self, String>;
+}
+
+fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_json::from_value(value).map_err(|why| why.to_string())
+}
+
+impl Field for String {
+    fn of(value: Option<Value>) -> Result<String, String> {
+        read(value.ok_or("is missing")?)
+    }
+}
+
+impl Field for bool {
+    fn of(value: Option<Value>) -> Result<bool, String> {
+        read(value.ok_or("is missing")?)
+    }
+}
+
+impl<T: DeserializeOwned> Field for Vec<T> {
+    fn of(value: Option<Value>) -> Result<Vec<T>, String> {
+        read(value.ok_or("is missing")?)
+    }
+}
+
+impl<T: DeserializeOwned> Field for Option<T> {
+    fn of(value: Option<Value>) -> Result<Option<T>, String> {
+        value.map_or(Ok(None), read)
+    }
+}
+
+impl<T: DeserializeOwned> Field for Edit<T> {
+    fn of(value: Option<Value>) -> Result<Edit<T>, String> {
+        match value {
+            None => Ok(Edit::Keep),
+            Some(Value::Null) => Ok(Edit::Clear),
+            Some(value) => read(value).map(Edit::To),
+        }
+    }
+}
+
+/// The description of a field or a form, of the lines that document it.
+pub fn about(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}
+
+/// What is answered: every field is always there.
+macro_rules! answer {
+    ($($(#[doc = $about:literal])+ $name:ident {
+        $($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+
+    })+) => {
+        $($(#[doc = $about])+
+        #[derive(Clone, Debug, serde::Serialize)]
+        pub struct $name {
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        impl $crate::v1::wire::Described for $name {
+            fn schema(parts: &mut $crate::v1::wire::Parts) -> serde_json::Value {
+                $crate::v1::wire::form(parts, stringify!($name), &[$($about),+], |parts| {
+                    let mut fields = Vec::new();
+                    $(let schema = <$type as $crate::v1::wire::Described>::schema(parts);
+                    fields.push((stringify!($field), [$($doc),+].as_slice(), schema, true));)+
+                    fields
+                })
+            }
+        })+
+    };
+}
+
+/// What is sent to us: fields that nobody knows are refused, those that may be absent are optional.
+macro_rules! asked {
+    ($($(#[doc = $about:literal])+ $name:ident {
+        $($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+
+    })+) => {
+        $($(#[doc = $about])+
+        #[derive(Clone, Debug)]
+        pub struct $name {
+            $($(#[doc = $doc])+ pub $field: $type,)+
+        }
+
+        impl $crate::v1::wire::Read for $name {
+            fn read(fields: &mut $crate::v1::wire::Fields) -> Result<$name, String> {
+                Ok($name { $($field: fields.take(stringify!($field))?,)+ })
+            }
+        }
+
+        impl $crate::v1::wire::Described for $name {
+            fn schema(parts: &mut $crate::v1::wire::Parts) -> serde_json::Value {
+                $crate::v1::wire::form(parts, stringify!($name), &[$($about),+], |parts| {
+                    let mut fields = Vec::new();
+                    $(let schema = <$type as $crate::v1::wire::Described>::schema(parts);
+                    let needed = !<$type as $crate::v1::wire::Described>::OPTIONAL;
+                    fields.push((stringify!($field), [$($doc),+].as_slice(), schema, needed));)+
+                    fields
+                })
+            }
+        })+
+    };
+}
+
+pub(crate) use {answer, asked};
+
+/// A field: its name, its sentences, its form, and whether it is always there.
+type FieldForm<'a> = (&'a str, &'a [&'a str], Value, bool);
+
+/// Puts a form among the named ones, once, and refers to it.
+pub fn form<'a>(
+    parts: &mut Parts,
+    name: &'static str,
+    lines: &[&str],
+    fields: impl FnOnce(&mut Parts) -> Vec<FieldForm<'a>>,
+) -> Value {
+    if !parts.contains_key(name) {
+        // A form that holds itself finds itself here.
+        parts.insert(name, Value::Null);
+        let mut properties = Map::new();
+        let mut required = Vec::new();
+        for (field, lines, mut schema, needed) in fields(parts) {
+            // Beside a reference OpenAPI 3.1 allows a description too.
+            schema["description"] = about(lines).into();
+            // So are words written that Rust keeps for itself.
+            let field = field.trim_start_matches("r#");
+            properties.insert(field.to_owned(), schema);
+            if needed {
+                required.push(field);
+            }
+        }
+        let schema = json!({
+            "type": "object",
+            "description": about(lines),
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        });
+        parts.insert(name, schema);
+    }
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}

@@ -1,0 +1,76 @@
+//! The server around the routes, against clients that want its connections and no answer.
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::routing::{get, post};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+async fn served() -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let router = Router::new()
+        .route("/", get(async || "hello"))
+        .route("/echo", post(async |body: String| body));
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    tokio::spawn(api::serve(listener, router, async {
+        let _ = stopped.await;
+    }));
+    (address, stop)
+}
+
+/// What the server says until it hangs up.
+async fn said(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    // A connection that is reset has ended too.
+    let _ = stream.read_to_end(&mut text).await;
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+// Where nothing else can happen, a paused clock moves on by itself: these tests do not wait.
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_never_ends_loses_its_connection() {
+    let (address, _stop) = served().await;
+    let mut slow = TcpStream::connect(address).await.unwrap();
+    slow.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\nx-slow: ").await.unwrap();
+    let text = said(&mut slow).await;
+    assert!(!text.contains("hello"), "{text}");
+    let mut good = TcpStream::connect(address).await.unwrap();
+    let request = b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    good.write_all(request).await.unwrap();
+    assert!(said(&mut good).await.ends_with("hello"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_never_ends_is_refused() {
+    let (address, _stop) = served().await;
+    let mut slow = TcpStream::connect(address).await.unwrap();
+    let head = "POST /echo HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nsome";
+    slow.write_all(head.as_bytes()).await.unwrap();
+    let text = said(&mut slow).await;
+    assert!(text.starts_with("HTTP/1.1 400"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_connection_is_given_up() {
+    let (address, _stop) = served().await;
+    let mut idle = TcpStream::connect(address).await.unwrap();
+    idle.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let text = said(&mut idle).await;
+    assert!(text.ends_with("hello"), "{text}");
+}
+
+#[tokio::test]
+async fn the_end_closes_what_is_idle_and_takes_nobody_more() {
+    let (address, stop) = served().await;
+    let mut idle = TcpStream::connect(address).await.unwrap();
+    idle.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let mut start = [0; 12];
+    idle.read_exact(&mut start).await.unwrap();
+    stop.send(()).unwrap();
+    let rest = tokio::time::timeout(Duration::from_secs(20), said(&mut idle)).await.unwrap();
+    assert!(rest.ends_with("hello"), "{rest}");
+    assert!(TcpStream::connect(address).await.is_err());
+}

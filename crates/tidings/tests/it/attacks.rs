@@ -1,0 +1,35 @@
+//! Attacks that need the whole program: addresses of our own network, handed in by strangers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::program::{Instance, path_text};
+use crate::wire::{self, Next, Response, Server, addresses};
+
+/// Somebody asks our hub to push to an address of our own network. The hub would have to ask the
+/// callback first, and does not even do that.
+#[test]
+fn a_callback_in_our_own_network_is_not_asked() {
+    let n_asked = Arc::new(AtomicUsize::new(0));
+    let (noted, inside) = (Arc::clone(&n_asked), addresses(1));
+    let server = Server::start(&inside, move |_, stream| {
+        noted.fetch_add(1, Ordering::SeqCst);
+        Response::new(200).body("inside").send(stream)?;
+        Ok(Next::Close)
+    });
+    let instance = Instance::new();
+    let file = instance.write("w.query", "CREATE FEED News AS RETURN ALL FEEDS PUBLISH");
+    instance.run(&["query", "apply", path_text(&file)]).ok();
+    let daemon = instance.daemon(&[]).ready();
+    let topic = format!("http://{}/feeds/News.atom", daemon.listen);
+    let callback = server.url(inside[0], "/callback");
+    let form = format!("hub.mode=subscribe&hub.topic={topic}&hub.callback={callback}");
+    let status = wire::post(daemon.listen, "/websub/hub", &form).unwrap();
+    assert!(status == 202 || (400..500).contains(&status), "{status}");
+    // The hub looks for wishes once a second.
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(n_asked.load(Ordering::SeqCst), 0);
+    // The same listener is reached where the operator allows it: the silence above says something.
+    assert_eq!(wire::get((inside[0], server.port).into(), "/").unwrap().0, 200);
+}

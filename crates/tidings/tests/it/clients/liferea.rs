@@ -1,0 +1,122 @@
+//! Liferea, as Debian has it, on a screen that nobody sees. It is moved by keys alone, since
+//! places on a screen change with fonts. Version 1.14 looks for what was read elsewhere in words
+//! that no JSON holds, so only the other direction is tried.
+
+use std::io::Write;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
+
+use super::{Desk, desk, installed};
+use crate::program::eventually;
+
+/// Starts the app and then does what it is told, line by line; when nothing more is said it ends
+/// the app.
+const DRIVER: &str =
+    "liferea >liferea.log 2>&1 & app=$!; while read -r line; do eval \"$line\"; done; kill $app";
+
+const UNREAD: &str = "dbus-send --session --print-reply --dest=org.gnome.feed.Reader \
+                      /org/gnome/feed/Reader org.gnome.feed.Reader.GetUnreadItems";
+
+struct Liferea {
+    child: Child,
+    lines: Option<ChildStdin>,
+    home: PathBuf,
+}
+
+impl Liferea {
+    /// With a subscription to a source of type `Google Reader API`, as its dialogue writes one.
+    fn start(desk: &Desk) -> Liferea {
+        let home = desk.folder("liferea");
+        let config = home.join(".config/liferea");
+        std::fs::create_dir_all(&config).unwrap();
+        let list = format!(
+            "<?xml version=\"1.0\"?>\n<opml version=\"1.0\"><head><title>Feeds</title></head><body>\
+             <outline title=\"Tidings\" text=\"Tidings\" description=\"Tidings\" type=\"source\" \
+             sourceType=\"fl_google_reader\" id=\"tidings\" xmlUrl=\"{}\" updateInterval=\"-1\" \
+             username=\"anna\" password=\"{}\" expanded=\"true\"/></body></opml>\n",
+            desk.url(),
+            desk.token
+        );
+        std::fs::write(config.join("feedlist.opml"), list).unwrap();
+        let mut command = Command::new("xvfb-run");
+        command
+            .args(["-a", "dbus-run-session", "--", "sh", "-c", DRIVER])
+            .current_dir(&home)
+            .env("HOME", &home)
+            .env("LANG", "C.UTF-8")
+            .env("GSETTINGS_BACKEND", "memory")
+            .env("NO_AT_BRIDGE", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0);
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "DISPLAY"] {
+            command.env_remove(name);
+        }
+        let mut child = command.spawn().unwrap();
+        let lines = child.stdin.take();
+        Liferea { child, lines, home }
+    }
+
+    fn tell(&mut self, line: &str) {
+        writeln!(self.lines.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.home.join(name)).unwrap_or_default()
+    }
+
+    /// Waits until it says that so many entries are unread.
+    #[track_caller]
+    fn until_unread(&mut self, n: u32) {
+        eventually(&format!("Liferea counts {n} unread entries"), || {
+            self.tell(&format!("{UNREAD} >unread 2>&1"));
+            std::thread::sleep(Duration::from_millis(500));
+            self.read("unread").contains(&format!("int32 {n}\n")).then_some(())
+        });
+    }
+}
+
+impl Drop for Liferea {
+    fn drop(&mut self) {
+        // With nothing more to read the driver ends, then the session, then the screen.
+        self.lines = None;
+        for _ in 0..200 {
+            if self.child.try_wait().unwrap().is_some() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let group = format!("kill -KILL -{}", self.child.id());
+        let _ = Command::new("sh").args(["-c", &group]).status();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn liferea_lists_feeds_and_entries_and_marks_them_read() {
+    if !installed(&["liferea", "xvfb-run", "xauth", "dbus-run-session", "xdotool"]) {
+        return;
+    }
+    let desk = desk();
+    let mut liferea = Liferea::start(&desk);
+    liferea.until_unread(5);
+    let list = eventually("Liferea writes the list of feeds down", || {
+        let list = liferea.read(".cache/liferea/plugins/tidings.opml");
+        list.contains("</opml>").then_some(list)
+    });
+    let folder = list.find("<outline title=\"News\" text=\"News\"").unwrap();
+    let (one, two) = (list.find("title=\"Feed one\"").unwrap(), list.find("title=\"Feed two\""));
+    let end = folder + list[folder..].find("</outline>").unwrap();
+    assert!((folder..end).contains(&one), "the first label is a folder: {list}");
+    assert!(two.is_some_and(|two| !(folder..end).contains(&two)), "{list}");
+    // Ctrl-N goes to the next unread entry and shows it, which makes it read.
+    let next = "xdotool search --onlyvisible --name '^Liferea' windowfocus --sync key ctrl+n";
+    liferea.tell(next);
+    desk.until_unread(&["Item 0 of one", "Item 0 of two", "Item 1 of one", "Item 1 of two"]);
+    liferea.until_unread(4);
+    liferea.tell(next);
+    eventually("one entry more is read", || (desk.unread().len() == 3).then_some(()));
+}
