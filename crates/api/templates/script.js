@@ -69,7 +69,11 @@ const goTo = (item) => {
   here = item;
   here.classList.add("here");
   one("h2 a", here).focus({ preventScroll: true });
-  here.scrollIntoView({ block: one(".article", here) ? "start" : "nearest" });
+  const top = one("h2", here).getBoundingClientRect().top;
+  // What is in view stays where it is: nobody likes a page that jumps.
+  if (top < 0 || top > innerHeight - 80) {
+    here.scrollIntoView({ block: one(".article", here) ? "start" : "nearest" });
+  }
 };
 
 const step = (by) => {

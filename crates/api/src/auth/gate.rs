@@ -14,9 +14,11 @@ use crate::page::ask;
 use crate::{Context, guard};
 
 /// Routes that need nobody, or find out themselves who asks.
-const PUBLIC: [&str; 7] =
-    ["/healthz", "/readyz", "/style.css", "/script.js", "/icon.svg", "/login", "/image"];
-/// The same for all below them. None of these looks at cookies.
+const PUBLIC: [&str; 4] = ["/healthz", "/readyz", "/login", "/image"];
+/// The same for everybody, whoever asks: no question to the store is worth a page without its
+/// sheet.
+const ASSETS: [&str; 3] = ["/style.css", "/script.js", "/icon.svg"];
+/// Public with all below them. None of these looks at cookies.
 const PUBLIC_BELOW: [&str; 7] =
     ["/feeds/", "/websub/", "/accounts/", "/reader/", "/api/greader.php/", "/v1/", "/fever/"];
 
@@ -27,6 +29,9 @@ const FOR_ALL_SITES: [&str; 2] = ["/feeds/", "/websub/"];
 /// Finds out who asks and puts them beside the request.
 pub async fn gate(State(context): State<Context>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
+    if is_safe(request.method()) && ASSETS.contains(&path.as_str()) {
+        return next.run(request).await;
+    }
     let is_below = |starts: &[&str]| starts.iter().any(|start| path.starts_with(start));
     let below = is_below(&PUBLIC_BELOW);
     if !is_below(&FOR_ALL_SITES) && !is_safe(request.method()) && is_foreign(request.headers()) {

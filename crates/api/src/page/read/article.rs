@@ -114,6 +114,8 @@ pub fn teaser(body: &str) -> String {
     for word in text.split_whitespace() {
         let more = word.chars().count() + 1;
         if n_chars + more > TEASER_CHARS {
+            // No stop and ellipsis beside each other.
+            teaser.truncate(teaser.trim_end_matches(['.', ',', ';', ':']).len());
             teaser.push('…');
             break;
         }
@@ -177,5 +179,6 @@ mod tests {
         let long = "word ".repeat(100);
         assert!(teaser(&long).ends_with("word…") && teaser(&long).chars().count() <= TEASER_CHARS);
         assert!(teaser(&"x".repeat(500)).chars().count() <= TEASER_CHARS);
+        assert!(teaser(&"Stop. ".repeat(100)).ends_with("Stop…"));
     }
 }
