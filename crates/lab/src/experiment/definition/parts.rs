@@ -41,6 +41,9 @@ pub struct RunPart {
     pub match_polls: Option<String>,
     /// The same for the mean delay of entries.
     pub match_delay: Option<String>,
+    /// One table instead of a whole report.
+    #[serde(default)]
+    pub brief: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

@@ -8,7 +8,7 @@ use crate::experiment::Values;
 use crate::experiment::definition::{HintsWord, RunPart};
 use crate::matching::{self, Free, Goal};
 use crate::quality::{ModeWeights, Weights};
-use crate::report::{Compared, compared};
+use crate::report::{Compared, Section, Table, compared};
 use crate::{Averages, Comparison, Phases, Progress, Run, Setting, World};
 
 pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result<(), String> {
@@ -36,6 +36,10 @@ pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result
     if !given.label.is_empty() {
         part.heading(&format!("Part “{}”", given.label));
     }
+    if given.brief {
+        part.sections.push(Section::Table(brief(&comparison.runs)));
+        return Ok(());
+    }
     let shown = Compared {
         world: part.world,
         setting: &setting,
@@ -45,6 +49,25 @@ pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result
     };
     part.sections.extend(compared(&shown));
     Ok(())
+}
+
+/// What a comparison of two comes to.
+fn brief(runs: &[Run]) -> Table {
+    let shown = |value: Option<f64>, digits: usize| {
+        value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
+    };
+    let row = |run: &Run| {
+        vec![
+            run.policy.clone(),
+            run.total.polls.to_string(),
+            shown(run.by_entry.delay, 0),
+            shown(run.by_feed.delay, 0),
+            shown(run.by_entry.recall, 4),
+        ]
+    };
+    let header = ["Policy", "Polls", "Delay of entries, s", "of feeds", "Recall"];
+    let rows = runs.iter().map(row).collect();
+    Table { header: header.map(str::to_owned).to_vec(), rows, marked: Vec::new() }
 }
 
 fn runs(world: &World, given: &RunPart, setting: &Setting) -> Result<Vec<Run>, String> {
