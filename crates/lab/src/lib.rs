@@ -8,12 +8,13 @@
 //! - [`World`]: when entries appear; [`Sight`]: what a poll shows of it.
 //! - [`run()`]: one policy through one world, within [`Phases`]; what came of it is a [`Run`].
 //! - [`quality`]: one figure for delay, cost and recall together.
-//! - [`matching`]: the same number of polls for every policy.
+//! - [`matching`]: the same number of polls, or the same delay, for every policy.
 //! - [`budget`]: one strategy through one world, under a budget.
 //! - [`cycles`]: the world of the 2steps paper and its table.
 //! - [`report`]: pages, drawings and tables of all this.
 //! - [`shapes`]: online estimation on days of known shape.
 //! - [`experiment`]: definitions with an expectation.
+//! - [`known`]: worlds whose rate is known, and how they change.
 //! - [`stats`]: what a trace holds.
 //! - [`own`]: an instance's own recorded polls as a trace.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
@@ -27,6 +28,7 @@ pub mod cycles;
 mod delay;
 mod exact;
 pub mod experiment;
+pub mod known;
 pub mod matching;
 mod measure;
 pub mod own;
@@ -47,7 +49,7 @@ pub use comparison::Comparison;
 pub use delay::{Delay, Quantiles};
 pub use measure::{Averages, Load};
 pub use phases::{PhaseError, Phases};
-pub use run::{Progress, Run, Setting, Tally, polls_of, run, run_and_tell};
+pub use run::{Progress, Run, Setting, Tally, polls_of, run, run_and_tell, run_knowing};
 pub use sight::Sight;
 pub use what_if::{Alternative, WhatIf, what_if};
 pub use world::{EntryRow, World, WorldBuilder, WorldFeed};

@@ -1,19 +1,22 @@
-//! Equal cost: setting the free parameter of a policy so that it spends a given number of polls.
-//! Delays compare fairly only then.
+//! Equal cost, or equal delay: setting the free parameter of a policy so that it spends a given
+//! number of polls, or finds entries with a given mean delay. Delays compare fairly only at equal
+//! polls, polls only at equal delay.
 //!
 //! The factor of `entry-frequency` and the price of `tide` are free by nature. Of any other policy
 //! the parameter written as `?` is free: `indhist:?`, `fix:?@1m..7d`. The value is found by
-//! bisection, since polls grow or shrink with it throughout.
+//! bisection, since polls and delay grow or shrink with it throughout.
 
 use polling::policy::SpecError;
 use polling::{Decimal, PolicySpec};
 
 use crate::{Progress, Run, Setting, World, run};
 
-/// How near to the wanted number of polls is near enough.
+/// How near to what is wanted is near enough.
 pub const TOLERANCE: f64 = 0.005;
 /// Halvings of the range; 40 would tell values apart that differ in the twelfth digit.
 const STEPS_MAX: u32 = 40;
+/// The factor between two values while the range is looked for.
+const STRIDE: f64 = 8.0;
 
 /// A policy with a parameter to be found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +34,37 @@ enum Kind {
     Seconds,
 }
 
-/// A policy whose polls were matched.
+/// What a run is to come to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Goal {
+    Polls(u64),
+    /// The mean over entries, in seconds.
+    Delay(f64),
+}
+
+impl Goal {
+    /// What another run came to.
+    pub fn polls_of(run: &Run) -> Goal {
+        Goal::Polls(run.total.polls)
+    }
+
+    /// What another run came to; one that found nothing has no delay.
+    pub fn delay_of(run: &Run) -> Option<Goal> {
+        run.by_entry.delay.map(Goal::Delay)
+    }
+
+    /// What the run came to beside what is wanted.
+    fn beside(&self, run: &Run) -> f64 {
+        match self {
+            Goal::Polls(polls) => run.total.polls as f64 / (*polls).max(1) as f64,
+            Goal::Delay(delay) => {
+                run.by_entry.delay.unwrap_or(f64::INFINITY) / delay.max(f64::MIN_POSITIVE)
+            }
+        }
+    }
+}
+
+/// A policy that was matched.
 #[derive(Clone, Debug)]
 pub struct Matched {
     pub run: Run,
@@ -76,6 +109,16 @@ impl Free {
     }
 }
 
+impl Free {
+    /// A value that somebody might write.
+    const fn middle(&self) -> f64 {
+        match self.kind {
+            Kind::Seconds => 1800.0,
+            Kind::Number => 0.5,
+        }
+    }
+}
+
 /// Six significant digits, as few decimals as they need.
 fn number(value: f64) -> Decimal {
     let magnitude = value.abs().log10().floor() as i32;
@@ -89,23 +132,44 @@ fn number(value: f64) -> Decimal {
     Decimal::new(digits.max(1), scale)
 }
 
-/// Runs `free` with the parameter that brings it nearest to `polls`.
+/// Runs `free` with the parameter that brings it nearest to the goal.
 pub fn matched(
     world: &World,
     free: &Free,
-    polls: u64,
+    goal: Goal,
     setting: &Setting,
     progress: &Progress,
 ) -> Result<Matched, SpecError> {
-    let (mut low, mut high) = free.range();
-    let try_value = |value: f64| -> Result<Run, SpecError> {
-        Ok(run(world, &free.with(value)?, setting, progress))
-    };
-    let (at_low, at_high) = (try_value(low)?, try_value(high)?);
-    let grows = at_high.total.polls >= at_low.total.polls;
-    let mut best = nearer(at_low, at_high, polls);
+    matched_by(free, goal, |spec| run(world, spec, setting, progress))
+}
+
+/// The same, where somebody else runs the policy.
+pub fn matched_by(
+    free: &Free,
+    goal: Goal,
+    mut run: impl FnMut(&PolicySpec) -> Run,
+) -> Result<Matched, SpecError> {
+    let mut try_value = |value: f64| -> Result<Run, SpecError> { Ok(run(&free.with(value)?)) };
+    let (least, most) = free.range();
+    // From the middle outwards: at the ends of the range runs are the longest there are.
+    let (mut low, mut high) = (free.middle(), (free.middle() * STRIDE).min(most));
+    let (mut at_low, mut at_high) = (try_value(low)?, try_value(high)?);
+    if goal.beside(&at_low) == goal.beside(&at_high) {
+        (low, high) = (least, most);
+        (at_low, at_high) = (try_value(low)?, try_value(high)?);
+    }
+    let grows = goal.beside(&at_high) >= goal.beside(&at_low);
+    while (goal.beside(&at_high) < 1.0) == grows && high < most {
+        (low, at_low, high) = (high, at_high, (high * STRIDE).min(most));
+        at_high = try_value(high)?;
+    }
+    while (goal.beside(&at_low) > 1.0) == grows && low > least {
+        (high, at_high, low) = (low, at_low, (low / STRIDE).max(least));
+        at_low = try_value(low)?;
+    }
+    let mut best = nearer(at_low, at_high, goal);
     for _ in 0..STEPS_MAX {
-        if off(&best, polls) <= TOLERANCE / 2.0 {
+        if off(&best, goal) <= TOLERANCE / 2.0 {
             break;
         }
         let middle = (low * high).sqrt();
@@ -113,24 +177,24 @@ pub fn matched(
             break;
         }
         let found = try_value(middle)?;
-        if (found.total.polls < polls) == grows {
+        if (goal.beside(&found) < 1.0) == grows {
             low = middle;
         } else {
             high = middle;
         }
-        best = nearer(best, found, polls);
+        best = nearer(best, found, goal);
     }
-    let reached = off(&best, polls) <= TOLERANCE;
+    let reached = off(&best, goal) <= TOLERANCE;
     Ok(Matched { run: best, reached })
 }
 
-/// How far a run's polls are from the wanted ones, as a share of them.
-fn off(run: &Run, polls: u64) -> f64 {
-    run.total.polls.abs_diff(polls) as f64 / polls.max(1) as f64
+/// How far a run is from the goal, as a share of it.
+fn off(run: &Run, goal: Goal) -> f64 {
+    (goal.beside(run) - 1.0).abs()
 }
 
-fn nearer(a: Run, b: Run, polls: u64) -> Run {
-    if off(&b, polls) < off(&a, polls) { b } else { a }
+fn nearer(a: Run, b: Run, goal: Goal) -> Run {
+    if off(&b, goal) < off(&a, goal) { b } else { a }
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use feed::Time;
 use polling::hints::HintReading;
+use polling::model::Model;
 use polling::model::profile::{K, Profiles};
 use polling::{Bounds, Policy, PolicySpec};
 
@@ -138,6 +139,24 @@ pub fn polls_of(
     }
 }
 
+/// Runs one policy that works on a model, where the model of each feed is given.
+pub fn run_knowing(
+    world: &World,
+    spec: &PolicySpec,
+    setting: &Setting,
+    models: &[Model],
+    progress: &Progress,
+) -> Run {
+    let bounds = spec.bounds(setting.bounds);
+    let known = Some(models);
+    let rule = Rule { world, policy: spec.policy, bounds, setting, profiles: None, known };
+    let nobody: Option<&mut Ignore> = None;
+    match lives(&rule, spec, progress, nobody) {
+        Ok(run) => run,
+        Err(never) => match never {},
+    }
+}
+
 type Ignore = fn(&WorldFeed, &[Time]) -> Result<(), std::convert::Infallible>;
 
 /// Runs one policy and tells all polls of each feed, the first included, in the world's order of
@@ -147,12 +166,24 @@ pub fn run_and_tell<E>(
     spec: &PolicySpec,
     setting: &Setting,
     progress: &Progress,
-    mut tell: Option<&mut impl FnMut(&WorldFeed, &[Time]) -> Result<(), E>>,
+    tell: Option<&mut impl FnMut(&WorldFeed, &[Time]) -> Result<(), E>>,
 ) -> Result<Run, E> {
     let bounds = spec.bounds(setting.bounds);
-    let mut rule = Rule { world, policy: spec.policy, bounds, setting, profiles: None };
+    let mut rule =
+        Rule { world, policy: spec.policy, bounds, setting, profiles: None, known: None };
     let profiles = profiles(&rule);
     rule.profiles = profiles.as_ref();
+    lives(&rule, spec, progress, tell)
+}
+
+/// The lives of all feeds.
+fn lives<E>(
+    rule: &Rule<'_>,
+    spec: &PolicySpec,
+    progress: &Progress,
+    mut tell: Option<&mut impl FnMut(&WorldFeed, &[Time]) -> Result<(), E>>,
+) -> Result<Run, E> {
+    let Rule { world, setting, .. } = *rule;
     let mut per_feed = vec![None; world.feeds.len()];
     let (mut delays, mut load) = (Vec::new(), Load::default());
     let mut bytes_by_day = vec![0; n_days(&setting.phases)];
@@ -160,7 +191,7 @@ pub fn run_and_tell<E>(
     for domains in world.domains.chunks(DOMAINS_AT_ONCE) {
         let (lived, kept) =
             crew::share(domains.len(), setting.threads, |i, kept: &mut Vec<Delay>| {
-                live_on(&rule, &domains[i], keep_polls, kept, progress)
+                live_on(rule, &domains[i], keep_polls, kept, progress)
             });
         for (feeds, site) in domains.iter().zip(lived) {
             load.add(&site.load);
@@ -206,7 +237,7 @@ fn live_on(
         let mut polls = Vec::new();
         let kept = keep_polls.then_some(&mut polls);
         let pages = Pages { delays, hours: &mut hours, bytes: &mut bytes, polls: kept };
-        let tally = rule.live(&rule.world.feeds[*feed], pages);
+        let tally = rule.live(*feed, pages);
         progress.feeds.fetch_add(1, Ordering::Relaxed);
         progress.polls.fetch_add(tally.map_or(0, |t| t.polls), Ordering::Relaxed);
         tallies.push(tally);
@@ -221,7 +252,7 @@ fn profiles(rule: &Rule<'_>) -> Option<Profiles> {
         return None;
     }
     let feeds = &rule.world.feeds;
-    let hours = |i: usize, _: &mut ()| rule.start(&feeds[i]).hours();
+    let hours = |i: usize, _: &mut ()| rule.start(i).hours();
     let (hours, _) = crew::share(feeds.len(), rule.setting.threads, hours);
     Profiles::fit(&hours.into_iter().flatten().collect::<Vec<_>>(), K)
 }

@@ -9,7 +9,7 @@ use polling::PolicySpec;
 use polling::budget::{Estimator, Strategy};
 
 use crate::budget::{Allowance, BudgetSetting, spend_all};
-use crate::matching::{Free, matched};
+use crate::matching::{Free, Goal, matched};
 use crate::{Phases, Progress, Run, Setting, World, run};
 
 /// What one rule would have done.
@@ -54,7 +54,7 @@ pub fn what_if(
     let now = run(world, current, setting, &progress);
     let mut others = Vec::new();
     let spending = |free: &Free, polls: u64| {
-        let found = matched(world, free, polls.max(1), setting, &progress).ok()?;
+        let found = matched(world, free, Goal::Polls(polls.max(1)), setting, &progress).ok()?;
         found.reached.then_some(found.run)
     };
     let polls = now.total.polls;

@@ -1,5 +1,5 @@
-//! Asking hubs: to push a feed, to go on pushing it, to stop. Each request waits for its turn at its
-//! domain, as polls do; a hub that says no is asked ever more rarely.
+//! Asking hubs: to push a feed, to go on pushing it, to stop. Each request waits for its turn at
+//! its domain, as polls do; a hub that says no is asked ever more rarely.
 
 use std::collections::HashSet;
 use std::sync::Arc;

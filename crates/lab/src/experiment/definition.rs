@@ -12,8 +12,8 @@ use serde::Deserialize;
 use super::Expectation;
 use crate::synth;
 pub use parts::{
-    BudgetPart, BudgetsPart, CyclesPart, Divergence, HabitsPart, HintsWord, LearningPart, RunPart,
-    ShapesPart, TrajectoriesPart,
+    BudgetPart, BudgetsPart, ChangesPart, CyclesPart, Divergence, HabitsPart, HintsWord,
+    LearningPart, OraclePart, RunPart, ShapesPart, TrajectoriesPart,
 };
 use reading::{moment, window};
 
@@ -41,6 +41,10 @@ pub struct Definition {
     pub habits: Vec<HabitsPart>,
     #[serde(default)]
     pub cycles: Vec<CyclesPart>,
+    #[serde(default)]
+    pub oracle: Vec<OraclePart>,
+    #[serde(default)]
+    pub changes: Vec<ChangesPart>,
     #[serde(default)]
     pub shapes: Vec<ShapesPart>,
     #[serde(default)]

@@ -2,9 +2,11 @@
 //! file; all fill one [`Part`].
 
 mod budget;
+mod changes;
 mod curves;
 mod cycles;
 mod habits;
+mod oracle;
 mod run;
 mod shapes;
 mod stats;
@@ -16,9 +18,11 @@ use super::Values;
 use crate::World;
 use crate::report::{Figure, Plot, Section};
 pub(super) use budget::budget;
+pub(super) use changes::changes;
 pub(super) use curves::{budgets, learning};
 pub(super) use cycles::cycles;
 pub(super) use habits::habits;
+pub(super) use oracle::oracle;
 pub(super) use run::run;
 pub(super) use shapes::shapes;
 pub(super) use stats::stats;

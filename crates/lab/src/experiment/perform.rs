@@ -47,6 +47,12 @@ pub fn perform(
     for cycles in &definition.cycles {
         parts::cycles(&mut part, cycles);
     }
+    for oracle in &definition.oracle {
+        parts::oracle(&mut part, oracle)?;
+    }
+    for changes in &definition.changes {
+        parts::changes(&mut part, changes)?;
+    }
     for shapes in &definition.shapes {
         parts::shapes(&mut part, shapes);
     }

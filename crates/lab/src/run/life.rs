@@ -2,6 +2,7 @@
 //! the first, and sees windows only.
 
 use feed::{Observation, Outcome, Time};
+use polling::model::Model;
 use polling::model::profile::Profiles;
 use polling::policy::Training;
 use polling::{Bounds, Learned, Policy};
@@ -20,6 +21,8 @@ pub(super) struct Rule<'a> {
     pub(super) setting: &'a Setting,
     /// For `indhist-agg`: what similar feeds look like.
     pub(super) profiles: Option<&'a Profiles>,
+    /// The models of the feeds, where they are given.
+    pub(super) known: Option<&'a [Model]>,
 }
 
 /// Where a life is written down.
@@ -34,7 +37,11 @@ pub(super) struct Pages<'a> {
 
 impl Rule<'_> {
     /// What the policy knows of a feed at the beginning.
-    pub(super) fn start(&self, feed: &WorldFeed) -> Learned {
+    pub(super) fn start(&self, feed: usize) -> Learned {
+        if let Some(model) = self.known.and_then(|models| models.get(feed)) {
+            return self.policy.start_on(model.clone());
+        }
+        let feed = &self.world.feeds[feed];
         if !self.setting.trained || !self.policy.is_trained() {
             return self.policy.start();
         }
@@ -52,12 +59,13 @@ impl Rule<'_> {
     }
 
     /// Polls `feed` until the end; `None` if it takes no part.
-    pub(super) fn live(&self, feed: &WorldFeed, mut pages: Pages<'_>) -> Option<Tally> {
+    pub(super) fn live(&self, number: usize, mut pages: Pages<'_>) -> Option<Tally> {
+        let feed = &self.world.feeds[number];
         let phases = &self.setting.phases;
         let (first, end) = (phases.first_poll(feed.visible())?, phases.end());
         let counts_from = first.max(phases.test_start());
         let bounds = self.bounds.with_ttl(feed.ttl, self.setting.hints);
-        let (mut learned, mut sight) = (self.start(feed), Sight::new(self.world, feed));
+        let (mut learned, mut sight) = (self.start(number), Sight::new(self.world, feed));
         let test_start = phases.test_start();
         let mut life = Life { feed, test_start, counts_from, last: first, tally: Tally::default() };
         let mut at = first;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::Time;
-use lab::matching::{Free, TOLERANCE, matched};
+use lab::matching::{Free, Goal, TOLERANCE, matched};
 use lab::{Phases, Progress, Setting};
 
 use crate::runs::synthetic;
@@ -19,13 +19,21 @@ fn policies_with_a_free_parameter_spend_the_wanted_polls() {
     let wanted = lab::run(&world, &"mavsync".parse().unwrap(), &setting, &progress).total.polls;
     for text in ["entry-frequency", "indhist:?", "adaptive-ttl:?", "fix:?", "fix:?@1m..7d"] {
         let free = Free::of(text).unwrap();
-        let found = matched(&world, &free, wanted, &setting, &progress).unwrap();
+        let found = matched(&world, &free, Goal::Polls(wanted), &setting, &progress).unwrap();
         let polls = found.run.total.polls;
         let off = polls.abs_diff(wanted) as f64 / wanted as f64;
         assert!(found.reached && off <= TOLERANCE, "{}: {polls} of {wanted}", found.run.policy);
         assert!(!found.run.policy.contains('?'));
     }
+    let rival = lab::run(&world, &"mavsync".parse().unwrap(), &setting, &progress);
+    let goal = Goal::delay_of(&rival).unwrap();
+    let found = matched(&world, &Free::of("fix:?").unwrap(), goal, &setting, &progress).unwrap();
+    let off = found.run.by_entry.delay.unwrap() / rival.by_entry.delay.unwrap() - 1.0;
+    assert!(found.reached && off.abs() <= TOLERANCE, "{}: {off}", found.run.policy);
     let bounded = Free::of("entry-frequency@7d..28d").unwrap();
-    assert!(!matched(&world, &bounded, wanted, &setting, &progress).unwrap().reached);
-    assert!(matched(&world, &Free::of("nosuch:?").unwrap(), 1, &setting, &progress).is_err());
+    assert!(!matched(&world, &bounded, Goal::Polls(wanted), &setting, &progress).unwrap().reached);
+    assert!(
+        matched(&world, &Free::of("nosuch:?").unwrap(), Goal::Polls(1), &setting, &progress)
+            .is_err()
+    );
 }

@@ -24,9 +24,9 @@ use super::{
 };
 use crate::Learned;
 use crate::learned::Memory;
-use crate::model::ModelKind;
 use crate::model::histogram::{Histogram, Period};
 use crate::model::sliding_days::SlidingDays;
+use crate::model::{Model, ModelKind};
 
 /// What a policy that needs training is trained on.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,16 @@ impl Policy {
         let Training { history, end, zone_secs, .. } = *training;
         let trained = |period| Hourly::Trained(Histogram::train(history, end, period, zone_secs));
         self.with_hourly(trained, || lihz::Weekdays::train(training))
+    }
+
+    /// What is known of a feed whose model is known, where the policy works on one.
+    pub fn start_on(&self, model: Model) -> Learned {
+        match self {
+            Policy::Tide { .. } | Policy::Window { .. } => {
+                Learned::new(Memory::Model(Box::new(model)))
+            }
+            _ => self.start(),
+        }
     }
 
     /// Whether training makes a difference.

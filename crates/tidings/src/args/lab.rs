@@ -97,6 +97,9 @@ pub struct Run {
     /// this policy, or so many. Free are `entry-frequency` and any parameter written as `?`
     #[arg(long, value_name = "SPEC|N")]
     pub match_polls: Option<String>,
+    /// The same so that entries wait as long, on average, as under this policy
+    #[arg(long, value_name = "SPEC", conflicts_with = "match_polls")]
+    pub match_delay: Option<String>,
     /// Write every poll as `policy,feed,time`
     #[arg(long, value_name = "FILE")]
     pub polls_out: Option<PathBuf>,

@@ -2,6 +2,7 @@
 //! results printed.
 
 mod budget;
+mod contender;
 mod experiment;
 mod export_trace;
 mod files;

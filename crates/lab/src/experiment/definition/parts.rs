@@ -39,6 +39,8 @@ pub struct RunPart {
     pub mode_weights: [f64; 2],
     /// All spend as many polls as this policy, where they have a free parameter.
     pub match_polls: Option<String>,
+    /// The same for the mean delay of entries.
+    pub match_delay: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -191,4 +193,26 @@ pub struct ShapesPart {
     pub minutes: Vec<u32>,
     /// The smoothing with which a change of behaviour is followed.
     pub smoothing: f64,
+}
+
+/// A policy beside the same rule with the true rate, at the polls of a rival.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OraclePart {
+    pub seed: u64,
+    pub feeds: usize,
+    pub rival: String,
+    #[serde(default = "four_weeks", deserialize_with = "duration")]
+    pub train: Duration,
+    #[serde(default = "four_weeks", deserialize_with = "duration")]
+    pub test: Duration,
+}
+
+/// Policies after all feeds of a known world changed their behaviour.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChangesPart {
+    pub seed: u64,
+    pub feeds: usize,
+    pub policies: Vec<String>,
 }

@@ -6,7 +6,7 @@ use polling::{Bounds, PolicySpec};
 use super::{Part, subject};
 use crate::experiment::Values;
 use crate::experiment::definition::{HintsWord, RunPart};
-use crate::matching::{self, Free};
+use crate::matching::{self, Free, Goal};
 use crate::quality::{ModeWeights, Weights};
 use crate::report::{Compared, compared};
 use crate::{Averages, Comparison, Phases, Progress, Run, Setting, World};
@@ -50,16 +50,19 @@ pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result
 fn runs(world: &World, given: &RunPart, setting: &Setting) -> Result<Vec<Run>, String> {
     let progress = Progress::default();
     let parse = |text: &str| text.parse::<PolicySpec>().map_err(|e| e.to_string());
-    let polls = match &given.match_polls {
-        Some(goal) => Some(crate::run(world, &parse(goal)?, setting, &progress).total.polls),
-        None => None,
-    };
-    let one = |text: &String| match (polls, Free::of(text)) {
-        (Some(polls), Some(free)) => {
-            let found = matching::matched(world, &free, polls, setting, &progress);
+    let run_of = |text: &str| Ok(crate::run(world, &parse(text)?, setting, &progress));
+    let goal = match (&given.match_polls, &given.match_delay) {
+        (Some(_), Some(_)) => return Err("match polls or delay, not both".to_owned()),
+        (Some(rival), None) => run_of(rival).map(|run| Some(Goal::polls_of(&run))),
+        (None, Some(rival)) => run_of(rival).map(|run| Goal::delay_of(&run)),
+        (None, None) => Ok(None),
+    }?;
+    let one = |text: &String| match (goal, Free::of(text)) {
+        (Some(goal), Some(free)) => {
+            let found = matching::matched(world, &free, goal, setting, &progress);
             found.map(|found| found.run).map_err(|e| e.to_string())
         }
-        _ => Ok(crate::run(world, &parse(text)?, setting, &progress)),
+        _ => run_of(text),
     };
     given.policies.iter().map(one).collect()
 }

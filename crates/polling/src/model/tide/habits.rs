@@ -60,6 +60,10 @@ pub struct Busy {
     pub days: Weekdays,
 }
 
+impl Busy {
+    pub(crate) const UNKNOWN: Busy = Busy { hours: None, days: Weekdays::All };
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weekdays {
     All,

@@ -35,6 +35,7 @@ use std::time::Duration;
 use feed::{Observation, Time};
 
 use crate::model::Model;
+use crate::model::tide::Busy;
 use crate::wish::Answer;
 use crate::{Case, Cause, Fraction};
 pub(crate) use outlook::Look;
@@ -50,19 +51,16 @@ const WINDOW_SHARE: f64 = 0.35;
 const WINDOW_MIN: u32 = 5;
 
 pub(crate) fn answer(price: Duration, model: &Model, o: &Observation<'_>) -> Answer {
-    let Model::Tide(tide) = model else { return Answer::Undefined(Cause::NotSeen) };
-    if tide.last().is_none() {
-        return Answer::Undefined(Cause::NotSeen);
-    }
-    let Some(look) = next_look(model, tide.window_max(), o.at, price.as_secs_f64()) else {
+    let (window, busy) = match model {
+        Model::Tide(tide) if tide.last().is_none() => return Answer::Undefined(Cause::NotSeen),
+        Model::Tide(tide) => (tide.window_max(), tide.busy()),
+        // Another model than its own has no habits to tell of.
+        _ => (u32::try_from(o.window.len()).unwrap_or(u32::MAX), Busy::UNKNOWN),
+    };
+    let Some(look) = next_look(model, window, o.at, price.as_secs_f64()) else {
         return Answer::Undefined(Cause::ZeroModel);
     };
-    let case = Case::Tide {
-        expected: look.expected as f32,
-        waited: look.waited(),
-        price,
-        busy: tide.busy(),
-    };
+    let case = Case::Tide { expected: look.expected as f32, waited: look.waited(), price, busy };
     Answer::After(Fraction::whole((look.after_secs * 1000.0) as i128), case)
 }
 

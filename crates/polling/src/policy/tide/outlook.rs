@@ -23,8 +23,8 @@ const HORIZON_MIN_SECS: f64 = 600.0;
 pub(super) const HORIZON_MAX_SECS: f64 = 28.0 * 86_400.0;
 
 /// What an entry costs that is expected beyond the room of a window, in entry-seconds: as much as
-/// one that waits a day. Where polls are dearer than that, windows overrun.
-const OVERRUN: f64 = 86_400.0;
+/// one that waits a week. Where polls are dearer than that, windows overrun.
+const OVERRUN: f64 = 7.0 * 86_400.0;
 
 /// What is expected of the time ahead.
 pub(super) struct Outlook {

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use lab::matching::{self, Free};
 use lab::quality::Quality;
 use lab::report::{Compared, Page, compared};
 use lab::{Averages, Comparison, Phases, Run, Setting, World, WorldFeed};
@@ -10,6 +9,7 @@ use polling::hints::HintReading;
 use polling::{Bounds, PolicySpec};
 use serde_json::{Value, json};
 
+use super::contender::{contenders, goal};
 use super::files::{Output, csv_field, read_world};
 use super::progress::watched;
 use super::report;
@@ -24,12 +24,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let bounds = bounds.map_err(|e| input_error(e.to_string()))?;
     let contenders = contenders(args)?;
     let in_use = in_use(args)?;
-    let goal = args.match_polls.as_deref().map(goal).transpose()?;
+    let goal = goal(args)?;
     let world = read_world(&args.traces, args.times.window)?;
     let setting = setting(args, &world, bounds)?;
     let mut polls_out = args.polls_out.as_deref().map(PollsOut::create).transpose()?;
     let mut runs = Vec::new();
-    let goal = goal.map(|goal| goal.polls(&world, &setting));
+    let goal = goal.map(|goal| goal.of(&world, &setting)).transpose()?;
     for contender in &contenders {
         let spec = contender.settled(&world, &setting, goal)?;
         runs.push(one(&world, &spec, &setting, polls_out.as_mut())?);
@@ -77,81 +77,6 @@ fn in_use(args: &Args) -> Result<Option<usize>, Failure> {
     let refuse =
         || input_error(format!("--mark {mark}: not among the policies; add --policy {mark}"));
     place.map(Some).ok_or_else(refuse)
-}
-
-/// A policy as written: with all its parameters, or with one to be found.
-enum Contender {
-    Given(PolicySpec),
-    Free(Free, String),
-}
-
-impl Contender {
-    fn settled(
-        &self,
-        world: &World,
-        setting: &Setting,
-        polls: Option<u64>,
-    ) -> Result<PolicySpec, Failure> {
-        let (free, text) = match self {
-            Contender::Given(spec) => return Ok(spec.clone()),
-            Contender::Free(free, text) => (free, text),
-        };
-        let polls = polls.unwrap_or(0);
-        let found = watched(text, world.feeds.len() as u64, |progress| {
-            matching::matched(world, free, polls, setting, progress)
-        });
-        let found = found.map_err(|e| input_error(e.to_string()))?;
-        if !found.reached {
-            let (policy, spent) = (&found.run.policy, found.run.total.polls);
-            eprintln!(
-                "tidings: {text} cannot spend {polls} polls; nearest is {policy} with {spent}"
-            );
-        }
-        found.run.policy.parse().map_err(|e: polling::SpecError| input_error(e.to_string()))
-    }
-}
-
-fn contenders(args: &Args) -> Result<Vec<Contender>, Failure> {
-    let read = |text: &String| {
-        let free = Free::of(text).filter(|_| args.match_polls.is_some());
-        if let Some(free) = free {
-            return Ok(Contender::Free(free, text.clone()));
-        }
-        let parsed = text.parse().map(Contender::Given);
-        parsed.map_err(|e: polling::SpecError| {
-            let remedy = if text.contains('?') { "; `?` needs --match-polls" } else { "" };
-            input_error(format!("--policy {e}{remedy}"))
-        })
-    };
-    args.policies.iter().map(read).collect()
-}
-
-/// How many polls all are to spend.
-enum Goal {
-    Polls(u64),
-    As(PolicySpec),
-}
-
-fn goal(text: &str) -> Result<Goal, Failure> {
-    if let Ok(polls) = text.parse() {
-        return Ok(Goal::Polls(polls));
-    }
-    let spec = text.parse();
-    spec.map(Goal::As).map_err(|e: polling::SpecError| input_error(format!("--match-polls {e}")))
-}
-
-impl Goal {
-    fn polls(&self, world: &World, setting: &Setting) -> u64 {
-        match self {
-            Goal::Polls(polls) => *polls,
-            Goal::As(spec) => {
-                let n_feeds = world.feeds.len() as u64;
-                watched(&spec.to_string(), n_feeds, |p| lab::run(world, spec, setting, p))
-                    .total
-                    .polls
-            }
-        }
-    }
 }
 
 fn setting(args: &Args, world: &World, bounds: Bounds) -> Result<Setting, Failure> {

@@ -1,0 +1,107 @@
+//! The policies of `tidings lab run` as they are written: with all their parameters, or with one to
+//! be found so that all spend the same polls, or reach the same delay.
+
+use lab::matching::{self, Free, Goal};
+use lab::{Setting, World};
+use polling::PolicySpec;
+
+use super::progress::watched;
+use super::tables::spoken;
+use crate::args::lab::Run as Args;
+use crate::failure::{Failure, input_error};
+
+/// A policy as written.
+pub enum Contender {
+    Given(PolicySpec),
+    /// With a parameter to be found, and its text.
+    Free(Free, String),
+}
+
+impl Contender {
+    /// The policy with all its parameters.
+    pub fn settled(
+        &self,
+        world: &World,
+        setting: &Setting,
+        goal: Option<Goal>,
+    ) -> Result<PolicySpec, Failure> {
+        let (free, text) = match self {
+            Contender::Given(spec) => return Ok(spec.clone()),
+            Contender::Free(free, text) => (free, text),
+        };
+        let goal = goal.unwrap_or(Goal::Polls(0));
+        let found = watched(text, world.feeds.len() as u64, |progress| {
+            matching::matched(world, free, goal, setting, progress)
+        });
+        let found = found.map_err(|e| input_error(e.to_string()))?;
+        if !found.reached {
+            let policy = &found.run.policy;
+            let (wanted, came_to) = match goal {
+                Goal::Polls(polls) => {
+                    (format!("spend {polls} polls"), found.run.total.polls.to_string())
+                }
+                Goal::Delay(delay) => {
+                    let delays = found.run.by_entry.delay.map_or("no entry".to_owned(), spoken);
+                    (format!("come to a delay of {}", spoken(delay)), delays)
+                }
+            };
+            eprintln!("tidings: {text} cannot {wanted}; nearest is {policy} with {came_to}");
+        }
+        found.run.policy.parse().map_err(|e: polling::SpecError| input_error(e.to_string()))
+    }
+}
+
+pub fn contenders(args: &Args) -> Result<Vec<Contender>, Failure> {
+    let is_matched = args.match_polls.is_some() || args.match_delay.is_some();
+    let read = |text: &String| {
+        let free = Free::of(text).filter(|_| is_matched);
+        if let Some(free) = free {
+            return Ok(Contender::Free(free, text.clone()));
+        }
+        let parsed = text.parse().map(Contender::Given);
+        parsed.map_err(|e: polling::SpecError| {
+            let remedy = if text.contains('?') { "; `?` needs --match-polls" } else { "" };
+            input_error(format!("--policy {e}{remedy}"))
+        })
+    };
+    args.policies.iter().map(read).collect()
+}
+
+/// What all are to come to.
+pub enum Wanted {
+    Polls(u64),
+    PollsOf(PolicySpec),
+    DelayOf(PolicySpec),
+}
+
+/// What `--match-polls` or `--match-delay` asks for.
+pub fn goal(args: &Args) -> Result<Option<Wanted>, Failure> {
+    let spec = |option: &str, text: &str| -> Result<PolicySpec, Failure> {
+        text.parse().map_err(|e: polling::SpecError| input_error(format!("{option} {e}")))
+    };
+    Ok(match (args.match_polls.as_deref(), args.match_delay.as_deref()) {
+        (Some(text), _) => Some(match text.parse() {
+            Ok(polls) => Wanted::Polls(polls),
+            Err(_) => Wanted::PollsOf(spec("--match-polls", text)?),
+        }),
+        (None, Some(text)) => Some(Wanted::DelayOf(spec("--match-delay", text)?)),
+        (None, None) => None,
+    })
+}
+
+impl Wanted {
+    pub fn of(&self, world: &World, setting: &Setting) -> Result<Goal, Failure> {
+        let run = |spec: &PolicySpec| {
+            let n_feeds = world.feeds.len() as u64;
+            watched(&spec.to_string(), n_feeds, |p| lab::run(world, spec, setting, p))
+        };
+        match self {
+            Wanted::Polls(polls) => Ok(Goal::Polls(*polls)),
+            Wanted::PollsOf(spec) => Ok(Goal::polls_of(&run(spec))),
+            Wanted::DelayOf(spec) => {
+                let nothing = || input_error(format!("--match-delay {spec}: it finds no entry"));
+                Goal::delay_of(&run(spec)).ok_or_else(nothing)
+            }
+        }
+    }
+}
