@@ -40,6 +40,7 @@ bench:
 	cargo run --release -p lab --example polls_per_second
 	cargo run --release -p query --example matching
 	cargo run --release -p api --example load
+	cargo run --release -p engine --example recording
 	cargo build --release --bin tidings
 	cargo run --release -p xtask -- bench $(WRITE)
 
@@ -56,6 +57,8 @@ fuzz:
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) || exit 1; \
 	done
 
-# A C compiler for SQLite and ring, on Debian. Installed only where it is missing.
+# A C compiler for SQLite and ring, and a browser to try the page in, on Debian. Installed only
+# where they are missing.
 packages:
 	command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends build-essential)
+	command -v chromium >/dev/null || (apt-get update && apt-get install -y --no-install-recommends chromium)

@@ -19,7 +19,7 @@ use axum::http::request::Parts;
 use store::{AccountId, AccountRow, TokenScope};
 
 pub use gate::gate;
-pub use login::{enter, leave, show};
+pub use login::{enter, leave, show, within};
 pub use logins::{Denied, Logins};
 pub use password::{WeakPassword, check as check_password, hash as hash_password};
 pub use secret::{Fresh, agree, digest, fever_digest, fresh};

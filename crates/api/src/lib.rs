@@ -7,18 +7,21 @@
 //!
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
-//! - `page`: the list of feeds and one feed; `timeline` draws its polls.
+//! - `page`: what people see and do; `assets` its sheet and script, `timeline` a feed's polls.
 //! - `v1`: `/api/v1`, our JSON API. `json`: how trouble is told. `published`: queries as feeds.
 //! - [`search`]: what people type, as entries.
 //! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
+//! - `reader_apis`: Google Reader, miniflux and Fever, for apps that exist already.
 //! - [`auth`]: who asks. `form`: what our own pages send.
 //! - `image`: pictures of entries, fetched on the reader's behalf.
 //! - `probe`: health and readiness. `metrics`: figures for machines; `exposition` is their format.
+//! - [`what_if`]: other rules on the own history, a job behind the page.
 //! - `guard`: headers, and who may ask. `traffic` counts what is asked.
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
 mod advice;
+mod assets;
 pub mod auth;
 pub mod demo;
 mod etag;
@@ -32,15 +35,16 @@ mod page;
 mod probe;
 mod process;
 mod published;
+mod reader_apis;
 pub mod sanitise;
 pub mod search;
 mod server;
-mod style;
 mod timeline;
 mod traffic;
 mod v1;
 mod waiting;
 mod websub;
+pub mod what_if;
 mod words;
 
 use std::sync::Arc;
@@ -55,6 +59,7 @@ use futures_util::future::BoxFuture;
 use store::Store;
 use tokio::sync::Semaphore;
 use url::Url;
+use what_if::WhatIf;
 
 pub use image::{Images, ImagesError};
 pub use published::{Topic, at as published_at};
@@ -88,24 +93,10 @@ pub struct Context {
     pub traffic: Arc<Traffic>,
     /// How often one may ask the API.
     pub rates: Arc<Rates>,
-    /// The budget in force.
-    pub budget: Arc<dyn Fn() -> Option<Budgeted> + Send + Sync>,
-    /// Other policies and budgets on the own history; takes seconds.
+    /// The budget in force as it is written; must not wait long.
+    pub rule: Arc<dyn Fn() -> Option<String> + Send + Sync>,
+    /// What other rules would have done, where somebody can tell.
     pub what_if: WhatIf,
-}
-
-/// Replays the own history, under a budget or without, and answers as `tidings lab what-if --json`.
-pub type WhatIf = Arc<
-    dyn Fn(Option<String>) -> BoxFuture<'static, Result<serde_json::Value, Refusal>> + Send + Sync,
->;
-
-/// A budget as it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Budgeted {
-    /// Polls per period.
-    pub budget: String,
-    pub strategy: String,
-    pub estimator: String,
 }
 
 /// Carries a command out, and says what came of it.
@@ -138,11 +129,8 @@ impl Context {
             spent: Arc::new(Spent::default),
             traffic: Arc::default(),
             rates: Arc::default(),
-            budget: Arc::new(|| None),
-            what_if: Arc::new(|_| {
-                let message = "nobody is here who could reckon that".to_owned();
-                Box::pin(std::future::ready(Err(Refusal { message, input: false })))
-            }),
+            rule: Arc::new(|| None),
+            what_if: WhatIf::default(),
         })
     }
 }
@@ -191,9 +179,7 @@ pub fn router(context: Context) -> Router {
         .post(websub::callback::receive)
         .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX));
     Router::new()
-        .route("/", get(page::index))
-        .route("/feed/{id}", get(page::feed))
-        .route("/style.css", get(style::stylesheet))
+        .merge(page::routes())
         .route("/image", get(image::image))
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
@@ -203,8 +189,8 @@ pub fn router(context: Context) -> Router {
         .route("/websub/hub", post(websub::hub))
         .route("/login", get(auth::show).post(auth::enter))
         .route("/logout", post(auth::leave))
+        .merge(reader_apis::routes())
         .route("/websub/callback/{token}", callback)
-        .fallback(page::missing)
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))

@@ -1,66 +1,78 @@
-//! The pages that people read: rendered here from the store, whole and without scripts. Every
+//! The pages that people read: rendered here from the store, whole, useful without scripts. Every
 //! value is escaped by the templates; a publisher's HTML passes the sanitiser first.
+//!
+//! # Layout
+//! - `frame`: what surrounds every page, and who looks at it. `light`: in which light.
+//! - `read`: entries, marks and stars. `feeds`: the list, adding, importing. `feed`: one of them.
+//! - `queries`, `budget`, `lab`, `health`, `account`: the rest of the navigation.
 
+pub mod frame;
+
+mod account;
+mod bars;
+mod budget;
 mod feed;
-mod index;
+mod feeds;
+mod health;
+mod lab;
+mod light;
 mod params;
+mod queries;
+mod read;
 
 use askama::Template;
+use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use dispatch::command::{Command, Done, Refusal};
 use store::StoreError;
 
-pub use feed::feed;
-pub use index::index;
+pub use frame::Frame;
+use frame::Visitor;
 
-use crate::auth::Person;
-use crate::words::{span, strftime};
-use crate::{Context, Live, style};
+use crate::{Context, assets};
 
-/// What every page shows around its own matter.
-pub struct Frame {
-    pub style: String,
-    pub version: &'static str,
-    pub demo: bool,
-    pub now: String,
-    pub now_exact: String,
-    pub outage: Option<String>,
-    pub uptime: String,
-    /// Who looks at it; `None` for strangers.
-    pub person: Option<Person>,
-}
-
-impl Frame {
-    /// The frame of a page that strangers see too.
-    pub fn bare(context: &Context) -> Frame {
-        Frame::new(context, &(context.live)(), None)
-    }
-
-    /// What a form on this page must carry.
-    pub fn form_key(&self) -> &str {
-        self.person.as_ref().and_then(|person| person.form_key.as_deref()).unwrap_or("")
-    }
-
-    fn new(context: &Context, live: &Live, person: Option<Person>) -> Frame {
-        let now = (context.now)();
-        Frame {
-            style: style::address(),
-            version: context.version,
-            demo: live.demo,
-            now: strftime(now, "%-d %b %Y, %H:%M"),
-            now_exact: now.to_string(),
-            outage: live.outage.clone(),
-            uptime: span(now.since(live.started_at)),
-            person,
-        }
-    }
+/// The routes of all pages.
+pub fn routes() -> Router<Context> {
+    Router::new()
+        .route("/", get(read::list))
+        .route("/entry/{id}", get(read::entry))
+        .route("/marks", post(read::mark))
+        .route("/marks/all", post(read::mark_all))
+        .route("/feeds", get(feeds::list).post(feeds::add))
+        .route("/import", post(feeds::import))
+        .route("/export.opml", get(feeds::export))
+        .route("/feed/{id}", get(feed::feed))
+        .route("/feed/{id}/remove", get(feed::ask_remove).post(feed::remove))
+        .route("/feed/{id}/{act}", post(feed::change))
+        .route("/queries", get(queries::list).post(queries::save))
+        .route("/queries/new", get(queries::new))
+        .route("/queries/preview", post(queries::preview))
+        .route("/query/{name}", get(queries::edit))
+        .route("/query/{name}/drop", get(queries::ask_drop).post(queries::drop_query))
+        .route("/query/{name}/replay", post(queries::replay))
+        .route("/budget", get(budget::budget).post(budget::set))
+        .route("/what-if", post(budget::replay))
+        .route("/lab", get(lab::list))
+        .route("/lab/{name}", get(lab::report))
+        .route("/health", get(health::health))
+        .route("/account", get(account::account))
+        .route("/account/password", post(account::change_password))
+        .route("/account/tokens", post(account::make_token))
+        .route("/account/tokens/revoke", post(account::revoke_token))
+        .route("/light", post(light::choose))
+        .route("/style.css", get(assets::style))
+        .route("/script.js", get(assets::script))
+        .route("/icon.svg", get(assets::icon))
+        .fallback(missing)
 }
 
 /// What is wrong with a feed, and what that means.
 pub struct Trouble {
-    what: String,
-    advice: &'static str,
+    pub what: String,
+    pub advice: &'static str,
 }
 
 #[derive(Template)]
@@ -69,6 +81,8 @@ struct Notice {
     frame: Frame,
     heading: &'static str,
     text: String,
+    /// What there is instead is named where something was not found.
+    shows_places: bool,
 }
 
 /// Asks the store on a thread that may wait.
@@ -79,25 +93,48 @@ pub async fn ask<T: Send + 'static>(
     tokio::task::spawn_blocking(question).await.unwrap_or(Err(StoreError::Closed))
 }
 
-/// Whatever is asked for and does not exist.
-pub async fn missing(State(context): State<Context>, uri: Uri) -> Response {
-    let asked: String = uri.path().chars().take(200).collect();
-    no_such(&context, format!("There is nothing at {asked}."))
+/// Has a command carried out; where it is refused, the page that says why.
+async fn act(context: &Context, visitor: &Visitor, command: Command) -> Result<Done, Response> {
+    (context.act)(command).await.map_err(|refusal| refused(context, visitor.clone(), refusal))
 }
 
-fn no_such(context: &Context, text: String) -> Response {
-    notice(context, StatusCode::NOT_FOUND, "Not found", text)
+fn refused(context: &Context, visitor: Visitor, refusal: Refusal) -> Response {
+    let status = if refusal.input {
+        StatusCode::UNPROCESSABLE_ENTITY
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    let text = feeds::sentence(&refusal.message);
+    notice(context, visitor, status, "That was not done", text)
+}
+
+/// Whatever is asked for and does not exist.
+async fn missing(State(context): State<Context>, visitor: Visitor, uri: Uri) -> Response {
+    let asked: String = uri.path().chars().take(200).collect();
+    no_such(&context, visitor, format!("There is nothing at {asked}."))
+}
+
+fn no_such(context: &Context, visitor: Visitor, text: String) -> Response {
+    notice(context, visitor, StatusCode::NOT_FOUND, "Not found", text)
 }
 
 pub fn failed(context: &Context, error: &StoreError) -> Response {
     tracing::warn!(%error, "a page could not be shown");
     let text = format!("The store did not answer: {error}.");
-    notice(context, StatusCode::INTERNAL_SERVER_ERROR, "That did not work", text)
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    notice(context, Visitor::stranger(), status, "That did not work", text)
 }
 
-fn notice(context: &Context, status: StatusCode, heading: &'static str, text: String) -> Response {
-    let frame = Frame::bare(context);
-    (status, shown(&Notice { frame, heading, text })).into_response()
+fn notice(
+    context: &Context,
+    visitor: Visitor,
+    status: StatusCode,
+    heading: &'static str,
+    text: String,
+) -> Response {
+    let frame = Frame::new(context, visitor, None);
+    let shows_places = status == StatusCode::NOT_FOUND;
+    (status, shown(&Notice { frame, heading, text, shows_places })).into_response()
 }
 
 pub fn shown(template: &impl Template) -> Response {

@@ -15,7 +15,7 @@ use url::{Url, form_urlencoded};
 
 use crate::auth::Person;
 use crate::page::ask;
-use crate::{Context, etag, guard, http_date};
+use crate::{Context, etag, guard, http_date, sanitise};
 
 /// Entries on one page of a feed.
 const PAGE: u32 = 50;
@@ -289,6 +289,10 @@ fn same(given: &str, key: &str) -> bool {
 fn item(one: &QueryEntry, feed: &FeedRow) -> Item {
     let entry = &one.entry;
     let id = entry.guid.as_deref().or(entry.link.as_deref());
+    // Readers load what we publish under our name: nothing that acts, and no link that leads
+    // nowhere.
+    let base = entry.link.as_deref().and_then(|link| Url::parse(link).ok());
+    let clean = |dirty: &str| sanitise::html(dirty, base.as_ref().or(Some(feed.url.url())));
     Item {
         id: Some(identity(id, one, feed)),
         title: entry.title.clone(),
@@ -296,8 +300,8 @@ fn item(one: &QueryEntry, feed: &FeedRow) -> Item {
         published: Some(entry.published_at),
         updated: Some(entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at)),
         author: entry.author.clone(),
-        summary: entry.summary.clone(),
-        content: entry.content.clone(),
+        summary: entry.summary.as_deref().map(clean),
+        content: entry.content.as_deref().map(clean),
         categories: entry.categories.clone(),
         enclosures: entry.enclosures.clone(),
     }

@@ -86,7 +86,8 @@ pub fn bytes(n: u64) -> String {
     match n {
         0..1000 => format!("{n} B"),
         1000..1_000_000 => format!("{:.1} kB", n as f64 / 1e3),
-        _ => format!("{:.1} MB", n as f64 / 1e6),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
+        _ => format!("{:.1} GB", n as f64 / 1e9),
     }
 }
 

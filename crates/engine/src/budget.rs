@@ -33,6 +33,17 @@ impl BudgetRule {
         BudgetRule { budget, strategy: BudgetRule::STRATEGY, model: BudgetRule::MODEL }
     }
 
+    /// The same budget under another strategy. `tide` brings its own model, and takes it away.
+    pub fn under(self, strategy: Strategy) -> BudgetRule {
+        let model = match (self.strategy, strategy) {
+            (Strategy::Tide, Strategy::Tide) => self.model,
+            (_, Strategy::Tide) => ModelKind::Tide,
+            (Strategy::Tide, _) if self.model == ModelKind::Tide => BudgetRule::MODEL,
+            _ => self.model,
+        };
+        BudgetRule { strategy, model, ..self }
+    }
+
     /// The policy under which a feed of the budget learns: the one that works on the model. Its
     /// wish says when the window would overrun, which is told but not followed.
     pub fn policy(&self) -> Policy {
@@ -135,7 +146,7 @@ impl FromStr for BudgetRule {
         let budget: Budget = words.next().unwrap_or_default().parse().map_err(told)?;
         let mut rule = BudgetRule::new(budget);
         if let Some(word) = words.next() {
-            rule.strategy = word.parse().map_err(told)?;
+            rule = rule.under(word.parse().map_err(told)?);
         }
         if let Some(word) = words.next() {
             rule.model = word.parse().map_err(told)?;
@@ -162,6 +173,10 @@ mod tests {
         }
         let short = "60/1h".parse::<BudgetRule>().map(|r| r.to_string());
         assert_eq!(short, Ok("60/1h two-steps periodic".to_owned()));
+        let tide = "60/1h tide".parse::<BudgetRule>();
+        assert_eq!(tide.clone().map(|r| r.to_string()), Ok("60/1h tide tide".to_owned()));
+        let back = tide.map(|r| r.under(Strategy::MinDelay).to_string());
+        assert_eq!(back, Ok("60/1h min-delay periodic".to_owned()));
         assert!("60/1h two-step".parse::<BudgetRule>().is_err_and(|e| e.contains("two-steps")));
         assert!("60/1h two-steps periodic now".parse::<BudgetRule>().is_err());
     }

@@ -4,6 +4,7 @@
 mod keep;
 mod next;
 mod pushed;
+mod relevant;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use crate::budget::BudgetRule;
 use crate::event::{Finished, PollAnswer};
 pub use next::{budgeted, replanned};
 pub use pushed::{SAFETY_NET, is_push_trusted, push_record};
+pub use relevant::{Judged, relearned};
 
 /// A domain that was asked this shortly before a restart may have a request of ours under way.
 const RECENTLY_ASKED: Duration = Duration::from_secs(60);

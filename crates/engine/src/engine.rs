@@ -257,6 +257,7 @@ fn load(
             None => None,
         };
         for due in &index.due {
+            let domain = domains[due.domain as usize];
             let mut next_at = match due.next_at {
                 None => now,
                 Some(t) if t > now => t,
@@ -270,8 +271,9 @@ fn load(
             {
                 next_at = budgeted.latest.unwrap_or(UNTIL_PLANNED);
                 spending.take(due.feed, due.generation, *budgeted);
+                spending.paced(due.feed, domain, plan.gap(domain));
             }
-            plan.rest(due.feed, domains[due.domain as usize], next_at, due.generation);
+            plan.rest(due.feed, domain, next_at, due.generation);
         }
     }
     for state in store.domain_states()? {

@@ -6,6 +6,7 @@ mod grant;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::time::Duration;
 
 use feed::{Domain, FeedId, Time};
 use polling::pace::{self, DomainPace};
@@ -114,6 +115,11 @@ impl<H> Plan<H> {
 
     pub fn domain_name(&self, domain: u32) -> &Domain {
         &self.domains[domain as usize].name
+    }
+
+    /// The gap between two requests to a domain.
+    pub fn gap(&self, domain: u32) -> Duration {
+        self.gaps.of(self.domain_name(domain))
     }
 
     pub fn pace(&self, domain: u32) -> &DomainPace {

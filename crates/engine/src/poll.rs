@@ -13,7 +13,7 @@ use feed::{Domain, FeedId, Outcome, Time};
 use fetch::{Exchange, FailureKind, Fetched, Fetcher};
 use polling::outage::Reach;
 use polling::pace::{DomainPace, RetryAfter};
-use store::{PollInput, Store, StoreError};
+use store::{PollInput, Replan, Store, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use url::Url;
 
@@ -270,12 +270,22 @@ async fn finish(
     let (finished, mut answer) = (concluded.finished, concluded.answer);
     let generation = poll.input.generation;
     let next_at = finished.next_at;
+    let success = answer.outcome.is_success();
+    let judged = conclude::Judged {
+        overlap: concluded.record.overlap as usize,
+        suspected_miss: concluded.record.suspected_miss,
+        push: concluded.record.push,
+    };
     let finished = match context.store.record(concluded.record).await {
         Ok(recorded) => {
             if !recorded.new_ids.is_empty() {
                 context.deliveries.notify_one();
             }
-            finished
+            if context.settings.learn_relevant && finished.next_at.is_some() && success {
+                relearn(context, &poll.input, judged, &trip, finished).await
+            } else {
+                finished
+            }
         }
         Err(error) => {
             // Nothing of this poll is kept, so nothing may be forgotten: the same poll is due
@@ -292,6 +302,44 @@ async fn finish(
         }
     };
     send(context, Event::Finished { finished, answer });
+}
+
+/// Decides again from what queries kept of the poll, where any reads the feed. If that cannot be
+/// kept, what was decided with the record holds.
+async fn relearn(
+    context: &Context,
+    before: &PollInput,
+    judged: conclude::Judged,
+    trip: &conclude::Trip<'_>,
+    finished: Finished,
+) -> Finished {
+    let store = &context.store;
+    let (Ok(after), Ok(shown)) = (store.poll_input(before.id), store.window_relevance(before.id))
+    else {
+        return finished;
+    };
+    if after.share.is_none() || after.generation != finished.generation {
+        return finished;
+    }
+    let budget = context.budget();
+    let settings = &context.settings;
+    let decided =
+        conclude::relearned(before, after, &shown, judged, trip, settings, budget.as_ref());
+    let replan = Replan {
+        wanted_at: decided.wanted_at,
+        next_at: decided.at,
+        reason: decided.reason,
+        cause: decided.cause,
+        held: decided.held,
+    };
+    let kept = store.relearn(before.id, finished.generation, replan, decided.learned).await;
+    match kept {
+        Ok(()) => Finished { next_at: Some(decided.at), budgeted: decided.budgeted, ..finished },
+        Err(error) => {
+            context.log_trouble(before.id, &error);
+            finished
+        }
+    }
 }
 
 /// How long after a poll that could not be recorded the feed is polled again.

@@ -168,10 +168,12 @@ impl Loop {
     /// Lays a feed to rest: until its time, or until the strategy plans it.
     fn rest(&mut self, asked: Asked) {
         let Asked { feed, domain, next_at, generation, budgeted } = asked;
+        let domain = self.plan.domain(&domain);
         let next_at = match (&mut self.spending, budgeted) {
             (Some(spending), Some(budgeted)) => {
                 let latest = budgeted.latest;
                 spending.take(feed, generation, *budgeted);
+                spending.paced(feed, domain, self.plan.gap(domain));
                 latest.unwrap_or(UNTIL_PLANNED)
             }
             (Some(spending), None) => {
@@ -180,7 +182,6 @@ impl Loop {
             }
             (None, _) => next_at,
         };
-        let domain = self.plan.domain(&domain);
         self.plan.rest(feed, domain, next_at, generation);
     }
 
@@ -275,7 +276,7 @@ impl Loop {
 
     fn finished(&mut self, mut finished: Finished, answer: &PollAnswer) {
         let domain = self.plan.domain(&finished.domain);
-        let next_at = self.spent(&mut finished, answer.bytes);
+        let next_at = self.spent(&mut finished, domain, answer.bytes);
         self.plan.finished(finished.feed, domain, next_at, finished.generation);
         let now = self.context.clock.now();
         self.counters.poll_ended(answer, now);
@@ -290,7 +291,7 @@ impl Loop {
     }
 
     /// Tells the strategy of a poll that ended; until when the feed rests.
-    fn spent(&mut self, finished: &mut Finished, bytes: u64) -> Option<Time> {
+    fn spent(&mut self, finished: &mut Finished, domain: u32, bytes: u64) -> Option<Time> {
         let Finished { feed, next_at, generation, .. } = *finished;
         let Some(spending) = &mut self.spending else { return next_at };
         spending.polled(feed, bytes);
@@ -298,6 +299,7 @@ impl Loop {
             (Some(budgeted), _) => {
                 let latest = budgeted.latest;
                 spending.take(feed, generation, *budgeted);
+                spending.paced(feed, domain, self.plan.gap(domain));
                 Some(latest.unwrap_or(UNTIL_PLANNED))
             }
             // It began before the budget did, or could not be recorded.

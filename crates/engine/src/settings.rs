@@ -34,6 +34,9 @@ pub struct Settings {
     pub budget: Option<BudgetRule>,
     /// Publisher hints are lower bounds; else they are ignored.
     pub follow_hints: bool,
+    /// Feeds that queries read are polled as often as entries come that queries keep; else as often
+    /// as any come.
+    pub learn_relevant: bool,
     pub gaps: Gaps,
     pub polls_in_flight_max: usize,
     pub parse: parse::Limits,
@@ -65,6 +68,7 @@ impl Settings {
             bounds: bounds.by_cause(),
             budget: None,
             follow_hints: true,
+            learn_relevant: false,
             gaps: Gaps { default: GAP, by_domain: HashMap::new() },
             polls_in_flight_max: POLLS_IN_FLIGHT,
             parse: parse::Limits::default(),

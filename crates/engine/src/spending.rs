@@ -71,6 +71,13 @@ impl Spending {
         self.feeds.push(feed);
     }
 
+    /// Where the feed lives: a domain that may be asked once every `gap`.
+    pub fn paced(&mut self, feed: FeedId, domain: u32, gap: Duration) {
+        if let Some(&number) = self.numbers.get(&feed) {
+            self.planner.set_pace(number, domain, gap);
+        }
+    }
+
     /// The feed is no longer under the budget.
     pub fn forget(&mut self, feed: FeedId) {
         self.planned.remove(&feed);

@@ -6,7 +6,7 @@
 //! part of the budget in each (a fraction of a poll is saved for the next); `two-steps` and
 //! `only-tau` may exceed it, as published, adapt, and pay back in the next. Strategies that
 //! allocate looks ahead spend the budget of a whole period when they think best, and not a poll
-//! more.
+//! more; `tide` earns its polls second by second, as it does live, and may save some.
 //!
 //! ```
 //! use feed::Time;
@@ -35,7 +35,7 @@ mod oracle;
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::{Estimator, Planner, Strategy, Tracked};
+use polling::budget::{Budget, Estimator, Planner, Strategy, Tracked};
 
 use crate::{Phases, Sight, World};
 pub use as_live::{LiveBudget, polls_as_live};
@@ -76,6 +76,19 @@ pub struct BudgetSetting {
     /// Tell estimators how many entries were published, also beyond the window, as the paper's
     /// figures 10 to 12 do. No aggregator can know that.
     pub true_counts: bool,
+}
+
+impl BudgetSetting {
+    /// The others are told with each plan what they may spend.
+    fn planner(&self, strategy: Strategy, cycle: Duration) -> Planner {
+        let mut planner = Planner::new(strategy, cycle);
+        if strategy == Strategy::Tide {
+            let Allowance { polls, per } = self.allowance;
+            let polls = u32::try_from(polls).unwrap_or(u32::MAX);
+            planner.set_budget(Some(Budget { polls, per, bytes: None }));
+        }
+        planner
+    }
 }
 
 /// Lets one strategy spend the budget.
@@ -154,13 +167,17 @@ enum Purse {
     Cycles { per_cycle: f64, saved: f64 },
     /// All of a period at once.
     Periods { allowance: Allowance, left: usize, ends: Time },
+    /// The planner keeps its own.
+    Live,
 }
 
 impl Chooser {
     fn new(strategy: Strategy, setting: &BudgetSetting) -> Chooser {
         let oracle = Oracle::new(strategy);
         let allowance = setting.allowance.over_cycles(setting.cycle);
-        let (period, purse) = if oracle.is_some() {
+        let (period, purse) = if strategy == Strategy::Tide {
+            (setting.cycle, Purse::Live)
+        } else if oracle.is_some() {
             let per_cycle = setting.allowance.per_cycle(setting.cycle);
             (setting.cycle, Purse::Cycles { per_cycle, saved: 0.0 })
         } else {
@@ -169,7 +186,7 @@ impl Chooser {
         };
         let by = match (setting.estimator, oracle) {
             (Estimator::Oracle, Some(oracle)) => By::Oracle(oracle),
-            _ => By::Planner(Box::new(Planner::new(strategy, period))),
+            _ => By::Planner(Box::new(setting.planner(strategy, period))),
         };
         Chooser { by, purse }
     }
@@ -177,6 +194,10 @@ impl Chooser {
     /// The members to poll now.
     fn choose(&mut self, house: &House<'_>, now: Time) -> Vec<usize> {
         match &mut self.purse {
+            Purse::Live => match &mut self.by {
+                By::Planner(planner) => planner.spend(now),
+                By::Oracle(_) => Vec::new(),
+            },
             Purse::Cycles { per_cycle, saved } => {
                 *saved += *per_cycle;
                 let budget = saved.max(0.0) as usize;

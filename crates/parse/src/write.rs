@@ -34,6 +34,8 @@ pub struct Published {
     pub items: Vec<Item>,
     /// Where the items came from, in their order; empty where they are the document's own.
     pub origins: Vec<Origin>,
+    /// Marks of the items, in their order; empty where there are none. Only Atom carries them.
+    pub labels: Vec<Vec<Label>>,
     /// Other pages of the same feed (RFC 5005): relation and address.
     pub pages: Vec<(&'static str, String)>,
 }
@@ -47,6 +49,14 @@ pub struct Origin {
     pub updated: Option<Time>,
 }
 
+/// A mark of an item in some vocabulary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    pub scheme: &'static str,
+    pub term: String,
+    pub label: String,
+}
+
 impl Published {
     fn updated(&self) -> Time {
         let newest = self.items.iter().filter_map(|i| i.updated.max(i.published)).max();
@@ -54,12 +64,21 @@ impl Published {
     }
 
     /// The items that can be published, each with its id and where it came from.
-    fn identified(&self) -> impl Iterator<Item = (&str, &Item, Option<&Origin>)> {
+    fn identified(&self) -> impl Iterator<Item = Identified<'_>> {
         self.items.iter().enumerate().filter_map(|(number, item)| {
             let id = item.id.as_deref().or(item.link.as_deref())?;
-            Some((id, item, self.origins.get(number)))
+            let labels = self.labels.get(number).map_or(&[][..], Vec::as_slice);
+            Some(Identified { id, item, origin: self.origins.get(number), labels })
         })
     }
+}
+
+/// An item with its id, where it came from and how it is marked.
+struct Identified<'a> {
+    id: &'a str,
+    item: &'a Item,
+    origin: Option<&'a Origin>,
+    labels: &'a [Label],
 }
 
 /// Builds XML text by text.

@@ -29,7 +29,7 @@ create table tokens (
 );
 
 -- What an account has read: one bit for each entry, 4096 of them in a row, by the entry's number.
--- Numbers whose entry is no longer kept count as read.
+-- Account -1 stands for entries that are no longer kept, which count as read for everybody.
 create table read_marks (
   account bigint not null,
   block bigint not null,
@@ -61,3 +61,15 @@ create table search_progress (
 insert into search_progress (only_row, indexed_to) values (1, 0);
 -- Entries whose text changed after they were indexed.
 create table search_stale (entry integer primary key);
+
+-- Numbers that no entry has: those of a restored store leap (see backup).
+create table entry_gaps (first bigint primary key, last bigint not null);
+insert into entry_gaps (first, last)
+  select before + 1, id - 1
+  from (select id, lag(id, 1, 0) over (order by id) as before from entries) as numbered
+  where id > before + 1;
+insert into entry_gaps (first, last)
+  select highest + 1, seq
+  from (select seq, (select coalesce(max(id), 0) from entries) as highest
+        from sqlite_sequence where name = 'entries') as given
+  where seq > highest;

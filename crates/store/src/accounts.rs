@@ -7,8 +7,6 @@ use feed::Time;
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::columns::{count, time, time_or_none};
-use crate::error::Fault;
-use crate::marks;
 use crate::{Store, StoreError};
 
 /// SHA-256 of a secret.
@@ -23,6 +21,8 @@ pub struct AccountId(pub i64);
 impl AccountId {
     /// Whoever sits at this machine while there are no accounts.
     pub const LOCAL: AccountId = AccountId(0);
+    /// Whose read marks are those of entries that are no longer kept.
+    pub(crate) const GONE: AccountId = AccountId(-1);
 }
 
 impl fmt::Display for AccountId {
@@ -123,7 +123,6 @@ impl Store {
                 .query_row(sql, params![name, password, now.millis()], |row| row.get(0))
                 .optional()?;
             let Some(id) = made.map(AccountId) else { return Ok(Err(NotMade::Taken)) };
-            marks::begin(conn, id)?;
             if first {
                 let sql = "update stars set account = $1 where account = $2";
                 conn.execute(sql, [id.0, AccountId::LOCAL.0])?;
@@ -310,13 +309,4 @@ fn token_row(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenRow> {
         created_at: time(row, first + 4)?,
         used_at: time_or_none(row, first + 5)?,
     })
-}
-
-/// Every account, and the one that has no row.
-pub(crate) fn all_ids(conn: &rusqlite::Connection) -> Result<Vec<AccountId>, Fault> {
-    let mut statement = conn.prepare_cached("select id from accounts")?;
-    let rows = statement.query_map([], |row| row.get(0).map(AccountId))?;
-    let mut ids = rows.collect::<Result<Vec<_>, _>>()?;
-    ids.push(AccountId::LOCAL);
-    Ok(ids)
 }

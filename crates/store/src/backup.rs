@@ -165,6 +165,13 @@ fn leap(path: &Path) -> Result<(), Fault> {
     conn.pragma_update(None, "journal_mode", "delete")?;
     let sql = "update sqlite_sequence set seq = seq + $1 where name = 'entries'";
     conn.execute(sql, [ENTRIES_LEAP])?;
+    // A copy of an older program finds its gaps when it is brought up to date.
+    let sql = "select 1 from sqlite_schema where name = 'entry_gaps'";
+    if conn.prepare(sql)?.exists([])? {
+        let sql = "insert into entry_gaps (first, last) select seq - $1 + 1, seq \
+                   from sqlite_sequence where name = 'entries'";
+        conn.execute(sql, [ENTRIES_LEAP])?;
+    }
     conn.close().map_err(|(_, error)| error)?;
     Ok(())
 }

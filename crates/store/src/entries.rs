@@ -121,6 +121,28 @@ impl Store {
         })
     }
 
+    /// The last entry that was seen before a time; 0 where there is none. Numbers and times ascend
+    /// together but for polls that were under way at once, so the answer is right to a minute.
+    pub fn last_seen_before(&self, time: Time) -> Result<EntryId, StoreError> {
+        self.read(|conn| {
+            let sql = "select id, seen_at from entries where id >= $1 order by id limit 1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let last = "select coalesce(max(id), 0) from entries";
+            let (mut low, mut high) = (0, conn.query_row(last, [], |row| row.get(0))?);
+            // All up to `low` were seen before, all above `high` were not.
+            while low < high {
+                let middle: i64 = low + (high - low + 1) / 2;
+                let found = statement
+                    .query_row([middle], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
+                match found.optional()? {
+                    Some((id, seen_at)) if seen_at < time.millis() => low = id,
+                    _ => high = middle - 1,
+                }
+            }
+            Ok(EntryId(low))
+        })
+    }
+
     /// What an entry said before its edits, the oldest text first.
     pub fn revisions(&self, id: EntryId) -> Result<Vec<RevisionRow>, StoreError> {
         self.read(|conn| {

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::count;
 use crate::error::Fault;
-use crate::{Store, StoreError, domains, marks, search};
+use crate::{Store, StoreError, domains, marks, search, tag_numbers};
 
 /// A feed to be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,9 @@ impl Store {
                 let sql = "update tag_settings set tag = $1 where tag = $2 \
                            and not exists (select 1 from tag_settings where tag = $1)";
                 conn.execute(sql, params![to, tag])?;
+                tag_numbers::rename(conn, &tag, &to)?;
             }
+            conn.execute("delete from tag_numbers where tag = $1", [&tag])?;
             conn.execute("delete from feed_tags where tag = $1", [&tag])?;
             conn.execute("delete from tag_settings where tag = $1", [&tag])?;
             Ok(())

@@ -1,13 +1,12 @@
 //! What each account has read and starred. Read marks are bits, 4096 of them in a row: a million
-//! entries are 125 KB, and whole blocks that were read are passed over at once. Numbers whose
-//! entry is no longer kept count as read, so that what is unread is simply what has no bit.
+//! entries are 125 KB. Entries that are no longer kept have their bits too, once for everybody, so
+//! that what is unread is simply what has no bit.
 
 use std::collections::{BTreeMap, HashSet};
 
 use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::accounts::all_ids;
 use crate::error::Fault;
 use crate::{AccountId, Store, StoreError};
 
@@ -18,21 +17,23 @@ const BYTES: usize = BLOCK / 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadMarks {
     blocks: BTreeMap<i64, Box<[u8]>>,
-    /// The last number that was given.
-    last: i64,
+    numbers: Numbers,
 }
 
 impl ReadMarks {
     pub(crate) fn load(conn: &Connection, account: AccountId) -> Result<ReadMarks, Fault> {
-        let sql = "select seq from sqlite_sequence where name = 'entries'";
-        let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
-        let sql = "select block, bits from read_marks where account = $1";
+        let sql = "select block, bits from read_marks where account in ($1, $2)";
         let mut statement = conn.prepare_cached(sql)?;
-        let rows = statement.query_map([account.0], |row| {
+        let mut rows = statement.query([account.0, AccountId::GONE.0])?;
+        let mut blocks: BTreeMap<i64, Box<[u8]>> = BTreeMap::new();
+        while let Some(row) = rows.next()? {
             let bits: Vec<u8> = row.get(1)?;
-            Ok((row.get(0)?, bits.into_boxed_slice()))
-        })?;
-        Ok(ReadMarks { blocks: rows.collect::<Result<_, _>>()?, last: last.unwrap_or(0) })
+            let block = blocks.entry(row.get(0)?).or_insert_with(|| Box::new([0; BYTES]));
+            for (byte, bits) in block.iter_mut().zip(bits) {
+                *byte |= bits;
+            }
+        }
+        Ok(ReadMarks { blocks, numbers: Numbers::load(conn)? })
     }
 
     pub fn is_read(&self, entry: EntryId) -> bool {
@@ -48,14 +49,38 @@ impl ReadMarks {
             .flat_map(|bits| bits.iter())
             .map(|byte| u64::from(byte.count_ones()))
             .sum();
-        self.last.unsigned_abs().saturating_sub(read)
+        self.numbers.n().max(0).unsigned_abs().saturating_sub(read)
+    }
+
+    /// Visits the number of every unread entry, the lowest first, block by block.
+    pub(crate) fn for_each_unread(&self, mut visit: impl FnMut(usize)) {
+        let end = usize::try_from(self.numbers.last).unwrap_or(0) + 1;
+        for start in (0..end).step_by(BLOCK) {
+            let bits = self.blocks.get(&((start / BLOCK) as i64));
+            for byte in 0..BYTES {
+                let read = bits.and_then(|bits| bits.get(byte)).copied().unwrap_or(0);
+                if read == 0xff {
+                    continue;
+                }
+                for bit in 0..8 {
+                    let entry = start + byte * 8 + bit;
+                    if read >> bit & 1 == 0 && (1..end).contains(&entry) {
+                        visit(entry);
+                    }
+                }
+            }
+        }
     }
 
     /// What is unread, the highest number first.
     pub fn unread(&self) -> impl Iterator<Item = EntryId> + '_ {
-        let mut next = self.last;
+        let mut next = self.numbers.last;
         std::iter::from_fn(move || {
             while next > 0 {
+                if let Some((first, _)) = self.numbers.gap(next) {
+                    next = first - 1;
+                    continue;
+                }
                 let (block, byte, bit) = place(next);
                 let Some(bits) = self.blocks.get(&block) else { break };
                 match bits.get(byte) {
@@ -150,13 +175,9 @@ pub(crate) fn mark(
     entries: &[EntryId],
     read: bool,
 ) -> Result<(), Fault> {
-    let last: Option<i64> = conn
-        .prepare_cached("select seq from sqlite_sequence where name = 'entries'")?
-        .query_row([], |row| row.get(0))
-        .optional()?;
-    let given = 1..=last.unwrap_or(0);
+    let numbers = Numbers::load(conn)?;
     let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| given.contains(&entry.0)) {
+    for entry in entries.iter().filter(|entry| numbers.holds(entry.0)) {
         by_block.entry(place(entry.0).0).or_default().push(entry.0);
     }
     for (block, numbers) in by_block {
@@ -176,15 +197,21 @@ pub(crate) fn mark_up_to(
     account: AccountId,
     last: EntryId,
 ) -> Result<(), Fault> {
-    for block in 0..=place(last.0).0 {
+    let numbers = Numbers::load(conn)?;
+    let mut block = 0;
+    while block <= place(last.0).0 {
+        let (first, end) = (block * BLOCK as i64, (block + 1) * BLOCK as i64 - 1);
+        if let Some((_, gap_last)) = numbers.gap(first).filter(|(_, last)| *last >= end) {
+            block = place(gap_last + 1).0;
+            continue;
+        }
         change_block(conn, account, block, |bits| {
-            for within in 0..BLOCK {
-                let number = block * BLOCK as i64 + within as i64;
-                if (1..=last.0).contains(&number) {
-                    bits[within / 8] |= 1 << (within % 8);
-                }
+            for number in (first..=end).filter(|n| *n <= last.0 && numbers.holds(*n)) {
+                let (_, byte, bit) = place(number);
+                bits[byte] |= bit;
             }
         })?;
+        block += 1;
     }
     Ok(())
 }
@@ -211,31 +238,39 @@ fn change_block(
     Ok(())
 }
 
-/// For a new account: numbers that are no longer kept count as read.
-pub(crate) fn begin(conn: &Connection, account: AccountId) -> Result<(), Fault> {
-    let mut statement = conn.prepare("select id from entries order by id")?;
-    let mut rows = statement.query([])?;
-    let (mut missing, mut next) = (Vec::new(), 1);
-    while let Some(row) = rows.next()? {
-        let id: i64 = row.get(0)?;
-        missing.extend((next..id).map(EntryId));
-        next = id + 1;
-    }
-    let last: Option<i64> = conn
-        .prepare_cached("select seq from sqlite_sequence where name = 'entries'")?
-        .query_row([], |row| row.get(0))
-        .optional()?;
-    missing.extend((next..=last.unwrap_or(0)).map(EntryId));
-    mark(conn, account, &missing, true)
-}
-
 /// Entries are no longer kept: for nobody are they unread.
 pub(crate) fn forget(conn: &Connection, entries: &[EntryId]) -> Result<(), Fault> {
-    if entries.is_empty() {
-        return Ok(());
+    mark(conn, AccountId::GONE, entries, true)
+}
+
+/// Numbers that were given, and those among them that no entry has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Numbers {
+    last: i64,
+    /// First and last of each gap.
+    gaps: BTreeMap<i64, i64>,
+}
+
+impl Numbers {
+    fn load(conn: &Connection) -> Result<Numbers, Fault> {
+        let sql = "select seq from sqlite_sequence where name = 'entries'";
+        let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+        let mut statement = conn.prepare_cached("select first, last from entry_gaps")?;
+        let gaps = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(Numbers { last: last.unwrap_or(0), gaps: gaps.collect::<Result<_, _>>()? })
     }
-    for account in all_ids(conn)? {
-        mark(conn, account, entries, true)?;
+
+    /// The gap that a number lies in.
+    fn gap(&self, number: i64) -> Option<(i64, i64)> {
+        let (first, last) = self.gaps.range(..=number).next_back()?;
+        (number <= *last).then_some((*first, *last))
     }
-    Ok(())
+
+    fn holds(&self, number: i64) -> bool {
+        (1..=self.last).contains(&number) && self.gap(number).is_none()
+    }
+
+    fn n(&self) -> i64 {
+        self.last - self.gaps.iter().map(|(first, last)| last - first + 1).sum::<i64>()
+    }
 }

@@ -16,6 +16,7 @@ const STEPS: &[Step] = &[
     ("queries", include_str!("../migrations/02_queries.sql")),
     ("people", include_str!("../migrations/03_people.sql")),
     ("push", include_str!("../migrations/04_push.sql")),
+    ("tag numbers", include_str!("../migrations/05_tag_numbers.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";

@@ -71,6 +71,7 @@ pub struct FeedLine {
     pub url: FeedUrl,
     /// The given title, or else the publisher's.
     pub title: Option<String>,
+    pub tags: Vec<String>,
     pub state: State,
     pub entries: u64,
     /// Entries published since the query's `since`.
@@ -192,6 +193,7 @@ fn line(
             id,
             url: url(row, 0)?,
             title: row.get(1)?,
+            tags: Vec::new(),
             state,
             entries: count(row, 2)?,
             added_at: Time::from_millis(row.get(3)?),
@@ -205,7 +207,11 @@ fn line(
             n_since: count(row, 11)?,
         })
     });
-    Ok(found.optional()?)
+    let Some(mut line) = found.optional()? else { return Ok(None) };
+    let mut statement =
+        conn.prepare_cached("select tag from feed_tags where feed = $1 order by tag")?;
+    line.tags = statement.query_map([id.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    Ok(Some(line))
 }
 
 fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {

@@ -1,6 +1,7 @@
 //! What a query kept, by its own positions: forwards for those who follow, backwards for the feed
 //! that is published of it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use feed::{EntryId, Time};
@@ -33,6 +34,26 @@ const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.au
     from query_entries q join entries e on e.id = q.entry ";
 
 impl Store {
+    /// Which queries keep these entries; those that none keeps are left out.
+    pub fn queries_keeping(
+        &self,
+        entries: &[EntryId],
+    ) -> Result<HashMap<EntryId, Vec<QueryId>>, StoreError> {
+        self.read(|conn| {
+            let sql = "select distinct query from query_entries where entry = $1 order by query";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut keeping = HashMap::new();
+            for entry in entries {
+                let rows = statement.query_map([entry.0], |row| row.get(0).map(QueryId))?;
+                let found: Vec<QueryId> = rows.collect::<Result<_, _>>()?;
+                if !found.is_empty() {
+                    keeping.insert(*entry, found);
+                }
+            }
+            Ok(keeping)
+        })
+    }
+
     /// What a query kept after a position.
     pub fn query_entries(
         &self,

@@ -1,6 +1,7 @@
 //! Forgetting, in small steps so that no poll waits long for its commit: first texts of entries,
 //! then the keys of those that left the window long ago. Off unless asked for; what the window
-//! shows is never forgotten, or it would be new again.
+//! shows is never forgotten, or it would be new again. What a receiver still has to get is held
+//! back for a while; what is dropped all the same is written down as a dead letter.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,6 +19,10 @@ pub const KEYS_AGE_MIN: Duration = Duration::from_secs(400 * 86_400);
 
 /// Rows that one step forgets at most: a few milliseconds of the writer's time.
 const STEP_ROWS: u64 = 500;
+
+/// An entry that some receiver has not got yet is held so long after it was seen: receivers come
+/// back within weeks, or never.
+const UNDELIVERED_AGE_MAX: Duration = Duration::from_secs(30 * 86_400);
 
 /// What to keep. Ages count from `seen_at`; `None` is no limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,14 +80,14 @@ impl Store {
         for feed in self.feeds_with_entries()? {
             let rule = retention.of(feed);
             if let Some(age) = rule.entries_age_max {
-                retained.entries += self.forget_older(feed, now - age)?;
+                retained.entries += self.forget_older(feed, now - age, now)?;
             }
             if let Some(max) = rule.entries_max {
-                retained.entries += self.forget_surplus(feed, max)?;
+                retained.entries += self.forget_surplus(feed, max, now)?;
             }
         }
         if let Some(max) = retention.entries_max {
-            retained.entries += self.forget_over_all(max)?;
+            retained.entries += self.forget_over_all(max, now)?;
         }
         if let Some(age) = retention.keys_age_max {
             retained.keys = self.forget_keys(now - age.max(KEYS_AGE_MIN))?;
@@ -94,7 +99,7 @@ impl Store {
         self.read(|conn| feeds(conn, "select feed from feed_state where entries > 0", []))
     }
 
-    fn forget_older(&self, feed: FeedId, before: Time) -> Result<u64, StoreError> {
+    fn forget_older(&self, feed: FeedId, before: Time, now: Time) -> Result<u64, StoreError> {
         // A feed's entries were seen in the order of their ids: the oldest one tells.
         let oldest = self.read(|conn| {
             let sql = "select id, seen_at from entries where feed = $1 order by id limit 1";
@@ -106,13 +111,16 @@ impl Store {
             return Ok(0);
         }
         self.in_steps(move |conn| {
-            let sql = "select id from (select id, seen_at from entries where feed = $1 \
-                       order by id limit $2) as oldest where seen_at < $3";
-            forget(conn, sql, params![feed.0, sql_count(STEP_ROWS), before.millis()])
+            let sql = format!(
+                "select id from (select e.id, e.seen_at from entries e where e.feed = $1 \
+                 and not ({}) order by e.id limit $2) as oldest where seen_at < $3",
+                held(now)
+            );
+            forget(conn, &sql, params![feed.0, sql_count(STEP_ROWS), before.millis()], now)
         })
     }
 
-    fn forget_surplus(&self, feed: FeedId, max: u64) -> Result<u64, StoreError> {
+    fn forget_surplus(&self, feed: FeedId, max: u64, now: Time) -> Result<u64, StoreError> {
         self.in_steps(move |conn| {
             let sql = "select entries from feed_state where feed = $1";
             let kept = conn.prepare_cached(sql)?.query_row([feed.0], |r| count(r, 0)).optional()?;
@@ -120,12 +128,15 @@ impl Store {
             if surplus == 0 {
                 return Ok(0);
             }
-            let sql = "select id from entries where feed = $1 order by id limit $2";
-            forget(conn, sql, params![feed.0, sql_count(surplus)])
+            let sql = format!(
+                "select e.id from entries e where e.feed = $1 and not ({}) order by e.id limit $2",
+                held(now)
+            );
+            forget(conn, &sql, params![feed.0, sql_count(surplus)], now)
         })
     }
 
-    fn forget_over_all(&self, max: u64) -> Result<u64, StoreError> {
+    fn forget_over_all(&self, max: u64, now: Time) -> Result<u64, StoreError> {
         let kept = self.read(|conn| {
             let sql = "select coalesce(sum(entries), 0) from feed_state";
             Ok(conn.prepare_cached(sql)?.query_row([], |row| count(row, 0))?)
@@ -135,8 +146,11 @@ impl Store {
         while surplus > 0 {
             let step = surplus.min(STEP_ROWS);
             let n = self.write(move |conn| {
-                let sql = "select id from entries order by id limit $1";
-                forget(conn, sql, params![sql_count(step)])
+                let sql = format!(
+                    "select e.id from entries e where not ({}) order by e.id limit $1",
+                    held(now)
+                );
+                forget(conn, &sql, params![sql_count(step)], now)
             })?;
             if n == 0 {
                 break;
@@ -185,10 +199,38 @@ impl Store {
     }
 }
 
+/// That somebody has starred the entry `e`, or some receiver still has to get it and may yet.
+fn held(now: Time) -> String {
+    let since = (now - UNDELIVERED_AGE_MAX).millis();
+    format!(
+        "exists (select 1 from stars s where s.entry = e.id) \
+         or e.seen_at > {since} and exists (select 1 from query_entries q \
+         join deliveries d on d.query = q.query left join dead_letters l \
+         on l.delivery = d.id and l.position = q.position where q.entry = e.id \
+         and (q.position > d.position or l.replay = 1))"
+    )
+}
+
 /// Drops the entries that `which` selects, their revisions with them, and keeps the feeds' counts.
-fn forget(conn: &Connection, which: &str, params: impl rusqlite::Params) -> Result<u64, Fault> {
+/// What a receiver has not got becomes a dead letter: the loss is not silent.
+fn forget(
+    conn: &Connection,
+    which: &str,
+    params: impl rusqlite::Params + Clone,
+    now: Time,
+) -> Result<u64, Fault> {
+    let sql = format!(
+        "insert into dead_letters (delivery, position, entry, at, attempts, error) \
+         select d.id, q.position, q.entry, {}, d.attempts, \
+         'dropped by retention before it was delivered' \
+         from query_entries q join deliveries d on d.query = q.query \
+         where q.position > d.position and q.entry in ({which}) \
+         on conflict (delivery, position) do nothing",
+        now.millis()
+    );
+    conn.prepare(&sql)?.execute(params.clone())?;
     let sql = format!("delete from entries where id in ({which}) returning feed, id");
-    let mut statement = conn.prepare_cached(&sql)?;
+    let mut statement = conn.prepare(&sql)?;
     let mut rows = statement.query(params)?;
     let mut per_feed: HashMap<u32, i64> = HashMap::new();
     let mut forgotten = Vec::new();

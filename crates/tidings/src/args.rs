@@ -218,7 +218,8 @@ pub struct Run {
 #[command(after_help = "Feeds with a policy of their own, or of a tag, are not under the budget, \
     but their polls count.\nStrategies: uniform, only-sat, only-tau, top-k-utility, two-steps, \
     min-delay, min-delay-allocation,\nmin-delay-schedule, min-miss, crawl-freshness, crawl-age, \
-    lambda-crawl.\nEstimators: window, single-variable, periodic, histogram, changes.")]
+    lambda-crawl, tide.\nEstimators: window, single-variable, periodic, histogram, changes, \
+    tide.")]
 pub struct Budget {
     /// Polls per time, such as 1000/1h; with bytes in the same time 1000/1h,50MB; or `off`
     #[arg(value_name = "N/TIME")]
@@ -226,7 +227,7 @@ pub struct Budget {
     /// How it is spent over the feeds [default: two-steps]
     #[arg(long, value_name = "NAME")]
     pub strategy: Option<String>,
-    /// What the strategy believes of a feed [default: periodic]
+    /// What the strategy believes of a feed [default: periodic; of tide its own]
     #[arg(long, value_name = "NAME")]
     pub estimator: Option<String>,
     #[arg(long)]

@@ -84,6 +84,8 @@ struct Defaults {
     eta: Option<Text>,
     /// `lower` (the default) or `ignore`.
     hints: Option<String>,
+    /// From which entries feeds that queries read are learned: `all` (the default) or `relevant`.
+    learn: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -183,6 +185,7 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
     let listen = file.listen.unwrap_or(LISTEN);
     engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &origin)?;
     let public_url = file.public_url.map(|text| public_url(&text, &origin)).transpose()?;
+    engine.delivery.own_url.clone_from(&public_url);
     let push = &mut engine.push;
     push.public_url = public_url.clone().filter(|_| file.push.subscribe != Some(false));
     push.safety_net = file.push.safety_net.map_or(push.safety_net, |t| t.0);
@@ -263,6 +266,11 @@ fn engine_settings(
         Some("ignore") => false,
         Some(other) => return Err(wrong(format!("hints: `{other}` is neither lower nor ignore"))),
     };
+    settings.learn_relevant = match defaults.learn.as_deref() {
+        None | Some("all") => false,
+        Some("relevant") => true,
+        Some(other) => return Err(wrong(format!("learn: `{other}` is neither all nor relevant"))),
+    };
     settings.budget = file.budget.as_ref().map(|table| budget(table, origin)).transpose()?;
     settings.gaps = Gaps {
         default: network
@@ -290,7 +298,7 @@ fn budget(table: &BudgetTable, origin: &str) -> Result<BudgetRule, Failure> {
     let wrong = |what: String| input_error(format!("{origin}: [budget] {what}"));
     let mut rule = BudgetRule::new(table.polls.parse().map_err(|e| wrong(format!("polls: {e}")))?);
     if let Some(name) = &table.strategy {
-        rule.strategy = name.parse().map_err(|e| wrong(format!("strategy: {e}")))?;
+        rule = rule.under(name.parse().map_err(|e| wrong(format!("strategy: {e}")))?);
     }
     if let Some(name) = &table.estimator {
         rule.model = name.parse().map_err(|e| wrong(format!("estimator: {e}")))?;

@@ -20,11 +20,16 @@ const PUBLIC: [&str; 7] =
 const PUBLIC_BELOW: [&str; 6] =
     ["/feeds/", "/websub/", "/accounts/", "/reader/", "/v1/", "/fever/"];
 
+/// Where other sites may send something; what they say proves itself. Reader apps are no sites: while
+/// there are no accounts, any page in the same browser could act for them.
+const FOR_ALL_SITES: [&str; 2] = ["/feeds/", "/websub/"];
+
 /// Finds out who asks and puts them beside the request.
 pub async fn gate(State(context): State<Context>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
-    let below = PUBLIC_BELOW.iter().any(|start| path.starts_with(start));
-    if !below && !is_safe(request.method()) && is_foreign(request.headers()) {
+    let is_below = |starts: &[&str]| starts.iter().any(|start| path.starts_with(start));
+    let below = is_below(&PUBLIC_BELOW);
+    if !is_below(&FOR_ALL_SITES) && !is_safe(request.method()) && is_foreign(request.headers()) {
         return foreign();
     }
     let has_accounts = {

@@ -107,7 +107,7 @@ fn cookie(context: &Context, session: &str, lasts: Duration) -> HeaderValue {
 }
 
 /// An address on this page; anything else leads to the start.
-fn within(to: &str) -> String {
+pub fn within(to: &str) -> String {
     let ours = to.starts_with('/')
         && !to.starts_with("//")
         && !to.contains('\\')

@@ -4,21 +4,31 @@ use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use feed::{EntryId, FeedId, Outcome, Time};
-use store::{EntryFilter, EntryRow, FeedRow, PollRow, PushRow, State as FeedState, StoreError};
+use store::{
+    EntryFilter, EntryRow, FeedRow, PollDay, PollRow, PushRow, State as FeedState, StoreError,
+};
 
-use super::index::{no_next, rate_span, sentence, state_words};
-use super::{Frame, Trouble, ask, failed, no_such, params, shown};
+use super::bars::{Bars, rhythm};
+use super::feeds::{no_next, rate_span, sentence, state_words};
+use super::frame::{Frame, Section, Visitor};
+use super::{Trouble, ask, failed, no_such, params, shown};
 use crate::advice::advice;
-use crate::auth::Person;
 use crate::timeline::{self, Timeline};
 use crate::words::{Moment, bytes, count, plural, span};
 use crate::{Context, sanitise, waiting};
 
+mod change;
 mod entry;
 mod facts;
+mod sums;
 
+pub use change::{ask_remove, change, remove};
+pub use sums::Sum;
+
+use change::Fields;
 use entry::Entry;
 use facts::{Fact, facts};
+use sums::sums;
 
 /// Entries on one page.
 const ENTRIES: u32 = 12;
@@ -29,6 +39,7 @@ const POLLS: u32 = 40;
 #[template(path = "feed.html")]
 struct FeedPage {
     frame: Frame,
+    id: FeedId,
     title: String,
     state: &'static str,
     state_class: &'static str,
@@ -44,6 +55,12 @@ struct FeedPage {
     polls_heading: String,
     polls: Vec<Poll>,
     facts: Vec<Fact>,
+    /// What can be done with it at once: a word and its name.
+    acts: Vec<(&'static str, &'static str)>,
+    rhythm: Vec<Bars>,
+    sums: Vec<Sum>,
+    fields: Fields,
+    policies: Vec<&'static str>,
 }
 
 struct Poll {
@@ -65,31 +82,32 @@ struct Found {
     times: Vec<(Time, Time)>,
     polls: Vec<PollRow>,
     learned: Vec<u8>,
+    days: Vec<PollDay>,
     push: Option<PushRow>,
 }
 
 pub async fn feed(
     State(context): State<Context>,
-    person: Person,
+    visitor: Visitor,
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Response {
     let Ok(number) = id.parse::<u32>() else {
-        return no_such(&context, "A feed's page is /feed/ and its number.".to_owned());
+        return no_such(&context, visitor, "A feed's page is /feed/ and its number.".to_owned());
     };
     let before = params::number(query.as_deref(), "before").map(|id| EntryId(id.into()));
     let polls_shown = params::number(query.as_deref(), "polls").unwrap_or(POLLS);
     let (now, store) = ((context.now)(), context.store.clone());
-    let composing = context.clone();
+    let (composing, asking) = (context.clone(), visitor.clone());
     let answer = ask(move || {
         let found = find(&store, FeedId(number), before, now)?;
         // Sanitising is work too: it stays on this thread.
-        Ok(composed(&composing, person, found, before, polls_shown, now))
+        Ok(composed(&composing, visitor, found, before, polls_shown, now))
     });
     match answer.await {
         Ok(page) => shown(&page),
         Err(StoreError::NoFeed(feed)) => {
-            no_such(&context, format!("There is no feed {feed}; perhaps it was removed."))
+            no_such(&context, asking, format!("There is no feed {feed}; perhaps it was removed."))
         }
         Err(error) => failed(&context, &error),
     }
@@ -110,19 +128,20 @@ fn find(
         times: store.recent_times(feed, timeline::ENTRIES_MAX as u32)?,
         polls: store.polls(feed, 500)?,
         learned: store.poll_input(feed)?.learned,
+        days: store.poll_days(feed)?,
         push: store.push(feed)?,
     })
 }
 
 fn composed(
     context: &Context,
-    person: Person,
+    visitor: Visitor,
     found: Found,
     before: Option<EntryId>,
     polls_shown: u32,
     now: Time,
 ) -> FeedPage {
-    let Found { row, n_since, mut entries, times, polls, learned, push } = found;
+    let Found { row, n_since, mut entries, times, polls, learned, days, push } = found;
     let (state, state_class) = state_words(row.state(), row.last_poll_at.is_none());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.next_at.filter(|_| !resting);
@@ -131,7 +150,8 @@ fn composed(
     let older = entries.last().filter(|_| more);
     let shown_polls = polls.len().min(polls_shown as usize);
     FeedPage {
-        frame: Frame::new(context, &(context.live)(), Some(person)),
+        frame: Frame::new(context, visitor, Some(Section::Feeds)),
+        id: row.id,
         title: title(&row),
         state,
         state_class,
@@ -147,13 +167,26 @@ fn composed(
             (None, Some(_)) => "No entry was seen so far. Some feeds are empty for a time.",
         },
         older: older.map(|e| format!("/feed/{}?before={}", row.id, e.id)),
-        entries: entries
-            .iter()
-            .map(|e| Entry::new(e, &row, context.images.as_deref(), now))
-            .collect(),
+        entries: entries.iter().map(|e| Entry::new(e, now)).collect(),
         polls_heading: format!("Last {}", plural(shown_polls as u64, "poll", "polls")),
         polls: polls.iter().take(shown_polls).map(|p| poll(p, now)).collect(),
+        acts: acts(row.state()),
+        rhythm: rhythm(&times.iter().map(|(published, _)| *published).collect::<Vec<_>>()),
+        sums: sums(&days, &times, row.added_at),
+        fields: Fields::new(&row),
+        policies: polling::Policy::examples().collect(),
         facts: facts(&row, push.as_ref(), n_since, now),
+    }
+}
+
+/// A feed that ended can be tried again; one that is paused can be resumed.
+fn acts(state: FeedState) -> Vec<(&'static str, &'static str)> {
+    match state {
+        FeedState::Paused => vec![("resume", "Resume"), ("poll", "Poll once")],
+        FeedState::Gone => vec![("poll", "Try once more")],
+        FeedState::Active | FeedState::BackingOff => {
+            vec![("poll", "Poll now"), ("pause", "Pause")]
+        }
     }
 }
 
@@ -182,7 +215,7 @@ fn why(row: &FeedRow, now: Time) -> Vec<String> {
     match row.state() {
         FeedState::Gone => lines.push("The publisher ended this feed.".to_owned()),
         FeedState::Paused => {
-            lines.push(format!("It is paused. Resume it: tidings feed set {} --resume", row.id));
+            lines.push("It is paused, by its own setting or by a tag's.".to_owned());
         }
         FeedState::Active | FeedState::BackingOff => {
             if row.last_poll_at.is_none() {

@@ -124,10 +124,12 @@ async fn list(
         let (mut after, mut n_looked_at, mut feeds) = (after, 0, Vec::new());
         let mut more = true;
         while more && feeds.len() < limit as usize && n_looked_at < LOOKED_AT_MAX {
-            let filter = FeedFilter { tag: tag.clone(), after, limit: Some(LIMIT_MAX) };
+            // One more than is shown tells whether there are more.
+            let chunk = if state.is_none() { limit + 1 } else { LIMIT_MAX };
+            let filter = FeedFilter { tag: tag.clone(), after, limit: Some(chunk) };
             let rows = context.store.feeds(&filter)?;
-            more = rows.len() == LIMIT_MAX as usize;
-            n_looked_at += LIMIT_MAX;
+            more = rows.len() == chunk as usize;
+            n_looked_at += chunk;
             for row in rows {
                 if feeds.len() == limit as usize {
                     more = true;

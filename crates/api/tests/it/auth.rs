@@ -229,3 +229,54 @@ async fn without_an_account_only_this_machine_is_let_in() {
     let answered = open.get("/", &[("host", "localhost")]).await;
     assert_eq!(answered.status, StatusCode::MISDIRECTED_REQUEST);
 }
+
+/// A field of a page's first form.
+fn form_key(page: &str) -> String {
+    let (_, rest) = page.split_once("name=\"form_key\" value=\"").unwrap();
+    rest.split('"').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_token_is_made_on_the_page_shown_once_and_taken_back() {
+    let house = house(None);
+    let session = cookie(&house.login("correct+horse").await);
+    let with = [("cookie", session.as_str())];
+    let key = form_key(&house.get("/account", &with).await.text);
+    let body = format!("form_key={key}&name=phone&scope=read");
+    let made = house.post("/account/tokens", &body, &with).await.text;
+    let (_, rest) = made.split_once("<code>").unwrap();
+    let token = rest.split('<').next().unwrap();
+    let bearer = format!("Bearer {token}");
+    let by_token = [("authorization", bearer.as_str())];
+    assert_eq!(house.get("/metrics", &by_token).await.status, StatusCode::OK);
+    let again = house.get("/account", &with).await.text;
+    assert!(again.contains("phone") && !again.contains(token), "it is shown once");
+    // It may read, and nothing else.
+    for path in ["/marks", "/feeds", "/account/tokens", "/budget"] {
+        let answered = house.post(path, "read=1&url=x", &by_token).await;
+        assert_eq!(answered.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    let (_, rest) = again.split_once("name=\"token\" value=\"").unwrap();
+    let number = rest.split('"').next().unwrap();
+    let body = format!("form_key={key}&token={number}");
+    house.post("/account/tokens/revoke", &body, &with).await;
+    assert_eq!(house.get("/metrics", &by_token).await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn a_password_is_changed_by_whoever_knows_the_old_one() {
+    let house = house(None);
+    let session = cookie(&house.login("correct+horse").await);
+    let with = [("cookie", session.as_str())];
+    let key = form_key(&house.get("/account", &with).await.text);
+    let change = |old: &str, new: &str| format!("form_key={key}&old={old}&new={new}");
+    for (old, new) in [("wrong+horse", "battery+staple"), ("correct+horse", "short")] {
+        let answered = house.post("/account/password", &change(old, new), &with).await;
+        assert_eq!(answered.status, StatusCode::UNPROCESSABLE_ENTITY, "{old} {new}");
+    }
+    let body = change("correct+horse", "battery+staple");
+    let answered = house.post("/account/password", &body, &with).await;
+    assert_eq!(answered.status, StatusCode::SEE_OTHER, "{}", answered.text);
+    assert_eq!(house.get("/metrics", &with).await.status, 401, "sessions ended with it");
+    assert_eq!(house.login("battery+staple").await.status, StatusCode::SEE_OTHER);
+}

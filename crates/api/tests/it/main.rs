@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod acts;
+mod apps;
 mod attacks;
 mod auth;
 mod demo;
@@ -9,12 +11,15 @@ mod entries;
 mod images;
 mod metrics;
 mod page;
+mod places;
 mod published;
+mod reading;
 mod sanitise;
 mod search;
 mod server;
 mod shelf;
 mod v1;
+mod validity;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};

@@ -5,12 +5,9 @@ use std::time::Duration;
 
 use api::{Context, Live, router};
 use axum::Router;
-use axum::body::Body;
-use axum::http::Request;
 use feed::{DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window};
 use store::{FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollRecord, Store};
 use tempfile::TempDir;
-use tower::ServiceExt;
 
 use crate::get;
 
@@ -118,10 +115,10 @@ fn item(title: &str, summary: &str) -> Item {
 }
 
 #[tokio::test]
-async fn without_feeds_the_page_says_how_to_begin() {
+async fn without_feeds_the_page_asks_for_the_first() {
     let text = site().text("/").await;
-    assert!(text.contains("tidings feed add URL") && text.contains("tidings import FILE.opml"));
-    assert!(!text.contains("<table"));
+    assert!(text.contains("action=\"/feeds\"") && text.contains("name=\"url\""), "{text}");
+    assert!(text.contains("action=\"/import\"") && text.contains("type=\"file\""), "{text}");
 }
 
 #[tokio::test]
@@ -136,7 +133,7 @@ async fn the_list_says_how_every_feed_stands() {
     site.store.set_feed(paused, &pause).unwrap();
     site.add("https://new.example/feed");
 
-    let text = site.text("/").await;
+    let text = site.text("/feeds").await;
     assert!(text.contains("1 of 5 feeds in trouble"), "{text}");
     assert!(
         text.contains("Well &#38; fine")
@@ -146,13 +143,16 @@ async fn the_list_says_how_every_feed_stands() {
     assert!(text.contains("No such page.") && text.contains("tidings discover"));
     assert!(text.contains("waiting for its first poll") && text.contains("never again"));
 
-    let gone = site.text("/?state=gone").await;
+    let gone = site.text("/feeds?state=gone").await;
     assert!(gone.contains("gone.example") && !gone.contains("bad.example/feed"));
-    let trouble = site.text("/?sort=trouble").await;
+    let trouble = site.text("/feeds?sort=trouble").await;
     assert!(trouble.find("bad.example/feed") < trouble.find("well.example/feed"));
-    let found = site.text("/?q=WELL.ex").await;
+    let found = site.text("/feeds?q=WELL.ex").await;
     assert!(found.contains("well.example") && !found.contains("bad.example"));
-    assert!(site.text("/?q=%25").await.contains("No feed matches"), "a per cent sign is a letter");
+    assert!(
+        site.text("/feeds?q=%25").await.contains("No feed matches"),
+        "a per cent sign is a letter"
+    );
 }
 
 #[tokio::test]
@@ -167,10 +167,10 @@ async fn long_lists_are_turned_page_by_page() {
         })
         .collect();
     site.store.add_feeds(&new, now()).unwrap();
-    let first = site.text("/?sort=title").await;
+    let first = site.text("/feeds?sort=title").await;
     assert_eq!(first.matches("<tr class=\"fresh\">").count(), 50);
-    assert!(first.contains("1–50 of 120") && first.contains("/?sort=title&#38;page=2"));
-    let last = site.text("/?sort=title&page=3").await;
+    assert!(first.contains("1–50 of 120") && first.contains("/feeds?sort=title&#38;page=2"));
+    let last = site.text("/feeds?sort=title&page=3").await;
     assert!(last.contains("101–120 of 120") && !last.contains("rel=\"next\""));
 }
 
@@ -188,7 +188,7 @@ async fn a_feeds_page_shows_its_entries_polls_and_reasons() {
         "By its rule alone it would be polled in 60 s.",
         "<svg",
         "1 poll since 2011-07-16T04:55:00Z: 1 with new entries",
-        "<p>Some <b>text</b></p>",
+        "Some text",
         "seen <time datetime=\"2011-07-16T04:55:00Z\"",
         "55 min later",
         "https://***@well.example/feed?token=***",
@@ -209,8 +209,18 @@ async fn nothing_a_publisher_writes_becomes_markup_of_ours() {
         ..item(evil, evil)
     };
     site.see(feed, evil, &[item]);
-    for path in ["/".to_owned(), format!("/feed/{feed}"), "/?q=%3Cscript%3E%22".to_owned()] {
-        let text = site.text(&path).await;
+    for path in [
+        "/",
+        "/feeds",
+        &format!("/feed/{feed}"),
+        "/entry/1",
+        "/entry/1?part=1",
+        "/?q=%3Cscript%3E%22",
+        "/?tag=%3Cscript%3E%22",
+        "/feeds?q=%3Cscript%3E%22",
+    ] {
+        let text = site.text(path).await;
+        let text = text.replace("<script src=\"/script.js", "");
         for bad in ["<script", "onerror", "javascript:", "<img src=\"x\""] {
             assert!(
                 !text.replace("&#60;img src=x onerror=alert(1)", "").contains(bad),
@@ -235,12 +245,12 @@ async fn older_entries_are_one_page_away() {
 }
 
 #[tokio::test]
-async fn every_answer_forbids_scripts_and_strangers() {
+async fn every_answer_forbids_the_scripts_of_others() {
     let site = site();
     for path in ["/", "/style.css", "/healthz", "/metrics", "/nowhere", "/feed/1"] {
         let answer = get(&site.router, path, &[]).await;
         let policy = answer.header("content-security-policy");
-        assert!(policy.starts_with("default-src 'none'; style-src 'self'; img-src 'self'"));
+        assert!(policy.starts_with("default-src 'none'; style-src 'self'; script-src 'self'"));
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
         assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
     }
@@ -253,21 +263,15 @@ async fn what_does_not_exist_is_said_with_what_does() {
         let answer = get(&site.router, path, &[]).await;
         assert_eq!(answer.status, 404, "{path}");
         assert!(answer.text.contains("/feed/NUMBER"), "{path}");
+        assert!(answer.text.contains("href=\"/queries\""), "the navigation is there: {path}");
     }
-}
-
-#[tokio::test]
-async fn only_reading_is_possible() {
-    let site = site();
-    let request = Request::post("/").body(Body::empty()).unwrap();
-    assert_eq!(site.router.oneshot(request).await.unwrap().status(), 405);
 }
 
 #[tokio::test]
 async fn the_stylesheet_is_sent_once() {
     let site = site();
     let first = get(&site.router, "/style.css", &[]).await;
-    assert!(first.text.contains("prefers-color-scheme: dark"));
+    assert!(first.text.contains("color-scheme: light dark"));
     let etag = first.header("etag");
     let again = get(&site.router, "/style.css", &[("if-none-match", etag)]).await;
     assert_eq!((again.status.as_u16(), again.text.len()), (304, 0));
@@ -307,7 +311,7 @@ async fn metrics_tell_of_failing_feeds_and_of_an_outage() {
 async fn an_outage_blames_no_feed() {
     let site = site_with(Live { outage: Some("Nine of ten domains.".to_owned()), ..live() });
     site.see(site.add("https://well.example/feed"), "Well", &[item("a", "b")]);
-    let text = site.text("/").await;
+    let text = site.text("/feeds").await;
     assert!(text.contains("Waiting for the network") && text.contains("Nine of ten domains."));
 }
 

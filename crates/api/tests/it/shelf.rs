@@ -15,7 +15,7 @@ use tempfile::TempDir;
 pub const T0: Time = Time::from_secs(1_700_000_000);
 
 #[derive(Default)]
-struct ByName(Vec<(QueryId, String)>);
+pub struct ByName(Vec<(QueryId, String)>);
 
 impl Keeps for ByName {
     fn fresh(&self) -> Box<dyn Keeps> {
@@ -102,22 +102,27 @@ impl Shelf {
 
     /// A poll that brings entries with these titles, the oldest first.
     pub fn see(&self, url: &str, titles: &[&str], after: u64) {
+        let item = |(number, title): (usize, &&str)| Item {
+            id: Some(format!("id {title}")),
+            title: Some((*title).to_owned()),
+            link: Some(format!("https://e.org/{after}/{number}")),
+            content: Some("<p>1 &lt; 2</p>".to_owned()),
+            ..Item::default()
+        };
+        self.see_items(url, titles.iter().enumerate().map(item).collect(), after);
+    }
+
+    /// A poll that brings these entries, the oldest first.
+    pub fn see_items(&self, url: &str, items: Vec<Item>, after: u64) {
         let at = T0 + Duration::from_secs(after);
         let url = FeedUrl::parse(url).unwrap();
         let new = NewFeed { url, title: Some("Their <feed>".into()), site: None, tags: vec![] };
         let feed = self.store.add_feed(&new, T0).unwrap().id;
         let generation = self.store.poll_input(feed).unwrap().generation;
         let mut record = PollRecord::empty(feed, generation, at, Outcome::Seen, at);
-        for (number, title) in titles.iter().enumerate() {
+        for (number, item) in items.into_iter().enumerate() {
             let mut key = [0; 16];
             key[..8].copy_from_slice(&(after * 1000 + number as u64).to_le_bytes());
-            let item = Item {
-                id: Some(format!("id {title}")),
-                title: Some((*title).to_owned()),
-                link: Some(format!("https://e.org/{after}/{number}")),
-                content: Some("<p>1 &lt; 2</p>".to_owned()),
-                ..Item::default()
-            };
             let key = feed::EntryKey::from_bytes(key);
             let published = Published { claim: Some(at), at };
             record.new.push(NewEntry { key, item, published, content: 0 });

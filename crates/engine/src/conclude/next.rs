@@ -195,7 +195,12 @@ pub fn budgeted(rule: &BudgetRule, input: &PollInput, settings: &Settings) -> Bu
         (Some(last), _) => input.next_at.unwrap_or(last),
     };
     let latest = input.last_poll_at.and_then(|last| latest(input, last));
-    Budgeted { tracked: rule.tracked(input), from, latest }
+    let mut tracked = rule.tracked(input);
+    if settings.learn_relevant {
+        // The rate is that of wanted entries already.
+        tracked.selectivity = 1.0;
+    }
+    Budgeted { tracked, from, latest }
 }
 
 /// Decides anew from the last poll, without a new observation. A feed that is backing off, or was

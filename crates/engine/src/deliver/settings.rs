@@ -17,6 +17,8 @@ pub struct DeliverySettings {
     pub folder: Option<PathBuf>,
     /// Where this program listens itself.
     pub own: Option<SocketAddr>,
+    /// Under which address others reach it.
+    pub own_url: Option<url::Url>,
 }
 
 /// The mail server that takes digests.
@@ -73,6 +75,9 @@ impl DeliverySettings {
     }
 
     fn is_own(&self, url: &url::Url) -> bool {
+        if self.own_url.as_ref().is_some_and(|own| own.origin() == url.origin()) {
+            return true;
+        }
         let Some(own) = self.own else { return false };
         let port = url.port_or_known_default();
         let here = match url.host() {

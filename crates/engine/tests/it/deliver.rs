@@ -16,14 +16,14 @@ use tokio::net::{TcpListener, TcpStream};
 
 const START: Time = Time::from_secs(1_700_000_000); // 2023-11-14T22:13:20Z
 
-struct House {
-    engine: Engine,
+pub struct House {
+    pub engine: Engine,
     clock: Clock,
     _folder: tempfile::TempDir,
 }
 
 impl House {
-    async fn new(delivery: DeliverySettings, statement: &str) -> House {
+    pub async fn new(delivery: DeliverySettings, statement: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
         let mut fetch = fetch::Settings::new("https://example.org/about");
@@ -39,7 +39,7 @@ impl House {
     }
 
     /// Entries with these titles are recorded.
-    fn see(&self, titles: &[&str]) {
+    pub fn see(&self, titles: &[&str]) {
         let store = &self.engine.store;
         let url = FeedUrl::parse("https://example.org/feed").unwrap();
         let new = NewFeed { url, title: None, site: None, tags: Vec::new() };
@@ -62,12 +62,12 @@ impl House {
         store.record_blocking(record).unwrap();
     }
 
-    async fn pass(&self, time: Duration) {
+    pub async fn pass(&self, time: Duration) {
         self.clock.set(self.clock.now() + time);
         self.engine.deliver().await;
     }
 
-    fn delivery(&self) -> store::DeliveryRow {
+    pub fn delivery(&self) -> store::DeliveryRow {
         self.engine.store.deliveries(None).unwrap().remove(0)
     }
 }

@@ -4,5 +4,6 @@
 mod deliver;
 mod indexing;
 mod live;
+mod mail;
 mod parity;
 mod publisher;

@@ -126,7 +126,7 @@ async fn strategies_make_the_same_polls_live_and_in_the_lab() {
     let end = START + DAY / 2;
     for strategy in Strategy::ALL {
         let budget: Budget = "9/1h".parse().unwrap();
-        let rule = BudgetRule { strategy, ..BudgetRule::new(budget) };
+        let rule = BudgetRule::new(budget).under(strategy);
         let simulated = LiveBudget {
             budget,
             strategy,

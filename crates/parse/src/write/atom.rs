@@ -1,8 +1,8 @@
 //! Atom 1.0 (RFC 4287).
 
-use feed::{Item, Time};
+use feed::Time;
 
-use super::{Origin, Published, Xml};
+use super::{Identified, Label, Origin, Published, Xml};
 
 /// The document as Atom 1.0. Atom demands an author and times: where an item names no author the
 /// document's title stands for it, and where it has no time the document's.
@@ -34,14 +34,15 @@ pub fn atom(doc: &Published) -> String {
     for (rel, href) in &doc.pages {
         xml.empty("link", &[("rel", rel), ("href", href)]);
     }
-    for (id, item, origin) in doc.identified() {
-        entry(&mut xml, doc, id, item, origin);
+    for identified in doc.identified() {
+        entry(&mut xml, doc, &identified);
     }
     xml.close("feed");
     xml.out
 }
 
-fn entry(xml: &mut Xml, doc: &Published, id: &str, item: &Item, origin: Option<&Origin>) {
+fn entry(xml: &mut Xml, doc: &Published, identified: &Identified<'_>) {
+    let Identified { id, item, origin, labels } = *identified;
     xml.open("entry", &[]);
     xml.text("id", &[], id);
     xml.text("title", &[("type", "html")], item.title.as_deref().unwrap_or(""));
@@ -58,6 +59,9 @@ fn entry(xml: &mut Xml, doc: &Published, id: &str, item: &Item, origin: Option<&
     }
     for category in &item.categories {
         xml.empty("category", &[("term", category)]);
+    }
+    for Label { scheme, term, label } in labels {
+        xml.empty("category", &[("term", term), ("scheme", scheme), ("label", label)]);
     }
     for file in &item.enclosures {
         let length = file.length.map(|n| n.to_string());

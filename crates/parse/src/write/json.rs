@@ -24,7 +24,7 @@ pub fn json(doc: &Published) -> String {
         let hubs = doc.hubs.iter().map(|url| value!({"type": "WebSub", "url": url})).collect();
         root.insert("hubs".to_owned(), Value::Array(hubs));
     }
-    let items = doc.identified().map(|(id, item, origin)| object(id, item, origin)).collect();
+    let items = doc.identified().map(|one| object(one.id, one.item, one.origin)).collect();
     root.insert("items".to_owned(), Value::Array(items));
     Value::Object(root).to_string()
 }

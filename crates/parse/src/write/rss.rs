@@ -35,8 +35,8 @@ pub fn rss(doc: &Published) -> String {
     for (rel, href) in &doc.pages {
         xml.empty("atom:link", &[("rel", rel), ("href", href)]);
     }
-    for (id, item, origin) in doc.identified() {
-        write_item(&mut xml, id, item, origin);
+    for one in doc.identified() {
+        write_item(&mut xml, one.id, one.item, one.origin);
     }
     xml.close("channel");
     xml.close("rss");

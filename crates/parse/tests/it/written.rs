@@ -1,7 +1,7 @@
 //! What we write, we read back: the same facts, the same items.
 
 use feed::{Enclosure, Item, Time};
-use parse::write::{Origin, Published, atom, json, rss};
+use parse::write::{Label, Origin, Published, atom, json, rss};
 use parse::{Document, Format, Limits, document};
 
 fn published() -> Published {
@@ -36,6 +36,7 @@ fn published() -> Published {
             url: "http://their.org/feed?a&b".to_owned(),
             updated: None,
         }],
+        labels: Vec::new(),
         id: None,
         pages: vec![("next", "http://e.org/feed?before=7&x".to_owned())],
     }
@@ -60,6 +61,21 @@ fn an_item_names_the_feed_it_was_taken_from_and_a_page_the_next() {
     assert_eq!(read.items[0].id.as_deref(), Some("tag:e.org,2024:1?a&b"));
     assert_eq!(read.items[0].link.as_deref(), Some("http://e.org/1?a=1&b=2"));
     assert_eq!(read.items[0].title.as_deref(), doc.items[0].title.as_deref());
+}
+
+#[test]
+fn atom_carries_marks_in_their_own_vocabulary() {
+    let mark = Label {
+        scheme: "http://vocabulary.e.org/",
+        term: "state/read & <kept>".to_owned(),
+        label: "read".to_owned(),
+    };
+    let doc = Published { labels: vec![vec![], vec![mark]], ..published() };
+    let atom = atom(&doc);
+    let marked = "<category term=\"state/read &amp; &lt;kept&gt;\" \
+                  scheme=\"http://vocabulary.e.org/\" label=\"read\"/>";
+    let entries: Vec<&str> = atom.split("<entry>").collect();
+    assert!(!entries[1].contains(marked) && entries[2].contains(marked), "{atom}");
 }
 
 #[track_caller]

@@ -4,14 +4,15 @@
 //! Credit grows by polls·Δt/per; its fraction is carried as an integer remainder, so that 7 an hour
 //! in cycles of ten minutes are 7 in every hour, not 6. Credit never exceeds what two cycles
 //! earn: a cycle that came late loses nothing, a machine that slept for a day does not pour a day's
-//! polls over the web. What was overspent (two-steps has no cap, a document was larger than
-//! expected) is a debt that the next cycles pay, up to one period's worth.
+//! polls over the web. Only `tide` saves, for its busy hours, up to half a period's worth
+//! ([`Saving`]): in no stretch of time are more polls made than that and what the stretch earns.
+//! What was overspent (two-steps has no cap, a document was larger than expected) is a debt that the next cycles pay, up to one period's worth.
 //!
 //! Pure accounting: time and sizes are arguments.
 //!
 //! ```
 //! use feed::Time;
-//! use polling::budget::{Budget, allowance::Allowance};
+//! use polling::budget::{Budget, allowance::{Allowance, Saving}};
 //! use std::time::Duration;
 //!
 //! let budget: Budget = "7/1h".parse().unwrap();
@@ -19,7 +20,8 @@
 //! let cycle = Duration::from_secs(600);
 //! let polls: Vec<usize> = (0..6)
 //!     .map(|i| {
-//!         let granted = allowance.grant(Time::from_secs(600 * i), &budget, cycle);
+//!         let now = Time::from_secs(600 * i);
+//!         let granted = allowance.grant(now, &budget, cycle, Saving::TwoCycles);
 //!         allowance.spend(granted.polls, 0.0);
 //!         granted.polls
 //!     })
@@ -31,16 +33,34 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::Budget;
+use super::credit::Credit;
+use super::{Budget, Strategy};
 use crate::bytes::{Reader, put_time};
 
 /// A cycle may come late by as much as it is long before credit is lost.
 const CYCLES_KEPT: u32 = 2;
 
+/// How much of what was earned may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saving {
+    /// What two cycles earn.
+    TwoCycles,
+    /// What half a period earns, unless nobody planned for a while.
+    HalfPeriod,
+}
+
+impl Saving {
+    pub(super) fn of(strategy: Strategy) -> Saving {
+        if strategy == Strategy::Tide { Saving::HalfPeriod } else { Saving::TwoCycles }
+    }
+}
+
 /// What may be spent in one cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     pub polls: usize,
+    /// How many of them cannot wait: the next cycle earns more than may be saved.
+    pub expiring: usize,
     /// `None` where bytes are not limited.
     pub bytes: Option<u64>,
 }
@@ -53,27 +73,31 @@ pub struct Allowance {
     bytes: Credit,
 }
 
-/// Whole units, negative for a debt, and the rest of the next one in parts of the period.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Credit {
-    whole: i64,
-    rest: u64,
-    per_ms: u64,
-}
-
 impl Allowance {
     /// What may be spent at `now`; the very first call grants one cycle's worth.
-    pub fn grant(&mut self, now: Time, budget: &Budget, cycle: Duration) -> Granted {
+    pub fn grant(
+        &mut self,
+        now: Time,
+        budget: &Budget,
+        cycle: Duration,
+        saving: Saving,
+    ) -> Granted {
         let cycle = cycle.max(Duration::from_secs(1));
         let elapsed = self.since.map_or(cycle, |since| now.since(since));
+        let kept = match saving {
+            Saving::HalfPeriod if elapsed <= cycle * CYCLES_KEPT => budget.per / 2,
+            Saving::HalfPeriod | Saving::TwoCycles => Duration::ZERO,
+        };
+        let kept = kept.max(cycle * CYCLES_KEPT);
         self.since = Some(now);
-        self.polls.earn(elapsed, u64::from(budget.polls), budget.per, cycle);
+        self.polls.earn(elapsed, u64::from(budget.polls), budget.per, kept);
         let bytes = budget.bytes.map(|bytes| {
-            self.bytes.earn(elapsed, bytes, budget.per, cycle);
+            self.bytes.earn(elapsed, bytes, budget.per, kept);
             self.bytes.whole.max(0).unsigned_abs()
         });
         let polls = usize::try_from(self.polls.whole.max(0)).unwrap_or(usize::MAX);
-        Granted { polls, bytes }
+        let expiring = self.polls.expiring(u64::from(budget.polls), budget.per, kept, cycle);
+        Granted { polls, expiring: expiring.min(polls), bytes }
     }
 
     /// Takes in what the cycle spent, or what a poll cost beyond (or, negative, below) expectation.
@@ -86,42 +110,13 @@ impl Allowance {
 
     pub(crate) fn write(self, bytes: &mut Vec<u8>) {
         put_time(bytes, self.since);
-        for credit in [self.polls, self.bytes] {
-            bytes.extend(credit.whole.to_le_bytes());
-            bytes.extend(credit.rest.to_le_bytes());
-            bytes.extend(credit.per_ms.to_le_bytes());
-        }
+        self.polls.write(bytes);
+        self.bytes.write(bytes);
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Option<Allowance> {
         let since = reader.time()?;
-        let mut credit = || -> Option<Credit> {
-            let whole = reader.i64()?;
-            let rest = reader.bytes().map(u64::from_le_bytes)?;
-            Some(Credit { whole, rest, per_ms: reader.bytes().map(u64::from_le_bytes)? })
-        };
-        Some(Allowance { since, polls: credit()?, bytes: credit()? })
-    }
-}
-
-impl Credit {
-    fn earn(&mut self, elapsed: Duration, amount: u64, per: Duration, cycle: Duration) {
-        let ms = |d: Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
-        let per_ms = ms(per).max(1);
-        if self.per_ms != per_ms {
-            // The parts of another period are none of this one; less than one unit is forgotten.
-            (self.per_ms, self.rest) = (per_ms, 0);
-        }
-        let kept_ms = ms(cycle * CYCLES_KEPT);
-        let product = u128::from(amount) * u128::from(ms(elapsed)) + u128::from(self.rest);
-        let (earned, rest) = (product / u128::from(per_ms), product % u128::from(per_ms));
-        // Below the divisor, which is a u64.
-        self.rest = rest as u64;
-        let most = (u128::from(amount) * u128::from(kept_ms)).div_ceil(u128::from(per_ms));
-        let most = i64::try_from(most).unwrap_or(i64::MAX).max(i64::from(amount > 0));
-        let debt_max = i64::try_from(amount).unwrap_or(i64::MAX).saturating_neg();
-        let earned = i64::try_from(earned).unwrap_or(i64::MAX);
-        self.whole = self.whole.max(debt_max).saturating_add(earned).min(most);
+        Some(Allowance { since, polls: Credit::read(reader)?, bytes: Credit::read(reader)? })
     }
 }
 
@@ -129,12 +124,15 @@ impl Credit {
 mod tests {
     use super::*;
 
+    const TWO: Saving = Saving::TwoCycles;
+
     fn spent(budget: &str, cycle: u64, n: u64) -> Vec<usize> {
         let (budget, cycle) = (budget.parse().unwrap(), Duration::from_secs(cycle));
         let mut allowance = Allowance::default();
         let mut each = Vec::new();
         for i in 0..n {
-            let granted = allowance.grant(Time::from_secs(0) + cycle * i as u32, &budget, cycle);
+            let granted =
+                allowance.grant(Time::from_secs(0) + cycle * i as u32, &budget, cycle, TWO);
             allowance.spend(granted.polls, 0.0);
             each.push(granted.polls);
         }
@@ -160,31 +158,31 @@ mod tests {
     fn a_sleep_is_no_burst_and_a_debt_is_paid() {
         let (budget, cycle) = ("60/1h,1MB".parse().unwrap(), Duration::from_secs(60));
         let mut allowance = Allowance::default();
-        assert_eq!(allowance.grant(Time::from_secs(0), &budget, cycle).polls, 1);
+        assert_eq!(allowance.grant(Time::from_secs(0), &budget, cycle, TWO).polls, 1);
         let later = Time::from_secs(1_000_000);
-        let granted = allowance.grant(later, &budget, cycle);
+        let granted = allowance.grant(later, &budget, cycle, TWO);
         assert_eq!((granted.polls, granted.bytes), (2, Some(33_334)));
         allowance.spend(5, 40_000.0);
         let at = |s: u64| later + Duration::from_secs(s);
-        assert_eq!(allowance.grant(at(60), &budget, cycle).polls, 0);
-        assert_eq!(allowance.grant(at(180), &budget, cycle).polls, 0);
-        assert_eq!(allowance.grant(at(240), &budget, cycle).polls, 1);
+        assert_eq!(allowance.grant(at(60), &budget, cycle, TWO).polls, 0);
+        assert_eq!(allowance.grant(at(180), &budget, cycle, TWO).polls, 0);
+        assert_eq!(allowance.grant(at(240), &budget, cycle, TWO).polls, 1);
         // However large, a debt is forgotten after one period.
         allowance.spend(usize::MAX, f64::INFINITY);
         for minute in 5..=65 {
-            allowance.grant(at(60 * minute), &budget, cycle);
+            allowance.grant(at(60 * minute), &budget, cycle, TWO);
         }
-        assert_eq!(allowance.grant(at(3960), &budget, cycle).polls, 2);
+        assert_eq!(allowance.grant(at(3960), &budget, cycle, TWO).polls, 2);
     }
 
     #[test]
     fn a_clock_that_goes_back_earns_nothing_and_goes_on_from_there() {
         let (budget, cycle) = ("60/1h".parse().unwrap(), Duration::from_secs(60));
         let mut allowance = Allowance::default();
-        let granted = allowance.grant(Time::from_secs(1000), &budget, cycle);
+        let granted = allowance.grant(Time::from_secs(1000), &budget, cycle, TWO);
         allowance.spend(granted.polls, 0.0);
-        assert_eq!(allowance.grant(Time::from_secs(0), &budget, cycle).polls, 0);
-        assert_eq!(allowance.grant(Time::from_secs(59), &budget, cycle).polls, 0);
-        assert_eq!(allowance.grant(Time::from_secs(60), &budget, cycle).polls, 1);
+        assert_eq!(allowance.grant(Time::from_secs(0), &budget, cycle, TWO).polls, 0);
+        assert_eq!(allowance.grant(Time::from_secs(59), &budget, cycle, TWO).polls, 0);
+        assert_eq!(allowance.grant(Time::from_secs(60), &budget, cycle, TWO).polls, 1);
     }
 }

@@ -101,7 +101,8 @@ fn shared(
         | Strategy::OnlySat
         | Strategy::OnlyTau
         | Strategy::TopKUtility
-        | Strategy::TwoSteps => evenly(feeds.len(), limits.looks, value),
+        | Strategy::TwoSteps
+        | Strategy::Tide => evenly(feeds.len(), limits.looks, value),
     };
     if let Some(bytes) = limits.bytes {
         let spent: f64 = feeds.iter().zip(&looks).map(|(f, m)| f.cost * m).sum();

@@ -8,13 +8,14 @@
 //! use polling::budget::{Budget, Strategy};
 //!
 //! let budget: Budget = "1000/1h".parse().unwrap();
-//! assert_eq!((budget.polls, Strategy::ALL.len()), (1000, 12));
+//! assert_eq!((budget.polls, Strategy::ALL.len()), (1000, 13));
 //! ```
 
 pub mod allocation;
 pub mod allowance;
 pub mod crawl_age;
 pub mod crawl_freshness;
+mod credit;
 pub mod crossings;
 pub mod curve;
 pub mod lambda_crawl;
@@ -23,6 +24,7 @@ pub mod looks;
 mod marginals;
 pub mod min_miss;
 mod planner;
+mod progress;
 pub mod refine;
 mod rhythm;
 mod running;
@@ -31,6 +33,7 @@ pub mod schedule;
 pub mod search;
 mod stored;
 mod strategy;
+mod tide;
 mod timetable;
 pub mod top_k_utility;
 pub mod tracked;

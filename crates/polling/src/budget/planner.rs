@@ -2,8 +2,8 @@
 //!
 //! A feed that was planned is on its way until it is observed or held back. The planner asks for
 //! no more than the strategy wants; errors, pace and hints are the caller's, who holds a feed.
-//! What may change while it runs (budget, strategy, weights) is in `running`, why a feed waits in
-//! `why`.
+//! What may change while it runs (budget, strategy, weights) is in `running`, what a restart must
+//! not forget in `progress`, why a feed waits in `why`.
 //!
 //! ```
 //! use feed::{Observation, Outcome, Time};
@@ -27,9 +27,10 @@ use std::time::Duration;
 
 use feed::{Observation, Time};
 
-use super::allowance::Allowance;
+use super::allowance::{Allowance, Granted};
 use super::crossings::Crossings;
 use super::looks::Limits;
+use super::tide::{Purse, Tide};
 use super::timetable::Timetable;
 use super::top_k_utility::top_k_utility;
 use super::two_steps::{Threshold, only_sat, only_tau};
@@ -56,6 +57,7 @@ pub struct Planner {
     pub(super) turn: Turn,
     pub(super) crossings: Crossings,
     pub(super) timetable: Option<Timetable>,
+    pub(super) tide: Tide,
 }
 
 impl Planner {
@@ -72,6 +74,7 @@ impl Planner {
             turn: Turn::default(),
             crossings: Crossings::default(),
             timetable: None,
+            tide: Tide::default(),
         }
     }
 
@@ -102,15 +105,27 @@ impl Planner {
         }
     }
 
-    /// The feeds to poll now, with `budget` polls for this cycle. Two-steps and only-tau may exceed
-    /// it, as published, and adapt.
+    /// The feeds to poll now, with so many polls for the cycle. Two-steps and only-tau may exceed it.
     pub fn plan(&mut self, now: Time, budget: usize) -> Vec<usize> {
         let looks = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
-        self.choose(now, budget, Limits { looks, bytes: None })
+        let granted = Granted { polls: budget, expiring: budget, bytes: None };
+        self.choose(now, granted, Limits { looks, bytes: None }, self.cycle)
     }
 
-    pub(super) fn choose(&mut self, now: Time, n: usize, limits: Limits) -> Vec<usize> {
+    /// What `granted` and the `limits` of a day afford, in a budget's `period`.
+    pub(super) fn choose(
+        &mut self,
+        now: Time,
+        granted: Granted,
+        limits: Limits,
+        period: Duration,
+    ) -> Vec<usize> {
+        let n = granted.polls;
         let chosen = match self.strategy {
+            Strategy::Tide => {
+                let purse = Purse::new(granted, limits, period, self.cycle);
+                self.tide.plan(now, &purse, &self.feeds)
+            }
             Strategy::TwoSteps => self.crossings.plan(now, n, &mut self.tau, &self.feeds),
             Strategy::Uniform => self.in_turn(now, n),
             Strategy::OnlySat => only_sat(&self.standings(now), n),
@@ -119,13 +134,7 @@ impl Planner {
                 let standings = self.standings(now);
                 only_tau(&standings, n, &mut self.tau)
             }
-            Strategy::MinDelay
-            | Strategy::MinDelayAllocation
-            | Strategy::MinDelaySchedule
-            | Strategy::MinMiss
-            | Strategy::CrawlFreshness
-            | Strategy::CrawlAge
-            | Strategy::LambdaCrawl => self.by_timetable(now, n, limits),
+            _ => self.by_timetable(now, n, limits),
         };
         for feed in &chosen {
             self.offered_from[*feed] = None;
@@ -137,7 +146,7 @@ impl Planner {
         self.offered_from[feed].is_some_and(|from| from <= now)
     }
 
-    /// Where each feed stands; below zero where it may not be offered or feeds nothing.
+    /// Where each feed stands; below zero where it may not be offered.
     fn standings(&self, now: Time) -> Vec<Standing> {
         let nothing = Standing { divergence: 0.0, saturated: false, utility: f64::NEG_INFINITY };
         let of = |feed: usize| match self.may_offer(feed, now) && self.feeds[feed].value() > 0.0 {
@@ -180,7 +189,9 @@ impl Planner {
     /// Puts a feed where its strategy will find it.
     pub(super) fn offer(&mut self, feed: usize) {
         let Some(from) = self.offered_from[feed] else { return };
-        if self.strategy == Strategy::TwoSteps {
+        if self.strategy == Strategy::Tide {
+            self.tide.offer(feed as u32, &self.feeds[feed], from);
+        } else if self.strategy == Strategy::TwoSteps {
             let bar = self.tau.tau();
             self.crossings.insert(feed as u32, &self.feeds[feed], bar, from);
         } else if let Some(table) = &mut self.timetable {

@@ -1,5 +1,5 @@
 //! What may change while a planner runs: the budget, the strategy, the cycle, the weights of feeds;
-//! what was learned stays. And what a restart must not forget.
+//! what was learned stays.
 //!
 //! Under a [`Budget`] the number of polls is a promise: what a strategy chooses beyond it is put
 //! back (two-steps and only-tau have no cap of their own), and so is what the bytes do not
@@ -24,16 +24,12 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::allowance::Allowance;
+use super::allowance::Saving;
 use super::crossings::Crossings;
 use super::looks::Limits;
 use super::two_steps::Threshold;
-use super::uniform::Turn;
 use super::{Budget, Planner, Strategy, Tracked};
-use crate::bytes::Reader;
 
-/// The layout of the stored bytes.
-const VERSION: u8 = 1;
 /// The share of the newest document in the expected size of the next.
 const SIZE_WEIGHT: f64 = 0.2;
 
@@ -56,6 +52,7 @@ impl Planner {
         if self.strategy != strategy {
             self.strategy = strategy;
             (self.crossings, self.timetable) = (Crossings::default(), None);
+            self.tide.clear();
             (0..self.feeds.len()).for_each(|feed| self.offer(feed));
         }
     }
@@ -72,6 +69,12 @@ impl Planner {
     pub fn set_threshold(&mut self, tau: f64) {
         self.tau = Threshold::new(tau);
         (0..self.feeds.len()).for_each(|feed| self.offer(feed));
+    }
+
+    /// The feed belongs to a domain that may be asked once every `gap`. `tide` plans no more polls
+    /// of it than that allows.
+    pub fn set_pace(&mut self, feed: usize, domain: u32, gap: Duration) {
+        self.tide.pace(feed as u32, domain, gap);
     }
 
     /// Another weight and selectivity: subscribers came, a query went.
@@ -104,16 +107,18 @@ impl Planner {
             self.revalue(feed, 0.0, 0.0);
             self.offered_from[feed] = None;
             self.crossings.remove(feed as u32);
+            self.tide.remove(feed as u32);
         }
     }
 
     /// The polls that the budget affords at `now`; none without a budget.
     pub fn spend(&mut self, now: Time) -> Vec<usize> {
         let Some(budget) = self.budget else { return Vec::new() };
-        let granted = self.allowance.grant(now, &budget, self.cycle);
+        let saving = Saving::of(self.strategy);
+        let granted = self.allowance.grant(now, &budget, self.cycle, saving);
         let limits = Limits { looks: budget.polls_per_day(), bytes: budget.bytes_per_day() };
-        let mut chosen = self.choose(now, granted.polls, limits);
         let mut left = granted.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        let mut chosen = self.choose(now, granted, limits, budget.per);
         let affordable = chosen.iter().take(granted.polls).take_while(|feed| {
             let begun = left > 0.0;
             left -= self.feeds[**feed].cost.max(0.0);
@@ -140,32 +145,5 @@ impl Planner {
     /// Takes in polls that were made beside the plan, by hand for instance.
     pub fn note_polls(&mut self, n_polls: usize, bytes: u64) {
         self.allowance.spend(n_polls, bytes as f64);
-    }
-
-    /// What a restart must not forget: τ, whose turn it is, what is left of the budget.
-    pub fn progress(&self) -> Vec<u8> {
-        let mut bytes = vec![VERSION];
-        bytes.extend(self.tau.tau().to_le_bytes());
-        bytes.extend((self.turn.upcoming() as u64).to_le_bytes());
-        self.allowance.write(&mut bytes);
-        bytes
-    }
-
-    /// Goes on from stored [`progress`](Planner::progress); bytes that no version wrote change
-    /// nothing. Under an allocation each feed's rhythm begins anew, from its last poll.
-    pub fn resume(&mut self, progress: &[u8]) {
-        let mut reader = Reader(progress);
-        let mut read = || -> Option<(f64, u64, Allowance)> {
-            let known = reader.u8()? == VERSION;
-            let tau = reader.bytes().map(f64::from_le_bytes).filter(|tau| tau.is_finite())?;
-            let turn = reader.bytes().map(u64::from_le_bytes)?;
-            let allowance = Allowance::read(&mut reader)?;
-            (known && reader.0.is_empty()).then_some((tau, turn, allowance))
-        };
-        if let Some((tau, turn, allowance)) = read() {
-            self.turn = Turn::at(usize::try_from(turn).unwrap_or(0));
-            self.allowance = allowance;
-            self.set_threshold(tau);
-        }
     }
 }

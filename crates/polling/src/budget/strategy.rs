@@ -29,10 +29,11 @@ pub enum Strategy {
     CrawlFreshness,
     CrawlAge,
     LambdaCrawl,
+    Tide,
 }
 
 impl Strategy {
-    pub const ALL: [Strategy; 12] = [
+    pub const ALL: [Strategy; 13] = [
         Strategy::Uniform,
         Strategy::OnlySat,
         Strategy::OnlyTau,
@@ -45,6 +46,7 @@ impl Strategy {
         Strategy::CrawlFreshness,
         Strategy::CrawlAge,
         Strategy::LambdaCrawl,
+        Strategy::Tide,
     ];
 
     pub const fn word(self) -> &'static str {
@@ -61,6 +63,7 @@ impl Strategy {
             Strategy::CrawlFreshness => "crawl-freshness",
             Strategy::CrawlAge => "crawl-age",
             Strategy::LambdaCrawl => "lambda-crawl",
+            Strategy::Tide => "tide",
         }
     }
 }

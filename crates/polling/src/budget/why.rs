@@ -15,6 +15,8 @@
 //! assert!(why.words().starts_with("2.0 new entries are expected; they have waited 33 min 20 s"));
 //! ```
 
+use std::time::Duration;
+
 use feed::Time;
 
 use super::{Planner, Strategy};
@@ -58,6 +60,15 @@ pub enum Ground {
         utility: f64,
         price: f64,
         at: Option<Time>,
+    },
+    /// It is looked at when waiting longer would cost more than a poll is worth.
+    Waiting {
+        /// Entries that the look will find, and how long they will have waited on average.
+        expected: f64,
+        waited: Duration,
+        /// Entry-seconds.
+        price: Duration,
+        at: Time,
     },
     /// The feeds of largest utility are looked at.
     Rank {
@@ -124,6 +135,7 @@ impl Planner {
                 let reached = tracked.believed().until_utility(last, price / tracked.value());
                 Ground::Price { divergence, utility, price, at: moment(reached) }
             }
+            Strategy::Tide => self.tide.ground(feed as u32, tracked),
             Strategy::TopKUtility => Ground::Rank { divergence, utility },
             Strategy::MinDelay
             | Strategy::MinDelayAllocation
@@ -147,7 +159,7 @@ impl PlanWhy {
     pub fn at(&self) -> Option<Time> {
         let at = match self.ground {
             Ground::Filling { full_at: at, .. } | Ground::Price { at, .. } => at,
-            Ground::Allotted { at, .. } => Some(at),
+            Ground::Allotted { at, .. } | Ground::Waiting { at, .. } => Some(at),
             _ => None,
         };
         at.map(|at| self.held_until.map_or(at, |until| at.max(until)))
@@ -168,6 +180,9 @@ impl PlanWhy {
             }
             Ground::Price { divergence, utility, price, .. } => {
                 format!("div={divergence:.2} u={utility:.0} price={price:.0}")
+            }
+            Ground::Waiting { expected, waited, price, .. } => {
+                format!("n={expected:.2} waited={}s price={}s", waited.as_secs(), price.as_secs())
             }
             Ground::Rank { divergence, utility } => format!("div={divergence:.2} u={utility:.0}"),
             Ground::Allotted { looks_per_day, .. } => format!("looks={looks_per_day:.3}/d"),

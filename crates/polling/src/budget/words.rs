@@ -59,6 +59,12 @@ impl Ground {
                 waited(price),
                 about(at)
             ),
+            Ground::Waiting { expected, waited, price, at } => format!(
+                "by {at} about {expected:.1} new entries will have waited {} on average; a poll \
+                 is worth {} of waiting, the price at which the budget is spent",
+                spoken(waited),
+                spoken(price)
+            ),
             Ground::Rank { divergence, utility } => format!(
                 "{divergence:.1} new entries are expected; they have waited {} in all, and the \
                  feeds in which most waits are polled first",
@@ -90,7 +96,8 @@ const fn aim(strategy: Strategy) -> &'static str {
         | Strategy::OnlySat
         | Strategy::OnlyTau
         | Strategy::TopKUtility
-        | Strategy::TwoSteps => "by the budget",
+        | Strategy::TwoSteps
+        | Strategy::Tide => "by the budget",
     }
 }
 

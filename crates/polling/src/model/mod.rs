@@ -21,6 +21,7 @@
 
 pub mod change_rate;
 pub mod changes;
+mod course;
 mod day;
 pub mod histogram;
 pub mod homogeneous;
@@ -42,6 +43,7 @@ use std::time::Duration;
 use feed::{Observation, Time};
 
 use changes::Changes;
+pub(crate) use course::Course;
 use homogeneous::Homogeneous;
 pub use kind::ModelKind;
 use periodic::Periodic;

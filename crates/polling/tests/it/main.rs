@@ -27,6 +27,7 @@ mod specs;
 mod spending;
 mod table_two;
 mod tide;
+mod tide_budget;
 mod tide_steady;
 mod upgrade;
 mod vectors;

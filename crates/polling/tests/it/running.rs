@@ -68,9 +68,10 @@ fn seven_an_hour_are_seven_in_every_hour_for_every_strategy() {
         let mut planner = planner(strategy, 100, "7/1h");
         let polls = run(&mut planner, 0..6 * 48);
         let hours: Vec<usize> = polls.chunks(6).map(|hour| hour.iter().sum()).collect();
-        assert!(polls.iter().all(|n| *n <= 3), "{strategy}: {polls:?}");
-        // Credit of two cycles may be carried into an hour.
-        assert!(hours.iter().all(|n| *n <= 9), "{strategy}: {hours:?}");
+        // Credit of two cycles, or of half an hour, may be carried into an hour.
+        let carried = if strategy == Strategy::Tide { 4 } else { 2 };
+        assert!(polls.iter().all(|n| *n <= 1 + carried), "{strategy}: {polls:?}");
+        assert!(hours.iter().all(|n| *n <= 7 + carried), "{strategy}: {hours:?}");
         let all: usize = hours.iter().sum();
         assert!(all <= 7 * 48, "{strategy}: {all}");
         // Those that must spend do; thresholds and saturation may leave something.

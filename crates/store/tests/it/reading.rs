@@ -66,6 +66,7 @@ impl Filled {
                     Scope::All => true,
                     Scope::Feed(one) => one == feed,
                     Scope::Tag(_) => daily.contains(feed),
+                    Scope::Feeds(some) => some.contains(feed),
                     Scope::Query(_) => false,
                 };
                 in_scope
@@ -76,7 +77,9 @@ impl Filled {
             })
             .map(|(id, (_, published_at))| ReadingPlace { published_at: *published_at, entry: *id })
             .collect();
-        found.sort_unstable();
+        found.sort_unstable_by_key(|place| {
+            (if reading.by_number { T0 } else { place.published_at }, place.entry)
+        });
         if !reading.oldest_first {
             found.reverse();
         }
@@ -108,33 +111,42 @@ fn every_list_is_what_a_plain_one_would_be() {
     let ids = |set: &HashSet<EntryId>| set.iter().copied().collect::<Vec<_>>();
     store.mark_read(anna, &ids(&read), true).unwrap();
     store.star(anna, &ids(&starred), true, at(20_001)).unwrap();
-    let scopes = [Scope::All, Scope::Feed(FeedId(2)), Scope::Tag("daily".to_owned())];
+    let scopes = [
+        Scope::All,
+        Scope::Feed(FeedId(2)),
+        Scope::Tag("daily".to_owned()),
+        Scope::Feeds(vec![FeedId(3), FeedId(1)]),
+    ];
     let switches = [None, Some(true), Some(false)];
     let mut n_lists = 0;
     for scope in &scopes {
         for read_only in switches {
             for star_only in switches {
-                for (oldest_first, since, until) in [
-                    (false, None, None),
-                    (true, None, None),
-                    (false, Some(at(2000)), Some(at(6000))),
+                for (oldest_first, by_number, since, until) in [
+                    (false, false, None, None),
+                    (true, false, None, None),
+                    (false, true, None, None),
+                    (true, true, None, None),
+                    (false, false, Some(at(2000)), Some(at(6000))),
                 ] {
                     let reading = Reading {
                         read: read_only,
                         starred: star_only,
                         oldest_first,
+                        by_number,
                         since,
                         until,
                         ..Reading::newest(anna, scope.clone(), 7)
                     };
                     let expected = filled.expected(&reading, &read, &starred);
+                    assert_eq!(store.reading_count(&reading).unwrap(), expected.len() as u64);
                     assert_eq!(paged(store, &reading), expected, "{reading:?}");
                     n_lists += usize::from(!expected.is_empty());
                 }
             }
         }
     }
-    assert!(n_lists > 60, "only {n_lists} lists had entries");
+    assert!(n_lists > 130, "only {n_lists} lists had entries");
     let unread = store.unread_by_feed(anna).unwrap();
     for feed in [FeedId(1), FeedId(2), FeedId(3)] {
         let expected = filled.all.iter().filter(|(id, (f, _))| *f == feed && !read.contains(id));
@@ -194,6 +206,7 @@ fn what_is_no_longer_kept_is_unread_for_nobody() {
     store.remove_feed(FeedId(3)).unwrap();
     assert_eq!(store.read_marks(anna).unwrap().n_unread(), 60);
     assert!(store.stars(anna).unwrap().is_empty());
+    store.star(anna, &[EntryId(1)], true, T0).unwrap();
     let few = Retention { entries_per_feed_max: Some(10), ..Retention::off() };
     store.retain(&few, at(50_000)).unwrap();
     assert_eq!(store.read_marks(anna).unwrap().n_unread(), 20);
@@ -201,6 +214,29 @@ fn what_is_no_longer_kept_is_unread_for_nobody() {
     let late = store.add_account("late", "x", at(60_000)).unwrap().unwrap();
     assert_eq!(store.read_marks(late).unwrap().n_unread(), 20);
     assert_eq!(store.reading(&Reading::newest(late, Scope::All, 100)).unwrap().len(), 20);
+    assert!(store.entry(EntryId(1)).unwrap().is_some(), "what is starred stays");
+}
+
+#[test]
+fn the_numbers_that_a_restored_store_leaves_out_are_unread_for_nobody() {
+    let filled = filled();
+    let copy = filled.fresh.folder.path().join("copy.db");
+    store::backup(filled.fresh.folder.path(), &copy, false, &mut |_, _| ()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = std::fs::File::open(copy).unwrap();
+    let lock = store::lock(folder.path()).unwrap();
+    store::restore(folder.path(), &mut file, false, &lock, &mut |_| ()).unwrap();
+    let store = Store::open(folder.path(), store::Mode::ReadWrite).unwrap();
+    let me = AccountId::LOCAL;
+    assert_eq!(store.read_marks(me).unwrap().n_unread(), 90);
+    let new = poll(&store, FeedId(1), &["late"], at(90_000));
+    assert!(new[0] > 10_000_000, "{new:?}");
+    let unread: Vec<i64> = store.read_marks(me).unwrap().unread().map(|id| id.0).collect();
+    assert_eq!((unread.len(), unread[0], unread[1]), (91, new[0], 90));
+    store.mark_scope_read(me, &Scope::All, None, None).unwrap();
+    assert_eq!(store.read_marks(me).unwrap().n_unread(), 0);
+    store.mark_read(me, &[EntryId(5000), EntryId(90)], false).unwrap();
+    assert_eq!(store.read_marks(me).unwrap().n_unread(), 1);
 }
 
 #[test]
@@ -251,4 +287,22 @@ fn many_unread_entries_are_walked_in_order_too() {
     assert_eq!(store.unread_by_feed(me).unwrap()[&busy], 2100);
     let offset = Reading { offset: 2090, ..Reading::newest(me, Scope::All, 500) };
     assert_eq!(store.reading(&offset).unwrap().len(), 500);
+}
+
+#[test]
+fn what_was_seen_before_a_time_is_found_by_halving() {
+    let filled = filled();
+    let store = &filled.fresh.store;
+    let filter = store::EntryFilter { feed: Some(FeedId(1)), limit: 50 };
+    // The entries of one feed were recorded in the order in which they were seen.
+    for feed in [FeedId(3), FeedId(2)] {
+        store.remove_feed(feed).unwrap();
+    }
+    let rows = store.entries(EntryId(0), &filter).unwrap();
+    assert_eq!(rows.len(), 30);
+    for time in [T0, at(1), at(1000), at(1001), at(4500), at(9000), at(99_999)] {
+        let expected = rows.iter().filter(|row| row.seen_at < time).map(|row| row.id).max();
+        let expected = expected.unwrap_or(EntryId(0));
+        assert_eq!(store.last_seen_before(time).unwrap(), expected, "{time}");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use feed::{EntryId, FeedId};
-use store::{EntryFilter, FeedRetention, KEYS_AGE_MIN, Retained, Retention, Store};
+use store::{EntryFilter, FeedRetention, KEYS_AGE_MIN, QueryId, Retained, Retention, Store};
 
 use crate::sample::{add, at, fresh, guids, item, poll, seen};
 
@@ -143,5 +143,73 @@ fn a_key_that_came_back_into_the_window_is_not_forgotten() {
         ..Retention::off()
     };
     assert_eq!(f.store.retain(&rule, at(100_000 * DAY)).unwrap().keys, 1, "e1 only");
+    assert_eq!(f.store.check().unwrap(), []);
+}
+
+/// Keeps every entry for one query.
+struct KeepsAll;
+
+impl store::Keeps for KeepsAll {
+    fn fresh(&self) -> Box<dyn store::Keeps> {
+        Box::new(KeepsAll)
+    }
+    fn is_empty(&self) -> bool {
+        false
+    }
+    fn clear(&mut self) {}
+    fn put(&mut self, _: QueryId, _: &str, _: &str, _: &[(u64, Vec<u8>)]) -> Vec<u64> {
+        Vec::new()
+    }
+    fn take_away(&mut self, _: QueryId) {}
+    fn reads(&self, _: &str, _: &[String]) -> bool {
+        true
+    }
+    fn keep(&mut self, _: &store::Arrival<'_>) -> Vec<store::Kept> {
+        vec![store::Kept { query: QueryId(1), partner: None }]
+    }
+    fn take_changes(&mut self) -> Vec<store::StateChange> {
+        Vec::new()
+    }
+    fn faded(&self, before: store::Share, _: u32, _: u32) -> store::Share {
+        before
+    }
+}
+
+#[tokio::test]
+async fn what_a_receiver_has_not_got_is_held_and_its_loss_is_written_down() {
+    let f = fresh();
+    f.store.install(Box::new(KeepsAll)).unwrap();
+    let new = store::NewQuery {
+        name: "Q".to_owned(),
+        text: "x".to_owned(),
+        urls: Vec::new(),
+        receivers: vec!["webhook https://example.org/".to_owned()],
+        link_key: String::new(),
+        signing_key: String::new(),
+    };
+    f.store.change_queries(vec![store::QueryChange::Put(new)], None, at(0)).unwrap();
+    let receiver = f.store.deliveries(None).unwrap().remove(0).id;
+    daily(&f.store, "https://example.org/a", 40);
+    // Ten were handed over; the rest waits.
+    f.store.delivered(receiver, 0, 10, None, at(1)).await.unwrap();
+    for rule in [
+        Retention { entries_age_max: Some(days(1)), ..Retention::off() },
+        Retention { entries_per_feed_max: Some(1), ..Retention::off() },
+        Retention { entries_max: Some(1), ..Retention::off() },
+    ] {
+        f.store.retain(&rule, at(20 * DAY)).unwrap();
+        let left = guids(&f.store);
+        assert_eq!((left.len(), left[0].as_str()), (30, "e10"), "{rule:?}");
+    }
+    assert!(f.store.dead_letters(receiver).unwrap().is_empty());
+
+    // A receiver that stays away for more than a month does not fill the disk.
+    let rule = Retention { entries_age_max: Some(days(1)), ..Retention::off() };
+    f.store.retain(&rule, at(45 * DAY)).unwrap();
+    assert_eq!(guids(&f.store)[0], "e16");
+    let letters = f.store.dead_letters(receiver).unwrap();
+    let lost: Vec<i64> = letters.iter().map(|letter| letter.position).collect();
+    assert_eq!(lost, [11, 12, 13, 14, 15, 16]);
+    assert!(letters[0].error.contains("retention"), "{letters:?}");
     assert_eq!(f.store.check().unwrap(), []);
 }

@@ -49,7 +49,8 @@ fn wanted(args: &Budget, now: Option<BudgetRule>) -> Result<Option<Option<Budget
         }
     };
     if let Some(strategy) = &args.strategy {
-        rule.strategy = strategy.parse().map_err(|e| input_error(format!("--strategy: {e}")))?;
+        let strategy = strategy.parse().map_err(|e| input_error(format!("--strategy: {e}")))?;
+        rule = rule.under(strategy);
     }
     if let Some(estimator) = &args.estimator {
         rule.model = estimator.parse().map_err(|e| input_error(format!("--estimator: {e}")))?;

@@ -6,6 +6,7 @@ mod experiment;
 mod export_trace;
 mod files;
 mod history;
+mod outlook;
 mod progress;
 mod quality;
 mod report;
@@ -14,7 +15,9 @@ mod stats;
 mod synth;
 mod table;
 mod tables;
-pub mod what_if;
+mod what_if;
+
+pub use outlook::outlook;
 
 use crate::args::lab::{Lab, Table};
 use crate::failure::Failure;

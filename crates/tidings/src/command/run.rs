@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::what_if::WhatIf;
 use dispatch::command::Refusal;
 use engine::{Clock, Engine, Watch};
 use feed::Outcome;
@@ -12,7 +13,6 @@ use store::{Lock, Mode, Store};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::lab::what_if;
 use super::{demo, requests};
 use crate::access;
 use crate::args::Run;
@@ -99,7 +99,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         loopback: address.ip().is_loopback(),
         images: images(&config, &store)?,
         spent: Arc::new(spent(&engine)),
-        budget: Arc::new(budget(&engine)),
+        rule: Arc::new(rule(&engine)),
         what_if: what_if(&config, &store),
         ..api::Context::new(store.clone(), now, Arc::new(live), version)?
     };
@@ -147,37 +147,6 @@ fn act(engine: &Arc<Engine>) -> api::Act {
 fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, Failure> {
     let proxy = || api::Images::new(store, config.fetch.clone()).map(Arc::new);
     Ok(config.shows_images.then(proxy).transpose()?)
-}
-
-/// The budget in force, as it is written.
-fn budget(engine: &Arc<Engine>) -> impl Fn() -> Option<api::Budgeted> + Send + Sync + 'static {
-    let engine = Arc::downgrade(engine);
-    move || {
-        let rule = engine.upgrade()?.budget()?;
-        Some(api::Budgeted {
-            budget: rule.budget.to_string(),
-            strategy: rule.strategy.to_string(),
-            estimator: rule.model.word().to_owned(),
-        })
-    }
-}
-
-/// The lab's answer on the own history, one at a time: it keeps every core busy for seconds.
-fn what_if(config: &Config, store: &Store) -> api::WhatIf {
-    let turn = Arc::new(tokio::sync::Mutex::new(()));
-    let (config, store) = (Arc::new(config.clone()), store.clone());
-    Arc::new(move |budget| {
-        let (turn, config, store) = (Arc::clone(&turn), Arc::clone(&config), store.clone());
-        Box::pin(async move {
-            let _turn = turn.lock().await;
-            let answer = tokio::task::spawn_blocking(move || {
-                what_if::answer(&config, &store, budget.as_deref())
-            });
-            let answer = answer.await.unwrap_or_else(|e| Err(failed(e.to_string())));
-            // Only what was asked for can be wrong: a budget, or a history that is too short.
-            answer.map_err(|e| Refusal { message: e.to_string(), input: true })
-        })
-    })
 }
 
 /// A published feed as the hub pushes it.
@@ -251,6 +220,18 @@ fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'stati
             budget_bytes_per_hour: budget.and_then(|b| b.bytes_per_day()).map(|n| n / 24.0),
         }
     }
+}
+
+/// The budget in force, as it is written.
+fn rule(engine: &Arc<Engine>) -> impl Fn() -> Option<String> + Send + Sync + 'static {
+    let engine = Arc::downgrade(engine);
+    move || engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.to_string())
+}
+
+/// Other rules on the own history, for the page.
+fn what_if(config: &Config, store: &Store) -> WhatIf {
+    let (config, store) = (config.clone(), store.clone());
+    WhatIf::new(Arc::new(move |told| super::lab::outlook(&store, &config, told)))
 }
 
 /// Commands that were left for a daemon that was killed are not carried out long after.

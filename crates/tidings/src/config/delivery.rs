@@ -43,6 +43,7 @@ pub fn settings(
         mail: mail.map(|table| server(table, origin)).transpose()?,
         folder: Some(data.join(FOLDER)),
         own: Some(listen),
+        own_url: None,
     })
 }
 

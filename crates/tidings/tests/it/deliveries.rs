@@ -1,6 +1,8 @@
 //! Webhooks and files as their receivers see them: every match at least once, in order, signed;
 //! with receivers that fail, hang up and answer slowly, and the program killed at any moment.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -89,7 +91,16 @@ fn killed_at_any_moment_every_match_arrives_in_order() {
     let _alone = alone();
     let publisher = Publisher::start(1);
     publisher.set("/news", rss_of("news", 0..10));
-    let receiver = Receiver::start(|n| if n % 40 == 3 { Mood::Silent } else { Mood::Slow(3) });
+    // Every way to fail, over and over: some of them are under way whenever the program dies.
+    let hung = Arc::new(AtomicBool::new(false));
+    let hangs = Arc::clone(&hung);
+    let receiver = Receiver::start(move |n| match n % 40 {
+        3 => Mood::Silent,
+        11 => Mood::Refuses(503),
+        19 => Mood::Slow(200),
+        29 if !hangs.swap(true, Ordering::SeqCst) => Mood::Hangs,
+        _ => Mood::Slow(3),
+    });
     let instance = Instance::new();
     let (url, hook) = (publisher.url("/news"), receiver.url());
     apply(
@@ -115,6 +126,7 @@ fn killed_at_any_moment_every_match_arrives_in_order() {
     instance.run(&["feed", "poll", "1", "--json"]);
     eventually("everything has arrived", || (receiver.titles().len() >= last).then_some(()));
     assert_eq!(receiver.titles(), expected(last));
+    assert!(hung.load(Ordering::SeqCst), "one of them hung");
     let file = instance.data.join("deliveries/news.jsonl");
     let titles: Vec<String> = eventually("the file is complete", || {
         let text = std::fs::read_to_string(&file).ok()?;
@@ -149,4 +161,45 @@ fn receivers_that_cannot_be_served_are_refused() {
     refuse("EMAIL \"ann@example.org\" EVERY DAY", &["no mail server", "[mail]"]);
     refuse("WEBHOOK \"http://127.0.0.1:8080/x\"", &["this program itself"]);
     refuse("FILE \"../x\"", &["r.query:1:", "inside the data folder"]);
+}
+
+#[test]
+fn nothing_that_matches_is_sent_back_to_ourselves_however_it_is_chained() {
+    let instance = Instance::with_config("public_url = \"https://news.example.org/tidings/\"\n");
+    for own in ["http://localhost:8080/x", "http://[::1]:8080/", "https://news.example.org/hook"] {
+        let chain = format!(
+            "CREATE FEED Everything AS RETURN ALL FEEDS;\n\
+             CREATE FEED Again AS RETURN FEED Everything PUBLISH;\n\
+             CREATE FEED Back AS RETURN FEED Again DELIVER TO WEBHOOK \"{own}\""
+        );
+        let file = instance.write("chain.query", chain);
+        let why = ["Back", "this program itself"];
+        instance.run(&["query", "apply", path_text(&file)]).says(2, &why);
+        let list = instance.run(&["query", "list", "--json"]).ok().json();
+        assert_eq!(list, serde_json::json!([]), "a file is refused as a whole");
+    }
+}
+
+#[test]
+fn a_name_that_leads_to_ourselves_costs_one_request_at_a_time_and_ends_as_dead_letters() {
+    let publisher = Publisher::start(1);
+    publisher.set("/news", rss_of("news", 0..3));
+    let listen = crate::program::free_address();
+    let alias = format!("[resolve]\n\"alias.example.org\" = \"{}\"\n", listen.ip());
+    let instance = Instance::with_config(&format!("allow_private = true\n{alias}"));
+    let (url, port) = (publisher.url("/news"), listen.port());
+    apply(
+        &instance,
+        &format!(
+            "CREATE FEED All AS RETURN ALL FEEDS; CREATE FEED Back AS RETURN FEED All | \"{url}\" \
+             DELIVER TO WEBHOOK \"http://alias.example.org:{port}/websub/hub\""
+        ),
+    );
+    let _daemon = instance.daemon_at(listen, &FREELY).ready();
+    let state = eventually("it is refused", || {
+        let state = instance.run(&["query", "deliveries", "Back", "--json"]).ok().json();
+        state[0]["error"].is_string().then_some(state)
+    });
+    assert_eq!(state[0]["waiting"], 3, "it waits for its retry: {state}");
+    assert_eq!(instance.entries().len(), 3, "what is refused makes no entries");
 }

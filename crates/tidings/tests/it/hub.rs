@@ -133,11 +133,17 @@ impl Wish {
     /// The hub sends a document and signs it.
     #[track_caller]
     pub fn push(&self, body: &str) {
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.secret.as_bytes()).unwrap();
-        mac.update(body.as_bytes());
-        let hex: String = mac.finalize().into_bytes().iter().map(|b| format!("{b:02x}")).collect();
-        assert_eq!(self.push_signed(body, Some(&format!("sha256={hex}"))), 202);
+        let signature = signature(&self.secret, body);
+        assert_eq!(self.push_signed(body, Some(&signature)), 202);
     }
+}
+
+/// What a hub signs a body with.
+pub fn signature(secret: &str, body: &str) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+    mac.update(body.as_bytes());
+    let hex: String = mac.finalize().into_bytes().iter().map(|b| format!("{b:02x}")).collect();
+    format!("sha256={hex}")
 }
 
 /// A program that hubs can reach.

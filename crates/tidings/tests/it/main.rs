@@ -13,6 +13,7 @@ mod wire;
 
 mod attacks;
 mod backup;
+mod browser;
 mod budget;
 mod calls;
 mod deliveries;

@@ -28,7 +28,7 @@ fn page_probes_and_figures_answer() {
         let value = line.rsplit(' ').next().unwrap();
         assert!(value.parse::<f64>().is_ok(), "not a Prometheus line: {line}");
     }
-    let front = page("/");
+    let front = page("/feeds");
     let shown = front.replace("&#60;", "&lt;").replace("&#62;", "&gt;");
     assert!(shown.contains("&lt;script&gt;"), "the feed's title is shown as text: {front}");
     assert!(!front.contains("<script>alert"), "a title must not become markup");

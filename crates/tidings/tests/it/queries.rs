@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::documents::{rss, rss_of};
 use crate::program::{Instance, eventually, path_text};
 use crate::publisher::Publisher;
+use crate::wire::wall_clock;
 
 const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 
@@ -164,4 +165,40 @@ fn a_query_that_reads_its_own_published_feed_comes_to_rest() {
     }
     // What was published is seen once more, under the same ids, and then nothing is new.
     assert_eq!(instance.entries().len(), 6);
+}
+
+/// Seconds from the last poll to the next, after one poll of a feed with an entry an hour of which
+/// a query keeps every tenth.
+fn interval(learn: &str) -> i64 {
+    let publisher = Publisher::start(1);
+    let now = jiff::Timestamp::try_from(wall_clock()).unwrap();
+    let items: String = (0..21)
+        .map(|i| {
+            let at = now - jiff::SignedDuration::from_hours(20 - i);
+            format!("<item><guid>{i}</guid><title>Item {i}</title><pubDate>{at}</pubDate></item>")
+        })
+        .collect();
+    publisher.set("/news", format!("<rss version=\"2.0\"><channel>{items}</channel></rss>"));
+    let config = format!("[defaults]\npolicy = \"mavsync\"\nlearn = \"{learn}\"\n");
+    let instance = Instance::with_config(&config);
+    let url = publisher.url("/news");
+    let statement = format!(
+        "CREATE FEED Tenth AS RETURN \"{url}\" \
+         WHERE TITLE CONTAINS \"item 0\" OR \"item 10\" OR \"item 20\""
+    );
+    let file = instance.write("q.query", statement);
+    instance.run(&["query", "apply", path_text(&file)]).ok();
+    for _ in 0..2 {
+        instance.poll("1");
+    }
+    let feed = instance.feed();
+    let at = |name: &str| feed[name].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    at("next_poll").as_second() - at("last_poll").as_second()
+}
+
+#[test]
+fn a_feed_is_learned_from_the_entries_that_queries_keep_where_that_is_wanted() {
+    let (all, relevant) = (interval("all"), interval("relevant"));
+    assert!((3500..3700).contains(&all), "an entry an hour: {all}");
+    assert!((35_000..37_000).contains(&relevant), "a wanted one every ten hours: {relevant}");
 }

@@ -37,6 +37,8 @@ pub enum Mood {
     Refuses(u16),
     /// Takes it, but hangs up without an answer.
     Silent,
+    /// Takes it and never answers: the connection stays open until the sender gives up.
+    Hangs,
 }
 
 pub struct Receiver {
@@ -98,6 +100,11 @@ fn answer(
     });
     match mood {
         Mood::Silent => return Ok(Next::Close),
+        Mood::Hangs => {
+            // Longer than the sender waits; its end of the connection closes before.
+            std::thread::sleep(Duration::from_secs(25));
+            return Ok(Next::Close);
+        }
         Mood::Slow(ms) => std::thread::sleep(Duration::from_millis(ms)),
         _ => {}
     }

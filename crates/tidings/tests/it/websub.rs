@@ -1,5 +1,6 @@
 //! Our hub as a subscriber sees it: it asks whether the wish was ours, pushes what is new, signs
-//! it, and stops when told to.
+//! it, and stops when told to. The numbers are those of the published tests for hubs
+//! (websub.rocks).
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -15,6 +16,7 @@ const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 #[derive(Clone, Debug)]
 struct Push {
     link: String,
+    content_type: String,
     signature: String,
     body: String,
 }
@@ -69,6 +71,7 @@ fn answer(agrees: bool, heard: &Mutex<Heard>, request: &Request) -> Response {
     }
     heard.pushes.push(Push {
         link: request.text("link"),
+        content_type: request.text("content-type"),
         signature: request.text("x-hub-signature"),
         body: String::from_utf8(request.body.clone()).unwrap(),
     });
@@ -76,8 +79,12 @@ fn answer(agrees: bool, heard: &Mutex<Heard>, request: &Request) -> Response {
 }
 
 fn wish(hub: SocketAddr, mode: &str, topic: &str, callback: &str) -> u16 {
-    let form =
-        format!("hub.mode={mode}&hub.topic={topic}&hub.callback={callback}&hub.secret=s3cret");
+    wish_with(hub, mode, topic, callback, "&hub.secret=s3cret")
+}
+
+/// The same with more parameters, or fewer.
+fn wish_with(hub: SocketAddr, mode: &str, topic: &str, callback: &str, more: &str) -> u16 {
+    let form = format!("hub.mode={mode}&hub.topic={topic}&hub.callback={callback}{more}");
     wire::post(hub, "/websub/hub", &form).unwrap()
 }
 
@@ -100,7 +107,7 @@ fn house() -> House {
 }
 
 #[test]
-fn a_subscriber_is_asked_and_then_pushed_what_is_new_until_it_leaves() {
+fn hub_101_and_104_a_subscriber_is_asked_and_then_pushed_what_is_new_until_it_leaves() {
     let House { instance, publisher, daemon } = house();
     let hub = daemon.listen;
     let feed = wire::get(hub, "/feeds/News.atom").unwrap().1;
@@ -128,6 +135,58 @@ fn a_subscriber_is_asked_and_then_pushed_what_is_new_until_it_leaves() {
     instance.run(&["feed", "poll", "1", "--json"]).ok();
     std::thread::sleep(std::time::Duration::from_millis(2500));
     assert_eq!(subscriber.pushes().len(), 1, "it left");
+}
+
+impl House {
+    /// Publishes up to the item of this number, and lets the program see it.
+    fn publish(&self, last: usize) {
+        self.publisher.set("/news", rss_of("news", 0..last + 1));
+        self.instance.run(&["feed", "poll", "1", "--json"]).ok();
+    }
+
+    /// Subscribes with these parameters and waits until it is kept: the topic.
+    fn subscribe(&self, subscriber: &Subscriber, more: &str) -> String {
+        let (hub, n_asked) = (self.daemon.listen, subscriber.modes().len());
+        let topic = format!("http://{hub}/feeds/News.atom");
+        assert_eq!(wish_with(hub, "subscribe", &topic, &subscriber.callback(), more), 202);
+        eventually("it is asked", || (subscriber.modes().len() > n_asked).then_some(()));
+        // The agreement is kept a moment after it was given.
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        topic
+    }
+}
+
+#[test]
+fn hub_100_and_102_the_whole_topic_is_pushed_as_it_is_and_unknown_parameters_are_ignored() {
+    let house = house();
+    let (plain, chatty) = (Subscriber::start(true), Subscriber::start(true));
+    let topic = house.subscribe(&plain, "");
+    house.subscribe(&chatty, "&foo=bar&hub.verify=sync&hub.verify_token=1&hub.foo=%F0%9F%9A%A7");
+    house.publish(2);
+    for subscriber in [&plain, &chatty] {
+        let push = eventually("a push", || subscriber.pushes().first().cloned());
+        let (status, shown) =
+            wire::get(house.daemon.listen, &topic[topic.find("/feeds").unwrap()..]).unwrap();
+        assert_eq!((status, &push.body), (200, &shown), "the full contents of the topic");
+        assert_eq!(push.content_type, "application/atom+xml; charset=utf-8");
+        assert_eq!(push.signature, "", "without a secret nothing is signed");
+    }
+}
+
+#[test]
+fn hub_103_a_subscriber_that_asks_again_is_pushed_once_under_its_new_secret() {
+    let house = house();
+    let subscriber = Subscriber::start(true);
+    house.subscribe(&subscriber, "&hub.secret=first&hub.lease_seconds=300");
+    house.subscribe(&subscriber, "&hub.secret=second&hub.lease_seconds=600");
+    house.publish(2);
+    let push = eventually("a push", || subscriber.pushes().first().cloned());
+    let signature = crate::hub::signature("second", &push.body);
+    assert_eq!(push.signature, signature);
+    house.publish(3);
+    eventually("the next push", || (subscriber.pushes().len() == 2).then_some(()));
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(subscriber.pushes().len(), 2, "one subscription, not two");
 }
 
 #[test]

@@ -6,8 +6,8 @@ use feed::{FeedUrl, Time, mask_secrets};
 use store::{FeedRow, PushRow};
 use url::Url;
 
-use super::entry::web_link;
-use crate::page::index::{RATE_DAYS, rate};
+use crate::page::feeds::{RATE_DAYS, rate};
+use crate::page::read::web_link;
 use crate::words::{Moment, count, plural, span};
 
 pub struct Fact {

@@ -54,6 +54,13 @@ const fn class(minute: usize) -> usize {
 }
 
 impl Minutes {
+    /// Any minute like any other.
+    pub(crate) fn even() -> Minutes {
+        let end = |minute: usize| minute as f64 * MINUTE_SECS;
+        let sums = std::array::from_fn(|minute| (end(minute), 0.5 * end(minute) * end(minute)));
+        Minutes { sums, ..Minutes::default() }
+    }
+
     pub(super) fn see(&mut self, at: Time) {
         self.seen[at.millis().div_euclid(MINUTE_MS).rem_euclid(60) as usize] += 1.0;
     }

@@ -7,7 +7,8 @@
 //! the minimal-delay paper (source 002, theorem 1); with a rhythm it meets theorem 3. One price for
 //! all feeds makes the whole collection optimal. λ is the model [`crate::model::tide`].
 //!
-//! No look is later than the moment at which most of the window is expected to be new.
+//! No look is later than the moment at which a third of the window is expected to be new, unless
+//! polls are so dear that losing entries is cheaper.
 //!
 //! ```
 //! use feed::{Observation, Outcome, Time};
@@ -31,11 +32,12 @@ mod outlook;
 
 use std::time::Duration;
 
-use feed::Observation;
+use feed::{Observation, Time};
 
 use crate::model::Model;
 use crate::wish::Answer;
 use crate::{Case, Cause, Fraction};
+pub(crate) use outlook::Look;
 use outlook::Outlook;
 
 /// The price where none is said. A feed with one entry a day is looked at every five hours, one
@@ -52,15 +54,22 @@ pub(crate) fn answer(price: Duration, model: &Model, o: &Observation<'_>) -> Ans
     if tide.last().is_none() {
         return Answer::Undefined(Cause::NotSeen);
     }
-    let room = WINDOW_SHARE * f64::from(tide.window_max().max(WINDOW_MIN));
-    let outlook = Outlook::new(tide, o.at, price.as_secs_f64(), room);
-    let look = outlook.first_look();
-    let waited = if look.expected > 0.0 { look.waiting / look.expected } else { 0.0 };
+    let Some(look) = next_look(model, tide.window_max(), o.at, price.as_secs_f64()) else {
+        return Answer::Undefined(Cause::ZeroModel);
+    };
     let case = Case::Tide {
         expected: look.expected as f32,
-        waited: Duration::from_secs(waited as u64),
+        waited: look.waited(),
         price,
         busy: tide.busy(),
     };
     Answer::After(Fraction::whole((look.after_secs * 1000.0) as i128), case)
+}
+
+/// The look after one at `last` that is worth its price, in entry-seconds, at a feed that shows so
+/// many entries. `None` where the model expects nothing, ever.
+pub(crate) fn next_look(model: &Model, window: u32, last: Time, price: f64) -> Option<Look> {
+    let course = model.course()?;
+    let room = WINDOW_SHARE * f64::from(window.max(WINDOW_MIN));
+    Some(Outlook::new(&course, last, price, room).first_look())
 }

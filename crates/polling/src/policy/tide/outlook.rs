@@ -6,10 +6,12 @@
 //! The best j never falls as i rises (W has the quadrangle inequality), so each search ends where
 //! the one after it ended. It knows no feed's history, only its rates.
 
+use std::time::Duration;
+
 use feed::Time;
 
 use super::ahead::Ahead;
-use crate::model::tide::Tide;
+use crate::model::Course;
 
 /// Moments of the grid.
 const POINTS: usize = 64;
@@ -20,10 +22,14 @@ const HORIZON_MIN_SECS: f64 = 600.0;
 /// Nor longer: four weeks are the longest interval that anybody evaluates.
 pub(super) const HORIZON_MAX_SECS: f64 = 28.0 * 86_400.0;
 
+/// What an entry costs that is expected beyond the room of a window, in entry-seconds: as much as
+/// one that waits a day. Where polls are dearer than that, windows overrun.
+const OVERRUN: f64 = 86_400.0;
+
 /// What is expected of the time ahead.
 pub(super) struct Outlook {
     price: f64,
-    /// Entries that may come before a look must.
+    /// Entries that may come before a look should.
     room: f64,
     step: f64,
     /// The moments of the grid, in seconds from now: one in every step.
@@ -34,16 +40,24 @@ pub(super) struct Outlook {
 }
 
 /// A look, and what it will find.
-pub(super) struct Look {
-    pub(super) after_secs: f64,
-    pub(super) expected: f64,
+pub(crate) struct Look {
+    pub(crate) after_secs: f64,
+    pub(crate) expected: f64,
     /// Entry-seconds.
-    pub(super) waiting: f64,
+    waiting: f64,
+}
+
+impl Look {
+    /// How long an entry will have waited, on average.
+    pub(crate) fn waited(&self) -> Duration {
+        let secs = if self.expected > 0.0 { self.waiting / self.expected } else { 0.0 };
+        Duration::from_secs(secs as u64)
+    }
 }
 
 impl Outlook {
-    pub(super) fn new(tide: &Tide, at: Time, price: f64, room: f64) -> Outlook {
-        let ahead = Ahead::new(tide, at);
+    pub(super) fn new(course: &Course<'_>, at: Time, price: f64, room: f64) -> Outlook {
+        let ahead = Ahead::new(course, at);
         let horizon = INTERVALS * ahead.until_waiting(price);
         let horizon = horizon.clamp(HORIZON_MIN_SECS, HORIZON_MAX_SECS);
         let step = horizon / POINTS as f64;
@@ -86,7 +100,7 @@ impl Outlook {
         let (mut last, mut full) = (POINTS, POINTS);
         for i in (0..POINTS).rev() {
             let (seen, moment) = (self.expected[i], self.moment[i]);
-            // The first moment at which the room is used up is the last at which to look.
+            // Up to the first moment at which the room is used up nothing is lost.
             while full > i + 1 && self.expected[full - 1] - seen > self.room {
                 full -= 1;
             }
@@ -97,6 +111,13 @@ impl Outlook {
                 let cost = base - at * seen;
                 if cost < least {
                     (least, best) = (cost, i + 1 + ahead);
+                }
+            }
+            for (j, base) in bases.iter().enumerate().take(last + 1).skip(end + 1) {
+                let lost = OVERRUN * (self.expected[j] - seen - self.room);
+                let cost = base - self.at[j] * seen + lost;
+                if cost < least {
+                    (least, best) = (cost, j);
                 }
             }
             (costs[i], last) = (least + moment, best);

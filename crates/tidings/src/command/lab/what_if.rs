@@ -5,14 +5,13 @@ use std::time::Duration;
 use lab::{Alternative, Phases, Setting, World};
 use polling::hints::HintReading;
 use serde_json::{Value, json};
-use store::Store;
 
 use super::history::{self, OwnFeed};
 use super::stats::WINDOW;
 use super::tables::spoken;
-use crate::args::lab::{WhatIf, allowance};
+use crate::args::lab::WhatIf;
 use crate::config::Config;
-use crate::failure::{Failure, failed, input_error};
+use crate::failure::{Failure, failed};
 use crate::output::{print_json, print_line, spinner};
 use crate::{access, config};
 
@@ -29,10 +28,16 @@ pub fn run(args: &WhatIf) -> Result<(), Failure> {
     let waiting = spinner("replaying");
     let answer = lab::what_if(&world, &config.engine.policy, &setting, args.budget);
     waiting.finish_and_clear();
-    if args.json {
-        return print_json(&shown(&answer, &setting));
-    }
     let (start, end) = (setting.phases.test_start(), setting.phases.end());
+    if args.json {
+        return print_json(&json!({
+            "start": start.to_string(),
+            "end": end.to_string(),
+            "current": figures(&answer.current),
+            "alternatives": answer.others.iter().map(figures).collect::<Vec<_>>(),
+            "words": answer.sentences(),
+        }));
+    }
     let delay = answer.current.delay.map_or("–".to_owned(), spoken);
     print_line(&format!(
         "From {start} to {end}, replayed: `{}` made {} polls and saw entries after {delay}.\n",
@@ -42,28 +47,8 @@ pub fn run(args: &WhatIf) -> Result<(), Failure> {
     print_line(&format!("\n{}", history::blind_spots(&own)))
 }
 
-/// The same for the API, over a store that is open.
-pub fn answer(config: &Config, store: &Store, budget: Option<&str>) -> Result<Value, Failure> {
-    let budget = budget.map(allowance).transpose().map_err(input_error)?;
-    let own = history::read(store)?;
-    let world = history::world(&own, WINDOW);
-    let setting = setting(&own, &world, config)?;
-    let answer = lab::what_if(&world, &config.engine.policy, &setting, budget);
-    Ok(shown(&answer, &setting))
-}
-
-fn shown(answer: &lab::WhatIf, setting: &Setting) -> Value {
-    json!({
-        "start": setting.phases.test_start().to_string(),
-        "end": setting.phases.end().to_string(),
-        "current": figures(&answer.current),
-        "alternatives": answer.others.iter().map(figures).collect::<Vec<_>>(),
-        "words": answer.sentences(),
-    })
-}
-
 /// From when the feeds were first watched until the last entry.
-fn setting(own: &[OwnFeed], world: &World, config: &Config) -> Result<Setting, Failure> {
+pub fn setting(own: &[OwnFeed], world: &World, config: &Config) -> Result<Setting, Failure> {
     let first = own.iter().filter_map(|own| own.first_look).min();
     let (Some(start), Some((_, end))) = (first, world.span()) else {
         return Err(failed("no entry was seen yet; let `tidings run` watch for a few days".into()));

@@ -1,5 +1,12 @@
 //! The list of feeds: whether all is well, then each feed in a line.
 
+mod add;
+mod lists;
+mod params;
+
+pub use add::{add, tags};
+pub use lists::{export, import};
+
 use std::time::Duration;
 
 use askama::Template;
@@ -8,10 +15,10 @@ use axum::response::Response;
 use feed::Time;
 use store::{Counts, FeedLine, FeedPage, FeedQuery, State as FeedState};
 
-use super::params::{ListParams, ORDERS, STATES};
-use super::{Frame, Trouble, ask, failed, shown};
+use self::params::{ListParams, ORDERS, STATES};
+use super::frame::{Frame, Section, Visitor};
+use super::{Trouble, ask, failed, shown};
 use crate::advice::advice;
-use crate::auth::Person;
 use crate::words::{Moment, count, per_day, plural};
 use crate::{Context, Live};
 
@@ -22,8 +29,8 @@ const LINES: u32 = 50;
 pub const RATE_DAYS: u32 = 7;
 
 #[derive(Template)]
-#[template(path = "index.html")]
-struct Index {
+#[template(path = "feeds.html")]
+struct FeedsPage {
     frame: Frame,
     trouble: u64,
     verdict: Verdict,
@@ -39,9 +46,9 @@ struct Index {
     next: Option<String>,
 }
 
-struct Verdict {
-    class: &'static str,
-    text: String,
+pub struct Verdict {
+    pub class: &'static str,
+    pub text: String,
 }
 
 struct Total {
@@ -62,23 +69,25 @@ struct Choice {
     chosen: bool,
 }
 
-struct Line {
-    id: u32,
-    title: String,
-    address: String,
-    state: &'static str,
-    state_class: &'static str,
-    per_day: String,
-    entries: String,
-    last_poll: Option<Moment>,
-    next_poll: Option<Moment>,
-    no_next: &'static str,
-    trouble: Option<Trouble>,
+pub struct Line {
+    pub id: u32,
+    pub title: String,
+    pub address: String,
+    /// Each with the list of its feeds.
+    pub tags: Vec<(String, String)>,
+    pub state: &'static str,
+    pub state_class: &'static str,
+    pub per_day: String,
+    pub entries: String,
+    pub last_poll: Option<Moment>,
+    pub next_poll: Option<Moment>,
+    pub no_next: &'static str,
+    pub trouble: Option<Trouble>,
 }
 
-pub async fn index(
+pub async fn list(
     State(context): State<Context>,
-    person: Person,
+    visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {
     let params = ListParams::read(query.as_deref());
@@ -96,7 +105,7 @@ pub async fn index(
     match answer {
         Ok((counts, page)) => {
             let live = (context.live)();
-            let frame = Frame::new(&context, &live, Some(person));
+            let frame = Frame::new(&context, visitor, Some(Section::Feeds));
             shown(&composed(frame, &live, &counts, page, &params, now))
         }
         Err(error) => failed(&context, &error),
@@ -114,12 +123,12 @@ fn composed(
     page: FeedPage,
     params: &ListParams,
     now: Time,
-) -> Index {
+) -> FeedsPage {
     let matching = page.states.of(params.state);
     let first = (params.page - 1) * u64::from(LINES);
     let last = first + page.lines.len() as u64;
     let turn = |page| ListParams { page, ..params.clone() }.href();
-    Index {
+    FeedsPage {
         frame,
         trouble: counts.failing,
         verdict: verdict(live, counts),
@@ -139,7 +148,7 @@ fn composed(
     }
 }
 
-fn verdict(live: &Live, counts: &Counts) -> Verdict {
+pub fn verdict(live: &Live, counts: &Counts) -> Verdict {
     let polled = counts.feeds - counts.never_polled.min(counts.feeds);
     let (class, text) = if counts.feeds == 0 {
         ("off", "Nothing to watch yet".to_owned())
@@ -206,7 +215,7 @@ pub fn no_next(state: FeedState) -> &'static str {
     }
 }
 
-fn line(line: FeedLine, now: Time) -> Line {
+pub fn line(line: FeedLine, now: Time) -> Line {
     let never_polled = line.last_poll_at.is_none();
     let (state, state_class) = state_words(line.state, never_polled);
     let resting = matches!(line.state, FeedState::Gone | FeedState::Paused);
@@ -219,6 +228,7 @@ fn line(line: FeedLine, now: Time) -> Line {
         id: line.id.0,
         title: line.title.filter(|t| !t.trim().is_empty()).unwrap_or_else(|| masked.clone()),
         address: address.trim_end_matches('/').to_owned(),
+        tags: line.tags.into_iter().filter(|t| !t.starts_with("query:")).map(tagged).collect(),
         state,
         state_class,
         per_day: if never_polled { "–".to_owned() } else { rate(line.n_since) },
@@ -228,6 +238,11 @@ fn line(line: FeedLine, now: Time) -> Line {
         no_next: no_next(line.state),
         trouble: advised.map(|advice| Trouble { what: sentence(&error), advice }),
     }
+}
+
+fn tagged(tag: String) -> (String, String) {
+    let href = ListParams { text: tag.clone(), ..ListParams::read(None) }.href();
+    (tag, href)
 }
 
 /// Entries of the last days as a daily mean.

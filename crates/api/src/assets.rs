@@ -1,0 +1,66 @@
+//! The stylesheet, the script and the icon, compiled in, each with a validator. Their addresses
+//! name their content, so that a new version is never shown with an old sheet.
+
+use std::sync::LazyLock;
+
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::etag;
+
+/// A file that belongs to every page.
+pub struct Asset {
+    path: &'static str,
+    kind: &'static str,
+    text: &'static str,
+    tag: LazyLock<String>,
+}
+
+pub static STYLE: Asset = Asset {
+    path: "/style.css",
+    kind: "text/css; charset=utf-8",
+    text: include_str!("../templates/style.css"),
+    tag: LazyLock::new(|| etag::tag(include_bytes!("../templates/style.css"))),
+};
+
+pub static SCRIPT: Asset = Asset {
+    path: "/script.js",
+    kind: "text/javascript; charset=utf-8",
+    text: include_str!("../templates/script.js"),
+    tag: LazyLock::new(|| etag::tag(include_bytes!("../templates/script.js"))),
+};
+
+pub static ICON: Asset = Asset {
+    path: "/icon.svg",
+    kind: "image/svg+xml",
+    text: include_str!("../templates/icon.svg"),
+    tag: LazyLock::new(|| etag::tag(include_bytes!("../templates/icon.svg"))),
+};
+
+impl Asset {
+    /// Where the page finds it.
+    pub fn address(&self) -> String {
+        format!("{}?v={}", self.path, self.tag.trim_matches('"'))
+    }
+
+    fn sent(&self, asked: &HeaderMap) -> Response {
+        let shared =
+            [(header::ETAG, self.tag.clone()), (header::CACHE_CONTROL, "max-age=86400".to_owned())];
+        if etag::is_known(asked, &self.tag) == Some(true) {
+            return (StatusCode::NOT_MODIFIED, shared).into_response();
+        }
+        (shared, [(header::CONTENT_TYPE, self.kind)], self.text).into_response()
+    }
+}
+
+pub async fn style(asked: HeaderMap) -> Response {
+    STYLE.sent(&asked)
+}
+
+pub async fn script(asked: HeaderMap) -> Response {
+    SCRIPT.sent(&asked)
+}
+
+pub async fn icon(asked: HeaderMap) -> Response {
+    ICON.sent(&asked)
+}

@@ -1,0 +1,154 @@
+//! One's own account: the password, and tokens for programs and reader apps. A token is shown
+//! once, when it is made.
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use feed::Time;
+use store::{NewToken, TokenRow, TokenScope};
+
+use super::frame::{Frame, Ordered, Section, Visitor};
+use super::{ask, failed, notice, shown};
+use crate::Context;
+use crate::auth::{self, Denied, Person};
+use crate::words::{Moment, span};
+
+/// A name for a device is a few words.
+const NAME_CHARS_MAX: usize = 100;
+
+#[derive(Template)]
+#[template(path = "account.html")]
+struct Account {
+    frame: Frame,
+    tokens: Vec<Token>,
+    scopes: [TokenScope; 3],
+    /// What was just made or done.
+    secret: Option<String>,
+    said: Option<&'static str>,
+}
+
+struct Token {
+    id: i64,
+    name: String,
+    scope: &'static str,
+    created: Moment,
+    used: Option<Moment>,
+}
+
+pub async fn account(State(context): State<Context>, visitor: Visitor) -> Response {
+    page(&context, visitor, None, None).await
+}
+
+async fn page(
+    context: &Context,
+    visitor: Visitor,
+    secret: Option<String>,
+    said: Option<&'static str>,
+) -> Response {
+    let (store, account, now) = (context.store.clone(), visitor.account(), (context.now)());
+    match ask(move || store.tokens(account)).await {
+        Ok(rows) => shown(&Account {
+            frame: Frame::new(context, visitor, Some(Section::Account)),
+            tokens: rows.into_iter().map(|row| token(row, now)).collect(),
+            scopes: TokenScope::ALL,
+            secret,
+            said,
+        }),
+        Err(error) => failed(context, &error),
+    }
+}
+
+fn token(row: TokenRow, now: Time) -> Token {
+    Token {
+        id: row.id,
+        name: row.name,
+        scope: row.scope.word(),
+        created: Moment::new(row.created_at, now),
+        used: row.used_at.map(|at| Moment::new(at, now)),
+    }
+}
+
+/// A new password, for whoever knows the old one.
+pub async fn change_password(State(context): State<Context>, ordered: Ordered) -> Response {
+    let Ordered(visitor, form) = ordered;
+    let Some(name) = login(&visitor) else { return no_account(&context, visitor) };
+    let refuse = |visitor: Visitor, text: String| {
+        let status = StatusCode::UNPROCESSABLE_ENTITY;
+        notice(&context, visitor, status, "The password was not changed", text)
+    };
+    let (old, new) = (form.text("old"), form.text("new").to_owned());
+    let (store, now) = (&context.store, (context.now)());
+    match context.logins.by_password(store, &name, old, now).await {
+        // A token opens the API, it is not what somebody remembers.
+        Ok(person) if person.scope == TokenScope::Admin => {}
+        Ok(_) | Err(Denied::Wrong) => {
+            return refuse(visitor, "The old password is another.".to_owned());
+        }
+        Err(Denied::Wait(wait)) => {
+            return refuse(visitor, format!("Too many tries. Wait {}.", span(wait)));
+        }
+        Err(Denied::Store(error)) => return failed(&context, &error),
+    }
+    let hashed = tokio::task::spawn_blocking(move || auth::hash_password(&new)).await;
+    let hashed = match hashed {
+        Ok(Ok(hashed)) => hashed,
+        Ok(Err(weak)) => return refuse(visitor, format!("{weak}.")),
+        // Only where the program ends.
+        Err(_) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    };
+    let (store, account) = (context.store.clone(), visitor.account());
+    match ask(move || store.set_password(account, &hashed)).await {
+        // Every session ended with the old password.
+        Ok(()) => Redirect::to("/login").into_response(),
+        Err(error) => failed(&context, &error),
+    }
+}
+
+/// Makes a token and shows it this once.
+pub async fn make_token(State(context): State<Context>, ordered: Ordered) -> Response {
+    let Ordered(visitor, form) = ordered;
+    let Some(login) = login(&visitor) else { return no_account(&context, visitor) };
+    let Ok(fresh) = auth::fresh() else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
+    let name: String = form.text("name").trim().chars().take(NAME_CHARS_MAX).collect();
+    let now = (context.now)();
+    let new = NewToken {
+        account: visitor.account(),
+        name: if name.is_empty() { now.to_string() } else { name },
+        scope: TokenScope::from_word(form.text("scope")).unwrap_or(TokenScope::Write),
+        digest: fresh.digest,
+        fever_digest: auth::fever_digest(&login, &fresh.secret),
+    };
+    let store = context.store.clone();
+    match ask(move || store.add_token(&new, now)).await {
+        Ok(Ok(_)) => page(&context, visitor, Some(fresh.secret), None).await,
+        Ok(Err(why)) => {
+            let (status, heading) = (StatusCode::UNPROCESSABLE_ENTITY, "No token was made");
+            notice(&context, visitor, status, heading, super::feeds::sentence(&why.to_string()))
+        }
+        Err(error) => failed(&context, &error),
+    }
+}
+
+pub async fn revoke_token(State(context): State<Context>, ordered: Ordered) -> Response {
+    let Ordered(visitor, form) = ordered;
+    let Ok(id) = form.text("token").parse::<i64>() else {
+        return Redirect::to(Section::Account.path()).into_response();
+    };
+    let (store, account) = (context.store.clone(), visitor.account());
+    match ask(move || store.revoke_token(account, id)).await {
+        Ok(_) => page(&context, visitor, None, Some("The token is taken back.")).await,
+        Err(error) => failed(&context, &error),
+    }
+}
+
+fn login(visitor: &Visitor) -> Option<String> {
+    visitor.person.as_ref().and_then(|person: &Person| person.name.clone())
+}
+
+fn no_account(context: &Context, visitor: Visitor) -> Response {
+    let text = "There are no accounts yet: make one with `tidings user add NAME`.".to_owned();
+    notice(context, visitor, StatusCode::CONFLICT, "There is no account", text)
+}

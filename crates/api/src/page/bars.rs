@@ -1,0 +1,126 @@
+//! Figures as bars: when a feed publishes, by hour and by weekday, and how late entries were seen
+//! day by day. Claims of the publishers, in UTC; nothing is decided here.
+
+use std::time::Duration;
+
+use feed::Time;
+use store::DelayDay;
+
+use crate::words::{plural, span, strftime};
+
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+/// The drawing's height above its labels.
+const HEIGHT: f64 = 90.0;
+const WIDTH: f64 = 360.0;
+/// Fewer entries show no rhythm, only chance.
+const ENTRIES_MIN: usize = 5;
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// Bars beside each other.
+pub struct Bars {
+    pub title: &'static str,
+    pub summary: String,
+    pub bars: Vec<Bar>,
+}
+
+pub struct Bar {
+    pub x: String,
+    pub y: String,
+    pub width: String,
+    pub height: String,
+    pub label: String,
+    /// Where the label stands; not every bar has one.
+    pub label_x: String,
+    pub hint: String,
+}
+
+/// By hour and by weekday; nothing where too little was seen.
+pub fn rhythm(published: &[Time]) -> Vec<Bars> {
+    if published.len() < ENTRIES_MIN {
+        return Vec::new();
+    }
+    let (mut hours, mut days) = ([0_u64; 24], [0_u64; 7]);
+    for at in published {
+        let hour = at.secs().div_euclid(3600);
+        let day = hour.div_euclid(24);
+        hours[usize::try_from(hour.rem_euclid(24)).unwrap_or(0)] += 1;
+        // The first of January 1970 was a Thursday.
+        days[usize::try_from((day + 3).rem_euclid(7)).unwrap_or(0)] += 1;
+    }
+    let hour_label = |n: usize| if n.is_multiple_of(6) { format!("{n}") } else { String::new() };
+    let hour_name = |n: usize| format!("{n}:00 to {}:00", n + 1);
+    let day_name = |n: usize| DAYS[n].to_owned();
+    let said = |n| plural(n, "entry", "entries");
+    let total = said(published.len() as u64);
+    vec![
+        bars("Entries by hour of the day (UTC)", &total, &hours, hour_label, hour_name, said),
+        bars("Entries by day of the week", &total, &days, day_name, day_name, said),
+    ]
+}
+
+/// The mean delay of each day; nothing where no entry tells.
+pub fn delays(days: &[DelayDay]) -> Option<Bars> {
+    let seconds: Vec<u64> = days.iter().map(|day| day.mean.map_or(0, |d| d.as_secs())).collect();
+    let name = |n: usize| days.get(n).map_or_else(String::new, |d| strftime(d.day + DAY, "%a"));
+    let said =
+        |secs| if secs == 0 { "unknown".to_owned() } else { span(Duration::from_secs(secs)) };
+    let total = format!("the last {} days", days.len());
+    let drawn = bars("Apparent delay by day (mean)", &total, &seconds, name, name, said);
+    days.iter().any(|day| day.mean.is_some()).then_some(drawn)
+}
+
+fn bars(
+    title: &'static str,
+    total: &str,
+    counts: &[u64],
+    label: impl Fn(usize) -> String,
+    name: impl Fn(usize) -> String,
+    said: impl Fn(u64) -> String,
+) -> Bars {
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    let step = WIDTH / counts.len() as f64;
+    let bar = |(n, count): (usize, &u64)| {
+        // A bar for nothing is a line, so that the axis is seen.
+        let height = (HEIGHT * *count as f64 / most as f64).max(1.0);
+        Bar {
+            x: format!("{:.1}", step * n as f64 + step * 0.12),
+            y: format!("{:.1}", HEIGHT - height),
+            width: format!("{:.1}", step * 0.76),
+            height: format!("{height:.1}"),
+            label: label(n),
+            label_x: format!("{:.1}", step * (n as f64 + 0.5)),
+            hint: format!("{}: {}", name(n), said(*count)),
+        }
+    };
+    let peak = counts.iter().position(|count| *count == most).map(&name).unwrap_or_default();
+    Bars {
+        title,
+        summary: format!("{total}; the most is {}, {peak}", said(most)),
+        bars: counts.iter().enumerate().map(bar).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_stand_at_their_hour_and_day() {
+        // A Saturday at five, and the Sunday after it.
+        let saturday: Time = "2011-07-16T05:10:00Z".parse().unwrap();
+        let mut times = vec![saturday; 4];
+        times.push("2011-07-17T23:59:59Z".parse().unwrap());
+        let drawn = rhythm(&times);
+        assert_eq!(drawn[0].bars[5].hint, "5:00 to 6:00: 4 entries");
+        assert_eq!(drawn[0].bars[23].hint, "23:00 to 24:00: 1 entry");
+        assert_eq!(drawn[1].bars[5].hint, "Sat: 4 entries");
+        assert_eq!(drawn[1].bars[6].hint, "Sun: 1 entry");
+        assert_eq!(drawn[1].bars[5].height, "90.0");
+        assert_eq!(drawn[1].summary, "5 entries; the most is 4 entries, Sat");
+    }
+
+    #[test]
+    fn too_few_entries_show_no_rhythm() {
+        assert!(rhythm(&[Time::from_secs(0); 4]).is_empty());
+    }
+}

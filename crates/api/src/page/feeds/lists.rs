@@ -1,0 +1,89 @@
+//! Subscription lists (OPML): brought from another reader as a file or pasted, and taken away.
+
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dispatch::command::{Command, Done, ImportedFeed};
+use parse::opml::Outline;
+use store::{FeedFilter, TokenScope};
+
+use crate::Context;
+use crate::page::frame::{Frame, Ordered, Section, Visitor};
+use crate::page::{act, ask, failed, notice, params, shown};
+use crate::words::plural;
+
+/// What was skipped is named up to here; the rest is counted.
+const NAMED_MAX: usize = 50;
+
+#[derive(Template)]
+#[template(path = "imported.html")]
+struct Imported {
+    frame: Frame,
+    added: String,
+    known: usize,
+    skipped: Vec<String>,
+    more: usize,
+}
+
+/// Takes in a list. Nothing is polled here: that is the engine's, at its own pace.
+pub async fn import(State(context): State<Context>, ordered: Ordered) -> Response {
+    let Ordered(visitor, form) = ordered;
+    let list = match parse::opml::read(form.bytes("file")) {
+        Ok(list) => list,
+        Err(error) => {
+            let text = format!("This is no subscription list: {error}.");
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            return notice(&context, visitor, status, "Nothing was imported", text);
+        }
+    };
+    let lines = list.skipped.iter();
+    let mut skipped: Vec<String> = lines
+        .map(|s| format!("line {}, column {}: {}: {}", s.line, s.column, s.what, s.why))
+        .collect();
+    let feeds = list.outlines.into_iter();
+    let feeds = feeds
+        .map(|o| ImportedFeed { url: o.url, title: o.title, site: o.site, tags: o.tags })
+        .collect();
+    match act(&context, &visitor, Command::Import { feeds }).await {
+        Ok(Done::Imported { added, known, refused }) => {
+            skipped.extend(refused);
+            let more = skipped.len().saturating_sub(NAMED_MAX);
+            skipped.truncate(NAMED_MAX);
+            let added = plural(added as u64, "feed", "feeds");
+            let frame = Frame::new(&context, visitor, Some(Section::Feeds));
+            shown(&Imported { frame, added, known, skipped, more })
+        }
+        Ok(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        Err(refused) => refused,
+    }
+}
+
+/// All feeds as a list; with `?secrets=1` addresses keep the passwords that are in them.
+pub async fn export(
+    State(context): State<Context>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let wants_secrets = params::number(query.as_deref(), "secrets").is_some();
+    let with_secrets = wants_secrets && visitor.may(TokenScope::Admin);
+    let store = context.store.clone();
+    match ask(move || store.feeds(&FeedFilter::default())).await {
+        Ok(feeds) => {
+            let outlines: Vec<Outline> = feeds
+                .iter()
+                .map(|f| Outline {
+                    url: if with_secrets { f.url.as_str().to_owned() } else { f.url.masked() },
+                    title: f.shown_title().map(str::to_owned),
+                    site: f.site.clone(),
+                    tags: f.tags.clone(),
+                })
+                .collect();
+            let kind = (header::CONTENT_TYPE, "text/x-opml; charset=utf-8");
+            let name = (header::CONTENT_DISPOSITION, "attachment; filename=\"tidings.opml\"");
+            let text = parse::opml::write("Tidings subscriptions", &outlines);
+            ([kind, name], text).into_response()
+        }
+        Err(error) => failed(&context, &error),
+    }
+}

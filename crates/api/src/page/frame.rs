@@ -1,0 +1,282 @@
+//! What surrounds every page: who looks at it, in which light, and where else one can go.
+
+use std::convert::Infallible;
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use store::TokenScope;
+
+use crate::auth::Person;
+use crate::form::Signed;
+use crate::words::{span, strftime};
+use crate::{Context, assets};
+
+/// The cookie that remembers the light; `auto` follows the system and needs none.
+pub const LIGHT_COOKIE: &str = "tidings_light";
+
+/// In which light pages are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Light {
+    /// As the system has it.
+    #[default]
+    Auto,
+    Light,
+    Dark,
+}
+
+impl Light {
+    pub const ALL: [Light; 3] = [Light::Auto, Light::Light, Light::Dark];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Light::Auto => "auto",
+            Light::Light => "light",
+            Light::Dark => "dark",
+        }
+    }
+
+    /// What it is called on the page.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Light::Auto => "as the system",
+            Light::Light => "light",
+            Light::Dark => "dark",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Light {
+        Light::ALL.into_iter().find(|light| light.word() == word).unwrap_or_default()
+    }
+
+    fn of(headers: &HeaderMap) -> Light {
+        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok());
+        let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| {
+            let (name, value) = pair.trim().split_once('=')?;
+            (name == LIGHT_COOKIE).then_some(value)
+        });
+        pairs.next().map_or(Light::Auto, Light::from_word)
+    }
+}
+
+/// Whoever looks at a page.
+#[derive(Clone, Debug)]
+pub struct Visitor {
+    /// `None` for strangers.
+    pub person: Option<Person>,
+    pub light: Light,
+    /// Whether the browser says that somebody means to see the page: it was not prefetched, and
+    /// no other site sent them here.
+    pub on_purpose: bool,
+    /// The address of the page.
+    pub at: String,
+}
+
+impl Visitor {
+    /// Somebody of whom nothing is known.
+    pub fn stranger() -> Visitor {
+        Visitor { person: None, light: Light::Auto, on_purpose: false, at: "/".to_owned() }
+    }
+
+    /// Whose marks are shown. Strangers are stopped at the gate.
+    pub fn account(&self) -> store::AccountId {
+        self.person.as_ref().map_or(store::AccountId::LOCAL, |person| person.account)
+    }
+
+    pub fn may(&self, scope: TokenScope) -> bool {
+        self.person.as_ref().is_some_and(|person| person.may(scope))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visitor {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor, Infallible> {
+        // The gate has put them there.
+        let person = parts.extensions.get::<Person>().cloned();
+        let text = |name: &str| parts.headers.get(name).and_then(|v| v.to_str().ok());
+        let from_elsewhere =
+            text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"));
+        let on_purpose = text("sec-purpose").is_none() && !from_elsewhere;
+        let light = Light::of(&parts.headers);
+        let at = parts.uri.path_and_query().map_or("/", |p| p.as_str()).to_owned();
+        Ok(Visitor { person, light, on_purpose, at })
+    }
+}
+
+/// A form of ours, from somebody who may mark entries. What changes feeds, queries or the budget
+/// asks for [`TokenScope::Admin`] too.
+pub struct Sent {
+    pub visitor: Visitor,
+    pub form: Signed,
+}
+
+impl FromRequest<Context> for Sent {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, context: &Context) -> Result<Sent, Response> {
+        let (mut parts, body) = request.into_parts();
+        // Cannot fail.
+        let Ok(visitor) = Visitor::from_request_parts(&mut parts, context).await;
+        if !visitor.may(TokenScope::Write) {
+            return Err(may_not());
+        }
+        let form = Signed::from_request(Request::from_parts(parts, body), context).await?;
+        Ok(Sent { visitor, form })
+    }
+}
+
+/// The same, from somebody who may change feeds, queries and the budget.
+pub struct Ordered(pub Visitor, pub Signed);
+
+impl FromRequest<Context> for Ordered {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, context: &Context) -> Result<Ordered, Response> {
+        let Sent { visitor, form } = Sent::from_request(request, context).await?;
+        if visitor.may(TokenScope::Admin) { Ok(Ordered(visitor, form)) } else { Err(may_not()) }
+    }
+}
+
+fn may_not() -> Response {
+    (StatusCode::FORBIDDEN, "This token may not do that.\n").into_response()
+}
+
+/// The places of the page, in the order of the navigation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    Read,
+    Feeds,
+    Queries,
+    Budget,
+    Lab,
+    Health,
+    Account,
+}
+
+impl Section {
+    const NAVIGATION: [Section; 6] = [
+        Section::Read,
+        Section::Feeds,
+        Section::Queries,
+        Section::Budget,
+        Section::Lab,
+        Section::Health,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Section::Read => "Read",
+            Section::Feeds => "Feeds",
+            Section::Queries => "Queries",
+            Section::Budget => "Budget",
+            Section::Lab => "Lab",
+            Section::Health => "Health",
+            Section::Account => "Account",
+        }
+    }
+
+    pub const fn path(self) -> &'static str {
+        match self {
+            Section::Read => "/",
+            Section::Feeds => "/feeds",
+            Section::Queries => "/queries",
+            Section::Budget => "/budget",
+            Section::Lab => "/lab",
+            Section::Health => "/health",
+            Section::Account => "/account",
+        }
+    }
+}
+
+/// What every page shows around its own matter.
+pub struct Frame {
+    pub style: String,
+    pub script: String,
+    pub icon: String,
+    pub version: &'static str,
+    pub demo: bool,
+    pub now: String,
+    pub now_exact: String,
+    pub outage: Option<String>,
+    pub uptime: String,
+    pub visitor: Visitor,
+    pub section: Option<Section>,
+}
+
+impl Frame {
+    /// The frame of a page that strangers see too.
+    pub fn bare(context: &Context) -> Frame {
+        Frame::new(context, Visitor::stranger(), None)
+    }
+
+    pub fn new(context: &Context, visitor: Visitor, section: Option<Section>) -> Frame {
+        let (now, live) = ((context.now)(), (context.live)());
+        Frame {
+            style: assets::STYLE.address(),
+            script: assets::SCRIPT.address(),
+            icon: assets::ICON.address(),
+            version: context.version,
+            demo: live.demo,
+            now: strftime(now, "%-d %b %Y, %H:%M"),
+            now_exact: now.to_string(),
+            outage: live.outage,
+            uptime: span(now.since(live.started_at)),
+            visitor,
+            section,
+        }
+    }
+
+    /// What a form on this page must carry.
+    pub fn form_key(&self) -> &str {
+        let person = self.visitor.person.as_ref();
+        person.and_then(|person| person.form_key.as_deref()).unwrap_or("")
+    }
+
+    /// Whether there is anybody to show the navigation to.
+    pub fn is_known(&self) -> bool {
+        self.visitor.person.is_some()
+    }
+
+    /// Who has logged in.
+    pub fn name(&self) -> Option<&str> {
+        self.visitor.person.as_ref().and_then(|person| person.name.as_deref())
+    }
+
+    pub fn navigation(&self) -> [Section; 6] {
+        Section::NAVIGATION
+    }
+
+    pub fn is_at(&self, section: &Section) -> bool {
+        self.section == Some(*section)
+    }
+
+    pub fn is_at_account(&self) -> bool {
+        self.is_at(&Section::Account)
+    }
+
+    pub fn lights(&self) -> [Light; 3] {
+        Light::ALL
+    }
+
+    pub fn is_lit(&self, light: &Light) -> bool {
+        self.visitor.light == *light
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_light_is_found_among_other_cookies_and_nonsense_follows_the_system() {
+        let light = |text: &str| {
+            Light::of(&HeaderMap::from_iter([(header::COOKIE, text.parse().unwrap())]))
+        };
+        assert_eq!(light("a=b; tidings_light=dark"), Light::Dark);
+        assert_eq!(light("tidings_light=light; a=b"), Light::Light);
+        assert_eq!(light("tidings_light=\"><script>"), Light::Auto);
+        assert_eq!(Light::of(&HeaderMap::new()), Light::Auto);
+    }
+}

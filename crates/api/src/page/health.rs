@@ -1,0 +1,145 @@
+//! Whether all is well: what fails, what waits, how large the store is, whether the network is
+//! there. Every figure is one short question over small rows.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use feed::Time;
+use store::{Counts, FeedLine, FeedQuery, Order, Standing, State as FeedState, Store, StoreError};
+
+use super::feeds::{Line, Verdict, line, rate_span, verdict};
+use super::frame::{Frame, Section, Visitor};
+use super::{ask, failed, shown};
+use crate::words::{bytes, count, plural, span};
+use crate::{Context, Live};
+
+/// Failing feeds that are named; all of them are on the page of feeds.
+const NAMED: u32 = 15;
+/// A poll that is late by more than this has a reason worth looking for.
+const LATE: std::time::Duration = std::time::Duration::from_secs(600);
+/// Less room than this, and the store may soon be unable to record.
+const DISK_LOW: u64 = 1_000_000_000;
+
+#[derive(Template)]
+#[template(path = "health.html")]
+struct HealthPage {
+    frame: Frame,
+    verdict: Verdict,
+    checks: Vec<Check>,
+    failing: Vec<Line>,
+    n_failing: u64,
+}
+
+/// One thing that is well or not.
+struct Check {
+    name: &'static str,
+    class: &'static str,
+    value: String,
+    note: String,
+}
+
+struct Found {
+    counts: Counts,
+    standing: Standing,
+    failing: Vec<FeedLine>,
+    unindexed: u64,
+    free: Option<u64>,
+}
+
+pub async fn health(State(context): State<Context>, visitor: Visitor) -> Response {
+    let (store, now) = (context.store.clone(), (context.now)());
+    match ask(move || find(&store, now)).await {
+        Ok(found) => {
+            let live = (context.live)();
+            shown(&HealthPage {
+                verdict: verdict(&live, &found.counts),
+                checks: checks(&found, &live, now),
+                n_failing: found.counts.failing,
+                failing: found.failing.into_iter().map(|l| line(l, now)).collect(),
+                frame: Frame::new(&context, visitor, Some(Section::Health)),
+            })
+        }
+        Err(error) => failed(&context, &error),
+    }
+}
+
+fn find(store: &Store, now: Time) -> Result<Found, StoreError> {
+    let query = FeedQuery {
+        text: String::new(),
+        state: Some(FeedState::BackingOff),
+        order: Order::Trouble,
+        offset: 0,
+        limit: NAMED,
+        since: now - rate_span(),
+    };
+    let (last, indexed) = (store.last_entry_id()?, store.indexed_to()?);
+    Ok(Found {
+        counts: store.counts(now)?,
+        standing: store.standing(now)?,
+        failing: store.feed_page(&query)?.lines,
+        unindexed: u64::try_from(last.0 - indexed.0).unwrap_or(0),
+        free: free_bytes(store.path()),
+    })
+}
+
+/// Room on the disk of the store; `None` where the system does not say.
+fn free_bytes(path: &std::path::Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(path).ok()?;
+    disk.f_bavail.checked_mul(disk.f_frsize)
+}
+
+fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
+    let check = |name, well: bool, value: String, note: String| Check {
+        name,
+        class: if well { "active" } else { "backing" },
+        value,
+        note,
+    };
+    let standing = &found.standing;
+    let late = standing.due_since.map(|since| now.since(since)).filter(|late| *late > LATE);
+    let in_flight = format!("{} on their way, {} due", count(live.in_flight), count(live.due));
+    let database = standing.database_bytes + standing.log_bytes;
+    vec![
+        check(
+            "Network",
+            live.outage.is_none(),
+            if live.outage.is_some() { "down" } else { "up" }.to_owned(),
+            match found.counts.domains_held {
+                0 => String::new(),
+                n => format!("{} asked us to wait", plural(n, "domain has", "domains have")),
+            },
+        ),
+        check(
+            "Polls",
+            late.is_none(),
+            in_flight,
+            late.map_or_else(String::new, |late| format!("the latest waits for {}", span(late))),
+        ),
+        check(
+            "Deliveries",
+            standing.receivers_failing == 0 && standing.dead_letters == 0,
+            format!("{} waiting", count(standing.deliveries_waiting)),
+            match (standing.receivers_failing, standing.dead_letters) {
+                (0, 0) => plural(standing.receivers, "receiver", "receivers"),
+                (failing, dead) => format!(
+                    "{} failing, {}",
+                    plural(failing, "receiver", "receivers"),
+                    plural(dead, "dead letter", "dead letters")
+                ),
+            },
+        ),
+        check(
+            "Search index",
+            found.unindexed < 10_000,
+            format!("{} behind", plural(found.unindexed, "entry", "entries")),
+            String::new(),
+        ),
+        check("Store", true, bytes(database), plural(found.counts.entries, "entry", "entries")),
+        check(
+            "Free disk",
+            found.free.is_none_or(|free| free > DISK_LOW),
+            found.free.map_or_else(|| "unknown".to_owned(), bytes),
+            String::new(),
+        ),
+    ]
+}

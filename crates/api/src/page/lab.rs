@@ -1,0 +1,129 @@
+//! What the lab found: reports that were written into the data folder, and other rules on the own
+//! feeds' history. A report is shown as it was written, in a sandbox: it can load and run nothing.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path as FilePath, PathBuf};
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{Html, IntoResponse, Response};
+use feed::Time;
+use store::Store;
+
+use super::budget::{Shown, told};
+use super::frame::{Frame, Section, Visitor};
+use super::{ask, failed, no_such, shown};
+use crate::Context;
+use crate::what_if;
+use crate::words::Moment;
+
+/// The folder beside the store.
+const FOLDER: &str = "reports";
+const PAGE: &str = "index.html";
+/// More reports than anybody looks through.
+const REPORTS_MAX: usize = 200;
+/// A report is some hundred kilobytes of figures.
+const REPORT_BYTES_MAX: u64 = 16 << 20;
+/// Its figures are drawn inside it; nothing else is loaded, nothing runs.
+const POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+#[derive(Template)]
+#[template(path = "lab.html")]
+struct LabPage {
+    frame: Frame,
+    reports: Vec<Report>,
+    folder: String,
+    outlook: Option<Shown>,
+    job: what_if::State,
+}
+
+struct Report {
+    name: String,
+    written: Option<Moment>,
+}
+
+pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
+    let (store, now) = (context.store.clone(), (context.now)());
+    let answer = ask(move || Ok((reports(&store, now), what_if::last(&store)?)));
+    match answer.await {
+        Ok((reports, outlook)) => {
+            let job = context.what_if.state();
+            let runs = job.running.is_some();
+            let page = shown(&LabPage {
+                frame: Frame::new(&context, visitor, Some(Section::Lab)),
+                reports,
+                folder: folder(&context.store).display().to_string(),
+                outlook: outlook.map(told),
+                job,
+            });
+            if runs { ([(header::REFRESH, "3")], page).into_response() } else { page }
+        }
+        Err(error) => failed(&context, &error),
+    }
+}
+
+fn folder(store: &Store) -> PathBuf {
+    store.path().parent().unwrap_or(FilePath::new(".")).join(FOLDER)
+}
+
+/// The newest first. A folder that is not there has no reports.
+fn reports(store: &Store, now: Time) -> Vec<Report> {
+    let Ok(entries) = fs::read_dir(folder(store)) else { return Vec::new() };
+    let mut found: Vec<(Option<Time>, String)> = entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let name = entry.file_name().into_string().ok().filter(|name| is_name(name))?;
+            let written = fs::metadata(entry.path().join(PAGE)).ok()?.modified().ok();
+            let since = written.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+            Some((since.map(|since| Time::from_secs(0) + since), name))
+        })
+        .take(REPORTS_MAX)
+        .collect();
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    let moment = |at: Option<Time>| at.map(|at| Moment::new(at, now));
+    found.into_iter().map(|(at, name)| Report { name, written: moment(at) }).collect()
+}
+
+/// A folder's plain name: no way out of where reports are.
+fn is_name(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    !name.is_empty() && name.len() <= 100 && !name.starts_with('.') && name.bytes().all(plain)
+}
+
+/// One report, as it was written.
+pub async fn report(
+    State(context): State<Context>,
+    visitor: Visitor,
+    Path(name): Path<String>,
+) -> Response {
+    let file = is_name(&name).then(|| folder(&context.store).join(&name).join(PAGE));
+    let text = match file {
+        Some(file) => tokio::task::spawn_blocking(move || read(&file)).await.unwrap_or(None),
+        None => None,
+    };
+    match text {
+        Some(text) => ([(header::CONTENT_SECURITY_POLICY, POLICY)], Html(text)).into_response(),
+        None => no_such(&context, visitor, "There is no such report.".to_owned()),
+    }
+}
+
+fn read(file: &FilePath) -> Option<String> {
+    let mut text = String::new();
+    fs::File::open(file).ok()?.take(REPORT_BYTES_MAX).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reports_name_leads_nowhere_else() {
+        assert!(is_name("bursty-2026.01_a"));
+        for name in ["", ".", "..", "a/b", "..%2f", "a\\b", "a\0", ".hidden", "é"] {
+            assert!(!is_name(name), "{name:?}");
+        }
+    }
+}

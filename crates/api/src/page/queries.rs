@@ -1,0 +1,152 @@
+//! Standing queries: which there are, how their deliveries go, an editor that points at faults,
+//! and what a query would have kept of the last days.
+
+mod change;
+mod editor;
+mod preview;
+mod source;
+
+pub use change::{ask_drop, drop_query, replay, save};
+pub use editor::{edit, new};
+pub use preview::preview;
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use feed::{FeedUrl, Time};
+use query::{Access, Create, Statement};
+use store::{DeliveryRow, QueryRow};
+
+use super::frame::{Frame, Section, Visitor};
+use super::{ask, failed, shown};
+use crate::Context;
+use crate::words::{Moment, count, plural};
+
+#[derive(Template)]
+#[template(path = "queries.html")]
+struct Queries {
+    frame: Frame,
+    lines: Vec<Line>,
+}
+
+struct Line {
+    name: String,
+    access: &'static str,
+    kept: String,
+    changed: Moment,
+    health: Health,
+}
+
+/// How the deliveries of a query go, in words.
+struct Health {
+    text: String,
+    class: &'static str,
+}
+
+/// One receiver of a query.
+struct Receiver {
+    name: String,
+    health: Health,
+    delivered: Option<Moment>,
+    next: Option<Moment>,
+    error: String,
+    letters: Vec<Letter>,
+}
+
+/// An entry that could not be handed over.
+struct Letter {
+    entry: i64,
+    at: Moment,
+    attempts: u32,
+    error: String,
+}
+
+pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
+    let (store, now) = (context.store.clone(), (context.now)());
+    match ask(move || Ok((store.queries()?, store.deliveries(None)?))).await {
+        Ok((rows, deliveries)) => {
+            let frame = Frame::new(&context, visitor, Some(Section::Queries));
+            let lines = rows.into_iter().map(|row| line(row, &deliveries, now)).collect();
+            shown(&Queries { frame, lines })
+        }
+        Err(error) => failed(&context, &error),
+    }
+}
+
+fn line(row: QueryRow, deliveries: &[DeliveryRow], now: Time) -> Line {
+    let own: Vec<&DeliveryRow> = deliveries.iter().filter(|d| d.query == row.id).collect();
+    Line {
+        access: access_words(&row.text),
+        kept: count(row.last_position.unsigned_abs()),
+        changed: Moment::new(row.changed_at, now),
+        health: health(&own),
+        name: row.name,
+    }
+}
+
+/// Who may see what a query keeps.
+fn access_words(text: &str) -> &'static str {
+    match stored(text).map(|create| create.query.access) {
+        Some(Access::Public) => "public feed",
+        Some(Access::SecretLink) => "feed with a secret link",
+        Some(Access::Private) => "private",
+        None => "cannot be read",
+    }
+}
+
+fn stored(text: &str) -> Option<Create> {
+    match query::parse(text).ok()?.pop()? {
+        Statement::Create(create) => Some(*create),
+        Statement::Drop(_) => None,
+    }
+}
+
+fn health(deliveries: &[&DeliveryRow]) -> Health {
+    let sum = |of: fn(&DeliveryRow) -> u64| deliveries.iter().map(|d| of(d)).sum::<u64>();
+    let (dead, waiting) = (sum(|d| d.n_dead), sum(|d| d.n_waiting));
+    let failing = deliveries.iter().filter(|d| d.attempts > 0).count() as u64;
+    let (text, class) = if deliveries.is_empty() {
+        ("none".to_owned(), "fresh")
+    } else if dead > 0 {
+        (plural(dead, "dead letter", "dead letters"), "failed")
+    } else if failing > 0 {
+        (format!("{} tried again", plural(failing, "receiver is", "receivers are")), "backing")
+    } else if waiting > 0 {
+        (format!("{} waiting", count(waiting)), "active")
+    } else {
+        ("all handed over".to_owned(), "active")
+    };
+    Health { text, class }
+}
+
+/// A receiver without the secrets in its address.
+fn receiver_name(receiver: &str) -> String {
+    match receiver.split_once(' ') {
+        Some(("webhook", url)) => {
+            let masked = FeedUrl::parse(url).map(|url| url.masked());
+            format!("webhook {}", masked.unwrap_or_default())
+        }
+        _ => receiver.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receiver_is_named_without_its_secrets() {
+        let shown = receiver_name("webhook https://me:pw@a.org/hook?token=abc");
+        assert!(!shown.contains("pw") && !shown.contains("abc"), "{shown}");
+        assert_eq!(receiver_name("file out.jsonl"), "file out.jsonl");
+    }
+
+    #[test]
+    fn access_is_said_in_words() {
+        let of = |end: &str| access_words(&format!("CREATE FEED A AS RETURN ALL FEEDS{end}"));
+        assert_eq!(of(""), "private");
+        assert_eq!(of(" PUBLISH"), "public feed");
+        assert_eq!(of(" PUBLISH BY SECRET LINK"), "feed with a secret link");
+        assert_eq!(access_words("nonsense"), "cannot be read");
+    }
+}

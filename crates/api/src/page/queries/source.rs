@@ -1,0 +1,148 @@
+//! A statement as text with its faults pointed at: the word at each fault's place is marked, and
+//! below it stands what is wrong there and what was probably meant.
+
+use query::{Catalog, Create, Fault, Statement};
+use store::{Store, StoreError};
+
+/// A piece of the text; marked ones are where a fault is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub text: String,
+    pub marked: bool,
+}
+
+/// What is wrong, in words.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Told {
+    pub line: u32,
+    pub column: u32,
+    pub message: String,
+    pub help: String,
+}
+
+/// Statements that fit what is stored, or what is wrong with them.
+pub struct Checked {
+    pub creates: Vec<Create>,
+    /// The queries that are stored already.
+    pub existing: Vec<Create>,
+}
+
+/// Reads statements and holds them against what is stored. Changes nothing.
+pub fn check(store: &Store, text: &str) -> Result<Result<Checked, Vec<Fault>>, StoreError> {
+    let statements = match query::parse(text) {
+        Ok(statements) => statements,
+        Err(faults) => return Ok(Err(faults)),
+    };
+    let (mut catalog, mut existing) = (Catalog::new(), Vec::new());
+    for row in store.queries()? {
+        if let Some(create) = super::stored(&row.text) {
+            catalog.insert(&row.name, &create.query);
+            existing.push(create);
+        }
+    }
+    if let Err(faults) = catalog.check(&statements) {
+        return Ok(Err(faults));
+    }
+    let creates = statements.into_iter().filter_map(|statement| match statement {
+        Statement::Create(create) => Some(*create),
+        Statement::Drop(_) => None,
+    });
+    Ok(Ok(Checked { creates: creates.collect(), existing }))
+}
+
+pub fn told(faults: &[Fault]) -> Vec<Told> {
+    let each = faults.iter().map(|fault| Told {
+        line: fault.at.line,
+        column: fault.at.column,
+        message: fault.message.clone(),
+        help: fault.help.clone().unwrap_or_default(),
+    });
+    each.collect()
+}
+
+/// The text in pieces, with the word at each fault marked.
+pub fn pieces(text: &str, faults: &[Fault]) -> Vec<Piece> {
+    let mut starts: Vec<usize> =
+        faults.iter().map(|fault| offset(text, fault.at.line, fault.at.column)).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    let (mut pieces, mut done) = (Vec::new(), 0);
+    let mut put = |text: &str, marked| {
+        if !text.is_empty() {
+            pieces.push(Piece { text: text.to_owned(), marked });
+        }
+    };
+    for start in starts {
+        if start < done {
+            continue;
+        }
+        let end = start + word_len(&text[start..]);
+        put(&text[done..start], false);
+        // Where the text ends too early there is no word: the end itself is marked.
+        put(if start == end { " " } else { &text[start..end] }, true);
+        done = end;
+    }
+    put(&text[done..], false);
+    pieces
+}
+
+/// The byte at a line and a column, both from one.
+fn offset(text: &str, line: u32, column: u32) -> usize {
+    let before = line.saturating_sub(1) as usize;
+    let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
+    let rest = &text[start..];
+    let line = rest.split('\n').next().unwrap_or("");
+    let within = line.char_indices().nth(column.saturating_sub(1) as usize);
+    start + within.map_or(line.len(), |(at, _)| at)
+}
+
+/// A word, a text in quotes, or one sign.
+fn word_len(text: &str) -> usize {
+    let Some(first) = text.chars().next() else { return 0 };
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    if first == '"' {
+        let line = text.split('\n').next().unwrap_or(text);
+        return line[1..].find('"').map_or(line.len(), |at| at + 2);
+    }
+    if !is_part(first) {
+        return if first == '\n' { 0 } else { first.len_utf8() };
+    }
+    text.find(|c| !is_part(c)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn marked(text: &str) -> Vec<String> {
+        let faults = query::parse(text).unwrap_err();
+        let pieces = pieces(text, &faults);
+        let whole: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
+        assert!(whole.trim_end() == text.trim_end(), "nothing of the text is lost: {whole}");
+        pieces.into_iter().filter(|piece| piece.marked).map(|piece| piece.text).collect()
+    }
+
+    #[test]
+    fn the_word_at_a_fault_is_marked() {
+        assert_eq!(marked("CREATE FEED A AS\nRETRUN ALL FEEDS"), ["RETRUN"]);
+        assert_eq!(
+            marked("CREATE FEED A AS RETURN ALL FEEDS\nWHERE TITEL CONTAINS \"ü\""),
+            ["TITEL"]
+        );
+    }
+
+    #[test]
+    fn a_text_that_ends_too_early_is_marked_at_its_end() {
+        assert_eq!(marked("CREATE FEED"), [" "]);
+    }
+
+    #[test]
+    fn any_text_is_cut_at_characters() {
+        for text in ["", "é", "\"ä", "CREATE\r\nFEED é", "\n\n;", "CREATE FEED é AS \"日本\" x"]
+        {
+            if let Err(faults) = query::parse(text) {
+                pieces(text, &faults);
+            }
+        }
+    }
+}

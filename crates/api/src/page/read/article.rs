@@ -1,0 +1,181 @@
+//! One entry as a person reads it: its text sanitised, our times beside the publisher's claims.
+
+use feed::{EntryId, FeedId, Time};
+use store::{EntryRow, FeedName, ReadEntry};
+use url::Url;
+
+use crate::words::{Moment, bytes, span};
+use crate::{Images, sanitise};
+
+/// What is seen of a text before it is opened.
+const TEASER_CHARS: usize = 160;
+/// More is no longer something that one listens to or looks at.
+const ENCLOSURES_MAX: usize = 20;
+
+/// What the page shows of an entry.
+pub struct Article {
+    pub id: EntryId,
+    pub title: String,
+    /// Only http and https: whatever else a publisher writes is no place to lead a reader.
+    pub link: Option<String>,
+    pub author: Option<String>,
+    pub feed: FeedId,
+    pub feed_title: String,
+    pub language: Option<String>,
+    pub published: Moment,
+    pub published_note: &'static str,
+    pub seen: Moment,
+    pub delay: String,
+    pub edited: Option<Moment>,
+    pub html: String,
+    pub enclosures: Vec<Enclosed>,
+    pub categories: Vec<String>,
+    pub starred: bool,
+}
+
+/// A file that came with an entry.
+pub struct Enclosed {
+    pub href: String,
+    pub name: String,
+    pub about: String,
+}
+
+impl Article {
+    /// The full text of an entry, as long as the sanitiser takes it.
+    pub fn new(
+        found: &ReadEntry,
+        name: Option<&FeedName>,
+        images: Option<&Images>,
+        now: Time,
+    ) -> Article {
+        let entry = &found.entry;
+        let body = entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("");
+        let text = |text: &Option<String>| {
+            text.as_deref().map(sanitise::text).filter(|text| !text.trim().is_empty())
+        };
+        Article {
+            id: entry.id,
+            title: title(entry, &teaser(body)),
+            link: entry.link.as_deref().and_then(web_link),
+            author: text(&entry.author),
+            feed: entry.feed,
+            feed_title: feed_title(name),
+            language: name.and_then(|name| name.language.clone()),
+            published: Moment::new(entry.published_claim.unwrap_or(entry.published_at), now),
+            published_note: published_note(entry),
+            seen: Moment::new(entry.seen_at, now),
+            delay: delay(entry),
+            edited: entry.edited_at.map(|at| Moment::new(at, now)),
+            html: sanitise::page_html(body, base(entry, name).as_ref(), images),
+            enclosures: enclosed(entry),
+            categories: entry.categories.iter().map(|c| sanitise::text(c)).take(12).collect(),
+            starred: found.starred,
+        }
+    }
+}
+
+/// What the publisher's date is worth.
+pub fn published_note(entry: &EntryRow) -> &'static str {
+    match entry.published_claim {
+        None => "undated, taken as",
+        Some(claim) if claim == entry.published_at => "published",
+        Some(_) => "claims",
+    }
+}
+
+pub fn feed_title(name: Option<&FeedName>) -> String {
+    let Some(name) = name else { return "a feed that was removed".to_owned() };
+    let title = name.title.as_deref().map(sanitise::text).filter(|t| !t.trim().is_empty());
+    title.unwrap_or_else(|| name.url.masked())
+}
+
+pub fn title(entry: &EntryRow, teaser: &str) -> String {
+    let written = entry.title.as_deref().map(sanitise::text).filter(|t| !t.trim().is_empty());
+    written.unwrap_or_else(|| match teaser {
+        "" => "Untitled".to_owned(),
+        text => text.to_owned(),
+    })
+}
+
+/// How late it was seen, by its own claim. A claim that had to be repaired says nothing.
+pub fn delay(entry: &EntryRow) -> String {
+    match entry.published_claim {
+        Some(claim) if claim == entry.published_at && claim < entry.seen_at => {
+            format!(", {} later", span(entry.seen_at.since(claim)))
+        }
+        _ => String::new(),
+    }
+}
+
+pub fn teaser(body: &str) -> String {
+    let text = sanitise::text(body);
+    let mut teaser = String::new();
+    let mut n_chars = 0;
+    for word in text.split_whitespace() {
+        let more = word.chars().count() + 1;
+        if n_chars + more > TEASER_CHARS {
+            teaser.push('…');
+            break;
+        }
+        if !teaser.is_empty() {
+            teaser.push(' ');
+        }
+        teaser.push_str(word);
+        n_chars += more;
+    }
+    teaser
+}
+
+/// What relative links in its text lead from.
+fn base(entry: &EntryRow, name: Option<&FeedName>) -> Option<Url> {
+    let link = entry.link.as_deref().and_then(web_link).and_then(|l| Url::parse(&l).ok());
+    let feed = || web_link(name?.url.as_str()).and_then(|l| Url::parse(&l).ok());
+    link.or_else(feed)
+}
+
+fn enclosed(entry: &EntryRow) -> Vec<Enclosed> {
+    let shown = entry.enclosures.iter().filter_map(|enclosure| {
+        let href = web_link(&enclosure.url)?;
+        let url = Url::parse(&href).ok()?;
+        let last = url.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or("");
+        let name = if last.is_empty() { url.host_str().unwrap_or("file") } else { last };
+        let size = enclosure.length.filter(|n| *n > 0).map(bytes);
+        let about: Vec<String> = enclosure.mime_type.iter().cloned().chain(size).collect();
+        Some(Enclosed { name: name.to_owned(), about: about.join(", "), href })
+    });
+    shown.take(ENCLOSURES_MAX).collect()
+}
+
+/// A link to the web, without the user and password that a relative link inherits from a feed's
+/// own address.
+pub fn web_link(link: &str) -> Option<String> {
+    let mut url = Url::parse(link.trim()).ok()?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return None;
+    }
+    // Both succeed for URLs with a host, which these schemes have.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    Some(url.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_the_web_and_carry_no_password() {
+        assert_eq!(web_link(" https://me:pw@a.test/x?y#z"), Some("https://a.test/x?y#z".into()));
+        assert_eq!(web_link("javascript:alert(1)"), None);
+        assert_eq!(web_link("data:text/html,x"), None);
+        assert_eq!(web_link("/relative"), None);
+    }
+
+    #[test]
+    fn a_teaser_is_the_beginning_of_the_text() {
+        assert_eq!(teaser("<p>One  two</p><p>three &amp; four</p>"), "One two three & four");
+        let long = "word ".repeat(100);
+        assert!(teaser(&long).ends_with("word…") && teaser(&long).chars().count() <= TEASER_CHARS);
+        assert!(teaser(&"x".repeat(500)).chars().count() <= TEASER_CHARS);
+    }
+}

@@ -1,0 +1,106 @@
+//! One entry on a page of its own, or as a part for a page that is open already. Who opens it has
+//! read it.
+
+use askama::Template;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::Response;
+use feed::EntryId;
+use store::{AccountId, Reading, ReadingPlace, Store, StoreError, TokenScope};
+
+use super::article::Article;
+use super::{Asked, Place, asked};
+use crate::Context;
+use crate::page::frame::{Frame, Section, Visitor};
+use crate::page::{ask, failed, no_such, params, shown};
+
+#[derive(Template)]
+#[template(path = "entry.html")]
+struct EntryPage {
+    frame: Frame,
+    article: Article,
+    back: String,
+    newer: Option<String>,
+    older: Option<String>,
+}
+
+/// The article alone, for the script.
+#[derive(Template)]
+#[template(path = "article.html")]
+struct ArticlePart {
+    article: Article,
+    /// On a page of its own it has the page's heading.
+    whole: bool,
+}
+
+struct Found {
+    article: Article,
+    newer: Option<ReadingPlace>,
+    older: Option<ReadingPlace>,
+}
+
+pub async fn entry(
+    State(context): State<Context>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let Ok(number) = id.parse::<i64>() else {
+        return no_such(&context, visitor, "An entry's page is /entry/ and its number.".to_owned());
+    };
+    let place = Place::read(query.as_deref());
+    let is_part = params::number(query.as_deref(), "part").is_some();
+    let marks = visitor.on_purpose && visitor.may(TokenScope::Write);
+    let (store, account, asked) = (context.store.clone(), visitor.account(), place.clone());
+    let (now, images) = ((context.now)(), context.images.clone());
+    let answer = ask(move || {
+        let entry = EntryId(number);
+        let Some(mut found) = store.read_entries(account, &[entry])?.pop() else {
+            return Ok(None);
+        };
+        if marks && !found.read {
+            store.mark_read(account, &[entry], true)?;
+            found.read = true;
+        }
+        let names = store.feed_names([found.entry.feed])?;
+        let here = found.place();
+        let (newer, older) = if is_part {
+            (None, None)
+        } else {
+            let beside = |newer| beside(&store, account, &asked, here, newer);
+            (beside(true)?, beside(false)?)
+        };
+        let article = Article::new(&found, names.get(&found.entry.feed), images.as_deref(), now);
+        Ok(Some(Found { article, newer, older }))
+    });
+    match answer.await {
+        Ok(Some(Found { article, .. })) if is_part => shown(&ArticlePart { article, whole: false }),
+        Ok(Some(Found { article, newer, older })) => {
+            let href = |there: ReadingPlace| place.entry_href(there.entry);
+            shown(&EntryPage {
+                frame: Frame::new(&context, visitor, Some(Section::Read)),
+                article,
+                back: place.href(),
+                newer: newer.map(href),
+                older: older.map(href),
+            })
+        }
+        Ok(None) => {
+            let text = format!("There is no entry {number}; perhaps it is no longer kept.");
+            no_such(&context, visitor, text)
+        }
+        Err(error) => failed(&context, &error),
+    }
+}
+
+/// The entry before or behind this one in its list.
+fn beside(
+    store: &Store,
+    account: AccountId,
+    place: &Place,
+    here: ReadingPlace,
+    newer: bool,
+) -> Result<Option<ReadingPlace>, StoreError> {
+    let Asked::Reading(reading) = asked(store, account, place)? else { return Ok(None) };
+    let reading = Reading { from: Some(here), oldest_first: newer, limit: 1, ..reading };
+    Ok(store.reading_places(&reading)?.pop())
+}

@@ -1,0 +1,203 @@
+//! The list of entries, with what else there is to read beside it.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use feed::{FeedId, Time};
+use store::{FeedName, ReadEntry, Store, StoreError};
+
+use super::article::{feed_title, teaser, title};
+use super::scopes::{Scopes, scopes};
+use super::{Of, Place, Show};
+use crate::Context;
+use crate::page::frame::{Frame, Section, Visitor};
+use crate::page::{ask, failed, shown};
+use crate::words::Moment;
+
+#[derive(Template)]
+#[template(path = "read.html")]
+struct ReadPage {
+    frame: Frame,
+    heading: String,
+    /// What is read about the scope, and where its own page is.
+    about: Option<(&'static str, String)>,
+    search: String,
+    tabs: Vec<Tab>,
+    lines: Vec<Line>,
+    empty: Empty,
+    scopes: Scopes,
+    /// The list itself, without its place.
+    list: String,
+    /// The highest number that was given by now: what comes later is not swept away.
+    shown_to: i64,
+    can_mark_all: bool,
+    older: Option<String>,
+    newest: Option<String>,
+}
+
+struct Tab {
+    name: &'static str,
+    href: String,
+    chosen: bool,
+}
+
+struct Line {
+    id: i64,
+    href: String,
+    title: String,
+    feed: String,
+    feed_href: String,
+    language: Option<String>,
+    published: Moment,
+    teaser: String,
+    read: bool,
+    starred: bool,
+}
+
+/// Why there is nothing in the list.
+#[derive(PartialEq, Eq)]
+enum Empty {
+    No,
+    /// There are no feeds at all.
+    NoFeeds,
+    /// Nothing is unread.
+    AllRead,
+    /// Nothing was starred.
+    NoStars,
+    /// Nothing has these words.
+    NotFound,
+    NothingYet,
+}
+
+struct Found {
+    lines: Vec<ReadEntry>,
+    more: bool,
+    names: HashMap<FeedId, FeedName>,
+    scopes: Scopes,
+    /// The title of the feed that is asked for.
+    feed: Option<String>,
+    has_feeds: bool,
+    last: i64,
+}
+
+pub async fn list(
+    State(context): State<Context>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let place = Place::read(query.as_deref());
+    let (store, account, asked) = (context.store.clone(), visitor.account(), place.clone());
+    let now = (context.now)();
+    match ask(move || find(&store, account, &asked)).await {
+        Ok(found) => {
+            let frame = Frame::new(&context, visitor, Some(Section::Read));
+            shown(&composed(frame, found, &place, now))
+        }
+        Err(error) => failed(&context, &error),
+    }
+}
+
+fn find(store: &Store, account: store::AccountId, place: &Place) -> Result<Found, StoreError> {
+    let (lines, more) = super::entries(store, account, place)?;
+    let feed = match place.of {
+        Of::Feed(feed) => Some(feed),
+        _ => None,
+    };
+    let names = store.feed_names(lines.iter().map(|line| line.entry.feed).chain(feed))?;
+    Ok(Found {
+        lines,
+        more,
+        feed: feed.map(|feed| feed_title(names.get(&feed))),
+        names,
+        scopes: scopes(store, account, place)?,
+        has_feeds: store.feed_count()? > 0,
+        last: store.last_entry_id()?.0,
+    })
+}
+
+fn composed(frame: Frame, found: Found, place: &Place, now: Time) -> ReadPage {
+    let Found { lines, more, names, scopes, feed, has_feeds, last: shown_to } = found;
+    let last = lines.last().filter(|_| more).map(ReadEntry::place);
+    let about = match &place.of {
+        Of::Feed(feed) => Some(("About this feed", format!("/feed/{feed}"))),
+        Of::Query(name) => Some(("About this query", format!("/query/{name}"))),
+        _ => None,
+    };
+    ReadPage {
+        heading: heading(place, feed),
+        about,
+        search: match &place.of {
+            Of::Search(text) => text.clone(),
+            _ => String::new(),
+        },
+        tabs: tabs(place),
+        empty: empty(place, lines.is_empty(), has_feeds),
+        shown_to,
+        can_mark_all: !matches!(place.of, Of::Search(_)) && place.show != Show::Starred,
+        lines: lines.iter().map(|entry| line(entry, &names, place, now)).collect(),
+        scopes,
+        list: Place { from: None, ..place.clone() }.query(),
+        older: last.map(|from| Place { from: Some(from), ..place.clone() }.href()),
+        newest: place.from.map(|_| Place { from: None, ..place.clone() }.href()),
+        frame,
+    }
+}
+
+fn heading(place: &Place, feed: Option<String>) -> String {
+    match &place.of {
+        Of::All => "Everything".to_owned(),
+        Of::Feed(_) => feed.unwrap_or_default(),
+        Of::Tag(tag) => tag.clone(),
+        Of::Query(name) => name.clone(),
+        Of::Search(text) => format!("“{text}”"),
+    }
+}
+
+fn tabs(place: &Place) -> Vec<Tab> {
+    let tab = |show: Show| Tab {
+        name: match show {
+            Show::Unread => "Unread",
+            Show::All => "All",
+            Show::Starred => "Starred",
+        },
+        href: place.shown(show).href(),
+        chosen: place.show == show,
+    };
+    match place.of {
+        // The index knows words, not marks.
+        Of::Search(_) => Vec::new(),
+        _ => Show::ALL.map(tab).into(),
+    }
+}
+
+fn empty(place: &Place, nothing: bool, has_feeds: bool) -> Empty {
+    match (nothing, has_feeds, &place.of, place.show) {
+        (false, ..) => Empty::No,
+        (true, false, ..) => Empty::NoFeeds,
+        (true, true, Of::Search(_), _) => Empty::NotFound,
+        (true, true, _, Show::Unread) => Empty::AllRead,
+        (true, true, _, Show::Starred) => Empty::NoStars,
+        (true, true, _, Show::All) => Empty::NothingYet,
+    }
+}
+
+fn line(found: &ReadEntry, names: &HashMap<FeedId, FeedName>, place: &Place, now: Time) -> Line {
+    let entry = &found.entry;
+    let name = names.get(&entry.feed);
+    let body = entry.summary.as_deref().or(entry.content.as_deref()).unwrap_or("");
+    let teaser = teaser(body);
+    Line {
+        id: entry.id.0,
+        href: place.entry_href(entry.id),
+        title: title(entry, &teaser),
+        feed: feed_title(name),
+        feed_href: Place::of(Of::Feed(entry.feed)).href(),
+        language: name.and_then(|name| name.language.clone()),
+        published: Moment::new(entry.published_at, now),
+        teaser,
+        read: found.read,
+        starred: found.starred,
+    }
+}

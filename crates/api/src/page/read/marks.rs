@@ -1,0 +1,95 @@
+//! What people do with entries: mark them read or unread, star them, and be done with all that
+//! was shown. Whatever came after a list was shown stays unread.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
+use feed::EntryId;
+use store::Store;
+use store::StoreError;
+
+use super::{Asked, Place, asked};
+use crate::page::frame::Sent;
+use crate::page::{ask, failed};
+use crate::{Context, auth};
+
+/// More than any list shows.
+const ENTRIES_MAX: usize = 1000;
+
+/// What one button of a list or an entry says.
+#[derive(Clone, Copy)]
+enum Wish {
+    Read(bool),
+    Star(bool),
+    /// Everything down to this one was read.
+    Above,
+}
+
+const WISHES: [(&str, Wish); 5] = [
+    ("read", Wish::Read(true)),
+    ("unread", Wish::Read(false)),
+    ("star", Wish::Star(true)),
+    ("unstar", Wish::Star(false)),
+    ("above", Wish::Above),
+];
+
+/// Marks single entries, and leads back to the list.
+pub async fn mark(State(context): State<Context>, sent: Sent) -> Response {
+    let (store, now) = (context.store.clone(), (context.now)());
+    let account = sent.visitor.account();
+    let chosen = WISHES.iter().find_map(|(name, wish)| {
+        let entry = sent.form.text(name).parse().ok()?;
+        Some((*wish, EntryId(entry)))
+    });
+    let listed = sent.form.all("entry").filter_map(|id| id.parse().ok()).map(EntryId);
+    let listed: Vec<EntryId> = listed.take(ENTRIES_MAX).collect();
+    let answer = ask(move || match chosen {
+        Some((Wish::Read(read), entry)) => store.mark_read(account, &[entry], read),
+        Some((Wish::Star(on), entry)) => store.star(account, &[entry], on, now),
+        Some((Wish::Above, entry)) => {
+            let last = listed.iter().position(|id| *id == entry);
+            let above = last.map_or(&[][..], |last| &listed[..=last]);
+            store.mark_read(account, above, true)
+        }
+        None => Ok(()),
+    });
+    match answer.await {
+        Ok(()) => {
+            let back = auth::within(sent.form.text("back"));
+            let to = match chosen {
+                Some((_, entry)) if !back.contains('#') => format!("{back}#e{entry}"),
+                _ => back,
+            };
+            Redirect::to(&to).into_response()
+        }
+        Err(error) => failed(&context, &error),
+    }
+}
+
+/// Marks a whole list as read, as far as it was shown.
+pub async fn mark_all(State(context): State<Context>, sent: Sent) -> Response {
+    let place = Place::read(Some(sent.form.text("list")));
+    let up_to = sent.form.text("shown_to").parse().ok().map(EntryId);
+    let (store, account) = (context.store.clone(), sent.visitor.account());
+    let asked_for = place.clone();
+    let answer = ask(move || all(&store, account, &asked_for, up_to)).await;
+    match answer {
+        Ok(()) => Redirect::to(&place.href()).into_response(),
+        Err(error) => failed(&context, &error),
+    }
+}
+
+fn all(
+    store: &Store,
+    account: store::AccountId,
+    place: &Place,
+    up_to: Option<EntryId>,
+) -> Result<(), StoreError> {
+    // Without a bound, what came meanwhile would be swept away unseen.
+    let Some(up_to) = up_to else { return Ok(()) };
+    match asked(store, account, place)? {
+        Asked::Reading(reading) => {
+            store.mark_scope_read(account, &reading.scope, None, Some(up_to))
+        }
+        Asked::Search { .. } | Asked::Nothing => Ok(()),
+    }
+}

@@ -1,0 +1,239 @@
+//! Fever's API, at `/fever/`: one address, what is asked for by the names of parameters. Tags are
+//! groups. Its clients send `md5(name:password)`; passwords are kept so that this cannot be made
+//! of them, so the password to give an app is a token. Hot links are not reckoned, and no icons
+//! are kept.
+
+use std::collections::BTreeMap;
+
+use axum::extract::{FromRequest, Request, State};
+use axum::http::Method;
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use axum::{Json, Router};
+use feed::{EntryId, FeedId, Time};
+use serde_json::{Value, json};
+use store::{
+    AccountId, EntryFilter, FeedFilter, FeedRow, NumberedTag, ReadEntry, Scope, Store, TokenScope,
+};
+
+use super::params::Params;
+use super::shown::{self, Feeds};
+use super::trouble::{InText, Trouble};
+use super::{blocking, who};
+use crate::Context;
+use crate::auth::Person;
+
+const API_VERSION: u32 = 3;
+/// Entries in one answer, by Fever's own rule.
+const ITEMS_MAX: u32 = 50;
+
+pub fn routes() -> Router<Context> {
+    Router::new()
+        .route("/fever", any(answer))
+        .route("/fever/", any(answer))
+        .route("/fever/{*rest}", any(answer))
+}
+
+/// A request, whoever sent it.
+struct Asked {
+    params: Params,
+    person: Option<Person>,
+    /// Only what is posted may change anything: an address can be a picture on some page.
+    may_change: bool,
+}
+
+impl FromRequest<Context> for Asked {
+    type Rejection = InText;
+
+    async fn from_request(request: Request, context: &Context) -> Result<Asked, InText> {
+        let admitted = who::admitted(request.extensions().get::<Person>());
+        let may_change = *request.method() == Method::POST;
+        let params = Params::read(request).await?;
+        let person = match (admitted, params.in_body("api_key")) {
+            (Some(person), _) => Some(person),
+            (None, Some(key)) => {
+                let now = (context.now)();
+                context.logins.by_fever_key(&context.store, key, now).await?
+            }
+            (None, None) => None,
+        };
+        Ok(Asked { params, person, may_change })
+    }
+}
+
+/// Strangers get a version and `auth: 0`, as Fever has it.
+async fn answer(State(context): State<Context>, asked: Asked) -> Result<Response, InText> {
+    let Asked { params, person, may_change } = asked;
+    let Some(person) = person.filter(|_| params.has("api")) else {
+        return Ok(Json(json!({"api_version": API_VERSION, "auth": 0})).into_response());
+    };
+    let may_change = may_change && person.may(TokenScope::Write);
+    let now = (context.now)();
+    let body = blocking(move || {
+        let store = &context.store;
+        if let Some(kind) = params.text("mark").filter(|_| may_change) {
+            mark(store, person.account, kind, &params, now)?;
+        }
+        let mut body = json!({"api_version": API_VERSION, "auth": 1});
+        let feeds = store.feeds(&FeedFilter::default())?;
+        let refreshed = feeds.iter().filter_map(|feed| feed.last_poll_at).max();
+        body["last_refreshed_on_time"] = refreshed.map_or(0, Time::secs).into();
+        fill(&mut body, store, person.account, &params, &feeds)?;
+        Ok(body)
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+/// Adds all that is asked for.
+fn fill(
+    body: &mut Value,
+    store: &Store,
+    account: AccountId,
+    params: &Params,
+    feeds: &[FeedRow],
+) -> Result<(), Trouble> {
+    if params.has("groups") || params.has("feeds") {
+        let tags = store.numbered_tags()?;
+        if params.has("groups") {
+            body["groups"] = groups(&tags);
+        }
+        body["feeds_groups"] = feeds_groups(&tags, feeds);
+    }
+    if params.has("feeds") {
+        body["feeds"] = feeds.iter().map(feed_told).collect();
+    }
+    if params.has("favicons") {
+        body["favicons"] = json!([]);
+    }
+    if params.has("items") {
+        body["items"] = items(store, account, params)?;
+        body["total_items"] = feeds.iter().map(|feed| feed.entries).sum::<u64>().into();
+    }
+    if params.has("links") {
+        body["links"] = json!([]);
+    }
+    // What was just marked is told anew, so that the app need not ask.
+    let marked = params.text("as");
+    if params.has("unread_item_ids") || matches!(marked, Some("read" | "unread")) {
+        let marks = store.read_marks(account)?;
+        body["unread_item_ids"] = joined(marks.unread()).into();
+    }
+    if params.has("saved_item_ids") || matches!(marked, Some("saved" | "unsaved")) {
+        let mut stars: Vec<EntryId> = store.stars(account)?.into_iter().collect();
+        stars.sort_unstable();
+        body["saved_item_ids"] = joined(stars.into_iter()).into();
+    }
+    Ok(())
+}
+
+fn joined(ids: impl Iterator<Item = EntryId>) -> String {
+    ids.map(|id| id.to_string()).collect::<Vec<_>>().join(",")
+}
+
+fn is_group(tag: &NumberedTag) -> bool {
+    !tag.tag.is_empty() && !tag.tag.starts_with(shown::OF_QUERY)
+}
+
+fn groups(tags: &[NumberedTag]) -> Value {
+    let groups = tags.iter().filter(|tag| is_group(tag));
+    groups.map(|tag| json!({"id": tag.number, "title": tag.tag})).collect()
+}
+
+fn feeds_groups(tags: &[NumberedTag], feeds: &[FeedRow]) -> Value {
+    let mut members: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for feed in feeds {
+        for tag in shown::own_tags(feed) {
+            members.entry(tag).or_default().push(feed.id.to_string());
+        }
+    }
+    let known = tags.iter().filter(|tag| is_group(tag));
+    let with_feeds = known.filter_map(|tag| Some((tag.number, members.get(tag.tag.as_str())?)));
+    with_feeds.map(|(id, feeds)| json!({"group_id": id, "feed_ids": feeds.join(",")})).collect()
+}
+
+fn feed_told(feed: &FeedRow) -> Value {
+    json!({
+        "id": feed.id.0,
+        "favicon_id": 0,
+        "title": shown::feed_title(feed),
+        "url": feed.url.masked(),
+        "site_url": shown::site(feed).unwrap_or(""),
+        "is_spark": 0,
+        "last_updated_on_time": feed.last_change_at.map_or(0, Time::secs),
+    })
+}
+
+/// By their numbers, or in the order of numbers from one on; the newest last, but for `max_id`,
+/// which goes back from one.
+fn items(store: &Store, account: AccountId, params: &Params) -> Result<Value, Trouble> {
+    let filter = EntryFilter { feed: None, limit: ITEMS_MAX };
+    let ids: Vec<EntryId> = if let Some(ids) = params.text("with_ids") {
+        let read = |id: &str| id.trim().parse().ok().map(EntryId);
+        ids.split(',').filter_map(read).take(ITEMS_MAX as usize).collect()
+    } else if let Some(max) = params.number::<i64>("max_id")?.filter(|max| *max > 0) {
+        store.recent_entries(Some(EntryId(max)), &filter)?.iter().map(|row| row.id).collect()
+    } else {
+        let since = EntryId(params.number::<i64>("since_id")?.unwrap_or(0));
+        store.entries(since, &filter)?.iter().map(|row| row.id).collect()
+    };
+    let mut feeds = Feeds::default();
+    let mut items = Vec::new();
+    for one in store.read_entries(account, &ids)? {
+        if let Some(feed) = feeds.of(store, one.entry.feed)? {
+            items.push(item(&one, feed));
+        }
+    }
+    Ok(items.into())
+}
+
+fn item(one: &ReadEntry, feed: &FeedRow) -> Value {
+    let entry = &one.entry;
+    json!({
+        "id": entry.id.0,
+        "feed_id": entry.feed.0,
+        "title": shown::title(entry),
+        "author": shown::author(entry).unwrap_or_default(),
+        "html": shown::html(entry, feed),
+        "url": shown::link(entry).unwrap_or(""),
+        "is_saved": u8::from(one.starred),
+        "is_read": u8::from(one.read),
+        "created_on_time": entry.published_at.secs(),
+    })
+}
+
+/// `mark=item|feed|group`, `as=read|unread|saved|unsaved`, `id`, and `before` for the last two.
+fn mark(
+    store: &Store,
+    account: AccountId,
+    kind: &str,
+    params: &Params,
+    now: Time,
+) -> Result<(), Trouble> {
+    let id = params.number::<i64>("id")?.unwrap_or(-1);
+    let scope = match (kind, params.text("as")) {
+        ("item", Some("read")) => return Ok(store.mark_read(account, &[EntryId(id)], true)?),
+        ("item", Some("unread")) => return Ok(store.mark_read(account, &[EntryId(id)], false)?),
+        ("item", Some("saved")) => return Ok(store.star(account, &[EntryId(id)], true, now)?),
+        ("item", Some("unsaved")) => return Ok(store.star(account, &[EntryId(id)], false, now)?),
+        ("feed", Some("read")) => u32::try_from(id).ok().map(|id| Scope::Feed(FeedId(id))),
+        // Group 0 is everything, and -1 is sparks, of which there are none.
+        ("group", Some("read")) if id == 0 => Some(Scope::All),
+        ("group", Some("read")) => {
+            store.tag_numbered(id)?.filter(|tag| !tag.is_empty()).map(Scope::Tag)
+        }
+        _ => None,
+    };
+    // Without `before`, nothing that is here now is newer than what the app has seen.
+    let before = params.number::<i64>("before")?.filter(|secs| *secs > 0);
+    let up_to = match before {
+        Some(secs) => {
+            let end = Time::from_secs(secs.min(Time::MAX.secs() - 1) + 1);
+            Some(store.last_seen_before(end)?)
+        }
+        None => None,
+    };
+    if let Some(scope) = scope.filter(|_| up_to != Some(EntryId(0))) {
+        store.mark_scope_read(account, &scope, None, up_to)?;
+    }
+    Ok(())
+}

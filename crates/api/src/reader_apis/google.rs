@@ -1,0 +1,93 @@
+//! Google Reader's API as its clients remember it: `/accounts/ClientLogin`, `/reader/api/0/…` and
+//! `/reader/atom/…`. Feeds are `feed/NUMBER` (an address is understood too), tags are labels, and
+//! what a query keeps is the label `query:NAME`. Labels belong to feeds and queries: an entry
+//! cannot be given one of its own, and nothing is shared with anybody.
+
+mod atom;
+mod item;
+mod item_id;
+mod login;
+mod marking;
+mod stream;
+mod subscription;
+mod tag;
+
+use axum::Router;
+use axum::extract::{FromRequest, Request};
+use axum::routing::{get, post};
+use store::{Store, TokenScope};
+
+use super::params::Params;
+use super::trouble::{InText, Trouble};
+use super::{blocking, who};
+use crate::Context;
+use crate::auth::Person;
+
+pub fn routes() -> Router<Context> {
+    let api = Router::new()
+        .route("/token", get(login::token))
+        .route("/user-info", get(login::user_info))
+        .route("/preference/list", get(login::preferences))
+        .route("/preference/stream/list", get(login::stream_preferences))
+        .route("/subscription/list", get(subscription::list))
+        .route("/subscription/edit", post(subscription::edit))
+        .route("/subscription/quickadd", post(subscription::quick_add))
+        .route("/subscription/export", get(subscription::export))
+        .route("/subscription/import", post(subscription::import))
+        .route("/subscribed", get(subscription::subscribed))
+        .route("/tag/list", get(tag::list))
+        .route("/rename-tag", post(tag::rename))
+        .route("/disable-tag", post(tag::disable))
+        .route("/unread-count", get(tag::unread_count))
+        .route("/stream/contents", get(item::all_contents))
+        .route("/stream/contents/{*stream}", get(item::contents))
+        .route("/stream/items/ids", get(item::ids))
+        .route("/stream/items/count", get(item::count))
+        .route("/stream/items/contents", get(item::by_ids).post(item::by_ids))
+        .route("/edit-tag", post(marking::edit_tag))
+        .route("/mark-all-as-read", post(marking::all_as_read));
+    Router::new()
+        .route("/accounts/ClientLogin", post(login::client_login))
+        .route("/reader/atom/{*stream}", get(atom::feed))
+        .nest("/reader/api/0", api)
+}
+
+/// A request of somebody known.
+struct Asked {
+    context: Context,
+    person: Person,
+    params: Params,
+    /// What proved who asks; empty where nobody needs to.
+    secret: String,
+}
+
+impl FromRequest<Context> for Asked {
+    type Rejection = InText;
+
+    async fn from_request(request: Request, context: &Context) -> Result<Asked, InText> {
+        let admitted = who::admitted(request.extensions().get::<Person>());
+        let secret = who::google_secret(request.headers()).map(str::to_owned);
+        let params = Params::read(request).await?;
+        if let Some(person) = admitted {
+            return Ok(Asked { context: context.clone(), person, params, secret: String::new() });
+        }
+        // Liferea proves itself in the body of a request, and in no header.
+        let secret = secret.as_deref().or(params.in_body("T")).unwrap_or_default().to_owned();
+        let person = who::by_secret(context, &secret).await?;
+        Ok(Asked { context: context.clone(), person, params, secret })
+    }
+}
+
+impl Asked {
+    fn needs(&self, scope: TokenScope) -> Result<(), Trouble> {
+        who::needs(&self.person, scope)
+    }
+
+    /// Asks the store, with this request at hand.
+    async fn ask<T: Send + 'static>(
+        self,
+        question: impl FnOnce(&Store, &Asked) -> Result<T, Trouble> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        blocking(move || question(&self.context.store, &self)).await
+    }
+}

@@ -1,0 +1,91 @@
+//! `/reader/atom/STREAM`: a stream as Atom, with what is read and starred as categories. Old
+//! clients, newsboat among them, read entries this way and no other.
+
+use axum::extract::Path;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use feed::Item;
+use parse::write::{self, Label, Origin, Published};
+use store::{FeedRow, ReadEntry, Store};
+
+use super::item::{self, N, Page};
+use super::stream::{Stream, continuation, label, reading, state};
+use super::{Asked, item_id};
+use crate::reader_apis::shown::{self, Feeds};
+use crate::reader_apis::trouble::{InText, Trouble};
+
+/// What Google called the vocabulary of its states and labels.
+const SCHEME: &str = "http://www.google.com/reader/";
+
+pub async fn feed(Path(name): Path<String>, asked: Asked) -> Result<Response, InText> {
+    let now = (asked.context.now)();
+    let text = asked.ask(move |store, asked| {
+        let stream = Stream::find(store, &name)?;
+        let found = match reading(store, asked, &stream, N)? {
+            Some(reading) => Page::read(store, &reading)?,
+            None => Page::default(),
+        };
+        let mut doc = Published {
+            title: item::title(store, &stream)?,
+            id: Some(format!("tag:google.com,2005:reader/{name}")),
+            updated: Some(now),
+            ..Published::default()
+        };
+        if let Some(place) = found.goes_on {
+            doc.pages.push(("next", format!("?c={}", continuation(place))));
+        }
+        fill(&mut doc, store, &found.entries)?;
+        Ok(write::atom(&doc))
+    });
+    let kind = [(header::CONTENT_TYPE, "application/atom+xml; charset=utf-8")];
+    Ok((kind, text.await?).into_response())
+}
+
+fn fill(doc: &mut Published, store: &Store, entries: &[ReadEntry]) -> Result<(), Trouble> {
+    let mut feeds = Feeds::default();
+    for one in entries {
+        let Some(feed) = feeds.of(store, one.entry.feed)? else { continue };
+        doc.items.push(item(one, feed));
+        doc.labels.push(labels(one, feed));
+        doc.origins.push(Origin {
+            title: shown::feed_title(feed),
+            url: feed.url.masked(),
+            updated: feed.last_change_at,
+        });
+    }
+    Ok(())
+}
+
+fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
+    let entry = &one.entry;
+    let updated = entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at);
+    Item {
+        id: Some(item_id::long(entry.id)),
+        // Atom's titles are HTML, ours are text.
+        title: Some(escaped(&shown::title(entry))),
+        link: shown::link(entry).map(str::to_owned),
+        published: Some(entry.published_at),
+        updated: Some(updated),
+        author: shown::author(entry),
+        summary: None,
+        content: Some(shown::html(entry, feed)),
+        categories: Vec::new(),
+        enclosures: shown::enclosures(entry).cloned().collect(),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+fn labels(one: &ReadEntry, feed: &FeedRow) -> Vec<Label> {
+    let mark = |term: String, label: &str| Label { scheme: SCHEME, term, label: label.to_owned() };
+    let mut labels = vec![mark(state("reading-list"), "reading-list")];
+    let read = if one.read { "read" } else { "fresh" };
+    labels.push(mark(state(read), read));
+    if one.starred {
+        labels.push(mark(state("starred"), "starred"));
+    }
+    labels.extend(shown::own_tags(feed).map(|tag| mark(label(tag), tag)));
+    labels
+}

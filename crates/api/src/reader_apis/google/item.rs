@@ -1,0 +1,234 @@
+//! Entries of streams: their contents, their numbers, how many there are.
+
+use std::collections::HashMap;
+
+use axum::Json;
+use axum::extract::Path;
+use axum::response::{IntoResponse, Response};
+use feed::EntryId;
+use serde_json::{Value, json};
+use store::{QueryId, ReadEntry, Reading, ReadingPlace, Store};
+
+use super::stream::{Stream, continuation, label, reading, state};
+use super::{Asked, item_id};
+use crate::reader_apis::shown::{self, Feeds, OF_QUERY};
+use crate::reader_apis::trouble::{InText, Trouble};
+
+/// Entries where nothing is said, and at most. Their texts are read and sanitised.
+pub const N: (u32, u32) = (20, 1000);
+/// Numbers cost little, and there are apps that ask once for all that is unread.
+const N_IDS: (u32, u32) = (20, 10_000);
+/// The store's own page.
+const PAGE: u32 = 1000;
+
+/// `stream/contents` without a name: everything, or what `s` says.
+pub async fn all_contents(asked: Asked) -> Result<Response, InText> {
+    let name = asked.params.text("s").map_or_else(|| state("reading-list"), str::to_owned);
+    Ok(of_stream(asked, name).await?)
+}
+
+pub async fn contents(Path(name): Path<String>, asked: Asked) -> Result<Response, InText> {
+    Ok(of_stream(asked, name).await?)
+}
+
+async fn of_stream(asked: Asked, name: String) -> Result<Response, Trouble> {
+    let now = (asked.context.now)();
+    asked
+        .ask(move |store, asked| {
+            let stream = Stream::find(store, &name)?;
+            let found = match reading(store, asked, &stream, N)? {
+                Some(reading) => Page::read(store, &reading)?,
+                None => Page::default(),
+            };
+            let mut body = json!({
+                "direction": "ltr",
+                "id": name,
+                "title": title(store, &stream)?,
+                "updated": now.secs(),
+                "items": items(store, &found.entries)?,
+            });
+            if let Some(place) = found.goes_on {
+                body["continuation"] = continuation(place).into();
+            }
+            Ok(Json(body).into_response())
+        })
+        .await
+}
+
+/// Some entries, and where there are more.
+#[derive(Default)]
+pub struct Page {
+    pub entries: Vec<ReadEntry>,
+    pub goes_on: Option<ReadingPlace>,
+}
+
+impl Page {
+    pub fn read(store: &Store, reading: &Reading) -> Result<Page, Trouble> {
+        let entries = store.reading(reading)?;
+        let full = entries.len() >= reading.limit as usize;
+        let goes_on = entries.last().filter(|_| full).map(ReadEntry::place);
+        Ok(Page { entries, goes_on })
+    }
+}
+
+/// How a stream is called.
+pub fn title(store: &Store, stream: &Stream) -> Result<String, Trouble> {
+    Ok(match stream {
+        Stream::All => "All entries".to_owned(),
+        Stream::Read => "Read".to_owned(),
+        Stream::Unread => "Unread".to_owned(),
+        Stream::Starred => "Starred".to_owned(),
+        Stream::Nothing => String::new(),
+        Stream::Feed(feed) => shown::feed_title(&store.feed(*feed)?),
+        Stream::Tag(tag) => tag.clone(),
+        Stream::Query { name, .. } => format!("{OF_QUERY}{name}"),
+    })
+}
+
+/// `stream/items/contents`: entries by their numbers, in the order asked.
+pub async fn by_ids(asked: Asked) -> Result<Response, InText> {
+    let now = (asked.context.now)();
+    let body = asked.ask(move |store, asked| {
+        let ids: Vec<EntryId> = numbers(asked)?;
+        if ids.len() > N.1 as usize {
+            return Err(Trouble::asked("at most 1000 entries at once"));
+        }
+        let found = store.read_entries(asked.person.account, &ids)?;
+        Ok(json!({
+            "direction": "ltr",
+            "id": state("reading-list"),
+            "title": "Entries",
+            "updated": now.secs(),
+            "items": items(store, &found)?,
+        }))
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+/// The entries that a request names with `i`.
+pub fn numbers(asked: &Asked) -> Result<Vec<EntryId>, Trouble> {
+    let read = |text| item_id::parse(text).ok_or_else(|| Trouble::asked("i is no entry's id"));
+    let ids: Vec<EntryId> = asked.params.all("i").map(read).collect::<Result<_, _>>()?;
+    if ids.is_empty() {
+        return Err(Trouble::asked("say which entries: i=ID"));
+    }
+    Ok(ids)
+}
+
+/// `stream/items/ids`.
+pub async fn ids(asked: Asked) -> Result<Response, InText> {
+    let body = asked.ask(|store, asked| {
+        let stream = named(store, asked)?;
+        let Some(mut reading) = reading(store, asked, &stream, N_IDS)? else {
+            return Ok(json!({"itemRefs": []}));
+        };
+        let wanted = reading.limit as usize;
+        let mut places: Vec<ReadingPlace> = Vec::new();
+        loop {
+            let left = u32::try_from(wanted - places.len()).unwrap_or(PAGE);
+            reading.limit = left.min(PAGE);
+            let found = store.reading_places(&reading)?;
+            let last = found.last().filter(|_| found.len() == reading.limit as usize).copied();
+            places.extend(found);
+            reading.from = last;
+            if last.is_none() || places.len() >= wanted {
+                break;
+            }
+        }
+        let refs: Vec<Value> =
+            places.iter().map(|place| json!({"id": place.entry.to_string()})).collect();
+        let mut body = json!({"itemRefs": refs});
+        if let Some(place) = reading.from {
+            body["continuation"] = continuation(place).into();
+        }
+        Ok(body)
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+/// `stream/items/count`: a number, and the day of the newest with `a=true`.
+pub async fn count(asked: Asked) -> Result<String, InText> {
+    let text = asked.ask(|store, asked| {
+        let stream = named(store, asked)?;
+        let Some(reading) = reading(store, asked, &stream, N)? else { return Ok("0".to_owned()) };
+        let mut text = store.reading_count(&reading)?.to_string();
+        let newest = store.reading_places(&Reading { limit: 1, oldest_first: false, ..reading })?;
+        if let (Some("true"), Some(place)) = (asked.params.text("a"), newest.first()) {
+            text.push('#');
+            text.push_str(&crate::words::strftime(place.published_at, "%B %d, %Y"));
+        }
+        Ok(text)
+    });
+    Ok(text.await?)
+}
+
+fn named(store: &Store, asked: &Asked) -> Result<Stream, Trouble> {
+    match asked.params.text("s") {
+        Some(name) => Stream::find(store, name),
+        None => Ok(Stream::All),
+    }
+}
+
+fn items(store: &Store, entries: &[ReadEntry]) -> Result<Vec<Value>, Trouble> {
+    let ids: Vec<EntryId> = entries.iter().map(|one| one.entry.id).collect();
+    let keeping = store.queries_keeping(&ids)?;
+    let names: HashMap<QueryId, String> = match keeping.is_empty() {
+        true => HashMap::new(),
+        false => store.queries()?.into_iter().map(|query| (query.id, query.name)).collect(),
+    };
+    let mut feeds = Feeds::default();
+    let mut items = Vec::with_capacity(entries.len());
+    for one in entries {
+        let Some(feed) = feeds.of(store, one.entry.feed)? else { continue };
+        let mut item = item(one, feed);
+        let queries = keeping.get(&one.entry.id).into_iter().flatten();
+        let queries = queries.filter_map(|id| names.get(id));
+        if let Some(categories) = item["categories"].as_array_mut() {
+            categories.extend(queries.map(|name| label(&format!("{OF_QUERY}{name}")).into()));
+        }
+        items.push(item);
+    }
+    Ok(items)
+}
+
+fn item(one: &ReadEntry, feed: &store::FeedRow) -> Value {
+    let entry = &one.entry;
+    let mut categories = vec![state("reading-list")];
+    categories.push(state(if one.read { "read" } else { "fresh" }));
+    if one.starred {
+        categories.push(state("starred"));
+    }
+    categories.extend(shown::own_tags(feed).map(label));
+    let updated = entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at);
+    let mut item = json!({
+        "id": item_id::long(entry.id),
+        "crawlTimeMsec": entry.seen_at.millis().to_string(),
+        "timestampUsec": (entry.seen_at.millis() * 1000).to_string(),
+        "published": entry.published_at.secs(),
+        "updated": updated.secs(),
+        "title": shown::title(entry),
+        "summary": {"content": shown::html(entry, feed), "direction": "ltr"},
+        "categories": categories,
+        "origin": {
+            "streamId": format!("feed/{}", feed.id),
+            "title": shown::feed_title(feed),
+            "htmlUrl": shown::site(feed).unwrap_or(""),
+        },
+        "canonical": [],
+        "alternate": [],
+    });
+    if let Some(link) = shown::link(entry) {
+        item["canonical"] = json!([{"href": link}]);
+        item["alternate"] = json!([{"href": link, "type": "text/html"}]);
+    }
+    if let Some(author) = shown::author(entry) {
+        item["author"] = author.into();
+    }
+    let files: Vec<Value> = shown::enclosures(entry)
+        .map(|file| json!({"href": file.url, "type": file.mime_type, "length": file.length}))
+        .collect();
+    if !files.is_empty() {
+        item["enclosure"] = files.into();
+    }
+    item
+}

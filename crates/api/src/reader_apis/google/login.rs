@@ -1,0 +1,82 @@
+//! `ClientLogin`, and what a client asks about whom it logged in.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use super::Asked;
+use crate::Context;
+use crate::auth::Person;
+use crate::reader_apis::params::Params;
+use crate::reader_apis::trouble::{InText, Trouble};
+
+/// Apps keep what they got and ask for a password again when it ends.
+const LASTS: Duration = Duration::from_secs(365 * 86_400);
+/// What stands for a secret where nobody needs one.
+const OPEN: &str = "open";
+
+/// Name and password become a secret that is sent with every request. A token is its own secret:
+/// a session made of it would reach further than the token does.
+pub async fn client_login(State(context): State<Context>, request: Request) -> Response {
+    let open = request.extensions().get::<Person>().is_some_and(|person| person.name.is_none());
+    let params = match Params::read(request).await {
+        Ok(params) => params,
+        Err(trouble) => return InText(trouble).into_response(),
+    };
+    let secret = if open { Ok(OPEN.to_owned()) } else { prove(&context, &params).await };
+    match secret {
+        Ok(auth) if params.text("output") == Some("json") => {
+            Json(json!({"SID": auth, "LSID": auth, "Auth": auth})).into_response()
+        }
+        Ok(auth) => format!("SID={auth}\nLSID={auth}\nAuth={auth}\n").into_response(),
+        Err(Trouble::Stranger) => {
+            (StatusCode::FORBIDDEN, "Error=BadAuthentication\n").into_response()
+        }
+        Err(trouble) => InText(trouble).into_response(),
+    }
+}
+
+async fn prove(context: &Context, params: &Params) -> Result<String, Trouble> {
+    let (logins, store, now) = (&context.logins, &context.store, (context.now)());
+    // In the body only: an address ends up in the logs of whatever stands before us.
+    let (name, password) = (params.in_body("Email"), params.in_body("Passwd"));
+    let (name, password) = name.zip(password).ok_or(Trouble::Stranger)?;
+    let person = logins.by_password(store, name, password, now).await?;
+    if logins.by_token(store, password, now).await?.is_some() {
+        return Ok(password.to_owned());
+    }
+    Ok(logins.begin(store, person.account, now, LASTS).await?)
+}
+
+/// What a client sends as `T`. The secret itself: whoever asks has it already, and there are apps
+/// that send nothing else.
+pub async fn token(asked: Asked) -> String {
+    if asked.secret.is_empty() { OPEN.to_owned() } else { asked.secret }
+}
+
+pub async fn user_info(asked: Asked) -> Response {
+    let id = asked.person.account.to_string();
+    let name = asked.person.name.unwrap_or_else(|| "local".to_owned());
+    Json(json!({
+        "userId": id,
+        "userName": name,
+        "userProfileId": id,
+        "userEmail": "",
+        "isBloggerUser": false,
+        "signupTimeSec": 0,
+    }))
+    .into_response()
+}
+
+/// Nobody has set anything.
+pub async fn preferences(_: Asked) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], "{\"prefs\":[]}")
+}
+
+pub async fn stream_preferences(_: Asked) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "application/json")], "{\"streamprefs\":{}}")
+}

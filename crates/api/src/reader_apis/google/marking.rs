@@ -1,0 +1,118 @@
+//! `edit-tag` and `mark-all-as-read`: what somebody has read and starred.
+
+use feed::{EntryId, Time};
+use store::TokenScope;
+
+use super::Asked;
+use super::item::numbers;
+use super::stream::Stream;
+use crate::reader_apis::trouble::{InText, Trouble};
+
+/// What a client hears when all went well.
+pub const OK: &str = "OK";
+
+/// What is to become of some entries. Later words win.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Marks {
+    read: Option<bool>,
+    starred: Option<bool>,
+}
+
+impl Marks {
+    /// `a` adds a state to entries and `r` takes one away.
+    fn note(&mut self, stream: &str, added: bool) -> Result<(), Trouble> {
+        let rest = stream.strip_prefix("user/").and_then(|rest| rest.split_once('/'));
+        match rest.map(|(_, rest)| rest).and_then(|rest| rest.strip_prefix("state/com.google/")) {
+            Some("read") => self.read = Some(added),
+            // Both are sent when an entry is marked: `read` has said the same already.
+            Some("kept-unread" | "fresh" | "unread") if added => self.read = Some(false),
+            Some("kept-unread" | "fresh" | "unread" | "tracking-kept-unread") => {}
+            Some("starred") => self.starred = Some(added),
+            _ => return Err(Trouble::asked("an entry can be read or starred, and nothing else")),
+        }
+        Ok(())
+    }
+}
+
+pub async fn edit_tag(asked: Asked) -> Result<&'static str, InText> {
+    asked.needs(TokenScope::Write)?;
+    let now = (asked.context.now)();
+    asked
+        .ask(move |store, asked| {
+            let (entries, account) = (numbers(asked)?, asked.person.account);
+            let mut marks = Marks::default();
+            for (name, added) in [("r", false), ("a", true)] {
+                for stream in asked.params.all(name).filter(|stream| !stream.is_empty()) {
+                    marks.note(stream, added)?;
+                }
+            }
+            if let Some(read) = marks.read {
+                store.mark_read(account, &entries, read)?;
+            }
+            if let Some(starred) = marks.starred {
+                store.star(account, &entries, starred, now)?;
+            }
+            Ok(OK)
+        })
+        .await
+        .map_err(InText)
+}
+
+/// Marks a stream read, up to what was seen at `ts`: what came meanwhile was not shown yet.
+pub async fn all_as_read(asked: Asked) -> Result<&'static str, InText> {
+    asked.needs(TokenScope::Write)?;
+    asked
+        .ask(|store, asked| {
+            let name = asked.params.text("s");
+            let name = name.ok_or_else(|| Trouble::asked("say which stream: s=ID"))?;
+            let scope = match Stream::find(store, name)? {
+                Stream::Read | Stream::Nothing => None,
+                Stream::Starred => return Err(Trouble::asked("mark starred entries one by one")),
+                stream => stream.scope(),
+            };
+            let until = asked.params.number::<i64>("ts")?.map(micros);
+            let up_to = match until {
+                // An entry that was seen in this very millisecond has been shown.
+                Some(time) => Some(store.last_seen_before(time + MILLISECOND)?),
+                None => None,
+            };
+            if let Some(scope) = scope.filter(|_| up_to != Some(EntryId(0))) {
+                store.mark_scope_read(asked.person.account, &scope, None, up_to)?;
+            }
+            Ok(OK)
+        })
+        .await
+        .map_err(InText)
+}
+
+const MILLISECOND: std::time::Duration = std::time::Duration::from_millis(1);
+
+fn micros(micros: i64) -> Time {
+    Time::from_millis(micros / 1000).clamp(Time::MIN, Time::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_understood_as_the_apps_send_them() {
+        let check = |removed: &[&str], added: &[&str], expect: (Option<bool>, Option<bool>)| {
+            let mut marks = Marks::default();
+            let full = |name: &&str| format!("user/-/state/com.google/{name}");
+            removed.iter().for_each(|name| marks.note(&full(name), false).unwrap());
+            added.iter().for_each(|name| marks.note(&full(name), true).unwrap());
+            assert_eq!((marks.read, marks.starred), expect, "{removed:?} {added:?}");
+        };
+        // newsboat: read, and unread again.
+        check(&["kept-unread"], &["read"], (Some(true), None));
+        check(&["read"], &["kept-unread", "tracking-kept-unread"], (Some(false), None));
+        check(&["starred"], &[], (None, Some(false)));
+        check(&[], &["starred", "read"], (Some(true), Some(true)));
+        check(&["read"], &[], (Some(false), None));
+        let mut marks = Marks::default();
+        for other in ["user/-/state/com.google/broadcast", "user/-/label/x", "read", ""] {
+            assert!(marks.note(other, true).is_err(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Streams: what their names mean, and which entries of one are asked for.
+
+use std::time::Duration;
+
+use feed::{EntryId, FeedId, Time};
+use store::{FeedFilter, QueryId, Reading, ReadingPlace, Scope, Store};
+
+use super::Asked;
+use crate::reader_apis::shown::OF_QUERY;
+use crate::reader_apis::trouble::Trouble;
+
+const STATE: &str = "state/com.google/";
+/// Polls that are under way together are not recorded in the order of their times; none lasts
+/// longer than this. What an app sees twice it knows already; what it never sees is lost to it.
+const OVERLAP: Duration = Duration::from_secs(600);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stream {
+    All,
+    Read,
+    Unread,
+    Starred,
+    /// One that exists elsewhere: shared, liked.
+    Nothing,
+    Feed(FeedId),
+    Tag(String),
+    Query {
+        id: QueryId,
+        name: String,
+    },
+}
+
+pub fn state(name: &str) -> String {
+    format!("user/-/{STATE}{name}")
+}
+
+pub fn label(name: &str) -> String {
+    format!("user/-/label/{name}")
+}
+
+/// The label that is named, by its stream or plainly.
+pub fn label_name(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("user/")?.split_once('/')?.1;
+    rest.strip_prefix("label/").filter(|name| !name.is_empty())
+}
+
+impl Stream {
+    pub fn find(store: &Store, name: &str) -> Result<Stream, Trouble> {
+        if let Some(feed) = name.strip_prefix("feed/") {
+            return Ok(Stream::Feed(find_feed(store, feed)?));
+        }
+        if let Some(label) = label_name(name) {
+            let Some(query) = label.strip_prefix(OF_QUERY) else {
+                return Ok(Stream::Tag(label.to_owned()));
+            };
+            let row = store.query(query)?.ok_or(Trouble::Missing("there is no such query"))?;
+            return Ok(Stream::Query { id: row.id, name: row.name });
+        }
+        let rest = name.strip_prefix("user/").and_then(|rest| rest.split_once('/'));
+        match rest.and_then(|(_, rest)| rest.strip_prefix(STATE)) {
+            Some("reading-list") => Ok(Stream::All),
+            Some("read") => Ok(Stream::Read),
+            Some("kept-unread" | "fresh" | "unread") => Ok(Stream::Unread),
+            Some("starred") => Ok(Stream::Starred),
+            Some(_) => Ok(Stream::Nothing),
+            None => Err(Trouble::asked("a stream is feed/…, user/-/label/… or user/-/state/…")),
+        }
+    }
+
+    /// Its entries; `None` for a stream that never has any.
+    pub fn scope(&self) -> Option<Scope> {
+        match self {
+            Stream::All | Stream::Read | Stream::Unread | Stream::Starred => Some(Scope::All),
+            Stream::Feed(feed) => Some(Scope::Feed(*feed)),
+            Stream::Tag(tag) => Some(Scope::Tag(tag.clone())),
+            Stream::Query { id, .. } => Some(Scope::Query(*id)),
+            Stream::Nothing => None,
+        }
+    }
+
+    /// Narrows a list to the entries of this stream, or to all others.
+    fn narrow(&self, reading: &mut Reading, inside: bool) -> Result<(), Trouble> {
+        match self {
+            Stream::Read => reading.read = Some(inside),
+            Stream::Unread => reading.read = Some(!inside),
+            Stream::Starred => reading.starred = Some(inside),
+            Stream::All if inside => {}
+            Stream::Nothing if !inside => {}
+            _ => return Err(Trouble::asked("it and xt name read, kept-unread or starred")),
+        }
+        Ok(())
+    }
+}
+
+/// A feed by its number or its address; the address may be masked, as we show it.
+pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, Trouble> {
+    if let Some(feed) = store.find_feed(name)? {
+        return Ok(feed);
+    }
+    let all = store.feeds(&FeedFilter::default())?;
+    let mut same = all.iter().filter(|feed| feed.url.masked() == name);
+    match (same.next(), same.next()) {
+        (Some(only), None) => Ok(only.id),
+        _ => Err(Trouble::Missing("there is no such feed")),
+    }
+}
+
+/// The list that a request asks for: `n`, `c`, `r`, `ot`, `nt`, `it` and `xt`. `None` where it is
+/// empty whatever is stored.
+pub fn reading(
+    store: &Store,
+    asked: &Asked,
+    stream: &Stream,
+    (n, n_max): (u32, u32),
+) -> Result<Option<Reading>, Trouble> {
+    let params = &asked.params;
+    let Some(scope) = stream.scope() else { return Ok(None) };
+    let limit = params.number::<u64>("n")?.unwrap_or(n.into()).clamp(1, n_max.into());
+    let mut reading = Reading::newest(asked.person.account, scope, n_max);
+    reading.limit = u32::try_from(limit).unwrap_or(n_max);
+    reading.oldest_first = params.text("r") == Some("o");
+    if matches!(stream, Stream::Read | Stream::Unread | Stream::Starred) {
+        stream.narrow(&mut reading, true)?;
+    }
+    for (names, inside) in [("it", true), ("xt", false)] {
+        for name in params.all(names).filter(|name| !name.is_empty()) {
+            Stream::find(store, name)?.narrow(&mut reading, inside)?;
+        }
+    }
+    // Both are about when an entry was seen: what was published long ago may be new here.
+    if let Some(secs) = params.number::<i64>("ot")? {
+        reading.above = Some(store.last_seen_before(seconds(secs) - OVERLAP)?);
+    }
+    if let Some(secs) = params.number::<i64>("nt")? {
+        reading.below = Some(EntryId(store.last_seen_before(seconds(secs))?.0 + 1));
+    }
+    if let Some(text) = params.text("c") {
+        let place = parse_place(text).ok_or_else(|| Trouble::asked("c is no continuation"))?;
+        reading.from = Some(place);
+    }
+    Ok(Some(reading))
+}
+
+fn seconds(secs: i64) -> Time {
+    Time::from_secs(secs.clamp(0, Time::MAX.secs()))
+}
+
+/// Where a list goes on, as a text that only we read.
+pub fn continuation(place: ReadingPlace) -> String {
+    format!("{}-{}", place.published_at.millis(), place.entry)
+}
+
+fn parse_place(text: &str) -> Option<ReadingPlace> {
+    let (time, entry) = text.rsplit_once('-')?;
+    let entry = entry.parse().ok().filter(|entry| *entry > 0)?;
+    Some(ReadingPlace {
+        published_at: Time::from_millis(time.parse().ok()?),
+        entry: EntryId(entry),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn continuations_are_read_as_they_are_written() {
+        for (millis, entry) in [(0, 1), (-5, 7), (1_700_000_000_123, 2_147_483_647)] {
+            let place =
+                ReadingPlace { published_at: Time::from_millis(millis), entry: EntryId(entry) };
+            assert_eq!(parse_place(&continuation(place)), Some(place));
+        }
+        for text in ["", "1", "1-", "-1", "1-0", "a-1", "1-a", "1--1"] {
+            assert_eq!(parse_place(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn labels_are_named_with_whatever_user() {
+        assert_eq!(label_name("user/-/label/a/b"), Some("a/b"));
+        assert_eq!(label_name("user/1005/label/x"), Some("x"));
+        for text in ["user/-/label/", "user/label/x", "label/x", "x", "user/-/state/x"] {
+            assert_eq!(label_name(text), None, "{text}");
+        }
+    }
+}

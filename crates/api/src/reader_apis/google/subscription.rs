@@ -1,0 +1,167 @@
+//! Feeds as subscriptions: the list, one more, one less, another title, other labels; and all of
+//! them as OPML, out and in.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use dispatch::command::{Command, Done};
+use serde_json::{Value, json};
+use store::{FeedFilter, FeedRow, TokenScope};
+
+use super::Asked;
+use super::marking::OK;
+use super::stream::{find_feed, label, label_name};
+use crate::Context;
+use crate::auth::Person;
+use crate::reader_apis::params::{self, Params};
+use crate::reader_apis::trouble::{InText, Trouble};
+use crate::reader_apis::{act, blocking, opml, shown, who};
+
+pub async fn list(asked: Asked) -> Result<Response, InText> {
+    let feeds = asked.ask(|store, _| Ok(store.feeds(&FeedFilter::default())?)).await?;
+    let list: Vec<Value> = feeds.iter().map(subscription).collect();
+    Ok(Json(json!({"subscriptions": list})).into_response())
+}
+
+fn subscription(feed: &FeedRow) -> Value {
+    let categories: Vec<Value> =
+        shown::own_tags(feed).map(|tag| json!({"id": label(tag), "label": tag})).collect();
+    json!({
+        "id": format!("feed/{}", feed.id),
+        "title": shown::feed_title(feed),
+        "categories": categories,
+        "url": feed.url.masked(),
+        "htmlUrl": shown::site(feed).unwrap_or(""),
+        "iconUrl": "",
+        "sortid": format!("{:08x}", feed.id.0),
+        "firstitemmsec": feed.added_at.millis().to_string(),
+    })
+}
+
+/// Whether a feed is there.
+pub async fn subscribed(asked: Asked) -> Result<&'static str, InText> {
+    let found = asked.ask(|store, asked| {
+        let name = asked.params.text("s").and_then(|name| name.strip_prefix("feed/"));
+        let name = name.ok_or_else(|| Trouble::asked("say which feed: s=feed/…"))?;
+        match find_feed(store, name) {
+            Err(Trouble::Missing(_)) => Ok(false),
+            found => found.map(|_| true),
+        }
+    });
+    Ok(if found.await? { "true" } else { "false" })
+}
+
+/// `subscription/edit`: `ac` says what, `s` which feeds, `t` the title, `a` and `r` the labels.
+pub async fn edit(asked: Asked) -> Result<&'static str, InText> {
+    asked.needs(TokenScope::Admin)?;
+    let params = asked.params.clone();
+    let streams: Vec<String> = params
+        .all("s")
+        .map(|stream| stream.strip_prefix("feed/").map(str::to_owned))
+        .collect::<Option<_>>()
+        .ok_or_else(|| Trouble::asked("a feed is feed/NUMBER or feed/ADDRESS"))?;
+    if streams.is_empty() {
+        return Err(Trouble::asked("say which feed: s=feed/…").into());
+    }
+    let (add, remove) = (labels(&params, "a")?, labels(&params, "r")?);
+    let context = asked.context.clone();
+    match params.text("ac") {
+        Some("subscribe") => {
+            let command = Command::Add { urls: streams.clone(), tags: add, poll: false };
+            act(&context, command).await?;
+            entitle(&context, &streams, params.text("t")).await?;
+        }
+        Some("unsubscribe") => {
+            for feed in known(asked, &streams).await? {
+                act(&context, Command::Remove { feed }).await?;
+            }
+        }
+        Some("edit") => {
+            let feeds = known(asked, &streams).await?;
+            if !(add.is_empty() && remove.is_empty()) {
+                act(&context, Command::Tag { feeds: feeds.clone(), add, remove }).await?;
+            }
+            entitle(&context, &feeds, params.text("t")).await?;
+        }
+        _ => return Err(Trouble::asked("ac is subscribe, unsubscribe or edit").into()),
+    }
+    Ok(OK)
+}
+
+/// Feeds by their numbers, however they were named.
+async fn known(asked: Asked, names: &[String]) -> Result<Vec<String>, Trouble> {
+    let names = names.to_vec();
+    asked
+        .ask(move |store, _| {
+            names.iter().map(|name| find_feed(store, name).map(|id| id.to_string())).collect()
+        })
+        .await
+}
+
+async fn entitle(context: &Context, feeds: &[String], title: Option<&str>) -> Result<(), Trouble> {
+    let Some(title) = title else { return Ok(()) };
+    for feed in feeds {
+        let command = Command::Title { feed: feed.clone(), title: Some(title.to_owned()) };
+        act(context, command).await?;
+    }
+    Ok(())
+}
+
+fn labels(params: &Params, name: &str) -> Result<Vec<String>, Trouble> {
+    params
+        .all(name)
+        .filter(|stream| !stream.is_empty())
+        .map(|stream| label_name(stream).map(str::to_owned))
+        .collect::<Option<_>>()
+        .ok_or_else(|| Trouble::asked("a label is user/-/label/NAME"))
+}
+
+/// `subscription/quickadd`: a feed, or a page that names one.
+pub async fn quick_add(asked: Asked) -> Result<Response, InText> {
+    asked.needs(TokenScope::Admin)?;
+    let url = asked.params.text("quickadd").or(asked.params.text("q"));
+    let url = url.ok_or_else(|| Trouble::asked("say which feed: quickadd=ADDRESS"))?;
+    let url = url.strip_prefix("feed/").unwrap_or(url).to_owned();
+    let added = crate::reader_apis::adding::add(&asked.context, &url, Vec::new()).await;
+    let body = match added {
+        Ok(feed) => {
+            let row = asked.ask(move |store, _| Ok(store.feed(feed)?)).await?;
+            json!({
+                "numResults": 1,
+                "query": url,
+                "streamId": format!("feed/{feed}"),
+                "streamName": shown::feed_title(&row),
+            })
+        }
+        Err(trouble @ (Trouble::Refused(_) | Trouble::Asked(_))) => {
+            json!({"numResults": 0, "query": url, "error": trouble.text()})
+        }
+        Err(trouble) => return Err(trouble.into()),
+    };
+    Ok(Json(body).into_response())
+}
+
+pub async fn export(asked: Asked) -> Result<Response, InText> {
+    let text = asked.ask(|store, _| opml::export(store)).await?;
+    Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response())
+}
+
+/// The body is the list itself, so it is not read as a form.
+pub async fn import(State(context): State<Context>, request: Request) -> Result<String, InText> {
+    let in_address = Params::of_address(request.uri().query());
+    let person = match who::admitted(request.extensions().get::<Person>()) {
+        Some(person) => person,
+        None => {
+            let secret = who::google_secret(request.headers()).or(in_address.text("T"));
+            who::by_secret(&context, secret.unwrap_or_default()).await?
+        }
+    };
+    who::needs(&person, TokenScope::Admin)?;
+    let bytes = params::whole(request, opml::BYTES_MAX).await?;
+    let feeds = blocking(move || opml::read(&bytes)).await?;
+    match act(&context, Command::Import { feeds }).await? {
+        Done::Imported { added, .. } => Ok(format!("OK: {added}")),
+        _ => Ok(OK.to_owned()),
+    }
+}

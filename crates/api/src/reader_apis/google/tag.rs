@@ -1,0 +1,82 @@
+//! Labels: the list, another name, none; and how much of each is unread.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use dispatch::command::Command;
+use serde_json::{Value, json};
+use store::{FeedFilter, TokenScope};
+
+use super::Asked;
+use super::marking::OK;
+use super::stream::{label, label_name, state};
+use crate::reader_apis::act;
+use crate::reader_apis::shown::{self, OF_QUERY};
+use crate::reader_apis::trouble::{InText, Trouble};
+
+/// Tags are folders of feeds; queries are marks of entries.
+pub async fn list(asked: Asked) -> Result<Response, InText> {
+    let tags = asked.ask(|store, _| {
+        let mut tags: Vec<Value> = vec![json!({"id": state("starred")})];
+        let rows = store.tags()?;
+        let own = rows.iter().filter(|row| row.n_feeds > 0 && !row.tag.starts_with(OF_QUERY));
+        tags.extend(own.map(|row| json!({"id": label(&row.tag), "type": "folder"})));
+        let queries = store.queries()?;
+        let named = queries.iter().map(|query| label(&format!("{OF_QUERY}{}", query.name)));
+        tags.extend(named.map(|id| json!({"id": id, "type": "tag"})));
+        Ok(tags)
+    });
+    Ok(Json(json!({"tags": tags.await?})).into_response())
+}
+
+pub async fn rename(asked: Asked) -> Result<&'static str, InText> {
+    let to = asked.params.text("dest").and_then(label_name).map(str::to_owned);
+    let to = to.ok_or_else(|| Trouble::asked("say the new name: dest=user/-/label/NAME"))?;
+    change(asked, Some(to)).await
+}
+
+/// Takes a label from all feeds; the feeds stay.
+pub async fn disable(asked: Asked) -> Result<&'static str, InText> {
+    change(asked, None).await
+}
+
+async fn change(asked: Asked, to: Option<String>) -> Result<&'static str, InText> {
+    asked.needs(TokenScope::Admin)?;
+    let params = &asked.params;
+    let tag = params.text("s").and_then(label_name).or(params.text("t")).map(str::to_owned);
+    let tag = tag.ok_or_else(|| Trouble::asked("say which label: s=user/-/label/NAME"))?;
+    if tag.starts_with(OF_QUERY) {
+        return Err(Trouble::asked("a query is changed on the page").into());
+    }
+    act(&asked.context, Command::RenameTag { tag, to }).await?;
+    Ok(OK)
+}
+
+/// Unread entries of every feed and label that has some, and in all.
+pub async fn unread_count(asked: Asked) -> Result<Response, InText> {
+    let body = asked.ask(|store, asked| {
+        let unread = store.unread_by_feed(asked.person.account)?;
+        let mut counts = Vec::new();
+        let mut labels: BTreeMap<String, (u64, i64)> = BTreeMap::new();
+        let (mut all, mut newest) = (0, 0);
+        for feed in store.feeds(&FeedFilter::default())? {
+            let Some(n) = unread.get(&feed.id).copied() else { continue };
+            let seen = feed.last_change_at.map_or(0, |at| at.millis() * 1000);
+            counts.push(counted(&format!("feed/{}", feed.id), n, seen));
+            for tag in shown::own_tags(&feed) {
+                let sum = labels.entry(tag.to_owned()).or_default();
+                *sum = (sum.0 + n, sum.1.max(seen));
+            }
+            (all, newest) = (all + n, newest.max(seen));
+        }
+        counts.extend(labels.iter().map(|(tag, (n, seen))| counted(&label(tag), *n, *seen)));
+        counts.push(counted(&state("reading-list"), all, newest));
+        Ok(json!({"max": all, "unreadcounts": counts}))
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+fn counted(id: &str, count: u64, newest_usec: i64) -> Value {
+    json!({"id": id, "count": count, "newestItemTimestampUsec": newest_usec.to_string()})
+}

@@ -1,0 +1,160 @@
+//! The part of miniflux's `/v1` that its clients call. A feed's category is the first of its tags,
+//! in the order of the alphabet; feeds without a tag are in category 1, `All`. Categories have the
+//! numbers that the store keeps for tags. Users, integrations, icons and the scraping of articles
+//! are not there.
+
+mod category;
+mod entry;
+mod feeds;
+mod filter;
+mod user;
+
+use std::collections::HashMap;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::routing::{get, post, put};
+use feed::FeedId;
+use serde::de::DeserializeOwned;
+use store::{FeedFilter, FeedRow, NumberedTag, Store, TokenScope};
+
+use super::params::{self, Params};
+use super::trouble::{InJson, Trouble};
+use super::{blocking, opml, shown, who};
+use crate::Context;
+use crate::auth::Person;
+
+pub fn routes() -> Router<Context> {
+    let v1 = Router::new()
+        .route("/me", get(user::me))
+        .route("/version", get(user::version))
+        .route("/integrations/status", get(user::integrations))
+        .route("/users/{id}/mark-all-as-read", put(user::mark_all))
+        .route("/export", get(user::export))
+        .route("/import", post(user::import))
+        .route("/categories", get(category::list).post(category::create))
+        .route("/categories/{id}", put(category::update).delete(category::delete))
+        .route("/categories/{id}/feeds", get(category::feeds))
+        .route("/categories/{id}/entries", get(entry::of_category))
+        .route("/categories/{id}/entries/{entry}", get(entry::one_of_category))
+        .route("/categories/{id}/mark-all-as-read", put(category::mark_all))
+        .route("/categories/{id}/refresh", put(category::refresh))
+        .route("/discover", post(feeds::discover))
+        .route("/feeds", get(feeds::list).post(feeds::create))
+        .route("/feeds/counters", get(feeds::counters))
+        .route("/feeds/refresh", put(feeds::refresh_all))
+        .route("/feeds/{id}", get(feeds::one).put(feeds::update).delete(feeds::delete))
+        .route("/feeds/{id}/refresh", put(feeds::refresh))
+        .route("/feeds/{id}/icon", get(feeds::icon))
+        .route("/feeds/{id}/entries", get(entry::of_feed))
+        .route("/feeds/{id}/entries/{entry}", get(entry::one_of_feed))
+        .route("/feeds/{id}/mark-all-as-read", put(feeds::mark_all))
+        .route("/entries", get(entry::list).put(entry::update))
+        .route("/entries/ids", get(entry::ids))
+        .route("/entries/{id}", get(entry::one))
+        .route("/entries/{id}/bookmark", put(entry::toggle_star))
+        .route("/entries/{id}/star", put(entry::toggle_star));
+    Router::new().nest("/v1", v1)
+}
+
+/// A request of somebody known, read to its end.
+struct Asked {
+    context: Context,
+    person: Person,
+    params: Params,
+    body: Bytes,
+}
+
+impl FromRequest<Context> for Asked {
+    type Rejection = InJson;
+
+    async fn from_request(request: Request, context: &Context) -> Result<Asked, InJson> {
+        let person = match who::admitted(request.extensions().get::<Person>()) {
+            Some(person) => person,
+            None => who::by_headers(context, request.headers()).await?,
+        };
+        let params = Params::of_address(request.uri().query());
+        let is_list = request.uri().path().ends_with("/import");
+        let bytes_max = if is_list { opml::BYTES_MAX } else { params::BYTES_MAX };
+        let body = params::whole(request, bytes_max).await?;
+        Ok(Asked { context: context.clone(), person, params, body })
+    }
+}
+
+impl Asked {
+    fn needs(&self, scope: TokenScope) -> Result<(), Trouble> {
+        who::needs(&self.person, scope)
+    }
+
+    /// The body. Not every client says that it is JSON.
+    fn json<T: DeserializeOwned>(&self) -> Result<T, Trouble> {
+        serde_json::from_slice(&self.body)
+            .map_err(|error| Trouble::asked(format!("the body is not what is needed: {error}")))
+    }
+
+    async fn ask<T: Send + 'static>(
+        self,
+        question: impl FnOnce(&Store, &Asked) -> Result<T, Trouble> + Send + 'static,
+    ) -> Result<T, Trouble> {
+        blocking(move || question(&self.context.store, &self)).await
+    }
+
+    /// The number by which clients know who asks; there is always somebody.
+    fn user(&self) -> i64 {
+        self.person.account.0.max(1)
+    }
+}
+
+/// Which feed is in which category.
+struct Categories {
+    tags: Vec<NumberedTag>,
+    numbers: HashMap<String, i64>,
+}
+
+impl Categories {
+    fn read(store: &Store) -> Result<Categories, Trouble> {
+        let mut tags = store.numbered_tags()?;
+        tags.retain(|tag| !tag.tag.starts_with(shown::OF_QUERY));
+        let numbers = tags.iter().map(|tag| (tag.tag.clone(), tag.number)).collect();
+        Ok(Categories { tags, numbers })
+    }
+
+    /// Number and name of a feed's category.
+    fn of<'a>(&self, feed: &'a FeedRow) -> (i64, &'a str) {
+        let tag = shown::own_tags(feed).next().unwrap_or("");
+        (self.numbers.get(tag).copied().unwrap_or(NumberedTag::UNTAGGED), named(tag))
+    }
+
+    fn find(&self, number: i64) -> Result<&NumberedTag, Trouble> {
+        let found = self.tags.iter().find(|tag| tag.number == number);
+        found.ok_or(Trouble::Missing("there is no such category"))
+    }
+
+    /// The feeds of a category.
+    fn feeds(&self, store: &Store, number: i64) -> Result<Vec<FeedRow>, Trouble> {
+        let tag = &self.find(number)?.tag;
+        let tag = (!tag.is_empty()).then(|| tag.clone());
+        let mut feeds = store.feeds(&FeedFilter { tag, ..FeedFilter::default() })?;
+        feeds.retain(|feed| self.of(feed).0 == number);
+        Ok(feeds)
+    }
+
+    fn feed_ids(&self, store: &Store, number: i64) -> Result<Vec<FeedId>, Trouble> {
+        Ok(self.feeds(store, number)?.iter().map(|feed| feed.id).collect())
+    }
+}
+
+/// How clients see the category of a tag.
+fn named(tag: &str) -> &str {
+    if tag.is_empty() { "All" } else { tag }
+}
+
+/// A number of the address.
+fn number<T: std::str::FromStr>(text: &str, missing: &'static str) -> Result<T, Trouble> {
+    text.parse().map_err(|_| Trouble::Missing(missing))
+}
+
+fn feed_id(text: &str) -> Result<FeedId, Trouble> {
+    number(text, "there is no such feed").map(FeedId)
+}

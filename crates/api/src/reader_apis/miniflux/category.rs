@@ -1,0 +1,144 @@
+//! Categories: the list, a new one, another name, none. A category that goes leaves its feeds.
+
+use std::collections::HashMap;
+
+use axum::Json;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use dispatch::command::Command;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{FeedFilter, NumberedTag, Scope, TokenScope};
+
+use super::{Asked, Categories, feeds, named, number};
+use crate::reader_apis::act;
+use crate::reader_apis::shown::OF_QUERY;
+use crate::reader_apis::trouble::{InJson, Trouble};
+
+const MISSING: &str = "there is no such category";
+/// As long as a tag may be.
+const CHARS_MAX: usize = 100;
+
+pub fn category(user: i64, number: i64, tag: &str) -> Value {
+    json!({"id": number, "user_id": user, "title": named(tag), "hide_globally": false})
+}
+
+/// With `counts=true` each says how many feeds and unread entries it has.
+pub async fn list(asked: Asked) -> Result<Response, InJson> {
+    let list = asked.ask(|store, asked| {
+        let (user, categories) = (asked.user(), Categories::read(store)?);
+        let one = |tag: &NumberedTag| category(user, tag.number, &tag.tag);
+        let mut list: Vec<Value> = categories.tags.iter().map(one).collect();
+        if asked.params.text("counts") == Some("true") {
+            let unread = store.unread_by_feed(asked.person.account)?;
+            let mut counts: HashMap<i64, (u64, u64)> = HashMap::new();
+            for feed in store.feeds(&FeedFilter::default())? {
+                let count = counts.entry(categories.of(&feed).0).or_default();
+                count.0 += 1;
+                count.1 += unread.get(&feed.id).copied().unwrap_or(0);
+            }
+            for (tag, shown) in categories.tags.iter().zip(&mut list) {
+                let (feeds, unread) = counts.get(&tag.number).copied().unwrap_or_default();
+                shown["feed_count"] = feeds.into();
+                shown["total_unread"] = unread.into();
+            }
+        }
+        Ok(list)
+    });
+    Ok(Json(list.await?).into_response())
+}
+
+#[derive(Deserialize)]
+struct Given {
+    title: String,
+}
+
+impl Given {
+    /// A name that a tag may have.
+    fn tag(self) -> Result<String, Trouble> {
+        let tag = self.title.trim().to_owned();
+        let sound = !tag.is_empty()
+            && tag.chars().count() <= CHARS_MAX
+            && !tag.chars().any(char::is_control)
+            && !tag.starts_with(OF_QUERY);
+        sound.then_some(tag).ok_or_else(|| {
+            Trouble::asked("a title is 1 to 100 characters and does not begin with `query:`")
+        })
+    }
+}
+
+pub async fn create(asked: Asked) -> Result<Response, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    let tag = asked.json::<Given>()?.tag()?;
+    let made = asked.ask(move |store, asked| {
+        let known = Categories::read(store)?;
+        if known.numbers.contains_key(&tag) {
+            return Err(Trouble::asked("there is such a category already"));
+        }
+        Ok(category(asked.user(), store.make_tag(&tag)?, &tag))
+    });
+    Ok((StatusCode::CREATED, Json(made.await?)).into_response())
+}
+
+pub async fn update(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    let (number, to) = (number(&id, MISSING)?, asked.json::<Given>()?.tag()?);
+    let (user, context) = (asked.user(), asked.context.clone());
+    let tag = real_tag(asked, number).await?;
+    act(&context, Command::RenameTag { tag, to: Some(to.clone()) }).await?;
+    Ok((StatusCode::CREATED, Json(category(user, number, &to))).into_response())
+}
+
+pub async fn delete(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    let context = asked.context.clone();
+    let tag = real_tag(asked, number(&id, MISSING)?).await?;
+    act(&context, Command::RenameTag { tag, to: None }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The tag of a category that can be changed.
+async fn real_tag(asked: Asked, number: i64) -> Result<String, Trouble> {
+    let found = asked.ask(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
+    let tag = found.await?;
+    if tag.is_empty() {
+        return Err(Trouble::asked("the category of feeds without a tag cannot be changed"));
+    }
+    Ok(tag)
+}
+
+pub async fn feeds(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+    let number = number(&id, MISSING)?;
+    let list = asked.ask(move |store, asked| {
+        let categories = Categories::read(store)?;
+        let feeds = categories.feeds(store, number)?;
+        let user = asked.user();
+        Ok(feeds.iter().map(|row| feeds::shown(user, row, &categories)).collect::<Vec<_>>())
+    });
+    Ok(Json(list.await?).into_response())
+}
+
+pub async fn mark_all(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Write)?;
+    let number = number(&id, MISSING)?;
+    asked
+        .ask(move |store, asked| {
+            let feeds = Categories::read(store)?.feed_ids(store, number)?;
+            let scope = Scope::Feeds(feeds);
+            Ok(store.mark_scope_read(asked.person.account, &scope, None, None)?)
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Polls its feeds, as soon as their servers may be asked. Nobody waits for it.
+pub async fn refresh(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    let number = number(&id, MISSING)?;
+    let context = asked.context.clone();
+    let feeds = asked.ask(move |store, _| Categories::read(store)?.feed_ids(store, number));
+    let names = feeds.await?.iter().map(ToString::to_string).collect();
+    feeds::poll_behind(&context, Some(names));
+    Ok(StatusCode::NO_CONTENT)
+}

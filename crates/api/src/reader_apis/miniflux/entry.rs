@@ -1,0 +1,219 @@
+//! Entries: lists, one of them, what is read and what is starred.
+
+use axum::Json;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use feed::EntryId;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{FeedRow, ReadEntry, Reading, Scope, Store, TokenScope};
+
+use super::filter::{LIMIT, reading};
+use super::{Asked, Categories, feed_id, feeds, number};
+use crate::reader_apis::shown::{self, Feeds};
+use crate::reader_apis::trouble::{InJson, Trouble};
+
+/// Numbers cost little; whoever wants more asks for the next.
+const IDS: (u32, u32) = (1000, 1000);
+/// Entries that are marked at once.
+const MARKED_MAX: usize = 10_000;
+/// Characters that are read in a minute, as miniflux has it for English words.
+const CHARS_A_MINUTE: usize = 265 * 5;
+
+const MISSING: &str = "there is no such entry";
+
+pub async fn list(asked: Asked) -> Result<Response, InJson> {
+    entries(asked, None).await
+}
+
+pub async fn of_feed(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+    let id = feed_id(&id)?;
+    let store = asked.context.store.clone();
+    super::blocking(move || Ok(store.feed(id)?)).await?;
+    entries(asked, Some(Scope::Feed(id))).await
+}
+
+pub async fn of_category(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+    let number: i64 = number(&id, "there is no such category")?;
+    let store = asked.context.store.clone();
+    let feeds = super::blocking(move || Categories::read(&store)?.feed_ids(&store, number)).await?;
+    entries(asked, Some(Scope::Feeds(feeds))).await
+}
+
+async fn entries(asked: Asked, scope: Option<Scope>) -> Result<Response, InJson> {
+    let body = asked.ask(move |store, asked| {
+        let Some(reading) = reading(store, asked, scope, LIMIT)? else {
+            return Ok(json!({"total": 0, "entries": []}));
+        };
+        let found = store.reading(&reading)?;
+        let total = total(store, &reading, found.len())?;
+        Ok(json!({"total": total, "entries": told(store, asked, &found)?}))
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+/// How many there are in all. Where a page is not full, it says so itself.
+fn total(store: &Store, reading: &Reading, n_found: usize) -> Result<u64, Trouble> {
+    let n = n_found as u64;
+    if n > 0 && n < u64::from(reading.limit) {
+        return Ok(reading.offset + n);
+    }
+    Ok(store.reading_count(reading)?)
+}
+
+/// `entries/ids`: numbers only.
+pub async fn ids(asked: Asked) -> Result<Response, InJson> {
+    let body = asked.ask(|store, asked| {
+        let Some(reading) = reading(store, asked, None, IDS)? else {
+            return Ok(json!({"total": 0, "entry_ids": []}));
+        };
+        let found = store.reading_places(&reading)?;
+        let total = total(store, &reading, found.len())?;
+        let ids: Vec<i64> = found.iter().map(|place| place.entry.0).collect();
+        Ok(json!({"total": total, "entry_ids": ids}))
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+pub async fn one(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+    single(asked, &id, |_| Ok(true)).await
+}
+
+pub async fn one_of_feed(
+    Path((of, id)): Path<(String, String)>,
+    asked: Asked,
+) -> Result<Response, InJson> {
+    let of = feed_id(&of)?;
+    single(asked, &id, move |shown| Ok(shown["feed_id"] == of.0)).await
+}
+
+pub async fn one_of_category(
+    Path((of, id)): Path<(String, String)>,
+    asked: Asked,
+) -> Result<Response, InJson> {
+    let of: i64 = number(&of, "there is no such category")?;
+    single(asked, &id, move |shown| Ok(shown["feed"]["category"]["id"] == of)).await
+}
+
+async fn single(
+    asked: Asked,
+    id: &str,
+    fits: impl FnOnce(&Value) -> Result<bool, Trouble> + Send + 'static,
+) -> Result<Response, InJson> {
+    let id = EntryId(number(id, MISSING)?);
+    let body = asked.ask(move |store, asked| {
+        let found = store.read_entries(asked.person.account, &[id])?;
+        let shown = told(store, asked, &found)?.into_iter().next();
+        let shown = shown.ok_or(Trouble::Missing(MISSING))?;
+        if fits(&shown)? { Ok(shown) } else { Err(Trouble::Missing(MISSING)) }
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+#[derive(Deserialize)]
+struct Marks {
+    entry_ids: Vec<i64>,
+    status: Option<String>,
+    starred: Option<bool>,
+}
+
+pub async fn update(asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Write)?;
+    let marks: Marks = asked.json()?;
+    if marks.entry_ids.is_empty() || marks.entry_ids.len() > MARKED_MAX {
+        return Err(Trouble::asked("entry_ids are 1 to 10000 numbers").into());
+    }
+    let read = match marks.status.as_deref() {
+        None => None,
+        Some("read") => Some(true),
+        Some("unread") => Some(false),
+        Some(_) => return Err(Trouble::asked("status is read or unread").into()),
+    };
+    if read.is_none() && marks.starred.is_none() {
+        return Err(Trouble::asked("say status or starred").into());
+    }
+    let now = (asked.context.now)();
+    asked
+        .ask(move |store, asked| {
+            let entries: Vec<EntryId> = marks.entry_ids.into_iter().map(EntryId).collect();
+            let account = asked.person.account;
+            if let Some(read) = read {
+                store.mark_read(account, &entries, read)?;
+            }
+            if let Some(starred) = marks.starred {
+                store.star(account, &entries, starred, now)?;
+            }
+            Ok(())
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub async fn toggle_star(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Write)?;
+    let (id, now) = (EntryId(number(&id, MISSING)?), (asked.context.now)());
+    asked
+        .ask(move |store, asked| {
+            let account = asked.person.account;
+            let found = store.read_entries(account, &[id])?;
+            let starred = found.first().ok_or(Trouble::Missing(MISSING))?.starred;
+            Ok(store.star(account, &[id], !starred, now)?)
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn told(store: &Store, asked: &Asked, entries: &[ReadEntry]) -> Result<Vec<Value>, Trouble> {
+    let (user, categories) = (asked.user(), Categories::read(store)?);
+    let mut feeds = Feeds::default();
+    let mut list = Vec::with_capacity(entries.len());
+    for one in entries {
+        let Some(row) = feeds.of(store, one.entry.feed)? else { continue };
+        let mut entry = entry(user, one, row);
+        entry["feed"] = feeds::shown(user, row, &categories);
+        list.push(entry);
+    }
+    Ok(list)
+}
+
+/// An entry in miniflux's words, without its feed.
+fn entry(user: i64, one: &ReadEntry, feed: &FeedRow) -> Value {
+    let row = &one.entry;
+    let content = shown::html(row, feed);
+    // Files have no numbers of their own here: they are counted within their entry.
+    let files: Vec<Value> = shown::enclosures(row)
+        .zip(1..)
+        .map(|(file, number)| {
+            json!({
+                "id": number,
+                "user_id": user,
+                "entry_id": row.id.0,
+                "url": file.url,
+                "mime_type": file.mime_type.as_deref().unwrap_or(""),
+                "size": file.length.unwrap_or(0),
+                "media_progression": 0,
+            })
+        })
+        .collect();
+    json!({
+        "id": row.id.0,
+        "user_id": user,
+        "feed_id": row.feed.0,
+        "status": if one.read { "read" } else { "unread" },
+        "hash": format!("{:?}", row.key),
+        "title": shown::title(row),
+        "url": shown::link(row).unwrap_or(""),
+        "comments_url": "",
+        "published_at": row.published_at.to_string(),
+        "created_at": row.seen_at.to_string(),
+        "changed_at": row.edited_at.unwrap_or(row.seen_at).to_string(),
+        "author": shown::author(row).unwrap_or_default(),
+        "share_code": "",
+        "starred": one.starred,
+        "reading_time": content.chars().count().div_ceil(CHARS_A_MINUTE),
+        "enclosures": files,
+        "tags": row.categories,
+        "content": content,
+    })
+}

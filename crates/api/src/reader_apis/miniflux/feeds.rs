@@ -1,0 +1,241 @@
+//! Feeds: the list, one more, one less, another title or category, a poll now.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use dispatch::command::{Change, Command, Target};
+use feed::{FeedUrl, Time};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use store::{FeedFilter, FeedRow, NumberedTag, Scope, State, TokenScope};
+
+use super::category::category;
+use super::{Asked, Categories, feed_id};
+use crate::Context;
+use crate::reader_apis::trouble::{InJson, Trouble};
+use crate::reader_apis::{act, adding, shown as texts};
+
+/// What stands where there is no time: the beginning of Go's.
+const NEVER: &str = "0001-01-01T00:00:00Z";
+
+/// Settings that miniflux has and we have not.
+const EMPTY: [&str; 13] = [
+    "etag_header",
+    "last_modified_header",
+    "scraper_rules",
+    "rewrite_rules",
+    "blocklist_rules",
+    "keeplist_rules",
+    "urlrewrite_rules",
+    "user_agent",
+    "cookie",
+    "username",
+    "password",
+    "description",
+    "apprise_service_urls",
+];
+const OFF: [&str; 6] = [
+    "crawler",
+    "ignore_http_cache",
+    "allow_self_signed_certificates",
+    "fetch_via_proxy",
+    "no_media_player",
+    "hide_globally",
+];
+
+/// A feed in miniflux's words.
+pub fn shown(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
+    let (number, tag) = categories.of(feed);
+    let time = |at: Option<Time>| at.map_or_else(|| NEVER.to_owned(), |at| at.to_string());
+    let mut shown = json!({
+        "id": feed.id.0,
+        "user_id": user,
+        "feed_url": feed.url.masked(),
+        "site_url": texts::site(feed).unwrap_or(""),
+        "title": texts::feed_title(feed),
+        "checked_at": time(feed.last_poll_at),
+        "next_check_at": time(feed.next_at),
+        "parsing_error_count": feed.failures,
+        "parsing_error_message": feed.error.as_deref().unwrap_or(""),
+        "disabled": feed.state() == State::Paused,
+        "category": category(user, number, tag),
+        "icon": null,
+    });
+    EMPTY.iter().for_each(|name| shown[*name] = "".into());
+    OFF.iter().for_each(|name| shown[*name] = false.into());
+    shown
+}
+
+pub async fn list(asked: Asked) -> Result<Response, InJson> {
+    let list = asked.ask(|store, asked| {
+        let (user, categories) = (asked.user(), Categories::read(store)?);
+        let feeds = store.feeds(&FeedFilter::default())?;
+        Ok(feeds.iter().map(|feed| shown(user, feed, &categories)).collect::<Vec<_>>())
+    });
+    Ok(Json(list.await?).into_response())
+}
+
+pub async fn one(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+    let id = feed_id(&id)?;
+    let one = asked.ask(move |store, asked| {
+        Ok(shown(asked.user(), &store.feed(id)?, &Categories::read(store)?))
+    });
+    Ok(Json(one.await?).into_response())
+}
+
+/// How many entries of each feed are read, and how many are not.
+pub async fn counters(asked: Asked) -> Result<Response, InJson> {
+    let body = asked.ask(|store, asked| {
+        let unread = store.unread_by_feed(asked.person.account)?;
+        let (mut reads, mut unreads) = (BTreeMap::new(), BTreeMap::new());
+        for feed in store.feeds(&FeedFilter::default())? {
+            let n_unread = unread.get(&feed.id).copied().unwrap_or(0);
+            for (counts, n) in
+                [(&mut reads, feed.entries.saturating_sub(n_unread)), (&mut unreads, n_unread)]
+            {
+                if n > 0 {
+                    counts.insert(feed.id.to_string(), n);
+                }
+            }
+        }
+        Ok(json!({"reads": reads, "unreads": unreads}))
+    });
+    Ok(Json(body.await?).into_response())
+}
+
+#[derive(Deserialize)]
+struct Sought {
+    url: String,
+}
+
+/// Which feeds an address may mean. Nothing is asked of anybody: the answer is the address, and
+/// whoever adds it gets the feed that it names if it is a page.
+pub async fn discover(asked: Asked) -> Result<Response, InJson> {
+    let sought = asked.json::<Sought>()?.url;
+    let url = FeedUrl::parse(&sought).map_err(|error| Trouble::asked(error.to_string()))?;
+    let title = asked.ask(move |store, _| {
+        let known = store.find_feed(url.as_str())?.map(|id| store.feed(id)).transpose()?;
+        Ok(known.map_or_else(|| url.masked(), |feed| texts::feed_title(&feed)))
+    });
+    Ok(Json(json!([{"url": sought, "title": title.await?, "type": "rss"}])).into_response())
+}
+
+#[derive(Deserialize)]
+struct New {
+    feed_url: String,
+    category_id: Option<i64>,
+}
+
+pub async fn create(asked: Asked) -> Result<Response, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    let new: New = asked.json()?;
+    let context = asked.context.clone();
+    let tags = match new.category_id {
+        None | Some(NumberedTag::UNTAGGED) => Vec::new(),
+        Some(number) => {
+            let find =
+                asked.ask(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
+            vec![find.await?]
+        }
+    };
+    let feed = adding::add(&context, &new.feed_url, tags).await?;
+    Ok((StatusCode::CREATED, Json(json!({"feed_id": feed.0}))).into_response())
+}
+
+#[derive(Deserialize)]
+struct Changed {
+    title: Option<String>,
+    category_id: Option<i64>,
+    disabled: Option<bool>,
+    feed_url: Option<String>,
+}
+
+/// Changes what is said. Another category takes all tags away but its own, since a feed has one
+/// category and would otherwise stay where it was.
+pub async fn update(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    let (id, changed): (_, Changed) = (feed_id(&id)?, asked.json()?);
+    let (context, user) = (asked.context.clone(), asked.user());
+    let number = changed.category_id;
+    let (row, from, to) = asked
+        .ask(move |store, _| {
+            let (row, categories) = (store.feed(id)?, Categories::read(store)?);
+            let to = number.map(|number| categories.find(number).cloned()).transpose()?;
+            let from = categories.of(&row).0;
+            Ok((row, from, to))
+        })
+        .await?;
+    if changed.feed_url.is_some_and(|url| url != row.url.masked() && url != row.url.as_str()) {
+        return Err(Trouble::asked("a feed keeps its address; add the other one instead").into());
+    }
+    let feed = id.to_string();
+    if let Some(title) = changed.title {
+        act(&context, Command::Title { feed: feed.clone(), title: Some(title) }).await?;
+    }
+    if let Some(to) = to.filter(|to| to.number != from) {
+        let remove = texts::own_tags(&row).filter(|tag| *tag != to.tag).map(str::to_owned);
+        let (feeds, remove) = (vec![feed.clone()], remove.collect());
+        let add = if to.tag.is_empty() { vec![] } else { vec![to.tag] };
+        act(&context, Command::Tag { feeds, add, remove }).await?;
+    }
+    if let Some(paused) = changed.disabled {
+        let change = Change { paused: Some(paused), ..Change::default() };
+        act(&context, Command::Set { target: Target::Feed(feed), change }).await?;
+    }
+    let store = context.store.clone();
+    let now =
+        super::blocking(move || Ok(shown(user, &store.feed(id)?, &Categories::read(&store)?)));
+    Ok((StatusCode::CREATED, Json(now.await?)).into_response())
+}
+
+pub async fn delete(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    let (id, context) = (feed_id(&id)?, asked.context.clone());
+    asked.ask(move |store, _| Ok(store.feed(id)?)).await?;
+    act(&context, Command::Remove { feed: id.to_string() }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Polls a feed, as soon as its server may be asked, and waits for it.
+pub async fn refresh(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    let (id, context) = (feed_id(&id)?, asked.context.clone());
+    asked.ask(move |store, _| Ok(store.feed(id)?)).await?;
+    act(&context, Command::Poll { feeds: Some(vec![id.to_string()]) }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub async fn refresh_all(asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    poll_behind(&asked.context, None);
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Has feeds polled while nobody waits; pace holds as ever.
+pub fn poll_behind(context: &Context, feeds: Option<Vec<String>>) {
+    let polls = (context.act)(Command::Poll { feeds });
+    tokio::spawn(async move {
+        if let Err(refusal) = polls.await {
+            tracing::info!(why = refusal.message, "feeds were not polled for an app");
+        }
+    });
+}
+
+pub async fn icon(_: Asked) -> InJson {
+    Trouble::Missing("no icons are kept: a poll asks for the feed and nothing else").into()
+}
+
+pub async fn mark_all(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Write)?;
+    let id = feed_id(&id)?;
+    asked
+        .ask(move |store, asked| {
+            store.feed(id)?;
+            Ok(store.mark_scope_read(asked.person.account, &Scope::Feed(id), None, None)?)
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,115 @@
+//! Which entries a client wants: miniflux's parameters as a list of ours.
+
+use feed::{EntryId, FeedId, Time};
+use store::{Reading, Scope, Store};
+
+use super::{Asked, Categories};
+use crate::reader_apis::params::Params;
+use crate::reader_apis::trouble::Trouble;
+
+/// Entries where nothing is said, and at most. Their texts are read and sanitised.
+pub const LIMIT: (u32, u32) = (100, 1000);
+
+/// Reads the parameters; `None` where nothing can fit, as for entries that were removed.
+pub fn reading(
+    store: &Store,
+    asked: &Asked,
+    scope: Option<Scope>,
+    (limit, limit_max): (u32, u32),
+) -> Result<Option<Reading>, Trouble> {
+    let params = &asked.params;
+    let scope = match scope {
+        Some(scope) => scope,
+        None => asked_scope(store, params)?,
+    };
+    let mut reading = Reading::newest(asked.person.account, scope, limit);
+    // Miniflux takes 0 for all there are.
+    let wanted = params.number::<u32>("limit")?.unwrap_or(limit);
+    reading.limit = if wanted == 0 { limit_max } else { wanted.min(limit_max) };
+    reading.offset = params.number::<u64>("offset")?.unwrap_or(0);
+    order(params, &mut reading)?;
+    if !statuses(params, &mut reading)? {
+        return Ok(None);
+    }
+    reading.starred = match params.text("starred") {
+        None => None,
+        Some("true" | "1") => Some(true),
+        Some("false" | "0") => Some(false),
+        Some(_) => return Err(Trouble::asked("starred is true or false")),
+    };
+    let (after, before) = (time(params, "after")?, time(params, "before")?);
+    reading.since = after.max(time(params, "published_after")?).map(next_second);
+    reading.until = earlier(before, time(params, "published_before")?);
+    reading.above = params.number("after_entry_id")?.map(EntryId);
+    reading.below = params.number("before_entry_id")?.map(EntryId);
+    // An entry changes here when it is first seen.
+    if let Some(at) = time(params, "changed_after")? {
+        reading.above = reading.above.max(Some(store.last_seen_before(next_second(at))?));
+    }
+    if let Some(at) = time(params, "changed_before")? {
+        let first = EntryId(store.last_seen_before(at)?.0 + 1);
+        reading.below = Some(reading.below.map_or(first, |below| below.min(first)));
+    }
+    Ok(Some(reading))
+}
+
+fn asked_scope(store: &Store, params: &Params) -> Result<Scope, Trouble> {
+    let feed = params.number::<u32>("feed_id")?.filter(|feed| *feed != 0);
+    if let Some(feed) = feed {
+        return Ok(Scope::Feed(FeedId(feed)));
+    }
+    match params.number::<i64>("category_id")?.filter(|category| *category != 0) {
+        Some(category) => Ok(Scope::Feeds(Categories::read(store)?.feed_ids(store, category)?)),
+        None => Ok(Scope::All),
+    }
+}
+
+fn order(params: &Params, reading: &mut Reading) -> Result<(), Trouble> {
+    reading.by_number = match params.text("order") {
+        None | Some("published_at" | "status" | "category_title" | "category_id") => false,
+        // Numbers are given in the order in which entries are seen.
+        Some("id" | "created_at" | "changed_at") => true,
+        Some(_) => return Err(Trouble::asked("order is id, published_at or created_at")),
+    };
+    reading.oldest_first = match params.text("direction") {
+        None | Some("asc") => true,
+        Some("desc") => false,
+        Some(_) => return Err(Trouble::asked("direction is asc or desc")),
+    };
+    Ok(())
+}
+
+/// Whether anything can fit. Several statuses mean any of them.
+fn statuses(params: &Params, reading: &mut Reading) -> Result<bool, Trouble> {
+    let (mut read, mut unread, mut any) = (false, false, false);
+    for status in params.all("status").filter(|status| !status.is_empty()) {
+        any = true;
+        match status {
+            "read" => read = true,
+            "unread" => unread = true,
+            "removed" => {}
+            _ => return Err(Trouble::asked("status is read, unread or removed")),
+        }
+    }
+    if any && read != unread {
+        reading.read = Some(read);
+    }
+    Ok(!any || read || unread)
+}
+
+fn time(params: &Params, name: &str) -> Result<Option<Time>, Trouble> {
+    let secs = params.number::<i64>(name)?.filter(|secs| *secs > 0);
+    Ok(secs.map(|secs| Time::from_secs(secs.min(Time::MAX.secs()))))
+}
+
+/// `after` leaves out what was published in that second.
+fn next_second(time: Time) -> Time {
+    time + std::time::Duration::from_secs(1)
+}
+
+fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}

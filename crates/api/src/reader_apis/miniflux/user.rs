@@ -1,0 +1,76 @@
+//! Who asks, what answers, and all feeds as a list, out and in.
+
+use axum::Json;
+use axum::extract::Path;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dispatch::command::Command;
+use serde_json::json;
+use store::{Scope, TokenScope};
+
+use super::{Asked, number};
+use crate::reader_apis::trouble::{InJson, Trouble};
+use crate::reader_apis::{act, blocking, opml};
+
+pub async fn me(asked: Asked) -> Response {
+    let id = asked.user();
+    let is_admin = asked.person.may(TokenScope::Admin);
+    Json(json!({
+        "id": id,
+        "username": asked.person.name.unwrap_or_else(|| "local".to_owned()),
+        "is_admin": is_admin,
+        "theme": "system_serif",
+        "language": "en_US",
+        "timezone": "UTC",
+        "entry_sorting_direction": "desc",
+        "entries_per_page": 100,
+        "keyboard_shortcuts": true,
+        "show_reading_time": true,
+        "entry_swipe": true,
+        "last_login_at": null,
+    }))
+    .into_response()
+}
+
+pub async fn version(asked: Asked) -> Response {
+    let version = asked.context.version;
+    Json(json!({
+        "version": version,
+        "commit": "",
+        "build_date": "",
+        "go_version": "",
+        "compiler": "",
+        "arch": std::env::consts::ARCH,
+        "os": std::env::consts::OS,
+    }))
+    .into_response()
+}
+
+/// There is nowhere to save entries to.
+pub async fn integrations(_: Asked) -> Response {
+    Json(json!({"has_integrations": false})).into_response()
+}
+
+pub async fn mark_all(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+    asked.needs(TokenScope::Write)?;
+    if number::<i64>(&id, "there is no such user")? != asked.user() {
+        return Err(Trouble::Missing("there is no such user").into());
+    }
+    let account = asked.person.account;
+    asked.ask(move |store, _| Ok(store.mark_scope_read(account, &Scope::All, None, None)?)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub async fn export(asked: Asked) -> Result<Response, InJson> {
+    let text = asked.ask(|store, _| opml::export(store)).await?;
+    Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response())
+}
+
+pub async fn import(asked: Asked) -> Result<Response, InJson> {
+    asked.needs(TokenScope::Admin)?;
+    let Asked { context, body, .. } = asked;
+    let feeds = blocking(move || opml::read(&body)).await?;
+    act(&context, Command::Import { feeds }).await?;
+    let said = Json(json!({"message": "Feeds imported successfully"}));
+    Ok((StatusCode::CREATED, said).into_response())
+}

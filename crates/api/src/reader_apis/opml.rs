@@ -1,0 +1,39 @@
+//! All feeds as a subscription list, and a list as feeds. Secrets in addresses are masked on the
+//! way out.
+
+use dispatch::command::ImportedFeed;
+use parse::opml::Outline;
+use store::{FeedFilter, Store};
+
+use super::shown;
+use super::trouble::Trouble;
+
+/// A list of some thousand feeds is a megabyte.
+pub const BYTES_MAX: usize = 8 << 20;
+
+pub fn export(store: &Store) -> Result<String, Trouble> {
+    let feeds = store.feeds(&FeedFilter::default())?;
+    let outlines: Vec<Outline> = feeds
+        .iter()
+        .map(|feed| Outline {
+            url: feed.url.masked(),
+            title: feed.shown_title().map(str::to_owned),
+            site: feed.site.clone(),
+            tags: shown::own_tags(feed).map(str::to_owned).collect(),
+        })
+        .collect();
+    Ok(parse::opml::write("Tidings subscriptions", &outlines))
+}
+
+pub fn read(bytes: &[u8]) -> Result<Vec<ImportedFeed>, Trouble> {
+    let list = parse::opml::read(bytes).map_err(|error| Trouble::asked(error.to_string()))?;
+    let feeds = list.outlines.into_iter();
+    Ok(feeds
+        .map(|one| ImportedFeed {
+            url: one.url,
+            title: one.title,
+            site: one.site,
+            tags: one.tags.into_iter().filter(|tag| !tag.starts_with(shown::OF_QUERY)).collect(),
+        })
+        .collect())
+}

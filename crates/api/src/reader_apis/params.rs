@@ -1,0 +1,123 @@
+//! What an app says: the pairs of the address, then those of the body, whether that is a form or
+//! the many parts that some apps send instead. Files are not read.
+
+use axum::body::{Bytes, to_bytes};
+use axum::extract::Request;
+use axum::http::header;
+use url::form_urlencoded;
+
+use super::trouble::Trouble;
+
+/// Marks for ten thousand entries, each named in the longest way.
+pub const BYTES_MAX: usize = 2 << 20;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Params {
+    address: Vec<(String, String)>,
+    body: Vec<(String, String)>,
+}
+
+impl Params {
+    pub fn of_address(query: Option<&str>) -> Params {
+        Params { address: pairs(query.unwrap_or("").as_bytes()), body: Vec::new() }
+    }
+
+    /// Reads a request to its end.
+    pub async fn read(request: Request) -> Result<Params, Trouble> {
+        let mut params = Params::of_address(request.uri().query());
+        let kind = request.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
+        let body = whole(request, BYTES_MAX).await?;
+        params.body = match boundary(&kind) {
+            Some(boundary) => parts(&body, boundary),
+            // Some apps do not say that what they send is a form.
+            None if kind.is_empty() || kind.starts_with("application/x-www-form-urlencoded") => {
+                pairs(&body)
+            }
+            None => Vec::new(),
+        };
+        Ok(params)
+    }
+
+    /// The first value of a name that is not empty.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let both = self.address.iter().chain(&self.body);
+        both.filter(|(field, _)| field == name)
+            .map(|(_, value)| value.as_str())
+            .find(|value| !value.is_empty())
+    }
+
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> + 'a {
+        let both = self.address.iter().chain(&self.body);
+        both.filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.all(name).next().is_some()
+    }
+
+    /// The same, but only what stands in the body: addresses end up in logs and in links.
+    pub fn in_body(&self, name: &str) -> Option<&str> {
+        self.body.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Trouble> {
+        let read = |text: &str| text.parse();
+        let wrong = |_| Trouble::asked(format!("{name} is no number, or too large"));
+        self.text(name).map(read).transpose().map_err(wrong)
+    }
+}
+
+/// A whole body, if it is not too long.
+pub async fn whole(request: Request, bytes_max: usize) -> Result<Bytes, Trouble> {
+    to_bytes(request.into_body(), bytes_max).await.map_err(|_| Trouble::TooLarge)
+}
+
+fn pairs(bytes: &[u8]) -> Vec<(String, String)> {
+    form_urlencoded::parse(bytes).into_owned().collect()
+}
+
+fn boundary(kind: &str) -> Option<&str> {
+    let rest = kind.strip_prefix("multipart/form-data")?;
+    Some(rest.split_once("boundary=")?.1.split(';').next()?.trim().trim_matches('"'))
+}
+
+/// The texts of a body in many parts.
+fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(body);
+    let fence = format!("--{boundary}");
+    let read = |part: &str| {
+        let (head, value) = part.split_once("\r\n\r\n")?;
+        let name = head.split_once(" name=\"")?.1.split('"').next()?;
+        Some((name.to_owned(), value.strip_suffix("\r\n").unwrap_or(value).to_owned()))
+    };
+    text.split(fence.as_str()).filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_read_as_a_form_is() {
+        let kind = "multipart/form-data; boundary=\"x-y\"";
+        let body = "--x-y\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nabc\r\n\
+                    --x-y\r\nContent-Disposition: form-data; name=\"mark\"\r\n\
+                    Content-Type: text/plain\r\n\r\ntwo\r\nlines\r\n--x-y--\r\n";
+        let read = parts(body.as_bytes(), boundary(kind).unwrap());
+        let own = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(read, [own("api_key", "abc"), own("mark", "two\r\nlines")]);
+        assert_eq!(boundary("application/x-www-form-urlencoded"), None);
+    }
+
+    #[test]
+    fn the_address_comes_before_the_body_and_empty_values_are_none() {
+        let mut params = Params::of_address(Some("n=&i=1&i=2&x=%2F"));
+        params.body = pairs(b"i=3&n=5");
+        assert_eq!(params.all("i").collect::<Vec<_>>(), ["1", "2", "3"]);
+        assert_eq!((params.text("n"), params.text("x")), (Some("5"), Some("/")));
+        assert_eq!(params.in_body("x"), None);
+        assert_eq!(params.number::<u32>("n").unwrap(), Some(5));
+        assert!(params.number::<u32>("x").is_err() && params.has("n") && !params.has("z"));
+    }
+}

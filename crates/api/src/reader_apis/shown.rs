@@ -1,0 +1,79 @@
+//! Entries and feeds as apps show them. Texts pass the page's sanitiser, since what an app does
+//! with them is not ours to know; addresses of feeds are masked.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use feed::{Enclosure, FeedId};
+use store::{EntryRow, FeedRow, Store, StoreError};
+use url::Url;
+
+use crate::sanitise;
+
+/// Tags that queries give their feeds; apps see what a query keeps under this name instead.
+pub const OF_QUERY: &str = "query:";
+
+/// The feeds met so far.
+#[derive(Default)]
+pub struct Feeds(HashMap<FeedId, Option<FeedRow>>);
+
+impl Feeds {
+    /// A feed; `None` where it was removed meanwhile.
+    pub fn of(&mut self, store: &Store, feed: FeedId) -> Result<Option<&FeedRow>, StoreError> {
+        let found = match self.0.entry(feed) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(match store.feed(feed) {
+                Err(StoreError::NoFeed(_)) => None,
+                found => Some(found?),
+            }),
+        };
+        Ok(found.as_ref())
+    }
+}
+
+pub fn feed_title(feed: &FeedRow) -> String {
+    let shown = feed.shown_title().map(sanitise::text).filter(|text| !text.trim().is_empty());
+    shown.unwrap_or_else(|| feed.url.masked())
+}
+
+/// The page that a feed belongs to, if it can be opened.
+pub fn site(feed: &FeedRow) -> Option<&str> {
+    feed.site.as_deref().filter(|link| is_web(link))
+}
+
+/// The tags that people gave it.
+pub fn own_tags(feed: &FeedRow) -> impl Iterator<Item = &str> {
+    feed.tags.iter().map(String::as_str).filter(|tag| !tag.starts_with(OF_QUERY))
+}
+
+/// A line of text; an entry without a title is known by its address.
+pub fn title(entry: &EntryRow) -> String {
+    let text = entry.title.as_deref().map(sanitise::text).unwrap_or_default();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() { link(entry).unwrap_or("").to_owned() } else { text }
+}
+
+pub fn link(entry: &EntryRow) -> Option<&str> {
+    entry.link.as_deref().filter(|link| is_web(link))
+}
+
+/// The content, or else the summary, as safe HTML.
+pub fn html(entry: &EntryRow, feed: &FeedRow) -> String {
+    let text = entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("");
+    let base = link(entry).or(site(feed)).and_then(|link| Url::parse(link).ok());
+    sanitise::html(text, base.as_ref())
+}
+
+pub fn author(entry: &EntryRow) -> Option<String> {
+    let text = entry.author.as_deref().map(sanitise::text)?;
+    (!text.is_empty()).then_some(text)
+}
+
+pub fn enclosures(entry: &EntryRow) -> impl Iterator<Item = &Enclosure> {
+    entry.enclosures.iter().filter(|file| is_web(&file.url))
+}
+
+/// Whether it may be opened: nothing that runs, and no file of whoever opens it.
+fn is_web(link: &str) -> bool {
+    Url::parse(link).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}

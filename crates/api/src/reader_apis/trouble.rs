@@ -1,0 +1,123 @@
+//! Why something was not done for an app, once; each API says it in its own form.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dispatch::command::Refusal;
+use serde_json::json;
+use store::StoreError;
+
+use crate::auth::Denied;
+
+#[derive(Debug)]
+pub enum Trouble {
+    /// Nobody we know asks.
+    Stranger,
+    /// Somebody guesses passwords; they wait so many seconds.
+    Wait(u64),
+    /// Their token does not reach that far.
+    Denied(&'static str),
+    /// The question is wrong.
+    Asked(String),
+    Missing(&'static str),
+    TooLarge,
+    Refused(Refusal),
+    Store(StoreError),
+    /// The program is ending.
+    Closed,
+}
+
+impl Trouble {
+    pub fn asked(what: impl Into<String>) -> Trouble {
+        Trouble::Asked(what.into())
+    }
+
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Trouble::Stranger => StatusCode::UNAUTHORIZED,
+            Trouble::Wait(_) => StatusCode::TOO_MANY_REQUESTS,
+            Trouble::Denied(_) => StatusCode::FORBIDDEN,
+            Trouble::Asked(_) => StatusCode::BAD_REQUEST,
+            Trouble::Missing(_) => StatusCode::NOT_FOUND,
+            Trouble::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Trouble::Refused(refusal) if refusal.input => StatusCode::BAD_REQUEST,
+            Trouble::Refused(_) | Trouble::Closed => StatusCode::SERVICE_UNAVAILABLE,
+            Trouble::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    pub fn text(&self) -> String {
+        match self {
+            Trouble::Stranger => "name and password, or the token, are not known here".to_owned(),
+            Trouble::Wait(_) => "too many wrong passwords; wait a little".to_owned(),
+            Trouble::Denied(what) | Trouble::Missing(what) => (*what).to_owned(),
+            Trouble::Asked(what) => what.clone(),
+            Trouble::TooLarge => "that is too much at once".to_owned(),
+            Trouble::Refused(refusal) => refusal.message.clone(),
+            Trouble::Store(_) => "the store did not answer".to_owned(),
+            Trouble::Closed => "the program is stopping; try again when it is back".to_owned(),
+        }
+    }
+
+    /// Adds what every form of an answer needs.
+    fn dress(&self, mut response: Response) -> Response {
+        if let Trouble::Store(error) = self {
+            tracing::warn!(%error, "a reader app was not answered");
+        }
+        if let Trouble::Wait(seconds) = self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        response
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Trouble {
+        match error {
+            StoreError::NoFeed(_) => Trouble::Missing("there is no such feed"),
+            other => Trouble::Store(other),
+        }
+    }
+}
+
+impl From<Denied> for Trouble {
+    fn from(denied: Denied) -> Trouble {
+        match denied {
+            Denied::Wrong => Trouble::Stranger,
+            Denied::Wait(time) => Trouble::Wait(time.as_secs().max(1)),
+            Denied::Store(error) => Trouble::Store(error),
+        }
+    }
+}
+
+/// As Google Reader says it: a line of text.
+pub struct InText(pub Trouble);
+
+impl<T: Into<Trouble>> From<T> for InText {
+    fn from(trouble: T) -> InText {
+        InText(trouble.into())
+    }
+}
+
+impl IntoResponse for InText {
+    fn into_response(self) -> Response {
+        let text = format!("{}\n", self.0.text());
+        self.0.dress((self.0.status(), text).into_response())
+    }
+}
+
+/// As miniflux says it.
+pub struct InJson(pub Trouble);
+
+impl<T: Into<Trouble>> From<T> for InJson {
+    fn from(trouble: T) -> InJson {
+        InJson(trouble.into())
+    }
+}
+
+impl IntoResponse for InJson {
+    fn into_response(self) -> Response {
+        let body = Json(json!({"error_message": self.0.text()}));
+        self.0.dress((self.0.status(), body).into_response())
+    }
+}

@@ -1,0 +1,89 @@
+//! Who asks, by what apps send: a session that `ClientLogin` began, a token, or name and password
+//! with every request. Sessions of the page do not count here, since their cookie would be sent by
+//! any page in the same browser.
+
+use axum::http::{HeaderMap, header};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use store::TokenScope;
+
+use super::trouble::Trouble;
+use crate::Context;
+use crate::auth::Person;
+
+/// What the gate found, if it is enough: nobody has an account, or a token was sent.
+pub fn admitted(found: Option<&Person>) -> Option<Person> {
+    found.filter(|person| person.name.is_none() || person.form_key.is_none()).cloned()
+}
+
+/// `Authorization: GoogleLogin auth=SECRET`.
+pub fn google_secret(headers: &HeaderMap) -> Option<&str> {
+    let (kind, rest) = authorization(headers)?;
+    let secret = rest.strip_prefix("auth=")?;
+    kind.eq_ignore_ascii_case("GoogleLogin").then_some(secret)
+}
+
+/// Whose secret it is, a token's or that of a session.
+pub async fn by_secret(context: &Context, secret: &str) -> Result<Person, Trouble> {
+    let (logins, store, now) = (&context.logins, &context.store, (context.now)());
+    if let Some(person) = logins.by_token(store, secret, now).await? {
+        return Ok(person);
+    }
+    logins.by_session(store, secret, now).await?.ok_or(Trouble::Stranger)
+}
+
+/// `X-Auth-Token: TOKEN`, or name and password as HTTP's own `Basic`.
+pub async fn by_headers(context: &Context, headers: &HeaderMap) -> Result<Person, Trouble> {
+    let (logins, store, now) = (&context.logins, &context.store, (context.now)());
+    if let Some(token) = headers.get("x-auth-token").and_then(|value| value.to_str().ok()) {
+        return logins.by_token(store, token.trim(), now).await?.ok_or(Trouble::Stranger);
+    }
+    let (name, password) = basic(headers).ok_or(Trouble::Stranger)?;
+    Ok(logins.by_password(store, &name, &password, now).await?)
+}
+
+fn basic(headers: &HeaderMap) -> Option<(String, String)> {
+    let (kind, rest) = authorization(headers)?;
+    let bytes = STANDARD.decode(rest).ok().filter(|_| kind.eq_ignore_ascii_case("basic"))?;
+    let text = String::from_utf8(bytes).ok()?;
+    let (name, password) = text.split_once(':')?;
+    Some((name.to_owned(), password.to_owned()))
+}
+
+fn authorization(headers: &HeaderMap) -> Option<(&str, &str)> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (kind, rest) = value.split_once(' ')?;
+    Some((kind, rest.trim()))
+}
+
+/// Refuses those whose token does not reach so far.
+pub fn needs(person: &Person, scope: TokenScope) -> Result<(), Trouble> {
+    match (person.may(scope), scope) {
+        (true, _) => Ok(()),
+        (false, TokenScope::Admin) => {
+            Err(Trouble::Denied("this token may not change feeds; make one with scope admin"))
+        }
+        (false, _) => Err(Trouble::Denied("this token may only look; make one with scope write")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(value: &str) -> HeaderMap {
+        [(header::AUTHORIZATION, value.parse().unwrap())].into_iter().collect()
+    }
+
+    #[test]
+    fn proofs_are_read_as_apps_write_them() {
+        assert_eq!(google_secret(&sent("GoogleLogin auth=a/b=")), Some("a/b="));
+        assert_eq!(google_secret(&sent("googlelogin  auth=x ")), Some("x"));
+        assert_eq!(google_secret(&sent("Bearer x")), None);
+        let both = |a: &str, b: &str| Some((a.to_owned(), b.to_owned()));
+        assert_eq!(basic(&sent("Basic dTpwOnE=")), both("u", "p:q"));
+        assert_eq!(basic(&sent("Basic dTpw!")), None);
+        assert_eq!(basic(&sent("Basic dXA=")), None, "no colon");
+        assert_eq!(basic(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,200 @@
+// What a page can do better with a script: keys, opening in place, marks without reloading, live
+// previews. Every act is a form or a link that works without it; nothing is loaded from elsewhere.
+"use strict";
+
+const one = (selector, within = document) => within.querySelector(selector);
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+// --- Marks: the buttons of a list, sent behind the reader's back.
+
+const mark = async (button) => {
+  const form = button.form;
+  const body = new URLSearchParams(new FormData(form));
+  body.append(button.name, button.value);
+  // A mark that was made leads back to the list, which is here already.
+  const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+  if (answer.type !== "opaqueredirect") throw new Error(`the mark was not made: ${answer.status}`);
+};
+
+const setRead = (item, read) => {
+  item.classList.toggle("read", read);
+  const button = one("button.mark", item);
+  if (!button) return;
+  button.name = read ? "unread" : "read";
+  button.setAttribute("aria-label", read ? "Mark unread" : "Mark read");
+};
+
+const setStar = (item, starred) => {
+  item.classList.toggle("starred", starred);
+  const button = one("button.star", item);
+  button.name = starred ? "unstar" : "star";
+  button.setAttribute("aria-label", starred ? "Take the star away" : "Star");
+};
+
+const pressed = async (button) => {
+  const item = button.closest("[data-entry]");
+  const name = button.name;
+  try {
+    await mark(button);
+  } catch {
+    // The page knows better what is wrong: a session that ended, a server that is gone.
+    button.form.requestSubmit(button);
+    return;
+  }
+  if (name === "read" || name === "unread") setRead(item, name === "read");
+  if (name === "star" || name === "unstar") setStar(item, name === "star");
+  if (name === "above") {
+    for (const other of items()) {
+      setRead(other, true);
+      if (other === item) break;
+    }
+  }
+};
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("#lines button[form=marks]");
+  if (!button) return;
+  event.preventDefault();
+  pressed(button);
+});
+
+// --- The list: where one is, and what is open.
+
+const items = () => all("#lines > li");
+let here = null;
+
+const goTo = (item) => {
+  if (!item) return;
+  here?.classList.remove("here");
+  here = item;
+  here.classList.add("here");
+  one("h2 a", here).focus({ preventScroll: true });
+  here.scrollIntoView({ block: one(".article", here) ? "start" : "nearest" });
+};
+
+const step = (by) => {
+  const list = items();
+  if (!list.length) {
+    // An entry on a page of its own: the next one is a page too.
+    one(by > 0 ? ".single a[rel=next]" : ".single a[rel=prev]")?.click();
+    return;
+  }
+  const at = list.indexOf(here) + by;
+  if (at >= list.length) one(".pages a[rel=next]")?.focus();
+  else goTo(list[Math.max(at, 0)]);
+};
+
+const toggle = async (item) => {
+  const open = one(".article", item);
+  if (open) {
+    open.remove();
+    item.classList.remove("open");
+    return;
+  }
+  const href = one("h2 a", item).href;
+  const part = new URL(href);
+  part.searchParams.set("part", "1");
+  const answer = await fetch(part).catch(() => null);
+  if (!answer?.ok || answer.redirected) {
+    location.href = href;
+    return;
+  }
+  const holder = document.createElement("template");
+  holder.innerHTML = await answer.text();
+  const article = one("article", holder.content);
+  if (one(".article", item)) return;
+  one(".acts", item).after(article);
+  item.classList.add("open");
+  setRead(item, true);
+  goTo(item);
+};
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("#lines h2 a");
+  // With a modifier, somebody wants a window of its own.
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const item = link.closest("li");
+  goTo(item);
+  toggle(item);
+});
+
+// --- Keys.
+
+const places = { r: "/", f: "/feeds", q: "/queries", b: "/budget", l: "/lab", h: "/health", a: "/account" };
+let awaitsPlace = false;
+
+const keys = {
+  j: () => step(1),
+  k: () => step(-1),
+  o: () => (here ? toggle(here) : one(".original")?.click()),
+  v: () => one(".original", here ?? document)?.click(),
+  m: () => one("button.mark", here ?? one(".single") ?? undefined)?.click(),
+  s: () => one("button.star", here ?? one(".single") ?? undefined)?.click(),
+  u: () => here && one("button.above", here)?.click(),
+  "/": () => one("input[type=search]")?.focus(),
+  "?": () => one("#keys")?.showModal(),
+  g: () => {
+    awaitsPlace = true;
+    setTimeout(() => { awaitsPlace = false; }, 1500);
+  },
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const writes = event.target.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=range])");
+  if (writes) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (one("dialog[open]")) return;
+  if (awaitsPlace && places[event.key]) {
+    event.preventDefault();
+    location.href = places[event.key];
+    return;
+  }
+  const act = keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+// --- Parts of a page that follow what is typed: the preview of a query.
+
+for (const form of all("form[data-preview]")) {
+  const shown = one(form.dataset.preview);
+  let waits = 0;
+  let asked = 0;
+  const renew = async () => {
+    const number = ++asked;
+    const body = new URLSearchParams(new FormData(form));
+    body.append("part", "1");
+    const answer = await fetch("/queries/preview", { method: "POST", body }).catch(() => null);
+    if (!answer?.ok || number !== asked) return;
+    shown.innerHTML = await answer.text();
+  };
+  form.addEventListener("input", () => {
+    clearTimeout(waits);
+    waits = setTimeout(renew, 400);
+  });
+}
+
+// --- The slider between more polls and less delay: one row of the table for each stop.
+
+for (const slider of all("input[data-rows]")) {
+  const rows = all(`${slider.dataset.rows} tbody tr`);
+  const says = one(`#${slider.getAttribute("aria-describedby")}`);
+  const rule = one("input[name=budget]");
+  const show = () => {
+    const row = rows[slider.value];
+    rows.forEach((other) => other.classList.toggle("here", other === row));
+    says.textContent = row.dataset.words;
+    slider.setAttribute("aria-valuetext", row.dataset.words);
+  };
+  slider.addEventListener("input", () => {
+    show();
+    if (rule && rows[slider.value].dataset.rule) rule.value = rows[slider.value].dataset.rule;
+  });
+  slider.closest("[hidden]")?.removeAttribute("hidden");
+  show();
+}

@@ -1,0 +1,237 @@
+//! Reader apps: for each call what it sends and, to the letter, what it gets. The house has two
+//! people, three feeds, five entries and one query; commands for the engine are noted, not done.
+
+mod fever;
+mod google;
+mod google_streams;
+mod miniflux;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use api::auth::{digest, fever_digest, hash_password};
+use api::{Context, router};
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::Request;
+use dispatch::command::{AddedFeed, Command, Done, Polled, Refusal};
+use feed::{Enclosure, FeedId, FeedUrl, Item, Outcome, Published};
+use serde_json::Value;
+use store::{
+    AccountId, Mode, NewEntry, NewFeed, NewQuery, NewToken, PollRecord, QueryChange, Store,
+    TokenScope,
+};
+
+use crate::Answer;
+use crate::shelf::{ByName, T0, live};
+
+pub const FORM: &str = "application/x-www-form-urlencoded";
+
+pub struct House {
+    pub store: Store,
+    pub anna: AccountId,
+    router: Router,
+    acts: Arc<Mutex<Vec<Command>>>,
+    _folder: tempfile::TempDir,
+}
+
+/// Anna has the password `correct horse` and a token for each scope, named after it.
+pub fn house() -> House {
+    let house = empty(true);
+    for (number, (tags, site)) in [
+        (&["Tech & more", "daily"][..], Some("https://one.example/")),
+        (&["daily", "query:red"], None),
+        (&[], Some("javascript:alert(1)")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let url = format!("https://feed{number}.example/rss?token=secret&x=1");
+        let new = NewFeed {
+            url: FeedUrl::parse(&url).unwrap(),
+            title: Some(format!("Feed <b>{number}</b> &amp; Co")),
+            site: site.map(str::to_owned),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        };
+        house.store.add_feed(&new, T0).unwrap();
+    }
+    house.query("red");
+    house.see(1, &["first", "red second"], 100);
+    house.see(2, &["third", "red fourth"], 1000);
+    house.see(3, &["fifth"], 2000);
+    house
+}
+
+/// No feeds; without accounts if it is open.
+pub fn empty(accounts: bool) -> House {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    store.install(Box::new(ByName::default())).unwrap();
+    let mut anna = AccountId::LOCAL;
+    if accounts {
+        let hashed = hash_password("correct horse").unwrap();
+        anna = store.add_account("anna", &hashed, T0).unwrap().unwrap();
+        store.add_account("bert", "no hash", T0).unwrap().unwrap();
+        for scope in TokenScope::ALL {
+            let word = scope.word();
+            let new = NewToken {
+                account: anna,
+                name: word.to_owned(),
+                scope,
+                digest: digest(&format!("{word}-token")),
+                fever_digest: fever_digest("anna", &format!("{word}-token")),
+            };
+            store.add_token(&new, T0).unwrap().unwrap();
+        }
+    }
+    let now = Arc::new(|| T0 + Duration::from_secs(3600));
+    let context = Context::new(store.clone(), now, Arc::new(live), "1").unwrap();
+    let acts: Arc<Mutex<Vec<Command>>> = Arc::default();
+    let (noted, kept) = (Arc::clone(&acts), store.clone());
+    let act: api::Act = Arc::new(move |command| {
+        noted.lock().unwrap().push(command.clone());
+        Box::pin(std::future::ready(done(&kept, &command)))
+    });
+    let router = router(Context { act, ..context });
+    House { store, anna, router, acts, _folder: folder }
+}
+
+/// What an engine would answer; feeds are added for real.
+fn done(store: &Store, command: &Command) -> Result<Done, Refusal> {
+    let refused = |message: &str| Err(Refusal { message: message.to_owned(), input: true });
+    match command {
+        Command::Add { urls, tags, poll } => {
+            let mut feeds = Vec::new();
+            for url in urls {
+                let Ok(parsed) = FeedUrl::parse(url) else { return refused("no address") };
+                let new = NewFeed { url: parsed, title: None, site: None, tags: tags.clone() };
+                let added = store.add_feed(&new, T0).unwrap();
+                let candidates = match url.contains("several") {
+                    true => vec!["https://a.example/".to_owned(), "https://b.example/".to_owned()],
+                    false => vec![],
+                };
+                let polled = Polled {
+                    feed: added.id.0,
+                    outcome: "seen".to_owned(),
+                    new: 0,
+                    suspected_miss: false,
+                    next_poll: None,
+                    detail: String::new(),
+                    candidates,
+                };
+                feeds.push(AddedFeed {
+                    id: added.id.0,
+                    url: url.clone(),
+                    existed: added.existed,
+                    twin: None,
+                    poll: poll.then_some(polled),
+                });
+            }
+            Ok(Done::Added { feeds })
+        }
+        Command::Import { feeds } => {
+            Ok(Done::Imported { added: feeds.len(), known: 0, refused: vec![] })
+        }
+        Command::Remove { feed } => {
+            Ok(Done::Removed { feed: feed.parse().unwrap(), url: "".into() })
+        }
+        Command::RenameTag { tag, to } => {
+            store.rename_tag(tag, to.as_deref()).unwrap();
+            Ok(Done::Tagged { feeds: 1 })
+        }
+        Command::Tag { .. } => Ok(Done::Tagged { feeds: 1 }),
+        Command::Title { .. } => Ok(Done::Titled { feed: 1 }),
+        Command::Poll { .. } => Ok(Done::Polled { polls: vec![] }),
+        _ => refused("not here"),
+    }
+}
+
+impl House {
+    pub fn query(&self, name: &str) {
+        let new = NewQuery {
+            name: name.to_owned(),
+            text: format!("CREATE FEED {name} AS RETURN ALL FEEDS"),
+            urls: Vec::new(),
+            receivers: Vec::new(),
+            link_key: "k".to_owned(),
+            signing_key: "k".to_owned(),
+        };
+        self.store.change_queries(vec![QueryChange::Put(new)], None, T0).unwrap();
+    }
+
+    /// A poll of a feed that brings entries, an hour after they were published, a minute apart.
+    pub fn see(&self, feed: u32, titles: &[&str], after: u64) {
+        let at = T0 + Duration::from_secs(after);
+        let generation = self.store.poll_input(FeedId(feed)).unwrap().generation;
+        let mut record = PollRecord::empty(FeedId(feed), generation, at, Outcome::Seen, at);
+        for (number, title) in titles.iter().enumerate() {
+            let mut key = [0; 16];
+            key[..8].copy_from_slice(&(after * 1000 + number as u64).to_le_bytes());
+            let published_at = at - Duration::from_secs(3600 - 60 * number as u64);
+            let item = Item {
+                title: Some(format!("{title} <i>&amp;</i>")),
+                link: Some(format!("https://e.example/{after}/{number}")),
+                author: (number == 1).then(|| "A. <b>B</b>".to_owned()),
+                content: Some(format!(
+                    "<p onclick=x>{title}<script>x</script> <a href='/y'>y</a></p>"
+                )),
+                enclosures: vec![Enclosure {
+                    url: "https://e.example/a.mp3".to_owned(),
+                    mime_type: Some("audio/mpeg".to_owned()),
+                    length: Some(5),
+                }],
+                ..Item::default()
+            };
+            record.new.push(NewEntry {
+                key: feed::EntryKey::from_bytes(key),
+                item,
+                published: Published { claim: Some(published_at), at: published_at },
+                content: 0,
+            });
+        }
+        self.store.record_blocking(record).unwrap();
+    }
+
+    /// The commands since the last call, as they travel.
+    pub fn acts(&self) -> Vec<Value> {
+        let taken = std::mem::take(&mut *self.acts.lock().unwrap());
+        taken.iter().map(|command| serde_json::to_value(command).unwrap()).collect()
+    }
+
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
+        use tower::ServiceExt;
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::from(body.to_owned())).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = to_bytes(body, 1 << 24).await.unwrap();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        Answer { status: parts.status, headers: parts.headers, text }
+    }
+
+    /// Numbers of the entries that Anna has not read, and of those that she starred.
+    pub fn state(&self) -> (Vec<i64>, Vec<i64>) {
+        let marks = self.store.read_marks(self.anna).unwrap();
+        let mut unread: Vec<i64> = marks.unread().map(|id| id.0).collect();
+        let mut starred: Vec<i64> =
+            self.store.stars(self.anna).unwrap().iter().map(|id| id.0).collect();
+        unread.sort_unstable();
+        starred.sort_unstable();
+        (unread, starred)
+    }
+}
+
+#[track_caller]
+pub fn json(answer: &Answer) -> Value {
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    serde_json::from_str(&answer.text).unwrap_or_else(|e| panic!("{e}: {}", answer.text))
+}

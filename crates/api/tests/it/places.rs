@@ -1,0 +1,187 @@
+//! The other places of the navigation: queries, budget, lab, health, account.
+
+use std::sync::Arc;
+
+use api::what_if::{Outlook, Rule, WhatIf};
+use api::{Context, router};
+use axum::http::StatusCode;
+use dispatch::command::{Applied, Command, Done, QueryGranted};
+
+use crate::acts::{Desk, obeys};
+use crate::get;
+use crate::shelf::{Shelf, T0, live};
+
+const VOLCANO: &str = "CREATE FEED Volcano AS RETURN ALL FEEDS WHERE TITLE CONTAINS \"red\"";
+
+#[tokio::test]
+async fn every_place_is_there_before_anything_is() {
+    let desk = Desk::new(obeys());
+    for path in
+        ["/", "/feeds", "/queries", "/queries/new", "/budget", "/lab", "/health", "/account"]
+    {
+        let page = desk.text(path).await;
+        let here = format!("href=\"{path}\" aria-current=\"page\"");
+        assert!(path == "/queries/new" || page.contains(&here), "{path}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn a_faulty_statement_is_shown_with_its_fault_and_not_saved() {
+    let desk = Desk::new(obeys());
+    let text = "CREATE FEED A AS\r\nRETURN ALL FEEDS WHERE TITEL CONTAINS \"<x>\"";
+    for path in ["/queries", "/queries/preview"] {
+        let answer = desk.post(path, &[("text", text)]).await;
+        assert!(answer.text.contains("<mark>TITEL</mark>"), "{path}: {}", answer.text);
+        assert!(answer.text.contains("Line 2, column 24"), "{}", answer.text);
+        assert!(answer.text.contains("&#60;x&#62;") && !answer.text.contains("<x>"));
+    }
+    assert!(desk.commands().is_empty());
+    let part = desk.post("/queries/preview", &[("text", text), ("part", "1")]).await;
+    assert!(part.text.contains("<mark>") && !part.text.contains("<html"), "{}", part.text);
+}
+
+#[tokio::test]
+async fn a_preview_shows_what_would_have_been_kept() {
+    let shelf = Shelf::new(true);
+    shelf.see("https://a.org/f", &["red one", "blue two", "red three"], 10);
+    let desk = Desk::over(shelf.store.clone(), obeys());
+    let answer = desk.post("/queries/preview", &[("text", VOLCANO), ("part", "1")]).await;
+    assert!(answer.text.contains("Volcano keeps 2 of 3 entries"), "{}", answer.text);
+    assert!(answer.text.contains("red three") && !answer.text.contains("blue two"));
+}
+
+#[tokio::test]
+async fn saving_dropping_and_replaying_are_commands() {
+    let applied = |_: &Command| {
+        let queries = vec![Applied { name: "Volcano".to_owned(), what: "created".to_owned() }];
+        let granted = QueryGranted::Applied { queries, feeds_added: 0, feeds_resting: 0, past: 0 };
+        Ok(Done::Query { granted })
+    };
+    let desk = Desk::new(Box::new(applied));
+    let answer = desk.post("/queries", &[("text", VOLCANO), ("past", "7")]).await;
+    assert_eq!(answer.header("location"), "/query/Volcano");
+    let command = desk.commands().remove(0);
+    assert!(command.contains("\"past\":604800") && command.contains("RETURN ALL FEEDS"));
+    assert!(desk.text("/query/Volcano/drop").await.contains("Drop Volcano?"));
+    desk.post("/query/Volcano/drop", &[]).await;
+    desk.post("/query/Volcano/replay", &[]).await;
+    let commands = desk.commands();
+    assert_eq!(commands[0], r#"{"kind":"query","wish":{"drop":{"name":"Volcano"}}}"#);
+    assert_eq!(commands[1], r#"{"kind":"query","wish":{"replay":{"name":"Volcano"}}}"#);
+}
+
+#[tokio::test]
+async fn a_querys_page_says_what_it_keeps() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "PUBLISH");
+    shelf.see("https://a.org/f", &["red one", "blue two"], 10);
+    let answer = get(&shelf.router, "/query/red", &[]).await;
+    assert!(answer.text.contains("1 entry kept so far"), "{}", answer.text);
+    assert!(answer.text.contains("href=\"/feeds/red.atom\""));
+    let list = get(&shelf.router, "/queries", &[]).await.text;
+    assert!(list.contains("/query/red") && list.contains("public feed"), "{list}");
+    assert_eq!(get(&shelf.router, "/query/blue", &[]).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn the_budget_is_set_and_lifted_by_one_command() {
+    let desk = Desk::new(obeys());
+    let fields = [("budget", "100/1h"), ("strategy", "two-steps"), ("model", "")];
+    desk.post("/budget", &fields).await;
+    desk.post("/budget", &[("budget", "100/1h"), ("off", "1")]).await;
+    assert_eq!(
+        desk.commands(),
+        [r#"{"kind":"budget","rule":"100/1h two-steps"}"#, r#"{"kind":"budget","rule":null}"#]
+    );
+}
+
+fn outlook() -> Outlook {
+    let rule = |name: &str, budget: &str, polls_per_day, delay, current| Rule {
+        name: name.to_owned(),
+        budget: budget.to_owned(),
+        polls_per_day,
+        delay_secs: Some(delay),
+        found: 9,
+        missed: 0,
+        current,
+    };
+    Outlook {
+        rules: vec![rule("tide", "", 100.0, 600.0, true)],
+        steps: vec![
+            rule("two-steps", "50/1d", 50.0, 1200.0, false),
+            rule("two-steps", "100/1d", 100.0, 540.0, true),
+        ],
+        words: vec!["With <x> nothing changes.".to_owned()],
+        ..Outlook::default()
+    }
+}
+
+#[tokio::test]
+async fn the_history_is_replayed_once_behind_the_page_and_its_outcome_stays() {
+    let shelf = Shelf::new(true);
+    let (go, gone) = std::sync::mpsc::channel::<()>();
+    let gone = std::sync::Mutex::new(gone);
+    let replay = WhatIf::new(Arc::new(move |told| {
+        told(1, 6);
+        gone.lock().unwrap().recv().unwrap();
+        Ok(outlook())
+    }));
+    let now: Arc<dyn Fn() -> feed::Time + Send + Sync> = Arc::new(|| T0);
+    let context = Context::new(shelf.store.clone(), now, Arc::new(live), "1").unwrap();
+    let context = Context { what_if: replay.clone(), ..context };
+    let desk = Desk::served(shelf.store.clone(), router(context));
+    assert!(desk.text("/budget").await.contains("Replay the history"));
+    desk.post("/what-if", &[("back", "/budget")]).await;
+    desk.post("/what-if", &[("back", "/budget")]).await;
+    while replay.state().running != Some((1, 6)) {
+        tokio::task::yield_now().await;
+    }
+    let waiting = get(&desk.router, "/budget", &[]).await;
+    assert!(waiting.text.contains("step 1 of 6"), "{}", waiting.text);
+    assert_eq!(waiting.header("refresh"), "3");
+    go.send(()).unwrap();
+    while replay.state().running.is_some() {
+        tokio::task::yield_now().await;
+    }
+    for path in ["/budget", "/lab"] {
+        let page = desk.text(path).await;
+        assert!(page.contains("data-rule=\"100/1d\"") && page.contains("9 min"), "{page}");
+        assert!(page.contains("With &#60;x&#62; nothing changes."), "{page}");
+        assert!(page.contains("max=\"1\"") && page.contains("value=\"1\""), "{page}");
+    }
+    drop(go);
+}
+
+#[tokio::test]
+async fn a_report_is_shown_in_a_sandbox_and_nothing_else_is() {
+    let shelf = Shelf::new(true);
+    let folder = shelf.store.path().parent().unwrap().join("reports").join("bursty");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("index.html"), "<h1>Bursty</h1>").unwrap();
+    std::fs::write(folder.parent().unwrap().join("secret"), "x").unwrap();
+    let list = get(&shelf.router, "/lab", &[]).await.text;
+    assert!(list.contains("href=\"/lab/bursty\""), "{list}");
+    let report = get(&shelf.router, "/lab/bursty", &[]).await;
+    assert_eq!(report.text, "<h1>Bursty</h1>");
+    assert!(report.header("content-security-policy").starts_with("sandbox; default-src 'none'"));
+    for path in ["/lab/secret", "/lab/..", "/lab/%2e%2e%2fstore", "/lab/none"] {
+        let status = get(&shelf.router, path, &[]).await.status;
+        assert!(status.is_client_error(), "{path}: {status}");
+    }
+}
+
+#[tokio::test]
+async fn health_names_what_fails() {
+    let shelf = Shelf::new(true);
+    shelf.see("https://a.org/f", &["one"], 10);
+    let page = get(&shelf.router, "/health", &[]).await.text;
+    assert!(page.contains("None: the last poll of every feed succeeded."), "{page}");
+    assert!(page.contains("1 entry behind"), "the search index is told of: {page}");
+    let feed = feed::FeedId(1);
+    let at = T0 + std::time::Duration::from_secs(60);
+    let mut record = store::PollRecord::empty(feed, 1, at, feed::Outcome::Failed, at);
+    (record.failures, record.error) = (3, Some("no such <host>".to_owned()));
+    shelf.store.record_blocking(record).unwrap();
+    let page = get(&shelf.router, "/health", &[]).await.text;
+    assert!(page.contains("No such &#60;host&#62;.") && page.contains("/feed/1"), "{page}");
+}

@@ -1,0 +1,62 @@
+//! Polls or bytes that were earned and not yet spent, without losing a fraction. It knows no budget
+//! and no clock; [`Allowance`](super::allowance::Allowance) keeps two of them.
+
+use std::time::Duration;
+
+use crate::bytes::Reader;
+
+/// Whole units, negative for a debt, and the rest of the next one in parts of the period.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Credit {
+    pub(super) whole: i64,
+    rest: u64,
+    per_ms: u64,
+}
+
+/// What an amount per time comes to in a stretch of time, rounded up.
+fn within(amount: u64, per: Duration, stretch: Duration) -> i64 {
+    let earned = u128::from(amount) * stretch.as_millis();
+    i64::try_from(earned.div_ceil(per.as_millis().max(1))).unwrap_or(i64::MAX)
+}
+
+impl Credit {
+    pub(super) fn expiring(
+        &self,
+        amount: u64,
+        per: Duration,
+        kept: Duration,
+        cycle: Duration,
+    ) -> usize {
+        let room = within(amount, per, kept).saturating_sub(within(amount, per, cycle));
+        usize::try_from(self.whole.saturating_sub(room)).unwrap_or(0)
+    }
+
+    pub(super) fn earn(&mut self, elapsed: Duration, amount: u64, per: Duration, kept: Duration) {
+        let ms = |d: Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
+        let per_ms = ms(per).max(1);
+        if self.per_ms != per_ms {
+            // The parts of another period are none of this one; less than one unit is forgotten.
+            (self.per_ms, self.rest) = (per_ms, 0);
+        }
+        let product = u128::from(amount) * u128::from(ms(elapsed)) + u128::from(self.rest);
+        let (earned, rest) = (product / u128::from(per_ms), product % u128::from(per_ms));
+        // Below the divisor, which is a u64.
+        self.rest = rest as u64;
+        let most = within(amount, per, kept).max(i64::from(amount > 0));
+        let debt_max = i64::try_from(amount).unwrap_or(i64::MAX).saturating_neg();
+        let earned = i64::try_from(earned).unwrap_or(i64::MAX);
+        self.whole = self.whole.max(debt_max).saturating_add(earned).min(most);
+    }
+
+    pub(super) fn write(self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.whole.to_le_bytes());
+        bytes.extend(self.rest.to_le_bytes());
+        bytes.extend(self.per_ms.to_le_bytes());
+    }
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Credit> {
+        let whole = reader.i64()?;
+        let rest = reader.bytes().map(u64::from_le_bytes)?;
+        Some(Credit { whole, rest, per_ms: reader.bytes().map(u64::from_le_bytes)? })
+    }
+}

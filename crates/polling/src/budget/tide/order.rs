@@ -1,0 +1,81 @@
+//! How a feed comes to its turn: ordered far from its moment, near it, lined up, taken. A price that
+//! rises is heeded here; one that falls, in the plan.
+
+use feed::Time;
+
+use super::domains::Standing;
+use super::{Purse, Tide, due};
+use crate::budget::Tracked;
+
+/// By which shares of the price feeds are ordered, far from their moment and near it: so much may
+/// the price fall before they are ordered anew.
+const FAR: f64 = 0.7;
+const NEAR: f64 = 0.94;
+/// A price that has moved by no more than this is the same.
+pub(super) const DRIFT: f64 = 0.02;
+
+impl Tide {
+    /// Orders a feed far from its moment.
+    pub(super) fn wait(&mut self, feed: u32, tracked: &Tracked) {
+        let at = due(tracked, FAR * self.price_of(feed, tracked));
+        self.heaps.wait(feed, at, FAR * self.price.now());
+    }
+
+    /// Lines up a feed whose moment has come at the price of now, or orders it nearer to it.
+    pub(super) fn advance(&mut self, feed: u32, tracked: &Tracked, now: Time) {
+        let price = self.price_of(feed, tracked);
+        let at = due(tracked, price);
+        if at <= now {
+            self.feed_mut(feed).priced = price;
+            return self.heaps.line_up(feed, at);
+        }
+        // An interval goes with the root of its price, near enough.
+        let since = |last: Time| (at.millis_since(last) as f64 * NEAR.sqrt()) as i64;
+        let near = tracked.last.map_or(at, |last| last.shifted(since(last)));
+        if near > now {
+            self.heaps.wait(feed, near, NEAR * self.price.now());
+        } else {
+            self.heaps.wait(feed, at, self.price.now());
+        }
+    }
+
+    /// Those that are due, as many as can be paid, the longest overdue first. Polls that would be
+    /// lost go to those that will be due next.
+    pub(super) fn take(&mut self, now: Time, purse: &Purse, feeds: &[Tracked]) -> Vec<usize> {
+        let (mut chosen, mut bytes) = (Vec::new(), purse.bytes);
+        while chosen.len() < purse.polls && bytes > 0.0 {
+            let early = chosen.len() < purse.expiring;
+            let due = self.heaps.first();
+            let next = if early { due.or_else(|| self.heaps.next(now)) } else { due };
+            let Some(due @ (at, feed, _)) = next else { break };
+            let tracked = &feeds[feed as usize];
+            let moved = self.price_of(feed, tracked) / self.feeds[feed as usize].priced;
+            if at <= now && moved > 1.0 + DRIFT {
+                self.advance(feed, tracked, now);
+            } else if self.domains.take(due, now, purse.cycle) {
+                bytes -= tracked.cost.max(0.0);
+                chosen.push(feed as usize);
+            }
+        }
+        chosen.iter().for_each(|feed| self.heaps.remove(*feed as u32));
+        chosen
+    }
+
+    /// Adapts the prices of domains that are short of polls.
+    pub(super) fn adapt_domains(&mut self, now: Time, feeds: &[Tracked]) {
+        let Tide { price, domains, heaps, feeds: known } = self;
+        domains.adapt(|due, markup| {
+            let (at, feed, _) = *due;
+            let tracked = &feeds[feed as usize];
+            let Some(last) = tracked.last else { return Standing::Patient };
+            if !heaps.is_fresh(due) {
+                return Standing::Gone;
+            }
+            let beside = price.beside_mean(tracked.cost) * markup / tracked.value();
+            let moved = price.now() * beside / known[feed as usize].priced;
+            // An interval goes with the root of its price, near enough.
+            let ms = at.millis_since(last) as f64 * moved.sqrt();
+            if last.shifted(ms as i64) <= now { Standing::Late } else { Standing::Patient }
+        });
+    }
+}

@@ -1,0 +1,199 @@
+//! The price of a poll that spends a budget: the waiting, in entry-seconds, at which as many looks
+//! are wanted over the time ahead as may be made.
+//!
+//! The models say what is wanted. A sample of feeds, each drawn as often as it is likely to be
+//! looked at (√(value·λ), theorem 1 of the minimal-delay paper), is followed look by look over the
+//! coming period at one price. The price is right where the looks by some moment of its second half
+//! use up what is saved and earned by then, and those by no other use up more: what a night saves
+//! is left for the day. What was saved or overdrawn, feeds that came, hours that are quiet and
+//! looks that are overdue are all in it; no error is waited for, so nothing swings.
+//!
+//! Where bytes are limited too, a poll costs partly the same for all feeds and partly by its size;
+//! the share of the second grows while bytes are shorter than polls. It knows no domain and reads
+//! no model itself.
+
+use feed::Time;
+
+use super::Purse;
+
+/// Feeds that are asked. A fixed set of them is off by a few percent, which what was saved evens
+/// out.
+const SAMPLE: usize = 128;
+/// Moments of the coming period by which looks are counted, and the first that matters: what is
+/// overdue now may be made up for until then.
+pub(super) const MOMENTS: usize = 8;
+const MOMENT_FIRST: usize = 3;
+/// How often in a period the price is settled, and for how many cycles at least.
+const SETTLED_PER_PERIOD: u32 = 12;
+const SETTLED_CYCLES: u32 = 3;
+const TRIALS: usize = 12;
+/// Near enough: models are further off.
+const CLOSE: f64 = 0.02;
+/// The first step of the search, as a logarithm; it doubles until the price is between two trials.
+const STEP: f64 = 0.1;
+/// A price stays within ten seconds and thirty years, whatever the budget.
+const RANGE: (f64, f64) = (10.0, 1e9);
+/// How fast bytes gain or lose importance.
+const SHARE_STEP: f64 = 0.02;
+
+/// What a poll costs now.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Price {
+    price: f64,
+    /// How much of a poll's cost is its bytes, 0 to 1.
+    share: f64,
+    /// Σ √(value·λ) over all feeds.
+    roots: f64,
+    /// Bytes of one poll of each feed together, and of how many feeds.
+    bytes: f64,
+    n_feeds: u32,
+    settled: Option<Settled>,
+}
+
+/// When the price was settled, and for what.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Settled {
+    at: Time,
+    per_sec: f64,
+    roots: f64,
+}
+
+/// What one feed adds to the sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Part {
+    pub(super) root: f64,
+    pub(super) bytes: f64,
+}
+
+impl Default for Price {
+    fn default() -> Price {
+        Price { price: 3600.0, share: 0.0, roots: 0.0, bytes: 0.0, n_feeds: 0, settled: None }
+    }
+}
+
+impl Price {
+    /// Begins with a price and a share of bytes that were stored.
+    pub(super) fn resume(&mut self, price: f64, share: f64) {
+        if price.is_finite() && share.is_finite() {
+            (self.price, self.share) = (price.clamp(RANGE.0, RANGE.1), share.clamp(0.0, 1.0));
+        }
+    }
+
+    pub(super) fn now(&self) -> f64 {
+        self.price
+    }
+
+    pub(super) fn share(&self) -> f64 {
+        self.share
+    }
+
+    /// What a poll of so many bytes costs, as a multiple of the price.
+    pub(super) fn beside_mean(&self, bytes: f64) -> f64 {
+        if self.share <= 0.0 || self.bytes <= 0.0 {
+            return 1.0;
+        }
+        let beside_mean = bytes.max(0.0) * f64::from(self.n_feeds) / self.bytes;
+        1.0 - self.share + self.share * beside_mean
+    }
+
+    pub(super) fn add(&mut self, part: Part) {
+        self.n_feeds += 1;
+        self.roots += part.root;
+        self.bytes += part.bytes;
+    }
+
+    pub(super) fn subtract(&mut self, part: Part) {
+        self.n_feeds -= 1;
+        self.roots = (self.roots - part.root).max(0.0);
+        self.bytes = (self.bytes - part.bytes).max(0.0);
+    }
+
+    /// Whether it is time to settle the price anew.
+    pub(super) fn is_stale(&self, now: Time, purse: &Purse) -> bool {
+        let Some(settled) = self.settled else { return true };
+        let every = (purse.period / SETTLED_PER_PERIOD).max(purse.cycle * SETTLED_CYCLES);
+        let grown = (self.roots / settled.roots - 1.0).abs();
+        now >= settled.at + every
+            || now < settled.at
+            || settled.per_sec != purse.per_sec
+            // While feeds come by the thousand the price follows them.
+            || grown > 0.1
+    }
+
+    /// The feeds to ask, and how many looks each look of theirs stands for.
+    pub(super) fn sample(&self, roots: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
+        let step = self.roots / SAMPLE as f64;
+        let (mut sum, mut next) = (0.0, step / 2.0);
+        let mut sample = Vec::new();
+        for (feed, root) in roots {
+            sum += root;
+            let drawn = ((sum - next) / step).floor() + 1.0;
+            if self.n_feeds as usize <= SAMPLE {
+                sample.push((feed, 1.0));
+            } else if drawn >= 1.0 {
+                next += drawn * step;
+                sample.push((feed, drawn * step / root));
+            }
+        }
+        sample
+    }
+
+    /// Settles the price; `wanted` says what a price comes to.
+    pub(super) fn settle(
+        &mut self,
+        now: Time,
+        purse: &Purse,
+        mut wanted: impl FnMut(f64) -> [Wanted; MOMENTS],
+    ) {
+        let (per_sec, roots) = (purse.per_sec, self.roots);
+        self.settled = Some(Settled { at: now, per_sec, roots });
+        if purse.per_sec <= 0.0 || self.n_feeds == 0 {
+            return;
+        }
+        let mut by_bytes = false;
+        let mut excess = |price: f64| {
+            let worst = purse.worst(&wanted(price), MOMENT_FIRST);
+            by_bytes = worst.bytes > worst.looks;
+            worst.bytes.max(worst.looks)
+        };
+        self.price = search(self.price.ln(), &mut excess).exp().clamp(RANGE.0, RANGE.1);
+        let step = if by_bytes { SHARE_STEP } else { -SHARE_STEP };
+        self.share = (self.share + step).clamp(0.0, 1.0);
+    }
+}
+
+/// What is wanted by a moment, or what that is beside what may be spent by then.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) looks: f64,
+    pub(super) bytes: f64,
+}
+
+/// The logarithm of the price at which `excess`, which falls with it, is one.
+fn search(start: f64, excess: &mut impl FnMut(f64) -> f64) -> f64 {
+    let (least, most) = (RANGE.0.ln(), RANGE.1.ln());
+    let (mut low, mut high): (Option<f64>, Option<f64>) = (None, None);
+    let (mut log, mut step) = (start.clamp(least, most), STEP);
+    for _ in 0..TRIALS {
+        let beside = excess(log.exp());
+        if (beside - 1.0).abs() < CLOSE {
+            break;
+        }
+        if beside > 1.0 {
+            low = Some(log);
+        } else {
+            high = Some(log);
+        }
+        let next = match (low, high) {
+            (Some(low), Some(high)) => (low + high) / 2.0,
+            (Some(low), None) => low + step,
+            (None, high) => high.unwrap_or(log) - step,
+        };
+        step *= 2.0;
+        if (next.clamp(least, most) - log).abs() < CLOSE {
+            break;
+        }
+        log = next.clamp(least, most);
+    }
+    log
+}

@@ -1,0 +1,88 @@
+//! What the page shows of `lab what-if`: other policies on the own history, and one strategy at
+//! growing budgets, so that somebody can weigh polls against delay.
+
+use std::time::Duration;
+
+use api::what_if::{Outlook, Rule};
+use engine::BudgetRule;
+use lab::budget::{Allowance, BudgetSetting, spend};
+use lab::{Alternative, Setting, World};
+use polling::budget::Estimator;
+use store::Store;
+
+use super::history;
+use super::stats::WINDOW;
+use super::what_if::setting;
+use crate::config::Config;
+
+/// Budgets that are tried, beside what is spent now.
+const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+const DAY: Duration = Duration::from_secs(86_400);
+/// Live plans are made more often; a replay of weeks need not be that fine.
+const CYCLE: Duration = Duration::from_secs(600);
+
+/// Replays the history; tells how many of its steps are done.
+pub fn outlook(
+    store: &Store,
+    config: &Config,
+    told: &dyn Fn(usize, usize),
+) -> Result<Outlook, String> {
+    let n_steps = FACTORS.len() + 1;
+    told(0, n_steps);
+    let own = history::read(store).map_err(|e| e.to_string())?;
+    let world = history::world(&own, WINDOW);
+    let setting = setting(&own, &world, config).map_err(|e| e.to_string())?;
+    let answer = lab::what_if(&world, &config.engine.policy, &setting, None);
+    let days = setting.phases.test.as_secs_f64() / DAY.as_secs_f64();
+    let now = answer.current.polls as f64 / days;
+    let mut steps = Vec::new();
+    for (done, factor) in FACTORS.into_iter().enumerate() {
+        told(done + 1, n_steps);
+        steps.push(step(&world, &setting, now * factor, days, factor == 1.0));
+    }
+    told(n_steps, n_steps);
+    let current = rule(&answer.current, days, true);
+    let others = answer.others.iter().map(|other| rule(other, days, false));
+    Ok(Outlook {
+        made_at: String::new(),
+        from: setting.phases.test_start().to_string(),
+        to: setting.phases.end().to_string(),
+        rules: std::iter::once(current).chain(others).collect(),
+        steps,
+        words: answer.sentences(),
+        blind_spots: history::blind_spots(&own),
+    })
+}
+
+fn step(world: &World, setting: &Setting, per_day: f64, days: f64, current: bool) -> Rule {
+    let polls = (per_day.round() as usize).max(1);
+    let setting = BudgetSetting {
+        phases: setting.phases,
+        allowance: Allowance { polls, per: DAY },
+        cycle: CYCLE,
+        estimator: Estimator::Periodic,
+        true_counts: false,
+    };
+    let spent = spend(world, BudgetRule::STRATEGY, &setting);
+    Rule {
+        name: spent.strategy.to_string(),
+        budget: format!("{polls}/1d"),
+        polls_per_day: spent.polls as f64 / days,
+        delay_secs: spent.delay,
+        found: spent.found,
+        missed: spent.missed,
+        current,
+    }
+}
+
+fn rule(alternative: &Alternative, days: f64, current: bool) -> Rule {
+    Rule {
+        name: alternative.name.clone(),
+        budget: String::new(),
+        polls_per_day: alternative.polls as f64 / days,
+        delay_secs: alternative.delay,
+        found: alternative.found,
+        missed: alternative.missed,
+        current,
+    }
+}

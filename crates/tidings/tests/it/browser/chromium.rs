@@ -1,0 +1,301 @@
+//! A real browser, driven by Chromium's DevTools protocol over two pipes: no port, no extra crate.
+//! It clicks where a person would click and types what a person would type.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::wire;
+
+/// Far above what a loaded machine needs.
+const PATIENCE: Duration = Duration::from_secs(120);
+const FLAGS: &str = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+    --disable-background-networking --disable-component-update --disable-sync \
+    --disable-dev-shm-usage --hide-scrollbars --remote-debugging-pipe";
+
+/// One window.
+pub struct Browser {
+    child: Child,
+    to: ChildStdin,
+    from: Receiver<Value>,
+    number: u64,
+    session: Option<String>,
+    site: SocketAddr,
+    /// What went wrong in the page: exceptions, and what its policy forbade.
+    faults: Vec<String>,
+    /// Every address that was asked for.
+    asked: Vec<String>,
+    loads: VecDeque<()>,
+    _home: TempDir,
+}
+
+impl Browser {
+    /// A fresh browser that looks at this site only.
+    pub fn start(site: SocketAddr) -> Browser {
+        let home = tempfile::tempdir().unwrap();
+        // The protocol is spoken on the descriptors 3 and 4; a shell puts our pipes there.
+        let line = format!(
+            "exec chromium {FLAGS} --user-data-dir='{}' about:blank 3<&0 4>&1 0</dev/null \
+             1>/dev/null 2>/dev/null",
+            home.path().display()
+        );
+        let mut child = Command::new("sh")
+            .args(["-c", &line])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a shell is there");
+        let (to, out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (sender, from) = channel();
+        std::thread::spawn(move || {
+            for message in BufReader::new(out).split(0).map_while(Result::ok) {
+                let Ok(value) = serde_json::from_slice(&message) else { break };
+                if sender.send(value).is_err() {
+                    break;
+                }
+            }
+        });
+        let (faults, asked, loads) = (Vec::new(), Vec::new(), VecDeque::new());
+        let mut browser = Browser {
+            child,
+            to,
+            from,
+            number: 0,
+            session: None,
+            site,
+            faults,
+            asked,
+            loads,
+            _home: home,
+        };
+        let made = browser.call("Target.createTarget", json!({"url": "about:blank"}));
+        let target = json!({"targetId": made["targetId"], "flatten": true});
+        let attached = browser.call("Target.attachToTarget", target);
+        browser.session = attached["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Page", "Runtime", "Network", "Log", "DOM"] {
+            browser.call(&format!("{domain}.enable"), json!({}));
+        }
+        browser
+    }
+
+    /// Asks the browser something and waits for the answer.
+    pub fn call(&mut self, method: &str, params: Value) -> Value {
+        self.number += 1;
+        let number = self.number;
+        let mut message = json!({"id": number, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            message["sessionId"] = json!(session);
+        }
+        let sent = self.to.write_all(format!("{message}\0").as_bytes());
+        sent.and_then(|()| self.to.flush()).expect("chromium listens; `make packages` installs it");
+        loop {
+            let answer = self.next(method);
+            if answer["id"] == json!(number) {
+                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+                return answer["result"].clone();
+            }
+        }
+    }
+
+    /// The next message; what it tells of the page is noted.
+    fn next(&mut self, what: &str) -> Value {
+        let message = match self.from.recv_timeout(PATIENCE) {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Timeout) => panic!("chromium does not answer: {what}"),
+            Err(RecvTimeoutError::Disconnected) => {
+                panic!("chromium ended, or is not installed (`make packages`): {what}")
+            }
+        };
+        let params = &message["params"];
+        match message["method"].as_str() {
+            Some("Page.loadEventFired") => self.loads.push_back(()),
+            Some("Runtime.exceptionThrown") => self.faults.push(params.to_string()),
+            // What the server refuses is an answer, not a fault of the page.
+            Some("Log.entryAdded") if params["entry"]["source"] != "network" => {
+                if params["entry"]["level"] == "error" {
+                    self.faults.push(params["entry"].to_string());
+                }
+            }
+            Some("Network.requestWillBeSent") => {
+                self.asked.extend(params["request"]["url"].as_str().map(str::to_owned));
+            }
+            _ => {}
+        }
+        message
+    }
+
+    /// Goes to a page of the site.
+    pub fn open(&mut self, path: &str) {
+        self.loads.clear();
+        let url = format!("http://{}{path}", self.site);
+        self.call("Page.navigate", json!({"url": url}));
+        while self.loads.pop_front().is_none() {
+            self.next(path);
+        }
+    }
+
+    /// What an expression comes to in the page.
+    #[track_caller]
+    pub fn eval(&mut self, expression: &str) -> Value {
+        let params = json!({
+            "expression": expression, "returnByValue": true, "awaitPromise": true,
+            "userGesture": true,
+        });
+        let answer = self.call("Runtime.evaluate", params);
+        assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
+        answer["result"]["value"].clone()
+    }
+
+    /// Waits until an expression holds; a page that is just being left does not answer yet.
+    #[track_caller]
+    pub fn wait(&mut self, expression: &str) {
+        let start = wire::now();
+        loop {
+            let params = json!({"expression": format!("!!({expression})"), "returnByValue": true});
+            if self.call("Runtime.evaluate", params)["result"]["value"] == json!(true) {
+                return;
+            }
+            if start.elapsed() > PATIENCE {
+                let text = self.eval("location.href + '\\n' + document.body.innerText");
+                panic!("waited in vain for {expression} at {}", text.as_str().unwrap_or(""));
+            }
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// Waits until a text is on the page.
+    #[track_caller]
+    pub fn sees(&mut self, text: &str) {
+        self.wait(&format!("document.body && document.body.innerText.includes({})", json!(text)));
+    }
+
+    /// Clicks in the middle of an element, as a person does.
+    #[track_caller]
+    pub fn click(&mut self, selector: &str) {
+        self.wait(&format!("document.querySelector({})", json!(selector)));
+        let place = self.eval(&format!(
+            "(() => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'center'}}); \
+             const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; \
+             }})()",
+            json!(selector)
+        ));
+        for (kind, clicks) in [("mousePressed", 1), ("mouseReleased", 1)] {
+            self.call(
+                "Input.dispatchMouseEvent",
+                json!({
+                    "type": kind, "x": place[0], "y": place[1], "button": "left",
+                    "clickCount": clicks,
+                }),
+            );
+        }
+    }
+
+    /// Clicks what leads to another page, and waits until that is there.
+    #[track_caller]
+    pub fn follow(&mut self, selector: &str) {
+        self.wait("document.readyState === 'complete'");
+        self.loads.clear();
+        self.click(selector);
+        while self.loads.pop_front().is_none() {
+            self.next(selector);
+        }
+    }
+
+    /// Presses one key.
+    pub fn press(&mut self, key: &str) {
+        let text = match key {
+            "Enter" => "\r",
+            one if one.chars().count() == 1 => one,
+            _ => "",
+        };
+        let code = if key == "Enter" {
+            13
+        } else if key == "Escape" {
+            27
+        } else {
+            0
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let text = if kind == "keyDown" { text } else { "" };
+            self.call(
+                "Input.dispatchKeyEvent",
+                json!({
+                    "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code,
+                }),
+            );
+        }
+    }
+
+    /// Types into whatever has the focus.
+    pub fn type_text(&mut self, text: &str) {
+        self.call("Input.insertText", json!({"text": text}));
+    }
+
+    /// Writes into a field, in place of what was there.
+    #[track_caller]
+    pub fn fill(&mut self, selector: &str, text: &str) {
+        self.click(selector);
+        self.eval(&format!("document.querySelector({}).select()", json!(selector)));
+        match text {
+            "" => self.press("Delete"),
+            text => self.type_text(text),
+        }
+    }
+
+    /// Chooses a file.
+    pub fn choose_file(&mut self, selector: &str, file: &str) {
+        let root = self.call("DOM.getDocument", json!({}))["root"]["nodeId"].clone();
+        let found = json!({"nodeId": root, "selector": selector});
+        let node = self.call("DOM.querySelector", found)["nodeId"].clone();
+        self.call("DOM.setFileInputFiles", json!({"files": [file], "nodeId": node}));
+    }
+
+    /// Whether pages may run scripts from now on.
+    pub fn scripts(&mut self, on: bool) {
+        self.call("Emulation.setScriptExecutionDisabled", json!({"value": !on}));
+    }
+
+    pub fn size(&mut self, width: u32, height: u32) {
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}),
+        );
+    }
+
+    /// What the system likes better: `light` or `dark`.
+    pub fn light(&mut self, light: &str) {
+        let feature = json!({"name": "prefers-color-scheme", "value": light});
+        self.call("Emulation.setEmulatedMedia", json!({"features": [feature]}));
+    }
+
+    /// The window as a picture (PNG, in base64).
+    pub fn picture(&mut self) -> String {
+        let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
+        shot["data"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Fails if a page threw, was forbidden something, or asked anybody but its own site.
+    #[track_caller]
+    pub fn was_clean(&self) {
+        assert_eq!(self.faults, Vec::<String>::new());
+        let own = format!("http://{}/", self.site);
+        let foreign: Vec<&String> =
+            self.asked.iter().filter(|url| !url.starts_with(&own)).collect();
+        assert!(foreign.iter().all(|url| *url == "about:blank"), "{foreign:?}");
+        assert!(!self.asked.is_empty(), "requests are noted");
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The shell became chromium; its children end with it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,130 @@
+//! With scripts: keys, opening in place, marks without reloading, previews while typing.
+
+use super::{Stage, line, stage};
+use crate::program::alone;
+
+#[test]
+fn a_new_user_reads_the_first_entry_on_the_keyboard_alone() {
+    let _alone = alone();
+    let Stage { publisher, mut browser, daemon: _daemon, .. } = stage();
+    browser.open("/");
+    browser.sees("Nothing to read yet");
+    // The field has the focus: one types, and that is all.
+    browser.type_text(&publisher.url("/a.xml"));
+    browser.press("Enter");
+    browser.sees("Item 1 of a");
+    browser.press("j");
+    browser.wait("document.querySelector('#lines > li.here h2 a') === document.activeElement");
+    browser.press("o");
+    browser.wait("document.querySelector('#lines > li.here .article .prose, li.here .article')");
+    browser.wait("document.querySelector('li.here').classList.contains('read')");
+    browser.was_clean();
+}
+
+#[test]
+fn every_key_does_what_the_help_says() {
+    let _alone = alone();
+    let mut stage = Stage::with_feed();
+    let browser = &mut stage.browser;
+    browser.open("/");
+    browser.eval("window.here_since = true");
+    for _ in 0..3 {
+        browser.press("j");
+    }
+    browser.press("k");
+    browser.wait(
+        "[...document.querySelectorAll('#lines > li')].indexOf(\
+                  document.querySelector('.here')) === 1",
+    );
+    browser.press("s");
+    browser.wait("document.querySelector('.here').classList.contains('starred')");
+    browser.press("m");
+    browser.wait("document.querySelector('.here').classList.contains('read')");
+    browser.press("m");
+    browser.wait("!document.querySelector('.here').classList.contains('read')");
+    browser.press("u");
+    browser.wait("document.querySelectorAll('#lines > li.read').length === 2");
+    browser.press("o");
+    browser.wait("document.querySelector('.here .article')");
+    browser.press("o");
+    browser.wait("!document.querySelector('.here .article')");
+    browser.press("?");
+    browser.wait("document.querySelector('#keys').open");
+    browser.press("Escape");
+    browser.wait("!document.querySelector('#keys').open");
+    browser.press("/");
+    browser.wait("document.activeElement.type === 'search'");
+    browser.press("Escape");
+    browser.wait("document.activeElement.type !== 'search'");
+    browser.wait("window.here_since");
+    // What was marked is marked for the server too.
+    browser.open("/?show=starred");
+    browser.wait("document.querySelectorAll('#lines > li').length === 1");
+    browser.open("/");
+    browser.wait("document.querySelectorAll('#lines > li').length === 2");
+    for (key, path) in [("f", "/feeds"), ("q", "/queries"), ("b", "/budget"), ("r", "/")] {
+        browser.press("g");
+        browser.press(key);
+        browser.wait(&format!("location.pathname === '{path}'"));
+        browser.wait("document.readyState === 'complete'");
+    }
+    browser.was_clean();
+}
+
+#[test]
+fn marks_are_made_by_clicks_without_leaving_the_page() {
+    let _alone = alone();
+    let mut stage = Stage::with_feed();
+    let browser = &mut stage.browser;
+    browser.open("/");
+    browser.eval("window.here_since = true");
+    browser.click("#lines > li:nth-child(2) .star");
+    browser.wait("document.querySelector('#lines > li:nth-child(2).starred')");
+    browser.click("#lines > li:nth-child(2) .star");
+    browser.wait("document.querySelector('#lines > li:nth-child(2):not(.starred)')");
+    browser.click("#lines > li:nth-child(1) .mark");
+    browser.wait("document.querySelector('#lines > li:nth-child(1).read')");
+    browser.click("#lines > li:nth-child(3) .above");
+    browser.wait("document.querySelectorAll('#lines > li.read').length === 3");
+    browser.click("#lines > li:nth-child(4) h2 a");
+    browser.wait("document.querySelector('#lines > li:nth-child(4) .article')");
+    browser.wait("window.here_since && document.querySelectorAll('#lines > li.read').length === 4");
+    browser.open("/");
+    browser.sees("All read");
+    browser.was_clean();
+}
+
+#[test]
+fn a_query_is_previewed_while_it_is_typed() {
+    let _alone = alone();
+    let mut stage = Stage::with_feed();
+    let browser = &mut stage.browser;
+    browser.open("/queries/new");
+    browser.fill("#text", "CREATE FEED Ones AS RETURN ALL FEEDS WHERE TITEL CONTAINS \"1\"");
+    browser.wait("document.querySelector('#preview mark')?.textContent === 'TITEL'");
+    browser.fill("#text", "CREATE FEED Ones AS RETURN ALL FEEDS WHERE TITLE CONTAINS \"1\"");
+    browser.sees("Ones keeps 1 of 4 entries");
+    browser.follow("form button.first");
+    browser.wait("location.pathname === '/query/Ones'");
+    browser.open("/?query=Ones");
+    browser.sees("Nothing here yet");
+    browser.was_clean();
+}
+
+#[test]
+fn what_comes_meanwhile_is_not_swept_away() {
+    let _alone = alone();
+    let mut stage = Stage::with_feed();
+    stage.browser.open("/");
+    stage.browser.sees("Item 1 of a");
+    stage.publisher.set("/b.xml", crate::documents::rss("late", 1));
+    let url = stage.publisher.url("/b.xml");
+    stage.instance.run(&["feed", "add", &url]).ok();
+    let browser = &mut stage.browser;
+    browser.follow(".pages form button");
+    browser.wait(&format!(
+        "{} && document.querySelectorAll('#lines > li').length === 1",
+        line("late")
+    ));
+    browser.was_clean();
+}

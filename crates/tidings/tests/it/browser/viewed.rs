@@ -1,0 +1,64 @@
+//! How every page looks to people and to those who listen to it: no serious fault by axe-core, no
+//! sideways scrolling on a small phone, in both lights. With `PICTURES=DIR` the pages are kept.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::Stage;
+use crate::program::alone;
+
+/// Deque's checker, which knows the rules of WCAG. See its licence beside it.
+const AXE: &str = include_str!("../../data/axe/axe.min.js");
+
+const PLACES: [(&str, &str); 12] = [
+    ("read", "/?show=all"),
+    ("entry", "/entry/1"),
+    ("search", "/?q=nothing"),
+    ("feeds", "/feeds"),
+    ("feed", "/feed/1"),
+    ("remove", "/feed/1/remove"),
+    ("queries", "/queries"),
+    ("query", "/query/Twos"),
+    ("budget", "/budget"),
+    ("lab", "/lab"),
+    ("health", "/health"),
+    ("account", "/account"),
+];
+
+const WIDTHS: [(u32, u32); 2] = [(360, 780), (1280, 900)];
+
+#[test]
+fn every_page_fits_and_has_no_serious_fault() {
+    let _alone = alone();
+    let mut stage = Stage::with_feed();
+    let query = "CREATE FEED Twos AS RETURN ALL FEEDS WHERE TITLE CONTAINS \"2\" PUBLISH";
+    let file = stage.instance.write("q.query", query);
+    stage.instance.run(&["query", "apply", crate::program::path_text(&file)]).ok();
+    let browser = &mut stage.browser;
+    for light in ["light", "dark"] {
+        browser.light(light);
+        for (width, height) in WIDTHS {
+            browser.size(width, height);
+            for (name, path) in PLACES {
+                browser.open(path);
+                let wide = browser.eval("document.documentElement.scrollWidth");
+                assert!(wide.as_u64() <= Some(width.into()), "{path} is {wide} wide at {width}");
+                keep(&browser.picture(), &format!("{name}-{width}-{light}.png"));
+                let found = browser.eval(&format!("{AXE}; {RUN}"));
+                assert_eq!(found, serde_json::json!([]), "{path} at {width} in {light}");
+            }
+        }
+    }
+    browser.was_clean();
+}
+
+/// Serious and critical faults, with what they are about.
+const RUN: &str = "axe.run(document, {resultTypes: ['violations']}).then(r => r.violations\
+    .filter(v => ['serious', 'critical'].includes(v.impact))\
+    .map(v => v.id + ': ' + v.nodes.map(n => n.html + ' ' + n.failureSummary).join(' | ')))";
+
+fn keep(picture: &str, name: &str) {
+    let Some(folder) = std::env::var_os("PICTURES") else { return };
+    let bytes = STANDARD.decode(picture).unwrap();
+    std::fs::write(std::path::Path::new(&folder).join(name), bytes).unwrap();
+}
