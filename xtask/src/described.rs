@@ -60,8 +60,9 @@ fn tool(target: &Path) -> Result<Option<PathBuf>> {
         return Ok(Some(tool));
     }
     let quiet = |program: &Path, args: &[&str]| {
-        let done = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::null());
-        done.status().is_ok_and(|status| status.success())
+        let mut command = Command::new(program);
+        let done = command.args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        done.is_ok_and(|status| status.success())
     };
     let place = home.to_str().context("the target folder's name is no text")?;
     let made = quiet(Path::new("python3"), &["-m", "venv", place])

@@ -26,9 +26,10 @@ impl Search {
     ///
     /// ```
     /// use feed::Time;
-    /// let search = query::Search::read("volcano \"ash cloud\" -sport", Time::from_secs(0)).unwrap();
+    /// let now = Time::from_secs(0);
+    /// let search = query::Search::read("volcano \"ash cloud\" -sport", now).unwrap();
     /// assert_eq!(search.expression(), Some("(\"volcano\" AND \"ash cloud\")"));
-    /// let fault = query::Search::read("volcano AND", Time::from_secs(0)).err().unwrap();
+    /// let fault = query::Search::read("volcano AND", now).err().unwrap();
     /// assert!(fault.message.starts_with("found the end"), "{fault}");
     /// ```
     pub fn read(text: &str, now: Time) -> Result<Search, Fault> {
