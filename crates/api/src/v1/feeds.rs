@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use dispatch::command::{AddedFeed, Command, Done, Polled};
 use feed::FeedId;
 use serde_json::json;
-use store::{FeedFilter, FeedRow, StoreError};
+use store::{FeedFilter, FeedRow};
 
 use super::route::Route;
 use super::sent::{Number, Params, Sent};
@@ -211,7 +211,7 @@ async fn polls_of(
     let store = context.store;
     let rows = blocking(move || {
         store.feed(feed)?;
-        Ok(store.polls(feed, limit).map_err(|e: StoreError| Trouble::from(e))?)
+        Ok(store.polls(feed, limit)?)
     });
     Ok(Json(PollList { polls: rows.await?.iter().map(Poll::new).collect() }))
 }
