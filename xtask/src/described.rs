@@ -61,8 +61,8 @@ fn tool(target: &Path) -> Result<Option<PathBuf>> {
     }
     let quiet = |program: &Path, args: &[&str]| {
         let mut command = Command::new(program);
-        command.args(args).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
+        let done = command.args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        done.is_ok_and(|status| status.success())
     };
     let place = home.to_str().context("the target folder's name is no text")?;
     let made = quiet(Path::new("python3"), &["-m", "venv", place])

@@ -1,6 +1,6 @@
 //! `cargo run -p xtask -- tidy` checks the repository, `-- described` holds a running instance
-//! against its description, `-- bench` drives the comparison with other programs. Ships nothing:
-//! no crate of the program imports it.
+//! against its description, `-- bench` drives the comparison with other programs. Ships nothing: no
+//! crate of the program imports it.
 
 mod bench;
 mod described;

@@ -91,21 +91,12 @@ pub struct Context {
     pub spent: Arc<dyn Fn() -> Spent + Send + Sync>,
     /// What was asked of this server.
     pub traffic: Arc<Traffic>,
-    /// What other rules would have done, where somebody can tell.
-    pub what_if: WhatIf,
     /// How often one may ask the API.
     pub rates: Arc<Rates>,
-    /// The budget in force; must not wait long.
-    pub budget: Arc<dyn Fn() -> Option<Budgeted> + Send + Sync>,
-}
-
-/// A budget as it is written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Budgeted {
-    /// Polls per period.
-    pub budget: String,
-    pub strategy: String,
-    pub estimator: String,
+    /// The budget in force as it is written; must not wait long.
+    pub rule: Arc<dyn Fn() -> Option<String> + Send + Sync>,
+    /// What other rules would have done, where somebody can tell.
+    pub what_if: WhatIf,
 }
 
 /// Carries a command out, and says what came of it.
@@ -137,9 +128,9 @@ impl Context {
             images: None,
             spent: Arc::new(Spent::default),
             traffic: Arc::default(),
-            what_if: WhatIf::default(),
             rates: Arc::default(),
-            budget: Arc::new(|| None),
+            rule: Arc::new(|| None),
+            what_if: WhatIf::default(),
         })
     }
 }

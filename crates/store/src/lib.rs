@@ -27,6 +27,7 @@ mod marks;
 mod matching;
 mod migrations;
 mod names;
+mod origins;
 mod overview;
 mod page;
 mod polls;

@@ -52,6 +52,26 @@ impl ReadMarks {
         self.numbers.n().max(0).unsigned_abs().saturating_sub(read)
     }
 
+    /// Visits the number of every unread entry, the lowest first, block by block.
+    pub(crate) fn for_each_unread(&self, mut visit: impl FnMut(usize)) {
+        let end = usize::try_from(self.numbers.last).unwrap_or(0) + 1;
+        for start in (0..end).step_by(BLOCK) {
+            let bits = self.blocks.get(&((start / BLOCK) as i64));
+            for byte in 0..BYTES {
+                let read = bits.and_then(|bits| bits.get(byte)).copied().unwrap_or(0);
+                if read == 0xff {
+                    continue;
+                }
+                for bit in 0..8 {
+                    let entry = start + byte * 8 + bit;
+                    if read >> bit & 1 == 0 && (1..end).contains(&entry) {
+                        visit(entry);
+                    }
+                }
+            }
+        }
+    }
+
     /// What is unread, the highest number first.
     pub fn unread(&self) -> impl Iterator<Item = EntryId> + '_ {
         let mut next = self.numbers.last;

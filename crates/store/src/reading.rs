@@ -129,19 +129,12 @@ impl Store {
     pub fn unread_by_feed(&self, account: AccountId) -> Result<HashMap<FeedId, u64>, StoreError> {
         self.read(|conn| {
             let marks = ReadMarks::load(conn, account)?;
-            let mut counts = HashMap::new();
-            if marks.n_unread() <= FEW {
-                for candidate in looked_up(conn, marks.unread())? {
-                    *counts.entry(candidate.feed).or_default() += 1;
-                }
-                return Ok(counts);
+            if marks.n_unread() > FEW {
+                return self.origins().unread(conn, &marks);
             }
-            let mut statement = conn.prepare_cached("select feed, id from entries")?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                if !marks.is_read(EntryId(row.get(1)?)) {
-                    *counts.entry(FeedId(row.get(0)?)).or_default() += 1;
-                }
+            let mut counts = HashMap::new();
+            for candidate in looked_up(conn, marks.unread())? {
+                *counts.entry(candidate.feed).or_default() += 1;
             }
             Ok(counts)
         })

@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::error::{Fault, shown};
 use crate::figures::Tally;
 use crate::matching::Keeper;
+use crate::origins::Origins;
 use crate::readers::Readers;
 use crate::writer::{Applied, Job};
 use crate::{Figures, StoreError, connection, migrations, writer};
@@ -43,6 +44,7 @@ struct Inner {
     records_waiting: Semaphore,
     keeper: Arc<Keeper>,
     tally: Arc<Tally>,
+    origins: Origins,
 }
 
 struct Writer {
@@ -66,7 +68,16 @@ impl Store {
         let first = open_reader(&path, &file)?;
         let readers = Readers::new(&path, first);
         let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
-        Ok(Store(Arc::new(Inner { path, file, readers, writer, records_waiting, keeper, tally })))
+        Ok(Store(Arc::new(Inner {
+            path,
+            file,
+            readers,
+            writer,
+            records_waiting,
+            keeper,
+            tally,
+            origins: Origins::default(),
+        })))
     }
 
     /// The database file.
@@ -76,6 +87,10 @@ impl Store {
 
     pub(crate) fn keeper(&self) -> Arc<Keeper> {
         Arc::clone(&self.0.keeper)
+    }
+
+    pub(crate) fn origins(&self) -> &Origins {
+        &self.0.origins
     }
 
     pub(crate) fn tally(&self) -> &Tally {

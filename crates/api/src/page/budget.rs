@@ -85,7 +85,7 @@ pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Respons
         Err(error) => return failed(&context, &error),
     };
     let job = context.what_if.state();
-    let rule = fields((context.budget)().unwrap_or_default());
+    let rule = fields((context.rule)().as_deref());
     let page = BudgetPage {
         frame: Frame::new(&context, visitor, Some(Section::Budget)),
         sums: sums(&(context.live)(), &(context.spent)(), &days),
@@ -159,8 +159,10 @@ fn load(load: DomainLoad) -> Load {
     Load { domain: load.domain, feeds: count(load.feeds), polls: per_day(load.polls_per_day) }
 }
 
-fn fields(rule: crate::Budgeted) -> Fields {
-    Fields { budget: rule.budget, strategy: rule.strategy, model: rule.estimator }
+fn fields(rule: Option<&str>) -> Fields {
+    let mut words = rule.unwrap_or_default().split_whitespace().map(str::to_owned);
+    let mut next = || words.next().unwrap_or_default();
+    Fields { budget: next(), strategy: next(), model: next() }
 }
 
 fn words<const N: usize>(words: [&'static str; N], chosen: &str) -> Vec<(&'static str, bool)> {
@@ -205,6 +207,13 @@ fn line(rule: &Rule) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rule_is_taken_apart_for_the_form() {
+        let rule = fields(Some("1000/1h two-steps periodic"));
+        assert_eq!([rule.budget, rule.strategy, rule.model], ["1000/1h", "two-steps", "periodic"]);
+        assert!(fields(None).budget.is_empty());
+    }
 
     #[test]
     fn a_rule_that_found_nothing_has_no_delay() {

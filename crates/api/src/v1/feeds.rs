@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use dispatch::command::{AddedFeed, Command, Done, Polled};
 use feed::FeedId;
 use serde_json::json;
-use store::{FeedFilter, FeedRow, StoreError};
+use store::{FeedFilter, FeedRow};
 
 use super::route::Route;
 use super::sent::{Number, Params, Sent};
@@ -124,10 +124,12 @@ async fn list(
         let (mut after, mut n_looked_at, mut feeds) = (after, 0, Vec::new());
         let mut more = true;
         while more && feeds.len() < limit as usize && n_looked_at < LOOKED_AT_MAX {
-            let filter = FeedFilter { tag: tag.clone(), after, limit: Some(LIMIT_MAX) };
+            // One more than is shown tells whether there are more.
+            let chunk = if state.is_none() { limit + 1 } else { LIMIT_MAX };
+            let filter = FeedFilter { tag: tag.clone(), after, limit: Some(chunk) };
             let rows = context.store.feeds(&filter)?;
-            more = rows.len() == LIMIT_MAX as usize;
-            n_looked_at += LIMIT_MAX;
+            more = rows.len() == chunk as usize;
+            n_looked_at += chunk;
             for row in rows {
                 if feeds.len() == limit as usize {
                     more = true;
@@ -209,7 +211,7 @@ async fn polls_of(
     let store = context.store;
     let rows = blocking(move || {
         store.feed(feed)?;
-        store.polls(feed, limit).map_err(|e: StoreError| Trouble::from(e))
+        Ok(store.polls(feed, limit)?)
     });
     Ok(Json(PollList { polls: rows.await?.iter().map(Poll::new).collect() }))
 }

@@ -272,7 +272,7 @@ fn zone(text: &str) -> Result<i32, String> {
 }
 
 /// `1000/1h`.
-pub fn allowance(text: &str) -> Result<Allowance, String> {
+fn allowance(text: &str) -> Result<Allowance, String> {
     let refuse = || "not a budget; write polls and a time: 1000/1h".to_owned();
     let (polls, per) = text.split_once('/').ok_or_else(refuse)?;
     let polls: usize = polls.parse().map_err(|_| refuse())?;

@@ -16,7 +16,7 @@ mod stats;
 mod synth;
 mod table;
 mod tables;
-pub mod what_if;
+mod what_if;
 
 pub use outlook::outlook;
 

@@ -99,7 +99,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         loopback: address.ip().is_loopback(),
         images: images(&config, &store)?,
         spent: Arc::new(spent(&engine)),
-        budget: Arc::new(budget(&engine)),
+        rule: Arc::new(rule(&engine)),
         what_if: what_if(&config, &store),
         ..api::Context::new(store.clone(), now, Arc::new(live), version)?
     };
@@ -147,19 +147,6 @@ fn act(engine: &Arc<Engine>) -> api::Act {
 fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, Failure> {
     let proxy = || api::Images::new(store, config.fetch.clone()).map(Arc::new);
     Ok(config.shows_images.then(proxy).transpose()?)
-}
-
-/// The budget in force, as it is written.
-fn budget(engine: &Arc<Engine>) -> impl Fn() -> Option<api::Budgeted> + Send + Sync + 'static {
-    let engine = Arc::downgrade(engine);
-    move || {
-        let rule = engine.upgrade()?.budget()?;
-        Some(api::Budgeted {
-            budget: rule.budget.to_string(),
-            strategy: rule.strategy.to_string(),
-            estimator: rule.model.word().to_owned(),
-        })
-    }
 }
 
 /// A published feed as the hub pushes it.
@@ -233,6 +220,12 @@ fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'stati
             budget_bytes_per_hour: budget.and_then(|b| b.bytes_per_day()).map(|n| n / 24.0),
         }
     }
+}
+
+/// The budget in force, as it is written.
+fn rule(engine: &Arc<Engine>) -> impl Fn() -> Option<String> + Send + Sync + 'static {
+    let engine = Arc::downgrade(engine);
+    move || engine.upgrade().and_then(|engine| engine.budget()).map(|rule| rule.to_string())
 }
 
 /// Other rules on the own history, for the page.

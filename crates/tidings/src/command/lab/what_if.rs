@@ -28,10 +28,16 @@ pub fn run(args: &WhatIf) -> Result<(), Failure> {
     let waiting = spinner("replaying");
     let answer = lab::what_if(&world, &config.engine.policy, &setting, args.budget);
     waiting.finish_and_clear();
-    if args.json {
-        return print_json(&shown(&answer, &setting));
-    }
     let (start, end) = (setting.phases.test_start(), setting.phases.end());
+    if args.json {
+        return print_json(&json!({
+            "start": start.to_string(),
+            "end": end.to_string(),
+            "current": figures(&answer.current),
+            "alternatives": answer.others.iter().map(figures).collect::<Vec<_>>(),
+            "words": answer.sentences(),
+        }));
+    }
     let delay = answer.current.delay.map_or("–".to_owned(), spoken);
     print_line(&format!(
         "From {start} to {end}, replayed: `{}` made {} polls and saw entries after {delay}.\n",
@@ -39,16 +45,6 @@ pub fn run(args: &WhatIf) -> Result<(), Failure> {
     ))?;
     answer.sentences().iter().try_for_each(|sentence| print_line(sentence))?;
     print_line(&format!("\n{}", history::blind_spots(&own)))
-}
-
-fn shown(answer: &lab::WhatIf, setting: &Setting) -> Value {
-    json!({
-        "start": setting.phases.test_start().to_string(),
-        "end": setting.phases.end().to_string(),
-        "current": figures(&answer.current),
-        "alternatives": answer.others.iter().map(figures).collect::<Vec<_>>(),
-        "words": answer.sentences(),
-    })
 }
 
 /// From when the feeds were first watched until the last entry.
