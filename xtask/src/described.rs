@@ -24,8 +24,8 @@ const EXAMPLES: &str = "15";
 const ENDLESS: &str = "/api/v1/entries/stream";
 const STARTS_WITHIN: u32 = 100;
 
-const QUERY: &str = "CREATE FEED described AS RETURN ALL FEEDS WHERE ITEM CONTAINS \"a*b\" OR \
-                     \"the\" PUBLISH;\n";
+const QUERY: &str =
+    "CREATE FEED described AS RETURN ALL FEEDS WHERE ITEM CONTAINS \"the\" PUBLISH;\n";
 
 pub fn command(root: &Path, args: &[String]) -> Result<bool> {
     let examples = match args {
