@@ -4,7 +4,7 @@
 use feed::{FeedId, FeedUrl, Outcome, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::columns::{count, outcome, sql_count, time, time_or_none, url};
+use crate::columns::{count, outcome, time, time_or_none, url};
 use crate::error::Fault;
 use crate::{State, Store, StoreError};
 
@@ -88,8 +88,8 @@ pub struct FeedLine {
 
 /// Every feed that has the text `$1` (a pattern), with its state.
 const FOUND: &str = "select f.id as id, case when s.gone_at is not null then 'gone' \
-    when coalesce(s.paused, case when exists (select 1 from feed_tags t join tag_settings g \
-      on g.tag = t.tag where t.feed = f.id and g.paused = 1) then 1 else 0 end) = 1 then 'paused' \
+    when coalesce(s.paused, case when f.id in (select t.feed from tag_settings g join feed_tags t \
+      on t.tag = g.tag where g.paused = 1) then 1 else 0 end) = 1 then 'paused' \
     when s.failures > 0 then 'backing-off' else 'active' end as state, \
     coalesce(f.given_title, f.title, f.url) as title, s.next_at as next_at, \
     s.last_poll_at as last_poll_at, s.last_change_at as last_change_at, s.entries as entries, \
@@ -105,9 +105,9 @@ impl Store {
     pub fn feed_page(&self, query: &FeedQuery) -> Result<FeedPage, StoreError> {
         let pattern = pattern(&query.text);
         self.read(|conn| {
-            let states = states(conn, &pattern)?;
+            let (states, found) = found(conn, &pattern, query)?;
             let mut lines = Vec::new();
-            for (id, state) in found(conn, &pattern, query)? {
+            for (id, state) in found {
                 lines.extend(line(conn, id, state, query.since)?);
             }
             Ok(FeedPage { lines, states })
@@ -128,28 +128,13 @@ impl Store {
     }
 }
 
-fn states(conn: &Connection, pattern: &str) -> Result<StateCounts, Fault> {
-    let sql = format!("select state, count(*) from ({FOUND}) as found group by state");
-    let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query([pattern])?;
-    let mut counts = StateCounts::default();
-    while let Some(row) = rows.next()? {
-        let n = count(row, 1)?;
-        match state(row, 0)? {
-            State::Active => counts.active = n,
-            State::BackingOff => counts.backing_off = n,
-            State::Gone => counts.gone = n,
-            State::Paused => counts.paused = n,
-        }
-    }
-    Ok(counts)
-}
-
+/// Feeds with this text, counted by state, and those of the page in their order. One walk over all
+/// feeds answers both: with many of them the walk is what takes the time.
 fn found(
     conn: &Connection,
     pattern: &str,
     query: &FeedQuery,
-) -> Result<Vec<(FeedId, State)>, Fault> {
+) -> Result<(StateCounts, Vec<(FeedId, State)>), Fault> {
     let order = match query.order {
         Order::LastChange => "coalesce(last_change_at, 0) desc",
         Order::Trouble => {
@@ -163,16 +148,27 @@ fn found(
         Order::LastPoll => "coalesce(last_poll_at, 0) desc",
         Order::Entries => "entries desc",
     };
-    let sql = format!(
-        "select id, state from ({FOUND}) as found where $2 = '' or state = $2 \
-         order by {order}, id limit $3 offset $4"
-    );
+    let sql = format!("select id, state from ({FOUND}) as found order by {order}, id");
     let mut statement = conn.prepare_cached(&sql)?;
-    let state_word = query.state.map_or("", State::word);
-    let limit = query.limit.min(LINES_MAX);
-    let wanted = params![pattern, state_word, limit, sql_count(query.offset)];
-    let rows = statement.query_map(wanted, |row| Ok((FeedId(row.get(0)?), state(row, 1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows = statement.query([pattern])?;
+    let (mut counts, mut shown, mut passed) = (StateCounts::default(), Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let state = state(row, 1)?;
+        *match state {
+            State::Active => &mut counts.active,
+            State::BackingOff => &mut counts.backing_off,
+            State::Gone => &mut counts.gone,
+            State::Paused => &mut counts.paused,
+        } += 1;
+        if query.state.is_some_and(|wanted| wanted != state) {
+            continue;
+        }
+        passed += 1;
+        if passed > query.offset && shown.len() < query.limit.min(LINES_MAX) as usize {
+            shown.push((FeedId(row.get(0)?), state));
+        }
+    }
+    Ok((counts, shown))
 }
 
 fn line(
@@ -215,7 +211,7 @@ fn line(
 }
 
 fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
-    let word: String = row.get(column)?;
+    let word = row.get_ref(column)?.as_str()?;
     let states = [State::BackingOff, State::Gone, State::Paused];
     Ok(states.into_iter().find(|s| s.word() == word).unwrap_or(State::Active))
 }
