@@ -105,7 +105,7 @@ impl Planner {
         }
     }
 
-    /// The feeds to poll now, with so many polls for the cycle. Two-steps and only-tau may exceed it.
+    /// The feeds to poll now, with so many polls for the cycle; two-steps may exceed it.
     pub fn plan(&mut self, now: Time, budget: usize) -> Vec<usize> {
         let looks = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
         let granted = Granted { polls: budget, expiring: budget, bytes: None };

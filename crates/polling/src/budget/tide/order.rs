@@ -1,5 +1,5 @@
-//! How a feed comes to its turn: ordered far from its moment, near it, lined up, taken. A price that
-//! rises is heeded here; one that falls, in the plan.
+//! How a feed comes to its turn: ordered far from its moment, near it, lined up, taken. A price
+//! that rises is heeded here; one that falls, in the plan.
 
 use feed::Time;
 
