@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn as_many_entries_come_as_the_rates_say_and_changes_are_kept() {
-        let start = Time::from_secs(1_500_000_000);
+        let start = Time::from_secs(1_499_990_400);
         let at = start.shifted(60 * DAY * 1000);
         let count = |change: Option<Change>, from: i64, to: i64| {
             let change = change.map(|change| (change, at));

@@ -6,8 +6,8 @@
 //! earn: a cycle that came late loses nothing, a machine that slept for a day does not pour a day's
 //! polls over the web. Only `tide` saves, for its busy hours, up to half a period's worth
 //! ([`Saving`]): in no stretch of time are more polls made than that and what the stretch earns.
-//! What was overspent (two-steps has no cap, a document was larger than expected) is a debt that
-//! the next cycles pay, up to one period's worth.
+//! What was overspent (two-steps has no cap, a document was larger than expected) is a debt
+//! that the next cycles pay, up to one period's worth.
 //!
 //! Pure accounting: time and sizes are arguments.
 //!

@@ -105,8 +105,7 @@ impl Planner {
         }
     }
 
-    /// The feeds to poll now, with so many polls for the cycle. Two-steps and only-tau may exceed
-    /// it.
+    /// The feeds to poll now, with so many polls for the cycle; two-steps may exceed it.
     pub fn plan(&mut self, now: Time, budget: usize) -> Vec<usize> {
         let looks = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
         let granted = Granted { polls: budget, expiring: budget, bytes: None };
@@ -174,8 +173,6 @@ impl Planner {
 
     fn by_timetable(&mut self, now: Time, n: usize, limits: Limits) -> Vec<usize> {
         let table = self.timetable.get_or_insert_with(|| Timetable::new(limits));
-        // Without a budget `cycle` is what the polls of a plan are for; plans may be closer.
-        table.set_cycle(self.budget.map(|_| self.cycle));
         if !table.is_fresh(now, limits) {
             table.allocate(self.strategy, &self.feeds, &self.offered_from, now, limits);
         }

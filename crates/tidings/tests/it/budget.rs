@@ -66,6 +66,30 @@ fn a_budget_binds_all_feeds_at_once_survives_a_restart_and_is_taken_back() {
 }
 
 #[test]
+fn tide_brings_its_own_model_and_says_what_a_poll_is_worth() {
+    let (_publisher, list) = publisher();
+    let instance = Instance::new();
+    instance.import(&list).ok();
+    let set = instance.run(&["budget", "6000/1h", "--strategy", "tide", "--json"]).ok().json();
+    assert_eq!((&set["strategy"], &set["estimator"]), (&"tide".into(), &"tide".into()), "{set}");
+    let daemon = instance.daemon(&FREELY).ready();
+    settle(&instance, &daemon, FEEDS);
+
+    // Changed while it runs: all feeds are planned for anew, and the store is told.
+    let changed = instance.run(&["budget", "60/1h"]).ok().stdout;
+    assert!(changed.contains("60/1h, spent by tide"), "{changed}");
+    eventually("the price in words", || {
+        let why = instance.run(&["feed", "why", "1"]).ok().stdout;
+        let told = why.contains("budget of 60/1h tide tide")
+            && why.contains("the price at which the budget is spent");
+        told.then_some(())
+    });
+    let back = instance.run(&["budget", "--strategy", "two-steps"]).ok().stdout;
+    assert!(back.contains("two-steps") && back.contains("periodic"), "{back}");
+    drop(daemon);
+}
+
+#[test]
 fn a_budget_that_means_nothing_is_refused_with_what_would() {
     let instance = Instance::new();
     instance.run(&["budget"]).ok();

@@ -110,7 +110,7 @@ impl Domains {
     }
 
     /// Adapts the prices of the domains that were short of polls, or have been.
-    /// `standing` says how a feed that was set aside stands, by what its poll has become dearer.
+    /// `standing` says how a feed set aside stands, by what a poll of it has become dearer.
     pub(super) fn adapt(&mut self, standing: impl Fn(&Due, f64) -> Standing) {
         let domains = &mut self.domains;
         self.aside.retain(|number, waiting| {

@@ -1,5 +1,5 @@
-//! `tide` — each feed is looked at when its entries will have waited for what a poll is worth, and
-//! a poll is worth as much as the budget makes it.
+//! `tide` — each feed is looked at when its entries will have waited for what a poll is worth,
+//! and a poll is worth as much as the budget makes it.
 //!
 //! The rule of one feed is the policy's ([`crate::policy::tide`]); this is the price that all feeds
 //! have in common ([`price`]) and the order in which they come. One price makes the sum over all
