@@ -130,10 +130,7 @@ impl Planner {
             Strategy::Uniform => self.in_turn(now, n),
             Strategy::OnlySat => only_sat(&self.standings(now), n),
             Strategy::TopKUtility => top_k_utility(&self.standings(now), n),
-            Strategy::OnlyTau => {
-                let standings = self.standings(now);
-                only_tau(&standings, n, &mut self.tau)
-            }
+            Strategy::OnlyTau => only_tau(&self.standings(now), n, &mut self.tau),
             _ => self.by_timetable(now, n, limits),
         };
         for feed in &chosen {
@@ -173,6 +170,8 @@ impl Planner {
 
     fn by_timetable(&mut self, now: Time, n: usize, limits: Limits) -> Vec<usize> {
         let table = self.timetable.get_or_insert_with(|| Timetable::new(limits));
+        // Without a budget `cycle` is what the polls of a plan are for; plans may be closer.
+        table.set_cycle(self.budget.map(|_| self.cycle));
         if !table.is_fresh(now, limits) {
             table.allocate(self.strategy, &self.feeds, &self.offered_from, now, limits);
         }
