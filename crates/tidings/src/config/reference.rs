@@ -34,7 +34,7 @@ fn key(
 
 /// Everything, in the order in which a person would read it.
 pub fn tables() -> Vec<Table> {
-    vec![start(), domain(), defaults(), budget(), limits(), resolve(), keys(), mail()]
+    vec![start(), domain(), defaults(), budget(), limits(), resolve(), keys(), mail(), push()]
 }
 
 fn start() -> Table {
@@ -156,6 +156,14 @@ fn defaults() -> Table {
              bounds, or nothing.",
             "\"lower\"",
         ),
+        key(
+            "learn",
+            "`all` or `relevant`",
+            if engine.learn_relevant { "relevant" } else { "all" },
+            "From which entries the feeds that queries read are learned: all, or those that some \
+             query kept.",
+            "\"all\"",
+        ),
     ];
     let about = "For feeds that have no setting of their own, by themselves or by a tag.";
     Table { name: "defaults", about, keys }
@@ -189,6 +197,34 @@ fn budget() -> Table {
     let about = "Without this table there is no budget, unless `tidings budget` set one, which \
         goes before it.";
     Table { name: "budget", about, keys }
+}
+
+fn push() -> Table {
+    let push = engine::Settings::new().push;
+    let keys = vec![
+        key(
+            "subscribe",
+            "boolean",
+            "true",
+            "Ask the hubs that feeds name to push them, where there is a `public_url`.",
+            "true",
+        ),
+        key(
+            "safety_net",
+            "duration",
+            written(push.safety_net),
+            "While pushes come, a feed is polled this often to check on them.",
+            "\"1d\"",
+        ),
+        key(
+            "lease",
+            "duration",
+            written(push.lease),
+            "For how long hubs are asked to push; it is renewed before it ends.",
+            "\"10d\"",
+        ),
+    ];
+    Table { name: "push", about: "Feeds that are pushed to us (WebSub).", keys }
 }
 
 fn limits() -> Table {

@@ -4,7 +4,7 @@ use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 
 use super::*;
-use crate::config::{BudgetTable, Defaults, DomainTable, File, LimitsTable, delivery};
+use crate::config::{BudgetTable, Defaults, DomainTable, File, LimitsTable, PushTable, delivery};
 
 /// Takes nothing but the names of a struct's fields.
 struct Names<'a>(&'a mut Vec<&'static str>);
@@ -53,6 +53,7 @@ fn every_key_that_is_read_is_described_and_no_other() {
     assert_eq!(described("defaults"), fields::<Defaults>());
     assert_eq!(described("budget"), fields::<BudgetTable>());
     assert_eq!(described("limits"), fields::<LimitsTable>());
+    assert_eq!(described("push"), fields::<PushTable>());
     assert_eq!(described("mail"), fields::<delivery::MailTable>());
     let mut top = described("");
     let tables = tables();
