@@ -1,5 +1,24 @@
 //! Polls or bytes that were earned and not yet spent, without losing a fraction. It knows no budget
 //! and no clock; [`Allowance`](super::allowance::Allowance) keeps two of them.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Budget, allowance::{Allowance, Saving}};
+//! use std::time::Duration;
+//!
+//! // A third of a poll each minute: none is lost to rounding.
+//! let budget: Budget = "20/1h".parse().unwrap();
+//! let mut allowance = Allowance::default();
+//! let polls: usize = (0..=60)
+//!     .map(|minute| {
+//!         let (now, cycle) = (Time::from_secs(60 * minute), Duration::from_secs(60));
+//!         let granted = allowance.grant(now, &budget, cycle, Saving::TwoCycles).polls;
+//!         allowance.spend(granted, 0.0);
+//!         granted
+//!     })
+//!     .sum();
+//! assert_eq!(polls, 20);
+//! ```
 
 use std::time::Duration;
 

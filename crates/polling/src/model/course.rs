@@ -1,5 +1,17 @@
 //! A model's rate as it runs on, for who looks ahead: slots that repeat, and the minutes at which
 //! timers post. It sums nothing and chooses nothing.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::model::{Model, Rates};
+//!
+//! // Hours that repeat: tomorrow is as today.
+//! let hours = (0..24).map(f64::from).collect();
+//! let model = Model::Frozen(Rates { hours, zone_secs: 0 });
+//! let hour = |h: i64| model.expect(Time::from_secs(h * 3600), Time::from_secs((h + 1) * 3600));
+//! assert_eq!(hour(5), hour(29));
+//! assert_eq!(hour(6), 6.0 * hour(1));
+//! ```
 
 use std::sync::LazyLock;
 

@@ -8,6 +8,35 @@
 //! A price higher by a share δ moves the next look of each feed by δ/2 of its interval, and with n
 //! feeds n·δ/2 looks across the present moment; so u looks too many mean δ = 2u/n. A part of that
 //! is followed: feeds differ.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::{Model, Rates};
+//! use std::time::Duration;
+//!
+//! // A domain that may be asked once an hour gets ten looks in ten hours; what it cannot use
+//! // goes to the other.
+//! let feed = |rate| Tracked {
+//!     last: Some(Time::from_secs(0)),
+//!     ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
+//! };
+//! let mut planner = Planner::new(Strategy::Tide, Duration::from_secs(60));
+//! planner.track(feed(0.01));
+//! planner.track(feed(0.01));
+//! planner.set_pace(0, 1, Duration::from_secs(3600));
+//! planner.set_budget(Some("6/1h".parse().unwrap()));
+//! let mut looks = [0, 0];
+//! for minute in 1..=600 {
+//!     let now = Time::from_secs(60 * minute);
+//!     for number in planner.spend(now) {
+//!         looks[number] += 1;
+//!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
+//!         planner.renew(number, seen, now);
+//!     }
+//! }
+//! assert!(looks[0] <= 10 && looks[1] > 40, "{looks:?}");
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -1,5 +1,21 @@
 //! In which order feeds come up: those who wait, those who are due, and by which price the first
 //! were ordered. It reckons no moment and sets no price.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::ModelKind;
+//! use std::time::Duration;
+//!
+//! // Of feeds that were never polled as many come up as may be afforded, the first ones first.
+//! let mut planner = Planner::new(Strategy::Tide, Duration::from_secs(60));
+//! for _ in 0..9 {
+//!     planner.track(Tracked::new(ModelKind::Tide.start()));
+//! }
+//! planner.set_budget(Some("60/1h".parse().unwrap()));
+//! let first: Vec<usize> = (0..3).flat_map(|m| planner.spend(Time::from_secs(60 * m))).collect();
+//! assert!(!first.is_empty() && first.is_sorted() && first[0] == 0, "{first:?}");
+//! ```
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

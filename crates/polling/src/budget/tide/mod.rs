@@ -45,6 +45,7 @@ mod heaps;
 mod order;
 mod price;
 mod purse;
+mod trial;
 mod wanted;
 
 use std::time::Duration;

@@ -1,5 +1,32 @@
 //! How a feed comes to its turn: ordered far from its moment, near it, lined up, taken. A price
 //! that rises is heeded here; one that falls, in the plan.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::{Model, Rates};
+//! use std::time::Duration;
+//!
+//! // Feeds alike take turns: neither is ever two looks ahead of the other.
+//! let feed = |rate| Tracked {
+//!     last: Some(Time::from_secs(0)),
+//!     ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
+//! };
+//! let mut planner = Planner::new(Strategy::Tide, Duration::from_secs(60));
+//! planner.track(feed(0.001));
+//! planner.track(feed(0.001));
+//! planner.set_budget(Some("6/1h".parse().unwrap()));
+//! let mut looks = [0, 0];
+//! for minute in 1..=600 {
+//!     let now = Time::from_secs(60 * minute);
+//!     for number in planner.spend(now) {
+//!         looks[number] += 1;
+//!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
+//!         planner.renew(number, seen, now);
+//!     }
+//! }
+//! assert!(i32::abs(looks[0] - looks[1]) <= 1, "{looks:?}");
+//! ```
 
 use feed::Time;
 

@@ -11,10 +11,38 @@
 //! Where bytes are limited too, a poll costs partly the same for all feeds and partly by its size;
 //! the share of the second grows while bytes are shorter than polls. It knows no domain and reads
 //! no model itself.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::{Model, Rates};
+//! use std::time::Duration;
+//!
+//! // Twice the budget, twice the looks: the price gives way.
+//! let feed = |rate| Tracked {
+//!     last: Some(Time::from_secs(0)),
+//!     ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
+//! };
+//! let mut planner = Planner::new(Strategy::Tide, Duration::from_secs(60));
+//! planner.track(feed(0.0002));
+//! planner.track(feed(0.0002));
+//! planner.set_budget(Some("12/1h".parse().unwrap()));
+//! let mut looks = [0, 0];
+//! for minute in 1..=600 {
+//!     let now = Time::from_secs(60 * minute);
+//!     for number in planner.spend(now) {
+//!         looks[number] += 1;
+//!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
+//!         planner.renew(number, seen, now);
+//!     }
+//! }
+//! assert!((114..=126).contains(&(looks[0] + looks[1])), "{looks:?}");
+//! ```
 
 use feed::Time;
 
 use super::Purse;
+use super::trial::search;
 
 /// Feeds that are asked. A fixed set of them is off by a few percent, which what was saved evens
 /// out.
@@ -26,13 +54,8 @@ const MOMENT_FIRST: usize = 3;
 /// How often in a period the price is settled, and for how many cycles at least.
 const SETTLED_PER_PERIOD: u32 = 12;
 const SETTLED_CYCLES: u32 = 3;
-const TRIALS: usize = 12;
-/// Near enough: models are further off.
-const CLOSE: f64 = 0.02;
-/// The first step of the search, as a logarithm; it doubles until the price is between two trials.
-const STEP: f64 = 0.1;
 /// A price stays within ten seconds and thirty years, whatever the budget.
-const RANGE: (f64, f64) = (10.0, 1e9);
+pub(super) const RANGE: (f64, f64) = (10.0, 1e9);
 /// How fast bytes gain or lose importance.
 const SHARE_STEP: f64 = 0.02;
 
@@ -167,33 +190,4 @@ impl Price {
 pub(super) struct Wanted {
     pub(super) looks: f64,
     pub(super) bytes: f64,
-}
-
-/// The logarithm of the price at which `excess`, which falls with it, is one.
-fn search(start: f64, excess: &mut impl FnMut(f64) -> f64) -> f64 {
-    let (least, most) = (RANGE.0.ln(), RANGE.1.ln());
-    let (mut low, mut high): (Option<f64>, Option<f64>) = (None, None);
-    let (mut log, mut step) = (start.clamp(least, most), STEP);
-    for _ in 0..TRIALS {
-        let beside = excess(log.exp());
-        if (beside - 1.0).abs() < CLOSE {
-            break;
-        }
-        if beside > 1.0 {
-            low = Some(log);
-        } else {
-            high = Some(log);
-        }
-        let next = match (low, high) {
-            (Some(low), Some(high)) => (low + high) / 2.0,
-            (Some(low), None) => low + step,
-            (None, high) => high.unwrap_or(log) - step,
-        };
-        step *= 2.0;
-        if (next.clamp(least, most) - log).abs() < CLOSE {
-            break;
-        }
-        log = next.clamp(least, most);
-    }
-    log
 }

@@ -1,4 +1,31 @@
 //! What `tide` may spend: now, and in every second to come.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::{Model, Rates};
+//! use std::time::Duration;
+//!
+//! // What is earned in ten hours, and not a poll more than that and half an hour's saving.
+//! let feed = |rate| Tracked {
+//!     last: Some(Time::from_secs(0)),
+//!     ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
+//! };
+//! let mut planner = Planner::new(Strategy::Tide, Duration::from_secs(60));
+//! planner.track(feed(0.01));
+//! planner.track(feed(0.01));
+//! planner.set_budget(Some("6/1h".parse().unwrap()));
+//! let mut looks = [0, 0];
+//! for minute in 1..=600 {
+//!     let now = Time::from_secs(60 * minute);
+//!     for number in planner.spend(now) {
+//!         looks[number] += 1;
+//!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
+//!         planner.renew(number, seen, now);
+//!     }
+//! }
+//! assert!((57..=63).contains(&(looks[0] + looks[1])), "{looks:?}");
+//! ```
 
 use std::time::Duration;
 

@@ -1,5 +1,32 @@
 //! What the feeds want of the time ahead at a price: a sample of them is followed look by look, as
 //! their models expect them to be. It finds the price; it polls nobody.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::{Model, Rates};
+//! use std::time::Duration;
+//!
+//! // A feed of which nothing is expected is hardly looked at, whatever is left to spend.
+//! let feed = |rate| Tracked {
+//!     last: Some(Time::from_secs(0)),
+//!     ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
+//! };
+//! let mut planner = Planner::new(Strategy::Tide, Duration::from_secs(60));
+//! planner.track(feed(0.0));
+//! planner.track(feed(0.001));
+//! planner.set_budget(Some("6/1h".parse().unwrap()));
+//! let mut looks = [0, 0];
+//! for minute in 1..=600 {
+//!     let now = Time::from_secs(60 * minute);
+//!     for number in planner.spend(now) {
+//!         looks[number] += 1;
+//!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
+//!         planner.renew(number, seen, now);
+//!     }
+//! }
+//! assert!(looks[0] <= 1 && looks[1] > 50, "{looks:?}");
+//! ```
 
 use feed::Time;
 

@@ -3,6 +3,22 @@
 //! A factor is entries seen over entries expected there, had every hour been the same, with the
 //! weight of a prior: what feeds with such a day look like ([`super::shapes`]). Both sides of the
 //! fraction are forgotten together. Hours are those of UTC; shifted days are among the shapes.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::model::ModelKind;
+//!
+//! // Ten weeks of posts on Mondays only: the epoch began with a Thursday.
+//! let times: Vec<Time> = (0..10).map(|w| Time::from_secs((w * 7 + 4) * 86_400)).collect();
+//! let at = Time::from_secs(70 * 86_400);
+//! let mut model = ModelKind::Tide.start();
+//! model.learn(&Observation {
+//!     at, outcome: Outcome::Seen, window: &times, new: &times,
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! });
+//! let day = |d: i64| model.expect(at.shifted(d * 86_400_000), at.shifted((d + 1) * 86_400_000));
+//! assert!(day(4) > 2.0 * day(2));
+//! ```
 
 use feed::Time;
 
@@ -36,8 +52,8 @@ pub(super) struct Share {
 /// How busy an hour is: 1 is the mean of the day, and of the week.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Factors {
-    hours: [f64; 24],
-    days: [f64; 7],
+    pub(super) hours: [f64; 24],
+    pub(super) days: [f64; 7],
 }
 
 impl Default for Factors {
@@ -51,23 +67,6 @@ impl Factors {
     pub(super) fn of(&self, hour: usize) -> f64 {
         self.hours[hour % 24] * self.days[hour / 24 % 7]
     }
-}
-
-/// In which hours (UTC, the second one excluded) and on which days most entries come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Busy {
-    pub hours: Option<(u8, u8)>,
-    pub days: Weekdays,
-}
-
-impl Busy {
-    pub(crate) const UNKNOWN: Busy = Busy { hours: None, days: Weekdays::All };
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weekdays {
-    All,
-    MondayToFriday,
 }
 
 /// Hour of the day and day of the week, and the seconds left of the hour.
@@ -158,36 +157,6 @@ impl Habits {
             (self.days[d].seen + weight * prior[d]) / (self.days[d].expected + weight)
         });
         self.factors = Factors { hours: normal(hours), days: normal(days) };
-    }
-
-    /// The fewest hours in a row that hold three quarters of the day, where these are at most half
-    /// of it, and whether weekends are much quieter.
-    pub(super) fn busy(&self) -> Busy {
-        let Factors { hours, days } = &self.factors;
-        let mut sums = [0.0; 49];
-        for hour in 0..48 {
-            sums[hour + 1] = sums[hour] + hours[hour % 24];
-        }
-        let busiest = |n: usize| {
-            let stretches = (0..24).map(|from| (from, sums[from + n] - sums[from]));
-            let busier = |a: (usize, f64), b: (usize, f64)| if b.1 > a.1 { b } else { a };
-            stretches.fold((0, 0.0), busier)
-        };
-        let (mut few, mut enough) = (0_usize, 12_usize);
-        let mut stretch = None;
-        while few < enough {
-            let n = (few + enough).div_ceil(2);
-            let (from, most) = busiest(n);
-            if most >= 0.75 * 24.0 {
-                stretch = Some((from as u8, ((from + n) % 24) as u8));
-                enough = n - 1;
-            } else {
-                few = n;
-            }
-        }
-        let weekend = days[shapes::SATURDAY] + days[shapes::SATURDAY + 1];
-        let days = if weekend < 0.7 { Weekdays::MondayToFriday } else { Weekdays::All };
-        Busy { hours: stretch, days }
     }
 }
 

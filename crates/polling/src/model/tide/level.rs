@@ -1,6 +1,22 @@
 //! How often a feed posts: entries over time watched, forgotten exponentially over two spans, the
 //! short one shrunk into the long one and that into a Gamma prior. Time counts by how busy its
 //! hours are, so that a quiet night is no sign of silence. It knows no hour.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::model::ModelKind;
+//!
+//! // A hundred entries in twenty days are five a day.
+//! let times: Vec<Time> = (0..100).map(|n| Time::from_secs(n * 17_280)).collect();
+//! let at = Time::from_secs(20 * 86_400);
+//! let mut model = ModelKind::Tide.start();
+//! model.learn(&Observation {
+//!     at, outcome: Outcome::Seen, window: &times, new: &times,
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! });
+//! let week = model.expect(at, at.shifted(7 * 86_400_000));
+//! assert!((31.0..39.0).contains(&week), "{week}");
+//! ```
 
 /// How fast the past is forgotten: ten days, that follow a feed which wakes up or dies, and four
 /// months, that tell one entry a month from one a year. The short span is worth 1 % of the delay;

@@ -4,6 +4,23 @@
 //! A factor is entries seen in a minute over those expected there, with the weight of a prior: a
 //! mixture of posting by hand, any minute like any other, and posting by a timer. Other grids (six
 //! past every hour) are learned from the feed alone. It knows no hour of the day.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::{Bounds, Policy};
+//!
+//! // A timer posts on every half hour: the look comes a minute after one.
+//! let policy: Policy = "tide:55m".parse().unwrap();
+//! let times: Vec<Time> = (0..400).map(|n| Time::from_secs(n * 1800)).collect();
+//! let seen = Observation {
+//!     at: Time::from_secs(720_000), outcome: Outcome::Seen, window: &times, new: &times,
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! };
+//! let mut learned = policy.start();
+//! policy.learn(&mut learned, &seen);
+//! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);
+//! assert_eq!(wish.at.secs() % 1800, 60);
+//! ```
 
 use std::ops::Range;
 

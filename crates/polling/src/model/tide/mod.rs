@@ -28,6 +28,7 @@
 //! assert!(hour(10) > 8.0 * hour(3));
 //! ```
 
+mod busy;
 mod habits;
 mod level;
 mod minutes;
@@ -36,8 +37,8 @@ mod stored;
 
 use feed::{Observation, Time};
 
+pub use busy::{Busy, Weekdays};
 use habits::Habits;
-pub use habits::{Busy, Weekdays};
 use level::Level;
 pub(crate) use minutes::Minutes;
 

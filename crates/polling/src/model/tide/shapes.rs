@@ -4,6 +4,16 @@
 //! by kind: posts 80, releases 60, news pages 45, commits 40, uploads 25, blogs 13. A feed's prior
 //! is the mixture of the shapes that explain what was seen of it: twenty entries tell an office in
 //! Europe from one in America. It learns nothing of its own.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::model::ModelKind;
+//!
+//! // Of a feed nobody knows less is expected on a Sunday than on a Wednesday.
+//! let model = ModelKind::Tide.start();
+//! let day = |d: i64| model.expect(Time::from_secs(d * 86_400), Time::from_secs((d + 1) * 86_400));
+//! assert!(day(3) < day(6));
+//! ```
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,13 @@
 //! The model of `tide` as bytes, some 800: all that was counted; what follows from it is drawn
 //! anew.
+//!
+//! ```
+//! use polling::model::{Model, ModelKind};
+//!
+//! let bytes = ModelKind::Tide.start().encode();
+//! assert!(bytes.len() <= 1024);
+//! assert_eq!(Model::decode(&bytes).unwrap().encode(), bytes);
+//! ```
 
 use super::Tide;
 use super::habits::Share;

@@ -1,6 +1,24 @@
 //! The rate ahead of a moment: a model's slots (hours of the week, of the day, or one rate) with
 //! their minutes, and their sums. It chooses no look; it says which moment within a step is worth
 //! one.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::model::{Model, Rates};
+//! use polling::{Bounds, Policy};
+//!
+//! // Nothing comes before noon: no look is planned for the morning.
+//! let hours = (0..24).map(|h| if h < 12 { 0.0 } else { 1.0 / 3600.0 }).collect();
+//! let model = Model::Frozen(Rates { hours, zone_secs: 0 });
+//! let looked = Observation {
+//!     at: Time::from_secs(3600), outcome: Outcome::Unchanged, window: &[], new: &[],
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! };
+//! let policy: Policy = "tide:30m".parse().unwrap();
+//! let learned = policy.start_on(model);
+//! let wish = policy.wish(&learned, &looked, &Bounds::EVALUATION);
+//! assert!(wish.at.secs() > 12 * 3600, "{}", wish.at);
+//! ```
 
 use feed::Time;
 

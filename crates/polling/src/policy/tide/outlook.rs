@@ -5,6 +5,23 @@
 //! L_j = ∫ λ and A_j = ∫ s·λ the waiting is W = t_j·(L_j − L_i) − (A_j − A_i), a few operations.
 //! The best j never falls as i rises (W has the quadrangle inequality), so each search ends where
 //! the one after it ended. It knows no feed's history, only its rates.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::model::{Model, Rates};
+//! use polling::{Bounds, Policy};
+//!
+//! // At a constant rate W = λ·t²/2 = price: an entry an hour and half an hour make an hour.
+//! let model = Model::Frozen(Rates { hours: vec![1.0 / 3600.0; 24], zone_secs: 0 });
+//! let looked = Observation {
+//!     at: Time::from_secs(0), outcome: Outcome::Unchanged, window: &[], new: &[],
+//!     overlap: 0, suspected_miss: false, partial: false,
+//! };
+//! let policy: Policy = "tide:30m".parse().unwrap();
+//! let learned = policy.start_on(model);
+//! let wish = policy.wish(&learned, &looked, &Bounds::EVALUATION);
+//! assert!((3400..3800).contains(&wish.at.secs()), "{}", wish.at);
+//! ```
 
 use std::time::Duration;
 
