@@ -190,11 +190,7 @@ fn live(
             waiting: now.waiting as u64,
             due: now.waiting as u64,
             polls_last_hour: now.polls_last_hour,
-            outage: now.network_down.then(|| {
-                "Our own network seems to be down: nearly every server is unreachable. \
-                 No feed is blamed, and polling goes on by itself when it is back."
-                    .to_owned()
-            }),
+            outage: now.network_down.then(|| "Nearly every server is unreachable.".to_owned()),
             polls_total: now.polls,
             polls_failed_total: now.failed + now.refused + now.gone,
             entries_total: now.new_entries,
