@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
+use api::search::seen;
 use engine::{shown_receiver, stored_query};
 use feed::{FeedId, FeedUrl};
-use query::{Access, Entry, Matcher, QueryId, Scratch, States};
+use query::{Access, Matcher, QueryId, Scratch, States};
 use serde_json::json;
 use store::{Cursor, EntryFilter, FeedRow, QueryRow, Store, StoreError};
 
@@ -104,25 +105,6 @@ impl Feeds {
     /// `None` for one that was removed meanwhile.
     pub fn of(&mut self, store: &Store, feed: FeedId) -> Option<&FeedRow> {
         self.0.entry(feed).or_insert_with(|| store.feed(feed).ok()).as_ref()
-    }
-}
-
-/// A stored entry as queries see it.
-pub fn seen<'a>(entry: &'a store::EntryRow, feed: &'a FeedRow) -> Entry<'a> {
-    Entry {
-        id: entry.id,
-        feed: entry.feed,
-        feed_url: feed.url.as_str(),
-        tags: &feed.tags,
-        title: entry.title.as_deref(),
-        summary: entry.summary.as_deref(),
-        content: entry.content.as_deref(),
-        author: entry.author.as_deref(),
-        categories: &entry.categories,
-        link: entry.link.as_deref(),
-        language: feed.language.as_deref(),
-        published: Some(entry.published_at),
-        seen: entry.seen_at,
     }
 }
 

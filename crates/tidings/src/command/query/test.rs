@@ -4,11 +4,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use api::search::seen;
 use query::{Create, Statement, Trial, Tried};
 use serde_json::json;
 use store::{EntryFilter, Store};
 
-use super::show::{Feeds, seen};
+use super::show::Feeds;
 use super::{checked, text};
 use crate::args::Place;
 use crate::command::entries::BATCH;
