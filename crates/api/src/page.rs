@@ -29,8 +29,7 @@ use axum::routing::{get, post};
 use dispatch::command::{Command, Done, Refusal};
 use store::StoreError;
 
-pub use frame::Frame;
-use frame::Visitor;
+pub use frame::{Frame, Visitor};
 
 use crate::{Context, assets};
 

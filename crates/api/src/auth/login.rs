@@ -10,10 +10,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded;
 
 use super::logins::Denied;
-use super::{Person, secret};
+use super::secret;
 use crate::Context;
 use crate::form::Signed;
-use crate::page::{Frame, ask, failed, shown};
+use crate::page::{Frame, Visitor, ask, failed, shown};
 use crate::words::span;
 
 /// People log in once a month.
@@ -33,21 +33,22 @@ struct Login {
 
 pub async fn show(
     State(context): State<Context>,
-    person: Option<Person>,
+    visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {
     let to = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
         .find_map(|(name, value)| (name == "to").then(|| value.into_owned()))
         .unwrap_or_default();
     let to = within(&to);
-    if person.is_some() {
+    if visitor.person.is_some() {
         return Redirect::to(&to).into_response();
     }
-    shown(&Login { frame: Frame::bare(&context), name: String::new(), to, trouble: None })
+    let frame = Frame::new(&context, visitor, None);
+    shown(&Login { frame, name: String::new(), to, trouble: None })
 }
 
 /// Lets somebody in, or says why not.
-pub async fn enter(State(context): State<Context>, form: Signed) -> Response {
+pub async fn enter(State(context): State<Context>, visitor: Visitor, form: Signed) -> Response {
     let (name, to) = (form.text("name").to_owned(), within(form.text("to")));
     let (store, now) = (&context.store, (context.now)());
     let login = context.logins.by_password(store, &name, form.text("password"), now).await;
@@ -69,7 +70,9 @@ pub async fn enter(State(context): State<Context>, form: Signed) -> Response {
         ),
         Err(Denied::Store(error)) => return failed(&context, &error),
     };
-    let page = Login { frame: Frame::bare(&context), name, to, trouble: Some(trouble) };
+    // Whoever asks is a stranger again, but the light they chose stays.
+    let frame = Frame::new(&context, Visitor { person: None, ..visitor }, None);
+    let page = Login { frame, name, to, trouble: Some(trouble) };
     (status, shown(&page)).into_response()
 }
 

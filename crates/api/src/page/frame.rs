@@ -206,11 +206,6 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame of a page that strangers see too.
-    pub fn bare(context: &Context) -> Frame {
-        Frame::new(context, Visitor::stranger(), None)
-    }
-
     pub fn new(context: &Context, visitor: Visitor, section: Option<Section>) -> Frame {
         let (now, live) = ((context.now)(), (context.live)());
         Frame {

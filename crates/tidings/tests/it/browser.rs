@@ -1,8 +1,39 @@
 //! The page in a real browser, with scripts and without: every place and every act that people
-//! reach, no serious fault of accessibility, nothing loaded from elsewhere.
+//! reach, no serious fault of accessibility, nothing loaded from elsewhere, nothing of a feed run.
+//!
+//! What somebody can do, and which test does it. A `b` before a test says that it makes the same
+//! clicks twice, with scripts and without. A test below holds this list to the tests there are.
+//!
+//! | place | act | with scripts | without |
+//! |---|---|---|---|
+//! | Read | everything, a tag, a feed, a query, a search | b `every_scope_is_read` | b |
+//! | | unread, star, all above read | `marks_are_made_by_clicks` | `feeds_are_added_by_a_page` |
+//! | | all read but what came meanwhile | `what_comes_meanwhile` | `feeds_are_added_by_a_page` |
+//! | | full content, both dates | b `every_scope_is_read` | b |
+//! | | search, what is not understood | `a_search_finds_by_words` | b `every_scope_is_read` |
+//! | | keys `j k o m s u / ? g` | `every_key_does` | – |
+//! | | light or dark, kept when logged out | b `somebody_logs_in` | b |
+//! | Feeds | add by any address, with a choice | b `a_page_that_names_several` | b |
+//! | | a first feed on the keyboard alone | `a_new_user_reads` | `feeds_are_added_by_a_page` |
+//! | | OPML: a file, pasted, out again | b `lists_come_as_a_file` | b |
+//! | | states in words, trouble first, search | b `trouble_is_said_in_words` | b |
+//! | a feed | rhythm, time line, why, misses, bytes, 304 | b `a_feed_tells_what` | b |
+//! | | errors with advice | b `trouble_is_said_in_words` | b |
+//! | | title, tags, policy, bounds, pause, poll, remove | b `a_feed_is_named_tagged` | b |
+//! | Queries | faults marked, preview, save, drop | `a_query_is_previewed` | `a_query_is_tried` |
+//! | | deliveries, dead letters, replay | b `dead_letters_are_shown` | b |
+//! | Budget | set, lift, what if | b `the_budget_is_set` | b |
+//! | | the slider | `moving_the_slider` (crate `api`) | `moving_the_slider` |
+//! | Lab | reports | b `reports_of_the_lab` | b |
+//! | Health | what fails | b `trouble_is_said_in_words` | b |
+//! | Account | log in, token, password, log out | b `somebody_logs_in` | b |
 
 mod chromium;
+mod places;
+mod reading;
 mod scripted;
+mod stored;
+mod subscriptions;
 mod unscripted;
 mod viewed;
 
@@ -10,8 +41,8 @@ use std::process::Stdio;
 
 use chromium::Browser;
 
-use crate::documents::rss;
-use crate::program::{Daemon, Instance, finish};
+use crate::documents::{opml, rss};
+use crate::program::{Daemon, Instance, alone, finish, path_text};
 use crate::publisher::Publisher;
 use crate::wire::Response;
 
@@ -21,6 +52,17 @@ struct Stage {
     instance: Instance,
     daemon: Daemon,
     browser: Browser,
+}
+
+/// Plays the same twice: with scripts, and on a fresh stage without.
+fn with_scripts_and_without(set: impl Fn() -> Stage, play: impl Fn(&mut Stage)) {
+    let _alone = alone();
+    for scripts in [true, false] {
+        let mut stage = set();
+        stage.browser.scripts(scripts);
+        play(&mut stage);
+        stage.browser.was_clean();
+    }
 }
 
 fn stage() -> Stage {
@@ -49,6 +91,19 @@ impl Stage {
         stage
     }
 
+    /// Subscribes to more of the publisher's paths and polls them once.
+    fn with_paths(self, paths: &[&str]) -> Stage {
+        let urls: Vec<String> = paths.iter().map(|path| self.publisher.url(path)).collect();
+        self.instance.import(&opml(&urls)).ok();
+        self.instance.run(&["feed", "poll", "--all", "--json"]);
+        self
+    }
+
+    fn query(&self, text: &str) {
+        let file = self.instance.write("q.query", text);
+        self.instance.run(&["query", "apply", path_text(&file)]).ok();
+    }
+
     fn account(&self, name: &str, password: &str) {
         let file = self.instance.write("password", format!("{password}\n"));
         let mut command = self.instance.command(&["user", "add", name, "--password-stdin"]);
@@ -72,4 +127,28 @@ fn line(title: &str) -> String {
     format!(
         "[...document.querySelectorAll('#lines > li')].find(l => l.innerText.includes({title}))"
     )
+}
+
+#[test]
+fn the_list_of_acts_names_tests_that_exist() {
+    let tests = [
+        include_str!("browser/places.rs"),
+        include_str!("browser/reading.rs"),
+        include_str!("browser/scripted.rs"),
+        include_str!("browser/subscriptions.rs"),
+        include_str!("browser/unscripted.rs"),
+        include_str!("../../../api/tests/it/slider.rs"),
+    ]
+    .concat();
+    let list = include_str!("browser.rs").lines().filter(|line| line.starts_with("//! | "));
+    let mut n_named = 0;
+    for line in list.skip(1) {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        for cell in &cells[2..] {
+            let name = cell.split('`').nth(1).unwrap_or("");
+            assert!(name.is_empty() || tests.contains(&format!("fn {name}")), "{line}");
+            n_named += usize::from(!name.is_empty());
+        }
+    }
+    assert!(n_named > 20, "{n_named}");
 }

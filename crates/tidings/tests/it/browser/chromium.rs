@@ -117,6 +117,9 @@ impl Browser {
         match message["method"].as_str() {
             Some("Page.loadEventFired") => self.loads.push_back(()),
             Some("Runtime.exceptionThrown") => self.faults.push(params.to_string()),
+            Some("Runtime.bindingCalled") => self.faults.push(format!("called: {params}")),
+            // It would stand in the way of everything that follows.
+            Some("Page.javascriptDialogOpening") => panic!("the page opened a dialog: {params}"),
             // What the server refuses is an answer, not a fault of the page.
             Some("Log.entryAdded")
                 if params["entry"]["source"] != "network"
@@ -187,13 +190,13 @@ impl Browser {
         ));
     }
 
-    /// Clicks in the middle of an element, as a person does.
+    /// Clicks in the middle of an element, or of its first line, as a person does.
     #[track_caller]
     pub fn click(&mut self, selector: &str) {
         self.wait(&format!("document.querySelector({})", json!(selector)));
         let place = self.eval(&format!(
             "(() => {{ const e = document.querySelector({}); \
-             e.scrollIntoView({{block: 'center'}}); const r = e.getBoundingClientRect(); \
+             e.scrollIntoView({{block: 'center'}}); const r = e.getClientRects()[0]; \
              return [r.x + r.width / 2, r.y + r.height / 2]; }})()",
             json!(selector)
         ));
@@ -271,6 +274,20 @@ impl Browser {
     /// Whether pages may run scripts from now on.
     pub fn scripts(&mut self, on: bool) {
         self.call("Emulation.setScriptExecutionDisabled", json!({"value": !on}));
+    }
+
+    /// Lays a function of this name into every page that is opened from now on. A page that calls
+    /// it is not clean.
+    pub fn trap(&mut self, name: &str) {
+        let binding = format!("{name}_was_called");
+        self.call("Runtime.addBinding", json!({"name": binding}));
+        let source = format!("window.{name} = () => {binding}(location.href)");
+        self.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": source}));
+    }
+
+    /// What went wrong since the last call; it is forgotten by this.
+    pub fn take_faults(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.faults)
     }
 
     pub fn size(&mut self, width: u32, height: u32) {

@@ -1,8 +1,7 @@
-//! Without scripts: the same acts, by links and forms alone.
+//! Without scripts: by links and forms alone what a script does in place.
 
 use super::{Stage, stage};
-use crate::documents::opml;
-use crate::program::{alone, path_text};
+use crate::program::alone;
 
 #[test]
 fn feeds_are_added_by_a_page_that_names_several_and_entries_are_read() {
@@ -41,63 +40,6 @@ fn feeds_are_added_by_a_page_that_names_several_and_entries_are_read() {
 }
 
 #[test]
-fn a_feed_is_named_tagged_set_paused_polled_and_removed() {
-    let _alone = alone();
-    let mut stage = Stage::with_feed();
-    let browser = &mut stage.browser;
-    browser.scripts(false);
-    browser.open("/feeds");
-    browser.follow(".feeds tbody th a:not(.tag)");
-    browser.fill("input[name=title]", "My own name");
-    browser.follow("form[action$='/title'] button");
-    browser.sees("My own name");
-    browser.fill("input[name=tags]", "local, kept");
-    browser.follow("form[action$='/tags'] button");
-    browser.wait("document.querySelector('input[name=tags]').value === 'kept, local'");
-    browser.fill("input[name=policy]", "fix:1h");
-    browser.fill("input[name=alpha]", "10m");
-    browser.follow("form[action$='/settings'] button");
-    browser.wait("document.querySelector('input[name=alpha]').value === '10m'");
-    browser.fill("input[name=alpha]", "soon");
-    browser.follow("form[action$='/settings'] button");
-    browser.sees("is not a duration");
-    browser.open("/feed/1");
-    browser.follow("form[action$='/pause'] button");
-    browser.sees("paused");
-    browser.follow("form[action$='/resume'] button");
-    browser.wait("document.querySelector('form[action$=\"/pause\"]')");
-    browser.follow("form[action$='/poll'] button");
-    browser.wait("document.querySelectorAll('.polls tbody tr').length === 2");
-    browser.open("/?tag=local");
-    browser.sees("Item 1 of a");
-    browser.open("/feed/1");
-    browser.follow("a[href$='/remove']");
-    browser.sees("Remove My own name?");
-    browser.follow("button.danger");
-    browser.wait("location.pathname === '/feeds'");
-    assert!(stage.instance.feeds().is_empty());
-    stage.browser.was_clean();
-}
-
-#[test]
-fn lists_come_as_a_file_and_go_as_a_link() {
-    let _alone = alone();
-    let mut stage = stage();
-    let list = opml(&[stage.publisher.url("/a.xml"), stage.publisher.url("/b.xml")]);
-    let file = stage.instance.write("list.opml", list);
-    let browser = &mut stage.browser;
-    browser.scripts(false);
-    browser.open("/");
-    browser.choose_file("input[type=file]", path_text(&file));
-    browser.follow("form[action='/import'] button");
-    browser.sees("2 feeds added");
-    browser.open("/feeds");
-    browser.wait("document.querySelectorAll('.feeds tbody th').length === 2");
-    browser.wait("document.querySelector('a[href=\"/export.opml\"]')");
-    browser.was_clean();
-}
-
-#[test]
 fn a_query_is_tried_saved_and_dropped() {
     let _alone = alone();
     let mut stage = Stage::with_feed();
@@ -120,56 +62,5 @@ fn a_query_is_tried_saved_and_dropped() {
     browser.follow("a[href$='/drop']");
     browser.follow("button.danger");
     browser.sees("No queries yet");
-    browser.was_clean();
-}
-
-#[test]
-fn the_budget_is_set_and_lifted_and_the_other_places_answer() {
-    let _alone = alone();
-    let mut stage = Stage::with_feed();
-    let browser = &mut stage.browser;
-    browser.scripts(false);
-    browser.open("/budget");
-    browser.sees("No budget: every feed is polled");
-    browser.fill("input[name=budget]", "50/1h");
-    browser.follow("form[action='/budget'] button.first");
-    browser.sees("At most 50/1h polls");
-    browser.follow("button[name=off]");
-    browser.sees("No budget: every feed is polled");
-    browser.follow("form[action='/what-if'] button");
-    // The page looks again by itself until the replay ended.
-    browser.sees("the history is shorter than a day");
-    browser.open("/lab");
-    browser.sees("None yet. Commands of the lab write them");
-    browser.open("/health");
-    browser.sees("All is well");
-    browser.open("/account");
-    browser.sees("tidings user add NAME");
-    browser.was_clean();
-}
-
-#[test]
-fn somebody_logs_in_makes_a_token_and_logs_out() {
-    let _alone = alone();
-    let mut stage = Stage::with_feed();
-    stage.account("anna", "correct horse");
-    let browser = &mut stage.browser;
-    browser.scripts(false);
-    browser.open("/feeds");
-    browser.sees("Log in");
-    browser.fill("input[name=name]", "anna");
-    browser.fill("input[name=password]", "correct horse");
-    browser.follow("main button");
-    browser.wait("location.pathname === '/feeds'");
-    browser.follow("a.who");
-    browser.fill("form[action='/account/tokens'] input[name=name]", "phone");
-    browser.follow("form[action='/account/tokens'] button");
-    browser.sees("it is shown this once");
-    browser.follow("form[action='/account/tokens/revoke'] button");
-    browser.sees("The token is taken back.");
-    browser.follow("form[action='/logout'] button");
-    browser.sees("Log in");
-    browser.open("/");
-    browser.wait("location.pathname === '/login'");
     browser.was_clean();
 }
