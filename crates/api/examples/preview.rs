@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let store = Store::open(folder.path(), Mode::ReadWrite)?;
     fill(&store, feeds, now).await?;
     let live = Live {
-        ready: true,
+        not_ready: None,
         demo: true,
         started_at: now - HOUR * 50,
         in_flight: 3,

@@ -138,8 +138,8 @@ impl Context {
 /// How the engine is doing; totals count from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Live {
-    /// Polling has begun, or would if there were feeds.
-    pub ready: bool,
+    /// Why nothing is polled or nothing can be kept, in a few words.
+    pub not_ready: Option<String>,
     pub demo: bool,
     pub started_at: Time,
     /// Polls on their way.

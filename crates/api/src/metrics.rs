@@ -21,7 +21,7 @@ pub async fn metrics(State(context): State<Context>) -> Response {
     let store = context.store.clone();
     let asked = ask(move || Ok((store.counts(now)?, store.standing(now)?))).await;
     let mut text = Exposition::default();
-    program(&mut text, &live, context.version);
+    program(&mut text, &live, asked.is_ok(), context.version);
     polls(&mut text, &live, &spent);
     budget(&mut text, &live, &spent);
     work(&mut text, &context.store.figures());
@@ -43,12 +43,14 @@ fn n(figure: u64) -> f64 {
     figure as f64
 }
 
-fn program(text: &mut Exposition, live: &Live, version: &'static str) {
+fn program(text: &mut Exposition, live: &Live, answers: bool, version: &'static str) {
     let build = [(version, 1.0)];
     text.family(Gauge, "tidings_build_info", "The running version.", "version", &build);
     let help = "When the program started.";
     text.one(Gauge, "tidings_start_time_seconds", help, live.started_at.secs().max(0) as f64);
-    text.one(Gauge, "tidings_ready", "Whether feeds are polled.", f64::from(live.ready));
+    let ready = answers && live.not_ready.is_none();
+    let help = "Whether feeds are polled and what they bring is kept.";
+    text.one(Gauge, "tidings_ready", help, f64::from(ready));
     let outage = f64::from(live.outage.is_some());
     let help = "Whether our own network seems to be down.";
     text.one(Gauge, "tidings_network_outage", help, outage);

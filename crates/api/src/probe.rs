@@ -13,15 +13,17 @@ pub async fn health() -> &'static str {
     "ok\n"
 }
 
-/// The store answers and the engine polls.
+/// The store answers and takes what is written, and the engine polls.
 pub async fn readiness(State(context): State<Context>) -> Response {
     let now = (context.now)();
     let live = (context.live)();
     let store = context.store;
     match ask(move || store.counts(now)).await {
         Err(error) => not_ready(&format!("the store does not answer: {error}")),
-        Ok(_) if !live.ready => not_ready("the engine is starting, or ending"),
-        Ok(_) => "ready\n".into_response(),
+        Ok(_) => match live.not_ready {
+            Some(why) => not_ready(&why),
+            None => "ready\n".into_response(),
+        },
     }
 }
 

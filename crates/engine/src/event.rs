@@ -31,6 +31,8 @@ pub struct PollAnswer {
 
 /// What happened. Sent by workers and commands, taken one by one by the loop.
 pub enum Event {
+    /// A hub brought so many new entries.
+    Pushed { n_new: usize },
     /// A request to the domain ended.
     Exchanged { domain: u32, at: Time, answer: Answered },
     /// A poll goes on at another URL: a redirect.

@@ -3,12 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use feed::{Outcome, Time};
 
 use crate::event::PollAnswer;
+use crate::network::Network;
 use crate::plan::Plan;
 use crate::poll::Poll;
+
+/// The loop turns once a second or more often; a machine that is very busy may be late.
+const TURN_LATE: Duration = Duration::from_secs(60);
 
 /// What the engine has done and is doing.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +33,27 @@ pub struct Figures {
     /// Polls that ended within the last 60 minutes.
     pub polls_last_hour: u64,
     pub network_down: bool,
+    /// The last poll could not be kept.
+    pub cannot_record: bool,
     /// When the loop looks again by itself.
     pub wake_at: Time,
+    /// How long ago, in the machine's own time, the loop turned last; `None`: not yet.
+    pub turned_ago: Option<Duration>,
+    /// The loop is over: the engine was stopped, or the loop failed.
+    pub ended: bool,
+}
+
+impl Figures {
+    /// Why no feed is polled, or what polls bring is not kept, in a few words.
+    pub fn trouble(&self) -> Option<&'static str> {
+        match self.turned_ago {
+            _ if self.ended => Some("polling has ended"),
+            None => Some("polling has not begun yet"),
+            Some(ago) if ago > TURN_LATE => Some("the loop that grants polls hangs"),
+            Some(_) if self.cannot_record => Some("polls cannot be recorded"),
+            Some(_) => None,
+        }
+    }
 }
 
 /// The figures, as the loop writes them and others read them.
@@ -55,21 +79,45 @@ struct Standing {
     in_flight: usize,
     waiting: usize,
     network_down: bool,
+    cannot_record: bool,
     wake_at: Time,
+    turned: Option<Instant>,
+    ended: bool,
 }
 
 impl Default for Standing {
     /// Before the first turn nothing is known; there is something to do at once.
     fn default() -> Standing {
-        Standing { in_flight: 0, waiting: 0, network_down: false, wake_at: Time::MIN }
+        Standing {
+            in_flight: 0,
+            waiting: 0,
+            network_down: false,
+            cannot_record: false,
+            wake_at: Time::MIN,
+            turned: None,
+            ended: false,
+        }
     }
 }
 
 impl Counters {
-    pub fn report(&self, plan: &Plan<Poll>, network_down: bool, wake_at: Time) {
+    pub fn report(&self, plan: &Plan<Poll>, network: &Network, wake_at: Time) {
         let (in_flight, waiting) = (plan.in_flight(), plan.n_waiting());
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
-        *standing = Standing { in_flight, waiting, network_down, wake_at };
+        *standing = Standing {
+            in_flight,
+            waiting,
+            network_down: network.is_down(),
+            cannot_record: network.cannot_record(),
+            wake_at,
+            turned: Some(moment()),
+            ended: false,
+        };
+    }
+
+    /// The loop turns no more.
+    pub fn ended(&self) {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
     }
 
     pub fn poll_ended(&self, answer: &PollAnswer, now: Time) {
@@ -97,6 +145,11 @@ impl Counters {
         outcome.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// What a hub brought counts among the entries, though no poll was made.
+    pub fn pushed(&self, n_new: usize) {
+        self.new_entries.fetch_add(n_new as u64, Ordering::Relaxed);
+    }
+
     pub fn read(&self, now: Time) -> Figures {
         let minute = now.secs() / 60;
         let minutes = self.minutes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,6 +171,40 @@ impl Counters {
             new_entries: self.new_entries.load(Ordering::Relaxed),
             suspected_misses: self.suspected_misses.load(Ordering::Relaxed),
             network_down: standing.network_down,
+            cannot_record: standing.cannot_record,
+            turned_ago: standing.turned.map(|at| moment().duration_since(at)),
+            ended: standing.ended,
         }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "whether the loop hangs is no matter of its clock")]
+fn moment() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turned(ago: Option<Duration>) -> Figures {
+        Figures { turned_ago: ago, ..Counters::default().read(Time::from_secs(0)) }
+    }
+
+    #[test]
+    fn what_stops_polling_is_said() {
+        assert_eq!(turned(Some(Duration::from_secs(2))).trouble(), None);
+        assert!(turned(None).trouble().is_some_and(|why| why.contains("not begun")));
+        let hung = turned(Some(TURN_LATE + Duration::from_secs(1)));
+        assert!(hung.trouble().is_some_and(|why| why.contains("hangs")));
+        let full = Figures { cannot_record: true, ..turned(Some(Duration::ZERO)) };
+        assert!(full.trouble().is_some_and(|why| why.contains("recorded")));
+    }
+
+    #[test]
+    fn a_loop_that_is_over_is_in_trouble_however_it_ended() {
+        let counters = Counters::default();
+        counters.ended();
+        assert_eq!(counters.read(Time::from_secs(0)).trouble(), Some("polling has ended"));
     }
 }

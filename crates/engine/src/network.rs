@@ -68,6 +68,11 @@ impl Network {
         self.cannot_record = !kept;
     }
 
+    /// Whether the last poll could not be kept.
+    pub fn cannot_record(&self) -> bool {
+        self.cannot_record
+    }
+
     /// A poll was granted.
     pub fn granted(&mut self, now: Time) {
         if self.down || self.cannot_record {

@@ -51,6 +51,7 @@ pub struct Loop {
 impl Loop {
     /// Runs until told to stop, then lets the polls under way end.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let _told = Ended(Arc::clone(&self.counters));
         while !*stop.borrow() {
             let wake = self.turn();
             tokio::select! {
@@ -96,7 +97,7 @@ impl Loop {
         let plan_at = self.spending.as_ref().map(|spending| spending.plan_at().max(now + PROBE));
         let wake = [self.plan.next_wake(in_flight_max), plan_at].into_iter().flatten().min();
         let wake = wake.unwrap_or(now + Duration::from_secs(3600));
-        self.counters.report(&self.plan, self.network.is_down(), wake);
+        self.counters.report(&self.plan, &self.network, wake);
         wake
     }
 
@@ -156,6 +157,7 @@ impl Loop {
                 self.causes.clear();
                 feeds.into_iter().for_each(|asked| self.rest(asked));
             }
+            Event::Pushed { n_new } => self.counters.pushed(n_new),
             Event::Forget(feed) => {
                 self.plan.forget(feed);
                 if let Some(spending) = &mut self.spending {
@@ -345,6 +347,15 @@ impl Loop {
             // The one who asked may have gone.
             let _ = asker.send(answer.clone());
         }
+    }
+}
+
+/// Tells that the loop is over, also where it failed.
+struct Ended(Arc<Counters>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.ended();
     }
 }
 

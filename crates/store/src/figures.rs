@@ -3,9 +3,10 @@
 //! is decided by it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::{PollRecord, Recorded};
+use crate::{PollRecord, Recorded, StoreError};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3600;
@@ -91,11 +92,12 @@ impl Histogram {
 #[derive(Debug)]
 pub(crate) struct Tally {
     delays: Histogram,
-    pub commits: Histogram,
-    pub commits_failed: AtomicU64,
+    commits: Histogram,
+    commits_failed: AtomicU64,
     matches: AtomicU64,
     /// Sent to the writer and not yet taken.
     pub waiting: AtomicU64,
+    trouble: Mutex<Option<Arc<str>>>,
 }
 
 /// The store's own work, from its opening on.
@@ -120,12 +122,30 @@ impl Tally {
             commits_failed: AtomicU64::new(0),
             matches: AtomicU64::new(0),
             waiting: AtomicU64::new(0),
+            trouble: Mutex::new(None),
         }
+    }
+
+    /// A group of changes took so long until it was on disk.
+    pub fn committed(&self, took: Duration) {
+        self.commits.note(took);
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// A group of changes was lost.
+    pub fn lost(&self, error: &StoreError) {
+        self.commits_failed.fetch_add(1, Ordering::Relaxed);
+        let why = Some(Arc::from(error.to_string()));
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     pub fn recorded(&self, delays: &[Duration], recorded: &Recorded) {
         delays.iter().for_each(|delay| self.delays.note(*delay));
         self.matches.fetch_add(recorded.n_matches, Ordering::Relaxed);
+    }
+
+    pub fn trouble(&self) -> Option<Arc<str>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn read(&self) -> Figures {

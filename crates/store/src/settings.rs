@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use feed::FeedId;
+use feed::{FeedId, Time};
 
 use crate::columns::{count, duration, duration_ms};
 use crate::error::Fault;
@@ -151,6 +151,11 @@ impl Store {
     pub fn set_setting(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
         let (key, value) = (key.to_owned(), value.map(str::to_owned));
         self.write(move |conn| put_setting(conn, &key, value.as_deref()))
+    }
+
+    /// A change that says nothing but that changes can be made.
+    pub fn try_writing(&self, now: Time) -> Result<(), StoreError> {
+        self.set_setting("written_at", Some(&now.to_string()))
     }
 }
 

@@ -102,6 +102,11 @@ impl Store {
         self.0.tally.read()
     }
 
+    /// Why the last group of changes could not be written; `None` where it was.
+    pub fn trouble(&self) -> Option<Arc<str>> {
+        self.0.tally.trouble()
+    }
+
     pub(crate) fn file(&self) -> &Arc<str> {
         &self.0.file
     }

@@ -75,7 +75,7 @@ fn write_group(
     let begun = moment();
     let say = |source| StoreError::database(file, source);
     if let Err(error) = execute(conn, "begin immediate").map_err(say) {
-        tally.commits_failed.fetch_add(1, Ordering::Relaxed);
+        tally.lost(&error);
         for job in group.drain(..) {
             ((job.apply)(Err(error.clone())).answer)(None);
         }
@@ -110,11 +110,11 @@ fn write_group(
             }
         }
     }
-    if lost.is_some() {
-        tally.commits_failed.fetch_add(1, Ordering::Relaxed);
+    if let Some(error) = &lost {
+        tally.lost(error);
         keeper.undone();
     } else {
-        tally.commits.note(begun.elapsed());
+        tally.committed(begun.elapsed());
         keeper.committed();
     }
     for one in applied {

@@ -128,7 +128,7 @@ async fn poll(
 
 fn live() -> Live {
     Live {
-        ready: true,
+        not_ready: None,
         demo: false,
         started_at: Time::from_secs(0),
         in_flight: 0,

@@ -150,7 +150,9 @@ fn composed(
 
 pub fn verdict(live: &Live, counts: &Counts) -> Verdict {
     let polled = counts.feeds - counts.never_polled.min(counts.feeds);
-    let (class, text) = if counts.feeds == 0 {
+    let (class, text) = if let Some(why) = &live.not_ready {
+        ("bad", sentence(why))
+    } else if counts.feeds == 0 {
         ("off", "Nothing to watch yet".to_owned())
     } else if live.outage.is_some() {
         ("bad", "Waiting for the network".to_owned())

@@ -134,7 +134,12 @@ fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
             format!("{} behind", plural(found.unindexed, "entry", "entries")),
             String::new(),
         ),
-        check("Store", true, bytes(database), plural(found.counts.entries, "entry", "entries")),
+        check(
+            "Store",
+            live.not_ready.is_none(),
+            bytes(database),
+            plural(found.counts.entries, "entry", "entries"),
+        ),
         check(
             "Free disk",
             found.free.is_none_or(|free| free > DISK_LOW),

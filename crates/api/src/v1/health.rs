@@ -70,7 +70,7 @@ async fn health(State(context): State<Context>) -> Result<Json<Health>, Trouble>
         let counts = store.counts(now)?;
         Ok(Json(Health {
             version,
-            ready: live.ready,
+            ready: live.not_ready.is_none(),
             now: now.to_string(),
             started_at: live.started_at.to_string(),
             outage: live.outage,

@@ -17,7 +17,7 @@ fn now() -> Time {
 
 fn live() -> Live {
     Live {
-        ready: true,
+        not_ready: None,
         demo: false,
         started_at: now() - Duration::from_secs(7200),
         in_flight: 1,
@@ -285,10 +285,12 @@ async fn the_stylesheet_is_sent_once() {
 async fn readiness_says_why_not() {
     assert_eq!(site().text("/healthz").await, "ok\n");
     assert_eq!(site().text("/readyz").await, "ready\n");
-    let starting = site_with(Live { ready: false, ..live() });
+    let starting = site_with(Live { not_ready: Some("polling has ended".to_owned()), ..live() });
     let answer = get(&starting.router, "/readyz", &[]).await;
     assert_eq!(answer.status, 503);
-    assert!(answer.text.contains("engine"), "{}", answer.text);
+    assert_eq!(answer.text, "not ready: polling has ended\n");
+    assert!(starting.text("/metrics").await.contains("\ntidings_ready 0\n"));
+    assert!(starting.text("/health").await.contains("Polling has ended"));
 }
 
 #[tokio::test]

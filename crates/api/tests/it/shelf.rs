@@ -133,7 +133,7 @@ impl Shelf {
 
 pub fn live() -> Live {
     Live {
-        ready: true,
+        not_ready: None,
         demo: false,
         started_at: T0,
         in_flight: 0,

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::rest;
 use crate::conclude;
+use crate::event::Event;
 use crate::keys;
 use crate::poll::{Context, observe};
 
@@ -91,6 +92,8 @@ async fn record(
     tracing::debug!(feed = input.id.0, n_new, "pushed");
     if n_new > 0 {
         context.deliveries.notify_one();
+        // The loop is gone only where the engine ends, and its figures with it.
+        let _ = context.events.send(Event::Pushed { n_new });
     }
     rest(context, input.id, next_at)
 }

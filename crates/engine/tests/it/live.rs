@@ -54,7 +54,9 @@ pub async fn polls(
         }
         tokio::time::sleep(Duration::from_micros(200)).await;
     }
+    assert_eq!(engine.figures().trouble(), None);
     engine.stop().await;
+    assert_eq!(engine.figures().trouble(), Some("polling has ended"));
     let times = |id| {
         let mut polls = store.polls(id, 500).unwrap();
         assert!(polls.len() < 500, "only so many polls are kept; make the test shorter");

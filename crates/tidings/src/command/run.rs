@@ -22,6 +22,8 @@ use crate::output;
 
 /// How often what is too old is dropped, where retention is configured.
 const RETAIN_EVERY: Duration = Duration::from_secs(3600);
+/// How often a store that could not be written is tried again.
+const TRY_AGAIN_EVERY: Duration = Duration::from_secs(5);
 /// How often the daemon says on a log line how the first round goes.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
@@ -89,7 +91,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
     let address = listener.local_addr()?;
     tracing::info!(data = %config.data.display(), "watching; the page is at http://{address}/");
 
-    let live = live(&engine, started_at, demonstrates);
+    let live = live(&engine, &store, started_at, demonstrates);
     let page_clock = clock.clone();
     let now = Arc::new(move || page_clock.now());
     let version = env!("CARGO_PKG_VERSION");
@@ -110,6 +112,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         tokio::spawn(requests::serve(Arc::clone(&engine))),
         tokio::spawn(retain(Arc::clone(&engine))),
         tokio::spawn(report_progress(Arc::clone(&engine))),
+        tokio::spawn(try_again(Arc::clone(&engine))),
     ];
     wait_for_signal().await?;
     tracing::info!("stopping");
@@ -176,14 +179,17 @@ async fn until(mut stopped: watch::Receiver<bool>) {
 /// The engine's figures, as the page shows them.
 fn live(
     engine: &Engine,
+    store: &Store,
     started_at: feed::Time,
     demo: bool,
 ) -> impl Fn() -> api::Live + Send + Sync + 'static {
-    let figures = engine.figures_reader();
+    let (figures, store) = (engine.figures_reader(), store.clone());
     move || {
         let now = figures();
+        // The store says more exactly why nothing is kept.
+        let not_kept = store.trouble().map(|why| why.to_string());
         api::Live {
-            ready: true,
+            not_ready: not_kept.or_else(|| now.trouble().map(str::to_owned)),
             demo,
             started_at,
             in_flight: now.in_flight as u64,
@@ -255,6 +261,23 @@ async fn retain(engine: Arc<Engine>) {
             _ => {}
         }
         tokio::time::sleep(RETAIN_EVERY).await;
+    }
+}
+
+/// While nothing can be written, one small change is tried now and then: the program is ready again
+/// once that is kept, though no feed may be due for hours.
+async fn try_again(engine: Arc<Engine>) {
+    loop {
+        tokio::time::sleep(TRY_AGAIN_EVERY).await;
+        if engine.store.trouble().is_none() {
+            continue;
+        }
+        let (store, now) = (engine.store.clone(), engine.clock.now());
+        match tokio::task::spawn_blocking(move || store.try_writing(now)).await {
+            Ok(Ok(())) => tracing::info!("the store can be written again"),
+            // It was said when it began, and /readyz goes on saying it.
+            error => tracing::debug!(?error, "the store cannot be written yet"),
+        }
     }
 }
 

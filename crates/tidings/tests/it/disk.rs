@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::documents::{opml, rss};
-use crate::program::{Instance, alone, path_text};
+use crate::program::{Instance, alone, eventually, path_text};
 use crate::publisher::Publisher;
+use crate::wire;
 
 const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 
@@ -80,6 +81,38 @@ fn a_full_disk_is_named_and_nothing_is_lost_when_there_is_room_again() {
     std::fs::remove_file(instance.data.join("ballast")).unwrap();
     instance.run(&["feed", "poll", "--all", "--json", FREELY[0], FREELY[1], FREELY[2]]).ok();
     complete(&instance, 300 * 20);
+    drop(disk);
+}
+
+#[test]
+fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
+    let _alone = alone();
+    let instance = Instance::new();
+    let Some(disk) = Mounted::new(&instance.data, 64 << 10) else { return };
+    let (_publisher, list) = publisher(300, 20);
+    let daemon = instance.daemon(&FREELY).ready();
+    fill(&instance.data, 1 << 20);
+    let metric = |value: u8| {
+        let (_, text) = wire::get(daemon.listen, "/metrics").unwrap();
+        text.contains(&format!("\ntidings_ready {value}\n"))
+    };
+    assert!(metric(1));
+    // Some polls have room, the rest have not.
+    instance.import(&list);
+    let why = eventually("it says that it is not ready", || {
+        let (status, text) = wire::get(daemon.listen, "/readyz").unwrap();
+        (status == 503).then_some(text)
+    });
+    assert!(why.contains("disk is full"), "{why}");
+    assert!(metric(0));
+    let (_, page) = wire::get(daemon.listen, "/health").unwrap();
+    assert!(page.contains("disk is full") && !page.contains("All is well"), "{page}");
+    std::fs::remove_file(instance.data.join("ballast")).unwrap();
+    eventually("it is ready again", || {
+        let (status, _) = wire::get(daemon.listen, "/readyz").unwrap();
+        (status == 200 && metric(1)).then_some(())
+    });
+    drop(daemon);
     drop(disk);
 }
 

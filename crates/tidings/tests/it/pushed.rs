@@ -75,6 +75,9 @@ fn pushes_slow_polls_down_until_a_poll_finds_what_none_of_them_brought() {
     await_pushes(&program, 3);
     assert!(program.why().contains("safety-net poll at"), "{}", program.why());
     assert_eq!(program.titles().len(), 6);
+    // Two came with the first poll, one with the last, three were pushed.
+    let (_, metrics) = wire::get(program.listen, "/metrics").unwrap();
+    assert!(metrics.contains("\ntidings_entries_total 6\n"), "{metrics}");
 }
 
 #[test]
