@@ -142,7 +142,8 @@ impl Trouble {
                 (StatusCode::SERVICE_UNAVAILABLE, refusal.message.as_str())
             }
             Trouble::Store(error) => {
-                tracing::warn!(%error, "a question could not be answered");
+                let cause: &(dyn std::error::Error + 'static) = error;
+                tracing::warn!(error = cause, "a question could not be answered");
                 (StatusCode::INTERNAL_SERVER_ERROR, "the store did not answer")
             }
         };

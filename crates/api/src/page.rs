@@ -118,7 +118,8 @@ fn no_such(context: &Context, visitor: Visitor, text: String) -> Response {
 }
 
 pub fn failed(context: &Context, error: &StoreError) -> Response {
-    tracing::warn!(%error, "a page could not be shown");
+    let cause: &(dyn std::error::Error + 'static) = error;
+    tracing::warn!(error = cause, "a page could not be shown");
     let text = format!("The store did not answer: {error}.");
     let status = StatusCode::INTERNAL_SERVER_ERROR;
     notice(context, Visitor::stranger(), status, "That did not work", text)

@@ -48,14 +48,26 @@ impl Readers {
 
     fn take(&self) -> Result<Connection, rusqlite::Error> {
         let mut pool = self.lock();
+        let mut may_open = true;
         loop {
             if let Some(conn) = pool.idle.pop() {
                 return Ok(conn);
             }
-            if pool.n_open < READERS_MAX {
+            if may_open && pool.n_open < READERS_MAX {
                 pool.n_open += 1;
                 drop(pool);
-                return connection::reading(&self.path).inspect_err(|_| self.lock().n_open -= 1);
+                let opened = connection::reading(&self.path);
+                if opened.is_ok() {
+                    return opened;
+                }
+                pool = self.lock();
+                pool.n_open -= 1;
+                if pool.n_open == 0 {
+                    return opened;
+                }
+                // One more is a convenience: while others are lent, their return is waited for.
+                may_open = false;
+                continue;
             }
             pool = self.returned.wait(pool).unwrap_or_else(PoisonError::into_inner);
         }
@@ -79,5 +91,31 @@ impl Drop for Lent<'_> {
         pool.idle.extend(self.conn.take());
         drop(pool);
         self.readers.returned.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_more_can_be_opened_one_that_is_lent_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        drop(connection::writing(&path).unwrap());
+        let readers = Readers::new(&path, connection::reading(&path).unwrap());
+        std::fs::rename(&path, folder.path().join("elsewhere.db")).unwrap();
+        let ask = |conn: &Connection| conn.query_row("select 1", [], |row| row.get::<_, i64>(0));
+        std::thread::scope(|scope| {
+            let asked = readers.with(|_| {
+                let asked = scope.spawn(|| readers.with(ask));
+                // Long enough that it finds nothing idle, and nothing to open.
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                asked
+            });
+            assert_eq!(asked.unwrap().join().unwrap().unwrap().unwrap(), 1);
+        });
+        readers.close();
+        assert!(readers.with(ask).is_err(), "with none lent there is nothing to wait for");
     }
 }

@@ -36,6 +36,7 @@ mod reading;
 mod replay;
 mod secrets;
 mod soak;
+mod started;
 mod subscriptions;
 mod together;
 mod units;

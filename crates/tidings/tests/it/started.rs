@@ -1,0 +1,147 @@
+//! Asked at once: many requests from the moment the port opens, beside commands in other processes,
+//! and the program killed between two starts. Whatever the store is busy with then (taking in the
+//! log of a killed process, new connections, another process's commit), nobody is told that it did
+//! not answer. Twelve rounds here; `SOAK_ROUNDS=200` for an evening.
+
+use std::net::SocketAddr;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::documents::{opml, rss_of};
+use crate::program::{Daemon, Instance, alone, finish};
+use crate::publisher::Publisher;
+use crate::wire;
+
+const ASKERS: usize = 12;
+const FEEDS: usize = 40;
+/// A data folder lives through so many rounds; then a fresh one is made, migrations and all.
+const ROUNDS_PER_FOLDER: usize = 4;
+const LASTS: Duration = Duration::from_millis(400);
+const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
+const PATHS: [&str; 8] = [
+    "/",
+    "/feeds?sort=trouble",
+    "/health",
+    "/account",
+    "/feed/1",
+    "/?q=item",
+    "/api/v1/feeds",
+    "/api/v1/entries?limit=5",
+];
+
+/// Asks from many threads until told to stop; every answer that is a fault of the server's own.
+fn ask_at_once(listen: SocketAddr, token: &str, over: &AtomicBool) -> (usize, Vec<String>) {
+    let n_answers = AtomicUsize::new(0);
+    let faults = std::thread::scope(|scope| {
+        let askers: Vec<_> = (0..ASKERS)
+            .map(|asker| {
+                let (n_answers, mut n) = (&n_answers, asker);
+                scope.spawn(move || {
+                    let mut faults = Vec::new();
+                    while !over.load(Ordering::SeqCst) {
+                        let path = PATHS[n % PATHS.len()];
+                        n += 1;
+                        // Before the port opens, and when the program is killed, nobody answers.
+                        let answer = wire::get_with(listen, path, token);
+                        let Ok((status, text)) = answer else {
+                            std::thread::sleep(Duration::from_millis(2));
+                            continue;
+                        };
+                        n_answers.fetch_add(1, Ordering::SeqCst);
+                        if status >= 500 {
+                            faults.push(format!("{status} {path}: {text}"));
+                        }
+                    }
+                    faults
+                })
+            })
+            .collect();
+        askers.into_iter().flat_map(|asker| asker.join().unwrap()).collect()
+    });
+    (n_answers.into_inner(), faults)
+}
+
+/// Commands that read beside the daemon, and write once it is up: before that they would take the
+/// lock on the folder themselves.
+fn meddle(instance: &Instance, up: &AtomicBool, over: &AtomicBool) {
+    let mut n = 0;
+    while !over.load(Ordering::SeqCst) {
+        n += 1;
+        let alpha = format!("{}m", 10 + n % 9);
+        let args = match up.load(Ordering::SeqCst) {
+            true if n % 2 == 0 => &["feed", "set", "1", "--alpha", &alpha][..],
+            _ => &["feed", "list", "--json"],
+        };
+        let mut command = instance.command(args);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        // A daemon that is killed meanwhile leaves its request unanswered.
+        while !over.load(Ordering::SeqCst) && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+    }
+}
+
+fn folder(publisher: &Publisher, with_account: bool) -> (Instance, String) {
+    let instance = Instance::new();
+    let urls: Vec<String> = (0..FEEDS).map(|n| publisher.url(&format!("/s{n}"))).collect();
+    instance.import(&opml(&urls)).ok();
+    if !with_account {
+        return (instance, String::new());
+    }
+    let file = instance.write("password", "correct horse\n");
+    let mut add = instance.command(&["user", "add", "anna", "--password-stdin"]);
+    add.stdin(Stdio::from(std::fs::File::open(file).unwrap()));
+    finish(add, "tidings user add").ok();
+    let token = instance.run(&["user", "token", "anna", "--label", "app"]).ok().stdout;
+    let line = format!("Authorization: Bearer {}\r\n", token.trim());
+    (instance, line)
+}
+
+fn round(instance: &Instance, token: &str) -> (usize, Vec<String>) {
+    let (up, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let mut daemon: Daemon = instance.daemon(&FREELY);
+    let listen = daemon.listen;
+    let (answers, faults) = std::thread::scope(|scope| {
+        let askers = scope.spawn(|| ask_at_once(listen, token, &over));
+        scope.spawn(|| meddle(instance, &up, &over));
+        while wire::get(listen, "/healthz").is_err() && !daemon.has_ended() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        up.store(true, Ordering::SeqCst);
+        std::thread::sleep(LASTS);
+        daemon.kill();
+        over.store(true, Ordering::SeqCst);
+        askers.join().unwrap()
+    });
+    let log = daemon.log();
+    let said = log
+        .lines()
+        .filter(|line| [" ERROR ", "panicked", "error:"].iter().any(|word| line.contains(word)));
+    (answers, faults.into_iter().chain(said.map(str::to_owned)).collect())
+}
+
+#[test]
+fn whoever_asks_at_once_after_a_start_is_answered() {
+    let _alone = alone();
+    let rounds = std::env::var("SOAK_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(12);
+    let publisher = Publisher::start(4);
+    let mut n_answers = 0;
+    let mut made = None;
+    for n in 0..rounds {
+        for feed in 0..FEEDS {
+            publisher.set(&format!("/s{feed}"), rss_of(&format!("s{feed}"), n * 3..n * 3 + 15));
+        }
+        if n % ROUNDS_PER_FOLDER == 0 {
+            made = Some(folder(&publisher, n / ROUNDS_PER_FOLDER % 2 == 0));
+        }
+        let (instance, token) = made.as_ref().unwrap();
+        let (answers, faults) = round(instance, token);
+        assert!(faults.is_empty(), "round {n}: {faults:#?}");
+        n_answers += answers;
+    }
+    assert!(n_answers > rounds * ASKERS, "{n_answers} answers in {rounds} rounds");
+}
