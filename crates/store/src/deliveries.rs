@@ -73,6 +73,12 @@ const COLUMNS: &str = "select d.id, d.query, q.name, d.receiver, d.position, d.a
     (select count(*) from dead_letters l where l.delivery = d.id and l.replay = 1) \
     from deliveries d join queries q on q.id = d.query ";
 
+/// That a receiver has something to get. `waits` is the same, kept in the row: it is set where
+/// something comes, and taken away by [`settle`].
+const WAITING: &str = "(position < (select q.last_position from queries q \
+    where q.id = deliveries.query) or exists (select 1 from dead_letters l \
+    where l.delivery = deliveries.id and l.replay = 1))";
+
 impl Store {
     /// The receivers of one query, or of all.
     pub fn deliveries(&self, query: Option<QueryId>) -> Result<Vec<DeliveryRow>, StoreError> {
@@ -87,12 +93,8 @@ impl Store {
     /// Those that have something to hand over and may now.
     pub fn deliveries_due(&self, now: Time) -> Result<Vec<DueDelivery>, StoreError> {
         self.read(|conn| {
-            let sql = "select d.id, d.query, d.receiver, d.position, d.attempts, d.next_at \
-                       from deliveries d join queries q on q.id = d.query \
-                       where (d.next_at is null or d.next_at <= $1) \
-                       and (q.last_position > d.position or exists \
-                       (select 1 from dead_letters l where l.delivery = d.id and l.replay = 1)) \
-                       order by d.id";
+            let sql = "select id, query, receiver, position, attempts, next_at from deliveries \
+                       where waits = 1 and (next_at is null or next_at <= $1) order by id";
             let mut statement = conn.prepare_cached(sql)?;
             let rows = statement.query_map([now.millis()], |row| {
                 Ok(DueDelivery {
@@ -129,7 +131,7 @@ impl Store {
                 delivery.0,
                 from
             ])?;
-            Ok(())
+            settle(conn, delivery)
         })
         .await
     }
@@ -171,7 +173,7 @@ impl Store {
                     params![delivery.0, position, entry.0, at.millis(), attempts, error],
                 )?;
             }
-            Ok(())
+            settle(conn, *delivery)
         })
         .await
     }
@@ -195,6 +197,8 @@ impl Store {
             let n = conn.execute(sql, [query.0])?;
             let sql = "update deliveries set next_at = null where query = $1";
             conn.execute(sql, [query.0])?;
+            let sql = format!("update deliveries set waits = 1 where query = $1 and {WAITING}");
+            conn.execute(&sql, [query.0])?;
             Ok(n)
         })
     }
@@ -211,7 +215,7 @@ impl Store {
             conn.prepare_cached(sql)?.execute(params![delivery.0, position])?;
             let sql = "update deliveries set delivered_at = $1 where id = $2";
             conn.prepare_cached(sql)?.execute(params![now.millis(), delivery.0])?;
-            Ok(())
+            settle(conn, delivery)
         })
         .await
     }
@@ -233,7 +237,7 @@ impl Store {
                 delivery.0,
                 position
             ])?;
-            Ok(())
+            settle(conn, delivery)
         })
         .await
     }
@@ -247,6 +251,22 @@ impl Store {
         let page = self.query_entries(query, position - 1, 1)?;
         Ok(page.entries.into_iter().find(|found| found.position == position))
     }
+}
+
+/// Where nothing is left to get, the receiver waits for nothing.
+fn settle(conn: &Connection, delivery: DeliveryId) -> Result<(), Fault> {
+    let sql =
+        format!("update deliveries set waits = 0 where id = $1 and waits = 1 and not {WAITING}");
+    conn.prepare_cached(&sql)?.execute([delivery.0])?;
+    Ok(())
+}
+
+/// Receivers whose row does not say whether they have something to get.
+pub(crate) fn unsettled(conn: &Connection) -> Result<Vec<DeliveryId>, Fault> {
+    let sql = format!("select id from deliveries where waits <> {WAITING} order by id");
+    let mut statement = conn.prepare(&sql)?;
+    let found = statement.query_map([], |row| row.get(0).map(DeliveryId))?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 fn rows(

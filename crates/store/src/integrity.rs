@@ -4,7 +4,7 @@ use feed::{FeedId, Window};
 use rusqlite::{Connection, params};
 
 use crate::error::Fault;
-use crate::{Store, StoreError, migrations};
+use crate::{Store, StoreError, deliveries, migrations};
 
 /// Faults of one kind that are named one by one; more would bury the others.
 const FINDINGS_MAX: usize = 20;
@@ -41,6 +41,7 @@ impl Store {
             findings.extend(counters(conn)?);
             findings.extend(windows(conn)?);
             findings.extend(twins(conn)?);
+            findings.extend(receivers(conn)?);
             Ok(findings)
         })
     }
@@ -63,6 +64,13 @@ fn pages(conn: &Connection) -> Result<Vec<Finding>, Fault> {
         }
     }
     Ok(findings)
+}
+
+fn receivers(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let found = deliveries::unsettled(conn)?.into_iter().take(FINDINGS_MAX);
+    let remedy = "`tidings query deliveries` shows it; report it with the log";
+    let what = |id| format!("what waits for delivery {id} is not what its row says");
+    Ok(found.map(|id| finding(None, what(id), remedy)).collect())
 }
 
 fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, Fault> {

@@ -1,6 +1,8 @@
 //! What queries keep of a poll's new entries: rows of the outbox, what the queries remember, and
 //! the feed's share of wanted entries. Called inside the writer's transaction.
 
+use std::collections::HashSet;
+
 use feed::{EntryId, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -48,14 +50,17 @@ pub(crate) fn keep(
         }
         let view = FeedView::read(conn, feed)?;
         let (mut n_kept, mut n_matches) = (0, 0);
+        let mut kept_by = HashSet::new();
         for (id, entry) in new {
             let kept = keeps.keep(&arrival(*id, feed, &view, entry, seen_at));
             n_kept += u32::from(!kept.is_empty());
             n_matches += kept.len() as u64;
             for one in &kept {
                 add(conn, one, *id)?;
+                kept_by.insert(one.query);
             }
         }
+        wake_receivers(conn, kept_by)?;
         change_states(conn, &keeps.take_changes())?;
         if !keeps.reads(&view.url, &view.tags) {
             // No query has an opinion of it; whoever subscribed to it wants it as it is.
@@ -103,6 +108,19 @@ pub(crate) fn add(conn: &Connection, kept: &Kept, entry: EntryId) -> Result<(), 
                values ($1, $2, $3, $4)";
     let partner = kept.partner.map(|id| id.0);
     conn.prepare_cached(sql)?.execute(params![kept.query.0, position, entry.0, partner])?;
+    Ok(())
+}
+
+/// The receivers of these queries have something to get. Once for each poll, not for each match.
+pub(crate) fn wake_receivers(
+    conn: &Connection,
+    queries: impl IntoIterator<Item = QueryId>,
+) -> Result<(), Fault> {
+    let sql = "update deliveries set waits = 1 where query = $1 and waits = 0";
+    let mut statement = conn.prepare_cached(sql)?;
+    for query in queries {
+        statement.execute([query.0])?;
+    }
     Ok(())
 }
 

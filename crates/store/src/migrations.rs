@@ -17,6 +17,7 @@ const STEPS: &[Step] = &[
     ("people", include_str!("../migrations/03_people.sql")),
     ("push", include_str!("../migrations/04_push.sql")),
     ("tag numbers", include_str!("../migrations/05_tag_numbers.sql")),
+    ("waiting", include_str!("../migrations/06_waiting.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";

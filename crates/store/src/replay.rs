@@ -1,14 +1,14 @@
 //! What queries would have kept of the entries that are stored already: run in a memory of its
 //! own, beside the present, and given positions in the order of recording.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use feed::{EntryId, FeedId, Time};
 use rusqlite::{Connection, params};
 
 use crate::columns::{time, words};
 use crate::error::Fault;
-use crate::kept::{FeedView, add, change_states};
+use crate::kept::{FeedView, add, change_states, wake_receivers};
 use crate::matching::{Arrival, Keeps, StateChange};
 use crate::query_entries::position_before;
 use crate::{QueryId, queries};
@@ -33,7 +33,7 @@ pub(crate) fn past(
     let start = position_before(conn, since)?;
     let mut rows = statement.query(params![start.0, since.millis()])?;
     let mut feeds: HashMap<u32, FeedView> = HashMap::new();
-    let mut n_given = 0;
+    let (mut n_given, mut kept_by) = (0, HashSet::new());
     while let Some(row) = rows.next()? {
         let (id, feed): (i64, u32) = (row.get(0)?, row.get(1)?);
         let view = match feeds.entry(feed) {
@@ -62,6 +62,7 @@ pub(crate) fn past(
         for one in kept.iter().filter(|one| of.contains(&one.query)) {
             if !is_kept(conn, one.query, EntryId(id))? {
                 add(conn, one, EntryId(id))?;
+                kept_by.insert(one.query);
                 n_given += 1;
             }
         }
@@ -72,6 +73,7 @@ pub(crate) fn past(
             .collect();
         change_states(conn, &changes)?;
     }
+    wake_receivers(conn, kept_by)?;
     Ok(n_given)
 }
 

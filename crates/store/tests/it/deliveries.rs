@@ -73,3 +73,51 @@ async fn what_is_laid_aside_can_be_asked_for_again() {
     let left = store.dead_letters(due.id).unwrap();
     assert_eq!((left.len(), left[0].attempts, left[0].error.as_str()), (1, 13, "still 410"));
 }
+
+/// Whatever happens to receivers in whatever order: those that are due are those that a look at
+/// every row and every match would find.
+#[tokio::test]
+async fn those_that_are_due_are_those_with_something_to_get() {
+    for seed in 0..20_u64 {
+        let (fresh, feed) = (fresh(), "https://example.org/a");
+        let store = &fresh.store;
+        store.install(Box::new(crate::retention::KeepsAll)).unwrap();
+        receiver(store);
+        let feed = crate::sample::add(store, feed);
+        let mut draw = seed;
+        for step in 0..60_i64 {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+            let (now, before) = (at(step * 10), row(store));
+            let (id, from) = (before.id, before.position);
+            let last = store.last_position(before.query).unwrap().unwrap();
+            let dead = store.dead_letters(id).unwrap().first().map(|letter| letter.position);
+            match (draw >> 33) % 7 {
+                0 => drop(crate::sample::poll(store, feed, &[&format!("e{step}")], now)),
+                1 if last > from => store.delivered(id, from, from + 1, None, now).await.unwrap(),
+                2 => store.postpone_delivery(id, 1, now, None).await.unwrap(),
+                3 if last > from => {
+                    let (position, entry) = (from + 1, feed::EntryId(from + 1));
+                    let error = "no".to_owned();
+                    let (delivery, at, attempts, to_replay) = (id, now, 12, false);
+                    let letter =
+                        DeadLetter { delivery, position, entry, at, attempts, error, to_replay };
+                    store.bury(letter, from).await.unwrap();
+                }
+                4 => drop(store.replay_dead_letters(before.query).unwrap()),
+                5 => {
+                    let position = dead.unwrap_or(0);
+                    store.letter_delivered(id, position, now).await.unwrap();
+                }
+                _ => {
+                    let (position, no) = (dead.unwrap_or(0), "no".to_owned());
+                    store.letter_refused(id, position, no, now).await.unwrap();
+                }
+            }
+            let after = row(store);
+            let has_work = after.n_waiting > 0 || after.n_to_replay > 0;
+            let due = store.deliveries_due(now).unwrap();
+            assert_eq!(due.len(), usize::from(has_work), "{seed}/{step}: {after:?}");
+            assert_eq!(store.check().unwrap(), [], "{seed}/{step}");
+        }
+    }
+}

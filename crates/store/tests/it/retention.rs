@@ -147,7 +147,7 @@ fn a_key_that_came_back_into_the_window_is_not_forgotten() {
 }
 
 /// Keeps every entry for one query.
-struct KeepsAll;
+pub struct KeepsAll;
 
 impl store::Keeps for KeepsAll {
     fn fresh(&self) -> Box<dyn store::Keeps> {

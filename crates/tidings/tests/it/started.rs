@@ -136,7 +136,7 @@ fn whoever_asks_at_once_after_a_start_is_answered() {
             publisher.set(&format!("/s{feed}"), rss_of(&format!("s{feed}"), n * 3..n * 3 + 15));
         }
         if n % ROUNDS_PER_FOLDER == 0 {
-            made = Some(folder(&publisher, n / ROUNDS_PER_FOLDER % 2 == 0));
+            made = Some(folder(&publisher, (n / ROUNDS_PER_FOLDER).is_multiple_of(2)));
         }
         let (instance, token) = made.as_ref().unwrap();
         let (answers, faults) = round(instance, token);
