@@ -226,10 +226,11 @@ pub fn line(line: FeedLine, now: Time) -> Line {
     let advised = advice(line.last_outcome, line.last_status, &error).filter(|_| in_trouble);
     let masked = line.url.masked();
     let address = masked.split_once("://").map_or(masked.as_str(), |(_, rest)| rest);
+    let address = address.trim_end_matches('/').to_owned();
     Line {
         id: line.id.0,
-        title: line.title.filter(|t| !t.trim().is_empty()).unwrap_or_else(|| masked.clone()),
-        address: address.trim_end_matches('/').to_owned(),
+        title: line.title.filter(|t| !t.trim().is_empty()).unwrap_or_else(|| address.clone()),
+        address,
         tags: line.tags.into_iter().filter(|t| !t.starts_with("query:")).map(tagged).collect(),
         state,
         state_class,

@@ -113,6 +113,8 @@ fn health(deliveries: &[&DeliveryRow]) -> Health {
         (format!("{} tried again", plural(failing, "receiver is", "receivers are")), "backing")
     } else if waiting > 0 {
         (format!("{} waiting", count(waiting)), "active")
+    } else if deliveries.iter().all(|d| d.delivered_at.is_none()) {
+        ("nothing to hand over yet".to_owned(), "fresh")
     } else {
         ("all handed over".to_owned(), "active")
     };

@@ -74,6 +74,7 @@ pub async fn run(json: bool, place: &Place) -> Result<(), Failure> {
     };
     if let Some(store) = &store {
         checks.extend(storage(store, &config, now)?);
+        checks.extend(access(store, &config)?);
     }
     checks.push(clock(store.as_ref(), now)?);
     if let Some(store) = &store {
@@ -179,6 +180,27 @@ fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Fail
         ));
     }
     Ok(checks)
+}
+
+/// Whether those who should reach the page can, and can do it safely.
+fn access(store: &Store, config: &Config) -> Result<Option<Check>, Failure> {
+    let public = config.public_url.as_ref();
+    let says = if !store.has_accounts()? {
+        let Some(url) = public else { return Ok(None) };
+        let says = format!("there is no account, so whoever comes to {url} is refused");
+        let remedy = "make one: tidings user add NAME".to_owned();
+        return Ok(Some(Check::advice("access", says, remedy)));
+    } else {
+        match public {
+            Some(url) if url.scheme() == "https" => return Ok(None),
+            Some(url) => format!("passwords travel in the clear to {url}"),
+            None if config.listen.ip().is_loopback() => return Ok(None),
+            None => format!("passwords travel in the clear to {}", config.listen),
+        }
+    };
+    let remedy = "put a proxy with TLS in front (operating/nginx.conf shows one) and write \
+                  `public_url = \"https://…\"` into the configuration file";
+    Ok(Some(Check::advice("access", says, remedy.to_owned())))
 }
 
 fn clock(store: Option<&Store>, now: Time) -> Result<Check, Failure> {

@@ -45,3 +45,24 @@ fn without_an_account_nothing_but_loopback_is_served() {
     let refused = instance.run(&["run", "--listen", "0.0.0.0:0"]);
     refused.says(2, &["loopback", "tidings user add NAME"]);
 }
+
+#[test]
+fn doctor_says_who_cannot_come_in_and_whose_password_can_be_read_on_the_way() {
+    let advice = |instance: &Instance| {
+        let checks = instance.run(&["doctor", "--json"]).json();
+        let access = checks.as_array().unwrap().iter().find(|c| c["about"] == "access").cloned();
+        access.map(|check| check["says"].as_str().unwrap().to_owned())
+    };
+    let closed = Instance::with_config("public_url = \"http://news.example.org/\"\n");
+    closed.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
+    assert!(advice(&closed).unwrap().contains("no account"));
+    let args = ["user", "add", "anna", "--password-stdin"];
+    with_password(&closed, &args, "correct horse").ok();
+    assert!(advice(&closed).unwrap().contains("in the clear to http://news.example.org/"));
+    let safe = Instance::with_config("public_url = \"https://news.example.org/\"\n");
+    with_password(&safe, &args, "correct horse").ok();
+    assert_eq!(advice(&safe), None);
+    let local = Instance::new();
+    with_password(&local, &args, "correct horse").ok();
+    assert_eq!(advice(&local), None, "what stays on this machine is nobody else's");
+}

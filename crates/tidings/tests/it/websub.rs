@@ -146,8 +146,12 @@ impl House {
 
     /// Subscribes with these parameters and waits until it is kept: the topic.
     fn subscribe(&self, subscriber: &Subscriber, more: &str) -> String {
+        self.subscribe_to("/feeds/News.atom", subscriber, more)
+    }
+
+    fn subscribe_to(&self, path: &str, subscriber: &Subscriber, more: &str) -> String {
         let (hub, n_asked) = (self.daemon.listen, subscriber.modes().len());
-        let topic = format!("http://{hub}/feeds/News.atom");
+        let topic = format!("http://{hub}{path}");
         assert_eq!(wish_with(hub, "subscribe", &topic, &subscriber.callback(), more), 202);
         eventually("it is asked", || (subscriber.modes().len() > n_asked).then_some(()));
         // The agreement is kept a moment after it was given.
@@ -171,6 +175,31 @@ fn hub_100_and_102_the_whole_topic_is_pushed_as_it_is_and_unknown_parameters_are
         assert_eq!(push.content_type, "application/atom+xml; charset=utf-8");
         assert_eq!(push.signature, "", "without a secret nothing is signed");
     }
+}
+
+/// Test 105 asks for a topic of plain text; we publish feeds only, and the hub takes no others.
+#[test]
+fn hub_106_a_topic_is_pushed_in_the_form_that_was_subscribed_to() {
+    let house = house();
+    let forms = [
+        ("/feeds/News.json", "application/feed+json"),
+        ("/feeds/News.rss", "application/rss+xml; charset=utf-8"),
+    ];
+    let subscribers = forms.map(|(path, _)| {
+        let subscriber = Subscriber::start(true);
+        house.subscribe_to(path, &subscriber, "");
+        subscriber
+    });
+    house.publish(2);
+    for ((path, kind), subscriber) in forms.into_iter().zip(&subscribers) {
+        let push = eventually("a push", || subscriber.pushes().first().cloned());
+        let (status, shown) = wire::get(house.daemon.listen, path).unwrap();
+        assert_eq!((status, &push.body), (200, &shown), "the full contents of the topic");
+        assert_eq!(push.content_type, kind);
+    }
+    let (hub, text) = (house.daemon.listen, format!("http://{}/healthz", house.daemon.listen));
+    let status = wish(hub, "subscribe", &text, &subscribers[0].callback());
+    assert!((400..500).contains(&status), "105: plain text is no topic of ours: {status}");
 }
 
 #[test]

@@ -25,12 +25,15 @@ const PLACES: [(&str, &str); 12] = [
     ("account", "/account"),
 ];
 
-const WIDTHS: [(u32, u32); 2] = [(360, 780), (1280, 900)];
+/// A small phone, a tablet upright, a desk.
+const WIDTHS: [(u32, u32); 3] = [(360, 780), (768, 1000), (1280, 900)];
 
 #[test]
 fn every_page_fits_and_has_no_serious_fault() {
     let _alone = alone();
-    let mut stage = Stage::with_feed();
+    // An address longer than any page is wide, of a feed that has no title yet.
+    let long = format!("/{}.xml", "lost-".repeat(30));
+    let mut stage = Stage::with_feed().with_paths(&["/b.xml", &long]);
     let query = "CREATE FEED Twos AS RETURN ALL FEEDS WHERE TITLE CONTAINS \"2\" PUBLISH";
     let file = stage.instance.write("q.query", query);
     stage.instance.run(&["query", "apply", crate::program::path_text(&file)]).ok();
