@@ -17,6 +17,8 @@ use feed::{FeedUrl, Time};
 use query::{Access, Create, Statement};
 use store::{DeliveryRow, QueryRow};
 
+use preview::Named;
+
 use super::frame::{Frame, Section, Visitor};
 use super::{ask, failed, shown};
 use crate::Context;
@@ -55,7 +57,8 @@ struct Receiver {
 
 /// An entry that could not be handed over.
 struct Letter {
-    entry: i64,
+    /// `None`: the entry is not kept any more.
+    entry: Option<Named>,
     at: Moment,
     attempts: u32,
     error: String,

@@ -7,7 +7,7 @@ use feed::Time;
 use query::Access;
 use store::{DeliveryRow, QueryRow, Store, StoreError, TokenScope};
 
-use super::preview::Preview;
+use super::preview::{Preview, named};
 use super::{Health, Letter, Receiver, health, receiver_name, stored};
 use crate::Context;
 use crate::page::feeds::sentence;
@@ -99,11 +99,13 @@ fn find(
 
 fn receiver(store: &Store, row: &DeliveryRow, now: Time) -> Result<Receiver, StoreError> {
     let letters = if row.n_dead > 0 { store.dead_letters(row.id)? } else { Vec::new() };
-    let letters = letters.into_iter().take(LETTERS_MAX).map(|letter| Letter {
-        entry: letter.entry.0,
-        at: Moment::new(letter.at, now),
-        attempts: letter.attempts,
-        error: sentence(&letter.error),
+    let letters = letters.into_iter().take(LETTERS_MAX).map(|letter| {
+        Ok(Letter {
+            entry: store.entry(letter.entry)?.map(|entry| named(&entry, now)),
+            at: Moment::new(letter.at, now),
+            attempts: letter.attempts,
+            error: sentence(&letter.error),
+        })
     });
     let Health { text, class } = health(&[row]);
     Ok(Receiver {
@@ -112,7 +114,7 @@ fn receiver(store: &Store, row: &DeliveryRow, now: Time) -> Result<Receiver, Sto
         delivered: row.delivered_at.map(|at| Moment::new(at, now)),
         next: row.next_at.filter(|_| row.attempts > 0).map(|at| Moment::new(at, now)),
         error: row.error.as_deref().map(sentence).unwrap_or_default(),
-        letters: letters.collect(),
+        letters: letters.collect::<Result<_, StoreError>>()?,
     })
 }
 

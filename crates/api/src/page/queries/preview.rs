@@ -119,7 +119,7 @@ fn try_out(store: &Store, text: &str, now: Time) -> Result<Preview, StoreError> 
     Ok(Preview { scope, tried, ..Preview::none() })
 }
 
-fn named(entry: &EntryRow, now: Time) -> Named {
+pub fn named(entry: &EntryRow, now: Time) -> Named {
     let body = entry.summary.as_deref().or(entry.content.as_deref()).unwrap_or("");
     Named {
         id: entry.id.0,

@@ -33,6 +33,7 @@ fn dead_letters_are_shown_with_their_reason_and_tried_again() {
     let dead = "document.querySelector('[aria-label=\"Dead letters\"] tbody tr')";
     again_until(browser, dead);
     browser.sees("answered 503");
+    browser.wait(&format!("{dead}.querySelector('td a').innerText.includes(' ')"));
     browser.wait(&format!("{dead}.querySelector('td.n').innerText === '12'"));
     browser.follow("form[action$='/replay'] button");
     // It is not well yet: the letter stays, with one more try.
