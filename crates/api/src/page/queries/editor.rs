@@ -112,7 +112,7 @@ fn receiver(store: &Store, row: &DeliveryRow, now: Time) -> Result<Receiver, Sto
         name: receiver_name(&row.receiver),
         health: Health { text, class },
         delivered: row.delivered_at.map(|at| Moment::new(at, now)),
-        next: row.next_at.filter(|_| row.attempts > 0).map(|at| Moment::new(at, now)),
+        next: row.next_at.filter(|at| row.attempts > 0 && *at > now).map(|at| Moment::new(at, now)),
         error: row.error.as_deref().map(sentence).unwrap_or_default(),
         letters: letters.collect::<Result<_, StoreError>>()?,
     })
