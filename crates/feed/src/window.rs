@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::{DocumentDates, EntryKey, Item, Observation, Outcome, Time, identify, repair};
+use crate::{DocumentDates, EntryKey, Item, Observation, Outcome, Time, identify, late, repair};
 
 /// The ordered entries a feed showed last. An empty document does not wipe it: some feeds
 /// alternate with an empty one, and that must not look like a miss.
@@ -50,6 +50,7 @@ pub struct Observed {
     pub partial: bool,
     window_times: Vec<Time>,
     new_times: Vec<Time>,
+    late_times: Vec<Time>,
 }
 
 /// A stored window that cannot be read.
@@ -115,8 +116,19 @@ impl Window {
         let new_times = sorted(
             sightings.iter().filter(|s| s.1 == Sighting::New).map(|(_, _, e)| e.published_at),
         );
+        let new_items = sightings.iter().filter(|s| s.1 == Sighting::New).map(|s| &items[s.0]);
+        let late_times = sorted(new_items.filter_map(|item| late(item, dates, previous)));
         let window_times = window.times();
-        Observed { window, sightings, overlap, suspected_miss, partial, window_times, new_times }
+        Observed {
+            window,
+            sightings,
+            overlap,
+            suspected_miss,
+            partial,
+            window_times,
+            new_times,
+            late_times,
+        }
     }
 
     fn followed_by(&self, sightings: &[(usize, Sighting, WindowEntry)], partial: bool) -> Window {
@@ -146,6 +158,7 @@ impl Window {
             overlap,
             suspected_miss: false,
             partial: false,
+            late: &[],
         }
     }
 
@@ -211,6 +224,7 @@ impl Observed {
             overlap: self.overlap,
             suspected_miss: self.suspected_miss,
             partial: self.partial,
+            late: &self.late_times,
         }
     }
 }

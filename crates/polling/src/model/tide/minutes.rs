@@ -14,7 +14,7 @@
 //! let times: Vec<Time> = (0..400).map(|n| Time::from_secs(n * 1800)).collect();
 //! let seen = Observation {
 //!     at: Time::from_secs(720_000), outcome: Outcome::Seen, window: &times, new: &times,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
@@ -26,6 +26,8 @@ use std::ops::Range;
 
 use feed::Time;
 
+use super::shown::Shown;
+
 const MINUTE_SECS: f64 = 60.0;
 const MINUTE_MS: i64 = 60_000;
 /// The weight of the prior, in entries over the whole hour.
@@ -36,6 +38,8 @@ const WITNESS: f64 = 0.5;
 /// on other fives, and the rest. As measured over 45 news pages.
 const TIMER_WEIGHT: f64 = 0.3;
 const TIMER: [f64; 5] = [9.0, 6.0, 2.2, 1.3, 0.62];
+/// The share of entries that come on the ticks of a clock, where a feed has one.
+const ON_CLOCK: f64 = 0.9;
 /// A minute is worth waiting for when it is so much busier than the mean.
 const OUTSTANDING: f64 = 3.0;
 
@@ -82,25 +86,33 @@ impl Minutes {
         self.seen[at.millis().div_euclid(MINUTE_MS).rem_euclid(60) as usize] += 1.0;
     }
 
+    /// Entries that came in some minute of `whole` hours, and in those of two parts of hours, each
+    /// with the entries expected per second there: every minute gets what is expected of it.
+    pub(super) fn see_parts(&mut self, whole: f64, cut: &[Option<(Range<f64>, f64)>; 2]) {
+        for (minute, (seen, factor)) in self.seen.iter_mut().zip(&self.factors).enumerate() {
+            let begin = minute as f64 * MINUTE_SECS;
+            let within = |part: &Range<f64>| {
+                (part.end.min(begin + MINUTE_SECS) - part.start.max(begin)).max(0.0)
+            };
+            let parts = cut.iter().flatten().map(|(part, rate)| rate * within(part)).sum::<f64>();
+            *seen += (factor * (whole / 60.0 + parts)) as f32;
+        }
+    }
+
     /// Time goes by; this much of the past is kept.
     pub(super) fn fade(&mut self, kept: f64) {
         self.seen.iter_mut().for_each(|n| *n *= kept as f32);
     }
 
-    /// Draws the factors from what was seen. Every minute was watched alike.
-    pub(super) fn settle(&mut self) {
-        let mut likely = TIMER_WEIGHT.ln() - (1.0 - TIMER_WEIGHT).ln();
-        for (minute, seen) in self.seen.iter().enumerate().filter(|(_, seen)| **seen > 0.0) {
-            likely += WITNESS * f64::from(*seen) * TIMER[class(minute)].ln();
-        }
-        // Both kinds expect the same number of entries in all.
-        let timer = 1.0 / (1.0 + (-likely).exp());
+    /// Draws the factors from what was seen. Every minute was watched alike. A clock by which the
+    /// feed shows its entries is believed before many were seen.
+    pub(super) fn settle(&mut self, shown: Shown) {
+        let prior = self.prior(shown);
         let weight = PRIOR / 60.0;
         let expected = self.seen.iter().map(|n| f64::from(*n)).sum::<f64>() / 60.0;
         let (mut sum, mut most) = (0.0, 0.0);
         for (minute, factor) in self.factors.iter_mut().enumerate() {
-            let prior = timer * TIMER[class(minute)] + (1.0 - timer);
-            *factor = (f64::from(self.seen[minute]) + weight * prior) / (expected + weight);
+            *factor = (f64::from(self.seen[minute]) + weight * prior[minute]) / (expected + weight);
             sum += *factor;
             most = f64::max(most, *factor);
         }
@@ -113,6 +125,24 @@ impl Minutes {
             second += *factor * MINUTE_SECS * MINUTE_SECS * (minute as f64 + 0.5);
             self.sums[minute + 1] = (first, second);
         }
+    }
+
+    /// How busy each minute is before any entry of it was seen.
+    fn prior(&self, shown: Shown) -> [f64; 60] {
+        if let Shown::OnClock { period, minute } = shown {
+            let (period, tick) = (usize::from(period), usize::from(minute));
+            let is_tick = |minute: usize| minute % period == tick % period;
+            let at_ticks = ON_CLOCK * period as f64;
+            let rest = 1.0 - ON_CLOCK;
+            return std::array::from_fn(|m| if is_tick(m) { at_ticks + rest } else { rest });
+        }
+        let mut likely = TIMER_WEIGHT.ln() - (1.0 - TIMER_WEIGHT).ln();
+        for (minute, seen) in self.seen.iter().enumerate().filter(|(_, seen)| **seen > 0.0) {
+            likely += WITNESS * f64::from(*seen) * TIMER[class(minute)].ln();
+        }
+        // Both kinds expect the same number of entries in all.
+        let timer = 1.0 / (1.0 + (-likely).exp());
+        std::array::from_fn(|minute| timer * TIMER[class(minute)] + (1.0 - timer))
     }
 
     /// ∫ factor and ∫ s·factor over the first `secs` of an hour.
