@@ -219,3 +219,15 @@ pub struct ChangesPart {
     pub feeds: usize,
     pub policies: Vec<String>,
 }
+
+/// A policy where entries become visible later than they claim, at the polls of a rival.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShowingPart {
+    pub seed: u64,
+    pub rival: String,
+    #[serde(default = "week", deserialize_with = "duration")]
+    pub train: Duration,
+    #[serde(default = "twenty_days", deserialize_with = "duration")]
+    pub test: Duration,
+}
