@@ -167,6 +167,9 @@ fn shown_words(shown: Shown) -> String {
         Shown::OnClock { period: 60, minute } => {
             format!("; its entries show up at {minute} min past the hour")
         }
+        Shown::OnClock { period: 1440, minute } => {
+            format!("; its entries show up about {:02}:{:02} UTC", minute / 60, minute % 60)
+        }
         Shown::OnClock { period, minute } => {
             format!("; its entries show up every {period} min, first at {minute} past the hour")
         }

@@ -104,6 +104,10 @@ fn why_says_how_entries_show_up() {
     let (model, words) = watched(&world(1, tick));
     assert_eq!(shown(&model), Shown::OnClock { period: 30, minute: 7 });
     assert!(words.contains("its entries show up every 30 min, first at 7 past"), "{words}");
+    let daily = |date: i64| (date - 5 * 3600).div_euclid(DAY) * DAY + DAY + 5 * 3600 + 777;
+    let (model, words) = watched(&world(4, daily));
+    assert!(matches!(shown(&model), Shown::OnClock { period: 1440, minute: 311..=315 }), "{words}");
+    assert!(words.contains("its entries show up about 05:1"), "{words}");
     let (model, words) = watched(&world(2, |date| date + 40 * MINUTE));
     let Shown::After { minutes } = shown(&model) else { panic!("{words}") };
     assert!((39..=41).contains(&minutes), "{minutes}");

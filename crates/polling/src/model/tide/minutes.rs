@@ -74,6 +74,16 @@ const fn class(minute: usize) -> usize {
     }
 }
 
+const CLASSES: [usize; 60] = {
+    let mut classes = [0; 60];
+    let mut minute = 0;
+    while minute < 60 {
+        classes[minute] = class(minute);
+        minute += 1;
+    }
+    classes
+};
+
 impl Minutes {
     /// Any minute like any other.
     pub(crate) fn even() -> Minutes {
@@ -107,42 +117,53 @@ impl Minutes {
     /// Draws the factors from what was seen. Every minute was watched alike. A clock by which the
     /// feed shows its entries is believed before many were seen.
     pub(super) fn settle(&mut self, shown: Shown) {
-        let prior = self.prior(shown);
-        let weight = PRIOR / 60.0;
-        let expected = self.seen.iter().map(|n| f64::from(*n)).sum::<f64>() / 60.0;
+        if let Shown::OnClock { period: period @ ..=60, minute } = shown {
+            let (period, tick) = (usize::from(period), usize::from(minute));
+            let (at_ticks, rest) = (ON_CLOCK * period as f64, 1.0 - ON_CLOCK);
+            self.draw(|m| if m % period == tick % period { at_ticks + rest } else { rest });
+            return;
+        }
+        // Most minutes are of the last class: what is left.
+        let mut by_class = [0.0, 0.0, 0.0, 0.0, self.n_seen()];
+        for minute in (0..60).step_by(5) {
+            let seen = f64::from(self.seen[minute]);
+            by_class[class(minute)] += seen;
+            by_class[4] -= seen;
+        }
+        let likely = by_class.iter().zip(TIMER).map(|(seen, factor)| seen * factor.ln());
+        let likely = TIMER_WEIGHT.ln() - (1.0 - TIMER_WEIGHT).ln() + WITNESS * likely.sum::<f64>();
+        // Both kinds expect the same number of entries in all.
+        let timer = 1.0 / (1.0 + (-likely).exp());
+        self.draw(|minute| timer * TIMER[CLASSES[minute]] + (1.0 - timer));
+    }
+
+    /// In four sums, that a processor can reckon side by side.
+    fn n_seen(&self) -> f64 {
+        let mut sums = [0.0; 4];
+        for four in self.seen.chunks_exact(4) {
+            sums.iter_mut().zip(four).for_each(|(sum, seen)| *sum += f64::from(*seen));
+        }
+        (sums[0] + sums[1]) + (sums[2] + sums[3])
+    }
+
+    /// Draws the factors, of minutes that are so busy before any entry was seen.
+    fn draw(&mut self, prior: impl Fn(usize) -> f64) {
         let (mut sum, mut most) = (0.0, 0.0);
         for (minute, factor) in self.factors.iter_mut().enumerate() {
-            *factor = (f64::from(self.seen[minute]) + weight * prior[minute]) / (expected + weight);
+            *factor = f64::from(self.seen[minute]) + PRIOR / 60.0 * prior(minute);
             sum += *factor;
             most = f64::max(most, *factor);
         }
-        let mean = sum / 60.0;
-        self.most = most / mean;
+        // Every minute was expected to have as much as any other: the mean is 1.
+        let scale = 60.0 / sum;
+        self.most = most * scale;
         let (mut first, mut second) = (0.0, 0.0);
         for (minute, factor) in self.factors.iter_mut().enumerate() {
-            *factor /= mean;
+            *factor *= scale;
             first += *factor * MINUTE_SECS;
             second += *factor * MINUTE_SECS * MINUTE_SECS * (minute as f64 + 0.5);
             self.sums[minute + 1] = (first, second);
         }
-    }
-
-    /// How busy each minute is before any entry of it was seen.
-    fn prior(&self, shown: Shown) -> [f64; 60] {
-        if let Shown::OnClock { period, minute } = shown {
-            let (period, tick) = (usize::from(period), usize::from(minute));
-            let is_tick = |minute: usize| minute % period == tick % period;
-            let at_ticks = ON_CLOCK * period as f64;
-            let rest = 1.0 - ON_CLOCK;
-            return std::array::from_fn(|m| if is_tick(m) { at_ticks + rest } else { rest });
-        }
-        let mut likely = TIMER_WEIGHT.ln() - (1.0 - TIMER_WEIGHT).ln();
-        for (minute, seen) in self.seen.iter().enumerate().filter(|(_, seen)| **seen > 0.0) {
-            likely += WITNESS * f64::from(*seen) * TIMER[class(minute)].ln();
-        }
-        // Both kinds expect the same number of entries in all.
-        let timer = 1.0 / (1.0 + (-likely).exp());
-        std::array::from_fn(|minute| timer * TIMER[class(minute)] + (1.0 - timer))
     }
 
     /// ∫ factor and ∫ s·factor over the first `secs` of an hour.

@@ -30,6 +30,7 @@
 //! assert!(hour(10) > 8.0 * hour(3));
 //! ```
 
+mod bound;
 mod busy;
 mod first;
 mod habits;

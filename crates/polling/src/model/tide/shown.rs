@@ -22,10 +22,10 @@ pub enum Shown {
     After {
         minutes: u8,
     },
-    /// At so many minutes past the hour, and again every `period` minutes, which divide it.
+    /// So many minutes after midnight, UTC, and again every `period` minutes, which divide the day.
     OnClock {
-        period: u8,
-        minute: u8,
+        period: u16,
+        minute: u16,
     },
     /// Late by no rule that we know.
     Unruly,

@@ -10,8 +10,9 @@
 //! ```
 
 use super::Tide;
+use super::bound::{Bound, UNITS_IN_DAY};
 use super::habits::Share;
-use super::late::{Bound, KEPT, UNITS_IN_HOUR};
+use super::late::KEPT;
 use super::level::Span;
 use crate::bytes::{Reader, put_time};
 
@@ -55,7 +56,7 @@ impl Tide {
             let mut units = || reader.bytes().map(u16::from_le_bytes);
             for bound in &mut tide.late.kept {
                 *bound = Bound { born: units()?, after: units()?, by: units()? };
-                (bound.after <= bound.by && bound.born < UNITS_IN_HOUR).then_some(())?;
+                (bound.after <= bound.by && bound.born < UNITS_IN_DAY).then_some(())?;
             }
             tide.late.settle();
         }

@@ -55,11 +55,14 @@ fn parts(last: Time, at: Time) -> impl Iterator<Item = Part> {
 impl Tide {
     /// `n` entries became visible in (last, at], nobody knows when.
     pub(super) fn lay(&mut self, n: usize, last: Time, at: Time) {
+        if n == 0 {
+            return;
+        }
         let (week, minutes) = (&self.week.hours, &self.minutes);
         let expected =
             |part: &Part| week[part.hour] * (minutes.sums(part.to).0 - minutes.sums(part.from).0);
         let all: f64 = parts(last, at).map(|part| expected(&part)).sum();
-        if n == 0 || all <= 0.0 {
+        if all <= 0.0 {
             return;
         }
         let share = n as f64 / all;

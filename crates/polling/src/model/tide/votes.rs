@@ -18,8 +18,9 @@ impl Stretch {
     }
 }
 
-/// No circle is larger: the minutes of an hour.
-const CIRCLE_MAX: usize = 60;
+/// No circle is larger: the minutes of a day. Most are those of an hour.
+const DAY: usize = 1440;
+const HOUR: usize = 60;
 
 /// Of the numbers 1..=N. Ranges are given by their first and last number, and may end beyond N.
 pub(super) fn on_line<const N: usize>(
@@ -39,11 +40,23 @@ pub(super) fn on_line<const N: usize>(
     Stretch { from: found.from + 1, ..found }
 }
 
-/// Of the numbers 0..n, n at most 60, that close to a circle: a range that goes beyond n − 1 goes
+/// Of the numbers 0..n, n at most 1440, that close to a circle: a range that goes beyond n − 1 goes
 /// on at 0.
 pub(super) fn on_circle(n: usize, ranges: impl Iterator<Item = ((usize, usize), i32)>) -> Stretch {
-    let mut twice = [0_i32; 2 * CIRCLE_MAX];
-    let steps = &mut twice[..2 * n.min(CIRCLE_MAX)];
+    if n <= HOUR {
+        laid_out(n, &mut [0; 2 * HOUR][..2 * n], ranges)
+    } else {
+        let n = n.min(DAY);
+        laid_out(n, &mut [0; 2 * DAY][..2 * n], ranges)
+    }
+}
+
+/// The circle laid out twice in a row.
+fn laid_out(
+    n: usize,
+    steps: &mut [i32],
+    ranges: impl Iterator<Item = ((usize, usize), i32)>,
+) -> Stretch {
     let mut everywhere = 0;
     for ((first, last), weight) in ranges.filter(|((first, last), _)| first <= last) {
         if last - first + 1 >= n {
@@ -124,7 +137,7 @@ mod tests {
     fn a_circle_has_no_end() {
         let found = on_circle(30, [((25, 34), 1), ((28, 31), 1), ((58, 70), 1)].into_iter());
         assert_eq!(found, Stretch { from: 28, len: 4, agree: 3 });
-        for n in [10, 15, 20, 30, 60] {
+        for n in [10, 15, 20, 30, 60, 144] {
             for seed in 0..200_usize {
                 let range = |i: usize| {
                     let first = seed * 37 % (61 + 13 * i);
