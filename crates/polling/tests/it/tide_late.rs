@@ -53,7 +53,7 @@ impl<'a> Looks<'a> {
 }
 
 /// Lives with a feed for forty days; answers the mean delay of what became visible after twenty, in
-/// seconds, and the number of polls since. `claims` says whether the dates of late entries are told.
+/// seconds, and the number of polls since. `claims` says whether dates of late entries are told.
 fn live(policy: &Policy, entries: &[(Time, Time)], claims: bool) -> (f64, usize) {
     let (mut learned, mut looks) = (policy.start(), Looks::at(entries));
     let (counted, end) = (MONDAY + 20 * DAY, MONDAY + 40 * DAY);
