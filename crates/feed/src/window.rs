@@ -249,6 +249,24 @@ mod tests {
     }
 
     #[test]
+    fn dates_before_the_last_poll_are_told_of_new_entries_alone() {
+        let dated = |id: &str, secs| {
+            let published = Some(Time::from_secs(secs));
+            Item { id: Some(id.to_owned()), published, ..Item::default() }
+        };
+        let dates = DocumentDates::default();
+        let (first, second) = (Time::from_secs(100), Time::from_secs(200));
+        let window = Window::default();
+        let seen = window.observe(&[dated("a", 40)], &Known::new(), dates, first, None, false);
+        assert!(seen.observation(first).late.is_empty());
+        let shown = [dated("c", 150), dated("b", 60), dated("a", 40)];
+        let seen = seen.window.observe(&shown, &Known::new(), dates, second, Some(first), false);
+        let o = seen.observation(second);
+        assert_eq!(o.late, [Time::from_secs(60)]);
+        assert_eq!(o.new, [150, 200].map(Time::from_secs));
+    }
+
+    #[test]
     fn new_entries_and_overlap_are_counted() {
         let first = see(&Window::default(), &["b", "a"]);
         let second = see(&first.window, &["c", "b"]);

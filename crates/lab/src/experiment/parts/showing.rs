@@ -7,7 +7,6 @@ use super::{Part, subject};
 use crate::experiment::definition::ShowingPart;
 use crate::matching::{Free, Goal, matched};
 use crate::report::{Section, Table};
-use crate::showing::Showing;
 use crate::{Phases, Progress, Run, Setting, run};
 
 const POLICY: &str = "tide";
@@ -20,7 +19,7 @@ pub(in crate::experiment) fn showing(
     let free = Free::of(POLICY).ok_or("tide has a price")?;
     let progress = Progress::default();
     let mut rows = Vec::new();
-    for kind in Showing::ALL {
+    for kind in &given.kinds {
         let world = kind.of(part.world, given.seed);
         let phases = Phases::over(&world, part.start, given.train, given.test, true);
         let phases = phases.map_err(|e| e.to_string())?;
