@@ -73,6 +73,7 @@ mod tests {
             overlap: 0,
             suspected_miss: false,
             partial: false,
+            late: &[],
         };
         policy.learn(&mut learned, &seen);
         assert_eq!(model(&learned.encode()).as_ref(), learned.model());

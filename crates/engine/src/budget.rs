@@ -72,6 +72,7 @@ impl BudgetRule {
                 overlap: 0,
                 suspected_miss: false,
                 partial: false,
+                late: &[],
             };
             policy.learn(&mut learned, &first);
         }

@@ -18,6 +18,6 @@ pub use entry::{Enclosure, EntryId, FeedId, Item};
 pub use hints::Hints;
 pub use identity::{EntryKey, Identified, content_hash, identify};
 pub use observation::{Observation, Outcome};
-pub use repair::{DocumentDates, Published, repair};
+pub use repair::{DocumentDates, Published, late, repair};
 pub use time::{Time, TimeError};
 pub use window::{Known, Observed, Sighting, Window, WindowEntry, WindowError};

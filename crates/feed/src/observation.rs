@@ -67,6 +67,10 @@ pub struct Observation<'a> {
     /// The document was partial (226 or a push): it added to the window, whose size and overlap
     /// say nothing.
     pub partial: bool,
+    /// The dates of those new entries that the poll before did not show although they claim to be
+    /// older than it, oldest first. In `new` they carry the poll's time. Where nobody knows the
+    /// claims this is empty, and they are as good as undated.
+    pub late: &'a [Time],
 }
 
 impl Observation<'_> {

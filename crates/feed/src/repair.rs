@@ -75,6 +75,14 @@ pub fn repair(item: &Item, dates: DocumentDates, at: Time, previous: Option<Time
     Published { claim, at: corrected.min(at) }
 }
 
+/// The date of a new item, where it lies before the `previous` poll, that did not show it: the
+/// item became visible later than it says. Skew is taken out; dates made on the fly say nothing.
+pub fn late(item: &Item, dates: DocumentDates, previous: Option<Time>) -> Option<Time> {
+    let claimed = item.published.or(item.updated).filter(|_| !dates.on_the_fly)?;
+    let corrected = claimed.shifted(-dates.skew_ms);
+    previous.filter(|p| corrected < *p).map(|_| corrected)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +98,20 @@ mod tests {
         let results = [1_310_810_400, 1_310_821_200, 1_310_785_200]
             .map(|s| repair(&dated(s), DocumentDates::default(), at, Some(previous)).at.secs());
         assert_eq!(results, [1_310_810_400, 1_310_817_600, 1_310_817_600]);
+    }
+
+    #[test]
+    fn a_new_item_dated_before_the_last_poll_is_late_and_others_are_not() {
+        let previous = Some(Time::from_secs(1000));
+        let late_of = |item: &Item, dates| late(item, dates, previous).map(Time::secs);
+        let plain = DocumentDates::default();
+        assert_eq!([400, 1000, 1600].map(|s| late_of(&dated(s), plain)), [Some(400), None, None]);
+        assert_eq!(late_of(&Item::default(), plain), None, "undated is not late");
+        assert_eq!(late(&dated(400), plain, None), None, "nobody looked before");
+        let skewed = DocumentDates { skew_ms: 100_000, on_the_fly: false };
+        assert_eq!(late_of(&dated(1050), skewed), Some(950));
+        let made = DocumentDates { on_the_fly: true, ..plain };
+        assert_eq!(late_of(&dated(400), made), None);
     }
 
     #[test]

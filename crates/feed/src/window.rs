@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::{DocumentDates, EntryKey, Item, Observation, Outcome, Time, identify, repair};
+use crate::{DocumentDates, EntryKey, Item, Observation, Outcome, Time, identify, late, repair};
 
 /// The ordered entries a feed showed last. An empty document does not wipe it: some feeds
 /// alternate with an empty one, and that must not look like a miss.
@@ -50,6 +50,7 @@ pub struct Observed {
     pub partial: bool,
     window_times: Vec<Time>,
     new_times: Vec<Time>,
+    late_times: Vec<Time>,
 }
 
 /// A stored window that cannot be read.
@@ -115,8 +116,19 @@ impl Window {
         let new_times = sorted(
             sightings.iter().filter(|s| s.1 == Sighting::New).map(|(_, _, e)| e.published_at),
         );
+        let new_items = sightings.iter().filter(|s| s.1 == Sighting::New).map(|s| &items[s.0]);
+        let late_times = sorted(new_items.filter_map(|item| late(item, dates, previous)));
         let window_times = window.times();
-        Observed { window, sightings, overlap, suspected_miss, partial, window_times, new_times }
+        Observed {
+            window,
+            sightings,
+            overlap,
+            suspected_miss,
+            partial,
+            window_times,
+            new_times,
+            late_times,
+        }
     }
 
     fn followed_by(&self, sightings: &[(usize, Sighting, WindowEntry)], partial: bool) -> Window {
@@ -146,6 +158,7 @@ impl Window {
             overlap,
             suspected_miss: false,
             partial: false,
+            late: &[],
         }
     }
 
@@ -211,6 +224,7 @@ impl Observed {
             overlap: self.overlap,
             suspected_miss: self.suspected_miss,
             partial: self.partial,
+            late: &self.late_times,
         }
     }
 }
@@ -232,6 +246,24 @@ mod tests {
     fn see(window: &Window, ids: &[&str]) -> Observed {
         let at = Time::from_secs(100);
         window.observe(&items(ids), &Known::new(), DocumentDates::default(), at, None, false)
+    }
+
+    #[test]
+    fn dates_before_the_last_poll_are_told_of_new_entries_alone() {
+        let dated = |id: &str, secs| {
+            let published = Some(Time::from_secs(secs));
+            Item { id: Some(id.to_owned()), published, ..Item::default() }
+        };
+        let dates = DocumentDates::default();
+        let (first, second) = (Time::from_secs(100), Time::from_secs(200));
+        let window = Window::default();
+        let seen = window.observe(&[dated("a", 40)], &Known::new(), dates, first, None, false);
+        assert!(seen.observation(first).late.is_empty());
+        let shown = [dated("c", 150), dated("b", 60), dated("a", 40)];
+        let seen = seen.window.observe(&shown, &Known::new(), dates, second, Some(first), false);
+        let o = seen.observation(second);
+        assert_eq!(o.late, [Time::from_secs(60)]);
+        assert_eq!(o.new, [150, 200].map(Time::from_secs));
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! - [`shapes`]: online estimation on days of known shape.
 //! - [`experiment`]: definitions with an expectation.
 //! - [`known`]: worlds whose rate is known, and how they change.
+//! - [`showing`]: worlds whose entries become visible later than they claim.
 //! - [`stats`]: what a trace holds.
 //! - [`own`]: an instance's own recorded polls as a trace.
 //! - [`synth`]: a synthetic population of feeds after the published distributions.
@@ -37,6 +38,7 @@ pub mod quality;
 pub mod report;
 mod run;
 pub mod shapes;
+pub mod showing;
 mod sight;
 pub mod stats;
 pub mod synth;

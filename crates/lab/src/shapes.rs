@@ -131,6 +131,7 @@ impl Reader<'_> {
                 overlap: 0,
                 suspected_miss: false,
                 partial: false,
+                late: &[],
             });
             (self.last, self.n_seen) = (now, n);
             self.next = now + self.pause();

@@ -49,6 +49,7 @@ struct Reckoned {
     by_entry: Vec<Time>,
     window: Vec<Time>,
     new: Vec<Time>,
+    late: Vec<Time>,
 }
 
 impl<'w> Sight<'w> {
@@ -109,6 +110,7 @@ impl<'w> Sight<'w> {
             overlap,
             suspected_miss: overlap == 0 && !before.is_empty() && !shown.is_empty(),
             partial: false,
+            late: &self.reckoned.late,
         })
     }
 
@@ -161,19 +163,22 @@ impl<'w> Sight<'w> {
 
     /// Gives every entry that is seen first the time to reckon with, and sorts the window by it.
     fn reckon(&mut self, at: Time) {
-        let Reckoned { by_entry, window, new } = &mut self.reckoned;
+        let Reckoned { by_entry, window, new, late } = &mut self.reckoned;
         by_entry.resize(self.shown.end, at);
         new.clear();
+        late.clear();
         for entry in self.returned.iter().cloned().flatten().chain(self.new.clone()) {
             let item = Item { published: self.feed.claim(entry), ..Item::default() };
             let dates = DocumentDates::default();
             by_entry[entry] = feed::repair(&item, dates, at, self.polled_at).at;
             new.push(by_entry[entry]);
+            late.extend(feed::late(&item, dates, self.polled_at));
         }
         window.clear();
         window.extend_from_slice(&by_entry[self.shown.clone()]);
         window.sort_unstable();
         new.sort_unstable();
+        late.sort_unstable();
     }
 }
 
@@ -288,6 +293,26 @@ mod tests {
         let o = sight.observation().unwrap();
         assert_eq!(o.new, [205, 300, 300].map(secs));
         assert_eq!(o.window, [10, 205, 300, 300].map(secs));
+        assert!(o.late.is_empty(), "undated and dated ahead are not late");
+    }
+
+    #[test]
+    fn what_was_not_there_though_it_claims_to_be_older_is_late() {
+        let mut builder = crate::WorldBuilder::default();
+        let number = builder.feed("a");
+        for (visible, claim) in [(100, 10), (210, 205), (220, 140), (230, 20)] {
+            let (visible, claim) = (secs(visible), Some(secs(claim)));
+            builder.entry(number, crate::EntryRow { visible, claim, window: None, bytes: None });
+        }
+        let world = builder.finish(20);
+        let mut sight = Sight::new(&world, &world.feeds[0]);
+        sight.poll(secs(150));
+        assert!(sight.observation().unwrap().late.is_empty(), "nobody looked before");
+        sight.poll(secs(300));
+        let o = sight.observation().unwrap();
+        assert_eq!((o.new, o.late), (&[205, 300, 300].map(secs)[..], &[20, 140].map(secs)[..]));
+        sight.poll(secs(400));
+        assert!(sight.observation().unwrap().late.is_empty(), "late once");
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! let times = [10, 20, 30].map(Time::from_secs);
 //! let seen = Observation {
 //!     at: Time::from_secs(40), outcome: Outcome::Seen, window: &times, new: &times[1..],
-//!     overlap: 1, suspected_miss: false, partial: false,
+//!     overlap: 1, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let relevant = Relevant::of(&seen, &[true, false, true], &[false, true]);
 //! assert_eq!(relevant.observation().window, [10, 30].map(Time::from_secs));
@@ -42,9 +42,10 @@ impl<'a> Relevant<'a> {
     }
 
     /// What a model or policy learns from. Overlap and suspected miss stay those of the whole
-    /// window: they say what was lost, not what was wanted.
+    /// window: they say what was lost, not what was wanted. Whose claims the late ones are is not
+    /// known, so they count as undated.
     pub fn observation(&self) -> Observation<'_> {
-        Observation { window: &self.window, new: &self.new, ..self.whole }
+        Observation { window: &self.window, new: &self.new, late: &[], ..self.whole }
     }
 }
 

@@ -9,7 +9,7 @@
 //! let window = [0, 3600, 7200, 10_800].map(Time::from_secs);
 //! let seen = Observation {
 //!     at: Time::from_secs(29_302), outcome: Outcome::Seen, window: &window, new: &window,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);

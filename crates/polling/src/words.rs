@@ -8,7 +8,7 @@
 //! let window = [0, 3600, 7200, 10_800].map(Time::from_secs);
 //! let seen = Observation {
 //!     at: Time::from_secs(21_600), outcome: Outcome::Seen, window: &window, new: &window,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
@@ -17,7 +17,9 @@
 //! assert_eq!(wish.why.words(), words);
 //! ```
 
-use crate::model::tide::{Busy, Weekdays};
+use std::time::Duration;
+
+use crate::model::tide::{Busy, Shown, Weekdays};
 use crate::{Case, Cause, Limit, Why, spoken};
 
 impl Why {
@@ -145,10 +147,32 @@ fn busy_words(busy: Busy) -> String {
         Weekdays::All => "",
         Weekdays::MondayToFriday => " on weekdays",
     };
-    match busy.hours {
+    let mut words = match busy.hours {
         Some((from, to)) => format!("; this feed posts mostly{days} {from}–{to} h UTC"),
         None if days.is_empty() => String::new(),
         None => format!("; this feed posts mostly{days}"),
+    };
+    words.push_str(&shown_words(busy.shown));
+    words
+}
+
+/// How entries become visible, where that is not at once.
+fn shown_words(shown: Shown) -> String {
+    match shown {
+        Shown::AtOnce | Shown::Unruly => String::new(),
+        Shown::After { minutes } => {
+            let late = Duration::from_secs(60 * u64::from(minutes));
+            format!("; its entries show up about {} after their date", spoken(late))
+        }
+        Shown::OnClock { period: 60, minute } => {
+            format!("; its entries show up at {minute} min past the hour")
+        }
+        Shown::OnClock { period: 1440, minute } => {
+            format!("; its entries show up about {:02}:{:02} UTC", minute / 60, minute % 60)
+        }
+        Shown::OnClock { period, minute } => {
+            format!("; its entries show up every {period} min, first at {minute} past the hour")
+        }
     }
 }
 

@@ -40,6 +40,7 @@ pub fn relearned(
         overlap: judged.overlap,
         suspected_miss: judged.suspected_miss,
         partial: false,
+        late: &[],
     };
     let in_window: Vec<bool> = shown.iter().map(|one| one.relevant).collect();
     let in_new: Vec<bool> = shown.iter().filter(is_new).map(|one| one.relevant).collect();

@@ -13,7 +13,7 @@ use super::Expectation;
 use crate::synth;
 pub use parts::{
     BudgetPart, BudgetsPart, ChangesPart, CyclesPart, Divergence, HabitsPart, HintsWord,
-    LearningPart, OraclePart, RunPart, ShapesPart, TrajectoriesPart,
+    LearningPart, OraclePart, RunPart, ShapesPart, ShowingPart, TrajectoriesPart,
 };
 use reading::{moment, window};
 
@@ -45,6 +45,8 @@ pub struct Definition {
     pub oracle: Vec<OraclePart>,
     #[serde(default)]
     pub changes: Vec<ChangesPart>,
+    #[serde(default)]
+    pub showing: Vec<ShowingPart>,
     #[serde(default)]
     pub shapes: Vec<ShapesPart>,
     #[serde(default)]

@@ -9,6 +9,7 @@ mod habits;
 mod oracle;
 mod run;
 mod shapes;
+mod showing;
 mod stats;
 mod trajectories;
 
@@ -25,6 +26,7 @@ pub(super) use habits::habits;
 pub(super) use oracle::oracle;
 pub(super) use run::run;
 pub(super) use shapes::shapes;
+pub(super) use showing::showing;
 pub(super) use stats::stats;
 pub(super) use trajectories::trajectories;
 

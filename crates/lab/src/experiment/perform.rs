@@ -53,6 +53,9 @@ pub fn perform(
     for changes in &definition.changes {
         parts::changes(&mut part, changes)?;
     }
+    for showing in &definition.showing {
+        parts::showing(&mut part, showing)?;
+    }
     for shapes in &definition.shapes {
         parts::shapes(&mut part, shapes);
     }

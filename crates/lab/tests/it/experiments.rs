@@ -154,3 +154,17 @@ fn bytes_of_the_days_add_up_to_the_whole() {
     // Each hour is polled; every other one brings an entry. The first poll counts for nothing.
     assert_eq!(run.bytes_by_day[3], 12 * 5000 + 12 * 369);
 }
+
+#[test]
+fn entries_that_are_shown_by_a_timer_wait_less_where_tide_looks() {
+    let parts = "[[showing]]\nseed = 1\nkinds = [\"timer\", \"undated\"]\n\
+                 rival = \"mavsync@1m..1d\"\ntest = \"7d\"\n";
+    let rival = "mavsync@1m..1d entries.delay";
+    let expect = [
+        format!("timer/tide entries.delay < 0.7 * timer/{rival}"),
+        format!("undated/tide entries.delay < undated/{rival}"),
+        "timer/tide polls > 0".to_owned(),
+    ];
+    let expect: Vec<&str> = expect.iter().map(String::as_str).collect();
+    all_hold(&performed(parts, &expect));
+}

@@ -18,7 +18,7 @@
 //! let window = [now - Duration::from_secs(60)];
 //! planner.observe(feed, &Observation {
 //!     at: now, outcome: Outcome::Seen, window: &window, new: &window,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! });
 //! assert!(planner.plan(now, 10).is_empty());
 //! ```

@@ -66,6 +66,7 @@ mod tests {
                     overlap: (poll % 9) as usize,
                     suspected_miss: false,
                     partial: false,
+                    late: &[],
                 };
                 live.learn(&o);
                 stored.learn(&o);

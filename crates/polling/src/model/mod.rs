@@ -13,7 +13,7 @@
 //! let at = Time::from_secs(20 * 3600);
 //! model.learn(&Observation {
 //!     at, outcome: Outcome::Seen, window: &hourly, new: &hourly,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! });
 //! let tomorrow = Time::from_secs(44 * 3600);
 //! assert!((model.expect(at, tomorrow) - 24.0).abs() < 1e-9);

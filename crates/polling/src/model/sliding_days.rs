@@ -13,7 +13,7 @@
 //! let noons: Vec<Time> = (0..3).map(|d| Time::from_secs(d * 86_400 + 43_200)).collect();
 //! days.learn(&Observation {
 //!     at: Time::from_secs(3 * 86_400), outcome: Outcome::Seen, window: &noons, new: &noons,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! });
 //! let model = days.histogram(Period::Day).unwrap();
 //! assert_eq!((model.counts[12], model.days), (3, 3));
@@ -140,6 +140,7 @@ mod tests {
             overlap: 0,
             suspected_miss: false,
             partial: false,
+            late: &[],
         }
     }
 

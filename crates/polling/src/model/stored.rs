@@ -61,7 +61,7 @@ impl Model {
                 days.write(&mut bytes);
             }
             Model::Tide(model) => {
-                bytes.push(6);
+                bytes.push(7);
                 model.write(&mut bytes);
             }
             Model::Frozen(rates) => {
@@ -109,7 +109,7 @@ impl Model {
                 let intervals = signed?.into_iter().map(pair).collect();
                 Model::Changes(Changes { intervals, flat, last })
             }
-            6 => Model::Tide(Box::new(Tide::read(&mut reader)?)),
+            kind @ (6 | 7) => Model::Tide(Box::new(Tide::read(&mut reader, kind == 7)?)),
             _ => return None,
         };
         reader.0.is_empty().then_some(model)

@@ -9,7 +9,7 @@
 //! let policy: Policy = "fix:1h".parse().unwrap();
 //! let seen = Observation {
 //!     at: Time::from_secs(7200), outcome: Outcome::Seen, window: &[], new: &[],
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let wish = policy.wish(&policy.start(), &seen, &Bounds::EVALUATION);
 //! assert_eq!(wish.at, Time::from_secs(10_800));

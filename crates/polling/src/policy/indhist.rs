@@ -16,7 +16,7 @@
 //! let learned = policy.train(&training);
 //! let seen = Observation {
 //!     at: end, outcome: Outcome::Seen, window: &noons, new: &noons,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! // One entry a day, between noon and one: half of it is expected by half past twelve.
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);

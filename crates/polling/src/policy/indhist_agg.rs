@@ -108,6 +108,7 @@ mod tests {
             overlap: 1,
             suspected_miss: false,
             partial: false,
+            late: &[],
         };
         let at = policy.wish(&learned, &o, &Bounds::EVALUATION).at;
         Time::from_secs(at.secs() - end.secs())

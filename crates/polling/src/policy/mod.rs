@@ -12,7 +12,7 @@
 //! let hourly: Vec<Time> = (0..20).map(|h| Time::from_secs(h * 3600)).collect();
 //! let seen = Observation {
 //!     at: Time::from_secs(70_000), outcome: Outcome::Seen, window: &hourly, new: &hourly,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! policy.learn(&mut learned, &seen);
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);

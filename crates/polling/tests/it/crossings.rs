@@ -48,6 +48,7 @@ pub fn seen(at: Time, window: &[Time], n_new: usize) -> Observation<'_> {
         overlap: window.len() - n_new,
         suspected_miss: false,
         partial: false,
+        late: &[],
     }
 }
 

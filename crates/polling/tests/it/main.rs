@@ -28,6 +28,7 @@ mod spending;
 mod table_two;
 mod tide;
 mod tide_budget;
+mod tide_late;
 mod tide_steady;
 mod upgrade;
 mod vectors;

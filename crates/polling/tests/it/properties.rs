@@ -106,6 +106,7 @@ pub fn drive_from(
             overlap: 0,
             suspected_miss: false,
             partial: *partial,
+            late: &[],
         };
         policy.learn(&mut learned, &o);
         let wish = policy.wish(&learned, &o, bounds);

@@ -49,6 +49,7 @@ fn observation(now: Time, window: &[Time]) -> Observation<'_> {
         overlap: 1,
         suspected_miss: false,
         partial: false,
+        late: &[],
     }
 }
 

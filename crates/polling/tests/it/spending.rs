@@ -57,5 +57,6 @@ fn unchanged(at: Time) -> Observation<'static> {
         overlap: 0,
         suspected_miss: false,
         partial: false,
+        late: &[],
     }
 }

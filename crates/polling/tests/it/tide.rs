@@ -33,6 +33,7 @@ fn live(policy: &Policy, entries: &[Time], days: i64) -> (Vec<Time>, Learned) {
             overlap: before.end.saturating_sub(window.start),
             suspected_miss: !before.is_empty() && window.start >= before.end,
             partial: false,
+            late: &[],
         };
         policy.learn(&mut learned, &o);
         polls.push(at);

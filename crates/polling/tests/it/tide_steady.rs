@@ -12,6 +12,7 @@ fn observe<'a>(at: Time, window: &'a [Time], new: &'a [Time]) -> Observation<'a>
         overlap: window.len() - new.len(),
         suspected_miss: false,
         partial: false,
+        late: &[],
     }
 }
 

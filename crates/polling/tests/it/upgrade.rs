@@ -16,6 +16,7 @@ fn observed<'a>(at: i64, new: &'a [Time]) -> Observation<'a> {
         overlap: 0,
         suspected_miss: false,
         partial: false,
+        late: &[],
     }
 }
 

@@ -71,5 +71,6 @@ pub fn seen(at: Time, window: &[Time]) -> Observation<'_> {
         overlap: 0,
         suspected_miss: false,
         partial: false,
+        late: &[],
     }
 }

@@ -11,6 +11,7 @@ use super::reading::{
     ten_minutes, twelve, twenty_days, two_ones, week, word, words,
 };
 use crate::shapes::DayShape;
+use crate::showing::Showing;
 
 /// Policies compared.
 #[derive(Clone, Debug, Deserialize)]
@@ -218,4 +219,23 @@ pub struct ChangesPart {
     pub seed: u64,
     pub feeds: usize,
     pub policies: Vec<String>,
+}
+
+/// A policy where entries become visible later than they claim, at the polls of a rival.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShowingPart {
+    pub seed: u64,
+    /// Which kinds of lateness; all of them where nothing is said.
+    #[serde(default = "every_kind")]
+    pub kinds: Vec<Showing>,
+    pub rival: String,
+    #[serde(default = "week", deserialize_with = "duration")]
+    pub train: Duration,
+    #[serde(default = "twenty_days", deserialize_with = "duration")]
+    pub test: Duration,
+}
+
+fn every_kind() -> Vec<Showing> {
+    Showing::ALL.to_vec()
 }

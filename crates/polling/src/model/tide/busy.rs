@@ -9,7 +9,7 @@
 //! let daily: Vec<Time> = (0..40).map(|d| Time::from_secs(d * 86_400 + 36_000)).collect();
 //! let seen = Observation {
 //!     at: Time::from_secs(40 * 86_400), outcome: Outcome::Seen, window: &daily, new: &daily,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
@@ -19,16 +19,20 @@
 
 use super::habits::{Factors, Habits};
 use super::shapes;
+use super::shown::Shown;
 
 /// In which hours (UTC, the second one excluded) and on which days most entries come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy {
     pub hours: Option<(u8, u8)>,
     pub days: Weekdays,
+    /// How soon after their date entries become visible.
+    pub shown: Shown,
 }
 
 impl Busy {
-    pub(crate) const UNKNOWN: Busy = Busy { hours: None, days: Weekdays::All };
+    pub(crate) const UNKNOWN: Busy =
+        Busy { hours: None, days: Weekdays::All, shown: Shown::AtOnce };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +69,6 @@ impl Habits {
         }
         let weekend = days[shapes::SATURDAY] + days[shapes::SATURDAY + 1];
         let days = if weekend < 0.7 { Weekdays::MondayToFriday } else { Weekdays::All };
-        Busy { hours: stretch, days }
+        Busy { hours: stretch, days, ..Busy::UNKNOWN }
     }
 }

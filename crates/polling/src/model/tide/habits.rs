@@ -14,7 +14,7 @@
 //! let mut model = ModelKind::Tide.start();
 //! model.learn(&Observation {
 //!     at, outcome: Outcome::Seen, window: &times, new: &times,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! });
 //! let day = |d: i64| model.expect(at.shifted(d * 86_400_000), at.shifted((d + 1) * 86_400_000));
 //! assert!(day(4) > 2.0 * day(2));
@@ -125,6 +125,12 @@ impl Habits {
         let (hour, day, _) = place(at);
         self.hours[hour].seen += 1.0;
         self.days[day].seen += 1.0;
+    }
+
+    /// A part of an entry, in an hour of the week.
+    pub(super) fn see_part(&mut self, hour: usize, entries: f64) {
+        self.hours[hour % 24].seen += entries;
+        self.days[hour / 24 % 7].seen += entries;
     }
 
     /// How much of the past is kept when so much time goes by.

@@ -12,7 +12,7 @@
 //! let mut model = ModelKind::Tide.start();
 //! model.learn(&Observation {
 //!     at, outcome: Outcome::Seen, window: &times, new: &times,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! });
 //! let week = model.expect(at, at.shifted(7 * 86_400_000));
 //! assert!((31.0..39.0).contains(&week), "{week}");

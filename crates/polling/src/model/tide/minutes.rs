@@ -14,7 +14,7 @@
 //! let times: Vec<Time> = (0..400).map(|n| Time::from_secs(n * 1800)).collect();
 //! let seen = Observation {
 //!     at: Time::from_secs(720_000), outcome: Outcome::Seen, window: &times, new: &times,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
@@ -26,6 +26,8 @@ use std::ops::Range;
 
 use feed::Time;
 
+use super::shown::Shown;
+
 const MINUTE_SECS: f64 = 60.0;
 const MINUTE_MS: i64 = 60_000;
 /// The weight of the prior, in entries over the whole hour.
@@ -36,6 +38,8 @@ const WITNESS: f64 = 0.5;
 /// on other fives, and the rest. As measured over 45 news pages.
 const TIMER_WEIGHT: f64 = 0.3;
 const TIMER: [f64; 5] = [9.0, 6.0, 2.2, 1.3, 0.62];
+/// The share of entries that come on the ticks of a clock, where a feed has one.
+const ON_CLOCK: f64 = 0.9;
 /// A minute is worth waiting for when it is so much busier than the mean.
 const OUTSTANDING: f64 = 3.0;
 
@@ -70,6 +74,16 @@ const fn class(minute: usize) -> usize {
     }
 }
 
+const CLASSES: [usize; 60] = {
+    let mut classes = [0; 60];
+    let mut minute = 0;
+    while minute < 60 {
+        classes[minute] = class(minute);
+        minute += 1;
+    }
+    classes
+};
+
 impl Minutes {
     /// Any minute like any other.
     pub(crate) fn even() -> Minutes {
@@ -82,33 +96,70 @@ impl Minutes {
         self.seen[at.millis().div_euclid(MINUTE_MS).rem_euclid(60) as usize] += 1.0;
     }
 
+    /// Entries that came in some minute of `whole` hours, and in those of two parts of hours, each
+    /// with the entries expected per second there: every minute gets what is expected of it.
+    pub(super) fn see_parts(&mut self, whole: f64, cut: &[Option<(Range<f64>, f64)>; 2]) {
+        for (minute, (seen, factor)) in self.seen.iter_mut().zip(&self.factors).enumerate() {
+            let begin = minute as f64 * MINUTE_SECS;
+            let within = |part: &Range<f64>| {
+                (part.end.min(begin + MINUTE_SECS) - part.start.max(begin)).max(0.0)
+            };
+            let parts = cut.iter().flatten().map(|(part, rate)| rate * within(part)).sum::<f64>();
+            *seen += (factor * (whole / 60.0 + parts)) as f32;
+        }
+    }
+
     /// Time goes by; this much of the past is kept.
     pub(super) fn fade(&mut self, kept: f64) {
         self.seen.iter_mut().for_each(|n| *n *= kept as f32);
     }
 
-    /// Draws the factors from what was seen. Every minute was watched alike.
-    pub(super) fn settle(&mut self) {
-        let mut likely = TIMER_WEIGHT.ln() - (1.0 - TIMER_WEIGHT).ln();
-        for (minute, seen) in self.seen.iter().enumerate().filter(|(_, seen)| **seen > 0.0) {
-            likely += WITNESS * f64::from(*seen) * TIMER[class(minute)].ln();
+    /// Draws the factors from what was seen. Every minute was watched alike. A clock by which the
+    /// feed shows its entries is believed before many were seen.
+    pub(super) fn settle(&mut self, shown: Shown) {
+        if let Shown::OnClock { period: period @ ..=60, minute } = shown {
+            let (period, tick) = (usize::from(period), usize::from(minute));
+            let (at_ticks, rest) = (ON_CLOCK * period as f64, 1.0 - ON_CLOCK);
+            self.draw(|m| if m % period == tick % period { at_ticks + rest } else { rest });
+            return;
         }
+        // Most minutes are of the last class: what is left.
+        let mut by_class = [0.0, 0.0, 0.0, 0.0, self.n_seen()];
+        for minute in (0..60).step_by(5) {
+            let seen = f64::from(self.seen[minute]);
+            by_class[class(minute)] += seen;
+            by_class[4] -= seen;
+        }
+        let likely = by_class.iter().zip(TIMER).map(|(seen, factor)| seen * factor.ln());
+        let likely = TIMER_WEIGHT.ln() - (1.0 - TIMER_WEIGHT).ln() + WITNESS * likely.sum::<f64>();
         // Both kinds expect the same number of entries in all.
         let timer = 1.0 / (1.0 + (-likely).exp());
-        let weight = PRIOR / 60.0;
-        let expected = self.seen.iter().map(|n| f64::from(*n)).sum::<f64>() / 60.0;
+        self.draw(|minute| timer * TIMER[CLASSES[minute]] + (1.0 - timer));
+    }
+
+    /// In four sums, that a processor can reckon side by side.
+    fn n_seen(&self) -> f64 {
+        let mut sums = [0.0; 4];
+        for four in self.seen.chunks_exact(4) {
+            sums.iter_mut().zip(four).for_each(|(sum, seen)| *sum += f64::from(*seen));
+        }
+        (sums[0] + sums[1]) + (sums[2] + sums[3])
+    }
+
+    /// Draws the factors, of minutes that are so busy before any entry was seen.
+    fn draw(&mut self, prior: impl Fn(usize) -> f64) {
         let (mut sum, mut most) = (0.0, 0.0);
         for (minute, factor) in self.factors.iter_mut().enumerate() {
-            let prior = timer * TIMER[class(minute)] + (1.0 - timer);
-            *factor = (f64::from(self.seen[minute]) + weight * prior) / (expected + weight);
+            *factor = f64::from(self.seen[minute]) + PRIOR / 60.0 * prior(minute);
             sum += *factor;
             most = f64::max(most, *factor);
         }
-        let mean = sum / 60.0;
-        self.most = most / mean;
+        // Every minute was expected to have as much as any other: the mean is 1.
+        let scale = 60.0 / sum;
+        self.most = most * scale;
         let (mut first, mut second) = (0.0, 0.0);
         for (minute, factor) in self.factors.iter_mut().enumerate() {
-            *factor /= mean;
+            *factor *= scale;
             first += *factor * MINUTE_SECS;
             second += *factor * MINUTE_SECS * MINUTE_SECS * (minute as f64 + 0.5);
             self.sums[minute + 1] = (first, second);

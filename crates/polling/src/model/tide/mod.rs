@@ -8,9 +8,11 @@
 //! - [`Minutes`]: at which minutes of the hour timers post. What is expected between two moments
 //!   leaves them out; the policy, that chooses the moment, does not.
 //!
-//! Entries whose date is the poll's own time are undated: they are spread over the time since the
-//! last look, for the looks themselves must not become a habit. Where a window was overrun, nobody
-//! watched between the last look and its oldest entry. The model has no wish and no price.
+//! What counts is when an entry became visible. Feeds that show entries late are known by entries
+//! that a look did not find though they claim to be older ([`late`]); entries without a date are
+//! laid where they are expected ([`undated`]), for the looks themselves must not become a habit.
+//! Where a window was overrun, nobody watched between the last look and its oldest entry. The
+//! model has no wish and no price.
 //!
 //! ```
 //! use feed::{Observation, Outcome, Time};
@@ -22,25 +24,35 @@
 //! let at = Time::from_secs(20 * 86_400);
 //! model.learn(&Observation {
 //!     at, outcome: Outcome::Seen, window: &daily, new: &daily,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! });
 //! let hour = |h: i64| model.expect(at.shifted(h * 3_600_000), at.shifted((h + 1) * 3_600_000));
 //! assert!(hour(10) > 8.0 * hour(3));
 //! ```
 
+mod bound;
 mod busy;
+mod first;
 mod habits;
+mod late;
 mod level;
 mod minutes;
+mod news;
 mod shapes;
+mod shown;
 mod stored;
+mod undated;
+mod votes;
 
 use feed::{Observation, Time};
 
 pub use busy::{Busy, Weekdays};
 use habits::Habits;
+use late::Late;
 use level::Level;
 pub(crate) use minutes::Minutes;
+use news::News;
+pub use shown::Shown;
 
 use super::Rates;
 use super::slots::Slots;
@@ -62,6 +74,7 @@ pub struct Tide {
     level: Level,
     habits: Habits,
     minutes: Minutes,
+    late: Late,
     /// Entries per second in each hour of the week, from the epoch's Thursday on.
     week: Rates,
 }
@@ -69,8 +82,8 @@ pub struct Tide {
 impl Default for Tide {
     fn default() -> Tide {
         let week = Rates { hours: vec![0.0; WEEK_HOURS], zone_secs: 0 };
-        let (level, habits, minutes) = Default::default();
-        let mut tide = Tide { last: None, window_max: 0, level, habits, minutes, week };
+        let (level, habits, minutes, late) = Default::default();
+        let mut tide = Tide { last: None, window_max: 0, level, habits, minutes, late, week };
         tide.settle();
         tide
     }
@@ -88,51 +101,35 @@ impl Tide {
         }
         match (self.last, o.window.split_first()) {
             (Some(last), _) => {
-                let missed = o.suspected_miss && !o.new.is_empty();
-                self.follow(last, o.new, o.at, missed, self.level.rate());
+                let news = News::new(o.new, o.late, o.at);
+                self.late.learn(news.dates(), last, o.at);
+                self.follow(last, &news, o.at, o.suspected_miss, self.level.rate());
+                self.lay(news.n_undated, last, o.at);
             }
-            (None, Some((oldest, rest))) => self.begin(*oldest, rest, o.at),
-            (None, None) => {}
+            (None, Some((oldest, rest))) if *oldest < o.at => self.begin(*oldest, rest, o.at),
+            // Without dates a first window says only how many entries fit.
+            (None, _) => {}
         }
         self.last = Some(o.at);
         self.settle();
     }
 
-    /// The first window: watched from its oldest entry on, which itself says nothing about how
-    /// often entries come.
-    fn begin(&mut self, oldest: Time, rest: &[Time], at: Time) {
-        let from = oldest.min(at);
-        let secs = at.since(from).as_secs_f64();
-        // The rhythm of the window first, so that its level is that of the hours it covers.
-        let rate = Level::of(rest.len() as f64, secs);
-        let mut rhythm = Habits::default();
-        rhythm.watch(from, at, rate);
-        rest.iter().for_each(|t| rhythm.see((*t).clamp(from, at)));
-        rhythm.settle();
-        self.habits = Habits { factors: rhythm.factors, ..Habits::default() };
-        self.follow(from, rest, at, false, rate);
-    }
-
-    /// The time since the last look, entry by entry, beside what `rate` let expect.
-    fn follow(&mut self, last: Time, new: &[Time], at: Time, missed: bool, rate: f64) {
-        let (flood, new) = new.split_at(new.len().saturating_sub(FLOOD));
-        let missed = missed || !flood.is_empty();
-        let n_dated = new.partition_point(|t| *t < at);
-        let undated = (new.len() - n_dated) as i64;
-        let gap = at.millis_since(last);
-        let spread = (0..undated).map(|i| last.shifted((2 * i + 1) * (gap / (2 * undated))));
-        let mut times: Vec<Time> = new[..n_dated].iter().copied().chain(spread).collect();
-        times.sort_unstable();
+    /// The time since the last look, entry by entry, beside what `rate` let expect. Undated ones
+    /// count for the level only.
+    fn follow(&mut self, last: Time, news: &News<'_>, at: Time, missed: bool, rate: f64) {
+        let missed = missed || news.cut;
         let mut now = last;
-        for (i, time) in times.into_iter().enumerate() {
-            let time = time.clamp(now, at);
+        for (i, moment) in news.moments(self.late.shown, last, at).into_iter().enumerate() {
+            let time = moment.at.clamp(now, at);
             if i == 0 && missed {
                 self.forget(now, time);
             } else {
                 self.watch(now, time, rate);
                 self.level.see();
-                self.habits.see(time);
-                self.minutes.see(time);
+                if moment.known {
+                    self.habits.see(time);
+                    self.minutes.see(time);
+                }
             }
             now = time;
         }
@@ -159,7 +156,7 @@ impl Tide {
     /// Draws from what was counted what is to be expected.
     fn settle(&mut self) {
         self.habits.settle();
-        self.minutes.settle();
+        self.minutes.settle(self.late.shown);
         let rate = self.level.rate();
         for (hour, slot) in self.week.hours.iter_mut().enumerate() {
             *slot = rate * self.habits.factors.of(hour);
@@ -179,9 +176,9 @@ impl Tide {
         self.window_max
     }
 
-    /// The hours and days in which most of its entries come, where there are such.
+    /// The hours and days in which most of its entries come, where there are such, and how late.
     pub fn busy(&self) -> Busy {
-        self.habits.busy()
+        Busy { shown: self.late.shown, ..self.habits.busy() }
     }
 
     pub(crate) fn slots(&self) -> Slots<'_> {

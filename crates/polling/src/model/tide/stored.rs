@@ -1,5 +1,5 @@
-//! The model of `tide` as bytes, some 800: all that was counted; what follows from it is drawn
-//! anew.
+//! The model of `tide` as bytes, some 940: all that was counted; what follows from it is drawn
+//! anew. Its first layout had no bounds of late entries, and is read as a feed that was never late.
 //!
 //! ```
 //! use polling::model::{Model, ModelKind};
@@ -10,7 +10,9 @@
 //! ```
 
 use super::Tide;
+use super::bound::{Bound, UNITS_IN_DAY};
 use super::habits::Share;
+use super::late::KEPT;
 use super::level::Span;
 use crate::bytes::{Reader, put_time};
 
@@ -26,9 +28,13 @@ impl Tide {
         let level = self.level.spans.iter().flat_map(|span| [span.entries, span.watched]);
         bytes.extend(level.chain(counts).flat_map(f64::to_le_bytes));
         bytes.extend(self.minutes.seen.iter().flat_map(|n| n.to_le_bytes()));
+        bytes.extend([self.late.n, self.late.next]);
+        let bounds = self.late.kept.iter().flat_map(|bound| [bound.born, bound.after, bound.by]);
+        bytes.extend(bounds.flat_map(u16::to_le_bytes));
     }
 
-    pub(in crate::model) fn read(reader: &mut Reader<'_>) -> Option<Tide> {
+    /// What [`Tide::write`] wrote, or (without bounds) what its first layout did.
+    pub(in crate::model) fn read(reader: &mut Reader<'_>, bounds: bool) -> Option<Tide> {
         let mut tide = Tide { last: reader.time()?, window_max: reader.u32()?, ..Tide::default() };
         let mut count = || {
             let count = reader.bytes().map(f64::from_le_bytes)?;
@@ -43,6 +49,16 @@ impl Tide {
         for seen in &mut tide.minutes.seen {
             let count = reader.bytes().map(f32::from_le_bytes)?;
             *seen = Some(count).filter(|n| (0.0..=COUNT_MAX as f32).contains(n))?;
+        }
+        if bounds {
+            tide.late.n = reader.u8().filter(|n| usize::from(*n) <= KEPT)?;
+            tide.late.next = reader.u8().filter(|next| usize::from(*next) < KEPT)?;
+            let mut units = || reader.bytes().map(u16::from_le_bytes);
+            for bound in &mut tide.late.kept {
+                *bound = Bound { born: units()?, after: units()?, by: units()? };
+                (bound.after <= bound.by && bound.born < UNITS_IN_DAY).then_some(())?;
+            }
+            tide.late.settle();
         }
         tide.settle();
         Some(tide)

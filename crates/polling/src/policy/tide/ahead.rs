@@ -12,7 +12,7 @@
 //! let model = Model::Frozen(Rates { hours, zone_secs: 0 });
 //! let looked = Observation {
 //!     at: Time::from_secs(3600), outcome: Outcome::Unchanged, window: &[], new: &[],
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let policy: Policy = "tide:30m".parse().unwrap();
 //! let learned = policy.start_on(model);

@@ -18,7 +18,7 @@
 //! let hourly: Vec<Time> = (0..200).map(|h| Time::from_secs(h * 3600)).collect();
 //! let seen = Observation {
 //!     at: Time::from_secs(720_000), outcome: Outcome::Seen, window: &hourly, new: &hourly,
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);

@@ -15,7 +15,7 @@
 //! let model = Model::Frozen(Rates { hours: vec![1.0 / 3600.0; 24], zone_secs: 0 });
 //! let looked = Observation {
 //!     at: Time::from_secs(0), outcome: Outcome::Unchanged, window: &[], new: &[],
-//!     overlap: 0, suspected_miss: false, partial: false,
+//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let policy: Policy = "tide:30m".parse().unwrap();
 //! let learned = policy.start_on(model);

@@ -1,0 +1,126 @@
+//! When entries become visible, which is often not when they claim to be born: a cache shows them
+//! so long after their date, a generator that runs by a timer shows them all at its next tick.
+//!
+//! Of an entry that is found by one look and was not there at the one before, the two looks bound
+//! how late it was. The last two dozen of such bounds are kept. Each rule that could explain them
+//! (at once, after so many minutes, on a clock of so many minutes with some phase, or none) is
+//! weighed by how many it contradicts, and the likeliest holds. Who looks often learns it to the
+//! minute. It never doubts a feed of which no entry was ever late.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::model::{Model, ModelKind};
+//! use polling::model::tide::Shown;
+//!
+//! // Looked at every ten minutes; entries show up 25 minutes after their date.
+//! let mut model = ModelKind::Tide.start();
+//! for look in 0..700 {
+//!     let at = Time::from_secs(look * 600);
+//!     let dates = [Time::from_secs(look * 600 - 1500 - look * 11 % 600)];
+//!     let found = if look % 7 == 0 { &dates[..] } else { &[] };
+//!     model.learn(&Observation {
+//!         at, outcome: Outcome::Seen, window: found, new: &[at; 1][..found.len()],
+//!         overlap: 1, suspected_miss: false, partial: false, late: found,
+//!     });
+//! }
+//! let Model::Tide(tide) = &model else { panic!("another model") };
+//! assert!(matches!(tide.busy().shown, Shown::After { minutes: 23..=27 }), "{:?}", tide.busy());
+//! ```
+
+use feed::Time;
+
+use super::bound::{Bound, CLOCKS, DAY, usual};
+use super::shown::Shown;
+use super::votes;
+
+/// Bounds that are kept: enough to tell a rule, few enough to follow a feed that changes it.
+pub(super) const KEPT: usize = 24;
+/// Rules weighed: entries are shown at most so many minutes after their date, or on such a clock.
+const MINUTES_MAX: usize = 120;
+/// Of the bounds that tell nothing one in so many is kept.
+const UNTOLD_KEPT: u16 = 16;
+/// How usual each kind of rule is; few feeds are late, and fewer by a rule.
+const AT_ONCE: f64 = 0.8;
+const SELDOM: f64 = 0.1;
+const AFTER: f64 = 0.02;
+const ON_CLOCK: f64 = 0.02;
+/// How likely an entry is that goes against its feed's rule.
+const CONTRADICTED: f64 = 0.01;
+
+/// The newest bounds, and the rule that follows from them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Late {
+    pub(super) kept: [Bound; KEPT],
+    /// How many are kept, and where the next one goes.
+    pub(super) n: u8,
+    pub(super) next: u8,
+    pub(super) shown: Shown,
+}
+
+impl Late {
+    /// Entries of these dates were found at `at` and not at `last`.
+    pub(super) fn learn(&mut self, dates: impl Iterator<Item = Time>, last: Time, at: Time) {
+        let mut any = false;
+        for date in dates {
+            self.note(date, last, at);
+            any = true;
+        }
+        if any {
+            self.settle();
+        }
+    }
+
+    fn note(&mut self, date: Time, last: Time, at: Time) {
+        let bound = Bound::of(date, last, at);
+        // Who looks right after every tick finds no entry late. What the rule and at once explain
+        // alike must not push out what told them apart, or only slowly: rules may end.
+        let untold = self.shown.is_rule() && bound.after == 0 && bound.allows(self.shown);
+        if untold && !bound.born.is_multiple_of(UNTOLD_KEPT) {
+            return;
+        }
+        self.kept[usize::from(self.next) % KEPT] = bound;
+        self.next = (self.next + 1) % KEPT as u8;
+        self.n = (self.n + 1).min(KEPT as u8);
+    }
+
+    /// Draws the rule from the bounds.
+    pub(super) fn settle(&mut self) {
+        let bounds = &self.kept[..usize::from(self.n).min(KEPT)];
+        let any_late = bounds.iter().any(|bound| bound.after > 0);
+        self.shown = if any_late { likeliest(bounds) } else { Shown::AtOnce };
+    }
+}
+
+fn likeliest(bounds: &[Bound]) -> Shown {
+    // Beside no rule at all: what speaks for a rule that allows a bound, or else against it.
+    let against = -usual(CONTRADICTED);
+    let mut weights = [0; KEPT];
+    for (weight, bound) in weights.iter_mut().zip(bounds) {
+        *weight = bound.weight() + against;
+    }
+    let weighed = || bounds.iter().zip(weights);
+    let doubt = bounds.len() as i32 * against;
+    let mut best = (usual(SELDOM), Shown::Unruly);
+    let mut weigh = |usual: i32, agree: i32, shown: Shown| {
+        if usual + agree - doubt > best.0 {
+            best = (usual + agree - doubt, shown);
+        }
+    };
+    let allow = |shown: Shown| weighed().filter(|(b, _)| b.allows(shown)).map(|(_, w)| w).sum();
+    weigh(usual(AT_ONCE), allow(Shown::AtOnce), Shown::AtOnce);
+    let ranges = weighed().map(|(bound, weight)| (bound.minutes(), weight));
+    let found = votes::on_line::<MINUTES_MAX>(ranges);
+    let rules = AFTER * found.len as f64 / MINUTES_MAX as f64;
+    weigh(usual(rules), found.agree, Shown::After { minutes: found.middle() as u8 });
+    // A day has many minutes: it is weighed only where an hour is too short.
+    let hourly = bounds.iter().all(|bound| bound.ticks(60).is_some());
+    for period in CLOCKS.into_iter().filter(|period| !hourly || *period < DAY) {
+        let n = usize::from(period);
+        let ranges = weighed().filter_map(|(bound, weight)| Some((bound.ticks(period)?, weight)));
+        let found = votes::on_circle(n, ranges);
+        let rules = ON_CLOCK / CLOCKS.len() as f64 * found.len as f64 / n as f64;
+        let shown = Shown::OnClock { period, minute: (found.middle() % n) as u16 };
+        weigh(usual(rules), found.agree, shown);
+    }
+    best.1
+}
