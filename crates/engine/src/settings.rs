@@ -64,7 +64,7 @@ impl Settings {
     pub fn new() -> Settings {
         let bounds = Bounds { alpha: ALPHA, beta: BETA, eta: ETA, ..Bounds::EVALUATION };
         Settings {
-            policy: Policy::Tide { price: tide::PRICE }.into(),
+            policy: Policy::Tide { price: tide::PRICE, miss: tide::MISS }.into(),
             bounds: bounds.by_cause(),
             budget: None,
             follow_hints: true,

@@ -75,7 +75,7 @@ pub enum Policy {
     EntryFrequency { factor: Decimal },
     Empirical,
     AdaptiveFetch,
-    Tide { price: Duration },
+    Tide { price: Duration, miss: Duration },
 }
 
 impl Policy {
@@ -139,7 +139,9 @@ impl Policy {
                 entry_frequency::answer(factor, recent, o)
             }
             (Policy::AdaptiveFetch, Memory::AdaptiveFetch(interval)) => interval.answer(),
-            (Policy::Tide { price }, Memory::Model(model)) => tide::answer(price, model, o),
+            (Policy::Tide { price, miss }, Memory::Model(model)) => {
+                tide::answer(price, miss, model, o)
+            }
             // The memory of another policy: nothing of use was learned yet.
             _ => Answer::Undefined(Cause::NotSeen),
         }

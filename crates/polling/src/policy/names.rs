@@ -49,7 +49,11 @@ const KNOWN: [Known; 18] = [
     known("entry-frequency", "entry-frequency", "no parameter or a factor above 0"),
     known("empirical", "empirical", "no parameter"),
     known("adaptive-fetch", "adaptive-fetch", "no parameter"),
-    known("tide", "tide", "no parameter or a price such as `55m`"),
+    known(
+        "tide",
+        "tide",
+        "no parameter, a price such as `55m`, or that and the price of a miss: `55m,365d`",
+    ),
 ];
 
 /// miniflux's default factor.
@@ -109,7 +113,10 @@ impl FromStr for Policy {
             "entry-frequency" => Policy::EntryFrequency { factor: p.decimal_or(ONE)? },
             "empirical" => Policy::Empirical,
             "adaptive-fetch" => Policy::AdaptiveFetch,
-            _ => Policy::Tide { price: p.duration_or(tide::PRICE)? },
+            _ => {
+                let price = p.duration_or(tide::PRICE)?;
+                Policy::Tide { price, miss: p.duration_or(tide::MISS)? }
+            }
         };
         p.end(policy)
     }
@@ -145,8 +152,11 @@ impl fmt::Display for Policy {
             Policy::EntryFrequency { factor } => write!(f, "entry-frequency:{factor}"),
             Policy::Empirical => f.write_str("empirical"),
             Policy::AdaptiveFetch => f.write_str("adaptive-fetch"),
-            Policy::Tide { price: tide::PRICE } => f.write_str("tide"),
-            Policy::Tide { price } => write!(f, "tide:{}", written(*price)),
+            Policy::Tide { price: tide::PRICE, miss: tide::MISS } => f.write_str("tide"),
+            Policy::Tide { price, miss: tide::MISS } => write!(f, "tide:{}", written(*price)),
+            Policy::Tide { price, miss } => {
+                write!(f, "tide:{},{}", written(*price), written(*miss))
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ use std::time::Duration;
 use feed::Time;
 
 use super::{Ground, Tracked};
-use crate::policy::tide::{Look, next_look};
+use crate::policy::tide::{Look, MISS, next_look};
 use domains::Domains;
 use heaps::{Heaps, NEVER};
 use price::{Part, Price};
@@ -179,6 +179,6 @@ fn due(tracked: &Tracked, price: f64) -> Time {
 
 /// The look after one at `last` that is worth `price`.
 fn look(tracked: &Tracked, last: Time, price: f64) -> Option<(Time, Look)> {
-    let look = next_look(tracked.believed(), tracked.window, last, price)?;
+    let look = next_look(tracked.believed(), tracked.window, MISS, last, price)?;
     Some((last.shifted((look.after_secs * 1000.0) as i64), look))
 }

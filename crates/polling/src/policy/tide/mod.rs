@@ -1,4 +1,4 @@
-//! `tide`, `tide:PRICE` — look when waiting longer would cost more than a poll is worth.
+//! `tide`, `tide:PRICE`, `tide:PRICE,MISS` — look when waiting longer would cost more than a poll is worth.
 //!
 //! If entries are expected at the rate λ(s), a look at t after one at t₀ ends the waiting of
 //! W(t₀, t) = ∫ (t − s)·λ(s) ds entry-seconds. The price is the waiting that one poll is worth. The
@@ -7,8 +7,8 @@
 //! the minimal-delay paper (source 002, theorem 1); with a rhythm it meets theorem 3. One price for
 //! all feeds makes the whole collection optimal. λ is the model [`crate::model::tide`].
 //!
-//! No look is later than the moment at which a third of the window is expected to be new, unless
-//! polls are so dear that losing entries is cheaper.
+//! An entry that a window loses costs as much as one that waits for two years, or for what the
+//! operator says (`tide:30m,365d`): so busy feeds are looked at long before their windows are full.
 //!
 //! ```
 //! use feed::{Observation, Outcome, Time};
@@ -39,25 +39,29 @@ use crate::model::tide::Busy;
 use crate::wish::Answer;
 use crate::{Case, Cause, Fraction};
 pub(crate) use outlook::Look;
-use outlook::Outlook;
+use outlook::{Outlook, Window};
 
 /// The price where none is said. A feed with one entry a day is looked at every five hours, one
 /// with an entry in two months every one and a half days.
 pub const PRICE: Duration = Duration::from_secs(1800);
-/// A look comes when this share of the window is expected to be new: entries come in bursts, and
-/// what was expected on average is often exceeded.
-const WINDOW_SHARE: f64 = 0.35;
+/// The price of an entry that is lost where none is said: two years of waiting.
+pub const MISS: Duration = Duration::from_secs(730 * 86_400);
 /// Feeds that were only seen with fewer entries may have room for more: few publishers show less.
 const WINDOW_MIN: u32 = 5;
 
-pub(crate) fn answer(price: Duration, model: &Model, o: &Observation<'_>) -> Answer {
+pub(crate) fn answer(
+    price: Duration,
+    miss: Duration,
+    model: &Model,
+    o: &Observation<'_>,
+) -> Answer {
     let (window, busy) = match model {
         Model::Tide(tide) if tide.last().is_none() => return Answer::Undefined(Cause::NotSeen),
         Model::Tide(tide) => (tide.window_max(), tide.busy()),
         // Another model than its own has no habits to tell of.
         _ => (u32::try_from(o.window.len()).unwrap_or(u32::MAX), Busy::UNKNOWN),
     };
-    let Some(look) = next_look(model, window, o.at, price.as_secs_f64()) else {
+    let Some(look) = next_look(model, window, miss, o.at, price.as_secs_f64()) else {
         return Answer::Undefined(Cause::ZeroModel);
     };
     let case = Case::Tide { expected: look.expected as f32, waited: look.waited(), price, busy };
@@ -65,9 +69,16 @@ pub(crate) fn answer(price: Duration, model: &Model, o: &Observation<'_>) -> Ans
 }
 
 /// The look after one at `last` that is worth its price, in entry-seconds, at a feed that shows so
-/// many entries. `None` where the model expects nothing, ever.
-pub(crate) fn next_look(model: &Model, window: u32, last: Time, price: f64) -> Option<Look> {
+/// many entries, each of which costs `miss` when it is lost. `None` where the model expects nothing,
+/// ever.
+pub(crate) fn next_look(
+    model: &Model,
+    window: u32,
+    miss: Duration,
+    last: Time,
+    price: f64,
+) -> Option<Look> {
     let course = model.course()?;
-    let room = WINDOW_SHARE * f64::from(window.max(WINDOW_MIN));
-    Some(Outlook::new(&course, last, price, room).first_look())
+    let window = Window { size: f64::from(window.max(WINDOW_MIN)), miss: miss.as_secs_f64() };
+    Some(Outlook::new(&course, last, price, window).first_look())
 }

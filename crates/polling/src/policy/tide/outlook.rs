@@ -13,8 +13,9 @@
 //!
 //! // At a constant rate W = λ·t²/2 = price: an entry an hour and half an hour make an hour.
 //! let model = Model::Frozen(Rates { hours: vec![1.0 / 3600.0; 24], zone_secs: 0 });
+//! // The feed shows fifty entries: none will be lost.
 //! let looked = Observation {
-//!     at: Time::from_secs(0), outcome: Outcome::Unchanged, window: &[], new: &[],
+//!     at: Time::from_secs(0), outcome: Outcome::Seen, window: &[Time::from_secs(0); 50], new: &[],
 //!     overlap: 0, suspected_miss: false, partial: false, late: &[],
 //! };
 //! let policy: Policy = "tide:30m".parse().unwrap();
@@ -39,15 +40,36 @@ const HORIZON_MIN_SECS: f64 = 600.0;
 /// Nor longer: four weeks are the longest interval that anybody evaluates.
 pub(super) const HORIZON_MAX_SECS: f64 = 28.0 * 86_400.0;
 
-/// What an entry costs that is expected beyond the room of a window, in entry-seconds: as much as
-/// one that waits a week. Where polls are dearer than that, windows overrun.
-const OVERRUN: f64 = 7.0 * 86_400.0;
+/// What is lost may be overlooked while it costs less than this share of the price.
+const OVERLOOKED: f64 = 0.02;
+
+/// How many entries a feed shows, and what it costs to lose one, in entry-seconds.
+#[derive(Clone, Copy)]
+pub(super) struct Window {
+    pub(super) size: f64,
+    pub(super) miss: f64,
+}
+
+impl Window {
+    /// What it costs that so many entries are expected between two looks: of m entries
+    /// m/7·(m/size)⁶ are lost. Entries come in bursts, so that a window overruns long before it is
+    /// full on average; one that is full on average loses each further entry.
+    fn loss(&self, expected: f64) -> f64 {
+        let full = expected / self.size;
+        let lost = if full < 1.0 { full.powi(7) / 7.0 } else { full - 6.0 / 7.0 };
+        self.miss * self.size * lost
+    }
+
+    /// How many entries may be expected before a loss counts beside the price.
+    fn room(&self, price: f64) -> f64 {
+        self.size * (7.0 * OVERLOOKED * price / (self.miss * self.size)).powf(1.0 / 7.0)
+    }
+}
 
 /// What is expected of the time ahead.
 pub(super) struct Outlook {
     price: f64,
-    /// Entries that may come before a look should.
-    room: f64,
+    window: Window,
     step: f64,
     /// The moments of the grid, in seconds from now: one in every step.
     at: [f64; POINTS + 1],
@@ -73,7 +95,7 @@ impl Look {
 }
 
 impl Outlook {
-    pub(super) fn new(course: &Course<'_>, at: Time, price: f64, room: f64) -> Outlook {
+    pub(super) fn new(course: &Course<'_>, at: Time, price: f64, window: Window) -> Outlook {
         let ahead = Ahead::new(course, at);
         let horizon = INTERVALS * ahead.until_waiting(price);
         let horizon = horizon.clamp(HORIZON_MIN_SECS, HORIZON_MAX_SECS);
@@ -85,7 +107,7 @@ impl Outlook {
             at[i] = sums.ahead.worthwhile((i - 1) as f64 * step, i as f64 * step);
             (expected[i], moment[i]) = sums.up_to(at[i]);
         }
-        Outlook { price, room, step, at, expected, moment }
+        Outlook { price, window, step, at, expected, moment }
     }
 
     /// W(t_i, t_j).
@@ -96,15 +118,11 @@ impl Outlook {
 
     /// The share of waiting and price that falls within the horizon where the look after t_i lies
     /// beyond it. At a constant rate time costs λT a second from the last look on; with
-    /// w = λx²/2 and price = λT²/2 that is λTx = 2·√(price·w).
+    /// w = λx²/2 and price = λT²/2 that is λTx = 2·√(price·w). What is lost counts as waiting.
     fn unfinished(&self, i: usize) -> f64 {
-        let waiting = self.waiting(i, POINTS);
-        let fits = self.expected[POINTS] - self.expected[i] <= self.room;
-        if fits && waiting < self.price {
-            2.0 * (self.price * waiting).sqrt()
-        } else {
-            f64::INFINITY
-        }
+        let lost = self.window.loss(self.expected[POINTS] - self.expected[i]);
+        let waiting = self.waiting(i, POINTS) + lost;
+        if waiting < self.price { 2.0 * (self.price * waiting).sqrt() } else { f64::INFINITY }
     }
 
     /// The least cost from each moment on, and where the first look comes.
@@ -115,10 +133,11 @@ impl Outlook {
         let base = |j: usize| self.at[j] * self.expected[j] - self.moment[j] + self.price;
         bases[POINTS] = base(POINTS);
         let (mut last, mut full) = (POINTS, POINTS);
+        let room = self.window.room(self.price);
         for i in (0..POINTS).rev() {
             let (seen, moment) = (self.expected[i], self.moment[i]);
             // Up to the first moment at which the room is used up nothing is lost.
-            while full > i + 1 && self.expected[full - 1] - seen > self.room {
+            while full > i + 1 && self.expected[full - 1] - seen > room {
                 full -= 1;
             }
             let end = last.min(full);
@@ -131,8 +150,7 @@ impl Outlook {
                 }
             }
             for (j, base) in bases.iter().enumerate().take(last + 1).skip(end + 1) {
-                let lost = OVERRUN * (self.expected[j] - seen - self.room);
-                let cost = base - self.at[j] * seen + lost;
+                let cost = base - self.at[j] * seen + self.window.loss(self.expected[j] - seen);
                 if cost < least {
                     (least, best) = (cost, j);
                 }
