@@ -5,8 +5,8 @@
 //! looked at (√(value·λ), theorem 1 of the minimal-delay paper), is followed look by look to the
 //! end of the budget's period at one price. The price is right where those looks use up what is
 //! left. What was spent so far, feeds that came, hours that are quiet and looks that are overdue
-//! are all in it; no error is waited for, so nothing swings. From a dear period to a cheap one the
-//! price falls by and by, or all feeds would be due at once.
+//! are all in it; no error is waited for, so nothing swings. A price falls by and by, or all feeds
+//! would be due at once.
 //!
 //! Where bytes are limited too, a poll costs partly the same for all feeds and partly by its size;
 //! the share of the second grows while bytes are shorter than polls. It knows no domain and reads
@@ -48,9 +48,10 @@ use super::trial::search;
 const SAMPLE: usize = 128;
 /// Moments by which looks are counted.
 pub(super) const MOMENTS: usize = 2;
-/// A price stays within ten milliseconds and thirty years, whatever the budget: feeds that hardly
-/// post are looked at many times a day where polls are to be had.
+/// A price stays within ten milliseconds and thirty years, whatever the budget.
 pub(super) const RANGE: (f64, f64) = (0.01, 1e9);
+/// By how much, as a logarithm, a price may always fall in a period: to a tenth in its seventh.
+const FALL_PER_PERIOD: f64 = 16.0;
 /// How fast bytes gain or lose importance.
 const SHARE_STEP: f64 = 0.02;
 
@@ -184,8 +185,9 @@ impl Price {
     /// By how much the price may fall at once, as a logarithm. A price lower by a share δ brings
     /// forward n·δ/2 looks of n feeds: no more than are earned until it is settled anew.
     fn fall_max(&self, purse: &Purse) -> f64 {
-        let earned = purse.per_sec * purse.settled_every().as_secs_f64();
-        2.0 * earned / f64::from(self.n_feeds.max(1))
+        let secs = purse.settled_every().as_secs_f64();
+        let looks = 2.0 * purse.per_sec * secs / f64::from(self.n_feeds.max(1));
+        looks.max(FALL_PER_PERIOD * secs / purse.period.as_secs_f64().max(1.0))
     }
 }
 
