@@ -155,8 +155,8 @@ fn where_bytes_are_short_large_documents_are_looked_at_less() {
     assert!((2.4..4.2).contains(&(looks[0] / looks[1])), "{looks:?}");
 }
 
-/// A hundred feeds are overdue and polls are short: the one whose window fills comes first, though it
-/// is overdue for the shortest time.
+/// A hundred feeds are overdue and polls are short: the one whose window fills comes first, though
+/// it is overdue for the shortest time.
 #[test]
 fn a_window_that_fills_goes_first_where_polls_are_short() {
     let mut feeds = vec![known(0.3, 0, 24); 100];
