@@ -6,7 +6,8 @@
 //! part of the budget in each (a fraction of a poll is saved for the next); `two-steps` and
 //! `only-tau` may exceed it, as published, adapt, and pay back in the next. Strategies that
 //! allocate looks ahead spend the budget of a whole period when they think best, and not a poll
-//! more; `tide` earns its polls second by second, as it does live, and may save some.
+//! more; `tide` keeps its own books, as it does live: a period as UTC has it, no cycle above three
+//! times its even share.
 //!
 //! ```
 //! use feed::Time;

@@ -4,10 +4,9 @@
 //! Credit grows by polls·Δt/per; its fraction is carried as an integer remainder, so that 7 an hour
 //! in cycles of ten minutes are 7 in every hour, not 6. Credit never exceeds what two cycles
 //! earn: a cycle that came late loses nothing, a machine that slept for a day does not pour a day's
-//! polls over the web. Only `tide` saves, for its busy hours, up to half a period's worth
-//! ([`Saving`]): in no stretch of time are more polls made than that and what the stretch earns.
-//! What was overspent (two-steps has no cap, a document was larger than expected) is a debt
-//! that the next cycles pay, up to one period's worth.
+//! polls over the web. Only `tide` may shift polls within the budget's period ([`Saving`]; how is
+//! in `period`). What was overspent (two-steps has no cap, a document was larger than expected,
+//! polls were made by hand) is a debt that the next cycles pay, up to one period's worth.
 //!
 //! Pure accounting: time and sizes are arguments.
 //!
@@ -34,25 +33,25 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::credit::Credit;
+use super::credit::{Credit, Room};
 use super::{Budget, Strategy};
 use crate::bytes::{Reader, put_time};
 
 /// A cycle may come late by as much as it is long before credit is lost.
-const CYCLES_KEPT: u32 = 2;
+pub(super) const CYCLES_KEPT: u32 = 2;
 
-/// How much of what was earned may wait.
+/// How much of what is earned may be spent at another time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saving {
     /// What two cycles earn.
     TwoCycles,
-    /// What half a period earns, unless nobody planned for a while.
-    HalfPeriod,
+    /// All that a period earns, at any time of it; nothing waits for the next one.
+    WithinPeriod,
 }
 
 impl Saving {
     pub(super) fn of(strategy: Strategy) -> Saving {
-        if strategy == Strategy::Tide { Saving::HalfPeriod } else { Saving::TwoCycles }
+        if strategy == Strategy::Tide { Saving::WithinPeriod } else { Saving::TwoCycles }
     }
 }
 
@@ -60,18 +59,23 @@ impl Saving {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Granted {
     pub polls: usize,
-    /// How many of them cannot wait: the next cycle earns more than may be saved.
+    /// How many of them should not wait, or they will be lost.
     pub expiring: usize,
     /// `None` where bytes are not limited.
     pub bytes: Option<u64>,
+    /// What may be spent until the period ends, and when it does.
+    pub left: usize,
+    pub bytes_left: Option<u64>,
+    pub ends_in: Duration,
 }
 
 /// What was earned and not yet spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
-    since: Option<Time>,
-    polls: Credit,
-    bytes: Credit,
+    /// Until when credit was earned.
+    pub(super) since: Option<Time>,
+    pub(super) polls: Credit,
+    pub(super) bytes: Credit,
 }
 
 impl Allowance {
@@ -84,21 +88,27 @@ impl Allowance {
         saving: Saving,
     ) -> Granted {
         let cycle = cycle.max(Duration::from_secs(1));
-        let elapsed = self.since.map_or(cycle, |since| now.since(since));
-        let kept = match saving {
-            Saving::HalfPeriod if elapsed <= cycle * CYCLES_KEPT => budget.per / 2,
-            Saving::HalfPeriod | Saving::TwoCycles => Duration::ZERO,
-        };
-        let kept = kept.max(cycle * CYCLES_KEPT);
+        let since = self.since.unwrap_or(now - cycle);
+        match saving {
+            Saving::TwoCycles => self.grant_cycle(now, since, budget, cycle),
+            Saving::WithinPeriod => self.grant_period(now, since, budget, cycle),
+        }
+    }
+
+    fn grant_cycle(&mut self, now: Time, since: Time, budget: &Budget, cycle: Duration) -> Granted {
         self.since = Some(now);
-        self.polls.earn(elapsed, u64::from(budget.polls), budget.per, kept);
-        let bytes = budget.bytes.map(|bytes| {
-            self.bytes.earn(elapsed, bytes, budget.per, kept);
-            self.bytes.whole.max(0).unsigned_abs()
-        });
+        let room = Room { kept: cycle * CYCLES_KEPT, owed: budget.per };
+        self.earn(now.since(since), budget, room);
         let polls = usize::try_from(self.polls.whole.max(0)).unwrap_or(usize::MAX);
-        let expiring = self.polls.expiring(u64::from(budget.polls), budget.per, kept, cycle);
-        Granted { polls, expiring: expiring.min(polls), bytes }
+        let bytes = budget.bytes.map(|_| self.bytes.whole.max(0).unsigned_abs());
+        Granted { polls, expiring: polls, bytes, left: polls, bytes_left: bytes, ends_in: cycle }
+    }
+
+    pub(super) fn earn(&mut self, elapsed: Duration, budget: &Budget, room: Room) {
+        self.polls.earn(elapsed, u64::from(budget.polls), budget.per, room);
+        if let Some(bytes) = budget.bytes {
+            self.bytes.earn(elapsed, bytes, budget.per, room);
+        }
     }
 
     /// Takes in what the cycle spent, or what a poll cost beyond (or, negative, below) expectation.

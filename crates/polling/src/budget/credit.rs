@@ -32,6 +32,13 @@ pub(super) struct Credit {
     per_ms: u64,
 }
 
+/// What may wait and what may be owed, as the time that earns it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) kept: Duration,
+    pub(super) owed: Duration,
+}
+
 /// What an amount per time comes to in a stretch of time, rounded up.
 fn within(amount: u64, per: Duration, stretch: Duration) -> i64 {
     let earned = u128::from(amount) * stretch.as_millis();
@@ -39,18 +46,22 @@ fn within(amount: u64, per: Duration, stretch: Duration) -> i64 {
 }
 
 impl Credit {
-    pub(super) fn expiring(
-        &self,
-        amount: u64,
-        per: Duration,
-        kept: Duration,
-        cycle: Duration,
-    ) -> usize {
-        let room = within(amount, per, kept).saturating_sub(within(amount, per, cycle));
-        usize::try_from(self.whole.saturating_sub(room)).unwrap_or(0)
+    /// What may be spent if the coming `stretch` is spent ahead.
+    pub(super) fn ahead(&self, amount: u64, per: Duration, stretch: Duration) -> u64 {
+        let coming = u128::from(amount) * stretch.as_millis() + u128::from(self.rest);
+        let coming = i64::try_from(coming / per.as_millis().max(1)).unwrap_or(i64::MAX);
+        self.whole.saturating_add(coming).max(0).unsigned_abs()
     }
 
-    pub(super) fn earn(&mut self, elapsed: Duration, amount: u64, per: Duration, kept: Duration) {
+    /// A new period begins: what was saved is lost, what was overdrawn stays.
+    pub(super) fn begin(&mut self) {
+        if self.whole >= 0 {
+            (self.whole, self.rest) = (0, 0);
+        }
+    }
+
+    /// Time goes by that earns so much `per` time. No more is kept, or owed, than `room` says.
+    pub(super) fn earn(&mut self, elapsed: Duration, amount: u64, per: Duration, room: Room) {
         let ms = |d: Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
         let per_ms = ms(per).max(1);
         if self.per_ms != per_ms {
@@ -61,8 +72,8 @@ impl Credit {
         let (earned, rest) = (product / u128::from(per_ms), product % u128::from(per_ms));
         // Below the divisor, which is a u64.
         self.rest = rest as u64;
-        let most = within(amount, per, kept).max(i64::from(amount > 0));
-        let debt_max = i64::try_from(amount).unwrap_or(i64::MAX).saturating_neg();
+        let most = within(amount, per, room.kept).max(i64::from(amount > 0));
+        let debt_max = within(amount, per, room.owed).saturating_neg();
         let earned = i64::try_from(earned).unwrap_or(i64::MAX);
         self.whole = self.whole.max(debt_max).saturating_add(earned).min(most);
     }

@@ -41,6 +41,17 @@ pub struct Budget {
 pub struct BudgetError(String);
 
 impl Budget {
+    /// The same for a period of the least whole number of its own that is no shorter than this.
+    pub(super) fn over(&self, least: Duration) -> Budget {
+        let times = least.as_nanos().div_ceil(self.per.as_nanos().max(1)).max(1);
+        let times = u32::try_from(times).unwrap_or(u32::MAX);
+        Budget {
+            polls: self.polls.saturating_mul(times),
+            per: self.per.saturating_mul(times),
+            bytes: self.bytes.map(|bytes| bytes.saturating_mul(u64::from(times))),
+        }
+    }
+
     pub fn polls_per_day(&self) -> f64 {
         f64::from(self.polls) * DAY_SECS / self.per.as_secs_f64().max(1.0)
     }

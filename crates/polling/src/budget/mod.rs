@@ -23,6 +23,7 @@ mod limit;
 pub mod looks;
 mod marginals;
 pub mod min_miss;
+mod period;
 mod planner;
 mod progress;
 pub mod refine;

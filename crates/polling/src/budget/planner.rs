@@ -108,7 +108,8 @@ impl Planner {
     /// The feeds to poll now, with so many polls for the cycle; two-steps may exceed it.
     pub fn plan(&mut self, now: Time, budget: usize) -> Vec<usize> {
         let looks = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
-        let granted = Granted { polls: budget, expiring: budget, bytes: None };
+        let (polls, expiring, left, ends_in) = (budget, budget, budget, self.cycle);
+        let granted = Granted { polls, expiring, bytes: None, left, bytes_left: None, ends_in };
         self.choose(now, granted, Limits { looks, bytes: None }, self.cycle)
     }
 

@@ -28,7 +28,7 @@ use super::allowance::Saving;
 use super::crossings::Crossings;
 use super::looks::Limits;
 use super::two_steps::Threshold;
-use super::{Budget, Planner, Strategy, Tracked};
+use super::{Budget, Planner, Strategy, Tracked, period};
 
 /// The share of the newest document in the expected size of the next.
 const SIZE_WEIGHT: f64 = 0.2;
@@ -115,6 +115,10 @@ impl Planner {
     pub fn spend(&mut self, now: Time) -> Vec<usize> {
         let Some(budget) = self.budget else { return Vec::new() };
         let saving = Saving::of(self.strategy);
+        let budget = match saving {
+            Saving::WithinPeriod => period::kept(&budget, self.cycle),
+            Saving::TwoCycles => budget,
+        };
         let granted = self.allowance.grant(now, &budget, self.cycle, saving);
         let limits = Limits { looks: budget.polls_per_day(), bytes: budget.bytes_per_day() };
         let mut left = granted.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);

@@ -154,3 +154,16 @@ fn where_bytes_are_short_large_documents_are_looked_at_less() {
     // √10 times as often, by the square-root rule.
     assert!((2.4..4.2).contains(&(looks[0] / looks[1])), "{looks:?}");
 }
+
+/// A hundred feeds are overdue and polls are short: the one whose window fills comes first, though
+/// it is overdue for the shortest time.
+#[test]
+fn a_window_that_fills_goes_first_where_polls_are_short() {
+    let mut feeds = vec![known(0.3, 0, 24); 100];
+    let hours = |n: u64| START - Duration::from_secs(3600 * n);
+    feeds.iter_mut().enumerate().for_each(|(i, feed)| feed.last = Some(hours(300 + i as u64)));
+    feeds[17] = Tracked { last: Some(hours(8)), ..known(48.0, 0, 24) };
+    let mut first = None;
+    live(&mut planner("24/1d", &feeds), 0..60, |_, feed, _| first = first.or(Some(feed)));
+    assert_eq!(first, Some(17));
+}

@@ -107,6 +107,13 @@ impl Domains {
         *self.of.get(feed as usize)?
     }
 
+    /// The feed's domain, how many feeds it has, and the gap between two polls of it.
+    pub(super) fn paced(&self, feed: u32) -> Option<(u32, u32, Duration)> {
+        let number = self.of(feed)?;
+        let domain = self.domains.get(&number)?;
+        Some((number, domain.n_feeds, domain.gap))
+    }
+
     /// By what a poll of this feed is dearer than the price of all.
     pub(super) fn markup(&self, feed: u32) -> f64 {
         self.of(feed).and_then(|domain| self.domains.get(&domain)).map_or(1.0, |d| d.markup)
@@ -147,7 +154,7 @@ impl Domains {
             waiting.retain(|Reverse(due)| standing(due, domain.markup) != Standing::Gone);
             let late = |due: &Due| standing(due, domain.markup) == Standing::Late;
             let n_late = waiting.iter().filter(|Reverse(due)| late(due)).count();
-            let missing = n_late as f64 - domain.credit.floor();
+            let missing = n_late as f64 - domain.credit;
             domain.markup *= correction(missing, domain.n_feeds);
             domain.markup = domain.markup.clamp(1.0, MARKUP_MAX);
             domain.markup > 1.0 || !waiting.is_empty()

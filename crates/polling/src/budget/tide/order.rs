@@ -38,6 +38,10 @@ use crate::budget::Tracked;
 /// the price fall before they are ordered anew.
 const FAR: f64 = 0.7;
 const NEAR: f64 = 0.94;
+/// The share of a window that, expected to be new, lets a feed go first where polls are short, and
+/// how much longer it then counts as overdue: no interval is longer.
+const FULL: f64 = 0.3;
+const HEAD_START_MS: i64 = 29 * 86_400_000;
 /// A price that has moved by no more than this is the same.
 pub(super) const DRIFT: f64 = 0.02;
 
@@ -54,6 +58,7 @@ impl Tide {
         let at = due(tracked, price);
         if at <= now {
             self.feed_mut(feed).priced = price;
+            let at = if is_full(tracked, now) { at.shifted(-HEAD_START_MS) } else { at };
             return self.heaps.line_up(feed, at);
         }
         // An interval goes with the root of its price, near enough.
@@ -66,8 +71,8 @@ impl Tide {
         }
     }
 
-    /// Those that are due, as many as can be paid, the longest overdue first. Polls that would be
-    /// lost go to those that will be due next.
+    /// Those that are due, as many as can be paid, the longest overdue first and before them those
+    /// whose windows fill. Polls that would be lost go to those that will be due next.
     pub(super) fn take(&mut self, now: Time, purse: &Purse, feeds: &[Tracked]) -> Vec<usize> {
         let (mut chosen, mut bytes) = (Vec::new(), purse.bytes);
         while chosen.len() < purse.polls && bytes > 0.0 {
@@ -100,9 +105,16 @@ impl Tide {
             }
             let beside = price.beside_mean(tracked.cost) * markup / tracked.value();
             let moved = price.now() * beside / known[feed as usize].priced;
+            let at = if at < last { at.shifted(HEAD_START_MS) } else { at };
             // An interval goes with the root of its price, near enough.
             let ms = at.millis_since(last) as f64 * moved.sqrt();
             if last.shifted(ms as i64) <= now { Standing::Late } else { Standing::Patient }
         });
     }
+}
+
+/// Whether entries may soon be lost: they come in bursts, and more than expected.
+fn is_full(tracked: &Tracked, now: Time) -> bool {
+    let expected = |last| tracked.believed().expect(last, now);
+    tracked.last.is_some_and(|last| expected(last) >= FULL * f64::from(tracked.window))
 }

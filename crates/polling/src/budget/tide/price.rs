@@ -2,11 +2,11 @@
 //! are wanted over the time ahead as may be made.
 //!
 //! The models say what is wanted. A sample of feeds, each drawn as often as it is likely to be
-//! looked at (√(value·λ), theorem 1 of the minimal-delay paper), is followed look by look over the
-//! coming period at one price. The price is right where the looks by some moment of its second half
-//! use up what is saved and earned by then, and those by no other use up more: what a night saves
-//! is left for the day. What was saved or overdrawn, feeds that came, hours that are quiet and
-//! looks that are overdue are all in it; no error is waited for, so nothing swings.
+//! looked at (√(value·λ), theorem 1 of the minimal-delay paper), is followed look by look to the
+//! end of the budget's period at one price. The price is right where those looks use up what is
+//! left. What was spent so far, feeds that came, hours that are quiet and looks that are overdue
+//! are all in it; no error is waited for, so nothing swings. A price falls by and by, or all feeds
+//! would be due at once.
 //!
 //! Where bytes are limited too, a poll costs partly the same for all feeds and partly by its size;
 //! the share of the second grows while bytes are shorter than polls. It knows no domain and reads
@@ -44,18 +44,14 @@ use feed::Time;
 use super::Purse;
 use super::trial::search;
 
-/// Feeds that are asked. A fixed set of them is off by a few percent, which what was saved evens
-/// out.
+/// Feeds that are asked. A fixed set of them is off by a few percent, which what is left evens out.
 const SAMPLE: usize = 128;
-/// Moments of the coming period by which looks are counted, and the first that matters: what is
-/// overdue now may be made up for until then.
-pub(super) const MOMENTS: usize = 8;
-const MOMENT_FIRST: usize = 3;
-/// How often in a period the price is settled, and for how many cycles at least.
-const SETTLED_PER_PERIOD: u32 = 12;
-const SETTLED_CYCLES: u32 = 3;
-/// A price stays within ten seconds and thirty years, whatever the budget.
-pub(super) const RANGE: (f64, f64) = (10.0, 1e9);
+/// Moments by which looks are counted.
+pub(super) const MOMENTS: usize = 2;
+/// A price stays within ten milliseconds and thirty years, whatever the budget.
+pub(super) const RANGE: (f64, f64) = (0.01, 1e9);
+/// By how much, as a logarithm, a price may always fall in a period: to a tenth in its seventh.
+const FALL_PER_PERIOD: f64 = 16.0;
 /// How fast bytes gain or lose importance.
 const SHARE_STEP: f64 = 0.02;
 
@@ -134,9 +130,8 @@ impl Price {
     /// Whether it is time to settle the price anew.
     pub(super) fn is_stale(&self, now: Time, purse: &Purse) -> bool {
         let Some(settled) = self.settled else { return true };
-        let every = (purse.period / SETTLED_PER_PERIOD).max(purse.cycle * SETTLED_CYCLES);
         let grown = (self.roots / settled.roots - 1.0).abs();
-        now >= settled.at + every
+        now >= settled.at + purse.settled_every()
             || now < settled.at
             || settled.per_sec != purse.per_sec
             // While feeds come by the thousand the price follows them.
@@ -169,19 +164,30 @@ impl Price {
         mut wanted: impl FnMut(f64) -> [Wanted; MOMENTS],
     ) {
         let (per_sec, roots) = (purse.per_sec, self.roots);
-        self.settled = Some(Settled { at: now, per_sec, roots });
+        let before = self.settled.replace(Settled { at: now, per_sec, roots });
         if purse.per_sec <= 0.0 || self.n_feeds == 0 {
             return;
         }
         let mut by_bytes = false;
         let mut excess = |price: f64| {
-            let worst = purse.worst(&wanted(price), MOMENT_FIRST);
-            by_bytes = worst.bytes > worst.looks;
-            worst.bytes.max(worst.looks)
+            let beside = purse.beside(&wanted(price));
+            by_bytes = beside.bytes > beside.looks;
+            beside.bytes.max(beside.looks)
         };
-        self.price = search(self.price.ln(), &mut excess).exp().clamp(RANGE.0, RANGE.1);
+        let mut price = search(self.price.ln(), &mut excess);
+        if before.is_some_and(|before| before.per_sec == per_sec) {
+            price = price.max(self.price.ln() - self.fall_max(purse));
+        }
+        self.price = price.exp().clamp(RANGE.0, RANGE.1);
         let step = if by_bytes { SHARE_STEP } else { -SHARE_STEP };
         self.share = (self.share + step).clamp(0.0, 1.0);
+    }
+    /// By how much the price may fall at once, as a logarithm. A price lower by a share δ brings
+    /// forward n·δ/2 looks of n feeds: no more than are earned until it is settled anew.
+    fn fall_max(&self, purse: &Purse) -> f64 {
+        let secs = purse.settled_every().as_secs_f64();
+        let looks = 2.0 * purse.per_sec * secs / f64::from(self.n_feeds.max(1));
+        looks.max(FALL_PER_PERIOD * secs / purse.period.as_secs_f64().max(1.0))
     }
 }
 

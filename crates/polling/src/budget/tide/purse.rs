@@ -1,4 +1,4 @@
-//! What `tide` may spend: now, and in every second to come.
+//! What `tide` may spend: now, until its period ends, and in every second after it.
 //!
 //! ```
 //! use feed::Time;
@@ -6,7 +6,7 @@
 //! use polling::model::{Model, Rates};
 //! use std::time::Duration;
 //!
-//! // What is earned in ten hours, and not a poll more than that and half an hour's saving.
+//! // Sixty polls in ten hours, and six in each of them.
 //! let feed = |rate| Tracked {
 //!     last: Some(Time::from_secs(0)),
 //!     ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
@@ -15,16 +15,16 @@
 //! planner.track(feed(0.01));
 //! planner.track(feed(0.01));
 //! planner.set_budget(Some("6/1h".parse().unwrap()));
-//! let mut looks = [0, 0];
-//! for minute in 1..=600 {
+//! let mut looks = [0; 10];
+//! for minute in 0..600 {
 //!     let now = Time::from_secs(60 * minute);
 //!     for number in planner.spend(now) {
-//!         looks[number] += 1;
+//!         looks[minute as usize / 60] += 1;
 //!         let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
 //!         planner.renew(number, seen, now);
 //!     }
 //! }
-//! assert!((57..=63).contains(&(looks[0] + looks[1])), "{looks:?}");
+//! assert_eq!(looks, [6; 10]);
 //! ```
 
 use std::time::Duration;
@@ -35,6 +35,14 @@ use crate::budget::looks::Limits;
 use super::price::{MOMENTS, Wanted};
 
 const DAY_SECS: f64 = 86_400.0;
+/// How often in a period the price is settled, and for how many cycles at least.
+const SETTLED_PER_PERIOD: u32 = 48;
+const SETTLED_CYCLES: u32 = 5;
+/// So many looks of the next period always count: what is left of a few polls says little.
+const FEW: f64 = 8.0;
+/// However little is left, the price is that of so much of an even share: the next period would
+/// have to bring it down again.
+const LEFT_MIN: f64 = 0.1;
 
 /// What may be spent, and over which time.
 #[derive(Clone, Copy, Debug)]
@@ -43,8 +51,12 @@ pub(crate) struct Purse {
     /// How many of them would be lost.
     pub(super) expiring: usize,
     pub(super) per_sec: f64,
-    /// The same for bytes; infinite where they are not limited.
+    /// Infinite where they are not limited.
     pub(super) bytes: f64,
+    /// The same until the period ends, and when that is.
+    pub(super) left: f64,
+    pub(super) bytes_left: f64,
+    pub(super) ends_in: Duration,
     pub(super) bytes_per_sec: f64,
     /// The budget's.
     pub(super) period: Duration,
@@ -62,29 +74,40 @@ impl Purse {
         Purse {
             polls: granted.polls,
             expiring: granted.expiring,
+            left: granted.left as f64,
+            ends_in: granted.ends_in,
             per_sec: limits.looks / DAY_SECS,
             bytes: granted.bytes.map_or(f64::INFINITY, |bytes| bytes as f64),
+            bytes_left: granted.bytes_left.map_or(f64::INFINITY, |bytes| bytes as f64),
             bytes_per_sec: limits.bytes.map_or(0.0, |bytes| bytes / DAY_SECS),
             period,
             cycle,
         }
     }
 
-    /// How much of what may be spent by each moment of the period is wanted by then: the most, from
-    /// the moment numbered `first` on.
-    pub(super) fn worst(&self, wanted: &[Wanted; MOMENTS], first: usize) -> Wanted {
-        let mut worst = Wanted::default();
-        for (i, by_then) in wanted.iter().enumerate().skip(first) {
-            let secs = self.until(i).as_secs_f64();
-            let looks = by_then.looks / (self.polls as f64 + self.per_sec * secs);
-            let bytes = by_then.bytes / (self.bytes + self.bytes_per_sec * secs);
-            worst = Wanted { looks: worst.looks.max(looks), bytes: worst.bytes.max(bytes) };
-        }
-        worst
+    /// The moments by which looks are counted: the end of this period, and a period from now.
+    pub(super) fn until(&self, moment: usize) -> Duration {
+        if moment == 0 { self.ends_in } else { self.period.max(self.ends_in) }
     }
 
-    /// How far ahead a moment of the period is.
-    pub(super) fn until(&self, moment: usize) -> Duration {
-        self.period.max(self.cycle) * (moment as u32 + 1) / MOMENTS as u32
+    /// How much of what may be spent is wanted. A few looks of the next period count too.
+    pub(super) fn beside(&self, [until_end, in_all]: &[Wanted; MOMENTS]) -> Wanted {
+        let (ends_in, period) = (self.ends_in.as_secs_f64(), self.period.as_secs_f64());
+        let few = FEW / (self.per_sec * period).max(FEW);
+        let after = self.until(1).as_secs_f64() - ends_in;
+        let beside = |until_end: f64, in_all: f64, left: f64, per_sec: f64| {
+            let left = left.max(LEFT_MIN * per_sec * ends_in);
+            let want = until_end + few * (in_all - until_end);
+            if want > 0.0 { want / (left + few * per_sec * after) } else { 0.0 }
+        };
+        Wanted {
+            looks: beside(until_end.looks, in_all.looks, self.left, self.per_sec),
+            bytes: beside(until_end.bytes, in_all.bytes, self.bytes_left, self.bytes_per_sec),
+        }
+    }
+
+    /// How often the price is settled.
+    pub(super) fn settled_every(&self) -> Duration {
+        (self.period / SETTLED_PER_PERIOD).max(self.cycle * SETTLED_CYCLES)
     }
 }

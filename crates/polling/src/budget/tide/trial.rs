@@ -32,7 +32,7 @@ use super::price::RANGE;
 
 const TRIALS: usize = 12;
 /// Near enough: models are further off.
-const CLOSE: f64 = 0.02;
+const CLOSE: f64 = 0.01;
 /// The first step of the search, as a logarithm; it doubles until the price is between two trials.
 const STEP: f64 = 0.1;
 

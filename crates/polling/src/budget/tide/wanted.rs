@@ -1,5 +1,6 @@
 //! What the feeds want of the time ahead at a price: a sample of them is followed look by look, as
-//! their models expect them to be. It finds the price; it polls nobody.
+//! their models expect them to be, and of a domain no more counts than its pace grants. It finds
+//! the price; it polls nobody.
 //!
 //! ```
 //! use feed::Time;
@@ -28,35 +29,86 @@
 //! assert!(looks[0] <= 1 && looks[1] > 50, "{looks:?}");
 //! ```
 
+use std::collections::BTreeMap;
+
 use feed::Time;
 
 use super::price::{MOMENTS, Wanted};
 use super::{Purse, Tide, look};
 use crate::budget::Tracked;
 
-/// Looks that are followed one by one; faster feeds go on as they began.
+/// Looks that are followed one by one; faster feeds go on by the root of their rate.
 const LOOKS_MAX: u32 = 8;
+
+/// A feed that is asked.
+struct Asked {
+    feed: u32,
+    /// How many feeds it stands for.
+    stands_for: f64,
+    /// Its domain among those of the sample.
+    group: Option<usize>,
+}
+
+/// The feeds of one domain that are asked, and what they stand for.
+struct Group {
+    looks_per_sec: f64,
+    wanted: [Wanted; MOMENTS],
+}
 
 impl Tide {
     /// Finds the price at which the time ahead spends what may be spent.
     pub(super) fn settle(&mut self, now: Time, purse: &Purse, feeds: &[Tracked]) {
         let mut price = self.price;
-        let roots = self.feeds.iter().enumerate();
-        let roots = roots.filter_map(|(feed, known)| Some((feed as u32, known.part?.root)));
-        let sample = price.sample(roots);
+        let (sample, mut groups) = self.sample();
         price.settle(now, purse, |price| {
             let mut wanted = [Wanted::default(); MOMENTS];
-            for (feed, stands_for) in &sample {
-                let tracked = &feeds[*feed as usize];
-                let price = price * self.beside(*feed, tracked);
+            groups.iter_mut().for_each(|group| group.wanted = wanted);
+            for asked in &sample {
+                let tracked = &feeds[asked.feed as usize];
+                let price = price * self.beside(asked.feed, tracked);
+                let sums = asked.group.map_or(&mut wanted, |group| &mut groups[group].wanted);
                 follow(tracked, price, now, purse, |moment, n| {
-                    wanted[moment].looks += stands_for * n;
-                    wanted[moment].bytes += stands_for * n * tracked.cost.max(0.0);
+                    sums[moment].looks += asked.stands_for * n;
+                    sums[moment].bytes += asked.stands_for * n * tracked.cost.max(0.0);
                 });
             }
+            groups.iter().for_each(|group| group.add_to(&mut wanted, purse));
             wanted
         });
         self.price = price;
+    }
+
+    /// The feeds to ask, and their domains.
+    fn sample(&self) -> (Vec<Asked>, Vec<Group>) {
+        let roots = self.feeds.iter().enumerate();
+        let roots = roots.filter_map(|(feed, known)| Some((feed as u32, known.part?.root)));
+        let (mut numbers, mut groups) = (BTreeMap::new(), Vec::new());
+        let ask = |(feed, stands_for): (u32, f64)| {
+            let group = self.domains.paced(feed).map(|(number, n_feeds, gap)| {
+                let group = *numbers.entry(number).or_insert(groups.len());
+                if group == groups.len() {
+                    groups.push(Group { looks_per_sec: 0.0, wanted: Default::default() });
+                }
+                // So many domains like this one.
+                let stands_for = stands_for / f64::from(n_feeds.max(1));
+                groups[group].looks_per_sec += stands_for / gap.as_secs_f64().max(1e-3);
+                group
+            });
+            Asked { feed, stands_for, group }
+        };
+        (self.price.sample(roots).into_iter().map(ask).collect(), groups)
+    }
+}
+
+impl Group {
+    /// What its pace grants of what it wants.
+    fn add_to(&self, wanted: &mut [Wanted; MOMENTS], purse: &Purse) {
+        for (moment, sum) in wanted.iter_mut().enumerate() {
+            let Wanted { looks, bytes } = self.wanted[moment];
+            let granted = self.looks_per_sec * purse.until(moment).as_secs_f64();
+            let share = if looks > granted { granted / looks } else { 1.0 };
+            *sum = Wanted { looks: sum.looks + share * looks, bytes: sum.bytes + share * bytes };
+        }
     }
 }
 
@@ -68,21 +120,38 @@ fn follow(
     purse: &Purse,
     mut tell: impl FnMut(usize, f64),
 ) {
-    let (mut n, mut last) = (0, tracked.last);
+    let (mut n, mut first, mut last) = (0, None, tracked.last);
     for moment in 0..MOMENTS {
         let until = now + purse.until(moment);
         while n < LOOKS_MAX {
             let at = last.map_or(Some(now), |last| look(tracked, last, price).map(|(at, _)| at));
             let Some(at) = at.map(|at| at.max(now)).filter(|at| *at < until) else { break };
-            (n, last) = (n + 1, Some(at));
+            (n, first, last) = (n + 1, first.or(Some(at)), Some(at));
         }
-        let so_far = if n < LOOKS_MAX {
-            f64::from(n)
-        } else {
-            // As fast as so far.
-            let lived = last.map_or(0.0, |last| last.since(now).as_secs_f64());
-            f64::from(n) * until.since(now).as_secs_f64() / lived.max(1.0)
+        let beyond = match (first, last) {
+            (Some(first), Some(last)) if n == LOOKS_MAX && last < until => {
+                // Looks go with the root of the rate.
+                let (gone, to_come) = (roots(tracked, first, last), roots(tracked, last, until));
+                if gone > 0.0 { f64::from(n - 1) * to_come / gone } else { 0.0 }
+            }
+            _ => 0.0,
         };
-        tell(moment, so_far);
+        tell(moment, f64::from(n) + beyond);
     }
+}
+
+/// ∫ √λ between two moments.
+fn roots(tracked: &Tracked, from: Time, to: Time) -> f64 {
+    let Some(course) = tracked.believed().course() else { return 0.0 };
+    let mut at = from.shifted(course.shift_ms).millis();
+    let to = to.shifted(course.shift_ms).millis();
+    let (slot_ms, n_slots) = (course.slot_ms, course.rates.len() as i64);
+    let mut sum = 0.0;
+    while at < to {
+        let slot = at.div_euclid(slot_ms);
+        let end = ((slot + 1) * slot_ms).min(to);
+        sum += (end - at) as f64 * course.rates[slot.rem_euclid(n_slots) as usize].max(0.0).sqrt();
+        at = end;
+    }
+    sum
 }
