@@ -26,11 +26,12 @@ pub struct BudgetRule {
 }
 
 impl BudgetRule {
-    pub const STRATEGY: Strategy = Strategy::TwoSteps;
+    pub const STRATEGY: Strategy = Strategy::Tide;
+    /// What strategies other than `tide` believe, where nobody says it.
     pub const MODEL: ModelKind = ModelKind::Periodic;
 
     pub fn new(budget: Budget) -> BudgetRule {
-        BudgetRule { budget, strategy: BudgetRule::STRATEGY, model: BudgetRule::MODEL }
+        BudgetRule { budget, strategy: BudgetRule::STRATEGY, model: ModelKind::Tide }
     }
 
     /// The same budget under another strategy. `tide` brings its own model, and takes it away.
@@ -173,7 +174,7 @@ mod tests {
             assert_eq!(text.parse::<BudgetRule>().map(|r| r.to_string()), Ok(text.to_owned()));
         }
         let short = "60/1h".parse::<BudgetRule>().map(|r| r.to_string());
-        assert_eq!(short, Ok("60/1h two-steps periodic".to_owned()));
+        assert_eq!(short, Ok("60/1h tide tide".to_owned()));
         let tide = "60/1h tide".parse::<BudgetRule>();
         assert_eq!(tide.clone().map(|r| r.to_string()), Ok("60/1h tide tide".to_owned()));
         let back = tide.map(|r| r.under(Strategy::MinDelay).to_string());

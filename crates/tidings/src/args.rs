@@ -224,7 +224,7 @@ pub struct Budget {
     /// Polls per time, such as 1000/1h; with bytes in the same time 1000/1h,50MB; or `off`
     #[arg(value_name = "N/TIME")]
     pub budget: Option<String>,
-    /// How it is spent over the feeds [default: two-steps]
+    /// How it is spent over the feeds [default: tide]
     #[arg(long, value_name = "NAME")]
     pub strategy: Option<String>,
     /// What the strategy believes of a feed [default: periodic; of tide its own]

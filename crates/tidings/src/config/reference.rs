@@ -189,7 +189,7 @@ fn budget() -> Table {
         key(
             "estimator",
             "estimator",
-            engine::BudgetRule::MODEL.word(),
+            format!("tide; of other strategies {}", engine::BudgetRule::MODEL.word()),
             "What the strategy believes of a feed.",
             "\"periodic\"",
         ),

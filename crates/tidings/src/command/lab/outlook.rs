@@ -60,7 +60,7 @@ fn step(world: &World, setting: &Setting, per_day: f64, days: f64, current: bool
         phases: setting.phases,
         allowance: Allowance { polls, per: DAY },
         cycle: CYCLE,
-        estimator: Estimator::Periodic,
+        estimator: Estimator::Tide,
         true_counts: false,
     };
     let spent = spend(world, BudgetRule::STRATEGY, &setting);
