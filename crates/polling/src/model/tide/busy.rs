@@ -17,6 +17,7 @@
 //! assert!(why.contains("posts mostly"), "{why}");
 //! ```
 
+use super::Tide;
 use super::habits::{Factors, Habits};
 use super::shapes;
 use super::shown::Shown;
@@ -41,14 +42,21 @@ pub enum Weekdays {
     MondayToFriday,
 }
 
+impl Tide {
+    /// The hours and days in which most of its entries come, where there are such, and how late.
+    pub fn busy(&self) -> Busy {
+        Busy { shown: self.late.shown, ..self.habits.busy(self.clock.ahead) }
+    }
+}
+
 impl Habits {
     /// The fewest hours in a row that hold three quarters of the day, where these are at most half
-    /// of it, and whether weekends are much quieter.
-    pub(super) fn busy(&self) -> Busy {
+    /// of it, by UTC, and whether weekends are much quieter.
+    fn busy(&self, ahead: usize) -> Busy {
         let Factors { hours, days } = &self.factors;
         let mut sums = [0.0; 49];
         for hour in 0..48 {
-            sums[hour + 1] = sums[hour] + hours[hour % 24];
+            sums[hour + 1] = sums[hour] + hours[(hour + ahead) % 24];
         }
         let busiest = |n: usize| {
             let stretches = (0..24).map(|from| (from, sums[from + n] - sums[from]));

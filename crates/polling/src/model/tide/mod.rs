@@ -11,6 +11,7 @@
 //! What counts is when an entry became visible. Feeds that show entries late are known by entries
 //! that a look did not find though they claim to be older ([`late`]); entries without a date are
 //! laid where they are expected ([`undated`]), for the looks themselves must not become a habit.
+//! Hours are those of the feed's own clock, where that is set twice a year ([`clock`]).
 //! Where a window was overrun, nobody watched between the last look and its oldest entry. The
 //! model has no wish and no price.
 //!
@@ -32,6 +33,7 @@
 
 mod bound;
 mod busy;
+mod clock;
 mod first;
 mod habits;
 mod late;
@@ -47,6 +49,7 @@ mod votes;
 use feed::{Observation, Time};
 
 pub use busy::{Busy, Weekdays};
+use clock::Clock;
 use habits::Habits;
 use late::Late;
 use level::Level;
@@ -75,6 +78,7 @@ pub struct Tide {
     habits: Habits,
     minutes: Minutes,
     late: Late,
+    clock: Clock,
     /// Entries per second in each hour of the week, from the epoch's Thursday on.
     week: Rates,
 }
@@ -82,8 +86,9 @@ pub struct Tide {
 impl Default for Tide {
     fn default() -> Tide {
         let week = Rates { hours: vec![0.0; WEEK_HOURS], zone_secs: 0 };
-        let (level, habits, minutes, late) = Default::default();
-        let mut tide = Tide { last: None, window_max: 0, level, habits, minutes, late, week };
+        let (level, habits, minutes, late, clock) = Default::default();
+        let mut tide =
+            Tide { last: None, window_max: 0, level, habits, minutes, late, clock, week };
         tide.settle();
         tide
     }
@@ -99,10 +104,12 @@ impl Tide {
             self.window_max =
                 self.window_max.max(u32::try_from(o.window.len()).unwrap_or(u32::MAX));
         }
+        self.clock.turn(o.at);
         match (self.last, o.window.split_first()) {
             (Some(last), _) => {
                 let news = News::new(o.new, o.late, o.at);
                 self.late.learn(news.dates(), last, o.at);
+                self.set_clock(&news, o.at);
                 self.follow(last, &news, o.at, o.suspected_miss, self.level.rate());
                 self.lay(news.n_undated, last, o.at);
             }
@@ -127,7 +134,7 @@ impl Tide {
                 self.watch(now, time, rate);
                 self.level.see();
                 if moment.known {
-                    self.habits.see(time);
+                    self.habits.see(self.by_clock(time));
                     self.minutes.see(time);
                 }
             }
@@ -138,9 +145,9 @@ impl Tide {
 
     /// Time in which every entry would have been seen.
     fn watch(&mut self, from: Time, to: Time, rate: f64) {
-        let activity = self.habits.activity(from, to);
         let secs = to.since(from).as_secs_f64();
-        self.level.pass(secs, activity);
+        let (from, to) = (self.by_clock(from), self.by_clock(to));
+        self.level.pass(secs, self.habits.activity(from, to));
         self.habits.watch(from, to, rate);
         self.minutes.fade(Habits::kept(secs));
     }
@@ -159,7 +166,7 @@ impl Tide {
         self.minutes.settle(self.late.shown);
         let rate = self.level.rate();
         for (hour, slot) in self.week.hours.iter_mut().enumerate() {
-            *slot = rate * self.habits.factors.of(hour);
+            *slot = rate * self.habits.factors.of(hour + self.clock.ahead);
         }
     }
 
@@ -174,11 +181,6 @@ impl Tide {
 
     pub fn window_max(&self) -> u32 {
         self.window_max
-    }
-
-    /// The hours and days in which most of its entries come, where there are such, and how late.
-    pub fn busy(&self) -> Busy {
-        Busy { shown: self.late.shown, ..self.habits.busy() }
     }
 
     pub(crate) fn slots(&self) -> Slots<'_> {

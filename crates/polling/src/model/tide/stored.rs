@@ -1,5 +1,6 @@
-//! The model of `tide` as bytes, some 940: all that was counted; what follows from it is drawn
-//! anew. Its first layout had no bounds of late entries, and is read as a feed that was never late.
+//! The model of `tide` as bytes, some 950: all that was counted; what follows from it is drawn
+//! anew. Its first layout had no bounds of late entries and no clock: it is read as a feed that was
+//! never late and goes by UTC.
 //!
 //! ```
 //! use polling::model::{Model, ModelKind};
@@ -11,6 +12,7 @@
 
 use super::Tide;
 use super::bound::{Bound, UNITS_IN_DAY};
+use super::clock::RULES;
 use super::habits::Share;
 use super::late::KEPT;
 use super::level::Span;
@@ -31,6 +33,9 @@ impl Tide {
         bytes.extend([self.late.n, self.late.next]);
         let bounds = self.late.kept.iter().flat_map(|bound| [bound.born, bound.after, bound.by]);
         bytes.extend(bounds.flat_map(u16::to_le_bytes));
+        let rule = RULES.iter().position(|rule| self.clock.rule == Some(*rule));
+        bytes.push(rule.map_or(0, |number| number as u8 + 1));
+        bytes.extend(self.clock.evidence.iter().flat_map(|said| said.to_le_bytes()));
     }
 
     /// What [`Tide::write`] wrote, or (without bounds) what its first layout did.
@@ -59,6 +64,12 @@ impl Tide {
                 (bound.after <= bound.by && bound.born < UNITS_IN_DAY).then_some(())?;
             }
             tide.late.settle();
+            let rule = usize::from(reader.u8().filter(|rule| usize::from(*rule) <= RULES.len())?);
+            tide.clock.rule = rule.checked_sub(1).map(|number| RULES[number]);
+            for said in &mut tide.clock.evidence {
+                *said = reader.bytes().map(f32::from_le_bytes).filter(|said| said.is_finite())?;
+            }
+            tide.last.into_iter().for_each(|last| tide.clock.turn(last));
         }
         tide.settle();
         Some(tide)

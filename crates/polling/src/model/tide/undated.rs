@@ -70,7 +70,7 @@ impl Tide {
         let mut cut = [None; 2];
         for part in parts(last, at) {
             let entries = share * expected(&part);
-            self.habits.see_part(part.hour, entries);
+            self.habits.see_part((part.hour + self.clock.ahead) % WEEK_HOURS, entries);
             if part.to - part.from >= HOUR_SECS {
                 whole += entries;
             } else {
