@@ -127,6 +127,11 @@ impl Cell {
         Ok(Cell { case: case.name, era: case.era, odd, world, setting, rival })
     }
 
+    /// Whether it is of this kind: posts, commits, releases, news.
+    pub fn is_of(&self, kind: &str) -> bool {
+        self.case.split_once(' ').is_some_and(|(own, _)| own == kind)
+    }
+
     fn run(&self, price: f64) -> Point {
         let price = Duration::from_secs(price.round().max(1.0) as u64);
         let spec = PolicySpec::from(Policy::Tide { price, miss: polling::policy::tide::MISS });

@@ -2,7 +2,8 @@
 //!
 //! Each constant is halved and doubled. The delay of entries beside `mavsync@1m..1d` at equal polls
 //! is measured on each half of the feeds of six cases. The best variant of one half of the feeds is
-//! judged on the other half, that of the earlier cases on the later ones, and the other way round.
+//! judged on the other half, that of the earlier cases on the later ones, and the other way round;
+//! that of three kinds of feeds on the fourth.
 //! It changes no default, and it says nothing about what was not scaled: the shapes of days.
 //!
 //! `cargo run --release -p lab --features tuning --example cross_validation -- TRACES OUT [PRICES]`

@@ -1,5 +1,6 @@
 //! What the cells say together: each variant beside the plain constants, on each half of the feeds
-//! and at each of two times; and how the best of one side fares on the other.
+//! and at each of two times; and how the best of one side fares on the other, be it the other half,
+//! the other time, or a kind of feed that took no part in the choice.
 
 use std::fmt::Write;
 
@@ -34,7 +35,28 @@ const LATER: Side = Side { name: "later", holds: |cell| cell.era == Era::Later }
 const ALL: Side = Side { name: "all", holds: |_| true };
 const SIDES: [Side; 5] = [EVEN, ODD, EARLIER, LATER, ALL];
 /// Chosen on one, judged on the other.
-const PAIRS: [(Side, Side); 4] = [(EVEN, ODD), (ODD, EVEN), (EARLIER, LATER), (LATER, EARLIER)];
+const PAIRS: [(Side, Side); 8] = [
+    (EVEN, ODD),
+    (ODD, EVEN),
+    (EARLIER, LATER),
+    (LATER, EARLIER),
+    (
+        Side { name: "all but posts", holds: |cell| !cell.is_of("posts") },
+        Side { name: "posts", holds: |cell| cell.is_of("posts") },
+    ),
+    (
+        Side { name: "all but commits", holds: |cell| !cell.is_of("commits") },
+        Side { name: "commits", holds: |cell| cell.is_of("commits") },
+    ),
+    (
+        Side { name: "all but releases", holds: |cell| !cell.is_of("releases") },
+        Side { name: "releases", holds: |cell| cell.is_of("releases") },
+    ),
+    (
+        Side { name: "all but news", holds: |cell| !cell.is_of("news") },
+        Side { name: "news", holds: |cell| cell.is_of("news") },
+    ),
+];
 
 /// The mean over the cells of a side.
 fn mean(cells: &[Cell], side: Side, of: impl Fn(usize) -> f64) -> f64 {
