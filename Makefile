@@ -49,12 +49,14 @@ bench:
 	cargo run --release -p xtask -- bench $(WRITE)
 
 # Every constant of tide halved and doubled, on halves of the feeds and at two times: a few minutes.
-# The cells go to CROSS_VALIDATION/cells.csv, the tables to standard output.
+# The cells go to CROSS_VALIDATION/cells.csv, the tables to standard output. Lines go through PRICES
+# prices: nine tell more than five and take twice as long.
 TRACES ?= ../shared/traces
 CROSS_VALIDATION ?= cross-validation
+PRICES ?= 5
 cross-validation:
 	cargo run --release -p lab --features tuning --example cross_validation -- \
-	  $(TRACES) $(CROSS_VALIDATION)
+	  $(TRACES) $(CROSS_VALIDATION) $(PRICES)
 
 # Kill -9 at random moments, SOAK_ROUNDS times; ten rounds of the same are part of `test`. Then
 # some thousand made-up requests, of which `test` sends some hundred.
