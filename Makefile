@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 SOAK_ROUNDS ?= 200
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: run demo test lint bench soak fuzz packages
+.PHONY: run demo test lint bench cross-validation soak fuzz packages
 
 # Build and start the daemon; its page is on http://127.0.0.1:8080, its data in ./tidings-data.
 run:
@@ -22,6 +22,8 @@ test: packages
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo test --workspace
+	cargo clippy -p polling -p lab --all-targets --features tuning -- -D warnings
+	cargo test -p polling --features tuning --test tuning
 	TIDINGS="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/tidings" \
 	  cargo test --manifest-path clients/Cargo.toml
 	cargo run -q -p xtask -- described
@@ -45,6 +47,16 @@ bench:
 	cargo run --release -p api --example load
 	cargo build --release --bin tidings
 	cargo run --release -p xtask -- bench $(WRITE)
+
+# Every constant of tide halved and doubled, on halves of the feeds and at two times: a few minutes.
+# The cells go to CROSS_VALIDATION/cells.csv, the tables to standard output. Lines go through PRICES
+# prices: nine tell more than five and take twice as long.
+TRACES ?= ../shared/traces
+CROSS_VALIDATION ?= cross-validation
+PRICES ?= 5
+cross-validation:
+	cargo run --release -p lab --features tuning --example cross_validation -- \
+	  $(TRACES) $(CROSS_VALIDATION) $(PRICES)
 
 # Kill -9 at random moments, SOAK_ROUNDS times; ten rounds of the same are part of `test`. Then
 # some thousand made-up requests, of which `test` sends some hundred.

@@ -13,6 +13,9 @@
 //! - [`relevance`]: observations reduced to what somebody wants.
 //! - [`outage`]: tells a broken network of ours from broken feeds.
 //!
+//! The feature `tuning`, off by default, lets an experiment scale the constants of `tide` for its
+//! process (module `tuning`): `crates/lab/examples/cross_validation`.
+//!
 //! ```
 //! use feed::{Observation, Outcome, Time};
 //! use polling::{Bounds, Policy};
@@ -40,6 +43,10 @@ mod learned;
 pub mod model;
 pub mod policy;
 mod recent;
+#[cfg(not(feature = "tuning"))]
+mod tuning;
+#[cfg(feature = "tuning")]
+pub mod tuning;
 mod why;
 mod wish;
 mod words;

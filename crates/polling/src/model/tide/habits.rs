@@ -24,6 +24,7 @@ use feed::Time;
 
 use super::shapes;
 use super::{APART_SECS, HOUR_SECS};
+use crate::tuning::{Constant, tuned};
 
 const HOUR_MS: i64 = 3_600_000;
 /// How fast a habit is forgotten: two months.
@@ -67,6 +68,10 @@ impl Factors {
     pub(super) fn of(&self, hour: usize) -> f64 {
         self.hours[hour % 24] * self.days[hour / 24 % 7]
     }
+}
+
+fn memory_secs() -> f64 {
+    tuned(Constant::HabitsMemory, MEMORY_SECS)
 }
 
 /// Hour of the day and day of the week, and the seconds left of the hour.
@@ -115,7 +120,7 @@ impl Habits {
         });
         if long_ago > 0.0 {
             // Older than four weeks: part of it is forgotten already.
-            let kept = rate * long_ago.min(MEMORY_SECS);
+            let kept = rate * long_ago.min(memory_secs());
             self.hours.iter_mut().for_each(|share| share.expected += kept / 24.0);
             self.days.iter_mut().for_each(|share| share.expected += kept / 7.0);
         }
@@ -135,7 +140,7 @@ impl Habits {
 
     /// How much of the past is kept when so much time goes by.
     pub(super) fn kept(secs: f64) -> f64 {
-        (-secs.max(0.0) / MEMORY_SECS).exp()
+        (-secs.max(0.0) / memory_secs()).exp()
     }
 
     /// Time goes by and the past fades.
@@ -150,15 +155,17 @@ impl Habits {
     /// Draws the factors from what was seen.
     pub(super) fn settle(&mut self) {
         let prior = shapes::hours(&self.hours);
+        let blur = tuned(Constant::HoursBlur, BLUR);
         let blurred = |of: fn(&Share) -> f64, h: usize| {
             let at = |h: usize| of(&self.hours[h % 24]);
-            (1.0 - 2.0 * BLUR) * at(h) + BLUR * (at(h + 1) + at(h + 23))
+            (1.0 - 2.0 * blur) * at(h) + blur * (at(h + 1) + at(h + 23))
         };
-        let weight = HOURS_PRIOR / 24.0;
+        let weight = tuned(Constant::HoursPrior, HOURS_PRIOR) / 24.0;
         let hours = std::array::from_fn(|h| {
             (blurred(|s| s.seen, h) + weight * prior[h]) / (blurred(|s| s.expected, h) + weight)
         });
-        let (prior, weight) = (shapes::days(&self.days), DAYS_PRIOR / 7.0);
+        let prior = shapes::days(&self.days);
+        let weight = tuned(Constant::DaysPrior, DAYS_PRIOR) / 7.0;
         let days = std::array::from_fn(|d| {
             (self.days[d].seen + weight * prior[d]) / (self.days[d].expected + weight)
         });

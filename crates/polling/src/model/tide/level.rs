@@ -18,6 +18,8 @@
 //! assert!((31.0..39.0).contains(&week), "{week}");
 //! ```
 
+use crate::tuning::{Constant, tuned};
+
 /// How fast the past is forgotten: ten days, that follow a feed which wakes up or dies, and four
 /// months, that tell one entry a month from one a year. The short span is worth 1 % of the delay;
 /// a third one of hours or of a day follows noise and costs up to 2.5 %.
@@ -50,8 +52,10 @@ impl Level {
 
     /// The posterior mean, in entries per second.
     pub(super) fn rate(&self) -> f64 {
-        let spans = self.spans.iter().zip(WEIGHT).rev();
-        spans.fold(PRIOR_RATE, |above, (span, weight)| {
+        let [long, prior] = WEIGHT;
+        let weights = [tuned(Constant::LevelWeight, long), tuned(Constant::LevelPrior, prior)];
+        let spans = self.spans.iter().zip(weights).rev();
+        spans.fold(tuned(Constant::LevelPriorRate, PRIOR_RATE), |above, (span, weight)| {
             (span.entries + weight) / (span.watched + weight / above)
         })
     }
@@ -65,7 +69,9 @@ impl Level {
         if secs <= 0.0 {
             return;
         }
-        for (span, memory) in self.spans.iter_mut().zip(MEMORY_SECS) {
+        let [short, long] = MEMORY_SECS;
+        let memories = [tuned(Constant::LevelShort, short), tuned(Constant::LevelLong, long)];
+        for (span, memory) in self.spans.iter_mut().zip(memories) {
             let kept = (-secs / memory).exp();
             span.entries *= kept;
             // ∫ e^{−x/M} dx over the stretch, as if its activity were spread evenly.

@@ -27,6 +27,7 @@ use std::ops::Range;
 use feed::Time;
 
 use super::shown::Shown;
+use crate::tuning::{Constant, tuned};
 
 const MINUTE_SECS: f64 = 60.0;
 const MINUTE_MS: i64 = 60_000;
@@ -131,7 +132,9 @@ impl Minutes {
             by_class[4] -= seen;
         }
         let likely = by_class.iter().zip(TIMER).map(|(seen, factor)| seen * factor.ln());
-        let likely = TIMER_WEIGHT.ln() - (1.0 - TIMER_WEIGHT).ln() + WITNESS * likely.sum::<f64>();
+        let usual = tuned(Constant::TimerWeight, TIMER_WEIGHT);
+        let witness = tuned(Constant::MinutesWitness, WITNESS);
+        let likely = usual.ln() - (1.0 - usual).ln() + witness * likely.sum::<f64>();
         // Both kinds expect the same number of entries in all.
         let timer = 1.0 / (1.0 + (-likely).exp());
         self.draw(|minute| timer * TIMER[CLASSES[minute]] + (1.0 - timer));
@@ -149,8 +152,9 @@ impl Minutes {
     /// Draws the factors, of minutes that are so busy before any entry was seen.
     fn draw(&mut self, prior: impl Fn(usize) -> f64) {
         let (mut sum, mut most) = (0.0, 0.0);
+        let weight = tuned(Constant::MinutesPrior, PRIOR) / 60.0;
         for (minute, factor) in self.factors.iter_mut().enumerate() {
-            *factor = f64::from(self.seen[minute]) + PRIOR / 60.0 * prior(minute);
+            *factor = f64::from(self.seen[minute]) + weight * prior(minute);
             sum += *factor;
             most = f64::max(most, *factor);
         }
@@ -177,7 +181,7 @@ impl Minutes {
 
     /// Whether some minute stands out.
     pub(crate) fn is_uneven(&self) -> bool {
-        self.most > OUTSTANDING
+        self.most > tuned(Constant::Outstanding, OUTSTANDING)
     }
 
     /// The busiest of the minutes that end within a part of the hour, where it stands out: its end
@@ -187,6 +191,7 @@ impl Minutes {
         let last = ((part.end / MINUTE_SECS) as usize).min(60);
         let minutes = self.factors.get(first..last)?.iter().enumerate();
         let (minute, factor) = minutes.max_by(|a, b| a.1.total_cmp(b.1))?;
-        (*factor > OUTSTANDING).then_some(((first + minute + 1) as f64 * MINUTE_SECS, *factor))
+        let stands_out = *factor > tuned(Constant::Outstanding, OUTSTANDING);
+        stands_out.then_some(((first + minute + 1) as f64 * MINUTE_SECS, *factor))
     }
 }

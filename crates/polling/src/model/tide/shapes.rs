@@ -18,6 +18,7 @@
 use std::sync::LazyLock;
 
 use super::habits::Share;
+use crate::tuning::{Constant, tuned};
 
 /// The first of the two weekend days, in weeks that begin with the epoch's Thursday.
 pub(super) const SATURDAY: usize = 2;
@@ -97,14 +98,15 @@ impl Shape {
 /// The expected factors of the hours, of a feed with these entries.
 pub(super) fn hours(shares: &[Share; 24]) -> [f64; 24] {
     let mut mixture = Mixture::default();
+    let witness = tuned(Constant::ShapesWitness, WITNESS);
     let (seen, expected) = (shares.map(|share| share.seen), shares.map(|share| share.expected));
-    mixture.add(FLAT_WEIGHT.ln() - WITNESS * expected.iter().sum::<f64>(), |_| 1.0);
+    mixture.add(FLAT_WEIGHT.ln() - witness * expected.iter().sum::<f64>(), |_| 1.0);
     for shape in ROLLED.iter() {
         for shift in 0..24 {
             let factors = &shape.factors[24 - shift..48 - shift];
             let logs = &shape.logs[24 - shift..48 - shift];
             let likely = dot(&seen, logs) - dot(&expected, factors);
-            mixture.add(shape.usual[shift] + WITNESS * likely, |hour| factors[hour]);
+            mixture.add(shape.usual[shift] + witness * likely, |hour| factors[hour]);
         }
     }
     mixture.mean()
@@ -124,6 +126,7 @@ fn dot(a: &[f64; 24], b: &[f64]) -> f64 {
 /// The expected factors of the weekdays, of a feed with these entries.
 pub(super) fn days(shares: &[Share; 7]) -> [f64; 7] {
     let mut mixture = Mixture::default();
+    let witness = tuned(Constant::ShapesWitness, WITNESS);
     let is_weekend = |day: usize| (SATURDAY..SATURDAY + 2).contains(&day);
     for (weight, weekday, weekend) in WEEKS {
         let factor = |day: usize| if is_weekend(day) { weekend } else { weekday };
@@ -131,7 +134,7 @@ pub(super) fn days(shares: &[Share; 7]) -> [f64; 7] {
             .iter()
             .enumerate()
             .map(|(day, share)| share.seen * f64::ln(factor(day)) - share.expected * factor(day));
-        mixture.add(f64::ln(weight) + WITNESS * likely.sum::<f64>(), factor);
+        mixture.add(f64::ln(weight) + witness * likely.sum::<f64>(), factor);
     }
     mixture.mean()
 }

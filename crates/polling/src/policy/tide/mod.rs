@@ -1,4 +1,5 @@
-//! `tide`, `tide:PRICE`, `tide:PRICE,MISS` — look when waiting longer would cost more than a poll is worth.
+//! `tide`, `tide:PRICE`, `tide:PRICE,MISS` — look when waiting longer would cost more than a poll
+//! is worth.
 //!
 //! If entries are expected at the rate λ(s), a look at t after one at t₀ ends the waiting of
 //! W(t₀, t) = ∫ (t − s)·λ(s) ds entry-seconds. The price is the waiting that one poll is worth. The
@@ -36,6 +37,7 @@ use feed::{Observation, Time};
 
 use crate::model::Model;
 use crate::model::tide::Busy;
+use crate::tuning::{Constant, tuned};
 use crate::wish::Answer;
 use crate::{Case, Cause, Fraction};
 pub(crate) use outlook::Look;
@@ -69,8 +71,8 @@ pub(crate) fn answer(
 }
 
 /// The look after one at `last` that is worth its price, in entry-seconds, at a feed that shows so
-/// many entries, each of which costs `miss` when it is lost. `None` where the model expects nothing,
-/// ever.
+/// many entries, each of which costs `miss` when it is lost. `None` where the model expects
+/// nothing, ever.
 pub(crate) fn next_look(
     model: &Model,
     window: u32,
@@ -79,6 +81,7 @@ pub(crate) fn next_look(
     price: f64,
 ) -> Option<Look> {
     let course = model.course()?;
-    let window = Window { size: f64::from(window.max(WINDOW_MIN)), miss: miss.as_secs_f64() };
+    let miss = tuned(Constant::Miss, miss.as_secs_f64());
+    let window = Window { size: f64::from(window.max(WINDOW_MIN)), miss };
     Some(Outlook::new(&course, last, price, window).first_look())
 }

@@ -30,6 +30,7 @@ use feed::Time;
 
 use super::ahead::Ahead;
 use crate::model::Course;
+use crate::tuning::{Constant, tuned};
 
 /// Moments of the grid.
 const POINTS: usize = 64;
@@ -97,7 +98,7 @@ impl Look {
 impl Outlook {
     pub(super) fn new(course: &Course<'_>, at: Time, price: f64, window: Window) -> Outlook {
         let ahead = Ahead::new(course, at);
-        let horizon = INTERVALS * ahead.until_waiting(price);
+        let horizon = tuned(Constant::Horizon, INTERVALS) * ahead.until_waiting(price);
         let horizon = horizon.clamp(HORIZON_MIN_SECS, HORIZON_MAX_SECS);
         let step = horizon / POINTS as f64;
         let zeros = [0.0; POINTS + 1];

@@ -1,0 +1,193 @@
+//! One half of the feeds of one case, and `tide` beside its rival on it at equal polls.
+//!
+//! A look a minute earlier changes all that follow, so that neighbouring prices differ by a few
+//! per cent. What is told is therefore read off a line through several prices around that of
+//! equal polls, five where nothing is said, never off one run.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::time::Duration;
+
+use feed::Time;
+use lab::{Phases, Progress, Run, Setting, World, WorldBuilder};
+use polling::{Policy, PolicySpec};
+
+const RIVAL: &str = "mavsync@1m..1d";
+const WINDOW: u32 = 20;
+const DAY: Duration = Duration::from_secs(86_400);
+const TRAIN_DAYS: u32 = 7;
+/// How far the prices of a line are apart, as a share of that of equal polls.
+const STEP: f64 = 0.05;
+/// Where the search for equal polls begins.
+const PRICE: f64 = 1800.0;
+/// ln(polls) falls by half of what ln(price) rises by, at constant rates.
+const SLOPE: f64 = -0.5;
+const TRIES: usize = 6;
+/// Near enough: the line does the rest.
+const NEAR: f64 = 0.02;
+
+/// Earlier or later than another case of the same trace.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    Earlier,
+    Later,
+    Alone,
+}
+
+struct Case {
+    name: &'static str,
+    trace: &'static str,
+    start: i64,
+    test_days: u32,
+    era: Era,
+}
+
+/// Those of docs/notes/tide.md.
+const CASES: [Case; 6] = [
+    case("posts 2018", "congress_tweets", 1_524_528_000, 20, Era::Earlier),
+    case("posts 2019", "congress_tweets", 1_566_691_200, 20, Era::Later),
+    case("commits 2021", "git_commits", 1_614_038_400, 20, Era::Earlier),
+    case("commits 2024", "git_commits", 1_708_646_400, 20, Era::Later),
+    case("releases 2024", "crates_releases", 1_708_646_400, 60, Era::Alone),
+    case("news 2017", "facebook_news_2017", 1_497_916_800, 16, Era::Alone),
+];
+
+const fn case(
+    name: &'static str,
+    trace: &'static str,
+    start: i64,
+    test_days: u32,
+    era: Era,
+) -> Case {
+    Case { name, trace, start, test_days, era }
+}
+
+pub struct Cell {
+    pub case: &'static str,
+    pub era: Era,
+    /// Whether it holds the first, third, fifth … feed, or the others.
+    pub odd: bool,
+    world: World,
+    setting: Setting,
+    rival: Point,
+}
+
+/// What one run came to.
+#[derive(Clone, Copy)]
+struct Point {
+    ln_polls: f64,
+    ln_delay: f64,
+    recall: f64,
+}
+
+/// `tide` at the rival's polls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measured {
+    /// Delay of entries beside the rival's, as a logarithm.
+    pub ln_ratio: f64,
+    /// How much higher recall is.
+    pub recall: f64,
+    /// At which so many polls are made, in seconds.
+    pub price: f64,
+}
+
+/// Both halves of all cases.
+pub fn all(traces: &Path) -> super::Result<Vec<Cell>> {
+    let mut cells = Vec::new();
+    for case in &CASES {
+        let whole = read(&traces.join(format!("{}.csv.gz", case.trace)))?;
+        for odd in [false, true] {
+            cells.push(Cell::new(case, &whole, odd)?);
+            eprintln!("{}, {} feeds: read", case.name, if odd { "odd" } else { "even" });
+        }
+    }
+    Ok(cells)
+}
+
+fn read(file: &Path) -> super::Result<World> {
+    let mut builder = WorldBuilder::default();
+    let name = file.display().to_string();
+    let unpacked = flate2::read::MultiGzDecoder::new(File::open(file)?);
+    lab::trace::read(&name, BufReader::with_capacity(1 << 16, unpacked), &mut builder)?;
+    Ok(builder.finish(WINDOW))
+}
+
+impl Cell {
+    fn new(case: &Case, whole: &World, odd: bool) -> super::Result<Cell> {
+        let feeds = whole.feeds.iter().skip(usize::from(!odd)).step_by(2);
+        let feeds: Vec<_> = feeds.cloned().collect();
+        let domains = (0..feeds.len()).map(|feed| vec![feed]).collect();
+        let world = World { feeds, window: WINDOW, domains };
+        let start = Some(Time::from_secs(case.start));
+        let (train, test) = (TRAIN_DAYS * DAY, case.test_days * DAY);
+        let setting = Setting::new(Phases::over(&world, start, train, test, true)?);
+        let rival = lab::run(&world, &RIVAL.parse()?, &setting, &Progress::default());
+        let rival = Point::of(&rival);
+        Ok(Cell { case: case.name, era: case.era, odd, world, setting, rival })
+    }
+
+    /// Whether it is of this kind: posts, commits, releases, news.
+    pub fn is_of(&self, kind: &str) -> bool {
+        self.case.split_once(' ').is_some_and(|(own, _)| own == kind)
+    }
+
+    fn run(&self, price: f64) -> Point {
+        let price = Duration::from_secs(price.round().max(1.0) as u64);
+        let spec = PolicySpec::from(Policy::Tide { price, miss: polling::policy::tide::MISS });
+        Point::of(&lab::run(&self.world, &spec, &self.setting, &Progress::default()))
+    }
+
+    /// Under the factors of now, by a line through so many prices.
+    pub fn measure(&self, near: Option<f64>, prices: usize) -> Measured {
+        let price = self.equal(near.unwrap_or(PRICE));
+        let middle = (prices as f64 - 1.0) / 2.0;
+        let factors = (0..prices).map(|i| 1.0 + STEP * (i as f64 - middle));
+        let points: Vec<Point> = factors.map(|factor| self.run(price * factor)).collect();
+        let at = |of: fn(&Point) -> f64| on_line(&points, of, self.rival.ln_polls);
+        Measured {
+            ln_ratio: at(|point| point.ln_delay) - self.rival.ln_delay,
+            recall: at(|point| point.recall) - self.rival.recall,
+            price,
+        }
+    }
+
+    /// The price at which about as many polls are made as the rival makes: a secant's search.
+    fn equal(&self, start: f64) -> f64 {
+        let (mut ln_price, mut slope) = (start.ln(), SLOPE);
+        let mut before: Option<(f64, f64)> = None;
+        for _ in 0..TRIES {
+            let off = self.run(ln_price.exp()).ln_polls - self.rival.ln_polls;
+            if off.abs() < NEAR {
+                break;
+            }
+            if let Some((price, was)) = before {
+                let found = (off - was) / (ln_price - price);
+                slope = if (-2.0..-0.1).contains(&found) { found } else { SLOPE };
+            }
+            before = Some((ln_price, off));
+            ln_price = (ln_price - off / slope).clamp(0.0, 21.0);
+        }
+        ln_price.exp()
+    }
+}
+
+impl Point {
+    fn of(run: &Run) -> Point {
+        Point {
+            ln_polls: (run.total.polls as f64).ln(),
+            ln_delay: run.by_entry.delay.unwrap_or(f64::NAN).ln(),
+            recall: run.by_entry.recall.unwrap_or(f64::NAN),
+        }
+    }
+}
+
+/// Where the line of least squares through the points is at so many polls.
+fn on_line(points: &[Point], of: fn(&Point) -> f64, ln_polls: f64) -> f64 {
+    let mean =
+        |of: &dyn Fn(&Point) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+    let (x, y) = (mean(&|point| point.ln_polls), mean(&of));
+    let spread = mean(&|point| (point.ln_polls - x).powi(2));
+    let common = mean(&|point| (point.ln_polls - x) * (of(point) - y));
+    if spread > 0.0 { y + common / spread * (ln_polls - x) } else { y }
+}
