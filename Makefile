@@ -52,7 +52,7 @@ bench:
 # The cells go to CROSS_VALIDATION/cells.csv, the tables to standard output. Lines go through PRICES
 # prices: nine tell more than five and take twice as long.
 TRACES ?= ../shared/traces
-CROSS_VALIDATION ?= cross-validation
+CROSS_VALIDATION ?= target/cross-validation
 PRICES ?= 5
 cross-validation:
 	cargo run --release -p lab --features tuning --example cross_validation -- \
