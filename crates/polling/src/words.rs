@@ -96,9 +96,8 @@ impl Case {
                 self.system_words()
             }
             Case::Tide { expected, waited, price, busy } => format!(
-                "by then about {} new {} will have waited {} on average{}; price {}",
-                amount(expected),
-                if amount(expected) == "1" { "entry" } else { "entries" },
+                "by then about {} will have waited {} on average{}; price {}",
+                new_entries(f64::from(expected)),
                 spoken(waited),
                 busy_words(busy),
                 spoken(price)
@@ -132,13 +131,15 @@ impl Case {
     }
 }
 
-/// A number as people say it: 0.04, 0.8, 12.
-fn amount(n: f32) -> String {
-    match n {
+/// A number of new entries as people say it: 0.04, 0.8, 12.
+pub(crate) fn new_entries(n: f64) -> String {
+    let amount = match n {
         n if n < 0.095 => format!("{n:.2}"),
         n if n < 0.95 => format!("{n:.1}"),
         n => format!("{n:.0}"),
-    }
+    };
+    let entries = if amount == "1" { "entry" } else { "entries" };
+    format!("{amount} new {entries}")
 }
 
 /// When most entries come, where that is worth saying.

@@ -19,6 +19,7 @@ use feed::Time;
 use super::Strategy;
 use super::why::{Ground, PlanWhy};
 use crate::spoken;
+use crate::words::new_entries;
 
 impl PlanWhy {
     /// One plain sentence.
@@ -60,8 +61,9 @@ impl Ground {
                 about(at)
             ),
             Ground::Waiting { expected, waited, price, at } => format!(
-                "by {at} about {expected:.1} new entries will have waited {} on average; a poll \
-                 is worth {} of waiting, the price at which the budget is spent",
+                "by {at} about {} will have waited {} on average; a poll is worth {} of waiting, \
+                 the price at which the budget is spent",
+                new_entries(expected),
                 spoken(waited),
                 spoken(price)
             ),
