@@ -2,9 +2,9 @@
 //!
 //! Two rules of daylight saving are known, North America's and Europe's. Nobody is told which one
 //! holds for a feed, if any. For three weeks after a clock is set, each entry says whether the day
-//! as it was before moved with it: ln of how busy the hour was that it falls into if so, over that
-//! of the hour if not. Where this speaks for a rule, hours are counted by its clock from then on,
-//! and every later change is known in advance. It changes no hour by itself.
+//! as it was before moved with it: ln of how busy its hour was if so, over that if not. Where this
+//! speaks for a rule, hours are counted by its clock from then on, and every later change is known
+//! in advance. It changes no hour by itself.
 //!
 //! ```
 //! use feed::{Observation, Outcome, Time};
@@ -32,6 +32,7 @@ use super::news::News;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_SECS: i64 = 86_400;
+const YEAR_SECS: i64 = 31_556_952;
 /// So long after a change entries tell whether a feed follows it.
 const TELLING_SECS: i64 = 21 * DAY_SECS;
 /// The most that one look may say, and all of them: entries come in company, and people move.
@@ -111,6 +112,11 @@ impl Tide {
 
     /// Asks the new entries by which clock they came.
     pub(super) fn set_clock(&mut self, news: &News<'_>, at: Time) {
+        // Clocks are set in March, October and November: else there is nothing to ask.
+        let day = at.secs().rem_euclid(YEAR_SECS) / DAY_SECS;
+        if news.dated.is_empty() || !(60..120).contains(&day) && !(290..340).contains(&day) {
+            return;
+        }
         let hour = |date: &Time| self.by_clock(*date).millis().div_euclid(HOUR_MS).rem_euclid(24);
         let hours: Vec<usize> = news.dated.iter().map(|date| hour(date) as usize).collect();
         match self.clock.learn(&hours, &self.habits.factors.hours, at) {
@@ -122,7 +128,7 @@ impl Tide {
     }
 }
 
-/// Whether it is summer by a rule, and since when it is what it is.
+/// Whether it is summer by a rule, and since when.
 struct Season {
     summer: bool,
     since: i64,
@@ -132,7 +138,7 @@ impl Rule {
     fn season(self, at: Time) -> Season {
         let secs = at.secs();
         // A few days around New Year may count for the year beside it: winter in both.
-        let year = 1970 + secs.div_euclid(31_556_952);
+        let year = 1970 + secs.div_euclid(YEAR_SECS);
         let [spring, autumn] = self.changes(year);
         if secs < spring {
             Season { summer: false, since: self.changes(year - 1)[1] }
@@ -174,10 +180,8 @@ mod tests {
     #[test]
     fn summer_begins_and_ends_as_the_calendars_say() {
         let told = |rule: Rule, year| rule.changes(year).map(|s| Time::from_secs(s).to_string());
-        let america = told(Rule::America, 2021);
-        assert_eq!(america, ["2021-03-14T09:00:00Z", "2021-11-07T08:00:00Z"]);
-        let europe = told(Rule::Europe, 2024);
-        assert_eq!(europe, ["2024-03-31T01:00:00Z", "2024-10-27T01:00:00Z"]);
+        assert_eq!(told(Rule::America, 2021), ["2021-03-14T09:00:00Z", "2021-11-07T08:00:00Z"]);
+        assert_eq!(told(Rule::Europe, 2024), ["2024-03-31T01:00:00Z", "2024-10-27T01:00:00Z"]);
         assert_eq!(told(Rule::America, 2000)[0], "2000-03-12T09:00:00Z");
     }
 

@@ -121,8 +121,11 @@ impl Outlook {
     /// beyond it. At a constant rate time costs λT a second from the last look on; with
     /// w = λx²/2 and price = λT²/2 that is λTx = 2·√(price·w). What is lost counts as waiting.
     fn unfinished(&self, i: usize) -> f64 {
-        let lost = self.window.loss(self.expected[POINTS] - self.expected[i]);
-        let waiting = self.waiting(i, POINTS) + lost;
+        let mut waiting = self.waiting(i, POINTS);
+        // From most moments on it is too long already.
+        if waiting < self.price {
+            waiting += self.window.loss(self.expected[POINTS] - self.expected[i]);
+        }
         if waiting < self.price { 2.0 * (self.price * waiting).sqrt() } else { f64::INFINITY }
     }
 
