@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use api::search::seen;
 use engine::{shown_receiver, stored_query};
-use feed::{FeedId, FeedUrl};
+use feed::{FeedId, masked_statement};
 use query::{Access, Matcher, QueryId, Scratch, States};
 use serde_json::json;
 use store::{Cursor, EntryFilter, FeedRow, QueryRow, Store, StoreError};
@@ -23,7 +23,7 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let row = find(&store, name)?;
-    let text = if with_secrets { row.text.clone() } else { masked(&row.text) };
+    let text = if with_secrets { row.text.clone() } else { masked_statement(&row.text) };
     let plan = plan(&store, &row)?.unwrap_or_else(|| "the statement cannot be read".to_owned());
     let kept = store.n_query_entries(row.id)?;
     let link = link(&row, with_secrets);
@@ -55,17 +55,6 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
         print_line(&format!("signs by  {}", row.signing_key))?;
     }
     print_line(&format!("\n{}", plan.trim_end()))
-}
-
-/// The statement with the secrets in its addresses masked; the rest stays as it was written.
-fn masked(text: &str) -> String {
-    let parts = text.split('"').enumerate().map(|(number, part)| {
-        let quoted = number % 2 == 1;
-        let url = quoted.then(|| FeedUrl::parse(part).ok()).flatten();
-        let secret = url.filter(|url| url.masked() != url.as_str());
-        secret.map_or_else(|| part.to_owned(), |url| url.masked())
-    });
-    parts.collect::<Vec<_>>().join("\"")
 }
 
 /// Where its published feed is found on this program's address.
@@ -105,18 +94,5 @@ impl Feeds {
     /// `None` for one that was removed meanwhile.
     pub fn of(&mut self, store: &Store, feed: FeedId) -> Option<&FeedRow> {
         self.0.entry(feed).or_insert_with(|| store.feed(feed).ok()).as_ref()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_addresses_with_secrets_are_changed() {
-        let text = "RETURN \"https://a.org/?token=abc\" | \"https://B.org/x\" WHERE TITLE = \"x\"";
-        let shown = masked(text);
-        assert!(!shown.contains("abc") && shown.contains("https://a.org/"), "{shown}");
-        assert!(shown.contains("\"https://B.org/x\" WHERE TITLE = \"x\""), "{shown}");
     }
 }
