@@ -10,12 +10,12 @@ export CARGO_TERM_COLOR ?= auto
 # Build and start the daemon; its page is on http://127.0.0.1:8080, its data in ./tidings-data.
 run:
 	cargo build --release --bin tidings
-	target/release/tidings run
+	"$${CARGO_TARGET_DIR:-target}/release/tidings" run
 
 # The program serves itself a hundred feeds at 600 times their speed and polls them. No network.
 demo:
 	cargo build --release --bin tidings
-	target/release/tidings run --demo
+	"$${CARGO_TARGET_DIR:-target}/release/tidings" run --demo
 
 # Everything that must hold before a change is taken.
 test: packages
