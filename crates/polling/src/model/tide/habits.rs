@@ -64,9 +64,11 @@ impl Default for Factors {
 }
 
 impl Factors {
-    /// Of an hour since the epoch.
-    pub(super) fn of(&self, hour: usize) -> f64 {
-        self.hours[hour % 24] * self.days[hour / 24 % 7]
+    /// Lays a mean rate over the hours of a week.
+    pub(super) fn lay(&self, rate: f64, week: &mut [f64]) {
+        for (slots, day) in week.chunks_exact_mut(24).zip(&self.days) {
+            slots.iter_mut().zip(&self.hours).for_each(|(slot, hour)| *slot = rate * (hour * day));
+        }
     }
 }
 

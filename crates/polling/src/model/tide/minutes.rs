@@ -53,35 +53,26 @@ pub(crate) struct Minutes {
     factors: [f64; 60],
     /// ∫ factor and ∫ s·factor from the hour's beginning to each minute's end, in seconds.
     sums: [(f64, f64); 61],
-    /// The largest factor.
-    most: f64,
+    /// Which of them stand out, one bit each from the hour's beginning on.
+    outstanding: u64,
 }
 
 impl Default for Minutes {
     fn default() -> Minutes {
         let sums = [(0.0, 0.0); 61];
-        Minutes { seen: [0.0; 60], factors: [1.0; 60], sums, most: 1.0 }
+        Minutes { seen: [0.0; 60], factors: [1.0; 60], sums, outstanding: 0 }
     }
 }
 
-/// Which class of [`TIMER`] a minute belongs to.
-const fn class(minute: usize) -> usize {
-    match minute {
-        0 => 0,
-        30 => 1,
-        15 | 45 => 2,
-        _ if minute.is_multiple_of(5) => 3,
-        _ => 4,
-    }
-}
-
+/// Which class of [`TIMER`] each minute belongs to.
 const CLASSES: [usize; 60] = {
-    let mut classes = [0; 60];
-    let mut minute = 0;
-    while minute < 60 {
-        classes[minute] = class(minute);
-        minute += 1;
+    let mut classes = [4; 60];
+    let mut five = 0;
+    while five < 60 {
+        classes[five] = 3;
+        five += 5;
     }
+    (classes[0], classes[30], classes[15], classes[45]) = (0, 1, 2, 2);
     classes
 };
 
@@ -128,7 +119,7 @@ impl Minutes {
         let mut by_class = [0.0, 0.0, 0.0, 0.0, self.n_seen()];
         for minute in (0..60).step_by(5) {
             let seen = f64::from(self.seen[minute]);
-            by_class[class(minute)] += seen;
+            by_class[CLASSES[minute]] += seen;
             by_class[4] -= seen;
         }
         let likely = by_class.iter().zip(TIMER).map(|(seen, factor)| seen * factor.ln());
@@ -151,19 +142,20 @@ impl Minutes {
 
     /// Draws the factors, of minutes that are so busy before any entry was seen.
     fn draw(&mut self, prior: impl Fn(usize) -> f64) {
-        let (mut sum, mut most) = (0.0, 0.0);
+        let mut sum = 0.0;
         let weight = tuned(Constant::MinutesPrior, PRIOR) / 60.0;
         for (minute, factor) in self.factors.iter_mut().enumerate() {
             *factor = f64::from(self.seen[minute]) + weight * prior(minute);
             sum += *factor;
-            most = f64::max(most, *factor);
         }
         // Every minute was expected to have as much as any other: the mean is 1.
         let scale = 60.0 / sum;
-        self.most = most * scale;
+        let much = tuned(Constant::Outstanding, OUTSTANDING);
         let (mut first, mut second) = (0.0, 0.0);
+        self.outstanding = 0;
         for (minute, factor) in self.factors.iter_mut().enumerate() {
             *factor *= scale;
+            self.outstanding |= u64::from(*factor > much) << minute;
             first += *factor * MINUTE_SECS;
             second += *factor * MINUTE_SECS * MINUTE_SECS * (minute as f64 + 0.5);
             self.sums[minute + 1] = (first, second);
@@ -181,17 +173,22 @@ impl Minutes {
 
     /// Whether some minute stands out.
     pub(crate) fn is_uneven(&self) -> bool {
-        self.most > tuned(Constant::Outstanding, OUTSTANDING)
+        self.outstanding != 0
     }
 
-    /// The busiest of the minutes that end within a part of the hour, where it stands out: its end
-    /// in seconds, and how busy it is.
-    pub(crate) fn busiest(&self, part: Range<f64>) -> Option<(f64, f64)> {
-        let first = (part.start / MINUTE_SECS) as usize;
-        let last = ((part.end / MINUTE_SECS) as usize).min(60);
-        let minutes = self.factors.get(first..last)?.iter().enumerate();
-        let (minute, factor) = minutes.max_by(|a, b| a.1.total_cmp(b.1))?;
-        let stands_out = *factor > tuned(Constant::Outstanding, OUTSTANDING);
-        stands_out.then_some(((first + minute + 1) as f64 * MINUTE_SECS, *factor))
+    /// The minutes that stand out, one bit each.
+    pub(crate) fn outstanding(&self) -> u64 {
+        self.outstanding
+    }
+
+    /// The minutes that have ended after so much of the hour.
+    pub(crate) fn ended(secs: f64) -> u64 {
+        (1 << ((secs / MINUTE_SECS) as u32).min(60)) - 1
+    }
+
+    /// When the first of some minutes ends, and how busy it is.
+    pub(crate) fn first_of(&self, minutes: u64) -> (f64, f64) {
+        let first = minutes.trailing_zeros().min(59) as usize;
+        ((first + 1) as f64 * MINUTE_SECS, self.factors[first])
     }
 }

@@ -36,9 +36,11 @@ mod busy;
 mod clock;
 mod first;
 mod habits;
+mod halves;
 mod late;
 mod level;
 mod minutes;
+mod mixture;
 mod news;
 mod shapes;
 mod shown;
@@ -164,10 +166,9 @@ impl Tide {
     fn settle(&mut self) {
         self.habits.settle();
         self.minutes.settle(self.late.shown);
-        let rate = self.level.rate();
-        for (hour, slot) in self.week.hours.iter_mut().enumerate() {
-            *slot = rate * self.habits.factors.of(hour + self.clock.ahead);
-        }
+        self.habits.factors.lay(self.level.rate(), &mut self.week.hours);
+        // They are those of the feed's clock.
+        self.week.hours.rotate_left(self.clock.ahead);
     }
 
     /// The mean rate, in entries per second.

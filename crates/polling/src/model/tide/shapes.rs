@@ -18,6 +18,8 @@
 use std::sync::LazyLock;
 
 use super::habits::Share;
+use super::halves::Halves;
+use super::mixture::Mixture;
 use crate::tuning::{Constant, tuned};
 
 /// The first of the two weekend days, in weeks that begin with the epoch's Thursday.
@@ -71,12 +73,15 @@ struct Shape {
     shifts: [f64; 24],
 }
 
-/// A shape twice in a row, so that every shift of it is a slice; its logarithms too.
+/// A shape at each shift.
 struct Rolled {
+    /// Twice in a row, so that every shift is a slice.
     factors: [f64; 48],
-    logs: [f64; 48],
     /// The logarithm of how usual each shift is.
     usual: [f64; 24],
+    /// What an entry says for the first twelve shifts, and what it says that was expected there and
+    /// did not come.
+    said: [Halves; 12],
 }
 
 static ROLLED: LazyLock<[Rolled; 3]> = LazyLock::new(|| SHAPES.each_ref().map(Shape::rolled));
@@ -91,7 +96,11 @@ impl Shape {
             let blurred = 0.5 * near(shift) + 0.25 * (near(shift + 1) + near(shift + 23));
             (self.weight * blurred).ln()
         });
-        Rolled { factors, logs: factors.map(f64::ln), usual }
+        let said = std::array::from_fn(|shift| {
+            let factor = |hour: usize| factors[24 - shift + hour];
+            Halves::of(|hour| (factor(hour).ln(), -factor(hour)))
+        });
+        Rolled { factors, usual, said }
     }
 }
 
@@ -99,28 +108,20 @@ impl Shape {
 pub(super) fn hours(shares: &[Share; 24]) -> [f64; 24] {
     let mut mixture = Mixture::default();
     let witness = tuned(Constant::ShapesWitness, WITNESS);
-    let (seen, expected) = (shares.map(|share| share.seen), shares.map(|share| share.expected));
-    mixture.add(FLAT_WEIGHT.ln() - witness * expected.iter().sum::<f64>(), |_| 1.0);
+    let expected = shares.iter().map(|share| share.expected).sum::<f64>();
+    mixture.add(FLAT_WEIGHT.ln() - witness * expected, |_| 1.0);
+    let day = Halves::of(|hour| (shares[hour].seen, shares[hour].expected));
     for shape in ROLLED.iter() {
-        for shift in 0..24 {
+        let mut likely = [0.0; 24];
+        for (shift, said) in shape.said.iter().enumerate() {
+            [likely[shift], likely[shift + 12]] = day.meet(said);
+        }
+        for (shift, likely) in likely.into_iter().enumerate() {
             let factors = &shape.factors[24 - shift..48 - shift];
-            let logs = &shape.logs[24 - shift..48 - shift];
-            let likely = dot(&seen, logs) - dot(&expected, factors);
             mixture.add(shape.usual[shift] + witness * likely, |hour| factors[hour]);
         }
     }
     mixture.mean()
-}
-
-/// In four sums, that a processor can reckon side by side.
-fn dot(a: &[f64; 24], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    for (a, b) in a.chunks_exact(4).zip(b.chunks_exact(4)) {
-        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-            *sum += a * b;
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 /// The expected factors of the weekdays, of a feed with these entries.
@@ -137,41 +138,4 @@ pub(super) fn days(shares: &[Share; 7]) -> [f64; 7] {
         mixture.add(f64::ln(weight) + witness * likely.sum::<f64>(), factor);
     }
     mixture.mean()
-}
-
-/// A sum of shapes, each weighted by e to its logarithm; the largest so far weighs one.
-struct Mixture<const N: usize> {
-    largest: f64,
-    weight: f64,
-    sum: [f64; N],
-}
-
-impl<const N: usize> Default for Mixture<N> {
-    fn default() -> Mixture<N> {
-        Mixture { largest: f64::NEG_INFINITY, weight: 0.0, sum: [0.0; N] }
-    }
-}
-
-/// What weighs less than e^−12 beside another is not worth adding.
-const NEGLIGIBLE: f64 = -12.0;
-
-impl<const N: usize> Mixture<N> {
-    fn add(&mut self, log: f64, factor: impl Fn(usize) -> f64) {
-        if log > self.largest {
-            let shrink = (self.largest - log).exp();
-            self.weight *= shrink;
-            self.sum.iter_mut().for_each(|x| *x *= shrink);
-            self.largest = log;
-        }
-        if log - self.largest < NEGLIGIBLE {
-            return;
-        }
-        let weight = (log - self.largest).exp();
-        self.weight += weight;
-        self.sum.iter_mut().enumerate().for_each(|(i, x)| *x += weight * factor(i));
-    }
-
-    fn mean(self) -> [f64; N] {
-        if self.weight > 0.0 { self.sum.map(|x| x / self.weight) } else { [1.0; N] }
-    }
 }

@@ -65,41 +65,76 @@ impl<'a> Ahead<'a> {
             expected += rate * secs;
             t += secs;
             secs = self.slot_secs;
-            slot = if slot + 1 == self.rates.len() { 0 } else { slot + 1 };
+            slot = self.after(slot);
         }
         HORIZON_MAX_SECS
     }
 
-    /// The moment in (from, to] at which a look is likely to find most: after the busiest minute
-    /// where timers post, or else the last one.
-    pub(super) fn worthwhile(&self, from: f64, to: f64) -> f64 {
-        let (mut most, mut best) = (0.0, to);
-        if !self.minutes.is_uneven() || to - from > SNAP_SECS_MAX {
-            return best;
+    /// The minutes ahead that stand out; none where a minute does not matter.
+    pub(super) fn timers(&self, step: f64) -> Timers<'_> {
+        let begin = -self.gone;
+        let left = self.minutes.outstanding() & !Minutes::ended(self.gone);
+        let mut timers =
+            Timers { ahead: self, slot: self.slot, begin, left, next: f64::INFINITY, busy: 0.0 };
+        if self.minutes.is_uneven() && step <= SNAP_SECS_MAX {
+            timers.advance();
         }
-        let (first, last) =
-            ((self.gone + from) / self.slot_secs, (self.gone + to) / self.slot_secs);
-        for slot in first as usize..=last as usize {
-            let begin = slot as f64 * self.slot_secs - self.gone;
-            let part = (from - begin).max(0.0)..(to - begin).min(self.slot_secs);
-            let Some((end, factor)) = self.minutes.busiest(part) else { continue };
-            let busy = factor * self.rates[(self.slot + slot) % self.rates.len()];
-            if busy > most {
-                (most, best) = (busy, begin + end);
-            }
-        }
-        best
+        timers
     }
 
-    pub(super) fn sums(self) -> Sums<'a> {
+    pub(super) fn sums(&self) -> Sums<'_> {
         let (begin, within) = (-self.gone, self.minutes.sums(self.gone));
-        Sums { slot: self.slot, ahead: self, begin, within, expected: 0.0, moment: 0.0 }
+        Sums { ahead: self, slot: self.slot, begin, within, expected: 0.0, moment: 0.0 }
+    }
+
+    /// The slot after one.
+    fn after(&self, slot: usize) -> usize {
+        if slot + 1 == self.rates.len() { 0 } else { slot + 1 }
+    }
+}
+
+/// The minutes ahead that stand out, one after the other.
+pub(super) struct Timers<'a> {
+    ahead: &'a Ahead<'a>,
+    slot: usize,
+    /// Where the current slot begins; the first did before now.
+    begin: f64,
+    /// Those of the slot that are still to come.
+    left: u64,
+    /// When the next one ends, and how busy it is.
+    next: f64,
+    busy: f64,
+}
+
+impl Timers<'_> {
+    fn advance(&mut self) {
+        while self.left == 0 {
+            self.left = self.ahead.minutes.outstanding();
+            self.begin += self.ahead.slot_secs;
+            self.slot = self.ahead.after(self.slot);
+        }
+        let (end, factor) = self.ahead.minutes.first_of(self.left);
+        self.left &= self.left - 1;
+        (self.next, self.busy) = (self.begin + end, factor * self.ahead.rates[self.slot]);
+    }
+
+    /// The moment until `to`, and after that of the last call, at which a look is likely to find
+    /// most: after the busiest minute where timers post, or else the last one.
+    pub(super) fn worthwhile(&mut self, to: f64) -> f64 {
+        let (mut most, mut best) = (0.0, to);
+        while self.next <= to {
+            if self.busy >= most {
+                (most, best) = (self.busy, self.next);
+            }
+            self.advance();
+        }
+        best
     }
 }
 
 /// Running sums over the slots ahead.
 pub(super) struct Sums<'a> {
-    pub(super) ahead: Ahead<'a>,
+    ahead: &'a Ahead<'a>,
     slot: usize,
     /// Where the current slot begins; the first did before now.
     begin: f64,
@@ -125,7 +160,7 @@ impl Sums<'_> {
             }
             self.within = (0.0, 0.0);
             self.begin += self.ahead.slot_secs;
-            self.slot = if self.slot + 1 == self.ahead.rates.len() { 0 } else { self.slot + 1 };
+            self.slot = self.ahead.after(self.slot);
         }
     }
 }

@@ -29,6 +29,7 @@
 //! ```
 
 mod ahead;
+mod cheapest;
 mod outlook;
 
 use std::time::Duration;

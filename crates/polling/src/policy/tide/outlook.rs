@@ -29,6 +29,7 @@ use std::time::Duration;
 use feed::Time;
 
 use super::ahead::Ahead;
+use super::cheapest::cheapest;
 use crate::model::Course;
 use crate::tuning::{Constant, tuned};
 
@@ -103,9 +104,9 @@ impl Outlook {
         let step = horizon / POINTS as f64;
         let zeros = [0.0; POINTS + 1];
         let (mut at, mut expected, mut moment) = (zeros, zeros, zeros);
-        let mut sums = ahead.sums();
+        let (mut timers, mut sums) = (ahead.timers(step), ahead.sums());
         for i in 1..=POINTS {
-            at[i] = sums.ahead.worthwhile((i - 1) as f64 * step, i as f64 * step);
+            at[i] = timers.worthwhile(i as f64 * step);
             (expected[i], moment[i]) = sums.up_to(at[i]);
         }
         Outlook { price, window, step, at, expected, moment }
@@ -133,7 +134,7 @@ impl Outlook {
     fn costs(&self) -> ([f64; POINTS + 1], usize) {
         let mut costs = [0.0; POINTS + 1];
         // W(t_i, t_j) + price + V_j = base_j − t_j·L_i + A_i: one product for every pair.
-        let mut bases = [0.0; POINTS + 1];
+        let mut bases = [f64::INFINITY; POINTS + 1];
         let base = |j: usize| self.at[j] * self.expected[j] - self.moment[j] + self.price;
         bases[POINTS] = base(POINTS);
         let (mut last, mut full) = (POINTS, POINTS);
@@ -145,14 +146,7 @@ impl Outlook {
                 full -= 1;
             }
             let end = last.min(full);
-            let (mut least, mut best) = (f64::INFINITY, end);
-            let pairs = bases[i + 1..=end].iter().zip(&self.at[i + 1..=end]);
-            for (ahead, (base, at)) in pairs.enumerate() {
-                let cost = base - at * seen;
-                if cost < least {
-                    (least, best) = (cost, i + 1 + ahead);
-                }
-            }
+            let (mut least, mut best) = cheapest(&bases[..=end], &self.at[..=end], end - i, seen);
             for (j, base) in bases.iter().enumerate().take(last + 1).skip(end + 1) {
                 let cost = base - self.at[j] * seen + self.window.loss(self.expected[j] - seen);
                 if cost < least {
