@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use api::{Context, Live};
-use feed::{DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Sighting, Time, Window, repair};
+use feed::{
+    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Sighting, Time, Window, identify, repair,
+};
 use store::{FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollRecord, Store};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -142,7 +144,7 @@ async fn play(
 /// What a poll saw goes into its record; the window after it comes back.
 fn see(record: &mut PollRecord, window: &Window, shown: &[Item], n: u32) -> Window {
     let (at, dates) = (record.at, DocumentDates::default());
-    let seen = window.observe(shown, &Known::new(), dates, at, None, false);
+    let seen = identify(shown, window).observe(&Known::new(), dates, at, None, false);
     let new = seen.sightings.iter().filter(|s| s.1 == Sighting::New);
     record.new = new
         .map(|(index, _, entry)| NewEntry {

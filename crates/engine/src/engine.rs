@@ -1,5 +1,6 @@
 //! Starting and stopping the live loop, and asking it for things.
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -166,19 +167,21 @@ impl Engine {
         *self.context.budget.write().unwrap_or_else(PoisonError::into_inner) = rule;
         let now = self.clock.now();
         let (mut feeds, mut replans, mut n_under) = (Vec::new(), Vec::new(), 0);
-        for due in self.store.due_index()?.due {
-            let input = self.store.poll_input(due.feed)?;
-            let is_under = rule.as_ref().is_some_and(|rule| rule.binds(&input));
+        self.store.poll_inputs(|input| {
+            let (feed, generation) = (input.id, input.generation);
+            let under = |rule| conclude::budgeted(rule, &input, &self.settings);
+            let budgeted = rule.as_ref().and_then(under);
             let mut next_at = input.next_at.unwrap_or(now);
-            if is_under {
+            if budgeted.is_some() {
                 n_under += 1;
             } else {
                 let replan = conclude::replanned(&input, &self.settings, now);
                 next_at = replan.next_at;
-                replans.push((due.feed, replan));
+                replans.push((feed, replan));
             }
-            feeds.extend(self.context.asked(due.feed, next_at)?);
-        }
+            let domain = conclude::domain(&input);
+            feeds.push(Asked { feed, domain, next_at, generation, budgeted });
+        })?;
         self.store.replan(replans)?;
         let progress = self.store.strategy_progress()?;
         let spending = rule.map(|rule| Box::new(Spending::new(rule, &progress, now)));
@@ -252,10 +255,14 @@ fn load(
         let domains: Vec<u32> = index.domains.iter().map(|d| plan.domain(d)).collect();
         let overdue = |next_at: Option<Time>| next_at.is_some_and(|t| t <= now);
         let n_overdue = index.due.iter().filter(|f| overdue(f.next_at)).count();
-        spending = match context.budget() {
-            Some(rule) => Some(Box::new(Spending::new(rule, &store.strategy_progress()?, now))),
-            None => None,
-        };
+        let mut budgeted = HashMap::new();
+        if let Some(rule) = context.budget() {
+            spending = Some(Box::new(Spending::new(rule, &store.strategy_progress()?, now)));
+            store.poll_inputs(|input| {
+                let under = conclude::budgeted(&rule, &input, settings);
+                budgeted.extend(under.map(|under| (input.id, under)));
+            })?;
+        }
         for due in &index.due {
             let domain = domains[due.domain as usize];
             let mut next_at = match due.next_at {
@@ -267,7 +274,7 @@ fn load(
                 }
             };
             if let Some(spending) = &mut spending
-                && let Some(budgeted) = context.asked(due.feed, now)?.and_then(|a| a.budgeted)
+                && let Some(budgeted) = budgeted.remove(&due.feed)
             {
                 next_at = budgeted.latest.unwrap_or(UNTIL_PLANNED);
                 spending.take(due.feed, due.generation, *budgeted);

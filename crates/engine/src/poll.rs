@@ -368,13 +368,9 @@ impl Context {
     pub fn asked(&self, feed: FeedId, next_at: Time) -> Result<Option<Asked>, StoreError> {
         let Some((domain, due)) = self.store.due(feed)? else { return Ok(None) };
         let budgeted = match self.budget() {
-            Some(rule) => {
-                let input = self.store.poll_input(feed)?;
-                rule.binds(&input).then(|| conclude::budgeted(&rule, &input, &self.settings))
-            }
+            Some(rule) => conclude::budgeted(&rule, &self.store.poll_input(feed)?, &self.settings),
             None => None,
         };
-        let budgeted = budgeted.map(Box::new);
         Ok(Some(Asked { feed, domain, next_at, generation: due.generation, budgeted }))
     }
 

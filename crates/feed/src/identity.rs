@@ -6,12 +6,13 @@
 //! current time into every item. The rule's version is part of the key, so that a better rule can
 //! be told from this one.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::{Item, Window};
+use crate::{Item, Window, WindowEntry};
 
 /// The version of the rule above.
 const RULE: u8 = 1;
@@ -45,7 +46,7 @@ impl fmt::Debug for EntryKey {
 
 /// An item of a document with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identified {
+pub struct Found {
     /// The item's place in the document.
     pub index: usize,
     pub key: EntryKey,
@@ -55,37 +56,66 @@ pub struct Identified {
     pub link: u64,
 }
 
+/// A document whose items have their keys, beside the window before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identified<'a> {
+    pub(crate) items: &'a [Item],
+    pub(crate) window: &'a Window,
+    /// The window's entries by their keys.
+    pub(crate) before: HashMap<EntryKey, &'a WindowEntry>,
+    pub(crate) found: Vec<Found>,
+}
+
+impl Identified<'_> {
+    /// The entries of the document, in its order.
+    pub fn found(&self) -> &[Found] {
+        &self.found
+    }
+
+    /// The keys that the window does not hold: what else is known of them is to be looked up.
+    pub fn beyond(&self) -> Vec<EntryKey> {
+        let keys = self.found.iter().map(|found| found.key);
+        keys.filter(|key| !self.before.contains_key(key)).collect()
+    }
+}
+
 /// Gives every item of a document its key, in document order. Items with one key are one entry:
 /// the first stands for all. `previous` settles ids that stand for several links in one document
 /// and for one in another: an entry keeps the key under which the last window knew it.
-pub fn identify(items: &[Item], previous: &Window) -> Vec<Identified> {
-    let mut links_of_id: HashMap<&str, HashSet<u64>> = HashMap::new();
-    for item in items {
-        if let Some(id) = text(&item.id) {
-            links_of_id.entry(id).or_default().insert(link_hash(item));
+pub fn identify<'a>(items: &'a [Item], previous: &'a Window) -> Identified<'a> {
+    let links: Vec<u64> = items.iter().map(link_hash).collect();
+    let mut link_of_id: HashMap<&str, u64> = HashMap::with_capacity(items.len());
+    let mut ambiguous: HashSet<&str> = HashSet::new();
+    for (item, link) in items.iter().zip(&links) {
+        if let Some(id) = text(&item.id)
+            && *link_of_id.entry(id).or_insert(*link) != *link
+        {
+            ambiguous.insert(id);
         }
     }
-    let before: HashMap<EntryKey, u64> =
-        previous.entries().iter().map(|e| (e.key, e.link)).collect();
+    let before = previous.entries().iter().map(|e| (e.key, e)).collect();
 
     let mut taken = HashSet::with_capacity(items.len());
-    let mut identified = Vec::with_capacity(items.len());
-    for (index, item) in items.iter().enumerate() {
-        let link = link_hash(item);
-        let ambiguous = text(&item.id).is_some_and(|id| links_of_id[id].len() > 1);
+    let mut found = Vec::with_capacity(items.len());
+    for (index, (item, link)) in items.iter().zip(links).enumerate() {
+        let ambiguous = text(&item.id).is_some_and(|id| ambiguous.contains(id));
         let key = key(item, link, ambiguous, &before);
         if taken.insert(key) {
-            identified.push(Identified { index, key, content: content_hash(item), link });
+            found.push(Found { index, key, content: content_hash(item), link });
         }
     }
-    identified
+    Identified { items, window: previous, before, found }
 }
 
-fn key(item: &Item, link: u64, ambiguous: bool, before: &HashMap<EntryKey, u64>) -> EntryKey {
-    let stripped = text(&item.link).map(strip_session);
+fn key(
+    item: &Item,
+    link: u64,
+    ambiguous: bool,
+    before: &HashMap<EntryKey, &WindowEntry>,
+) -> EntryKey {
     let Some(id) = text(&item.id) else {
-        return match &stripped {
-            Some(link) => EntryKey::of("link", &[link]),
+        return match text(&item.link) {
+            Some(link) => EntryKey::of("link", &[&strip_session(link)]),
             None => EntryKey::of(
                 "text",
                 &[
@@ -97,12 +127,13 @@ fn key(item: &Item, link: u64, ambiguous: bool, before: &HashMap<EntryKey, u64>)
     };
     let id = strip_session(id);
     let by_id = EntryKey::of("id", &[&id]);
-    let by_both = EntryKey::of("id+link", &[&id, stripped.as_deref().unwrap_or("")]);
-    match before.get(&by_id) {
-        Some(link_before) if *link_before == link => by_id,
-        _ if ambiguous || before.contains_key(&by_both) => by_both,
-        _ => by_id,
+    if before.get(&by_id).is_some_and(|entry| entry.link == link) || before.is_empty() && !ambiguous
+    {
+        return by_id;
     }
+    let stripped = text(&item.link).map(strip_session);
+    let by_both = EntryKey::of("id+link", &[&id, stripped.as_deref().unwrap_or("")]);
+    if ambiguous || before.contains_key(&by_both) { by_both } else { by_id }
 }
 
 /// What tells an edited entry from an untouched one. Dates are left out: some feeds print the
@@ -124,9 +155,9 @@ fn link_hash(item: &Item) -> u64 {
 }
 
 /// Removes session ids that servers write into links; they differ at every poll.
-fn strip_session(link: &str) -> String {
+fn strip_session(link: &str) -> Cow<'_, str> {
     if !mentions_session(link) {
-        return link.to_owned();
+        return Cow::Borrowed(link);
     }
     let (path, rest) = link.split_at(link.find(['?', '#']).unwrap_or(link.len()));
     let path = match path.to_ascii_lowercase().find(";jsessionid=") {
@@ -136,14 +167,16 @@ fn strip_session(link: &str) -> String {
         }
         None => path.to_owned(),
     };
-    let Some(query_and_fragment) = rest.strip_prefix('?') else { return format!("{path}{rest}") };
+    let Some(query_and_fragment) = rest.strip_prefix('?') else {
+        return Cow::Owned(format!("{path}{rest}"));
+    };
     let (query, fragment) = match query_and_fragment.split_once('#') {
         Some((q, f)) => (q, format!("#{f}")),
         None => (query_and_fragment, String::new()),
     };
     let kept: Vec<&str> = query.split('&').filter(|pair| !is_session_pair(pair)).collect();
     let question = if kept.is_empty() { "" } else { "?" };
-    format!("{path}{question}{}{fragment}", kept.join("&"))
+    Cow::Owned(format!("{path}{question}{}{fragment}", kept.join("&")))
 }
 
 /// Names of parameters that carry a session and nothing else.
@@ -151,6 +184,10 @@ const SESSION_NAMES: [&str; 6] =
     ["phpsessid", "sessionid", "session_id", "jsessionid", "aspsessionid", "sessid"];
 
 fn mentions_session(link: &str) -> bool {
+    // A part of every name: nearly all links end here.
+    if !link.as_bytes().windows(4).any(|four| four.eq_ignore_ascii_case(b"sess")) {
+        return false;
+    }
     let lower = link.to_ascii_lowercase();
     SESSION_NAMES.iter().any(|name| lower.contains(name))
 }
@@ -192,7 +229,7 @@ mod tests {
     }
 
     fn keys(items: &[Item]) -> Vec<EntryKey> {
-        identify(items, &Window::default()).iter().map(|i| i.key).collect()
+        identify(items, &Window::default()).found().iter().map(|i| i.key).collect()
     }
 
     #[test]
@@ -239,14 +276,16 @@ mod tests {
         use crate::{DocumentDates, Time};
         let (at, dates) = (Time::from_secs(1), DocumentDates::default());
         let one = [item("g", "l1", "a")];
-        let first = Window::default().observe(&one, &HashMap::new(), dates, at, None, false);
+        let none = HashMap::new();
+        let before = Window::default();
+        let first = identify(&one, &before).observe(&none, dates, at, None, false);
         let two = [item("g", "l2", "b"), item("g", "l1", "a")];
-        let second = first.window.observe(&two, &HashMap::new(), dates, at, Some(at), false);
+        let second = identify(&two, &first.window).observe(&none, dates, at, Some(at), false);
         assert_eq!(second.n_new(), 1);
         assert_eq!(second.overlap, 1);
         // The older of the two leaves: what stays is still itself, not an edit of the other.
         let three = [item("g", "l2", "b")];
-        let third = second.window.observe(&three, &HashMap::new(), dates, at, Some(at), false);
+        let third = identify(&three, &second.window).observe(&none, dates, at, Some(at), false);
         assert_eq!((third.n_new(), third.overlap), (0, 1));
     }
 }

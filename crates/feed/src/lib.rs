@@ -16,7 +16,7 @@ mod window;
 pub use address::{AddressError, Domain, FeedUrl, mask_secrets, masked_statement};
 pub use entry::{Enclosure, EntryId, FeedId, Item};
 pub use hints::Hints;
-pub use identity::{EntryKey, Identified, content_hash, identify};
+pub use identity::{EntryKey, Found, Identified, content_hash, identify};
 pub use observation::{Observation, Outcome};
 pub use repair::{DocumentDates, Published, late, repair};
 pub use time::{Time, TimeError};

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use crate::{DocumentDates, EntryKey, Item, Observation, Outcome, Time, identify, late, repair};
+use crate::identity::{Found, Identified};
+use crate::{DocumentDates, EntryKey, Observation, Outcome, Time, late, repair};
 
 /// The ordered entries a feed showed last. An empty document does not wipe it: some feeds
 /// alternate with an empty one, and that must not look like a miss.
@@ -70,65 +71,6 @@ impl Window {
             return Vec::new();
         }
         sorted(self.entries.iter().map(|e| e.published_at))
-    }
-
-    /// Compares a document with this window. `known` holds what the store knows of the items'
-    /// keys beyond this window; `previous` is the last successful poll, if any; `partial` says
-    /// that the document holds only what changed.
-    pub fn observe(
-        &self,
-        items: &[Item],
-        known: &Known,
-        dates: DocumentDates,
-        at: Time,
-        previous: Option<Time>,
-        partial: bool,
-    ) -> Observed {
-        let before: HashMap<EntryKey, &WindowEntry> =
-            self.entries.iter().map(|e| (e.key, e)).collect();
-        let mut sightings = Vec::with_capacity(items.len());
-        let mut overlap = 0;
-        for found in identify(items, self) {
-            let in_window = before.get(&found.key).map(|e| (e.content, e.published_at));
-            overlap += usize::from(in_window.is_some());
-            let remembered = in_window.or_else(|| known.get(&found.key).copied());
-            let sighting = match remembered {
-                None => Sighting::New,
-                Some((content, _)) if content != found.content => Sighting::Edited,
-                Some(_) if in_window.is_some() => Sighting::Known,
-                Some(_) => Sighting::Returned,
-            };
-            let published_at = match remembered {
-                Some((_, time)) => time,
-                None => repair(&items[found.index], dates, at, previous).at,
-            };
-            let entry = WindowEntry {
-                key: found.key,
-                content: found.content,
-                link: found.link,
-                published_at,
-            };
-            sightings.push((found.index, sighting, entry));
-        }
-        let suspected_miss =
-            !partial && overlap == 0 && !sightings.is_empty() && !self.entries.is_empty();
-        let window = self.followed_by(&sightings, partial);
-        let new_times = sorted(
-            sightings.iter().filter(|s| s.1 == Sighting::New).map(|(_, _, e)| e.published_at),
-        );
-        let new_items = sightings.iter().filter(|s| s.1 == Sighting::New).map(|s| &items[s.0]);
-        let late_times = sorted(new_items.filter_map(|item| late(item, dates, previous)));
-        let window_times = window.times();
-        Observed {
-            window,
-            sightings,
-            overlap,
-            suspected_miss,
-            partial,
-            window_times,
-            new_times,
-            late_times,
-        }
     }
 
     fn followed_by(&self, sightings: &[(usize, Sighting, WindowEntry)], partial: bool) -> Window {
@@ -209,6 +151,60 @@ impl Window {
     }
 }
 
+impl Identified<'_> {
+    /// Compares the document with the window before. `known` holds what the store knows of the
+    /// keys [beyond](Identified::beyond) it; `previous` is the last successful poll, if any;
+    /// `partial` says that the document holds only what changed.
+    pub fn observe(
+        &self,
+        known: &Known,
+        dates: DocumentDates,
+        at: Time,
+        previous: Option<Time>,
+        partial: bool,
+    ) -> Observed {
+        let Identified { items, window, before, found } = self;
+        let mut sightings = Vec::with_capacity(found.len());
+        let mut overlap = 0;
+        for Found { index, key, content, link } in found {
+            let in_window = before.get(key).map(|e| (e.content, e.published_at));
+            overlap += usize::from(in_window.is_some());
+            let remembered = in_window.or_else(|| known.get(key).copied());
+            let sighting = match remembered {
+                None => Sighting::New,
+                Some((seen, _)) if seen != *content => Sighting::Edited,
+                Some(_) if in_window.is_some() => Sighting::Known,
+                Some(_) => Sighting::Returned,
+            };
+            let published_at = match remembered {
+                Some((_, time)) => time,
+                None => repair(&items[*index], dates, at, previous).at,
+            };
+            let entry = WindowEntry { key: *key, content: *content, link: *link, published_at };
+            sightings.push((*index, sighting, entry));
+        }
+        let suspected_miss =
+            !partial && overlap == 0 && !sightings.is_empty() && !window.entries.is_empty();
+        let window = window.followed_by(&sightings, partial);
+        let new_times = sorted(
+            sightings.iter().filter(|s| s.1 == Sighting::New).map(|(_, _, e)| e.published_at),
+        );
+        let new_items = sightings.iter().filter(|s| s.1 == Sighting::New).map(|s| &items[s.0]);
+        let late_times = sorted(new_items.filter_map(|item| late(item, dates, previous)));
+        let window_times = window.times();
+        Observed {
+            window,
+            sightings,
+            overlap,
+            suspected_miss,
+            partial,
+            window_times,
+            new_times,
+            late_times,
+        }
+    }
+}
+
 impl Observed {
     pub fn n_new(&self) -> usize {
         self.new_times.len()
@@ -238,6 +234,7 @@ fn sorted(times: impl Iterator<Item = Time>) -> Vec<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Item, identify};
 
     fn items(ids: &[&str]) -> Vec<Item> {
         ids.iter().map(|id| Item { id: Some((*id).to_owned()), ..Item::default() }).collect()
@@ -245,7 +242,8 @@ mod tests {
 
     fn see(window: &Window, ids: &[&str]) -> Observed {
         let at = Time::from_secs(100);
-        window.observe(&items(ids), &Known::new(), DocumentDates::default(), at, None, false)
+        let dates = DocumentDates::default();
+        identify(&items(ids), window).observe(&Known::new(), dates, at, None, false)
     }
 
     #[test]
@@ -257,10 +255,11 @@ mod tests {
         let dates = DocumentDates::default();
         let (first, second) = (Time::from_secs(100), Time::from_secs(200));
         let window = Window::default();
-        let seen = window.observe(&[dated("a", 40)], &Known::new(), dates, first, None, false);
+        let (shown, none) = ([dated("a", 40)], Known::new());
+        let seen = identify(&shown, &window).observe(&none, dates, first, None, false);
         assert!(seen.observation(first).late.is_empty());
         let shown = [dated("c", 150), dated("b", 60), dated("a", 40)];
-        let seen = seen.window.observe(&shown, &Known::new(), dates, second, Some(first), false);
+        let seen = identify(&shown, &seen.window).observe(&none, dates, second, Some(first), false);
         let o = seen.observation(second);
         assert_eq!(o.late, [Time::from_secs(60)]);
         assert_eq!(o.new, [150, 200].map(Time::from_secs));
@@ -297,7 +296,10 @@ mod tests {
         let second = see(&first.window, &["b"]);
         let dates = DocumentDates::default();
         let at = Time::from_secs(200);
-        let third = second.window.observe(&items(&["a", "b"]), &known, dates, at, None, false);
+        let both = items(&["a", "b"]);
+        let identified = identify(&both, &second.window);
+        assert_eq!(identified.beyond(), [key.key]);
+        let third = identified.observe(&known, dates, at, None, false);
         assert_eq!(third.sightings[0].1, Sighting::Returned);
         assert_eq!(third.n_new(), 0);
     }
@@ -309,7 +311,8 @@ mod tests {
         edited[0].title = Some("now with a title".to_owned());
         let at = Time::from_secs(200);
         let dates = DocumentDates::default();
-        let second = first.window.observe(&edited, &Known::new(), dates, at, None, false);
+        let second =
+            identify(&edited, &first.window).observe(&Known::new(), dates, at, None, false);
         assert_eq!(second.sightings[0].1, Sighting::Edited);
     }
 
@@ -318,7 +321,8 @@ mod tests {
         let first = see(&Window::default(), &["b", "a"]);
         let at = Time::from_secs(200);
         let dates = DocumentDates::default();
-        let second = first.window.observe(&items(&["c"]), &Known::new(), dates, at, None, true);
+        let second =
+            identify(&items(&["c"]), &first.window).observe(&Known::new(), dates, at, None, true);
         assert_eq!((second.n_new(), second.suspected_miss), (1, false));
         assert_eq!(second.window.entries().len(), 2);
     }

@@ -4,14 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use feed::{Domain, EntryKey, FeedId, FeedUrl, Hints, Known, Time, Window};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::columns::{hints, time, time_or_none, url, url_or_none};
 use crate::error::Fault;
 use crate::feed_rows::{gone, moved};
 use crate::push::{COLUMNS, push_row};
 use crate::record::body_hash;
-use crate::settings::{of_tags, settings};
+use crate::settings::{of_all_tags, of_tags, settings};
 use crate::{BodyHash, Gone, Moved, PushRow, Settings, Share, Store, StoreError, Validators};
 
 /// When every feed that is polled is due. Small: this is what stays in memory for each of them.
@@ -138,15 +138,30 @@ impl Store {
 
     pub fn poll_input(&self, feed: FeedId) -> Result<PollInput, StoreError> {
         self.read(|conn| {
-            let input = input(conn, feed)?;
-            let mut input = input.ok_or(StoreError::NoFeed(feed))?;
-            input.tag_settings = of_tags(conn, feed)?;
-            if input.push.as_ref().is_some_and(|push| push.pushed_at > input.last_success_at) {
-                input.pushed = seen_since(conn, feed, input.last_success_at)?;
+            let sql = asking("f.id = $1");
+            let mut statement = conn.prepare_cached(&sql)?;
+            let input = statement.query_row([feed.0], input).optional()?;
+            let input = input.ok_or(StoreError::NoFeed(feed))?;
+            complete(conn, input, of_tags(conn, feed)?)
+        })
+    }
+
+    /// The same of all feeds that are polled, by feed: one pass, for who needs every one of them.
+    pub fn poll_inputs(&self, mut each: impl FnMut(PollInput)) -> Result<(), StoreError> {
+        self.read(|conn| {
+            let mut of_tags = of_all_tags(conn)?;
+            let sql = asking("s.gone_at is null order by f.id");
+            let mut statement = conn.prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let input = input(row)?;
+                let tag_settings = of_tags.remove(&input.id).unwrap_or_default();
+                let input = complete(conn, input, tag_settings)?;
+                if !input.paused {
+                    each(input);
+                }
             }
-            let by_tag = input.tag_settings.iter().any(|(_, s)| s.paused == Some(true));
-            input.paused = input.settings.paused.unwrap_or(by_tag);
-            Ok(input)
+            Ok(())
         })
     }
 
@@ -166,6 +181,20 @@ impl Store {
             Ok(known)
         })
     }
+}
+
+/// What stands beside the row: what is set for the feed's tags, and what pushes brought.
+fn complete(
+    conn: &Connection,
+    mut input: PollInput,
+    tag_settings: Vec<(String, Settings)>,
+) -> Result<PollInput, Fault> {
+    if input.push.as_ref().is_some_and(|push| push.pushed_at > input.last_success_at) {
+        input.pushed = seen_since(conn, input.id, input.last_success_at)?;
+    }
+    let by_tag = tag_settings.iter().any(|(_, s)| s.paused == Some(true));
+    input.paused = input.settings.paused.unwrap_or(by_tag);
+    Ok(PollInput { tag_settings, ..input })
 }
 
 /// The publication times of the entries seen after a moment.
@@ -194,55 +223,56 @@ fn paused_by_tag(conn: &Connection) -> Result<HashSet<u32>, Fault> {
     Ok(feeds.collect::<Result<_, _>>()?)
 }
 
-fn input(conn: &Connection, feed: FeedId) -> Result<Option<PollInput>, Fault> {
-    let sql = format!(
+/// Asks for the inputs of polls; what follows says of which feeds.
+fn asking(of: &str) -> String {
+    format!(
         "select f.url, f.effective_url, f.added_at, f.hints, f.hub, \
-               f.policy, f.alpha_ms, f.beta_ms, f.weight, f.max_delay_ms, s.paused, \
-               s.generation, s.etag, s.last_modified, s.body_hash, s.failures, s.next_at, \
-               s.wanted_at, s.last_poll_at, s.last_success_at, s.last_change_at, \
-               s.moved_to, s.moved_count, s.gone_at, s.gone_reason, w.shown, w.learned, s.cause, \
-               r.seen, r.kept, s.reason, s.held, {COLUMNS} \
-               from feeds f join feed_state s on s.feed = f.id \
-               left join feed_window w on w.feed = f.id \
-               left join push_subscriptions p on p.feed = f.id \
-               left join feed_relevance r on r.feed = f.id where f.id = $1"
-    );
-    let mut statement = conn.prepare_cached(&sql)?;
-    let found = statement.query_row([feed.0], |row| {
-        let window = row.get_ref(25)?.as_blob_or_null()?.unwrap_or_default();
-        Ok(PollInput {
-            id: feed,
-            url: url(row, 0)?,
-            effective_url: url_or_none(row, 1)?,
-            added_at: time(row, 2)?,
-            hints: hints(row, 3)?,
-            hub: row.get(4)?,
-            settings: settings(row, 5)?,
-            tag_settings: Vec::new(),
-            paused: false,
-            generation: row.get(11)?,
-            validators: Validators { etag: row.get(12)?, last_modified: row.get(13)? },
-            body_hash: body_hash(row, 14)?,
-            failures: row.get(15)?,
-            next_at: time_or_none(row, 16)?,
-            wanted_at: time_or_none(row, 17)?,
-            last_poll_at: time_or_none(row, 18)?,
-            last_success_at: time_or_none(row, 19)?,
-            last_change_at: time_or_none(row, 20)?,
-            moved: moved(row, 21)?,
-            gone: gone(row, 23)?,
-            window: Window::decode(window).unwrap_or_default(),
-            learned: row.get::<_, Option<Vec<u8>>>(26)?.unwrap_or_default(),
-            cause: row.get(27)?,
-            share: match (row.get(28)?, row.get(29)?) {
-                (Some(seen), Some(kept)) => Some(Share { seen, kept }),
-                _ => None,
-            },
-            reason: row.get(30)?,
-            held: row.get(31)?,
-            push: push_row(row, 32)?,
-            pushed: Vec::new(),
-        })
-    });
-    Ok(found.optional()?)
+         f.policy, f.alpha_ms, f.beta_ms, f.weight, f.max_delay_ms, s.paused, \
+         s.generation, s.etag, s.last_modified, s.body_hash, s.failures, s.next_at, \
+         s.wanted_at, s.last_poll_at, s.last_success_at, s.last_change_at, \
+         s.moved_to, s.moved_count, s.gone_at, s.gone_reason, w.shown, w.learned, s.cause, \
+         r.seen, r.kept, s.reason, s.held, f.id, {COLUMNS} \
+         from feeds f join feed_state s on s.feed = f.id \
+         left join feed_window w on w.feed = f.id \
+         left join push_subscriptions p on p.feed = f.id \
+         left join feed_relevance r on r.feed = f.id where {of}"
+    )
+}
+
+/// All that stands in one row.
+fn input(row: &Row<'_>) -> rusqlite::Result<PollInput> {
+    let window = row.get_ref(25)?.as_blob_or_null()?.unwrap_or_default();
+    Ok(PollInput {
+        id: FeedId(row.get(32)?),
+        url: url(row, 0)?,
+        effective_url: url_or_none(row, 1)?,
+        added_at: time(row, 2)?,
+        hints: hints(row, 3)?,
+        hub: row.get(4)?,
+        settings: settings(row, 5)?,
+        tag_settings: Vec::new(),
+        paused: false,
+        generation: row.get(11)?,
+        validators: Validators { etag: row.get(12)?, last_modified: row.get(13)? },
+        body_hash: body_hash(row, 14)?,
+        failures: row.get(15)?,
+        next_at: time_or_none(row, 16)?,
+        wanted_at: time_or_none(row, 17)?,
+        last_poll_at: time_or_none(row, 18)?,
+        last_success_at: time_or_none(row, 19)?,
+        last_change_at: time_or_none(row, 20)?,
+        moved: moved(row, 21)?,
+        gone: gone(row, 23)?,
+        window: Window::decode(window).unwrap_or_default(),
+        learned: row.get::<_, Option<Vec<u8>>>(26)?.unwrap_or_default(),
+        cause: row.get(27)?,
+        share: match (row.get(28)?, row.get(29)?) {
+            (Some(seen), Some(kept)) => Some(Share { seen, kept }),
+            _ => None,
+        },
+        reason: row.get(30)?,
+        held: row.get(31)?,
+        push: push_row(row, 33)?,
+        pushed: Vec::new(),
+    })
 }

@@ -1,6 +1,7 @@
 //! What people set: for a feed, for a tag, for the whole instance. Which of them wins is decided
 //! elsewhere, but for `paused`, without which the due heap could not be filled.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -190,4 +191,20 @@ pub(crate) fn of_tags(conn: &Connection, feed: FeedId) -> Result<Vec<(String, Se
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map([feed.0], |row| Ok((row.get(0)?, settings(row, 1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The same of every feed with such a tag.
+pub(crate) fn of_all_tags(
+    conn: &Connection,
+) -> Result<HashMap<FeedId, Vec<(String, Settings)>>, Fault> {
+    let sql = "select t.tag, s.policy, s.alpha_ms, s.beta_ms, s.weight, s.max_delay_ms, s.paused, \
+               t.feed from tag_settings s join feed_tags t on t.tag = s.tag order by t.tag";
+    let mut statement = conn.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut of_feeds: HashMap<FeedId, Vec<(String, Settings)>> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let of_feed = of_feeds.entry(FeedId(row.get(7)?)).or_default();
+        of_feed.push((row.get(0)?, settings(row, 1)?));
+    }
+    Ok(of_feeds)
 }

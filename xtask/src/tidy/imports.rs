@@ -16,7 +16,7 @@ const TABLE: [(&str, &[&str]); 12] = [
     ("parse", &["feed"]),
     ("fetch", &["feed"]),
     ("dispatch", &["feed"]),
-    ("store", &["feed", "polling"]),
+    ("store", &["feed"]),
     ("lab", &["feed", "polling"]),
     ("engine", &["feed", "polling", "query", "parse", "fetch", "dispatch", "store"]),
     ("api", &["feed", "polling", "query", "store", "dispatch", "parse", "fetch"]),
@@ -122,7 +122,8 @@ mod tests {
 
     #[test]
     fn nothing_points_left() {
-        check_import("store", "polling", None, 0);
+        check_import("engine", "polling", None, 0);
+        check_import("store", "polling", None, 1);
         check_import("polling", "store", None, 1);
         check_import("feed", "parse", Some("dev"), 1);
         check_import("lab", "store", None, 1);

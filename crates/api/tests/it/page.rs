@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use api::{Context, Live, router};
 use axum::Router;
-use feed::{DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window};
+use feed::{
+    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window, identify,
+};
 use store::{FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollRecord, Store};
 use tempfile::TempDir;
 
@@ -61,7 +63,8 @@ impl Site {
     fn see(&self, feed: FeedId, title: &str, items: &[Item]) {
         let at = now() - Duration::from_secs(300);
         let dates = DocumentDates::default();
-        let seen = Window::default().observe(items, &Known::new(), dates, at, None, false);
+        let seen =
+            identify(items, &Window::default()).observe(&Known::new(), dates, at, None, false);
         let mut record =
             PollRecord::empty(feed, 0, at, Outcome::Seen, now() + Duration::from_secs(600));
         record.status = Some(200);

@@ -186,8 +186,16 @@ fn net(input: &PollInput, last: Time, settings: &Settings) -> Option<Time> {
     pushed::safety_net(input, trust, last, settings)
 }
 
-/// What the strategy needs of a feed that was not just polled.
-pub fn budgeted(rule: &BudgetRule, input: &PollInput, settings: &Settings) -> Budgeted {
+/// What the strategy needs of a feed that was not just polled; `None` where it is not under the
+/// budget.
+pub fn budgeted(
+    rule: &BudgetRule,
+    input: &PollInput,
+    settings: &Settings,
+) -> Option<Box<Budgeted>> {
+    if !rule.binds(input) {
+        return None;
+    }
     let (_, bounds) = self::rule(input, settings);
     let from = match (input.last_poll_at, input.failures) {
         (None, _) => input.added_at,
@@ -200,7 +208,7 @@ pub fn budgeted(rule: &BudgetRule, input: &PollInput, settings: &Settings) -> Bu
         // The rate is that of wanted entries already.
         tracked.selectivity = 1.0;
     }
-    Budgeted { tracked, from, latest }
+    Some(Box::new(Budgeted { tracked, from, latest }))
 }
 
 /// Decides anew from the last poll, without a new observation. A feed that is backing off, or was

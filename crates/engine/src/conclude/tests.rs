@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use feed::{FeedId, FeedUrl, Item, Known};
+use feed::{FeedId, FeedUrl, Item, Known, identify};
 use store::{Moved, Validators};
 
 use super::*;
@@ -78,7 +78,8 @@ fn document(ids: &[&str]) -> Reading {
         })
         .collect();
     let dates = DocumentDates::default();
-    let observed = Window::default().observe(&items, &Known::new(), dates, NOW, None, false);
+    let observed =
+        identify(&items, &Window::default()).observe(&Known::new(), dates, NOW, None, false);
     let xml = "<rss version='2.0'><channel><title>t</title></channel></rss>";
     let mut document =
         parse::document(xml.as_bytes(), None, None, &parse::Limits::default()).expect("a feed");

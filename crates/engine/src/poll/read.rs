@@ -1,9 +1,7 @@
 //! From what a server sent to what it means for the feed: parse, identify, compare with the
 //! window. It records nothing and decides no next poll.
 
-use std::collections::HashSet;
-
-use feed::{DocumentDates, EntryKey, Observed, Time, identify};
+use feed::{DocumentDates, Observed, Time, identify};
 use fetch::Fetched;
 use parse::Document;
 use sha2::{Digest, Sha256};
@@ -110,13 +108,10 @@ pub fn observe(
     document: &Document,
     partial: bool,
 ) -> Result<(Observed, DocumentDates), StoreError> {
-    let window = &input.window;
-    let in_window: HashSet<EntryKey> = window.entries().iter().map(|e| e.key).collect();
-    let found = identify(&document.items, window);
-    let keys: Vec<_> = found.iter().map(|i| i.key).filter(|key| !in_window.contains(key)).collect();
-    let known = store.known(input.id, &keys)?;
+    let identified = identify(&document.items, &input.window);
+    let known = store.known(input.id, &identified.beyond())?;
     let dates = DocumentDates::judge(&document.items, response_date, at);
     let previous = input.last_success_at;
-    let observed = window.observe(&document.items, &known, dates, at, previous, partial);
+    let observed = identified.observe(&known, dates, at, previous, partial);
     Ok((observed, dates))
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use feed::{DocumentDates, Item, Outcome, Time, Window};
+use feed::{DocumentDates, Item, Outcome, Time, Window, identify};
 use lab::{Chance, EntryRow, Sight, World, WorldBuilder, WorldFeed};
 use polling::{Bounds, Policy};
 
@@ -62,7 +62,8 @@ impl Live {
         };
         let items: Vec<Item> = shown.clone().rev().map(item).collect();
         let dates = DocumentDates::default();
-        let observed = self.window.observe(&items, &self.known, dates, at, self.previous, false);
+        let identified = identify(&items, &self.window);
+        let observed = identified.observe(&self.known, dates, at, self.previous, false);
         let seen = described(&observed.observation(at));
         for (_, _, entry) in &observed.sightings {
             self.known.insert(entry.key, (entry.content, entry.published_at));

@@ -46,11 +46,10 @@ pub fn items(ids: &[&str]) -> Vec<Item> {
 /// A poll that brought these items, made from what the store knows: as the engine does it.
 pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord {
     let input = store.poll_input(feed).unwrap();
-    let keys: Vec<_> =
-        feed::identify(items, &input.window).into_iter().map(|found| found.key).collect();
-    let known: Known = store.known(feed, &keys).unwrap();
+    let identified = feed::identify(items, &input.window);
+    let known: Known = store.known(feed, &identified.beyond()).unwrap();
     let dates = DocumentDates::default();
-    let seen = input.window.observe(items, &known, dates, at, input.last_success_at, false);
+    let seen = identified.observe(&known, dates, at, input.last_success_at, false);
     let mut record = PollRecord::empty(feed, input.generation, at, Outcome::Seen, at);
     for (index, sighting, entry) in seen.sightings.iter().rev() {
         let (key, content, item) = (entry.key, entry.content, items[*index].clone());

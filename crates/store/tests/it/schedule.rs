@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::{Domain, FeedId, Hints, Outcome, Window};
-use store::{FeedFacts, FeedSettings, Moved, Pace, PollRecord, StoreError, Validators};
+use store::{FeedFacts, FeedSettings, Gone, Moved, Pace, PollRecord, StoreError, Validators};
 
 use crate::sample::{T0, add, at, fresh, items, new_feed, poll, seen, unchanged, url};
 
@@ -164,4 +164,38 @@ fn settings_of_tags_come_with_the_poll() {
         .collect();
     assert_eq!(set, [("a", "fix:1h"), ("b", "mavsync")]);
     assert_eq!(input.window, Window::default());
+}
+
+#[test]
+fn all_inputs_in_one_pass_are_those_of_each_feed() {
+    let f = fresh();
+    let tags = [vec!["b", "a"], vec![], vec!["a", "plain"], vec!["quiet"], vec!["quiet", "a"]];
+    let ids: Vec<FeedId> = (0..)
+        .zip(tags)
+        .map(|(n, tags)| {
+            let mut new = new_feed(&format!("https://example.org/{n}"));
+            new.tags = tags.into_iter().map(str::to_owned).collect();
+            f.store.add_feed(&new, T0).unwrap().id
+        })
+        .collect();
+    let pause = |on| FeedSettings { paused: Some(Some(on)), ..FeedSettings::default() };
+    let policy = |of: &str| FeedSettings { policy: Some(Some(of.to_owned())), ..pause(false) };
+    f.store.set_tag("a", &policy("fix:1h")).unwrap();
+    f.store.set_tag("b", &policy("mavsync")).unwrap();
+    f.store.set_tag("quiet", &pause(true)).unwrap();
+    f.store.set_feed(ids[4], &policy("tide")).unwrap();
+    poll(&f.store, ids[0], &["x", "y"], at(10));
+    let gone = Gone { at: at(2), reason: "410".to_owned() };
+    let gone = PollRecord {
+        gone: Some(gone),
+        ..PollRecord::empty(ids[2], 0, at(2), Outcome::Gone, at(100))
+    };
+    f.store.record_blocking(gone).unwrap();
+    let mut inputs = Vec::new();
+    f.store.poll_inputs(|input| inputs.push(input)).unwrap();
+    let polled = [ids[0], ids[1], ids[4]];
+    assert_eq!(inputs, polled.map(|id| f.store.poll_input(id).unwrap()));
+    assert_eq!(inputs[0].tag_settings.len(), 2);
+    let due: Vec<FeedId> = f.store.due_index().unwrap().due.iter().map(|due| due.feed).collect();
+    assert_eq!(due, polled);
 }
