@@ -29,6 +29,7 @@ mod spending;
 mod table_two;
 mod tide;
 mod tide_budget;
+mod tide_change;
 mod tide_clock;
 mod tide_days;
 mod tide_late;

@@ -9,12 +9,12 @@ use polling::{Bounds, Learned, Policy};
 use crate::chance::Chance;
 
 const HOUR: i64 = 3600;
-const DAY: i64 = 24 * HOUR;
+pub const DAY: i64 = 24 * HOUR;
 /// A Monday, at midnight.
-const MONDAY: i64 = 1_699_833_600;
+pub const MONDAY: i64 = 1_699_833_600;
 
 /// Lives `days` days with a feed that shows 20 entries; answers the polls and what was learned.
-fn live(policy: &Policy, entries: &[Time], days: i64) -> (Vec<Time>, Learned) {
+pub fn live(policy: &Policy, entries: &[Time], days: i64) -> (Vec<Time>, Learned) {
     let (mut learned, mut polls) = (policy.start(), Vec::new());
     let (mut at, mut n_known) = (Time::from_secs(MONDAY), 0);
     let mut before = 0_usize..0;

@@ -167,9 +167,9 @@ fn the_first_layout_of_stored_bytes_knew_no_late_entries() {
     let bytes = model.encode();
     assert!(bytes.len() <= 1024, "{}", bytes.len());
     assert_eq!(Model::decode(&bytes).as_ref(), Some(&model));
-    // Two bytes of counts, six for each of two dozen bounds and nine of the clock; kind 6 instead
-    // of 7.
-    let mut old = bytes[..bytes.len() - 155].to_vec();
+    // Two bytes of counts, six for each of two dozen bounds, nine of the clock and forty of doubt;
+    // kind 6 instead of 8.
+    let mut old = bytes[..bytes.len() - 195].to_vec();
     old[1] = 6;
     let upgraded = Model::decode(&old).expect("an older state");
     assert_eq!(shown(&upgraded), Shown::AtOnce);
@@ -177,7 +177,7 @@ fn the_first_layout_of_stored_bytes_knew_no_late_entries() {
     assert_eq!(upgraded.encode().len(), bytes.len(), "it is written in the present layout");
     // A bound that ends before it begins was written by nobody.
     let mut damaged = bytes;
-    let at = damaged.len() - 13;
+    let at = damaged.len() - 53;
     damaged[at..at + 4].copy_from_slice(&[9, 0, 3, 0]);
     assert_eq!(Model::decode(&damaged), None);
 }

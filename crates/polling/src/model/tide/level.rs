@@ -64,6 +64,14 @@ impl Level {
         self.spans.iter_mut().for_each(|span| span.entries += 1.0);
     }
 
+    /// Since the feed changed, this was seen: nothing before it counts for the short span.
+    pub(super) fn renew(&mut self, since: Span) {
+        let [short, _] = &mut self.spans;
+        if since.watched < short.watched {
+            *short = since;
+        }
+    }
+
     /// `secs` go by, of which `activity` seconds of mean activity were watched.
     pub(super) fn pass(&mut self, secs: f64, activity: f64) {
         if secs <= 0.0 {

@@ -11,7 +11,8 @@
 //! What counts is when an entry became visible. Feeds that show entries late are known by entries
 //! that a look did not find though they claim to be older ([`late`]); entries without a date are
 //! laid where they are expected ([`undated`]), for the looks themselves must not become a habit.
-//! Hours are those of the feed's own clock, where that is set twice a year ([`clock`]).
+//! Hours are those of the feed's own clock, where that is set twice a year ([`clock`]). A feed that
+//! changed is unlearned as fast as the evidence allows ([`doubt`], [`turned`]).
 //! Where a window was overrun, nobody watched between the last look and its oldest entry. The
 //! model has no wish and no price.
 //!
@@ -34,7 +35,9 @@
 mod bound;
 mod busy;
 mod clock;
+mod doubt;
 mod first;
+mod follow;
 mod habits;
 mod halves;
 mod late;
@@ -45,6 +48,7 @@ mod news;
 mod shapes;
 mod shown;
 mod stored;
+mod turned;
 mod undated;
 mod votes;
 
@@ -52,12 +56,15 @@ use feed::{Observation, Time};
 
 pub use busy::{Busy, Weekdays};
 use clock::Clock;
+use doubt::Doubt;
 use habits::Habits;
 use late::Late;
 use level::Level;
 pub(crate) use minutes::Minutes;
 use news::News;
 pub use shown::Shown;
+pub(super) use stored::Layout;
+use turned::Turned;
 
 use super::Rates;
 use super::slots::Slots;
@@ -81,6 +88,8 @@ pub struct Tide {
     minutes: Minutes,
     late: Late,
     clock: Clock,
+    doubt: Doubt,
+    turned: Turned,
     /// Entries per second in each hour of the week, from the epoch's Thursday on.
     week: Rates,
 }
@@ -88,9 +97,10 @@ pub struct Tide {
 impl Default for Tide {
     fn default() -> Tide {
         let week = Rates { hours: vec![0.0; WEEK_HOURS], zone_secs: 0 };
-        let (level, habits, minutes, late, clock) = Default::default();
+        let (level, habits, minutes, late, clock, doubt, turned) = Default::default();
+        let (last, window_max) = (None, 0);
         let mut tide =
-            Tide { last: None, window_max: 0, level, habits, minutes, late, clock, week };
+            Tide { last, window_max, level, habits, minutes, late, clock, doubt, turned, week };
         tide.settle();
         tide
     }
@@ -112,7 +122,13 @@ impl Tide {
                 let news = News::new(o.new, o.late, o.at);
                 self.late.learn(news.dates(), last, o.at);
                 self.set_clock(&news, o.at);
-                self.follow(last, &news, o.at, o.suspected_miss, self.level.rate());
+                self.ask_hours(&news, last, o.at);
+                let rate = self.level.rate();
+                let look = self.follow(last, &news, o.at, o.suspected_miss, rate);
+                self.doubt.look(look, rate);
+                if !self.turned.is_doubted() {
+                    self.doubt.changed().into_iter().for_each(|since| self.level.renew(since));
+                }
                 self.lay(news.n_undated, last, o.at);
             }
             (None, Some((oldest, rest))) if *oldest < o.at => self.begin(*oldest, rest, o.at),
@@ -121,45 +137,6 @@ impl Tide {
         }
         self.last = Some(o.at);
         self.settle();
-    }
-
-    /// The time since the last look, entry by entry, beside what `rate` let expect. Undated ones
-    /// count for the level only.
-    fn follow(&mut self, last: Time, news: &News<'_>, at: Time, missed: bool, rate: f64) {
-        let missed = missed || news.cut;
-        let mut now = last;
-        for (i, moment) in news.moments(self.late.shown, last, at).into_iter().enumerate() {
-            let time = moment.at.clamp(now, at);
-            if i == 0 && missed {
-                self.forget(now, time);
-            } else {
-                self.watch(now, time, rate);
-                self.level.see();
-                if moment.known {
-                    self.habits.see(self.by_clock(time));
-                    self.minutes.see(time);
-                }
-            }
-            now = time;
-        }
-        self.watch(now, at, rate);
-    }
-
-    /// Time in which every entry would have been seen.
-    fn watch(&mut self, from: Time, to: Time, rate: f64) {
-        let secs = to.since(from).as_secs_f64();
-        let (from, to) = (self.by_clock(from), self.by_clock(to));
-        self.level.pass(secs, self.habits.activity(from, to));
-        self.habits.watch(from, to, rate);
-        self.minutes.fade(Habits::kept(secs));
-    }
-
-    /// Time of which nobody knows what it held.
-    fn forget(&mut self, from: Time, to: Time) {
-        let secs = to.since(from).as_secs_f64();
-        self.level.pass(secs, 0.0);
-        self.habits.pass(secs);
-        self.minutes.fade(Habits::kept(secs));
     }
 
     /// Draws from what was counted what is to be expected.

@@ -1,6 +1,7 @@
-//! The model of `tide` as bytes, some 950: all that was counted; what follows from it is drawn
+//! The model of `tide` as bytes, some 990: all that was counted; what follows from it is drawn
 //! anew. Its first layout had no bounds of late entries and no clock: it is read as a feed that was
-//! never late and goes by UTC.
+//! never late and goes by UTC. Its second one had no doubt: it is read as a feed that did not
+//! change.
 //!
 //! ```
 //! use polling::model::{Model, ModelKind};
@@ -13,13 +14,35 @@
 use super::Tide;
 use super::bound::{Bound, UNITS_IN_DAY};
 use super::clock::RULES;
+use super::doubt::{Doubt, Run};
 use super::habits::Share;
 use super::late::KEPT;
 use super::level::Span;
+use super::turned::Turned;
 use crate::bytes::{Reader, put_time};
 
 /// Counts beyond this were never learned: an entry per millisecond for a year.
 const COUNT_MAX: f64 = 4e10;
+
+/// What earlier versions of this program wrote, oldest first, and what is written now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::model) enum Layout {
+    Counts,
+    BoundsAndClock,
+    Doubt,
+}
+
+impl Layout {
+    /// The number under which models are stored.
+    pub(in crate::model) fn of(kind: u8) -> Option<Layout> {
+        match kind {
+            6 => Some(Layout::Counts),
+            7 => Some(Layout::BoundsAndClock),
+            8 => Some(Layout::Doubt),
+            _ => None,
+        }
+    }
+}
 
 impl Tide {
     pub(in crate::model) fn write(&self, bytes: &mut Vec<u8>) {
@@ -36,10 +59,14 @@ impl Tide {
         let rule = RULES.iter().position(|rule| self.clock.rule == Some(*rule));
         bytes.push(rule.map_or(0, |number| number as u8 + 1));
         bytes.extend(self.clock.evidence.iter().flat_map(|said| said.to_le_bytes()));
+        let Doubt { higher, lower, found, expected } = self.doubt;
+        let runs = [higher, lower].map(|run| [run.evidence, run.entries, run.watched]);
+        let rest = [found, expected, self.turned.evidence, self.turned.today];
+        bytes.extend(runs.concat().into_iter().chain(rest).flat_map(f32::to_le_bytes));
     }
 
-    /// What [`Tide::write`] wrote, or (without bounds) what its first layout did.
-    pub(in crate::model) fn read(reader: &mut Reader<'_>, bounds: bool) -> Option<Tide> {
+    /// What [`Tide::write`] wrote, in this layout or an earlier one.
+    pub(in crate::model) fn read(reader: &mut Reader<'_>, layout: Layout) -> Option<Tide> {
         let mut tide = Tide { last: reader.time()?, window_max: reader.u32()?, ..Tide::default() };
         let mut count = || {
             let count = reader.bytes().map(f64::from_le_bytes)?;
@@ -55,7 +82,7 @@ impl Tide {
             let count = reader.bytes().map(f32::from_le_bytes)?;
             *seen = Some(count).filter(|n| (0.0..=COUNT_MAX as f32).contains(n))?;
         }
-        if bounds {
+        if layout >= Layout::BoundsAndClock {
             tide.late.n = reader.u8().filter(|n| usize::from(*n) <= KEPT)?;
             tide.late.next = reader.u8().filter(|next| usize::from(*next) < KEPT)?;
             let mut units = || reader.bytes().map(u16::from_le_bytes);
@@ -71,7 +98,20 @@ impl Tide {
             }
             tide.last.into_iter().for_each(|last| tide.clock.turn(last));
         }
+        if layout >= Layout::Doubt {
+            tide.read_doubt(reader)?;
+        }
         tide.settle();
         Some(tide)
+    }
+
+    fn read_doubt(&mut self, reader: &mut Reader<'_>) -> Option<()> {
+        let mut any = || reader.bytes().map(f32::from_le_bytes).filter(|x| x.is_finite());
+        let mut count = || any().filter(|n| (0.0..=COUNT_MAX as f32).contains(n));
+        let mut run = || Some(Run { evidence: count()?, entries: count()?, watched: count()? });
+        let (higher, lower) = (run()?, run()?);
+        self.doubt = Doubt { higher, lower, found: count()?, expected: count()? };
+        self.turned = Turned { evidence: count()?, today: any()? };
+        Some(())
     }
 }
