@@ -18,7 +18,7 @@ use super::periodic::{PERIOD_MS_MAX, Periodic, SLOTS_MAX};
 use super::single_variable::SingleVariable;
 use super::sliding_days::SlidingDays;
 use super::smoothing::Smoothing;
-use super::tide::Tide;
+use super::tide::{Layout, Tide};
 use super::{Model, Rates};
 use crate::bytes::{Reader, put_time};
 
@@ -61,7 +61,7 @@ impl Model {
                 days.write(&mut bytes);
             }
             Model::Tide(model) => {
-                bytes.push(7);
+                bytes.push(8);
                 model.write(&mut bytes);
             }
             Model::Frozen(rates) => {
@@ -109,7 +109,9 @@ impl Model {
                 let intervals = signed?.into_iter().map(pair).collect();
                 Model::Changes(Changes { intervals, flat, last })
             }
-            kind @ (6 | 7) => Model::Tide(Box::new(Tide::read(&mut reader, kind == 7)?)),
+            6 => Model::Tide(Box::new(Tide::read(&mut reader, Layout::First)?)),
+            7 => Model::Tide(Box::new(Tide::read(&mut reader, Layout::Second)?)),
+            8 => Model::Tide(Box::new(Tide::read(&mut reader, Layout::Third)?)),
             _ => return None,
         };
         reader.0.is_empty().then_some(model)

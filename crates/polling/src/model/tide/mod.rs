@@ -12,6 +12,7 @@
 //! that a look did not find though they claim to be older ([`late`]); entries without a date are
 //! laid where they are expected ([`undated`]), for the looks themselves must not become a habit.
 //! Hours are those of the feed's own clock, where that is set twice a year ([`clock`]).
+//! How fast windows fill is kept beside them ([`bursts`]).
 //! Where a window was overrun, nobody watched between the last look and its oldest entry. The
 //! model has no wish and no price.
 //!
@@ -32,6 +33,7 @@
 //! ```
 
 mod bound;
+mod bursts;
 mod busy;
 mod clock;
 mod first;
@@ -43,11 +45,13 @@ mod news;
 mod shapes;
 mod shown;
 mod stored;
+mod told;
 mod undated;
 mod votes;
 
 use feed::{Observation, Time};
 
+pub(crate) use bursts::Bursts;
 pub use busy::{Busy, Weekdays};
 use clock::Clock;
 use habits::Habits;
@@ -56,9 +60,9 @@ use level::Level;
 pub(crate) use minutes::Minutes;
 use news::News;
 pub use shown::Shown;
+pub(super) use stored::Layout;
 
 use super::Rates;
-use super::slots::Slots;
 
 const HOUR_SECS: f64 = 3600.0;
 const WEEK_HOURS: usize = 168;
@@ -79,6 +83,7 @@ pub struct Tide {
     minutes: Minutes,
     late: Late,
     clock: Clock,
+    bursts: Bursts,
     /// Entries per second in each hour of the week, from the epoch's Thursday on.
     week: Rates,
 }
@@ -86,9 +91,9 @@ pub struct Tide {
 impl Default for Tide {
     fn default() -> Tide {
         let week = Rates { hours: vec![0.0; WEEK_HOURS], zone_secs: 0 };
+        let (last, window_max, bursts) = Default::default();
         let (level, habits, minutes, late, clock) = Default::default();
-        let mut tide =
-            Tide { last: None, window_max: 0, level, habits, minutes, late, clock, week };
+        let mut tide = Tide { last, window_max, level, habits, minutes, late, clock, bursts, week };
         tide.settle();
         tide
     }
@@ -105,6 +110,7 @@ impl Tide {
                 self.window_max.max(u32::try_from(o.window.len()).unwrap_or(u32::MAX));
         }
         self.clock.turn(o.at);
+        self.notice_burst(o);
         match (self.last, o.window.split_first()) {
             (Some(last), _) => {
                 let news = News::new(o.new, o.late, o.at);
@@ -168,30 +174,5 @@ impl Tide {
         for (hour, slot) in self.week.hours.iter_mut().enumerate() {
             *slot = rate * self.habits.factors.of(hour + self.clock.ahead);
         }
-    }
-
-    /// The mean rate, in entries per second.
-    pub fn rate(&self) -> f64 {
-        self.level.rate()
-    }
-
-    pub fn last(&self) -> Option<Time> {
-        self.last
-    }
-
-    pub fn window_max(&self) -> u32 {
-        self.window_max
-    }
-
-    pub(crate) fn slots(&self) -> Slots<'_> {
-        self.week.slots()
-    }
-
-    pub(crate) fn minutes(&self) -> &Minutes {
-        &self.minutes
-    }
-
-    pub(super) fn week(&self) -> &Rates {
-        &self.week
     }
 }

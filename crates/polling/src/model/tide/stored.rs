@@ -1,6 +1,6 @@
-//! The model of `tide` as bytes, some 950: all that was counted; what follows from it is drawn
+//! The model of `tide` as bytes, some 970: all that was counted; what follows from it is drawn
 //! anew. Its first layout had no bounds of late entries and no clock: it is read as a feed that was
-//! never late and goes by UTC.
+//! never late and goes by UTC. Its second one had no bursts.
 //!
 //! ```
 //! use polling::model::{Model, ModelKind};
@@ -21,6 +21,14 @@ use crate::bytes::{Reader, put_time};
 /// Counts beyond this were never learned: an entry per millisecond for a year.
 const COUNT_MAX: f64 = 4e10;
 
+/// What the bytes hold, in the order in which it was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::model) enum Layout {
+    First,
+    Second,
+    Third,
+}
+
 impl Tide {
     pub(in crate::model) fn write(&self, bytes: &mut Vec<u8>) {
         put_time(bytes, self.last);
@@ -36,10 +44,12 @@ impl Tide {
         let rule = RULES.iter().position(|rule| self.clock.rule == Some(*rule));
         bytes.push(rule.map_or(0, |number| number as u8 + 1));
         bytes.extend(self.clock.evidence.iter().flat_map(|said| said.to_le_bytes()));
+        let filled = self.bursts.filled.iter().chain([&self.bursts.entries]);
+        bytes.extend(filled.flat_map(|entries| entries.to_le_bytes()));
     }
 
-    /// What [`Tide::write`] wrote, or (without bounds) what its first layout did.
-    pub(in crate::model) fn read(reader: &mut Reader<'_>, bounds: bool) -> Option<Tide> {
+    /// What [`Tide::write`] wrote, or what one of its earlier layouts did.
+    pub(in crate::model) fn read(reader: &mut Reader<'_>, layout: Layout) -> Option<Tide> {
         let mut tide = Tide { last: reader.time()?, window_max: reader.u32()?, ..Tide::default() };
         let mut count = || {
             let count = reader.bytes().map(f64::from_le_bytes)?;
@@ -55,7 +65,7 @@ impl Tide {
             let count = reader.bytes().map(f32::from_le_bytes)?;
             *seen = Some(count).filter(|n| (0.0..=COUNT_MAX as f32).contains(n))?;
         }
-        if bounds {
+        if layout >= Layout::Second {
             tide.late.n = reader.u8().filter(|n| usize::from(*n) <= KEPT)?;
             tide.late.next = reader.u8().filter(|next| usize::from(*next) < KEPT)?;
             let mut units = || reader.bytes().map(u16::from_le_bytes);
@@ -70,6 +80,13 @@ impl Tide {
                 *said = reader.bytes().map(f32::from_le_bytes).filter(|said| said.is_finite())?;
             }
             tide.last.into_iter().for_each(|last| tide.clock.turn(last));
+        }
+        if layout >= Layout::Third {
+            let filled = tide.bursts.filled.iter_mut().chain([&mut tide.bursts.entries]);
+            for entries in filled {
+                let count = reader.bytes().map(f32::from_le_bytes)?;
+                *entries = Some(count).filter(|n| (0.0..=COUNT_MAX as f32).contains(n))?;
+            }
         }
         tide.settle();
         Some(tide)
