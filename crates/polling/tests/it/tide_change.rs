@@ -96,7 +96,7 @@ fn a_silence_costs_few_polls_and_who_comes_back_is_found() {
 }
 
 #[test]
-fn the_second_layout_of_stored_bytes_knew_no_doubt() {
+fn the_second_layout_of_stored_bytes_knew_no_doubt_and_no_bursts() {
     let entries = entries(3, |_, hour| by_day(hour));
     let mut model = ModelKind::Tide.start();
     for look in 0..200 {
@@ -108,8 +108,9 @@ fn the_second_layout_of_stored_bytes_knew_no_doubt() {
     let bytes = model.encode();
     assert!(bytes.len() <= 1024, "{}", bytes.len());
     assert_eq!(Model::decode(&bytes).as_ref(), Some(&model));
-    // Six numbers of two runs, two of the company of entries, two of the hours; kind 7, not 8.
-    let mut old = bytes[..bytes.len() - 40].to_vec();
+    // Six numbers of two runs, two of the company of entries, two of the hours, six of bursts; kind
+    // 7, not 8.
+    let mut old = bytes[..bytes.len() - 64].to_vec();
     old[1] = 7;
     let upgraded = Model::decode(&old).expect("an older state");
     let (from, to) = (Time::from_secs(MONDAY + 30 * DAY), Time::from_secs(MONDAY + 31 * DAY));
@@ -119,7 +120,7 @@ fn the_second_layout_of_stored_bytes_knew_no_doubt() {
     // Evidence is never below nothing, and what is no number was written by nobody.
     for damage in [-1.0_f32, f32::NAN] {
         let mut damaged = bytes.clone();
-        let at = damaged.len() - 40;
+        let at = damaged.len() - 64;
         damaged[at..at + 4].copy_from_slice(&damage.to_le_bytes());
         assert_eq!(Model::decode(&damaged), None);
     }

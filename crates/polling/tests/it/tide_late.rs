@@ -162,14 +162,20 @@ fn a_feed_that_changes_its_ways_is_believed_after_two_dozen_entries() {
 }
 
 #[test]
-fn the_first_layout_of_stored_bytes_knew_no_late_entries() {
+fn earlier_layouts_of_stored_bytes_knew_no_bursts_and_no_late_entries() {
     let model = believed(|_| 30);
     let bytes = model.encode();
     assert!(bytes.len() <= 1024, "{}", bytes.len());
     assert_eq!(Model::decode(&bytes).as_ref(), Some(&model));
-    // Two bytes of counts, six for each of two dozen bounds, nine of the clock and forty of doubt;
-    // kind 6 instead of 8.
-    let mut old = bytes[..bytes.len() - 195].to_vec();
+    // Four bytes for each of ten figures of doubt, of five kinds of bursts and of all entries; kind 7
+    // instead of 8.
+    let mut old = bytes[..bytes.len() - 64].to_vec();
+    old[1] = 7;
+    let upgraded = Model::decode(&old).expect("an old state");
+    assert_eq!(shown(&upgraded), shown(&model));
+    assert_eq!(upgraded.encode().len(), bytes.len(), "it is written in the present layout");
+    // Two bytes of counts, six for each of two dozen bounds and nine of the clock; kind 6.
+    old.truncate(old.len() - 155);
     old[1] = 6;
     let upgraded = Model::decode(&old).expect("an older state");
     assert_eq!(shown(&upgraded), Shown::AtOnce);
@@ -177,7 +183,7 @@ fn the_first_layout_of_stored_bytes_knew_no_late_entries() {
     assert_eq!(upgraded.encode().len(), bytes.len(), "it is written in the present layout");
     // A bound that ends before it begins was written by nobody.
     let mut damaged = bytes;
-    let at = damaged.len() - 53;
+    let at = damaged.len() - 64 - 13;
     damaged[at..at + 4].copy_from_slice(&[9, 0, 3, 0]);
     assert_eq!(Model::decode(&damaged), None);
 }

@@ -60,6 +60,11 @@ impl Level {
         })
     }
 
+    /// How many entries the rate rests on, those of the last months.
+    pub(super) fn n_known(&self) -> f64 {
+        self.spans[1].entries
+    }
+
     pub(super) fn see(&mut self) {
         self.spans.iter_mut().for_each(|span| span.entries += 1.0);
     }

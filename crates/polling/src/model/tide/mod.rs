@@ -12,7 +12,8 @@
 //! that a look did not find though they claim to be older ([`late`]); entries without a date are
 //! laid where they are expected ([`undated`]), for the looks themselves must not become a habit.
 //! Hours are those of the feed's own clock, where that is set twice a year ([`clock`]). A feed that
-//! changed is unlearned as fast as the evidence allows ([`doubt`], [`turned`]).
+//! changed is unlearned as fast as the evidence allows ([`doubt`], [`turned`]). How fast windows fill
+//! is kept beside them ([`bursts`]).
 //! Where a window was overrun, nobody watched between the last look and its oldest entry. The
 //! model has no wish and no price.
 //!
@@ -33,6 +34,7 @@
 //! ```
 
 mod bound;
+mod bursts;
 mod busy;
 mod clock;
 mod doubt;
@@ -48,12 +50,14 @@ mod news;
 mod shapes;
 mod shown;
 mod stored;
+mod told;
 mod turned;
 mod undated;
 mod votes;
 
 use feed::{Observation, Time};
 
+pub(crate) use bursts::Bursts;
 pub use busy::{Busy, Weekdays};
 use clock::Clock;
 use doubt::Doubt;
@@ -67,7 +71,6 @@ pub(super) use stored::Layout;
 use turned::Turned;
 
 use super::Rates;
-use super::slots::Slots;
 
 const HOUR_SECS: f64 = 3600.0;
 const WEEK_HOURS: usize = 168;
@@ -90,6 +93,7 @@ pub struct Tide {
     clock: Clock,
     doubt: Doubt,
     turned: Turned,
+    bursts: Bursts,
     /// Entries per second in each hour of the week, from the epoch's Thursday on.
     week: Rates,
 }
@@ -97,10 +101,21 @@ pub struct Tide {
 impl Default for Tide {
     fn default() -> Tide {
         let week = Rates { hours: vec![0.0; WEEK_HOURS], zone_secs: 0 };
+        let (last, window_max, bursts) = Default::default();
         let (level, habits, minutes, late, clock, doubt, turned) = Default::default();
-        let (last, window_max) = (None, 0);
-        let mut tide =
-            Tide { last, window_max, level, habits, minutes, late, clock, doubt, turned, week };
+        let mut tide = Tide {
+            last,
+            window_max,
+            level,
+            habits,
+            minutes,
+            late,
+            clock,
+            doubt,
+            turned,
+            bursts,
+            week,
+        };
         tide.settle();
         tide
     }
@@ -117,6 +132,7 @@ impl Tide {
                 self.window_max.max(u32::try_from(o.window.len()).unwrap_or(u32::MAX));
         }
         self.clock.turn(o.at);
+        self.notice_burst(o);
         match (self.last, o.window.split_first()) {
             (Some(last), _) => {
                 let news = News::new(o.new, o.late, o.at);
@@ -146,30 +162,5 @@ impl Tide {
         self.habits.factors.lay(self.level.rate(), &mut self.week.hours);
         // They are those of the feed's clock.
         self.week.hours.rotate_left(self.clock.ahead);
-    }
-
-    /// The mean rate, in entries per second.
-    pub fn rate(&self) -> f64 {
-        self.level.rate()
-    }
-
-    pub fn last(&self) -> Option<Time> {
-        self.last
-    }
-
-    pub fn window_max(&self) -> u32 {
-        self.window_max
-    }
-
-    pub(crate) fn slots(&self) -> Slots<'_> {
-        self.week.slots()
-    }
-
-    pub(crate) fn minutes(&self) -> &Minutes {
-        &self.minutes
-    }
-
-    pub(super) fn week(&self) -> &Rates {
-        &self.week
     }
 }

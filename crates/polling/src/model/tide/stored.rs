@@ -1,7 +1,7 @@
-//! The model of `tide` as bytes, some 990: all that was counted; what follows from it is drawn
+//! The model of `tide` as bytes, some 1,010: all that was counted; what follows from it is drawn
 //! anew. Its first layout had no bounds of late entries and no clock: it is read as a feed that was
-//! never late and goes by UTC. Its second one had no doubt: it is read as a feed that did not
-//! change.
+//! never late and goes by UTC. Its second one had no doubt and no bursts: it is read as a feed that
+//! did not change.
 //!
 //! ```
 //! use polling::model::{Model, ModelKind};
@@ -29,7 +29,7 @@ const COUNT_MAX: f64 = 4e10;
 pub(in crate::model) enum Layout {
     Counts,
     BoundsAndClock,
-    Doubt,
+    DoubtAndBursts,
 }
 
 impl Layout {
@@ -38,7 +38,7 @@ impl Layout {
         match kind {
             6 => Some(Layout::Counts),
             7 => Some(Layout::BoundsAndClock),
-            8 => Some(Layout::Doubt),
+            8 => Some(Layout::DoubtAndBursts),
             _ => None,
         }
     }
@@ -63,6 +63,8 @@ impl Tide {
         let runs = [higher, lower].map(|run| [run.evidence, run.entries, run.watched]);
         let rest = [found, expected, self.turned.evidence, self.turned.today];
         bytes.extend(runs.concat().into_iter().chain(rest).flat_map(f32::to_le_bytes));
+        let filled = self.bursts.filled.iter().chain([&self.bursts.entries]);
+        bytes.extend(filled.flat_map(|entries| entries.to_le_bytes()));
     }
 
     /// What [`Tide::write`] wrote, in this layout or an earlier one.
@@ -98,8 +100,13 @@ impl Tide {
             }
             tide.last.into_iter().for_each(|last| tide.clock.turn(last));
         }
-        if layout >= Layout::Doubt {
+        if layout >= Layout::DoubtAndBursts {
             tide.read_doubt(reader)?;
+            let filled = tide.bursts.filled.iter_mut().chain([&mut tide.bursts.entries]);
+            for entries in filled {
+                let count = reader.bytes().map(f32::from_le_bytes)?;
+                *entries = Some(count).filter(|n| (0.0..=COUNT_MAX as f32).contains(n))?;
+            }
         }
         tide.settle();
         Some(tide)

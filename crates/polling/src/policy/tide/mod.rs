@@ -31,6 +31,7 @@
 mod ahead;
 mod cheapest;
 mod outlook;
+mod window;
 
 use std::time::Duration;
 
@@ -42,15 +43,14 @@ use crate::tuning::{Constant, tuned};
 use crate::wish::Answer;
 use crate::{Case, Cause, Fraction};
 pub(crate) use outlook::Look;
-use outlook::{Outlook, Window};
+use outlook::Outlook;
+use window::Window;
 
 /// The price where none is said. A feed with one entry a day is looked at every five hours, one
 /// with an entry in two months every one and a half days.
 pub const PRICE: Duration = Duration::from_secs(1800);
 /// The price of an entry that is lost where none is said: two years of waiting.
 pub const MISS: Duration = Duration::from_secs(730 * 86_400);
-/// Feeds that were only seen with fewer entries may have room for more: few publishers show less.
-const WINDOW_MIN: u32 = 5;
 
 pub(crate) fn answer(
     price: Duration,
@@ -83,6 +83,6 @@ pub(crate) fn next_look(
 ) -> Option<Look> {
     let course = model.course()?;
     let miss = tuned(Constant::Miss, miss.as_secs_f64());
-    let window = Window { size: f64::from(window.max(WINDOW_MIN)), miss };
+    let window = Window::new(model, window, miss);
     Some(Outlook::new(&course, last, price, window).first_look())
 }

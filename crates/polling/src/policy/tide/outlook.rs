@@ -30,6 +30,7 @@ use feed::Time;
 
 use super::ahead::Ahead;
 use super::cheapest::cheapest;
+use super::window::Window;
 use crate::model::Course;
 use crate::tuning::{Constant, tuned};
 
@@ -42,32 +43,6 @@ const HORIZON_MIN_SECS: f64 = 600.0;
 /// Nor longer: four weeks are the longest interval that anybody evaluates.
 pub(super) const HORIZON_MAX_SECS: f64 = 28.0 * 86_400.0;
 
-/// What is lost may be overlooked while it costs less than this share of the price.
-const OVERLOOKED: f64 = 0.02;
-
-/// How many entries a feed shows, and what it costs to lose one, in entry-seconds.
-#[derive(Clone, Copy)]
-pub(super) struct Window {
-    pub(super) size: f64,
-    pub(super) miss: f64,
-}
-
-impl Window {
-    /// What it costs that so many entries are expected between two looks: of m entries
-    /// m/7·(m/size)⁶ are lost. Entries come in bursts, so that a window overruns long before it is
-    /// full on average; one that is full on average loses each further entry.
-    fn loss(&self, expected: f64) -> f64 {
-        let full = expected / self.size;
-        let lost = if full < 1.0 { full.powi(7) / 7.0 } else { full - 6.0 / 7.0 };
-        self.miss * self.size * lost
-    }
-
-    /// How many entries may be expected before a loss counts beside the price.
-    fn room(&self, price: f64) -> f64 {
-        self.size * (7.0 * OVERLOOKED * price / (self.miss * self.size)).powf(1.0 / 7.0)
-    }
-}
-
 /// What is expected of the time ahead.
 pub(super) struct Outlook {
     price: f64,
@@ -78,6 +53,11 @@ pub(super) struct Outlook {
     /// ∫ λ and ∫ s·λ up to each moment of the grid.
     expected: [f64; POINTS + 1],
     moment: [f64; POINTS + 1],
+    /// How many entries to reckon with up to each of them.
+    feared: [f64; POINTS + 1],
+    /// What bursts cost in so many steps, for each entry expected; nothing before `calm` steps.
+    bursts: [f64; POINTS + 1],
+    calm: usize,
 }
 
 /// A look, and what it will find.
@@ -109,13 +89,25 @@ impl Outlook {
             at[i] = timers.worthwhile(i as f64 * step);
             (expected[i], moment[i]) = sums.up_to(at[i]);
         }
-        Outlook { price, window, step, at, expected, moment }
+        let feared = std::array::from_fn(|i| window.feared(expected[i], at[i]));
+        let calm = ((window.fastest_secs() / step) as usize).min(POINTS) + 1;
+        let mut bursts = zeros;
+        for (steps, cost) in bursts.iter_mut().enumerate().skip(calm) {
+            *cost = window.burst(steps as f64 * step);
+        }
+        Outlook { price, window, step, at, expected, moment, feared, bursts, calm }
     }
 
     /// W(t_i, t_j).
     fn waiting(&self, i: usize, j: usize) -> f64 {
         let expected = self.expected[j] - self.expected[i];
         self.at[j] * expected - (self.moment[j] - self.moment[i])
+    }
+
+    /// What the window may lose between two moments, in entry-seconds.
+    fn lost(&self, i: usize, j: usize) -> f64 {
+        let bursts = self.bursts[j - i] * (self.expected[j] - self.expected[i]);
+        self.window.loss(self.feared[j] - self.feared[i]) + bursts
     }
 
     /// The share of waiting and price that falls within the horizon where the look after t_i lies
@@ -125,7 +117,7 @@ impl Outlook {
         let mut waiting = self.waiting(i, POINTS);
         // From most moments on it is too long already.
         if waiting < self.price {
-            waiting += self.window.loss(self.expected[POINTS] - self.expected[i]);
+            waiting += self.lost(i, POINTS);
         }
         if waiting < self.price { 2.0 * (self.price * waiting).sqrt() } else { f64::INFINITY }
     }
@@ -141,14 +133,19 @@ impl Outlook {
         let room = self.window.room(self.price);
         for i in (0..POINTS).rev() {
             let (seen, moment) = (self.expected[i], self.moment[i]);
-            // Up to the first moment at which the room is used up nothing is lost.
-            while full > i + 1 && self.expected[full - 1] - seen > room {
+            // Up to the first moment at which the room is used up nothing is lost, nor before a
+            // burst can have filled the window.
+            while full > i + 1 && self.feared[full - 1] - self.feared[i] > room {
                 full -= 1;
             }
-            let end = last.min(full);
-            let (mut least, mut best) = cheapest(&bases[..=end], &self.at[..=end], end - i, seen);
+            let end = last.min(full).min(i + self.calm - 1);
+            let (mut least, mut best) = if end > i {
+                cheapest(&bases[..=end], &self.at[..=end], end - i, seen)
+            } else {
+                (f64::INFINITY, i + 1)
+            };
             for (j, base) in bases.iter().enumerate().take(last + 1).skip(end + 1) {
-                let cost = base - self.at[j] * seen + self.window.loss(self.expected[j] - seen);
+                let cost = base - self.at[j] * seen + self.lost(i, j);
                 if cost < least {
                     (least, best) = (cost, j);
                 }

@@ -1,0 +1,139 @@
+//! How fast a feed has filled its window: of the entries of two months, the share with which a
+//! whole window came within minutes or hours. Whoever waits longer than that loses entries. It
+//! knows no rate, and no look.
+//!
+//! ```
+//! use feed::{Observation, Outcome, Time};
+//! use polling::{Bounds, Policy};
+//!
+//! // Twenty entries in thirty hours, and no more are shown: a minute apart, or 36 minutes.
+//! let policy: Policy = "tide:6h".parse().unwrap();
+//! let wait_mins = |apart_secs: i64| {
+//!     let (mut learned, mut wait) = (policy.start(), 0);
+//!     for n in 1..=48 {
+//!         let at = Time::from_secs(n * 108_000);
+//!         let window: Vec<Time> =
+//!             (1..=20).rev().map(|k| at.shifted(-k * apart_secs * 1000)).collect();
+//!         let seen = Observation {
+//!             at, outcome: Outcome::Seen, window: &window, new: &window,
+//!             overlap: 0, suspected_miss: false, partial: false, late: &[],
+//!         };
+//!         policy.learn(&mut learned, &seen);
+//!         wait = policy.wish(&learned, &seen, &Bounds::EVALUATION).at.since(at).as_secs() / 60;
+//!     }
+//!     wait
+//! };
+//! assert!(wait_mins(60) < wait_mins(2160) / 2);
+//! ```
+
+use feed::Observation;
+
+use super::Tide;
+use super::habits::Habits;
+
+/// Bursts are told apart by how long they took: up to ten minutes, twenty, and so on to
+/// 160. What takes longer is no burst: the rate knows it.
+pub(super) const KINDS: usize = 5;
+/// A window that fills in less is lost whatever anybody does.
+const SHORTEST_SECS: f64 = 300.0;
+/// The weight in entries of there being no bursts.
+const CALM: f64 = 5.0;
+/// Windows that show fewer entries are not full.
+const WINDOW_MIN: u32 = 5;
+
+/// Entries, and those of them with which a window had filled so fast; forgotten like habits.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Bursts {
+    pub(super) entries: f32,
+    pub(super) filled: [f32; KINDS],
+}
+
+impl Bursts {
+    /// Takes in a look at a feed that shows up to `window_max` entries.
+    pub(super) fn learn(&mut self, o: &Observation<'_>, window_max: u32) {
+        let n_new = o.new.len() as f32;
+        self.entries += n_new;
+        let (Some(oldest), Some(newest)) = (o.window.first(), o.window.last()) else { return };
+        // Of undated entries nobody knows how fast they came.
+        if o.partial || *newest >= o.at || o.window.len() < window_max.max(WINDOW_MIN) as usize {
+            return;
+        }
+        let doublings = (newest.since(*oldest).as_secs_f64() / SHORTEST_SECS).log2().floor();
+        if (0.0..KINDS as f64).contains(&doublings) {
+            self.filled[doublings as usize] += n_new;
+        }
+    }
+
+    /// Time goes by and the past fades.
+    pub(super) fn pass(&mut self, secs: f64) {
+        let kept = Habits::kept(secs) as f32;
+        self.entries *= kept;
+        self.filled.iter_mut().for_each(|entries| *entries *= kept);
+    }
+
+    /// The time in which a window fills, the shortest first, and the share of entries with which
+    /// it does.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (f64, f64)> {
+        let entries = f64::from(self.entries) + CALM;
+        let secs = std::iter::successors(Some(SHORTEST_SECS), |secs| Some(2.0 * secs));
+        secs.zip(self.filled.map(|filled| f64::from(filled) / entries))
+    }
+}
+
+impl Tide {
+    pub(super) fn notice_burst(&mut self, o: &Observation<'_>) {
+        if let Some(last) = self.last {
+            self.bursts.pass(o.at.since(last).as_secs_f64());
+        }
+        self.bursts.learn(o, self.window_max);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feed::{Outcome, Time};
+
+    fn looked(bursts: &mut Bursts, at_secs: i64, window: &[i64], n_new: usize, partial: bool) {
+        let window: Vec<Time> = window.iter().map(|t| Time::from_secs(*t)).collect();
+        bursts.learn(
+            &Observation {
+                at: Time::from_secs(at_secs),
+                outcome: Outcome::Seen,
+                window: &window,
+                new: &window[window.len() - n_new..],
+                overlap: window.len() - n_new,
+                suspected_miss: false,
+                partial,
+                late: &[],
+            },
+            5,
+        );
+    }
+
+    #[test]
+    fn full_windows_count_by_the_time_they_took() {
+        let mut bursts = Bursts::default();
+        looked(&mut bursts, 9_000, &[0, 100, 200, 300, 1_200], 3, false);
+        assert_eq!((bursts.entries, bursts.filled), (3.0, [0.0, 0.0, 3.0, 0.0, 0.0]));
+        // All at once, over three hours, not full, in part, without dates: no burst to learn.
+        for window in [[0, 1, 2, 3, 4], [0, 1, 2, 3, 9_600], [0, 1, 2, 3, 90_000]] {
+            looked(&mut bursts, 90_000, &window, 5, false);
+        }
+        looked(&mut bursts, 90_000, &[0, 600, 700], 3, false);
+        looked(&mut bursts, 90_000, &[0, 600, 700, 800, 900], 5, true);
+        assert_eq!((bursts.entries, bursts.filled[2]), (26.0, 3.0));
+        assert_eq!(bursts.filled.iter().sum::<f32>(), 3.0);
+    }
+
+    #[test]
+    fn bursts_are_forgotten_with_the_entries_around_them() {
+        let mut bursts = Bursts::default();
+        looked(&mut bursts, 9_000, &[0, 100, 200, 300, 1_200], 5, false);
+        let before: Vec<(f64, f64)> = bursts.spans().collect();
+        assert_eq!((before.len(), before[0], before[2]), (KINDS, (300.0, 0.0), (1200.0, 0.5)));
+        bursts.pass(60.0 * 86_400.0);
+        assert!((f64::from(bursts.entries) - 5.0 / std::f64::consts::E).abs() < 1e-3);
+        assert!(bursts.spans().nth(2).is_some_and(|(_, share)| (0.2..0.3).contains(&share)));
+    }
+}
