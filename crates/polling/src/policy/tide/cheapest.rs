@@ -1,11 +1,11 @@
 //! The search for the cheapest next look, which every decision makes 64 times. It knows numbers
 //! only: what they cost is its caller's.
 
-/// The least of base − at·seen over the last `n` moments, at least one, and the last moment that
-/// has it. The bases before them are infinite.
+/// The least of base − at·seen over the last `n` moments, at least one, and the first moment that
+/// has it: of two plans that cost the same (in a horizon of whole weeks there are such) the one
+/// that looks sooner. The bases before them are infinite.
 ///
-/// First the least, in four minima, that a processor can reckon side by side; then its place, from
-/// the end: mostly not far from where the search before this one ended.
+/// First the least, in four minima, that a processor can reckon side by side; then its place.
 pub(super) fn cheapest(bases: &[f64], at: &[f64], n: usize, seen: f64) -> (f64, usize) {
     let cost = |base: &f64, at: &f64| base - at * seen;
     let lower = |a: f64, b: f64| if b < a { b } else { a };
@@ -21,7 +21,8 @@ pub(super) fn cheapest(bases: &[f64], at: &[f64], n: usize, seen: f64) -> (f64, 
         minima[0] = rest.fold(minima[0], lower);
     }
     let least = minima.into_iter().fold(f64::INFINITY, lower);
-    let place = bases.iter().zip(at).rposition(|(base, at)| cost(base, at) <= least);
+    let first = bases.len() - n;
+    let place = (first..bases.len()).find(|j| cost(&bases[*j], &at[*j]) <= least);
     (least, place.unwrap_or(bases.len() - 1))
 }
 
@@ -40,6 +41,8 @@ mod tests {
                     bases[..len - n].fill(f64::INFINITY);
                     // Apart from the cheap one they cost the same.
                     assert_eq!(cheapest(&bases, &at[..len], n, 2.0), (39.0, cheap), "{len} {n}");
+                    bases[cheap] += 1.0;
+                    assert_eq!(cheapest(&bases, &at[..len], n, 2.0), (40.0, len - n), "{len} {n}");
                 }
             }
         }
