@@ -91,7 +91,7 @@ fn a_silence_costs_few_polls_and_who_comes_back_is_found() {
     let rate = |day: i64, hour| if silent.contains(&(day - BEFORE)) { 0.0 } else { by_day(hour) };
     let woken = Lived::of(rate);
     let (last, back) = (woken.polls(20..50), woken.delay(50..51) / HOUR as f64);
-    assert!(last < 3.0, "{last} polls a day in the silence");
+    assert!(last < 2.5, "{last} polls a day in the silence");
     assert!(back < 6.0, "{back} hours on the first day");
 }
 

@@ -63,7 +63,7 @@ impl Turned {
     }
 
     pub(super) fn is_doubted(&self) -> bool {
-        self.evidence >= DOUBTED
+        self.evidence + self.today >= DOUBTED
     }
 }
 
@@ -112,13 +112,13 @@ mod tests {
         assert_eq!(turned, Turned::default());
     }
 
-    /// Two hundred days of ten entries each, of which every tenth comes by night; how often the
+    /// Two hundred days of a hundred entries each, every tenth of them by night; how often the
     /// hours were learned anew. Looked at every two hours.
     fn n_turned(is_day: impl Fn(i64, i64) -> bool) -> usize {
         let (mut tide, mut n, mut i) = (Tide::default(), 0, 0_u64);
         for look in 0..200 * 12 {
             let begin = Time::from_secs(look * 7200);
-            let rate = if is_day(look / 12, look % 12 * 2) { 1.5 } else { 0.167 };
+            let rate = if is_day(look / 12, look % 12 * 2) { 15.0 } else { 1.67 };
             let mut new = Vec::new();
             for minute in 0..120 {
                 i += 1;
