@@ -16,7 +16,8 @@ use store::{PollInput, Settings as FeedSettings, Store, StoreError};
 const KEY: &str = "budget";
 const OFF: &str = "off";
 
-/// What `tidings budget` sets. Written as `1000/1h two-steps periodic`, or `1000/1h tide:365d tide`.
+/// What `tidings budget` sets. Written as `1000/1h two-steps periodic`; of `tide` the price of a
+/// miss may follow: `1000/1h tide:365d tide`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetRule {
     pub budget: Budget,

@@ -112,7 +112,8 @@ impl Group {
     }
 }
 
-/// Follows a feed at a price, and one of a miss, from look to look; tells how many it has had by each moment.
+/// Follows a feed at a price, and one of a miss, from look to look; tells how many it has had by
+/// each moment.
 fn follow(
     tracked: &Tracked,
     (price, miss): (f64, Miss),
