@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use feed::{Observation, Outcome, Time};
-use polling::budget::{Budget, Strategy, Tracked};
+use polling::budget::{Budget, Miss, Spender, Strategy, Tracked};
 use polling::model::ModelKind;
 use polling::policy::window_share::Room;
 use polling::relevance::Selectivity;
@@ -16,11 +16,14 @@ use store::{PollInput, Settings as FeedSettings, Store, StoreError};
 const KEY: &str = "budget";
 const OFF: &str = "off";
 
-/// What `tidings budget` sets. Written as `1000/1h two-steps periodic`.
+/// What `tidings budget` sets. Written as `1000/1h two-steps periodic`; of `tide` the price of a
+/// miss may follow: `1000/1h tide:365d tide`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetRule {
     pub budget: Budget,
     pub strategy: Strategy,
+    /// What an entry costs `tide` that is lost.
+    pub miss: Miss,
     /// What the strategy believes of a feed.
     pub model: ModelKind,
 }
@@ -31,18 +34,25 @@ impl BudgetRule {
     pub const MODEL: ModelKind = ModelKind::Periodic;
 
     pub fn new(budget: Budget) -> BudgetRule {
-        BudgetRule { budget, strategy: BudgetRule::STRATEGY, model: ModelKind::Tide }
+        let Spender { strategy, miss } = BudgetRule::STRATEGY.into();
+        BudgetRule { budget, strategy, miss, model: ModelKind::Tide }
     }
 
     /// The same budget under another strategy. `tide` brings its own model, and takes it away.
-    pub fn under(self, strategy: Strategy) -> BudgetRule {
+    pub fn under(self, spender: impl Into<Spender>) -> BudgetRule {
+        let Spender { strategy, miss } = spender.into();
         let model = match (self.strategy, strategy) {
             (Strategy::Tide, Strategy::Tide) => self.model,
             (_, Strategy::Tide) => ModelKind::Tide,
             (Strategy::Tide, _) if self.model == ModelKind::Tide => BudgetRule::MODEL,
             _ => self.model,
         };
-        BudgetRule { strategy, model, ..self }
+        BudgetRule { strategy, miss, model, ..self }
+    }
+
+    /// The strategy, with what it was told.
+    pub fn spender(&self) -> Spender {
+        Spender { strategy: self.strategy, miss: self.miss }
     }
 
     /// The policy under which a feed of the budget learns: the one that works on the model. Its
@@ -136,7 +146,7 @@ pub fn set(store: &Store, rule: Option<&BudgetRule>) -> Result<(), StoreError> {
 
 impl fmt::Display for BudgetRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.budget, self.strategy, self.model.word())
+        write!(f, "{} {} {}", self.budget, self.spender(), self.model.word())
     }
 }
 
@@ -148,7 +158,7 @@ impl FromStr for BudgetRule {
         let budget: Budget = words.next().unwrap_or_default().parse().map_err(told)?;
         let mut rule = BudgetRule::new(budget);
         if let Some(word) = words.next() {
-            rule = rule.under(word.parse().map_err(told)?);
+            rule = rule.under(word.parse::<Spender>().map_err(told)?);
         }
         if let Some(word) = words.next() {
             rule.model = word.parse().map_err(told)?;
@@ -170,7 +180,8 @@ mod tests {
 
     #[test]
     fn a_rule_is_written_and_read_back() {
-        for text in ["1000/1h two-steps periodic", "5/10m,2MB min-delay histogram"] {
+        let priced = "60/1h tide:365d tide";
+        for text in ["1000/1h two-steps periodic", "5/10m,2MB min-delay histogram", priced] {
             assert_eq!(text.parse::<BudgetRule>().map(|r| r.to_string()), Ok(text.to_owned()));
         }
         let short = "60/1h".parse::<BudgetRule>().map(|r| r.to_string());

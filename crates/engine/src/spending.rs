@@ -39,6 +39,7 @@ impl Spending {
     /// Goes on from what an earlier one had stored, if anything.
     pub fn new(rule: BudgetRule, progress: &[u8], now: Time) -> Spending {
         let mut planner = Planner::new(rule.strategy, CYCLE);
+        planner.set_miss(rule.miss);
         planner.set_budget(Some(rule.budget));
         planner.resume(progress);
         Spending {

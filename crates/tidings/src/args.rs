@@ -218,7 +218,8 @@ pub struct Run {
 #[command(after_help = "Feeds with a policy of their own, or of a tag, are not under the budget, \
     but their polls count.\nStrategies: uniform, only-sat, only-tau, top-k-utility, two-steps, \
     min-delay, min-delay-allocation,\nmin-delay-schedule, min-miss, crawl-freshness, crawl-age, \
-    lambda-crawl, tide.\nEstimators: window, single-variable, periodic, histogram, changes, \
+    lambda-crawl, tide; tide:365d\nif losing an entry is as bad as waiting a year for it \
+    [default: 730d].\nEstimators: window, single-variable, periodic, histogram, changes, \
     tide.")]
 pub struct Budget {
     /// Polls per time, such as 1000/1h; with bytes in the same time 1000/1h,50MB; or `off`

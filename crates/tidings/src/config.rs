@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::{BudgetRule, Gaps};
+use polling::budget::Spender;
 use polling::{Bounds, PolicySpec};
 use serde::Deserialize;
 
@@ -298,7 +299,8 @@ fn budget(table: &BudgetTable, origin: &str) -> Result<BudgetRule, Failure> {
     let wrong = |what: String| input_error(format!("{origin}: [budget] {what}"));
     let mut rule = BudgetRule::new(table.polls.parse().map_err(|e| wrong(format!("polls: {e}")))?);
     if let Some(name) = &table.strategy {
-        rule = rule.under(name.parse().map_err(|e| wrong(format!("strategy: {e}")))?);
+        let spender: Spender = name.parse().map_err(|e| wrong(format!("strategy: {e}")))?;
+        rule = rule.under(spender);
     }
     if let Some(name) = &table.estimator {
         rule.model = name.parse().map_err(|e| wrong(format!("estimator: {e}")))?;

@@ -31,7 +31,7 @@ struct BudgetPage {
     delays: Option<Bars>,
     domains: Vec<Load>,
     rule: Fields,
-    strategies: Vec<(&'static str, bool)>,
+    strategies: Vec<(String, bool)>,
     models: Vec<(&'static str, bool)>,
     outlook: Option<Shown>,
     job: what_if::State,
@@ -91,7 +91,7 @@ pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Respons
         sums: sums(&(context.live)(), &(context.spent)(), &days),
         delays: delays(&days),
         domains: domains.into_iter().map(load).collect(),
-        strategies: words(Strategy::ALL.map(Strategy::word), &rule.strategy),
+        strategies: strategies(&rule.strategy),
         models: words(ModelKind::ALL.map(ModelKind::word), &rule.model),
         rule,
         outlook: outlook.map(told),
@@ -165,6 +165,13 @@ fn fields(rule: Option<&str>) -> Fields {
     Fields { budget: next(), strategy: next(), model: next() }
 }
 
+/// The strategies to choose from; the chosen one with what it was told (`tide:365d`).
+fn strategies(chosen: &str) -> Vec<(String, bool)> {
+    let name = chosen.split(':').next().unwrap_or_default();
+    let words = words(Strategy::ALL.map(Strategy::word), name).into_iter();
+    words.map(|(word, is)| (if is { chosen } else { word }.to_owned(), is)).collect()
+}
+
 fn words<const N: usize>(words: [&'static str; N], chosen: &str) -> Vec<(&'static str, bool)> {
     words.into_iter().map(|word| (word, word == chosen)).collect()
 }
@@ -213,6 +220,11 @@ mod tests {
         let rule = fields(Some("1000/1h two-steps periodic"));
         assert_eq!([rule.budget, rule.strategy, rule.model], ["1000/1h", "two-steps", "periodic"]);
         assert!(fields(None).budget.is_empty());
+        let chosen = |strategy: &str| {
+            strategies(strategy).into_iter().find_map(|(word, is)| is.then_some(word))
+        };
+        assert_eq!(chosen("tide:365d"), Some("tide:365d".to_owned()));
+        assert_eq!((chosen("min-miss"), chosen("")), (Some("min-miss".to_owned()), None));
     }
 
     #[test]

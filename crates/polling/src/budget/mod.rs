@@ -32,6 +32,7 @@ mod running;
 mod saturation;
 pub mod schedule;
 pub mod search;
+mod spender;
 mod stored;
 mod strategy;
 mod tide;
@@ -45,6 +46,7 @@ mod words;
 
 pub use limit::{Budget, BudgetError};
 pub use planner::Planner;
+pub use spender::{Miss, Spender};
 pub use strategy::{Estimator, Strategy};
 pub use tracked::{Standing, Tracked};
 pub use why::{Ground, PlanWhy};

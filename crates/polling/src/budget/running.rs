@@ -28,7 +28,7 @@ use super::allowance::Saving;
 use super::crossings::Crossings;
 use super::looks::Limits;
 use super::two_steps::Threshold;
-use super::{Budget, Planner, Strategy, Tracked, period};
+use super::{Budget, Miss, Planner, Strategy, Tracked, period};
 
 /// The share of the newest document in the expected size of the next.
 const SIZE_WEIGHT: f64 = 0.2;
@@ -63,6 +63,12 @@ impl Planner {
 
     pub fn threshold(&self) -> f64 {
         self.tau.tau()
+    }
+
+    /// What an entry costs `tide` that is lost.
+    pub fn set_miss(&mut self, miss: Miss) {
+        self.tide.set_miss(miss);
+        (0..self.feeds.len()).for_each(|feed| self.offer(feed));
     }
 
     /// Starts τ elsewhere.

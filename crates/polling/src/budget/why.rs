@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::{Planner, Strategy};
+use super::{Miss, Planner, Strategy};
 
 /// Why a feed is polled when it is, under a strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,6 +68,7 @@ pub enum Ground {
         waited: Duration,
         /// Entry-seconds.
         price: Duration,
+        miss: Miss,
         at: Time,
     },
     /// The feeds of largest utility are looked at.

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::Strategy;
 use super::why::{Ground, PlanWhy};
+use super::{Miss, Strategy};
 use crate::spoken;
 use crate::words::new_entries;
 
@@ -60,12 +60,13 @@ impl Ground {
                 waited(price),
                 about(at)
             ),
-            Ground::Waiting { expected, waited, price, at } => format!(
+            Ground::Waiting { expected, waited, price, miss, at } => format!(
                 "by {at} about {} will have waited {} on average; a poll is worth {} of waiting, \
-                 the price at which the budget is spent",
+                 the price at which the budget is spent{}",
                 new_entries(expected),
                 spoken(waited),
-                spoken(price)
+                spoken(price),
+                lost(miss)
             ),
             Ground::Rank { divergence, utility } => format!(
                 "{divergence:.1} new entries are expected; they have waited {} in all, and the \
@@ -105,6 +106,14 @@ const fn aim(strategy: Strategy) -> &'static str {
 
 fn about(at: Option<Time>) -> String {
     at.map_or(", which is not expected to happen".to_owned(), |at| format!(", about {at}"))
+}
+
+/// What a lost entry costs, where somebody said it.
+fn lost(miss: Miss) -> String {
+    if miss == Miss::default() {
+        return String::new();
+    }
+    format!("; an entry that is lost costs as much as {} of waiting", spoken(miss.0))
 }
 
 /// Entry-seconds as the time that the entries have waited together.

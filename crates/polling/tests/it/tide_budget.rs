@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::{Planner, Strategy, Tracked};
+use polling::budget::{Miss, Planner, Strategy, Tracked};
 use polling::model::{Model, Rates};
 
 use crate::chance::Chance;
@@ -166,4 +166,22 @@ fn a_window_that_fills_goes_first_where_polls_are_short() {
     let mut first = None;
     live(&mut planner("24/1d", &feeds), 0..60, |_, feed, _| first = first.or(Some(feed)));
     assert_eq!(first, Some(17));
+}
+
+#[test]
+fn who_minds_losing_entries_looks_more_at_those_who_fill_their_windows() {
+    // One feed fills its window in four hours; three post once a day, and polls are few.
+    let mut feeds = vec![known(120.0, 0, 24)];
+    feeds.extend((0..3).map(|_| known(1.0, 0, 24)));
+    let looks = |miss: Option<Duration>| {
+        let (mut planner, mut n) = (planner("12/1d", &feeds), [0; 4]);
+        miss.into_iter().for_each(|miss| planner.set_miss(Miss(miss)));
+        live(&mut planner, 0..8 * DAY, |_, feed, _| n[feed] += 1);
+        let why = planner.why(0, START + CYCLE * (8 * DAY)).map(|why| why.words());
+        (n[0], why.unwrap_or_default())
+    };
+    let (mindful, usual) = looks(None);
+    let (careless, said) = looks(Some(Duration::from_secs(1)));
+    assert!(mindful > careless + 4, "{mindful} {careless}");
+    assert!(!usual.contains("lost") && said.contains("lost costs as much as 1 s"), "{said}");
 }

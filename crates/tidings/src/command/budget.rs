@@ -2,6 +2,7 @@
 
 use dispatch::command::{Command, Done};
 use engine::BudgetRule;
+use polling::budget::Spender;
 use serde_json::json;
 use store::{Mode, Store, StoreError};
 
@@ -49,8 +50,9 @@ fn wanted(args: &Budget, now: Option<BudgetRule>) -> Result<Option<Option<Budget
         }
     };
     if let Some(strategy) = &args.strategy {
-        let strategy = strategy.parse().map_err(|e| input_error(format!("--strategy: {e}")))?;
-        rule = rule.under(strategy);
+        let spender: Spender =
+            strategy.parse().map_err(|e| input_error(format!("--strategy: {e}")))?;
+        rule = rule.under(spender);
     }
     if let Some(estimator) = &args.estimator {
         rule.model = estimator.parse().map_err(|e| input_error(format!("--estimator: {e}")))?;
@@ -82,7 +84,7 @@ fn words(rule: &BudgetRule) -> String {
     format!(
         "At most {}, spent by {} on what the {} model expects.",
         rule.budget,
-        rule.strategy,
+        rule.spender(),
         rule.model.word()
     )
 }
@@ -90,7 +92,7 @@ fn words(rule: &BudgetRule) -> String {
 fn json(rule: Option<&BudgetRule>, feeds: Option<usize>) -> serde_json::Value {
     json!({
         "budget": rule.map(|r| r.budget.to_string()),
-        "strategy": rule.map(|r| r.strategy.word()),
+        "strategy": rule.map(|r| r.spender().to_string()),
         "estimator": rule.map(|r| r.model.word()),
         "feeds": feeds,
     })

@@ -183,8 +183,9 @@ fn budget() -> Table {
             "strategy",
             "strategy",
             engine::BudgetRule::STRATEGY.to_string(),
-            "How it is spent over the feeds; `tidings budget --help` names them.",
-            "\"two-steps\"",
+            "How it is spent over the feeds; `tidings budget --help` names them. Of tide also what \
+             an entry costs that is lost, as waiting: 730d where nothing is said.",
+            "\"tide:365d\"",
         ),
         key(
             "estimator",

@@ -52,8 +52,8 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::{Ground, Tracked};
-use crate::policy::tide::{Look, MISS, next_look};
+use super::{Ground, Miss, Tracked};
+use crate::policy::tide::{Look, next_look};
 use domains::Domains;
 use heaps::{Heaps, NEVER};
 use price::{Part, Price};
@@ -69,6 +69,7 @@ pub(crate) struct Tide {
     domains: Domains,
     heaps: Heaps,
     feeds: Vec<Feed>,
+    miss: Miss,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,9 +95,14 @@ impl Tide {
         self.price.resume(price, share);
     }
 
+    pub(crate) fn set_miss(&mut self, miss: Miss) {
+        self.miss = miss;
+    }
+
     /// Forgets all feeds but what they cost and where they live: they are offered anew.
     pub(crate) fn clear(&mut self) {
-        *self = Tide { domains: std::mem::take(&mut self.domains), ..Tide::default() };
+        let (domains, miss) = (std::mem::take(&mut self.domains), self.miss);
+        *self = Tide { domains, miss, ..Tide::default() };
         self.domains.clear();
     }
 
@@ -144,10 +150,11 @@ impl Tide {
     /// Why a feed is looked at when it is. The price is that of a poll before weights count.
     pub(crate) fn ground(&self, feed: u32, tracked: &Tracked) -> Ground {
         let price = self.price_of(feed, tracked);
-        let next = tracked.last.and_then(|last| look(tracked, last, price));
+        let next = tracked.last.and_then(|last| look(tracked, last, price, self.miss));
         let Some((at, look)) = next else { return Ground::NeverPolled };
         let price = Duration::try_from_secs_f64(price * tracked.value()).unwrap_or(Duration::MAX);
-        Ground::Waiting { expected: look.expected, waited: look.waited(), price, at }
+        let miss = self.miss;
+        Ground::Waiting { expected: look.expected, waited: look.waited(), price, miss, at }
     }
 
     /// The polls of one cycle; those chosen are taken out until they are offered again.
@@ -172,13 +179,13 @@ impl Tide {
 }
 
 /// When a feed is due; always, where it was never polled.
-fn due(tracked: &Tracked, price: f64) -> Time {
-    let next = tracked.last.and_then(|last| look(tracked, last, price));
+fn due(tracked: &Tracked, price: f64, miss: Miss) -> Time {
+    let next = tracked.last.and_then(|last| look(tracked, last, price, miss));
     next.map_or(NEVER, |(at, _)| at)
 }
 
 /// The look after one at `last` that is worth `price`.
-fn look(tracked: &Tracked, last: Time, price: f64) -> Option<(Time, Look)> {
-    let look = next_look(tracked.believed(), tracked.window, MISS, last, price)?;
+fn look(tracked: &Tracked, last: Time, price: f64, Miss(miss): Miss) -> Option<(Time, Look)> {
+    let look = next_look(tracked.believed(), tracked.window, miss, last, price)?;
     Some((last.shifted((look.after_secs * 1000.0) as i64), look))
 }

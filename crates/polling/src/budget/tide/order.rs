@@ -48,14 +48,14 @@ pub(super) const DRIFT: f64 = 0.02;
 impl Tide {
     /// Orders a feed far from its moment.
     pub(super) fn wait(&mut self, feed: u32, tracked: &Tracked) {
-        let at = due(tracked, FAR * self.price_of(feed, tracked));
+        let at = due(tracked, FAR * self.price_of(feed, tracked), self.miss);
         self.heaps.wait(feed, at, FAR * self.price.now());
     }
 
     /// Lines up a feed whose moment has come at the price of now, or orders it nearer to it.
     pub(super) fn advance(&mut self, feed: u32, tracked: &Tracked, now: Time) {
         let price = self.price_of(feed, tracked);
-        let at = due(tracked, price);
+        let at = due(tracked, price, self.miss);
         if at <= now {
             self.feed_mut(feed).priced = price;
             let at = if is_full(tracked, now) { at.shifted(-HEAD_START_MS) } else { at };
@@ -95,7 +95,7 @@ impl Tide {
 
     /// Adapts the prices of domains that are short of polls.
     pub(super) fn adapt_domains(&mut self, now: Time, feeds: &[Tracked]) {
-        let Tide { price, domains, heaps, feeds: known } = self;
+        let Tide { price, domains, heaps, feeds: known, .. } = self;
         domains.adapt(|due, markup| {
             let (at, feed, _) = *due;
             let tracked = &feeds[feed as usize];

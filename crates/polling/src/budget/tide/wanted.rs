@@ -35,7 +35,7 @@ use feed::Time;
 
 use super::price::{MOMENTS, Wanted};
 use super::{Purse, Tide, look};
-use crate::budget::Tracked;
+use crate::budget::{Miss, Tracked};
 
 /// Looks that are followed one by one; faster feeds go on by the root of their rate.
 const LOOKS_MAX: u32 = 8;
@@ -67,7 +67,7 @@ impl Tide {
                 let tracked = &feeds[asked.feed as usize];
                 let price = price * self.beside(asked.feed, tracked);
                 let sums = asked.group.map_or(&mut wanted, |group| &mut groups[group].wanted);
-                follow(tracked, price, now, purse, |moment, n| {
+                follow(tracked, (price, self.miss), now, purse, |moment, n| {
                     sums[moment].looks += asked.stands_for * n;
                     sums[moment].bytes += asked.stands_for * n * tracked.cost.max(0.0);
                 });
@@ -112,10 +112,11 @@ impl Group {
     }
 }
 
-/// Follows a feed at a price from look to look; tells how many it has had by each moment.
+/// Follows a feed at a price, and one of a miss, from look to look; tells how many it has had by
+/// each moment.
 fn follow(
     tracked: &Tracked,
-    price: f64,
+    (price, miss): (f64, Miss),
     now: Time,
     purse: &Purse,
     mut tell: impl FnMut(usize, f64),
@@ -124,7 +125,8 @@ fn follow(
     for moment in 0..MOMENTS {
         let until = now + purse.until(moment);
         while n < LOOKS_MAX {
-            let at = last.map_or(Some(now), |last| look(tracked, last, price).map(|(at, _)| at));
+            let at =
+                last.map_or(Some(now), |last| look(tracked, last, price, miss).map(|(at, _)| at));
             let Some(at) = at.map(|at| at.max(now)).filter(|at| *at < until) else { break };
             (n, first, last) = (n + 1, first.or(Some(at)), Some(at));
         }

@@ -44,8 +44,7 @@ const ANY_HOUR: f64 = 30.0;
 const OVERLOOKED: f64 = 0.02;
 /// How much of the price of a miss counts for one that is reckoned from bursts. The others are
 /// feared, hardly ever suffered, and priced accordingly; these are counted. At the default price an
-/// entry is then worth five hours' waiting: a third of that finds 0.2 % fewer of the commits of
-/// bursty feeds, three times as much costs 3 % of delay.
+/// entry is then worth five hours' waiting; three times as much costs 3 % of delay.
 const COUNTED: f64 = 3e-4;
 
 /// How many entries a feed shows, and what it costs to lose one, in entry-seconds.
