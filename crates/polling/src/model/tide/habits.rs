@@ -27,11 +27,11 @@ use super::{APART_SECS, HOUR_SECS};
 use crate::tuning::{Constant, tuned};
 
 const HOUR_MS: i64 = 3_600_000;
-/// How fast a habit is forgotten: two months.
-const MEMORY_SECS: f64 = 60.0 * 86_400.0;
+/// How fast a habit is forgotten: three months.
+const MEMORY_SECS: f64 = 90.0 * 86_400.0;
 /// The weight of the prior, in entries over the whole day and over the whole week.
-const HOURS_PRIOR: f64 = 5.0;
-const DAYS_PRIOR: f64 = 40.0;
+const HOURS_PRIOR: f64 = 10.0;
+const DAYS_PRIOR: f64 = 80.0;
 /// How much of an hour's entries count for each of its neighbours.
 const BLUR: f64 = 0.25;
 
