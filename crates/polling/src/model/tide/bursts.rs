@@ -1,4 +1,4 @@
-//! How fast a feed has filled its window: of the entries of two months, the share with which a
+//! How fast a feed has filled its window: of the entries of three months, the share with which a
 //! whole window came within minutes or hours. Whoever waits longer than that loses entries. It
 //! knows no rate, and no look.
 //!
@@ -132,7 +132,7 @@ mod tests {
         looked(&mut bursts, 9_000, &[0, 100, 200, 300, 1_200], 5, false);
         let before: Vec<(f64, f64)> = bursts.spans().collect();
         assert_eq!((before.len(), before[0], before[2]), (KINDS, (300.0, 0.0), (1200.0, 0.5)));
-        bursts.pass(60.0 * 86_400.0);
+        bursts.pass(90.0 * 86_400.0);
         assert!((f64::from(bursts.entries) - 5.0 / std::f64::consts::E).abs() < 1e-3);
         assert!(bursts.spans().nth(2).is_some_and(|(_, share)| (0.2..0.3).contains(&share)));
     }
