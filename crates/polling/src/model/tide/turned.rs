@@ -1,4 +1,4 @@
-//! Whether a feed still posts at the hours at which it did. Habits are forgotten over two months;
+//! Whether a feed still posts at the hours at which it did. Habits are forgotten over three months;
 //! who moves to the other side of the world, or hands over to a timer, is not to be looked for at
 //! the old hours for so long.
 //!
