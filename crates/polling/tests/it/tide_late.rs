@@ -167,8 +167,8 @@ fn earlier_layouts_of_stored_bytes_knew_no_bursts_and_no_late_entries() {
     let bytes = model.encode();
     assert!(bytes.len() <= 1024, "{}", bytes.len());
     assert_eq!(Model::decode(&bytes).as_ref(), Some(&model));
-    // Four bytes for each of ten figures of doubt, of five kinds of bursts and of all entries; kind 7
-    // instead of 8.
+    // Four bytes for each of ten figures of doubt, of five kinds of bursts and of all entries; kind
+    // 7 instead of 8.
     let mut old = bytes[..bytes.len() - 64].to_vec();
     old[1] = 7;
     let upgraded = Model::decode(&old).expect("an old state");

@@ -12,8 +12,8 @@
 //! that a look did not find though they claim to be older ([`late`]); entries without a date are
 //! laid where they are expected ([`undated`]), for the looks themselves must not become a habit.
 //! Hours are those of the feed's own clock, where that is set twice a year ([`clock`]). A feed that
-//! changed is unlearned as fast as the evidence allows ([`doubt`], [`turned`]). How fast windows fill
-//! is kept beside them ([`bursts`]).
+//! changed is unlearned as fast as the evidence allows ([`doubt`], [`turned`]). How fast windows
+//! fill is kept beside them ([`bursts`]).
 //! Where a window was overrun, nobody watched between the last look and its oldest entry. The
 //! model has no wish and no price.
 //!
