@@ -15,8 +15,8 @@
 //! let mut model = ModelKind::Tide.start();
 //! let day = |d: i64| Time::from_secs(d * 86_400);
 //! for d in 0..68 {
-//!     let born = |i: i64| day(d).shifted(if d < 61 { 9 } else { 21 } * 3_600_000 + i * 900_000);
-//!     let new: Vec<Time> = (0..4).map(born).collect();
+//!     let born = |i: i64| day(d).shifted(if d < 61 { 9 } else { 21 } * 3_600_000 + i * 300_000);
+//!     let new: Vec<Time> = (0..12).map(born).collect();
 //!     model.learn(&Observation {
 //!         at: day(d + 1), outcome: Outcome::Seen, window: &new, new: &new,
 //!         overlap: 0, suspected_miss: false, partial: false, late: &[],
