@@ -38,8 +38,8 @@ pub(super) const KINDS: usize = 5;
 const SHORTEST_SECS: f64 = 300.0;
 /// The weight in entries of there being no bursts.
 const CALM: f64 = 5.0;
-/// Windows that show fewer entries are not full.
-const WINDOW_MIN: u32 = 5;
+/// Feeds that were only seen with fewer entries may have room for more: few publishers show less.
+pub(crate) const WINDOW_MIN: u32 = 5;
 
 /// Entries, and those of them with which a window had filled so fast; forgotten like habits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

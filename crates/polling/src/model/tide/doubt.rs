@@ -60,9 +60,9 @@ pub(super) struct Run {
     pub(super) watched: f32,
 }
 
-/// What two looks bound.
+/// What lies between two looks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Look {
+pub(super) struct Gap {
     pub(super) secs: f64,
     /// Entries found in the time watched, that in seconds of mean activity.
     pub(super) entries: f64,
@@ -70,17 +70,17 @@ pub(super) struct Look {
 }
 
 impl Doubt {
-    /// One look beside the entries per second of mean activity that were believed.
-    pub(super) fn look(&mut self, look: Look, rate: f64) {
-        if look.watched <= 0.0 {
+    /// One look, and the gap before it, beside the entries per second of mean activity that were believed.
+    pub(super) fn look(&mut self, gap: Gap, rate: f64) {
+        if gap.watched <= 0.0 {
             return;
         }
         let alone = self.alone();
-        let expected = alone * rate * look.watched;
+        let expected = alone * rate * gap.watched;
         // How likely nothing is: as believed, at four times the rate, at a quarter of it.
         let none = (-expected).exp();
         let low = none.sqrt().sqrt();
-        let found = look.entries > 0.0;
+        let found = gap.entries > 0.0;
         let (higher, lower) = if found {
             // (1 − none⁴) / (1 − none), and the same for a quarter.
             let likelier = (1.0 + none) * (1.0 + none * none);
@@ -88,11 +88,11 @@ impl Doubt {
         } else {
             (-3.0 * expected, 0.75 * expected)
         };
-        let kept = (-look.secs / MEMORY_SECS).exp();
+        let kept = (-gap.secs / MEMORY_SECS).exp();
         self.found = (f64::from(self.found) * kept + f64::from(u8::from(found))) as f32;
         self.expected = (f64::from(self.expected) * kept + (1.0 - none) / alone) as f32;
-        self.higher.add(higher, look);
-        self.lower.add(lower, look);
+        self.higher.add(higher, gap);
+        self.lower.add(lower, gap);
     }
 
     /// What was seen since the feed changed, where that is believed; said once.
@@ -111,11 +111,11 @@ impl Doubt {
 }
 
 impl Run {
-    fn add(&mut self, said: f64, look: Look) {
+    fn add(&mut self, said: f64, gap: Gap) {
         let evidence = self.evidence + said as f32;
         *self = if evidence > 0.0 {
-            let entries = self.entries + look.entries as f32;
-            Run { evidence, entries, watched: self.watched + look.watched as f32 }
+            let entries = self.entries + gap.entries as f32;
+            Run { evidence, entries, watched: self.watched + gap.watched as f32 }
         } else {
             Run::default()
         };
@@ -137,8 +137,8 @@ mod tests {
     fn told(n_looks: usize, entries: impl Fn(usize) -> f64) -> Option<(usize, f64)> {
         let mut doubt = Doubt::default();
         (0..n_looks).find_map(|i| {
-            let look = Look { secs: 7200.0, entries: entries(i), watched: 7200.0 };
-            doubt.look(look, RATE);
+            let gap = Gap { secs: 7200.0, entries: entries(i), watched: 7200.0 };
+            doubt.look(gap, RATE);
             let span = doubt.changed()?;
             Some((i, span.entries / span.watched * 86_400.0))
         })

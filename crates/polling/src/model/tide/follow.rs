@@ -4,7 +4,7 @@
 use feed::Time;
 
 use super::Tide;
-use super::doubt::Look;
+use super::doubt::Gap;
 use super::habits::Habits;
 use super::news::News;
 
@@ -18,17 +18,17 @@ impl Tide {
         at: Time,
         missed: bool,
         rate: f64,
-    ) -> Look {
+    ) -> Gap {
         let missed = missed || news.cut;
         let mut now = last;
-        let mut look = Look { secs: at.since(last).as_secs_f64(), entries: 0.0, watched: 0.0 };
+        let mut gap = Gap { secs: at.since(last).as_secs_f64(), entries: 0.0, watched: 0.0 };
         for (i, moment) in news.moments(self.late.shown, last, at).into_iter().enumerate() {
             let time = moment.at.clamp(now, at);
             if i == 0 && missed {
                 self.forget(now, time);
             } else {
-                look.watched += self.watch(now, time, rate);
-                look.entries += 1.0;
+                gap.watched += self.watch(now, time, rate);
+                gap.entries += 1.0;
                 self.level.see();
                 if moment.known {
                     self.habits.see(self.by_clock(time));
@@ -37,8 +37,8 @@ impl Tide {
             }
             now = time;
         }
-        look.watched += self.watch(now, at, rate);
-        look
+        gap.watched += self.watch(now, at, rate);
+        gap
     }
 
     /// Time in which every entry would have been seen; answers its seconds of mean activity.

@@ -57,7 +57,7 @@ mod votes;
 
 use feed::{Observation, Time};
 
-pub(crate) use bursts::Bursts;
+pub(crate) use bursts::{Bursts, WINDOW_MIN};
 pub use busy::{Busy, Weekdays};
 use clock::Clock;
 use doubt::Doubt;
@@ -140,8 +140,8 @@ impl Tide {
                 self.set_clock(&news, o.at);
                 self.ask_hours(&news, last, o.at);
                 let rate = self.level.rate();
-                let look = self.follow(last, &news, o.at, o.suspected_miss, rate);
-                self.doubt.look(look, rate);
+                let gap = self.follow(last, &news, o.at, o.suspected_miss, rate);
+                self.doubt.look(gap, rate);
                 if !self.turned.is_doubted() {
                     self.doubt.changed().into_iter().for_each(|since| self.level.renew(since));
                 }

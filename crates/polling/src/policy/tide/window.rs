@@ -32,10 +32,8 @@
 //! ```
 
 use crate::model::Model;
-use crate::model::tide::Bursts;
+use crate::model::tide::{Bursts, WINDOW_MIN};
 
-/// Feeds that were only seen with fewer entries may have room for more: few publishers show less.
-const SHOWN_MIN: u32 = 5;
 /// The shape of the rate of a feed nobody knows, in entries.
 const SHAPE: f64 = 2.0;
 /// So many entries say as much about the hours as "any hour" does.
@@ -60,7 +58,7 @@ pub(super) struct Window {
 
 impl Window {
     pub(super) fn new(model: &Model, shown: u32, miss: f64) -> Window {
-        let size = f64::from(shown.max(SHOWN_MIN));
+        let size = f64::from(shown.max(WINDOW_MIN));
         let Model::Tide(tide) = model else {
             return Window { size, miss, doubt: 0.0, rate: 0.0, bursts: Bursts::default() };
         };
