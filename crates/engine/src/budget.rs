@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use feed::{Observation, Outcome, Time};
-use polling::budget::{Budget, Miss, Spender, Strategy, Tracked};
+use polling::budget::{Budget, Spender, Strategy, Tracked};
 use polling::model::ModelKind;
 use polling::policy::window_share::Room;
 use polling::relevance::Selectivity;
@@ -21,9 +21,7 @@ const OFF: &str = "off";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetRule {
     pub budget: Budget,
-    pub strategy: Strategy,
-    /// What an entry costs `tide` that is lost.
-    pub miss: Miss,
+    pub spender: Spender,
     /// What the strategy believes of a feed.
     pub model: ModelKind,
 }
@@ -34,25 +32,19 @@ impl BudgetRule {
     pub const MODEL: ModelKind = ModelKind::Periodic;
 
     pub fn new(budget: Budget) -> BudgetRule {
-        let Spender { strategy, miss } = BudgetRule::STRATEGY.into();
-        BudgetRule { budget, strategy, miss, model: ModelKind::Tide }
+        BudgetRule { budget, spender: BudgetRule::STRATEGY.into(), model: ModelKind::Tide }
     }
 
     /// The same budget under another strategy. `tide` brings its own model, and takes it away.
     pub fn under(self, spender: impl Into<Spender>) -> BudgetRule {
-        let Spender { strategy, miss } = spender.into();
-        let model = match (self.strategy, strategy) {
+        let spender = spender.into();
+        let model = match (self.spender.strategy, spender.strategy) {
             (Strategy::Tide, Strategy::Tide) => self.model,
             (_, Strategy::Tide) => ModelKind::Tide,
             (Strategy::Tide, _) if self.model == ModelKind::Tide => BudgetRule::MODEL,
             _ => self.model,
         };
-        BudgetRule { strategy, miss, model, ..self }
-    }
-
-    /// The strategy, with what it was told.
-    pub fn spender(&self) -> Spender {
-        Spender { strategy: self.strategy, miss: self.miss }
+        BudgetRule { spender, model, ..self }
     }
 
     /// The policy under which a feed of the budget learns: the one that works on the model. Its
@@ -146,7 +138,7 @@ pub fn set(store: &Store, rule: Option<&BudgetRule>) -> Result<(), StoreError> {
 
 impl fmt::Display for BudgetRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.budget, self.spender(), self.model.word())
+        write!(f, "{} {} {}", self.budget, self.spender, self.model.word())
     }
 }
 

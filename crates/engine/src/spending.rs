@@ -38,8 +38,8 @@ pub struct Spending {
 impl Spending {
     /// Goes on from what an earlier one had stored, if anything.
     pub fn new(rule: BudgetRule, progress: &[u8], now: Time) -> Spending {
-        let mut planner = Planner::new(rule.strategy, CYCLE);
-        planner.set_miss(rule.miss);
+        let mut planner = Planner::new(rule.spender.strategy, CYCLE);
+        planner.set_miss(rule.spender.miss);
         planner.set_budget(Some(rule.budget));
         planner.resume(progress);
         Spending {

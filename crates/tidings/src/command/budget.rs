@@ -84,7 +84,7 @@ fn words(rule: &BudgetRule) -> String {
     format!(
         "At most {}, spent by {} on what the {} model expects.",
         rule.budget,
-        rule.spender(),
+        rule.spender,
         rule.model.word()
     )
 }
@@ -92,7 +92,7 @@ fn words(rule: &BudgetRule) -> String {
 fn json(rule: Option<&BudgetRule>, feeds: Option<usize>) -> serde_json::Value {
     json!({
         "budget": rule.map(|r| r.budget.to_string()),
-        "strategy": rule.map(|r| r.spender().to_string()),
+        "strategy": rule.map(|r| r.spender.to_string()),
         "estimator": rule.map(|r| r.model.word()),
         "feeds": feeds,
     })

@@ -70,7 +70,8 @@ pub(super) struct Gap {
 }
 
 impl Doubt {
-    /// One look, and the gap before it, beside the entries per second of mean activity that were believed.
+    /// One look, and the gap before it, beside the entries per second of mean activity that
+    /// were believed.
     pub(super) fn look(&mut self, gap: Gap, rate: f64) {
         if gap.watched <= 0.0 {
             return;
