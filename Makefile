@@ -20,6 +20,7 @@ demo:
 # Everything that must hold before a change is taken.
 test: packages
 	cargo fmt --all --check
+	cargo run -q -p xtask -- tidy
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo test --workspace
 	cargo clippy -p polling -p lab --all-targets --features tuning -- -D warnings
@@ -27,7 +28,6 @@ test: packages
 	TIDINGS="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug/tidings" \
 	  cargo test --manifest-path clients/Cargo.toml
 	cargo run -q -p xtask -- described
-	cargo run -q -p xtask -- tidy
 
 # The quick half of `test`: format, lints, the rules of the house.
 lint:
@@ -72,12 +72,14 @@ fuzz:
 	done
 
 # On Debian, and only where something is missing: a C compiler for SQLite and ring, a browser to
-# try the page in, and the reader apps that the tests run. A test whose app cannot be installed
-# says so and ends.
+# try the page in, Python's environments for the tool that tries the API, and the reader apps that
+# the tests run. A test whose app cannot be installed says so and ends.
 APPS = newsboat liferea xvfb xauth dbus xdotool
 packages:
 	command -v cc >/dev/null || (apt-get update && apt-get install -y --no-install-recommends build-essential)
 	command -v chromium >/dev/null || (apt-get update && apt-get install -y --no-install-recommends chromium)
+	python3 -c 'import ensurepip' 2>/dev/null \
+	  || (apt-get update && apt-get install -y --no-install-recommends python3-venv)
 	for program in newsboat liferea xvfb-run xauth dbus-run-session xdotool; do \
 	  command -v $$program >/dev/null || missing=yes; \
 	done; \
