@@ -105,6 +105,8 @@ pub fn document(
     if let Some(warning) = &decoded.warning {
         warnings.note_whole(Trouble::Encoding, warning);
     }
+    let base = base.and_then(resolve::outermost);
+    let base = base.as_deref();
     let text = decoded.text.trim_start_matches('\u{feff}');
     if text.trim_start().starts_with(['{', '[']) {
         return json::document(text, base, limits, warnings);

@@ -9,6 +9,31 @@ use crate::attribute::value;
 use crate::entity::escape_attribute;
 use crate::scan::is_space;
 
+/// Longer bases are nobody's, and every relative address of a document would grow by as much: a
+/// megabyte of `xml:base` over ten thousand items is ten gigabytes of links.
+const BASE_BYTES_MAX: usize = 512;
+/// A text that is nothing but links grows several times over when they become absolute; after
+/// this much the rest stays as written.
+const GROWTH_MAX: usize = 16;
+/// What even the shortest text may grow by: a few links of the longest base.
+const GROWTH_MIN: usize = 8 * BASE_BYTES_MAX;
+
+/// The base that the document's own address is. What a relative address keeps of it is the path,
+/// so a long query is left out rather than the whole.
+pub(crate) fn outermost(url: &Url) -> Option<Cow<'_, Url>> {
+    if is_short(url) {
+        return Some(Cow::Borrowed(url));
+    }
+    let mut bare = url.clone();
+    bare.set_query(None);
+    bare.set_fragment(None);
+    is_short(&bare).then_some(Cow::Owned(bare))
+}
+
+fn is_short(base: &Url) -> bool {
+    base.as_str().len() <= BASE_BYTES_MAX
+}
+
 /// A link, absolute where a base is known.
 pub(crate) fn link(text: &str, base: Option<&Url>) -> String {
     // Line breaks inside an address come from wrapped source text.
@@ -40,14 +65,14 @@ pub(crate) fn is_web(text: &str) -> bool {
         && !text.contains(char::is_whitespace)
 }
 
-/// The base that an `xml:base` attribute sets. Only web addresses can be one.
+/// The base that an `xml:base` attribute sets. Only web addresses of a sane length can be one.
 pub(crate) fn base(text: &str, outer: Option<&Url>) -> Option<Url> {
     let text = text.trim();
     let joined = match outer {
         Some(outer) => outer.join(text).ok()?,
         None => Url::parse(text).ok()?,
     };
-    matches!(joined.scheme(), "http" | "https").then_some(joined)
+    (matches!(joined.scheme(), "http" | "https") && is_short(&joined)).then_some(joined)
 }
 
 /// Attributes of HTML that hold one address.
@@ -60,6 +85,7 @@ pub(crate) fn holds_address(name: &str) -> bool {
 /// HTML with relative addresses made absolute and every other byte as it was.
 pub(crate) fn markup(html: String, base: Option<&Url>) -> String {
     let Some(base) = base else { return html };
+    let bytes_max = html.len().saturating_mul(GROWTH_MAX).saturating_add(GROWTH_MIN);
     let mut out = String::new();
     let mut done = 0;
     let mut at = 0;
@@ -76,6 +102,9 @@ pub(crate) fn markup(html: String, base: Option<&Url>) -> String {
                 continue;
             }
             let Ok(new) = base.join(trimmed) else { continue };
+            if out.len() + new.as_str().len() > bytes_max {
+                continue;
+            }
             out.push_str(&html[done..range.start]);
             escape_attribute(new.as_str(), &mut out);
             done = range.end;

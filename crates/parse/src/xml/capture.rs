@@ -161,8 +161,12 @@ impl Capture {
             && self.mode == (Mode::Markup { shell: true })
             && tag.is_div()
             && self.text.trim().is_empty();
-        let mut written = String::with_capacity(tag.attrs_len() + 16);
-        tag.write_open(&mut written);
+        if self.cut {
+            return;
+        }
+        let room = self.bytes_max.saturating_sub(self.text.len());
+        let mut written = String::new();
+        tag.write_open(&mut written, room);
         self.push(&written, at, w);
         if opens_shell && !tag.empty {
             self.shell = Shell::Open(self.text.len());
@@ -240,16 +244,16 @@ impl Inline<'_> {
         self.local.eq_ignore_ascii_case("div")
     }
 
-    fn attrs_len(&self) -> usize {
-        self.attrs.iter().map(|(n, v)| n.len() + v.len() + 4).sum()
-    }
-
-    fn write_open(&self, out: &mut String) {
+    /// Writes the tag, or so much of it that it surely exceeds `room`.
+    fn write_open(&self, out: &mut String, room: usize) {
         out.push('<');
         out.push_str(shown_name(self.name));
         for (name, raw) in self.attrs.iter() {
             if self.is_about_xml(name) {
                 continue;
+            }
+            if out.len() > room {
+                return;
             }
             let value = value(raw);
             let value = match self.base {

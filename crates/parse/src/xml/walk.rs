@@ -176,7 +176,8 @@ impl<'a> Walk<'a> {
         for (name, raw) in attrs.iter() {
             let outer = current_base(&self.bases, self.outer_base);
             match name {
-                "xml:base" => {
+                // An attribute stands once; of a second one neither XML nor we know the meaning.
+                "xml:base" if self.bases.last().is_none_or(|(d, _)| *d < depth) => {
                     if let Some(base) = resolve::base(&value(raw), outer) {
                         self.bases.push((depth, base));
                     }

@@ -117,3 +117,46 @@ fn long_hostile_documents_are_read_to_their_end() {
         let _ = opml::read(text.as_bytes());
     }
 }
+
+/// The bytes of all texts and addresses that a document was read into.
+fn n_bytes(text: &str, base: &Url) -> usize {
+    let doc = document(text.as_bytes(), None, Some(base), &Limits::default()).unwrap();
+    let texts = |item: &feed::Item| {
+        let own = [&item.id, &item.link, &item.title, &item.summary, &item.content];
+        let own: usize = own.into_iter().flatten().map(String::len).sum();
+        own + item.enclosures.iter().map(|file| file.url.len()).sum::<usize>()
+    };
+    doc.items.iter().map(texts).sum()
+}
+
+/// A long base once, and addresses that are short and many: each would become long.
+#[test]
+fn relative_addresses_make_no_document_grow_without_bound() {
+    let long = "a".repeat(100_000);
+    let wide = format!("<rss xml:base='http://e.org/{long}/'><channel>");
+    let twice = format!("<rss {}><channel>", "xml:base='aaaaaaaaaaaaaaaaaaaa/' ".repeat(5000));
+    let deep = format!("<item xml:base='{}/'>", "a".repeat(1000)).repeat(100);
+    let deep = format!("<rss><channel>{deep}");
+    let far = Url::parse(&format!("http://example.org/{long}/feed")).unwrap();
+    let items = "<item><guid>1</guid><link>a</link><enclosure url='b'/></item>".repeat(1000);
+    let links = "<a href=a>".repeat(10_000);
+    let prose = format!("<item><guid>1</guid><description><![CDATA[{links}]]></description>");
+    let inline = format!("<item><guid>1</guid><description><b {}>", "href=a ".repeat(20_000));
+    for body in [items, prose, inline] {
+        for (head, base) in
+            [(&wide, base()), (&twice, base()), (&deep, base()), (&wide, far.clone())]
+        {
+            let text = format!("{head}{body}");
+            assert!(n_bytes(&text, &base) <= 4_000_000, "{} of {}", text.len(), &text[..60]);
+        }
+    }
+}
+
+#[test]
+fn an_address_with_a_long_query_is_still_a_base() {
+    let signed = format!("http://example.org/dir/feed?signature={}", "a".repeat(4000));
+    let text = "<rss><channel><item><link>x</link></item></channel></rss>";
+    let base = Url::parse(&signed).unwrap();
+    let doc = document(text.as_bytes(), None, Some(&base), &Limits::default()).unwrap();
+    assert_eq!(doc.items[0].link.as_deref(), Some("http://example.org/dir/x"));
+}
