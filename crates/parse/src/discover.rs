@@ -3,14 +3,12 @@
 
 mod twins;
 
-use std::cell::{Cell, RefCell};
-
-use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::states::RawKind;
-use html5ever::tokenizer::{
-    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
-};
 use url::Url;
+
+use crate::attribute::Attributes;
+use crate::namespace::lower;
+use crate::scan::{Scanner, Token};
+use crate::warning::Warnings;
 
 pub use twins::{Dropped, deduplicate};
 
@@ -33,17 +31,9 @@ pub fn links(html: &[u8], content_type: Option<&str>, base: &Url) -> Vec<Candida
     let meta = meta_charset(html);
     let said = content_type.filter(|t| t.to_ascii_lowercase().contains("charset"));
     let decoded = crate::encoding::decode(html, said.or(meta.as_deref()));
-    let tokenizer = Tokenizer::new(Page::at(base), TokenizerOpts::default());
-    let input = BufferQueue::default();
-    input.push_back(StrTendril::from(decoded.text.as_ref()));
-    while !input.is_empty() {
-        // Scripts are never run, so the tokenizer never waits for one; feeding again is enough.
-        let _ = tokenizer.feed(&input);
-    }
-    tokenizer.end();
-    let page = tokenizer.sink;
-    let linked = page.linked.into_inner();
-    if linked.is_empty() { page.mentioned.into_inner() } else { linked }
+    let mut page = Page::at(base);
+    page.read(&decoded.text);
+    if page.linked.is_empty() { page.mentioned } else { page.linked }
 }
 
 fn meta_charset(html: &[u8]) -> Option<String> {
@@ -59,89 +49,90 @@ fn meta_charset(html: &[u8]) -> Option<String> {
 }
 
 struct Page {
-    base: RefCell<Url>,
-    based: Cell<bool>,
-    linked: RefCell<Vec<Candidate>>,
-    mentioned: RefCell<Vec<Candidate>>,
+    base: Url,
+    based: bool,
+    linked: Vec<Candidate>,
+    mentioned: Vec<Candidate>,
 }
 
 impl Page {
     fn at(base: &Url) -> Page {
-        Page {
-            base: RefCell::new(base.clone()),
-            based: Cell::new(false),
-            linked: RefCell::default(),
-            mentioned: RefCell::default(),
+        Page { base: base.clone(), based: false, linked: Vec::new(), mentioned: Vec::new() }
+    }
+
+    /// Reads the tags of a page in one pass, as the scanner of feeds does: a library for HTML
+    /// compares each attribute of a tag with all before it, and a page of one tag with a million
+    /// attributes would hold a poll for hours.
+    fn read(&mut self, text: &str) {
+        let (mut scanner, mut unheard) = (Scanner::new(text, 0), Warnings::default());
+        while let Some(token) = scanner.next(&mut unheard) {
+            let Token::Start { name, attrs, .. } = token else { continue };
+            let name = lower(name);
+            if is_raw(&name) {
+                let Some(end) = end_of_raw(text, scanner.token_end(), &name) else { return };
+                scanner.skip_to(end);
+            } else {
+                self.tag(&name, Attributes::new(attrs));
+            }
         }
     }
 
-    fn tag(&self, tag: &Tag) {
-        let get = |name: &str| {
-            let found = tag.attrs.iter().find(|a| &*a.name.local == name)?;
-            let value = found.value.trim();
-            (!value.is_empty()).then(|| value.to_owned())
-        };
-        match &*tag.name {
-            "base" if !self.based.get() => {
-                let joined = get("href").and_then(|href| self.base.borrow().join(&href).ok());
+    fn tag(&mut self, name: &str, attrs: Attributes<'_>) {
+        match name {
+            "base" if !self.based => {
+                let joined = attrs.text("href").and_then(|href| self.base.join(&href).ok());
                 if let Some(url) = joined {
-                    self.base.replace(url);
-                    self.based.set(true);
+                    self.base = url;
+                    self.based = true;
                 }
             }
             "link" => {
-                let rel = get("rel").unwrap_or_default().to_ascii_lowercase();
-                let mime_type = get("type").map(|t| t.to_ascii_lowercase());
-                let href = get("href").unwrap_or_default();
+                let rel = attrs.text("rel").unwrap_or_default().to_ascii_lowercase();
+                let mime_type = attrs.text("type").map(|t| t.to_ascii_lowercase());
+                let href = attrs.text("href").unwrap_or_default();
                 if is_feed_link(&rel, mime_type.as_deref(), &href) {
-                    self.add(&self.linked, &href, get("title"), mime_type);
+                    let title = attrs.text("title");
+                    add(&mut self.linked, &self.base, &href, title, mime_type);
                 }
             }
             "a" => {
-                let href = get("href").unwrap_or_default();
+                let href = attrs.text("href").unwrap_or_default();
                 if looks_like_feed(&href) {
-                    self.add(&self.mentioned, &href, get("title"), None);
+                    add(&mut self.mentioned, &self.base, &href, attrs.text("title"), None);
                 }
             }
             _ => {}
         }
     }
+}
 
-    fn add(
-        &self,
-        list: &RefCell<Vec<Candidate>>,
-        href: &str,
-        title: Option<String>,
-        mime_type: Option<String>,
-    ) {
-        let href = href.strip_prefix("feed:").filter(|h| h.contains(':')).unwrap_or(href);
-        let Ok(url) = self.base.borrow().join(&href.replacen("feed://", "http://", 1)) else {
-            return;
-        };
-        let mut list = list.borrow_mut();
-        let wanted = matches!(url.scheme(), "http" | "https") && list.len() < CANDIDATES_MAX;
-        if wanted && !list.iter().any(|c| c.url == url) {
-            list.push(Candidate { url, title, mime_type });
-        }
+fn add(
+    list: &mut Vec<Candidate>,
+    base: &Url,
+    href: &str,
+    title: Option<String>,
+    mime_type: Option<String>,
+) {
+    let href = href.strip_prefix("feed:").filter(|h| h.contains(':')).unwrap_or(href);
+    let Ok(url) = base.join(&href.replacen("feed://", "http://", 1)) else { return };
+    let wanted = matches!(url.scheme(), "http" | "https") && list.len() < CANDIDATES_MAX;
+    if wanted && !list.iter().any(|c| c.url == url) {
+        list.push(Candidate { url, title, mime_type });
     }
 }
 
-impl TokenSink for Page {
-    type Handle = ();
+/// Elements whose content is text, whatever it looks like.
+fn is_raw(name: &str) -> bool {
+    ["script", "style", "xmp", "iframe", "noembed", "title", "textarea"].contains(&name)
+}
 
-    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
-        let Token::TagToken(tag) = token else { return TokenSinkResult::Continue };
-        if tag.kind != TagKind::StartTag {
-            return TokenSinkResult::Continue;
-        }
-        self.tag(&tag);
-        match &*tag.name {
-            "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-            "style" | "xmp" | "iframe" | "noembed" => TokenSinkResult::RawData(RawKind::Rawtext),
-            "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
-            _ => TokenSinkResult::Continue,
-        }
-    }
+/// Where the end tag of such an element begins.
+fn end_of_raw(text: &str, from: usize, name: &str) -> Option<usize> {
+    let ends = |at: &usize| {
+        let after = text.as_bytes().get(at + 2..at + 2 + name.len());
+        after.is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    text[from..].match_indices("</").map(|(at, _)| from + at).find(ends)
 }
 
 fn is_feed_link(rel: &str, mime_type: Option<&str>, href: &str) -> bool {
@@ -229,12 +220,37 @@ mod tests {
     #[test]
     fn the_base_of_the_page_is_honoured_and_scripts_are_not_read() {
         check(
-            "<base href='https://cdn.example.com/x/'><script>'<link rel=alternate \
+            "<base href='https://cdn.example.com/x/'><script src=x>'<link rel=alternate \
              type=application/rss+xml href=no>'</script><!-- <link rel=alternate \
              type=application/rss+xml href=no2> --><link rel=alternate \
              type=application/atom+xml href=yes>",
             &["https://cdn.example.com/x/yes"],
         );
+    }
+
+    #[test]
+    fn what_looks_like_a_tag_in_a_text_is_none() {
+        check(
+            "<title><link rel=alternate type=application/rss+xml href=no></TITLE>
+             <textarea></text><link rel=alternate type=application/rss+xml href=no></textarea>
+             <link rel=alternate type=application/rss+xml href=yes><style><a href=/feed>",
+            &["https://example.org/blog/yes"],
+        );
+    }
+
+    /// Each of these made a library for HTML, or a careless reader, look at everything again for
+    /// every piece.
+    #[test]
+    fn long_hostile_pages_are_read_to_their_end() {
+        let attributes: String = (0..200_000).map(|n| format!(" a{n}")).collect();
+        for page in [
+            format!("<a{attributes} href=/feed>"),
+            "<script></script><!--".repeat(50_000) + "><a href=/feed>",
+            "<title></title >".repeat(50_000) + "<a href=/feed>",
+        ] {
+            check(&page, &["https://example.org/feed"]);
+        }
+        check(&"<style></".repeat(100_000), &[]);
     }
 
     #[test]

@@ -39,6 +39,16 @@ impl<'a> Scanner<'a> {
         Scanner { text, at, start: at, absent: Absent::default() }
     }
 
+    /// Passes over everything before `at`, which is not before the end of the last token.
+    pub(crate) fn skip_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
+    /// Where the last token ended.
+    pub(crate) fn token_end(&self) -> usize {
+        self.at
+    }
+
     /// Where the last token began.
     pub(crate) fn token_start(&self) -> usize {
         self.start
