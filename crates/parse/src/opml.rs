@@ -47,8 +47,10 @@ pub struct Skipped {
 #[error("not an OPML list: {0}; export one from your reader and import that file")]
 pub struct NotOpml(String);
 
-/// Folders deeper than this are no person's; the rest is taken as lying in the deepest.
-const FOLDERS_MAX: usize = 32;
+/// A longer way through folders is no person's, and every feed below repeats it; it is cut.
+const TAG_CHARS_MAX: usize = 200;
+/// More tags of one feed than this tell nothing apart.
+const TAGS_MAX: usize = 100;
 /// A list of a million feeds is an attack or a mistake, and beyond what is meant to be watched.
 const OUTLINES_MAX: usize = 1_000_000;
 /// Enough to see what is wrong; the rest is of the same kind.
@@ -81,8 +83,8 @@ struct Reader<'a> {
     is_opml: bool,
     first: Option<&'a str>,
     in_title: bool,
-    /// For every open outline the folder it opens, if it is one.
-    open: Vec<Option<String>>,
+    /// For every open outline the folder in which what it holds lies, as a path.
+    open: Vec<String>,
     known: HashMap<String, usize>,
     opml: Opml,
 }
@@ -112,9 +114,10 @@ impl<'a> Reader<'a> {
                 if !empty && attrs.get("xmlurl").is_none() && self.torn_outline(attrs) {
                     return;
                 }
-                let folder = self.outline(attrs, empty);
+                let name = self.outline(attrs, empty);
                 if !empty {
-                    self.open.push(folder);
+                    let outer = self.open.last().map_or("", String::as_str);
+                    self.open.push(tidy_path(&format!("{outer}/{}", name.unwrap_or_default())));
                 }
             }
             _ => {}
@@ -144,7 +147,11 @@ impl<'a> Reader<'a> {
     /// and angles: its address follows as text. Says whether it was one.
     fn torn_outline(&mut self, attrs: Attributes<'a>) -> bool {
         let rest = &self.text[self.at + 1..];
-        let end = ["<outline", "</outline", "</body"].iter().filter_map(|tag| rest.find(tag)).min();
+        let ends = |at: &usize| {
+            let rest = &rest[*at..];
+            ["<outline", "</outline", "</body"].iter().any(|tag| rest.starts_with(tag))
+        };
+        let end = rest.match_indices('<').map(|(at, _)| at).find(ends);
         let torn = rest[..end.unwrap_or(rest.len())].trim_end();
         let address = torn.split_once("xmlUrl=\"").and_then(|(_, after)| after.split_once('"'));
         match address {
@@ -168,7 +175,7 @@ impl<'a> Reader<'a> {
         });
         let Some(url) = url else {
             if !empty {
-                return name.map(|n| tidy_path(&n)).or(Some(String::new()));
+                return name;
             }
             let what = name.unwrap_or_else(|| "<outline>".to_owned());
             let why = match attrs.text("type").as_deref() {
@@ -190,17 +197,7 @@ impl<'a> Reader<'a> {
             return;
         }
         let mut tags = Vec::new();
-        let path: Vec<&str> = self
-            .open
-            .iter()
-            .flatten()
-            .map(String::as_str)
-            .filter(|folder| !folder.is_empty())
-            .take(FOLDERS_MAX)
-            .collect();
-        if !path.is_empty() {
-            tags.push(path.join("/"));
-        }
+        push_tag(&mut tags, self.open.last().map_or("", String::as_str));
         // OPML 2.0: comma-separated, a path with a leading slash or a plain tag.
         for tag in attrs.text("category").unwrap_or_default().split(',') {
             push_tag(&mut tags, &tidy_path(tag));
@@ -252,11 +249,14 @@ impl<'a> Reader<'a> {
 /// A path or a folder's name without empty steps. A slash in a name counts as nesting.
 fn tidy_path(name: &str) -> String {
     let steps = name.split('/').map(str::trim).filter(|step| !step.is_empty());
-    steps.collect::<Vec<_>>().join("/")
+    let path = steps.collect::<Vec<_>>().join("/");
+    let cut: String = path.chars().take(TAG_CHARS_MAX).collect();
+    cut.trim_end_matches(|c: char| c == '/' || c.is_whitespace()).to_owned()
 }
 
 fn push_tag(tags: &mut Vec<String>, tag: &str) {
-    if !tag.is_empty() && !tags.iter().any(|known| known == tag) {
+    let known = tags.len() >= TAGS_MAX || tags.iter().any(|known| known == tag);
+    if !tag.is_empty() && !known {
         tags.push(tag.to_owned());
     }
 }

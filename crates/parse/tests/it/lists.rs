@@ -119,3 +119,22 @@ fn what_is_no_list_is_refused() {
     }
     assert_eq!(read(b"<opml/>").unwrap().outlines.len(), 0);
 }
+
+/// Each of these made a careless reader look at the whole list again for every outline, or keep a
+/// long name once for every feed.
+#[test]
+fn long_hostile_lists_are_read_to_their_end_and_do_not_grow() {
+    let many = "<outline text='a'>".repeat(50_000);
+    let nameless = "<outline>".repeat(50_000);
+    let long = format!("<outline text='{}'>", "a".repeat(500_000));
+    let feeds: String =
+        (0..10_000).map(|n| format!("<outline text='' xmlUrl='http://e.org/{n}'/>")).collect();
+    let marked: String = (0..100_000).map(|n| format!("{n},")).collect();
+    let marked = format!("<outline xmlUrl='http://e.org/' category='{marked}'/>");
+    for list in [many, nameless, long] {
+        let read = body(&format!("{list}{feeds}{marked}"));
+        assert_eq!(read.outlines.len(), 10_001);
+        let n_bytes: usize = read.outlines.iter().flat_map(|o| &o.tags).map(String::len).sum();
+        assert!(n_bytes < 4_000_000, "{n_bytes}");
+    }
+}
