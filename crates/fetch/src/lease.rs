@@ -79,7 +79,8 @@ impl Drop for Lease<'_> {
     fn drop(&mut self) {
         if let Some(held) = self.leases.lock().get_mut(&self.origin) {
             let now = moment();
-            let kept = self.server_keeps.map_or(LEASE, |time| time.saturating_sub(MARGIN));
+            let kept =
+                self.server_keeps.map_or(LEASE, |time| time.saturating_sub(MARGIN).min(LEASE));
             held.n_under_way -= 1;
             // An exchange on a connection of its own says nothing about the one that idles.
             if self.reusable {
@@ -124,6 +125,15 @@ mod tests {
         assert!(!reusable(Duration::from_secs(2)), "it may be closing just now");
         assert!(!reusable(Duration::from_secs(3)), "the exchange between did not use it");
         assert!(reusable(LEASE * 2), "by now it is gone, and a new one may be kept");
+    }
+
+    #[test]
+    fn a_server_that_keeps_connections_for_ever_is_believed_for_as_long_as_we_do() {
+        let leases = Leases::new(1);
+        let mut lease = leases.take(&url(1), moment()).unwrap();
+        lease.server_keeps = Some(Duration::from_secs(u64::MAX));
+        drop(lease);
+        assert!(leases.take(&url(1), moment()).is_some_and(|lease| lease.reusable));
     }
 
     #[test]
