@@ -180,15 +180,16 @@ impl<H> Plan<H> {
         generation: u32,
         now: Time,
     ) -> Result<(), Time> {
-        match self.slot_mut(feed).place {
-            Place::Waiting | Place::Flying => return Ok(()),
-            Place::Away | Place::Resting => {}
-        }
+        let slot = *self.slot_mut(feed);
+        let domain = match slot.place {
+            Place::Flying => return Ok(()),
+            Place::Waiting => slot.domain,
+            Place::Away | Place::Resting => domain,
+        };
         if let Some(until) = self.domains[domain as usize].pace.not_before.filter(|t| *t > now) {
             return Err(until);
         }
-        let slot = self.slot_mut(feed);
-        *slot = Slot { place: Place::Waiting, domain, generation, ..*slot };
+        *self.slot_mut(feed) = Slot { place: Place::Waiting, domain, generation, ..slot };
         self.queue(domain, Work::Start(feed), true, now);
         Ok(())
     }
@@ -226,6 +227,11 @@ impl<H> Plan<H> {
             };
             self.n_waiting -= 1;
             let work = match queued {
+                // It stood in line twice: somebody asked for it, and it went first.
+                Queued::Work(Work::Start(feed)) if self.slot_mut(feed).place != Place::Waiting => {
+                    self.list(domain, now);
+                    continue;
+                }
                 Queued::Work(work) => work,
                 Queued::Errand(turn) => {
                     // Whoever wanted it may have gone.

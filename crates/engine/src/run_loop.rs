@@ -272,6 +272,10 @@ impl Loop {
     fn ask(&mut self, feeds: Vec<Asked>, answers: &Answers) {
         let now = self.context.clock.now();
         for Asked { feed, domain, generation, .. } in feeds {
+            if let Some(waiting) = self.asked.get_mut(&feed) {
+                waiting.push(answers.clone());
+                continue;
+            }
             let index = self.plan.domain(&domain);
             match self.plan.ask(feed, index, generation, now) {
                 Ok(()) => self.asked.entry(feed).or_default().push(answers.clone()),

@@ -221,3 +221,39 @@ fn an_errand_that_nobody_wants_any_more_holds_nobody_up() {
     drop(granted);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
 }
+
+#[test]
+fn who_asks_for_a_feed_in_line_is_told_of_a_retry_after_and_otherwise_goes_first() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    (1..=4).for_each(|n| plan.rest(FeedId(n), a, at(0), 0));
+    assert_eq!(started(&plan.grant(at(0), 10)), [1]);
+    plan.ask(FeedId(4), a, 0, at(0)).expect("nothing binds the domain yet");
+    plan.exchanged(a, at(0));
+    assert_eq!(started(&plan.grant(at(2), 10)), [4], "somebody waits for it");
+    plan.exchanged(a, at(2));
+    let pace = DomainPace { not_before: Some(at(9000)), ..DomainPace::default() };
+    plan.block(a, pace, |_| false);
+    assert_eq!(plan.ask(FeedId(2), a, 0, at(3)), Err(at(9000)), "nobody waits for hours");
+    assert_eq!(started(&plan.grant(at(9000), 10)), [2], "it stayed in line");
+    plan.exchanged(a, at(9000));
+    assert_eq!(started(&plan.grant(at(9002), 10)), [3]);
+    plan.exchanged(a, at(9002));
+    assert!(plan.grant(at(9999), 10).is_empty(), "each is polled once");
+    assert_eq!(plan.n_waiting(), 0);
+}
+
+#[test]
+fn a_feed_that_is_paused_and_resumed_during_its_poll_is_not_polled_twice() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 0);
+    assert_eq!(started(&plan.grant(at(0), 10)), [1]);
+    plan.forget(FeedId(1));
+    plan.rest(FeedId(1), a, at(0), 0);
+    assert!(plan.grant(at(1), 10).is_empty(), "its domain is busy");
+    plan.exchanged(a, at(1));
+    plan.finished(FeedId(1), a, Some(at(500)), 1);
+    assert!(plan.grant(at(499), 10).is_empty(), "the poll that ended was the one it waited for");
+    assert_eq!(started(&plan.grant(at(500), 10)), [1]);
+}
