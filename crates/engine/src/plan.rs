@@ -139,6 +139,8 @@ impl<H> Plan<H> {
         let slot = self.slot_mut(feed);
         let occupied = matches!(slot.place, Place::Waiting | Place::Flying);
         let place = if occupied { slot.place } else { Place::Resting };
+        // Whoever read the counter may have done so before the last poll ended.
+        let generation = generation.max(slot.generation);
         *slot = Slot { next_at, domain, generation, place };
         if !occupied && self.by_itself && next_at < UNTIL_PLANNED {
             self.due.push(Reverse((next_at, feed.0)));
@@ -189,6 +191,7 @@ impl<H> Plan<H> {
         if let Some(until) = self.domains[domain as usize].pace.not_before.filter(|t| *t > now) {
             return Err(until);
         }
+        let generation = generation.max(slot.generation);
         *self.slot_mut(feed) = Slot { place: Place::Waiting, domain, generation, ..slot };
         self.queue(domain, Work::Start(feed), true, now);
         Ok(())

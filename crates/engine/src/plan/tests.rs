@@ -257,3 +257,19 @@ fn a_feed_that_is_paused_and_resumed_during_its_poll_is_not_polled_twice() {
     assert!(plan.grant(at(499), 10).is_empty(), "the poll that ended was the one it waited for");
     assert_eq!(started(&plan.grant(at(500), 10)), [1]);
 }
+
+#[test]
+fn what_was_read_before_a_poll_ended_does_not_make_the_next_one_stale() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 4);
+    plan.grant(at(0), 10);
+    plan.exchanged(a, at(0));
+    plan.finished(FeedId(1), a, Some(at(100)), 5);
+    plan.ask(FeedId(1), a, 4, at(10)).expect("free");
+    assert_eq!(plan.grant(at(10), 10)[0].generation, 5, "it was asked for before that");
+    plan.exchanged(a, at(10));
+    plan.finished(FeedId(1), a, Some(at(200)), 6);
+    plan.rest(FeedId(1), a, at(50), 5);
+    assert_eq!(plan.grant(at(50), 10)[0].generation, 6);
+}
