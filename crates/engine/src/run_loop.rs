@@ -251,6 +251,9 @@ impl Loop {
                     );
                     self.answer(feed, &refused(feed, detail, Some(until)));
                     self.plan.rest_again(feed);
+                    if let Some(spending) = &mut self.spending {
+                        spending.release(feed, until);
+                    }
                 }
                 Work::Hop(poll) => self.give_up(*poll, until),
             }

@@ -6,4 +6,6 @@ mod indexing;
 mod live;
 mod mail;
 mod parity;
+mod people;
 mod publisher;
+mod scripted;

@@ -1,0 +1,45 @@
+//! What people ask of a running engine, and what servers hear of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dispatch::command::Command;
+use engine::Settings;
+
+use crate::scripted::{House, document};
+
+fn add(url: String, poll: bool) -> Command {
+    Command::Add { urls: vec![url], tags: Vec::new(), poll }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_planned_poll_that_a_retry_after_turns_away_is_planned_again() {
+    let waits = Arc::new(AtomicBool::new(true));
+    let held = Arc::clone(&waits);
+    let answer = move |place: &str| match place {
+        "a.test/busy" if held.load(Ordering::SeqCst) => None,
+        "a.test/busy" => Some(
+            "HTTP/1.1 429 Too Many\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n".to_owned(),
+        ),
+        _ => Some(document(&["1"])),
+    };
+    let budget = Some("600/1h uniform periodic".parse().unwrap());
+    let house = House::new(Settings { budget, ..Settings::new() }, Arc::new(answer)).await;
+    house.act(add(house.url("a.test/busy"), false)).await;
+    house.act(add(house.url("a.test/feed"), false)).await;
+    let id = house.store.find_feed(&house.url("a.test/feed")).unwrap().unwrap();
+    house.clock.set(house.clock.now() + std::time::Duration::from_secs(60));
+    let in_line = |house: &House| house.engine.figures().waiting == 1;
+    assert!(house.until(|house| house.n_asked("a.test/busy") == 1 && in_line(house)).await);
+    let mut answers = house.engine.poll(&[id]).unwrap();
+    // It is taken in the order of what is sent; the server answers only then.
+    let mut other = house.engine.poll(&[id]).unwrap();
+    waits.store(false, Ordering::SeqCst);
+    let answer = answers.recv().await.unwrap();
+    assert!(answer.detail.contains("asked us to wait"), "{}", answer.detail);
+    assert_eq!(other.recv().await.unwrap(), answer);
+    assert_eq!(house.n_asked("a.test/feed"), 0);
+    house.pass(15).await;
+    assert!(house.n_asked("a.test/feed") > 0, "ten minutes later its domain may be asked");
+    house.engine.stop().await;
+}

@@ -1,0 +1,135 @@
+//! An engine whose servers do what a test says: every name under `.test` is this machine, requests
+//! are noted as `host/path`, and the clock stands still until the test moves it.
+
+use std::collections::HashMap;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dispatch::command::{Command, Done};
+use engine::command::carry_out;
+use engine::{Clock, Engine, Gaps, Settings, Watch};
+use feed::Time;
+use fetch::Fetcher;
+use store::{Mode, Store};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+const START: Time = Time::from_secs(1_700_000_000);
+
+/// From a request, as `host/path`, to the whole answer; `None` as long as it is to wait.
+pub type Answer = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+pub struct House {
+    pub engine: Engine,
+    pub store: Store,
+    pub clock: Clock,
+    requests: Arc<Mutex<Vec<String>>>,
+    port: u16,
+    _folder: tempfile::TempDir,
+}
+
+impl House {
+    pub async fn new(settings: Settings, answer: Answer) -> House {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+        let noted = Arc::clone(&requests);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(talk(stream, Arc::clone(&answer), Arc::clone(&noted)));
+            }
+        });
+        let mut fetch = fetch::Settings::new("https://example.org/about");
+        fetch.allow_private = true;
+        for name in ["a.test", "b.test", "c.test", "hub.test"] {
+            fetch.resolve.insert(name.to_owned(), vec![Ipv4Addr::LOCALHOST.into()]);
+        }
+        let gaps = Gaps { default: Duration::ZERO, by_domain: HashMap::new() };
+        let settings = Settings { gaps, ..settings };
+        let (clock, fetcher) = (Clock::manual(START), Fetcher::new(fetch).unwrap());
+        let engine =
+            Engine::start(store.clone(), fetcher, clock.clone(), settings, Watch::All).unwrap();
+        House { engine, store, clock, requests, port, _folder: folder }
+    }
+
+    /// The URL of `host/path` on this machine.
+    pub fn url(&self, place: &str) -> String {
+        let (host, path) = place.split_once('/').unwrap();
+        format!("http://{host}:{}/{path}", self.port)
+    }
+
+    pub async fn act(&self, command: Command) -> Done {
+        carry_out(&self.engine, command, &|_, _| ()).await.unwrap()
+    }
+
+    /// How often a place was asked for.
+    pub fn n_asked(&self, place: &str) -> usize {
+        self.requests.lock().unwrap().iter().filter(|r| *r == place).count()
+    }
+
+    /// Waits until `done` holds, as long as anybody would; says whether it does.
+    pub async fn until(&self, done: impl Fn(&House) -> bool) -> bool {
+        for _ in 0..5000 {
+            if done(self) {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        false
+    }
+
+    /// Waits until nothing is under way.
+    pub async fn rest(&self) {
+        let resting = |house: &House| {
+            let figures = house.engine.figures();
+            figures.in_flight == 0 && figures.waiting == 0 && figures.wake_at > house.clock.now()
+        };
+        assert!(self.until(resting).await, "{:?}", self.engine.figures());
+    }
+
+    /// Lets time pass, some of it at a time, as it does.
+    pub async fn pass(&self, n_minutes: u32) {
+        for _ in 0..n_minutes {
+            self.clock.set(self.clock.now() + Duration::from_secs(60));
+            self.rest().await;
+        }
+    }
+}
+
+/// An answer with a document that shows these items.
+pub fn document(ids: &[&str]) -> String {
+    let items: String = ids.iter().map(|id| format!("<item><guid>{id}</guid></item>")).collect();
+    let body = format!("<rss version='2.0'><channel><title>t</title>{items}</channel></rss>");
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+async fn talk(mut stream: TcpStream, answer: Answer, noted: Arc<Mutex<Vec<String>>>) {
+    let mut request = Vec::new();
+    loop {
+        let mut piece = [0; 4096];
+        match stream.read(&mut piece).await {
+            Ok(n) if n > 0 => request.extend_from_slice(&piece[..n]),
+            _ => return,
+        }
+        while let Some(end) = request.windows(4).position(|w| w == b"\r\n\r\n") {
+            let head: Vec<u8> = request.drain(..end + 4).collect();
+            let head = String::from_utf8_lossy(&head).to_lowercase();
+            let path = head.split(' ').nth(1).unwrap();
+            let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+            let place = format!("{}{path}", host.split(':').next().unwrap());
+            noted.lock().unwrap().push(place.clone());
+            let answer = loop {
+                match answer(&place) {
+                    Some(answer) => break answer,
+                    None => tokio::time::sleep(Duration::from_millis(1)).await,
+                }
+            };
+            if stream.write_all(answer.as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    }
+}
