@@ -9,7 +9,7 @@ use std::time::Duration;
 use dispatch::command::{AddedFeed, Change, Command, Done, ImportedFeed, Polled, Target};
 use feed::{AddressError, FeedId, FeedUrl, Time};
 use polling::PolicySpec;
-use store::{FeedSettings, NewFeed, StoreError};
+use store::{Added, FeedSettings, NewFeed, StoreError};
 
 use crate::{Engine, PollAnswer};
 
@@ -164,7 +164,7 @@ fn add_one(
     let shown = url.masked();
     let new = NewFeed { url, title: None, site: None, tags: tags.to_vec() };
     let added = engine.store.add_feed(&new, now)?;
-    engine.rest(added.id, now)?;
+    lay_down(engine, std::slice::from_ref(&added), now)?;
     Ok(AddedFeed {
         id: added.id.0,
         url: shown,
@@ -208,12 +208,31 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<Done, CommandErro
             Err(e) => refused.push(e.to_string()),
         }
     }
-    let added = tokio::task::block_in_place(|| engine.store.add_feeds(&new, now))?;
+    let added = tokio::task::block_in_place(|| {
+        let added = engine.store.add_feeds(&new, now)?;
+        lay_down(engine, &added, now).map(|()| added)
+    })?;
     let known = added.iter().filter(|a| a.existed).count();
-    for feed in added.iter().filter(|a| !a.existed) {
-        engine.rest(feed.id, now)?;
-    }
     Ok(Done::Imported { added: added.len() - known, known, refused })
+}
+
+/// Tells the loop of feeds that were added. A new one is due at once. One that was there keeps its
+/// time, unless a tag says something about it; it may have rested, because no query read it.
+fn lay_down(engine: &Engine, added: &[Added], now: Time) -> Result<(), CommandError> {
+    let mut tagged = Vec::new();
+    for &Added { id, existed, .. } in added {
+        if !existed {
+            engine.rest(id, now)?;
+            continue;
+        }
+        let input = engine.store.poll_input(id)?;
+        if input.tag_settings.is_empty() {
+            engine.rest(id, input.next_at.unwrap_or(now))?;
+        } else {
+            tagged.push(id);
+        }
+    }
+    reschedule(engine, &tagged)
 }
 
 async fn poll(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dispatch::command::Command;
+use dispatch::command::{Command, ImportedFeed, QueryWish};
 use engine::Settings;
 
 use crate::scripted::{House, document};
@@ -41,5 +41,41 @@ async fn a_planned_poll_that_a_retry_after_turns_away_is_planned_again() {
     assert_eq!(house.n_asked("a.test/feed"), 0);
     house.pass(15).await;
     assert!(house.n_asked("a.test/feed") > 0, "ten minutes later its domain may be asked");
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn adding_a_feed_that_is_known_asks_its_server_for_nothing() {
+    let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
+    house.act(add(house.url("a.test/feed"), true)).await;
+    house.rest().await;
+    assert_eq!(house.n_asked("a.test/feed"), 1);
+    house.act(add(house.url("a.test/feed"), true)).await;
+    house.act(add(house.url("a.test/feed"), false)).await;
+    // What is asked for after them is answered after them.
+    house.act(add(house.url("a.test/other"), true)).await;
+    house.rest().await;
+    assert_eq!(house.n_asked("a.test/other"), 1);
+    assert_eq!(house.n_asked("a.test/feed"), 1, "its time has not come");
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feed_that_rests_since_no_query_reads_it_is_polled_when_a_list_names_it() {
+    let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
+    let url = house.url("a.test/feed");
+    let text = format!("CREATE FEED Q AS RETURN \"{url}\"");
+    let wish = QueryWish::Apply { file: "f".to_owned(), text, past: None };
+    house.act(Command::Query { wish }).await;
+    assert!(house.until(|house| house.n_asked("a.test/feed") == 1).await);
+    house.rest().await;
+    let wish = QueryWish::Drop { name: "Q".to_owned() };
+    house.act(Command::Query { wish }).await;
+    house.pass(60 * 25).await;
+    assert_eq!(house.n_asked("a.test/feed"), 1, "nobody wants it");
+    let feed = ImportedFeed { url, title: None, site: None, tags: Vec::new() };
+    house.act(Command::Import { feeds: vec![feed] }).await;
+    let polled = house.until(|house| house.n_asked("a.test/feed") == 2).await;
+    assert!(polled, "somebody wants it again, and it is overdue");
     house.engine.stop().await;
 }
