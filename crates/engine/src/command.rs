@@ -42,6 +42,10 @@ impl CommandError {
 const TITLE_CHARS_MAX: usize = 500;
 const TAG_CHARS_MAX: usize = 100;
 
+/// A feed that is added and polled by one command is due by itself only after this long, or a fast
+/// server would be asked twice: once because it is due, and once because somebody asks.
+const ASKED_WAIT: Duration = Duration::from_secs(60);
+
 /// Told how many polls of how many have ended.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
@@ -141,8 +145,9 @@ async fn add(
     let parsed: Result<Vec<FeedUrl>, _> = urls.iter().map(|u| FeedUrl::parse(u)).collect();
     let now = engine.clock.now();
     let mut feeds = Vec::new();
+    let due = if poll { now + ASKED_WAIT } else { now };
     for url in parsed? {
-        feeds.push(add_one(engine, url, tags, now)?);
+        feeds.push(add_one(engine, url, tags, due)?);
     }
     if poll {
         let new: Vec<FeedId> = feeds.iter().filter(|f| !f.existed).map(|f| FeedId(f.id)).collect();
@@ -150,7 +155,7 @@ async fn add(
         for feed in &mut feeds {
             feed.poll = answers.iter().find(|a| a.feed.0 == feed.id).map(polled);
         }
-        follow_pages(engine, &mut feeds, tags, now, progress).await?;
+        follow_pages(engine, &mut feeds, tags, due, progress).await?;
     }
     Ok(Done::Added { feeds })
 }
@@ -159,12 +164,12 @@ fn add_one(
     engine: &Engine,
     url: FeedUrl,
     tags: &[String],
-    now: Time,
+    due: Time,
 ) -> Result<AddedFeed, CommandError> {
     let shown = url.masked();
     let new = NewFeed { url, title: None, site: None, tags: tags.to_vec() };
-    let added = engine.store.add_feed(&new, now)?;
-    lay_down(engine, std::slice::from_ref(&added), now)?;
+    let added = engine.store.add_feed(&new, engine.clock.now())?;
+    lay_down(engine, std::slice::from_ref(&added), due)?;
     Ok(AddedFeed {
         id: added.id.0,
         url: shown,
@@ -179,7 +184,7 @@ async fn follow_pages(
     engine: &Engine,
     feeds: &mut [AddedFeed],
     tags: &[String],
-    now: Time,
+    due: Time,
     progress: Progress<'_>,
 ) -> Result<(), CommandError> {
     for feed in feeds {
@@ -187,7 +192,7 @@ async fn follow_pages(
         let [only] = poll.candidates.as_slice() else { continue };
         let Ok(url) = FeedUrl::parse(only) else { continue };
         let page = FeedId(feed.id);
-        *feed = add_one(engine, url, tags, now)?;
+        *feed = add_one(engine, url, tags, due)?;
         engine.forget(page);
         engine.store.remove_feed(page)?;
         if !feed.existed {
@@ -216,18 +221,18 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<Done, CommandErro
     Ok(Done::Imported { added: added.len() - known, known, refused })
 }
 
-/// Tells the loop of feeds that were added. A new one is due at once. One that was there keeps its
-/// time, unless a tag says something about it; it may have rested, because no query read it.
-fn lay_down(engine: &Engine, added: &[Added], now: Time) -> Result<(), CommandError> {
+/// Tells the loop of feeds that were added. A new one is polled at `due`. One that was there keeps
+/// its time, unless a tag says something about it; it may have rested, because no query read it.
+fn lay_down(engine: &Engine, added: &[Added], due: Time) -> Result<(), CommandError> {
     let mut tagged = Vec::new();
     for &Added { id, existed, .. } in added {
         if !existed {
-            engine.rest(id, now)?;
+            engine.rest(id, due)?;
             continue;
         }
         let input = engine.store.poll_input(id)?;
         if input.tag_settings.is_empty() {
-            engine.rest(id, input.next_at.unwrap_or(now))?;
+            engine.rest(id, input.next_at.unwrap_or_else(|| engine.clock.now()))?;
         } else {
             tagged.push(id);
         }

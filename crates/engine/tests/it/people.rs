@@ -79,3 +79,15 @@ async fn a_feed_that_rests_since_no_query_reads_it_is_polled_when_a_list_names_i
     assert!(polled, "somebody wants it again, and it is overdue");
     house.engine.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn feeds_that_are_added_and_polled_are_asked_for_once() {
+    let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
+    let places: Vec<String> = (0..40).map(|n| format!("a.test/{n}")).collect();
+    let urls = places.iter().map(|place| house.url(place)).collect();
+    house.act(Command::Add { urls, tags: Vec::new(), poll: true }).await;
+    house.rest().await;
+    let n_asked: Vec<usize> = places.iter().map(|place| house.n_asked(place)).collect();
+    assert_eq!(n_asked, [1; 40], "a server is asked once for each");
+    house.engine.stop().await;
+}
