@@ -1,46 +1,30 @@
 //! One poll, from a granted request to a recorded result. Its path is DESIGN's table: fetch,
 //! parse, identify, learn, record, and only then tell the loop.
 
+mod context;
 mod read;
 
+pub use context::Context;
 pub use read::observe;
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use feed::{Domain, FeedId, Outcome, Time};
-use fetch::{Exchange, FailureKind, Fetched, Fetcher};
+use fetch::{Exchange, FailureKind, Fetched};
 use polling::outage::Reach;
 use polling::pace::{DomainPace, RetryAfter};
-use store::{PollInput, Replan, Store, StoreError};
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use store::{PollInput, Replan, StoreError};
+use tokio::sync::oneshot;
 use url::Url;
 
-use crate::budget::BudgetRule;
 use crate::conclude::{self, Reading};
-use crate::event::{Answered, Asked, Event, Finished, PollAnswer};
+use crate::event::{Answered, Event, Finished, PollAnswer};
 use crate::plan::{Grant, Work};
-use crate::{Clock, Settings};
 
 /// More redirects than this are a loop or a trap.
 const HOPS_MAX: u32 = 5;
-
-/// What every poll needs.
-pub struct Context {
-    pub store: Store,
-    pub fetcher: Fetcher,
-    pub clock: Clock,
-    pub settings: Settings,
-    pub events: mpsc::UnboundedSender<Event>,
-    pub cut: watch::Receiver<bool>,
-    /// The budget in force. It may change at any time; each poll takes it as it is when it ends.
-    pub budget: RwLock<Option<BudgetRule>>,
-    /// The minute in which trouble with the store was last logged.
-    pub trouble_logged: AtomicI64,
-    /// Wakes whoever hands over what queries kept.
-    pub deliveries: Notify,
-}
 
 /// A poll under way.
 pub struct Poll {
@@ -274,7 +258,7 @@ async fn finish(
         conclude::conclude(&poll.input, reading, &trip, &context.settings, budget.as_ref());
     let (finished, mut answer) = (concluded.finished, concluded.answer);
     let generation = poll.input.generation;
-    let next_at = finished.next_at;
+    let (next_at, due) = (finished.next_at, concluded.record.next_at);
     let success = answer.outcome.is_success();
     let judged = conclude::Judged {
         overlap: concluded.record.overlap as usize,
@@ -307,6 +291,12 @@ async fn finish(
         }
     };
     send(context, Event::Finished { finished, answer });
+    // Paused when its poll began, it may have been resumed since: then it was laid down in vain.
+    if poll.input.paused
+        && let Ok(Some(asked)) = context.asked(feed, due)
+    {
+        send(context, Event::Rest(asked));
+    }
 }
 
 /// Decides again from what queries kept of the poll, where any reads the feed. If that cannot be
@@ -349,46 +339,6 @@ async fn relearn(
 
 /// How long after a poll that could not be recorded the feed is polled again.
 const RECORD_RETRY: Duration = Duration::from_secs(60);
-
-impl Context {
-    /// The same trouble hundreds of times a second is one line a minute.
-    fn log_trouble(&self, feed: FeedId, error: &StoreError) {
-        let minute = self.clock.now().secs() / 60;
-        if self.trouble_logged.swap(minute, Ordering::Relaxed) != minute {
-            tracing::error!(feed = feed.0, %error, "cannot record polls; they are repeated");
-        }
-    }
-
-    pub fn budget(&self) -> Option<BudgetRule> {
-        *self.budget.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A feed as the loop needs it, to be polled at `next_at` where it is not under the budget;
-    /// `None` for one that is not polled.
-    pub fn asked(&self, feed: FeedId, next_at: Time) -> Result<Option<Asked>, StoreError> {
-        let Some((domain, due)) = self.store.due(feed)? else { return Ok(None) };
-        let budgeted = match self.budget() {
-            Some(rule) => conclude::budgeted(&rule, &self.store.poll_input(feed)?, &self.settings),
-            None => None,
-        };
-        Ok(Some(Asked { feed, domain, next_at, generation: due.generation, budgeted }))
-    }
-
-    /// Takes the blame for an outage back from these feeds and lets them be polled at `next_at`.
-    pub async fn forgive(&self, feeds: &[FeedId], next_at: Time) {
-        let why = "our own network was down; the feed is not to blame";
-        match self.store.forgive(feeds, next_at, why).await {
-            Ok(forgiven) => {
-                for feed in forgiven {
-                    if let Ok(Some(asked)) = self.asked(feed, next_at) {
-                        send(self, Event::Rest(asked));
-                    }
-                }
-            }
-            Err(error) => tracing::warn!(%error, "cannot take back the blame of an outage"),
-        }
-    }
-}
 
 fn send(context: &Context, event: Event) {
     // The loop ends only with the engine; then nobody needs to know.

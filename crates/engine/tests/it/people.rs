@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dispatch::command::{Command, ImportedFeed, QueryWish};
+use dispatch::command::{Change, Command, ImportedFeed, QueryWish, Target};
 use engine::Settings;
 
 use crate::scripted::{House, document};
@@ -89,5 +89,31 @@ async fn feeds_that_are_added_and_polled_are_asked_for_once() {
     house.rest().await;
     let n_asked: Vec<usize> = places.iter().map(|place| house.n_asked(place)).collect();
     assert_eq!(n_asked, [1; 40], "a server is asked once for each");
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_feed_that_is_resumed_while_it_is_polled_is_polled_again_by_itself() {
+    let waits = Arc::new(AtomicBool::new(false));
+    let held = Arc::clone(&waits);
+    let answer = move |_: &str| (!held.load(Ordering::SeqCst)).then(|| document(&["1", "2", "3"]));
+    let house = House::new(Settings::new(), Arc::new(answer)).await;
+    let url = house.url("a.test/feed");
+    house.act(add(url.clone(), true)).await;
+    let set = |paused| Command::Set {
+        target: Target::Feed(url.clone()),
+        change: Change { paused: Some(paused), ..Change::default() },
+    };
+    house.act(set(true)).await;
+    let id = house.store.find_feed(&url).unwrap().unwrap();
+    waits.store(true, Ordering::SeqCst);
+    let mut answers = house.engine.poll(&[id]).unwrap();
+    assert!(house.until(|house| house.n_asked("a.test/feed") == 2).await);
+    house.act(set(false)).await;
+    waits.store(false, Ordering::SeqCst);
+    assert!(answers.recv().await.unwrap().outcome.is_success());
+    house.rest().await;
+    house.pass(60 * 25).await;
+    assert!(house.n_asked("a.test/feed") > 2, "a day has passed");
     house.engine.stop().await;
 }
