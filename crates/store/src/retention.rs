@@ -110,55 +110,56 @@ impl Store {
         if oldest.is_none_or(|seen_at| seen_at >= before) {
             return Ok(0);
         }
-        self.in_steps(move |conn| {
+        self.in_steps(now, move |conn, after| {
             let sql = format!(
                 "select id from (select e.id, e.seen_at from entries e where e.feed = $1 \
-                 and not ({}) order by e.id limit $2) as oldest where seen_at < $3",
+                 and e.id > $2 and not ({}) order by e.id limit $3) as oldest where seen_at < $4",
                 held(now)
             );
-            forget(conn, &sql, params![feed.0, sql_count(STEP_ROWS), before.millis()], now)
+            let step = sql_count(STEP_ROWS);
+            ids(conn, &sql, params![feed.0, after.0, step, before.millis()])
         })
     }
 
     fn forget_surplus(&self, feed: FeedId, max: u64, now: Time) -> Result<u64, StoreError> {
-        self.in_steps(move |conn| {
+        let last = self.read(|conn| {
             let sql = "select entries from feed_state where feed = $1";
             let kept = conn.prepare_cached(sql)?.query_row([feed.0], |r| count(r, 0)).optional()?;
-            let surplus = kept.unwrap_or(0).saturating_sub(max).min(STEP_ROWS);
-            if surplus == 0 {
-                return Ok(0);
-            }
+            let surplus = kept.unwrap_or(0).saturating_sub(max);
+            let sql = "select max(id) from \
+                       (select id from entries where feed = $1 order by id limit $2) as oldest";
+            let bounds = params![feed.0, sql_count(surplus)];
+            Ok(conn.prepare_cached(sql)?.query_row(bounds, |row| row.get::<_, Option<i64>>(0))?)
+        })?;
+        let Some(last) = last else { return Ok(0) };
+        self.in_steps(now, move |conn, after| {
             let sql = format!(
-                "select e.id from entries e where e.feed = $1 and not ({}) order by e.id limit $2",
+                "select e.id from entries e where e.feed = $1 and e.id > $2 and e.id <= $3 \
+                 and not ({}) order by e.id limit $4",
                 held(now)
             );
-            forget(conn, &sql, params![feed.0, sql_count(surplus)], now)
+            ids(conn, &sql, params![feed.0, after.0, last, sql_count(STEP_ROWS)])
         })
     }
 
     fn forget_over_all(&self, max: u64, now: Time) -> Result<u64, StoreError> {
-        let kept = self.read(|conn| {
+        let last = self.read(|conn| {
             let sql = "select coalesce(sum(entries), 0) from feed_state";
-            Ok(conn.prepare_cached(sql)?.query_row([], |row| count(row, 0))?)
+            let kept = conn.prepare_cached(sql)?.query_row([], |row| count(row, 0))?;
+            let surplus = kept.saturating_sub(max);
+            let sql = "select max(id) from (select id from entries order by id limit $1) as oldest";
+            let bounds = [sql_count(surplus)];
+            Ok(conn.prepare_cached(sql)?.query_row(bounds, |row| row.get::<_, Option<i64>>(0))?)
         })?;
-        let mut surplus = kept.saturating_sub(max);
-        let mut forgotten = 0;
-        while surplus > 0 {
-            let step = surplus.min(STEP_ROWS);
-            let n = self.write(move |conn| {
-                let sql = format!(
-                    "select e.id from entries e where not ({}) order by e.id limit $1",
-                    held(now)
-                );
-                forget(conn, &sql, params![sql_count(step)], now)
-            })?;
-            if n == 0 {
-                break;
-            }
-            forgotten += n;
-            surplus = surplus.saturating_sub(n);
-        }
-        Ok(forgotten)
+        let Some(last) = last else { return Ok(0) };
+        self.in_steps(now, move |conn, after| {
+            let sql = format!(
+                "select e.id from entries e where e.id > $1 and e.id <= $2 and not ({}) \
+                 order by e.id limit $3",
+                held(now)
+            );
+            ids(conn, &sql, params![after.0, last, sql_count(STEP_ROWS)])
+        })
     }
 
     /// Keys whose text is kept stay too: without its key the entry could come a second time.
@@ -169,31 +170,44 @@ impl Store {
         })?;
         let mut forgotten = 0;
         for feed in found {
-            forgotten += self.in_steps(move |conn| {
-                let sql = "delete from entry_keys where feed = $1 and key in \
-                           (select k.key from entry_keys k where k.feed = $1 \
-                            and k.left_window_at < $2 \
-                            and not exists (select 1 from entries e where e.id = k.entry) \
-                            limit $3)";
-                let mut statement = conn.prepare_cached(sql)?;
-                let bounds = params![feed.0, left_before.millis(), sql_count(STEP_ROWS)];
-                Ok(statement.execute(bounds)? as u64)
-            })?;
+            loop {
+                let n = self.write(move |conn| {
+                    let sql = "delete from entry_keys where feed = $1 and key in \
+                               (select k.key from entry_keys k where k.feed = $1 \
+                                and k.left_window_at < $2 \
+                                and not exists (select 1 from entries e where e.id = k.entry) \
+                                limit $3)";
+                    let mut statement = conn.prepare_cached(sql)?;
+                    let bounds = params![feed.0, left_before.millis(), sql_count(STEP_ROWS)];
+                    Ok(statement.execute(bounds)? as u64)
+                })?;
+                forgotten += n;
+                if n < STEP_ROWS {
+                    break;
+                }
+            }
         }
         Ok(forgotten)
     }
 
-    /// Repeats a step until one finds less than it may take.
-    fn in_steps(
-        &self,
-        step: impl Fn(&Connection) -> Result<u64, Fault> + Clone + Send + 'static,
-    ) -> Result<u64, StoreError> {
-        let mut forgotten = 0;
+    /// Forgets the entries that `which` finds, step by step, until one finds less than it may.
+    /// Each goes on behind the last: what is held is looked at once, not in every step.
+    fn in_steps<F>(&self, now: Time, which: F) -> Result<u64, StoreError>
+    where
+        F: Fn(&Connection, EntryId) -> Result<Vec<EntryId>, Fault> + Clone + Send + 'static,
+    {
+        let (mut forgotten, mut after) = (0, EntryId(0));
         loop {
-            let n = self.write(step.clone())?;
-            forgotten += n;
-            if n < STEP_ROWS {
-                return Ok(forgotten);
+            let which = which.clone();
+            let gone = self.write(move |conn| {
+                let found = which(conn, after)?;
+                forget(conn, &found, now)?;
+                Ok(found)
+            })?;
+            forgotten += gone.len() as u64;
+            match gone.last() {
+                Some(last) if gone.len() as u64 >= STEP_ROWS => after = *last,
+                _ => return Ok(forgotten),
             }
         }
     }
@@ -211,41 +225,34 @@ fn held(now: Time) -> String {
     )
 }
 
-/// Drops the entries that `which` selects, their revisions with them, and keeps the feeds' counts.
-/// What a receiver has not got becomes a dead letter: the loss is not silent.
-fn forget(
-    conn: &Connection,
-    which: &str,
-    params: impl rusqlite::Params + Clone,
-    now: Time,
-) -> Result<u64, Fault> {
-    let sql = format!(
+/// Drops entries, their revisions with them, and keeps the feeds' counts. What a receiver has not
+/// got becomes a dead letter: the loss is not silent.
+fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), Fault> {
+    let mut bury = conn.prepare_cached(
         "insert into dead_letters (delivery, position, entry, at, attempts, error) \
-         select d.id, q.position, q.entry, {}, d.attempts, \
+         select d.id, q.position, q.entry, $1, d.attempts, \
          'dropped by retention before it was delivered' \
          from query_entries q join deliveries d on d.query = q.query \
-         where q.position > d.position and q.entry in ({which}) \
+         where q.position > d.position and q.entry = $2 \
          on conflict (delivery, position) do nothing",
-        now.millis()
-    );
-    conn.prepare(&sql)?.execute(params.clone())?;
-    let sql = format!("delete from entries where id in ({which}) returning feed, id");
-    let mut statement = conn.prepare(&sql)?;
-    let mut rows = statement.query(params)?;
-    let mut per_feed: HashMap<u32, i64> = HashMap::new();
-    let mut forgotten = Vec::new();
-    while let Some(row) = rows.next()? {
-        *per_feed.entry(row.get(0)?).or_default() += 1;
-        forgotten.push(EntryId(row.get(1)?));
+    )?;
+    let mut remove = conn.prepare_cached("delete from entries where id = $1 returning feed")?;
+    let mut count =
+        conn.prepare_cached("update feed_state set entries = entries - 1 where feed = $1")?;
+    for entry in entries {
+        bury.execute(params![now.millis(), entry.0])?;
+        let feed: u32 = remove.query_row([entry.0], |row| row.get(0))?;
+        count.execute([feed])?;
     }
-    marks::forget(conn, &forgotten)?;
-    search::forget(conn, &forgotten)?;
-    let sql = "update feed_state set entries = entries - $1 where feed = $2";
-    let mut statement = conn.prepare_cached(sql)?;
-    for (feed, n) in &per_feed {
-        statement.execute(params![n, feed])?;
-    }
-    Ok(per_feed.values().sum::<i64>().unsigned_abs())
+    marks::forget(conn, entries)?;
+    search::forget(conn, entries)
+}
+
+fn ids(conn: &Connection, sql: &str, params: impl rusqlite::Params) -> Result<Vec<EntryId>, Fault> {
+    // Not kept prepared: the time stands in its text.
+    let mut statement = conn.prepare(sql)?;
+    let rows = statement.query_map(params, |row| row.get(0).map(EntryId))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn feeds(

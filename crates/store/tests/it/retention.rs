@@ -87,6 +87,24 @@ fn more_than_one_step_is_forgotten_at_once() {
     assert_eq!(kept.len(), 1);
 }
 
+/// Stars hold old entries; they must not push out the new ones, which nobody has read yet.
+#[test]
+fn the_newest_are_kept_however_many_are_held() {
+    for rule in [
+        Retention { entries_per_feed_max: Some(3), ..Retention::off() },
+        Retention { entries_max: Some(3), ..Retention::off() },
+    ] {
+        let f = fresh();
+        daily(&f.store, "https://example.org/a", 8);
+        let starred: Vec<EntryId> = (1..=4).map(EntryId).collect();
+        f.store.star(store::AccountId::LOCAL, &starred, true, at(8 * DAY)).unwrap();
+        assert_eq!(f.store.retain(&rule, at(8 * DAY)).unwrap().entries, 1, "{rule:?}");
+        assert_eq!(guids(&f.store), ["e0", "e1", "e2", "e3", "e5", "e6", "e7"], "{rule:?}");
+        assert_eq!(f.store.retain(&rule, at(8 * DAY)).unwrap().entries, 0, "{rule:?}");
+        assert_eq!(f.store.check().unwrap(), []);
+    }
+}
+
 #[test]
 fn an_entry_whose_text_was_forgotten_is_still_known() {
     let f = fresh();
