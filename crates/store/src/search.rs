@@ -34,7 +34,7 @@ impl Store {
     pub fn unindexed(&self, limit: u32) -> Result<Vec<EntryRow>, StoreError> {
         self.read(|conn| {
             let sql = format!(
-                "{COLUMNS} where id in (select entry from search_stale order by entry limit $1)"
+                "{COLUMNS} where id in (select entry from search_stale) order by id limit $1"
             );
             let mut statement = conn.prepare_cached(&sql)?;
             let rows = statement.query_map([limit], entry_row)?;
@@ -135,10 +135,11 @@ pub(crate) fn forget(conn: &rusqlite::Connection, entries: &[EntryId]) -> Result
     Ok(())
 }
 
-/// An entry's text changed.
+/// An entry's text changed. Where retention dropped it there is nothing to index: its row would
+/// stay for ever, and enough of them would keep every other change waiting.
 pub(crate) fn note_change(conn: &rusqlite::Connection, entry: EntryId) -> Result<(), Fault> {
-    let sql = "insert into search_stale (entry) select $1 from search_progress \
-               where indexed_to >= $1 on conflict do nothing";
+    let sql = "insert into search_stale (entry) select e.id from entries e, search_progress p \
+               where e.id = $1 and p.indexed_to >= e.id on conflict do nothing";
     conn.prepare_cached(sql)?.execute([entry.0])?;
     Ok(())
 }

@@ -93,3 +93,22 @@ fn an_edit_or_removal_while_words_are_on_their_way_is_not_lost() {
     assert!(found(store, "glacier").is_empty());
     assert!(store.unindexed(9).unwrap().is_empty());
 }
+
+/// A feed that shows old entries and edits them, of which retention has dropped the texts.
+#[test]
+fn edits_of_dropped_entries_keep_no_other_edit_waiting() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    let feed = add(store, "https://a.example/");
+    let items = |word: &str| ["a", "b", "c", "d"].map(|id| item(id, &format!("{word} {id}")));
+    store.record_blocking(seen(store, feed, &items("volcano"), T0)).unwrap();
+    index_all(store);
+    let rule = store::Retention { entries_max: Some(1), ..store::Retention::off() };
+    assert_eq!(store.retain(&rule, at(5)).unwrap().entries, 3);
+    let record = seen(store, feed, &items("glacier"), at(10));
+    assert_eq!(record.edited.len(), 4);
+    store.record_blocking(record).unwrap();
+    index_all(store);
+    assert_eq!(found(store, "glacier"), [4]);
+    assert!(found(store, "volcano").is_empty());
+}
