@@ -24,8 +24,10 @@ pub struct QueryEntry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryPage {
     pub entries: Vec<QueryEntry>,
-    /// Between the position asked for and the first of these, entries are no longer kept.
+    /// Between the position asked for and `next`, entries are no longer kept.
     pub gap: bool,
+    /// Where to go on: at the last of these; where none is left, at the last position given.
+    pub next: i64,
 }
 
 const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.author, e.summary, \
@@ -65,8 +67,15 @@ impl Store {
             let sql = format!(
                 "{COLUMNS} where q.query = $1 and q.position > $2 order by q.position limit $3"
             );
-            let entries = rows(conn, &sql, params![query.0, after, limit])?;
-            Ok(QueryPage { entries, gap: is_gap(conn, query, after)? })
+            let entries = rows(conn, &sql, params![query.0, after, limit.max(1)])?;
+            let next = match entries.last() {
+                Some(last) => last.position,
+                None => last_position(conn, query)?.unwrap_or(0).max(after),
+            };
+            // Positions are given without holes, but for those of a restored store (see backup):
+            // what is missing was dropped, wherever it stood.
+            let gap = next.abs_diff(after) > entries.len() as u64;
+            Ok(QueryPage { entries, gap, next })
         })
     }
 
@@ -91,12 +100,7 @@ impl Store {
 
     /// The position that a query gave last; `None` where there is no such query.
     pub fn last_position(&self, query: QueryId) -> Result<Option<i64>, StoreError> {
-        self.read(|conn| {
-            let sql = "select last_position from queries where id = $1";
-            let mut statement = conn.prepare_cached(sql)?;
-            let mut found = statement.query_map([query.0], |row| row.get(0))?;
-            Ok(found.next().transpose()?)
-        })
+        self.read(|conn| last_position(conn, query))
     }
 }
 
@@ -131,15 +135,9 @@ pub(crate) fn position_before(conn: &Connection, since: Time) -> Result<EntryId,
     Ok(EntryId(low - 1))
 }
 
-/// Positions are given without holes; what is missing right behind `after` was dropped.
-fn is_gap(conn: &Connection, query: QueryId, after: i64) -> Result<bool, Fault> {
-    let sql = "select min(position), \
-               (select last_position from queries where id = $1) \
-               from query_entries where query = $1";
-    let (oldest, last): (Option<i64>, Option<i64>) =
-        conn.prepare_cached(sql)?.query_row([query.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let last = last.unwrap_or(0);
-    Ok(after < last && oldest.unwrap_or(last + 1) > after + 1)
+fn last_position(conn: &Connection, query: QueryId) -> Result<Option<i64>, Fault> {
+    let sql = "select last_position from queries where id = $1";
+    Ok(conn.prepare_cached(sql)?.query_row([query.0], |row| row.get(0)).optional()?)
 }
 
 fn rows(

@@ -193,7 +193,7 @@ impl Place {
                 let page = store.query_entries(*query, *after, limit)?;
                 let asked = *after > 0 || *foreign;
                 let gap = (page.gap && asked) || std::mem::take(foreign);
-                *after = page.entries.last().map_or(*after, |found| found.position);
+                *after = page.next;
                 let mut entries = Vec::with_capacity(page.entries.len());
                 for found in &page.entries {
                     let cursor = Cursor::Query(*query, found.position);

@@ -95,6 +95,21 @@ async fn a_stream_resumes_after_the_last_event_that_arrived() {
     assert_eq!(id(&now[0]), "e4");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_says_once_that_nothing_is_left_and_goes_on() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "");
+    shelf.see("https://a.org/", &["red 1", "red 2"], 0);
+    shelf.store.remove_feed(feed::FeedId(1)).unwrap();
+    let path = "/api/v1/entries/stream?query=red";
+    let (events, ()) = tokio::join!(events(&shelf, path, Some("q1-1"), 3), async {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        shelf.see("https://b.org/", &["red 3"], 60);
+    });
+    assert!(events[1].contains("event: gap"), "{events:?}");
+    assert!(events[2].contains("red 3"), "{events:?}");
+}
+
 #[tokio::test]
 async fn a_consumers_word_is_taken_as_json_only() {
     let shelf = Shelf::new(true);

@@ -256,6 +256,39 @@ fn a_cursor_older_than_what_is_kept_says_so() {
     assert!(!gap(2), "there is nothing after it, and nothing was lost");
 }
 
+/// One old entry that somebody starred must not hide that those behind it are gone.
+#[test]
+fn what_was_dropped_behind_an_older_entry_is_a_gap_too() {
+    let (fresh, _) = watched();
+    let store = &fresh.store;
+    let feed = add(store, "https://a.org/");
+    apply(store, vec![put("Red", "red", &[])]);
+    for n in 1..=6 {
+        poll(store, feed, &[&format!("red {n}")], at(n));
+    }
+    let id = store.query("Red").unwrap().unwrap().id;
+    let receiver = store.deliveries(Some(id)).unwrap().remove(0).id;
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(store.delivered(receiver, 0, 6, None, at(7))).unwrap();
+    store.star(store::AccountId::LOCAL, &[EntryId(1)], true, at(7)).unwrap();
+    let rule = store::Retention { entries_max: Some(2), ..store::Retention::off() };
+    assert_eq!(store.retain(&rule, at(8)).unwrap().entries, 3);
+    let page = |after, limit| {
+        let page = store.query_entries(id, after, limit).unwrap();
+        let found: Vec<i64> = page.entries.iter().map(|found| found.position).collect();
+        (found, page.gap, page.next)
+    };
+    assert_eq!(page(0, 1), (vec![1], false, 1));
+    assert_eq!(page(1, 9), (vec![5, 6], true, 6));
+    assert_eq!(page(2, 1), (vec![5], true, 5));
+    assert_eq!(page(5, 9), (vec![6], false, 6));
+    assert_eq!(page(6, 9), (vec![], false, 6));
+    // Where nothing is left the reader goes on behind it, and is told once.
+    store.remove_feed(feed).unwrap();
+    assert_eq!(page(3, 9), (vec![], true, 6));
+    assert_eq!(page(6, 9), (vec![], false, 6));
+}
+
 #[test]
 fn a_consumers_word_counts_for_the_feed() {
     let (fresh, _) = watched();

@@ -27,26 +27,29 @@ pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
     let mut letters = Letters::default();
     let mut left = args.limit.unwrap_or(u64::MAX);
     let mut asked = args.after.is_some();
+    // Until a line says so.
+    let mut gap = false;
     while left > 0 {
         let limit = BATCH.min(u32::try_from(left).unwrap_or(BATCH));
         let page = store.query_entries(query.id, after, limit)?;
-        let gap = (page.gap && asked) || std::mem::take(&mut foreign);
-        if gap {
+        if (page.gap && asked) || std::mem::take(&mut foreign) {
+            gap = true;
             eprintln!("gap: entries after this cursor are no longer kept; here is the oldest");
         }
-        for (number, found) in page.entries.iter().enumerate() {
+        for found in &page.entries {
             let mut line = letters.entry(store, &found.entry);
             if let Value::Object(fields) = &mut line {
                 let cursor = Cursor::Query(query.id, found.position).to_string();
                 fields.insert("cursor".to_owned(), json!(cursor));
                 fields.insert("joined_with".to_owned(), json!(found.partner.map(|id| id.0)));
-                if gap && number == 0 {
+                if std::mem::take(&mut gap) {
                     fields.insert("gap".to_owned(), json!(true));
                 }
             }
             print_json_line(&line)?;
-            (after, asked) = (found.position, true);
+            asked = true;
         }
+        after = page.next;
         left -= page.entries.len() as u64;
         if page.entries.is_empty() {
             if !args.follow {
