@@ -19,10 +19,13 @@ use crate::{Lock, StoreError, connection, migrations};
 const STEP_PAGES: std::ffi::c_int = 4096;
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// A restored store numbers its next entries so much further on. What was recorded after the copy
-/// was made is lost, but its numbers were handed out as cursors: given again, a reader that holds
-/// one would pass over new entries. No instance records so many between two copies.
+/// A restored store numbers its next entries, and the next matches of each query, so much further
+/// on. What was recorded after the copy was made is lost, but its numbers were handed out as
+/// cursors: given again, a reader that holds one would pass over new entries. No instance records
+/// so many between two copies.
 const ENTRIES_LEAP: i64 = 10_000_000;
+/// The same for the numbers of queries, which are part of their cursors.
+const QUERIES_LEAP: i64 = 1000;
 
 /// The name under which a replaced store is kept.
 const REPLACED: &str = "tidings.db.replaced";
@@ -172,7 +175,26 @@ fn leap(path: &Path) -> Result<(), Fault> {
                    from sqlite_sequence where name = 'entries'";
         conn.execute(sql, [ENTRIES_LEAP])?;
     }
+    let sql = "select 1 from sqlite_schema where name = 'queries'";
+    if conn.prepare(sql)?.exists([])? {
+        leap_queries(&conn)?;
+    }
     conn.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+/// Whoever had got everything leaps along; others find a gap behind what they still have to get.
+fn leap_queries(conn: &Connection) -> Result<(), Fault> {
+    for table in ["deliveries", "hub_subscriptions"] {
+        let sql = format!(
+            "update {table} set position = position + $1 where position = \
+             (select q.last_position from queries q where q.id = {table}.query)"
+        );
+        conn.execute(&sql, [ENTRIES_LEAP])?;
+    }
+    conn.execute("update queries set last_position = last_position + $1", [ENTRIES_LEAP])?;
+    let sql = "update sqlite_sequence set seq = seq + $1 where name = 'queries'";
+    conn.execute(sql, [QUERIES_LEAP])?;
     Ok(())
 }
 

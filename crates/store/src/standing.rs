@@ -69,13 +69,14 @@ impl Store {
                     Ok((row.get::<_, Option<i64>>(0)?.map(Time::from_millis), failing))
                 },
             )?;
-            // Positions have no holes, so what waits is a difference.
+            // Positions have holes where entries were dropped: what waits is counted.
             let sql = "select (select count(*) from queries), count(*), \
                        coalesce(sum(d.attempts > 0), 0), \
-                       coalesce(sum(q.last_position - d.position), 0), \
+                       coalesce(sum((select count(*) from query_entries e \
+                       where e.query = d.query and e.position > d.position)), 0), \
                        (select count(*) from dead_letters), \
                        (select count(*) from hub_subscriptions where lease_until > $1) \
-                       from deliveries d join queries q on q.id = d.query";
+                       from deliveries d";
             conn.prepare_cached(sql)?
                 .query_row([now], |row| {
                     Ok(Standing {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use store::{Copied, ErrorKind, Mode, Store, StoreError, backup, lock, restore};
 
+use crate::retention::KeepsAll;
 use crate::sample::{add, at, fresh, guids, items, poll, seen};
 
 fn quietly(folder: &Path, to: &Path) -> Result<Copied, StoreError> {
@@ -67,6 +68,51 @@ fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_stream() {
     assert_eq!(guids(&restored), ["1"]);
     let again = poll(&restored, id, &["2", "1"], at(3));
     assert!(again[0] > lost[0], "{again:?} after {lost:?}");
+}
+
+/// The same for what a query kept: its positions are cursors too, and so is its number.
+#[tokio::test]
+async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
+    let query = |name: &str| {
+        store::QueryChange::Put(store::NewQuery {
+            name: name.to_owned(),
+            text: "x".to_owned(),
+            urls: Vec::new(),
+            receivers: vec!["file got".to_owned(), "file late".to_owned()],
+            link_key: String::new(),
+            signing_key: String::new(),
+        })
+    };
+    let f = fresh();
+    f.store.install(Box::new(KeepsAll)).unwrap();
+    f.store.change_queries(vec![query("Q")], None, at(0)).unwrap();
+    let id = f.store.query("Q").unwrap().unwrap().id;
+    let feed = add(&f.store, "https://example.org/a");
+    poll(&f.store, feed, &["1"], at(1));
+    let got = f.store.deliveries(Some(id)).unwrap().remove(0).id;
+    f.store.delivered(got, 0, 1, None, at(2)).await.unwrap();
+    let copy = f.folder.path().join("copy.db");
+    quietly(f.folder.path(), &copy).unwrap();
+    poll(&f.store, feed, &["2", "1"], at(3));
+    let lost = f.store.query_entries(id, 1, 9).unwrap().next;
+    f.store.change_queries(vec![query("Later")], None, at(4)).unwrap();
+    let later = f.store.query("Later").unwrap().unwrap().id;
+    let folder = f.folder;
+    drop(f.store);
+
+    put_back(folder.path(), &copy, true).unwrap();
+    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    store.install(Box::new(KeepsAll)).unwrap();
+    assert_eq!(store.check().unwrap(), []);
+    assert_eq!(store.standing(at(5)).unwrap().deliveries_waiting, 1, "one had not got the first");
+    let due: Vec<String> =
+        store.deliveries_due(at(5)).unwrap().into_iter().map(|due| due.receiver).collect();
+    assert_eq!(due, ["file late"]);
+    poll(&store, feed, &["3", "2", "1"], at(6));
+    let page = store.query_entries(id, lost, 9).unwrap();
+    assert_eq!((page.entries.len(), page.gap), (2, true), "what the reader saw last is gone");
+    store.change_queries(vec![query("Other")], None, at(7)).unwrap();
+    assert_ne!(store.query("Other").unwrap().unwrap().id, later);
 }
 
 #[test]
