@@ -13,7 +13,7 @@ mod repair;
 mod time;
 mod window;
 
-pub use address::{AddressError, Domain, FeedUrl, mask_secrets, masked_statement};
+pub use address::{AddressError, Domain, FeedUrl, mask_secrets};
 pub use entry::{Enclosure, EntryId, FeedId, Item};
 pub use hints::Hints;
 pub use identity::{EntryKey, Found, Identified, content_hash, identify};

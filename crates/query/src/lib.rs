@@ -29,6 +29,7 @@
 //!
 //! # Layout
 //! - `lexer`, `parser`, `ast`, `show`: text to statements and back, faults with their place.
+//! - `mask`: a statement without the secrets of its addresses.
 //! - `text`: what a word is; folding, markup, links, likeness of titles.
 //! - `catalog`: names, who reads whom, cycles.
 //! - `matcher`: dictionary, shared conditions, anchors, one pass over an entry, plans in words.
@@ -43,6 +44,7 @@ mod fault;
 mod hash;
 mod lexer;
 pub mod limits;
+mod mask;
 mod matcher;
 mod parser;
 mod pattern;
@@ -62,6 +64,7 @@ pub use ast::{
 pub use catalog::{Catalog, Effect};
 pub use entry::Entry;
 pub use fault::Fault;
+pub use mask::masked;
 pub use matcher::{Match, Matcher, QueryId, Scratch};
 pub use parser::parse;
 pub use pattern::Pattern;

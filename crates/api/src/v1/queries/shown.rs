@@ -1,6 +1,6 @@
 //! A query as the API shows it. Secrets in its addresses are masked, its keys never shown.
 
-use feed::{FeedUrl, masked_statement};
+use feed::FeedUrl;
 use query::{Access, Create, Statement};
 use store::{Cursor, QueryRow, Store, StoreError};
 
@@ -47,7 +47,7 @@ impl Query {
         };
         Ok(Query {
             name: row.name.clone(),
-            text: masked_statement(&row.text),
+            text: query::masked(&row.text),
             access,
             feed: format!("/feeds/{}.atom", row.name),
             entries: store.n_query_entries(row.id)?,

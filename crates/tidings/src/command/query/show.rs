@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use api::search::seen;
 use engine::{shown_receiver, stored_query};
-use feed::{FeedId, masked_statement};
+use feed::FeedId;
 use query::{Access, Matcher, QueryId, Scratch, States};
 use serde_json::json;
 use store::{Cursor, EntryFilter, FeedRow, QueryRow, Store, StoreError};
@@ -23,7 +23,7 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let row = find(&store, name)?;
-    let text = if with_secrets { row.text.clone() } else { masked_statement(&row.text) };
+    let text = if with_secrets { row.text.clone() } else { query::masked(&row.text) };
     let plan = plan(&store, &row)?.unwrap_or_else(|| "the statement cannot be read".to_owned());
     let kept = store.n_query_entries(row.id)?;
     let link = link(&row, with_secrets);

@@ -1,0 +1,92 @@
+//! A statement as it may be shown: secrets in its addresses masked, the rest as it was written.
+
+use feed::FeedUrl;
+
+use crate::lexer::{Token, lex};
+
+/// Masks the secrets of every address between quotes, in comments too: somebody may have taken a
+/// source out that way.
+///
+/// ```
+/// let text = r#"RETURN "https://a.org/?token=abc" WHERE TITLE CONTAINS "say \"hi""#;
+/// let shown = r#"RETURN "https://a.org/?token=***" WHERE TITLE CONTAINS "say \"hi""#;
+/// assert_eq!(query::masked(text), shown);
+/// ```
+pub fn masked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for lexeme in lex(text) {
+        let secret = match &lexeme.token {
+            Token::Text(value) => without_secrets(value),
+            Token::Pattern(..) => None,
+            _ => continue,
+        };
+        out.push_str(&loose(&text[at..lexeme.span.start]));
+        match secret {
+            Some(shown) => out.extend(["\"", shown.as_str(), "\""]),
+            None => out.push_str(&text[lexeme.span.clone()]),
+        }
+        at = lexeme.span.end;
+    }
+    out.push_str(&loose(&text[at..]));
+    out
+}
+
+/// What is neither text nor expression: keywords, signs and comments. Quotes in comments need not
+/// come in pairs, so each line is looked at by itself, and what stands behind any quote.
+fn loose(text: &str) -> String {
+    let lines = text.split('\n').map(|line| {
+        let parts = line.split('"').map(|part| {
+            let shown = without_secrets(part);
+            shown.unwrap_or_else(|| part.to_owned())
+        });
+        parts.collect::<Vec<_>>().join("\"")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// An address with its secrets masked; `None` for what is no address or holds none.
+fn without_secrets(value: &str) -> Option<String> {
+    let url = FeedUrl::parse(value).ok()?;
+    Some(url.masked()).filter(|shown| shown != url.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        assert_eq!(masked(text), expect);
+    }
+
+    #[test]
+    fn only_addresses_with_secrets_are_changed() {
+        check(
+            "RETURN \"https://u:p@a.org/?token=abc\" | \"https://B.org/x\" WHERE TITLE = \"x\"",
+            "RETURN \"https://***@a.org/?token=***\" | \"https://B.org/x\" WHERE TITLE = \"x\"",
+        );
+    }
+
+    #[test]
+    fn quotes_inside_texts_comments_and_expressions_hide_no_address() {
+        let hook = "DELIVER TO WEBHOOK \"https://a.org/?token=abc\"";
+        let shown = "DELIVER TO WEBHOOK \"https://a.org/?token=***\"";
+        for before in [
+            "WHERE TITLE CONTAINS \"say \\\"hi\"\n",
+            "-- the 24\" screen\n",
+            "WHERE TITLE MATCHES /24\"/\n",
+            "WHERE TITLE CONTAINS \"\\\\\" ",
+        ] {
+            check(&format!("{before}{hook}"), &format!("{before}{shown}"));
+        }
+    }
+
+    #[test]
+    fn a_source_that_was_taken_out_is_masked_too() {
+        check(
+            "RETURN ALL FEEDS -- \"https://a.org/?key=abc\" |\nPUBLISH",
+            "RETURN ALL FEEDS -- \"https://a.org/?key=***\" |\nPUBLISH",
+        );
+    }
+}
