@@ -70,6 +70,9 @@ impl Catalog {
                 Statement::Drop(drop) => faults.extend(self.check_dropped(&drop.name)),
             }
         }
+        if faults.is_empty() {
+            faults.extend(self.check_chains(statements));
+        }
         faults.sort_by_key(|fault| fault.at);
         (if faults.is_empty() { Ok(effects) } else { Err(faults) }, undo)
     }
@@ -137,10 +140,7 @@ impl Catalog {
                     let message = format!("the query reads itself: {}", path.join(" → "));
                     faults.push(Fault::new(read.at, message).help("read the feeds instead"));
                 }
-                Chain::TooLong => {
-                    let message = format!("queries read each other more than {CHAIN_MAX} deep");
-                    faults.push(Fault::new(read.at, message));
-                }
+                Chain::TooLong => faults.push(too_long(read)),
             }
         }
         faults
@@ -175,6 +175,27 @@ impl Catalog {
         Chain::Ends
     }
 
+    /// No chain may grow too long, at whichever end or in whatever part of it: matching asks each
+    /// query after those it reads, and goes so deep and no deeper. Knows that there is no cycle.
+    fn check_chains(&self, statements: &[Statement]) -> Option<Fault> {
+        let mut readers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (reader, reads) in &self.reads {
+            reads.iter().for_each(|read| readers.entry(read).or_default().push(reader));
+        }
+        let below = |name: &str| self.reads.get(name).into_iter().flatten().map(String::as_str);
+        let above = |name: &str| readers.get(name).into_iter().flatten().copied();
+        let (mut lengths_below, mut lengths_above) = (BTreeMap::new(), BTreeMap::new());
+        statements.iter().find_map(|statement| {
+            let Statement::Create(create) = statement else { return None };
+            let name = create.name.text.as_str();
+            let first = create.query.reads().into_iter().next()?;
+            let length = longest(name, &below, &mut lengths_below, CHAIN_MAX + 1)
+                + longest(name, &above, &mut lengths_above, CHAIN_MAX + 1)
+                - 1;
+            (length > CHAIN_MAX).then(|| too_long(first))
+        })
+    }
+
     /// A query that others read cannot go.
     fn check_dropped(&self, name: &Name) -> Option<Fault> {
         if self.contains(&name.text) {
@@ -197,6 +218,30 @@ enum Chain {
     Ends,
     Returns,
     TooLong,
+}
+
+/// How many queries the longest chain from `name` on has, as far as `left`. What was cut is noted
+/// too short, but only where the chain that led to it is too long by itself.
+fn longest<'a, I: Iterator<Item = &'a str>>(
+    name: &'a str,
+    next: &impl Fn(&'a str) -> I,
+    known: &mut BTreeMap<&'a str, usize>,
+    left: usize,
+) -> usize {
+    if left == 0 {
+        return 0;
+    }
+    if let Some(length) = known.get(name) {
+        return *length;
+    }
+    let behind = next(name).map(|next_name| longest(next_name, next, known, left - 1)).max();
+    let length = 1 + behind.unwrap_or(0);
+    known.insert(name, length);
+    length
+}
+
+fn too_long(read: &Name) -> Fault {
+    Fault::new(read.at, format!("queries read each other more than {CHAIN_MAX} deep"))
 }
 
 fn names_read(query: &Query) -> Vec<String> {

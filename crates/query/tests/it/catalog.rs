@@ -116,6 +116,36 @@ fn chains_have_an_end_and_webs_no_price() {
     assert!(faults[0].message.contains("more than 32 deep"), "{}", faults[0]);
 }
 
+/// Queries `name0` to `name<n-1>`, each of which reads the one before, and the first `first`.
+fn chain(name: &str, n: usize, first: &str) -> String {
+    let before = |n: usize| match n {
+        0 => first.to_owned(),
+        _ => format!("FEED {name}{}", n - 1),
+    };
+    (0..n).map(|n| format!("CREATE FEED {name}{n} AS RETURN {};", before(n))).collect()
+}
+
+#[test]
+fn no_chain_grows_too_long_from_below_from_inside_or_by_a_way_around() {
+    let refused = |known: &str, file: &str| {
+        let mut known = catalog(known);
+        let faults = known.check(&query::parse(file).unwrap()).unwrap_err();
+        assert!(faults[0].message.contains("more than 32 deep"), "{}", faults[0]);
+    };
+    let (thirty, two) = (chain("q", 30, "ALL FEEDS"), chain("r", 2, "ALL FEEDS"));
+    let below = "CREATE OR REPLACE FEED q0 AS RETURN FEED r";
+    // 32 are a chain that may be; one more is not, wherever it comes.
+    catalog(&format!("{thirty}{two}{below}1"));
+    let three = chain("r", 3, "ALL FEEDS");
+    refused(&format!("{thirty}{three}"), &format!("{below}2"));
+    let inside = "CREATE OR REPLACE FEED q15 AS RETURN FEED q14 | FEED s17";
+    refused(&format!("{thirty}{}", chain("s", 18, "ALL FEEDS")), inside);
+    // A way that was looked at from its far end must not make the longer way seem short.
+    let around: String =
+        (1..5).map(|n| format!("CREATE FEED t{n} AS RETURN FEED q29 | FEED t{};", n - 1)).collect();
+    refused(&thirty, &format!("CREATE FEED t0 AS RETURN FEED q29;{around}"));
+}
+
 #[test]
 fn stored_queries_are_taken_in() {
     let mut catalog = Catalog::new();
