@@ -108,12 +108,16 @@ impl<'a> Cursor<'a> {
         while !self.is_at_end() && !self.accept_sign(";") {
             self.advance();
             let starts = self.is_word("CREATE") || self.is_word("DROP");
-            let start = self.lexemes[self.at].span.start;
-            let line = self.text[..start].rsplit('\n').next().unwrap_or("");
-            if starts && line.trim().is_empty() {
+            if starts && self.is_first_on_its_line() {
                 return;
             }
         }
+    }
+
+    /// Looks back to the token before and no further: a whole file may stand on one line.
+    fn is_first_on_its_line(&self) -> bool {
+        let before = self.at.checked_sub(1).map_or(0, |before| self.lexemes[before].span.end);
+        self.text[before..self.lexemes[self.at].span.start].contains('\n')
     }
 
     pub(super) fn is_word(&self, keyword: &str) -> bool {

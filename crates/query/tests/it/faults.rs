@@ -131,3 +131,14 @@ fn a_file_on_one_line_is_read_in_one_pass() {
     let faults = query::parse(&file).unwrap_err();
     assert_eq!((faults[0].at.line, faults[0].at.column), (1, one.len() as u32 * 100_000 + 29));
 }
+
+/// So is the end of a statement that cannot be read.
+#[test]
+fn a_faulty_statement_on_one_line_is_passed_over_in_one_pass() {
+    let file = "CREATE ".repeat(1_000_000)
+        + ";
+CREATE FEED b AS RETURN TAG x";
+    let faults = query::parse(&file).unwrap_err();
+    let lines: Vec<u32> = faults.iter().map(|fault| fault.at.line).collect();
+    assert_eq!(lines, [1, 2]);
+}
