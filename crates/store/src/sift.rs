@@ -44,11 +44,18 @@ pub(crate) struct Sieve<'a> {
     counts: bool,
     pub(crate) passed: u64,
     pub(crate) found: Vec<Candidate>,
+    /// Every candidate: of a million entries a list of ten must not look at all.
+    #[cfg(test)]
+    looked_at: u64,
 }
 
 impl Sieve<'_> {
     /// Whether more are wanted.
     fn take(&mut self, candidate: Candidate) -> bool {
+        #[cfg(test)]
+        {
+            self.looked_at += 1;
+        }
         if self.fits(&candidate) {
             self.passed += 1;
             if !self.counts && self.passed > self.reading.offset {
@@ -112,6 +119,8 @@ pub(crate) fn sift<'a>(
         counts,
         passed: 0,
         found: Vec::new(),
+        #[cfg(test)]
+        looked_at: 0,
     };
     if let Scope::Query(query) = reading.scope {
         of_query(conn, query, &mut sieve)?;
@@ -120,6 +129,11 @@ pub(crate) fn sift<'a>(
         sieve.take_all(candidates);
     } else if reading.read == Some(false) && sieve.marks.n_unread() <= FEW {
         let candidates = looked_up(conn, sieve.marks.unread())?;
+        sieve.take_all(candidates);
+    } else if !reading.by_number
+        && let Some(numbers) = few_numbers(conn, reading)?
+    {
+        let candidates = looked_up(conn, numbers.map(EntryId))?;
         sieve.take_all(candidates);
     } else {
         scan(conn, &mut sieve)?;
@@ -168,23 +182,24 @@ fn scan(conn: &Connection, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
         return Ok(());
     }
     let reading = sieve.reading;
-    let (direction, sign) = if reading.oldest_first { ("", ">=") } else { ("desc", "<=") };
+    let direction = if reading.oldest_first { "" } else { "desc" };
     let feed = match reading.scope {
         Scope::Feed(feed) => i64::from(feed.0),
         _ => 0,
     };
     let of_feed = if feed == 0 { "$1 = 0" } else { "feed = $1" };
-    let (column, order) = if reading.by_number {
-        ("id", format!("id {direction}"))
+    let (column, order, ends) = if reading.by_number {
+        ("id", format!("id {direction}"), number_ends(reading))
     } else {
-        ("published_at", format!("published_at {direction}, id {direction}"))
+        let order = format!("published_at {direction}, id {direction}");
+        ("published_at", order, time_ends(reading))
     };
     let sql = format!(
-        "select id, feed, published_at from entries where {of_feed} and {column} {sign} $2 \
-         order by {order}"
+        "select id, feed, published_at from entries where {of_feed} and {column} >= $2 \
+         and {column} <= $3 order by {order}"
     );
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![feed, start(reading)])?;
+    let mut rows = statement.query(params![feed, ends.0, ends.1])?;
     while let Some(row) = rows.next()? {
         if !sieve.take(candidate(row)?) {
             break;
@@ -193,18 +208,44 @@ fn scan(conn: &Connection, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where a walk begins: at the place to go on from, or at the end of the list.
-fn start(reading: &Reading) -> i64 {
-    let (below, above) = (reading.below.map(|id| id.0), reading.above.map(|id| id.0));
-    match (reading.by_number, reading.oldest_first) {
-        (true, true) => reading.from.map(|at| at.entry.0).max(above).unwrap_or(0),
-        (true, false) => {
-            let from = reading.from.map_or(i64::MAX, |at| at.entry.0);
-            from.min(below.unwrap_or(i64::MAX))
-        }
-        (false, true) => reading.from.map_or(i64::MIN, |at| at.published_at.millis()),
-        (false, false) => reading.from.map_or(i64::MAX, |at| at.published_at.millis()),
+/// The numbers that may be wanted, the lowest and the highest: behind the place to go on from, and
+/// between the bounds.
+fn number_ends(reading: &Reading) -> (i64, i64) {
+    let from = reading.from.map(|place| place.entry.0);
+    let low = reading.above.map_or(0, |above| above.0.saturating_add(1));
+    let high = reading.below.map_or(i64::MAX, |below| below.0.saturating_sub(1));
+    match from {
+        Some(from) if reading.oldest_first => (low.max(from), high),
+        Some(from) => (low, high.min(from)),
+        None => (low, high),
     }
+}
+
+/// The same for times of publication, in milliseconds.
+fn time_ends(reading: &Reading) -> (i64, i64) {
+    let from = reading.from.map(|place| place.published_at.millis());
+    let low = reading.since.map_or(i64::MIN, Time::millis);
+    let high = reading.until.map_or(i64::MAX, |until| until.millis().saturating_sub(1));
+    match from {
+        Some(from) if reading.oldest_first => (low.max(from), high),
+        Some(from) => (low, high.min(from)),
+        None => (low, high),
+    }
+}
+
+/// The numbers above a bound, where they are few: what apps ask for that were here an hour ago. A
+/// walk by time would not know when it has met them all.
+fn few_numbers(
+    conn: &Connection,
+    reading: &Reading,
+) -> Result<Option<std::ops::RangeInclusive<i64>>, Fault> {
+    let Some(above) = reading.above else { return Ok(None) };
+    let last: i64 = conn
+        .prepare_cached("select coalesce(max(id), 0) from entries")?
+        .query_row([], |row| row.get(0))?;
+    let high = reading.below.map_or(last, |below| last.min(below.0.saturating_sub(1)));
+    let few = high.saturating_sub(above.0) <= FEW.cast_signed();
+    Ok(few.then_some(above.0.saturating_add(1)..=high))
 }
 
 fn hold_few(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, Fault> {
@@ -221,16 +262,15 @@ fn hold_few(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, Fault> {
 }
 
 fn of_query(conn: &Connection, query: QueryId, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
-    let reading = sieve.reading;
-    let (direction, sign) = if reading.oldest_first { ("", ">=") } else { ("desc", "<=") };
+    let direction = if sieve.reading.oldest_first { "" } else { "desc" };
     let sql = format!(
         "select e.id, e.feed, e.published_at from query_entries q join entries e \
-         on e.id = q.entry where q.query = $1 and q.entry {sign} $2 order by q.entry {direction}"
+         on e.id = q.entry where q.query = $1 and q.entry >= $2 and q.entry <= $3 \
+         order by q.entry {direction}"
     );
-    let ends = if reading.oldest_first { 0 } else { i64::MAX };
-    let from = reading.from.map_or(ends, |place| place.entry.0);
+    let (low, high) = number_ends(sieve.reading);
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query(params![query.0, from])?;
+    let mut rows = statement.query(params![query.0, low, high])?;
     let mut last = None;
     while let Some(row) = rows.next()? {
         let candidate = candidate(row)?;
@@ -251,4 +291,58 @@ fn candidate(row: &rusqlite::Row<'_>) -> rusqlite::Result<Candidate> {
         feed: FeedId(row.get(1)?),
         published_at: Time::from_millis(row.get(2)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use feed::{EntryKey, FeedUrl, Item, Outcome, Published};
+
+    use super::*;
+    use crate::{AccountId, Mode, NewEntry, NewFeed, PollRecord, Store};
+
+    const T0: i64 = 1_700_000_000;
+
+    /// A hundred entries, published one second after the other.
+    fn filled(folder: &std::path::Path) -> Store {
+        let store = Store::open(folder, Mode::ReadWrite).unwrap();
+        let url = FeedUrl::parse("https://example.org/").unwrap();
+        let new = NewFeed { url, title: None, site: None, tags: Vec::new() };
+        let at = Time::from_secs(T0);
+        let feed = store.add_feed(&new, at).unwrap().id;
+        let mut record = PollRecord::empty(feed, 0, at, Outcome::Seen, at);
+        record.new.extend((1..=100_u8).map(|n| NewEntry {
+            key: EntryKey::from_bytes([n; 16]),
+            item: Item::default(),
+            published: Published { claim: None, at: Time::from_secs(T0 + i64::from(n)) },
+            content: 0,
+        }));
+        store.record_blocking(record).unwrap();
+        store
+    }
+
+    #[test]
+    fn a_walk_ends_where_nothing_can_fit_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = filled(folder.path());
+        let second = |n| Some(Time::from_secs(T0 + n));
+        let all = Reading::newest(AccountId::LOCAL, Scope::All, 50);
+        for oldest_first in [false, true] {
+            for bounded in [
+                Reading { since: second(91), ..all.clone() },
+                Reading { until: second(11), ..all.clone() },
+                Reading { above: Some(EntryId(90)), by_number: true, ..all.clone() },
+                Reading { below: Some(EntryId(11)), by_number: true, ..all.clone() },
+                Reading { above: Some(EntryId(90)), ..all.clone() },
+            ] {
+                let reading = Reading { oldest_first, ..bounded };
+                store
+                    .read(|conn| {
+                        let sieve = sift(conn, &reading, false)?;
+                        assert_eq!((sieve.found.len(), sieve.looked_at), (10, 10), "{reading:?}");
+                        Ok(())
+                    })
+                    .unwrap();
+            }
+        }
+    }
 }

@@ -74,6 +74,8 @@ impl Filled {
                     && reading.starred.is_none_or(|s| starred.contains(id) == s)
                     && reading.since.is_none_or(|since| *published_at >= since)
                     && reading.until.is_none_or(|until| *published_at < until)
+                    && reading.above.is_none_or(|above| **id > above)
+                    && reading.below.is_none_or(|below| **id < below)
             })
             .map(|(id, (_, published_at))| ReadingPlace { published_at: *published_at, entry: *id })
             .collect();
@@ -122,12 +124,19 @@ fn every_list_is_what_a_plain_one_would_be() {
     for scope in &scopes {
         for read_only in switches {
             for star_only in switches {
-                for (oldest_first, by_number, since, until) in [
-                    (false, false, None, None),
-                    (true, false, None, None),
-                    (false, true, None, None),
-                    (true, true, None, None),
-                    (false, false, Some(at(2000)), Some(at(6000))),
+                let (since, until) = (Some(at(2000)), Some(at(6000)));
+                let (above, below) = (Some(EntryId(20)), Some(EntryId(75)));
+                for (oldest_first, by_number, (since, until), (above, below)) in [
+                    (false, false, (None, None), (None, None)),
+                    (true, false, (None, None), (None, None)),
+                    (false, true, (None, None), (None, None)),
+                    (true, true, (None, None), (None, None)),
+                    (false, false, (since, until), (None, None)),
+                    (true, false, (since, until), (None, below)),
+                    (false, true, (since, None), (above, below)),
+                    (true, true, (None, until), (above, None)),
+                    (false, false, (None, None), (above, None)),
+                    (true, false, (since, None), (above, below)),
                 ] {
                     let reading = Reading {
                         read: read_only,
@@ -136,6 +145,8 @@ fn every_list_is_what_a_plain_one_would_be() {
                         by_number,
                         since,
                         until,
+                        above,
+                        below,
                         ..Reading::newest(anna, scope.clone(), 7)
                     };
                     let expected = filled.expected(&reading, &read, &starred);
