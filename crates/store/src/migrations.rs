@@ -159,6 +159,51 @@ mod tests {
         assert!(matches!(error, StoreError::Newer { .. }), "{error}");
     }
 
+    /// One feed with a hole in its numbers, and from version 2 on a query with three receivers:
+    /// one has got everything, one waits, one is to be sent a dead letter again.
+    const ROWS: [&str; 2] = [
+        "insert into domains (id, name) values (1, 'example.org'); \
+         insert into feeds (id, url, added_at) values (1, 'https://example.org/', 0); \
+         insert into feed_state (feed, domain, entries) values (1, 1, 2); \
+         insert into entries (id, feed, key, published_at, seen_at, content_hash) \
+         values (1, 1, x'01', 0, 0, 0), (4, 1, x'02', 0, 0, 0)",
+        "insert into queries (id, name, text, created_at, changed_at, last_position, link_key, \
+         signing_key) values (1, 'q', 'x', 0, 0, 2, '', ''); \
+         insert into query_entries (query, position, entry) values (1, 1, 1), (1, 2, 4); \
+         insert into deliveries (id, query, receiver, position) \
+         values (1, 1, 'a', 2), (2, 1, 'b', 1), (3, 1, 'c', 2); \
+         insert into dead_letters (delivery, position, entry, at, attempts, error, replay) \
+         values (3, 1, 1, 0, 12, 'no', 1)",
+    ];
+
+    #[test]
+    fn every_older_version_becomes_the_present_one() {
+        let list = |conn: &Connection, sql: &str| -> Vec<String> {
+            let mut statement = conn.prepare(sql).unwrap();
+            let rows = statement.query_map([], |row| row.get(0)).unwrap();
+            rows.collect::<Result<_, _>>().unwrap()
+        };
+        let schema = "select coalesce(sql, name) from sqlite_schema order by type, name";
+        let (fresh, file) = open();
+        take(&fresh, &file, STEPS).map_err(say).unwrap();
+        for n in 1..STEPS.len() {
+            let (conn, file) = open();
+            take(&conn, &file, &STEPS[..n]).map_err(say).unwrap();
+            ROWS[..n.min(2)].iter().for_each(|rows| conn.execute_batch(rows).unwrap());
+            take(&conn, &file, STEPS).map_err(say).unwrap();
+            assert_eq!(list(&conn, schema), list(&fresh, schema), "from version {n}");
+            assert!(list(&conn, "pragma foreign_key_check").is_empty(), "from version {n}");
+            if n < 3 {
+                let gaps = list(&conn, "select first || '-' || last from entry_gaps");
+                assert_eq!(gaps, ["2-3"], "from version {n}");
+            }
+            let waiting =
+                list(&conn, "select receiver from deliveries where waits = 1 order by id");
+            let expect: &[&str] = if n < 2 { &[] } else { &["b", "c"] };
+            assert_eq!(waiting, expect, "from version {n}");
+        }
+    }
+
     #[test]
     fn a_step_that_fails_leaves_the_version_before() {
         let (conn, file) = open();
