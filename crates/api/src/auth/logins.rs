@@ -69,8 +69,26 @@ impl Logins {
         secret::keyed(&self.key, text.as_bytes())
     }
 
-    /// Lets somebody in by name and password, or by name and one of their tokens.
+    /// Lets somebody in by name and one of their tokens, or by name and password. Tokens cannot be
+    /// guessed, so nobody who guesses passwords makes the holder of one wait.
     pub async fn by_password(
+        &self,
+        store: &Store,
+        name: &str,
+        password: &str,
+        now: Time,
+    ) -> Result<Person, Denied> {
+        let holder = self.by_token(store, password, now).await?;
+        let named = name.trim().to_lowercase();
+        match holder.filter(|person| person.name.as_ref() == Some(&named)) {
+            Some(person) => Ok(person),
+            None => self.by_password_alone(store, name, password, now).await,
+        }
+    }
+
+    /// Lets somebody in by the account's password itself. A token does not do: what the password
+    /// opens reaches further than a token may.
+    pub async fn by_password_alone(
         &self,
         store: &Store,
         name: &str,
@@ -81,82 +99,39 @@ impl Logins {
         if name.chars().count() > CHARS_MAX || password.chars().count() > CHARS_MAX {
             return Err(Denied::Wrong);
         }
-        let wait = self.throttle().wait(&name, now);
-        if wait > Duration::ZERO {
-            return Err(Denied::Wait(wait));
-        }
-        let found = {
-            let (store, name, digest) = (store.clone(), name.clone(), secret::digest(password));
-            ask(move || Ok((store.account(&name)?, store.token(&digest)?))).await?
+        self.may_try(&name, now)?;
+        let account = {
+            let (store, name) = (store.clone(), name.clone());
+            ask(move || store.account(&name)).await?
         };
-        if let (_, Some((account, token))) = &found
-            && account.name == name
-        {
-            self.throttle().succeeded(&name);
-            return Ok(Person::known(account.clone(), token.scope, None));
-        }
-        match self.proves(found.0, password, now).await {
-            Some(account) => {
-                self.throttle().succeeded(&name);
-                Ok(Person::known(account, TokenScope::Admin, None))
-            }
-            None => {
-                self.throttle().failed(&name, now);
-                Err(Denied::Wrong)
-            }
-        }
-    }
-
-    /// Whether it is the account's password itself; a token does not do.
-    pub async fn is_password(
-        &self,
-        store: &Store,
-        name: &str,
-        password: &str,
-        now: Time,
-    ) -> Result<(), Denied> {
-        let wait = self.throttle().wait(name, now);
-        if wait > Duration::ZERO {
-            return Err(Denied::Wait(wait));
-        }
-        let (store, wanted) = (store.clone(), name.to_owned());
-        let account = ask(move || store.account(&wanted)).await?;
-        if self.proves(account, password, now).await.is_some() {
-            self.throttle().succeeded(name);
-            Ok(())
-        } else {
-            self.throttle().failed(name, now);
-            Err(Denied::Wrong)
-        }
-    }
-
-    /// The account, if it is its password.
-    async fn proves(
-        &self,
-        account: Option<AccountRow>,
-        password: &str,
-        now: Time,
-    ) -> Option<AccountRow> {
         // The hash is part of what is remembered: a new password forgets the old.
         let claim = account.as_ref().map(|account| {
             self.signed(&format!("{}\0{}\0{password}", account.id, account.password))
         });
-        if claim.as_ref().is_some_and(|claim| self.is_proven(claim, now)) {
-            return account;
+        let proven = claim.as_ref().is_some_and(|claim| self.is_proven(claim, now));
+        if !proven {
+            // Closed only with the server.
+            let _turn = self.checks.acquire().await.map_err(|_| Denied::Wrong)?;
+            // Of many guesses that were sent at once, some have failed by now.
+            self.may_try(&name, now)?;
+            let hashed = account.as_ref().map(|account| account.password.clone());
+            if !fits(password.to_owned(), hashed).await {
+                self.throttle().failed(&name, now);
+                return Err(Denied::Wrong);
+            }
+            self.throttle().succeeded(&name);
+            claim.into_iter().for_each(|claim| self.remember(claim, now));
         }
-        // Closed only with the server.
-        let _turn = self.checks.acquire().await.ok()?;
-        let hashed = account.as_ref().map(|account| account.password.clone());
-        let password = password.to_owned();
-        let checked =
-            tokio::task::spawn_blocking(move || password::is(&password, hashed.as_deref()));
-        if !checked.await.unwrap_or(false) {
-            return None;
+        let known = |account| Person::known(account, TokenScope::Admin, None);
+        account.map(known).ok_or(Denied::Wrong)
+    }
+
+    /// Whether a name need not wait.
+    fn may_try(&self, name: &str, now: Time) -> Result<(), Denied> {
+        match self.throttle().wait(name, now) {
+            Duration::ZERO => Ok(()),
+            wait => Err(Denied::Wait(wait)),
         }
-        if let Some(claim) = claim {
-            self.remember(claim, now);
-        }
-        account
     }
 
     fn is_proven(&self, claim: &str, now: Time) -> bool {
@@ -251,4 +226,11 @@ impl Logins {
     fn proven(&self) -> std::sync::MutexGuard<'_, HashMap<String, Time>> {
         self.proven.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether it is the password that was hashed, found out on a thread that may be slow.
+async fn fits(password: String, hashed: Option<String>) -> bool {
+    let checked = tokio::task::spawn_blocking(move || password::is(&password, hashed.as_deref()));
+    // Joining fails only where the runtime ends.
+    checked.await.unwrap_or(false)
 }

@@ -177,7 +177,8 @@ async fn password(
     auth::check_password(&new.password).map_err(|why| Trouble::Wrong(why.to_string()))?;
     let (store, now) = (&context.store, (context.now)());
     // A session or a token that was stolen does not change the password.
-    context.logins.is_password(store, &name, &new.old, now).await.map_err(|why| match why {
+    let proven = context.logins.by_password_alone(store, &name, &new.old, now).await;
+    proven.map_err(|why| match why {
         Denied::Wrong => Trouble::Forbidden("the present password is another"),
         Denied::Wait(wait) => Trouble::TooMany(wait),
         Denied::Store(error) => Trouble::Store(error),

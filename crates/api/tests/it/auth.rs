@@ -202,6 +202,68 @@ async fn a_token_opens_the_api_until_it_is_taken_back() {
     assert_eq!(house.get("/api/v1/entries", &with).await.status, 401);
 }
 
+impl House {
+    fn token(&self, scope: TokenScope, secret: &str) {
+        let new = NewToken {
+            account: self.anna,
+            name: secret.to_owned(),
+            scope,
+            digest: digest(secret),
+            fever_digest: fever_digest("anna", secret),
+        };
+        self.store.add_token(&new, T0).unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_token_begins_no_session_of_the_page_which_would_reach_further() {
+    let house = house(None);
+    house.token(TokenScope::Read, "looks+only");
+    house.token(TokenScope::Admin, "may+do+all");
+    for token in ["looks%2Bonly", "may%2Bdo%2Ball"] {
+        let answered = house.login(token).await;
+        assert_eq!(answered.status, StatusCode::UNAUTHORIZED, "{token}");
+        assert!(answered.headers.get(header::SET_COOKIE).is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_token_is_not_the_old_password() {
+    let house = house(None);
+    house.token(TokenScope::Admin, "may+do+all");
+    let session = cookie(&house.login("correct+horse").await);
+    let with = [("cookie", session.as_str())];
+    let key = form_key(&house.get("/account", &with).await.text);
+    let body = format!("form_key={key}&old=may%2Bdo%2Ball&new=battery+staple");
+    let answered = house.post("/account/password", &body, &with).await;
+    assert_eq!(answered.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(house.login("battery+staple").await.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn many_guesses_at_once_are_no_more_than_one_after_the_other() {
+    let house = house(None);
+    let guesses = (0..40).map(|_| house.login("wrong+one"));
+    let answers = futures_util::future::join_all(guesses).await;
+    let tried = answers.iter().filter(|answer| answer.status == StatusCode::UNAUTHORIZED).count();
+    // Two are checked at once, so that one may be under way when the fifth has failed.
+    assert!((5..=6).contains(&tried), "{tried} passwords were tried");
+}
+
+#[tokio::test]
+async fn who_holds_a_token_does_not_wait_for_those_who_guess() {
+    let house = house(None);
+    house.token(TokenScope::Read, "looks");
+    // echo -n anna:looks | base64
+    let app = [("authorization", "Basic YW5uYTpsb29rcw==")];
+    for _ in 0..6 {
+        house.login("wrong+one").await;
+    }
+    assert_eq!(house.get("/v1/me", &app).await.status, StatusCode::OK);
+    assert_eq!(house.login("correct+horse").await.status, 429, "the guesses still count");
+    assert_eq!(house.store.tokens(house.anna).unwrap()[0].used_at, Some(T0), "its use is noted");
+}
+
 #[tokio::test]
 async fn a_login_leads_only_to_our_own_pages() {
     let house = house(None);
