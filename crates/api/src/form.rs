@@ -2,7 +2,7 @@
 //! site's page cannot know it.
 
 use axum::body::{Bytes, to_bytes};
-use axum::extract::{FromRequest, Multipart, Request};
+use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use url::form_urlencoded;
@@ -82,7 +82,9 @@ async fn parts(request: Request) -> Result<Signed, Response> {
     let (head, body) = request.into_parts();
     // Read whole first: the limit is for all parts together.
     let body = to_bytes(body, BYTES_MAX).await.map_err(|_| too_much())?;
-    let request = Request::from_parts(head, body.into());
+    let mut request = Request::from_parts(head, body.into());
+    // That limit was ours; the framework's own is lower.
+    DefaultBodyLimit::disable().apply(&mut request);
     let odd = || (StatusCode::BAD_REQUEST, "This form cannot be read.\n").into_response();
     let mut multipart = Multipart::from_request(request, &()).await.map_err(|_| odd())?;
     let mut fields = Vec::new();

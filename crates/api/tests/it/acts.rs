@@ -250,3 +250,30 @@ async fn a_list_is_given_with_secrets_only_where_they_are_asked_for() {
     assert!(masked.contains("a.org/f") && !masked.contains("secret"), "{masked}");
     assert!(desk.text("/export.opml?secrets=1").await.contains("me:secret@a.org"));
 }
+
+#[tokio::test]
+async fn a_list_of_some_megabytes_is_taken_from_a_file() {
+    let desk = Desk::new(Box::new(|command| match command {
+        Command::Import { feeds } => {
+            Ok(Done::Imported { added: feeds.len(), known: 0, refused: Vec::new() })
+        }
+        _ => Err(Refusal { message: "only lists".to_owned(), input: true }),
+    }));
+    let line = |n: usize| {
+        let site = "x".repeat(200);
+        format!("<outline type=\"rss\" xmlUrl=\"https://a{n}.org/f\" title=\"{site}\"/>\n")
+    };
+    let lines: String = (0..12_000).map(line).collect();
+    assert!(lines.len() > 3_000_000);
+    let key = desk.form_key().await;
+    let part = |name: &str| format!("--xx\r\nContent-Disposition: form-data; name=\"{name}\"");
+    let body = format!(
+        "{}\r\n\r\n{key}\r\n{}; filename=\"a.opml\"\r\n\r\n\
+         <opml version=\"2.0\"><body>{lines}</body></opml>\r\n--xx--\r\n",
+        part("form_key"),
+        part("file"),
+    );
+    let answer = desk.send("/import", "multipart/form-data; boundary=xx", body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    assert!(answer.text.contains("12,000 feeds"), "{}", answer.text);
+}
