@@ -2,6 +2,8 @@
 //! more time or more connections than a browser on a bad line needs. It binds nothing and logs no
 //! request: there is no secret-free way to do so.
 
+mod impatient;
+
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +21,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
+use impatient::Impatient;
+
 /// How long answers under way may take after the end was asked for; pages take milliseconds, and
 /// a reader that stalls must not keep the program from ending.
 const GRACE: Duration = Duration::from_secs(3);
@@ -27,6 +31,9 @@ const GRACE: Duration = Duration::from_secs(3);
 const HEAD_WITHIN: Duration = Duration::from_secs(15);
 /// Time for the body: a list of ten thousand feeds over a telephone.
 const BODY_WITHIN: Duration = Duration::from_secs(60);
+/// Time in which a client takes some of its answer, be it a byte: who takes nothing wants to keep
+/// the connection.
+const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 /// Connections at once. A browser opens six; each costs some kilobytes and a descriptor, of which
 /// the polls need most.
 const CONNECTIONS_MAX: usize = 1000;
@@ -89,7 +96,10 @@ async fn connection(
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_WITHIN)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(
+            TokioIo::new(Impatient::new(stream, TAKEN_WITHIN)),
+            TowerToHyperService::new(router),
+        );
     tokio::pin!(serving);
     // How a connection ends is its own affair: clients leave, and the slow ones are left.
     tokio::select! {

@@ -7,11 +7,15 @@ use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+/// More than the buffers of two sockets hold.
+const BIG: usize = 32 << 20;
+
 async fn served() -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let router = Router::new()
         .route("/", get(async || "hello"))
+        .route("/big", get(async || "x".repeat(BIG)))
         .route("/echo", post(async |body: String| body));
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     tokio::spawn(api::serve(listener, router, async {
@@ -60,6 +64,25 @@ async fn an_idle_connection_is_given_up() {
     idle.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
     let text = said(&mut idle).await;
     assert!(text.ends_with("hello"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_nobody_reads_is_given_up() {
+    let (address, _stop) = served().await;
+    let mut deaf = TcpStream::connect(address).await.unwrap();
+    deaf.write_all(b"GET /big HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    let text = said(&mut deaf).await;
+    assert!(text.len() < BIG, "the server has waited for five minutes");
+}
+
+#[tokio::test]
+async fn a_long_answer_is_sent_to_whoever_reads_it() {
+    let (address, _stop) = served().await;
+    let mut patient = TcpStream::connect(address).await.unwrap();
+    let request = b"GET /big HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    patient.write_all(request).await.unwrap();
+    assert!(said(&mut patient).await.len() > BIG);
 }
 
 #[tokio::test]
