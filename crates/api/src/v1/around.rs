@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -14,7 +14,7 @@ use crate::auth::Person;
 use crate::json::Trouble;
 use crate::{Context, etag};
 
-/// An answer that is larger is streamed as it is.
+/// An answer that is larger goes as it is, without a tag.
 const TAGGED_BYTES_MAX: usize = 32 << 20;
 
 /// Takes a request from whoever asks, or sends them away for a while.
@@ -53,13 +53,15 @@ pub async fn tagged(request: Request, next: Next) -> Response {
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     // A stream has no end that could be waited for.
     let whole = kind.is_some_and(|kind| !kind.starts_with("text/event-stream"));
-    if !reads || !whole || response.status() != StatusCode::OK {
+    let bytes_max = response.body().size_hint().upper().unwrap_or(u64::MAX);
+    let small = usize::try_from(bytes_max).is_ok_and(|bytes| bytes <= TAGGED_BYTES_MAX);
+    if !reads || !whole || !small || response.status() != StatusCode::OK {
         return response;
     }
     let (mut parts, body) = response.into_parts();
     let Ok(bytes) = to_bytes(body, TAGGED_BYTES_MAX).await else {
-        return Trouble::Wrong("that is too much for one answer; ask for less".to_owned())
-            .into_response();
+        // It is as long as it said, and in our own memory.
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let tag = etag::tag(&bytes);
     if let Ok(value) = HeaderValue::from_str(&tag) {
@@ -75,4 +77,27 @@ pub async fn tagged(request: Request, next: Next) -> Response {
         return Response::from_parts(parts, Body::empty());
     }
     Response::from_parts(parts, Body::from(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::Router;
+    use axum::routing::get;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_too_large_for_a_tag_is_sent_all_the_same() {
+        let text = ([(header::CONTENT_TYPE, "text/x-opml")], "x".repeat(TAGGED_BYTES_MAX + 1));
+        let routes = Router::new()
+            .route("/list", get(async move || text))
+            .layer(axum::middleware::from_fn(tagged));
+        let asked = Request::get("/list").body(Body::empty()).unwrap();
+        let response = routes.oneshot(asked).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert!(response.headers().get(header::ETAG).is_none());
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        assert_eq!(body.len(), TAGGED_BYTES_MAX + 1);
+    }
 }
