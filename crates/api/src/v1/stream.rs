@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -16,11 +16,10 @@ use futures_util::stream::{self, Stream};
 use serde_json::{Value, json};
 use store::{Cursor, EntryFilter, QueryId, Store, StoreError, TokenScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use url::form_urlencoded;
 
 use super::blocking;
 use super::route::Route;
-use super::sent::{Number, Sent};
+use super::sent::{Number, Params, Sent};
 use super::wire::{Described, Parts, asked, form};
 use crate::Context;
 use crate::json::{Feeds, Trouble};
@@ -102,32 +101,23 @@ impl Described for StreamPage {
 }
 
 /// What is asked for, as it stands in the address.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Asked {
     after: Option<String>,
-    limit: Option<u32>,
     query: Option<String>,
     feed: Option<String>,
 }
 
 impl Asked {
-    fn read(query: Option<&str>) -> Result<Asked, Trouble> {
-        let mut asked = Asked::default();
-        for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
-            let value = value.into_owned();
-            match name.as_ref() {
-                "after" => asked.after = Some(value),
-                "query" => asked.query = Some(value),
-                "feed" => asked.feed = Some(value),
-                "limit" => {
-                    let limit = value.parse().ok().filter(|n| (1..=LIMIT_MAX).contains(n));
-                    let wrong = "limit is a number from 1 to 1000";
-                    asked.limit = Some(limit.ok_or(Trouble::Asked(wrong))?);
-                }
-                _ => {}
-            }
+    /// What pages and streams are asked alike; nothing else may be left.
+    fn read(mut params: Params) -> Result<Asked, Trouble> {
+        let (after, query, feed) =
+            (params.text("after"), params.text("query"), params.text("feed"));
+        params.end()?;
+        if query.is_some() && feed.is_some() {
+            return Err(Trouble::Asked("name a feed or a query, not both"));
         }
-        Ok(asked)
+        Ok(Asked { after, query, feed })
     }
 }
 
@@ -215,14 +205,11 @@ impl Place {
 }
 
 /// A page of entries, oldest first.
-pub async fn list(
-    State(context): State<Context>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, Trouble> {
-    let asked = Asked::read(query.as_deref())?;
+pub async fn list(State(context): State<Context>, mut params: Params) -> Result<Response, Trouble> {
+    let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
+    let asked = Asked::read(params)?;
     let answer = blocking(move || {
         let mut place = Place::find(&context.store, &asked)?;
-        let limit = asked.limit.unwrap_or(LIMIT);
         let page = place.read(&context.store, limit, &mut Feeds::default())?;
         let next = place.cursor().to_string();
         Ok(json!({"entries": page.entries, "next": next, "gap": page.gap}))
@@ -243,10 +230,10 @@ struct Following {
 /// the oldest entry, with `after=now` from the present.
 pub async fn stream(
     State(context): State<Context>,
-    RawQuery(query): RawQuery,
+    params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Trouble> {
-    let mut asked = Asked::read(query.as_deref())?;
+    let mut asked = Asked::read(params)?;
     if let Some(last) = headers.get("last-event-id").and_then(|value| value.to_str().ok()) {
         asked.after = Some(last.to_owned());
     }

@@ -48,6 +48,11 @@ async fn pages_go_on_where_the_last_one_ended() {
         ("?feed=99", 404),
         ("?query=red&after=e1", 400),
         ("?after=q1-1", 400),
+        ("?limt=1", 400),
+        ("?limit=1&limit=2", 400),
+        ("?query=red&feed=1", 400),
+        ("/stream?form=now", 400),
+        ("/stream?query=red&feed=1", 400),
     ] {
         let answer = get(&shelf.router, &format!("/api/v1/entries{path}"), &[]).await;
         assert_eq!(answer.status, status, "{path}");
