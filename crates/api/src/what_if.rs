@@ -77,13 +77,19 @@ impl WhatIf {
             *state = State { running: Some((0, 0)), failed: None };
         }
         let (job, store) = (self.clone(), store.clone());
-        tokio::task::spawn_blocking(move || {
-            let told = |done, of| job.lock().running = Some((done, of));
-            let made = replay(&told).and_then(|outlook| {
+        let teller = self.clone();
+        let made = tokio::task::spawn_blocking(move || {
+            let told = |done, of| teller.lock().running = Some((done, of));
+            replay(&told).and_then(|outlook| {
                 let outlook = Outlook { made_at: now.to_string(), ..outlook };
                 keep(&store, &outlook).map_err(|error| error.to_string())
-            });
-            *job.lock() = State { running: None, failed: made.err() };
+            })
+        });
+        tokio::spawn(async move {
+            // A panic is in the log already; it must not look as if the job went on.
+            let broken = |_| Err("the replay broke off; the log says more".to_owned());
+            let failed = made.await.unwrap_or_else(broken).err();
+            *job.lock() = State { running: None, failed };
         });
     }
 
@@ -103,4 +109,33 @@ pub fn keep(store: &Store, outlook: &Outlook) -> Result<(), StoreError> {
 /// What was reckoned last; what another version stored and this one cannot read is as nothing.
 pub fn last(store: &Store) -> Result<Option<Outlook>, StoreError> {
     Ok(store.setting(KEY)?.and_then(|text| serde_json::from_str(&text).ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use store::Mode;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_replay_that_breaks_off_can_be_begun_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let job = WhatIf::new(Arc::new(|told| {
+            told(1, 9);
+            panic!("as a fault in the lab would")
+        }));
+        for _ in 0..2 {
+            job.begin(&store, Time::from_secs(0));
+            for _ in 0..1000 {
+                if job.state().running.is_none() {
+                    break;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+            let state = job.state();
+            assert_eq!(state.running, None);
+            assert!(state.failed.is_some_and(|why| why.contains("broke off")));
+        }
+    }
 }
