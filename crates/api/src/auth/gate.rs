@@ -67,7 +67,7 @@ async fn identify(context: &Context, headers: &HeaderMap) -> Result<Option<Perso
     if let Some(token) = bearer(headers) {
         return context.logins.by_token(store, token, now).await;
     }
-    match login::session(headers) {
+    match login::session(context, headers) {
         Some(session) => context.logins.by_session(store, session, now).await,
         None => Ok(None),
     }

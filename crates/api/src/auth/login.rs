@@ -78,7 +78,7 @@ pub async fn enter(State(context): State<Context>, visitor: Visitor, form: Signe
 
 /// Ends the session.
 pub async fn leave(State(context): State<Context>, headers: HeaderMap, _: Signed) -> Response {
-    if let Some(session) = session(&headers) {
+    if let Some(session) = session(&context, &headers) {
         let (store, digest) = (context.store.clone(), secret::digest(session));
         if let Err(error) = ask(move || store.end_session(digest)).await {
             return failed(&context, &error);
@@ -88,19 +88,28 @@ pub async fn leave(State(context): State<Context>, headers: HeaderMap, _: Signed
     ([(header::SET_COOKIE, gone)], Redirect::to("/login")).into_response()
 }
 
-/// The session that a browser sends.
-pub fn session(headers: &HeaderMap) -> Option<&str> {
+/// The session that a browser sends, under the name that we give it here: over TLS any other may
+/// be a neighbour's, or from before.
+pub fn session<'a>(context: &Context, headers: &'a HeaderMap) -> Option<&'a str> {
+    in_cookies(headers, if is_secure(context) { SECURE_COOKIE } else { COOKIE })
+}
+
+fn in_cookies<'a>(headers: &'a HeaderMap, wanted: &str) -> Option<&'a str> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|v| v.to_str().ok());
     let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| {
         let (name, value) = pair.trim().split_once('=')?;
-        matches!(name, COOKIE | SECURE_COOKIE).then_some(value)
+        (name == wanted).then_some(value)
     });
     pairs.next().filter(|value| !value.is_empty())
 }
 
+/// Whether people come to us over TLS, which a server in front speaks.
+fn is_secure(context: &Context) -> bool {
+    context.public_url.as_ref().is_some_and(|url| url.scheme() == "https")
+}
+
 fn cookie(context: &Context, session: &str, lasts: Duration) -> HeaderValue {
-    let secure = context.public_url.as_ref().is_some_and(|url| url.scheme() == "https");
-    let (name, end) = if secure { (SECURE_COOKIE, "; Secure") } else { (COOKIE, "") };
+    let (name, end) = if is_secure(context) { (SECURE_COOKIE, "; Secure") } else { (COOKIE, "") };
     let text = format!(
         "{name}={session}; Path=/; HttpOnly; SameSite=Lax; Max-Age={}{end}",
         lasts.as_secs()
@@ -134,9 +143,10 @@ mod tests {
     #[test]
     fn the_session_is_found_among_other_cookies() {
         let headers = |text: &str| HeaderMap::from_iter([(header::COOKIE, text.parse().unwrap())]);
-        assert_eq!(session(&headers("a=b; tidings_session=xyz")), Some("xyz"));
-        assert_eq!(session(&headers("__Host-tidings_session=xyz; a=b")), Some("xyz"));
-        assert_eq!(session(&headers("tidings_session=; tidings_sessions=q")), None);
-        assert_eq!(session(&HeaderMap::new()), None);
+        let of = |text: &str| in_cookies(&headers(text), COOKIE).map(str::to_owned);
+        assert_eq!(of("a=b; tidings_session=xyz").as_deref(), Some("xyz"));
+        assert_eq!(of("__Host-tidings_session=xyz; a=b"), None);
+        assert_eq!(of("tidings_session=; tidings_sessions=q"), None);
+        assert_eq!(in_cookies(&HeaderMap::new(), COOKIE), None);
     }
 }

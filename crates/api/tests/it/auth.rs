@@ -150,6 +150,17 @@ async fn over_tls_the_cookie_is_for_tls_and_this_host_only() {
 }
 
 #[tokio::test]
+async fn over_tls_no_other_cookie_stands_for_the_session() {
+    let house = house(Some("https://news.example/"));
+    let session = cookie(&house.login("correct+horse").await);
+    // One from before, or one that a neighbour under the same domain has set.
+    let both = format!("tidings_session=old; {session}");
+    assert_eq!(house.get("/metrics", &[("cookie", &both)]).await.status, StatusCode::OK);
+    let plain = session.replace("__Host-", "");
+    assert_eq!(house.get("/metrics", &[("cookie", &plain)]).await.status, 401);
+}
+
+#[tokio::test]
 async fn who_guesses_must_wait_and_cannot_tell_names_apart() {
     let house = house(None);
     for name in ["anna", "nobody"] {
