@@ -117,12 +117,13 @@ fn no_such(context: &Context, visitor: Visitor, text: String) -> Response {
     notice(context, visitor, StatusCode::NOT_FOUND, "Not found", text)
 }
 
-pub fn failed(context: &Context, error: &StoreError) -> Response {
+/// A page that could not be shown, with the way to the others: that asks the store nothing.
+pub fn failed(context: &Context, visitor: Visitor, error: &StoreError) -> Response {
     let cause: &(dyn std::error::Error + 'static) = error;
     tracing::warn!(error = cause, "a page could not be shown");
     let text = format!("The store did not answer: {error}.");
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    notice(context, Visitor::stranger(), status, "That did not work", text)
+    notice(context, visitor, status, "That did not work", text)
 }
 
 fn notice(

@@ -10,14 +10,14 @@ use url::form_urlencoded;
 
 use super::{Person, login};
 use crate::json::Trouble;
-use crate::page::ask;
+use crate::page::{Visitor, ask, failed};
 use crate::{Context, guard};
 
 /// Routes that need nobody, or find out themselves who asks.
-const PUBLIC: [&str; 4] = ["/healthz", "/readyz", "/login", "/image"];
-/// The same for everybody, whoever asks: no question to the store is worth a page without its
-/// sheet.
-const ASSETS: [&str; 3] = ["/style.css", "/script.js", "/icon.svg"];
+const PUBLIC: [&str; 3] = ["/login", "/image", "/fever"];
+/// The same for everybody, whoever asks: where the store does not answer, a page still has its
+/// sheet and a probe its answer.
+const FOR_EVERYBODY: [&str; 5] = ["/healthz", "/readyz", "/style.css", "/script.js", "/icon.svg"];
 /// Public with all below them. None of these looks at cookies.
 const PUBLIC_BELOW: [&str; 7] =
     ["/feeds/", "/websub/", "/accounts/", "/reader/", "/api/greader.php/", "/v1/", "/fever/"];
@@ -29,7 +29,7 @@ const FOR_ALL_SITES: [&str; 2] = ["/feeds/", "/websub/"];
 /// Finds out who asks and puts them beside the request.
 pub async fn gate(State(context): State<Context>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
-    if is_safe(request.method()) && ASSETS.contains(&path.as_str()) {
+    if is_safe(request.method()) && FOR_EVERYBODY.contains(&path.as_str()) {
         return next.run(request).await;
     }
     let is_below = |starts: &[&str]| starts.iter().any(|start| path.starts_with(start));
@@ -41,7 +41,7 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
         let store = context.store.clone();
         match ask(move || store.has_accounts()).await {
             Ok(has_accounts) => has_accounts,
-            Err(error) => return Trouble::Store(error).into_response(),
+            Err(error) => return unanswered(&context, &request, error),
         }
     };
     let person = if has_accounts {
@@ -54,12 +54,26 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
         Ok(Some(person)) => {
             request.extensions_mut().insert(person);
         }
-        Ok(None) if below || PUBLIC.contains(&path.as_str()) || path == "/fever" => {}
+        Ok(None) if below || PUBLIC.contains(&path.as_str()) => {}
         Ok(None) if has_accounts => return stranger(&request),
         Ok(None) => return elsewhere(),
-        Err(error) => return Trouble::Store(error).into_response(),
+        Err(error) => return unanswered(&context, &request, error),
     }
     next.run(request).await
+}
+
+/// Nobody knows who asks: people are told so on a page, programs as they expect it.
+fn unanswered(context: &Context, request: &Request, error: StoreError) -> Response {
+    if is_for_programs(request.uri().path()) {
+        return Trouble::Store(error).into_response();
+    }
+    failed(context, Visitor::of(request.headers(), request.uri(), None), &error)
+}
+
+fn is_for_programs(path: &str) -> bool {
+    path.starts_with("/api/")
+        || matches!(path, "/metrics" | "/image" | "/fever")
+        || PUBLIC_BELOW.iter().any(|start| path.starts_with(start))
 }
 
 async fn identify(context: &Context, headers: &HeaderMap) -> Result<Option<Person>, StoreError> {
@@ -111,8 +125,7 @@ fn elsewhere() -> Response {
 
 /// People are shown where to log in, programs are told.
 fn stranger(request: &Request) -> Response {
-    let path = request.uri().path();
-    if path.starts_with("/api/") || path == "/metrics" {
+    if is_for_programs(request.uri().path()) {
         return Trouble::Stranger.into_response();
     }
     let wanted = request.uri().path_and_query().map_or("/", |p| p.as_str());

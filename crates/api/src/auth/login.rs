@@ -68,7 +68,7 @@ pub async fn enter(State(context): State<Context>, visitor: Visitor, form: Signe
             StatusCode::TOO_MANY_REQUESTS,
             format!("Too many tries. Wait {} and try again.", span(wait)),
         ),
-        Err(Denied::Store(error)) => return failed(&context, &error),
+        Err(Denied::Store(error)) => return failed(&context, visitor, &error),
     };
     // Whoever asks is a stranger again, but the light they chose stays.
     let frame = Frame::new(&context, Visitor { person: None, ..visitor }, None);
@@ -77,11 +77,16 @@ pub async fn enter(State(context): State<Context>, visitor: Visitor, form: Signe
 }
 
 /// Ends the session.
-pub async fn leave(State(context): State<Context>, headers: HeaderMap, _: Signed) -> Response {
+pub async fn leave(
+    State(context): State<Context>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    _: Signed,
+) -> Response {
     if let Some(session) = session(&context, &headers) {
         let (store, digest) = (context.store.clone(), secret::digest(session));
         if let Err(error) = ask(move || store.end_session(digest)).await {
-            return failed(&context, &error);
+            return failed(&context, visitor, &error);
         }
     }
     let gone = cookie(&context, "", Duration::ZERO);

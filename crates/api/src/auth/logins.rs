@@ -210,8 +210,11 @@ impl Logins {
         ask(move || {
             let Some((account, token)) = find(&store)? else { return Ok(None) };
             let day = Duration::from_secs(86_400);
-            if token.used_at.is_none_or(|at| now.since(at) >= day) {
-                store.note_token_use(token.id, now)?;
+            if token.used_at.is_none_or(|at| now.since(at) >= day)
+                && let Err(error) = store.note_token_use(token.id, now)
+            {
+                // On a full disk one can still read.
+                tracing::debug!(%error, "the use of a token could not be noted");
             }
             Ok(Some(Person::known(account, token.scope, None)))
         })

@@ -55,7 +55,7 @@ async fn page(
             secret,
             said,
         }),
-        Err(error) => failed(context, &error),
+        Err(error) => failed(context, visitor, &error),
     }
 }
 
@@ -87,7 +87,7 @@ pub async fn change_password(State(context): State<Context>, ordered: Ordered) -
         Err(Denied::Wait(wait)) => {
             return refuse(visitor, format!("Too many tries. Wait {}.", span(wait)));
         }
-        Err(Denied::Store(error)) => return failed(&context, &error),
+        Err(Denied::Store(error)) => return failed(&context, visitor, &error),
     }
     let hashed = tokio::task::spawn_blocking(move || auth::hash_password(&new)).await;
     let hashed = match hashed {
@@ -100,7 +100,7 @@ pub async fn change_password(State(context): State<Context>, ordered: Ordered) -
     match ask(move || store.set_password(account, &hashed)).await {
         // Every session ended with the old password.
         Ok(()) => Redirect::to("/login").into_response(),
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 
@@ -127,7 +127,7 @@ pub async fn make_token(State(context): State<Context>, ordered: Ordered) -> Res
             let (status, heading) = (StatusCode::UNPROCESSABLE_ENTITY, "No token was made");
             notice(&context, visitor, status, heading, super::feeds::sentence(&why.to_string()))
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 
@@ -139,7 +139,7 @@ pub async fn revoke_token(State(context): State<Context>, ordered: Ordered) -> R
     let (store, account) = (context.store.clone(), visitor.account());
     match ask(move || store.revoke_token(account, id)).await {
         Ok(_) => page(&context, visitor, None, Some("The token is taken back.")).await,
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 

@@ -82,7 +82,7 @@ pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Respons
     });
     let (days, domains, outlook) = match answer.await {
         Ok(found) => found,
-        Err(error) => return failed(&context, &error),
+        Err(error) => return failed(&context, visitor, &error),
     };
     let job = context.what_if.state();
     let rule = fields((context.rule)().as_deref());

@@ -109,7 +109,7 @@ pub async fn feed(
         Err(StoreError::NoFeed(feed)) => {
             no_such(&context, asking, format!("There is no feed {feed}; perhaps it was removed."))
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, asking, &error),
     }
 }
 

@@ -108,7 +108,7 @@ pub async fn list(
             let frame = Frame::new(&context, visitor, Some(Section::Feeds));
             shown(&composed(frame, &live, &counts, page, &params, now))
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 

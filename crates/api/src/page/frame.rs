@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use store::TokenScope;
 
@@ -74,9 +74,14 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Somebody of whom nothing is known.
-    pub fn stranger() -> Visitor {
-        Visitor { person: None, light: Light::System, on_purpose: false, at: "/".to_owned() }
+    /// Whoever sent this; the person is the one that the gate found.
+    pub fn of(headers: &HeaderMap, uri: &Uri, person: Option<Person>) -> Visitor {
+        let text = |name: &str| headers.get(name).and_then(|v| v.to_str().ok());
+        let from_elsewhere =
+            text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"));
+        let on_purpose = text("sec-purpose").is_none() && !from_elsewhere;
+        let at = uri.path_and_query().map_or("/", |p| p.as_str()).to_owned();
+        Visitor { person, light: Light::of(headers), on_purpose, at }
     }
 
     /// Whose marks are shown. Strangers are stopped at the gate.
@@ -93,15 +98,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor, Infallible> {
-        // The gate has put them there.
         let person = parts.extensions.get::<Person>().cloned();
-        let text = |name: &str| parts.headers.get(name).and_then(|v| v.to_str().ok());
-        let from_elsewhere =
-            text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"));
-        let on_purpose = text("sec-purpose").is_none() && !from_elsewhere;
-        let light = Light::of(&parts.headers);
-        let at = parts.uri.path_and_query().map_or("/", |p| p.as_str()).to_owned();
-        Ok(Visitor { person, light, on_purpose, at })
+        Ok(Visitor::of(&parts.headers, &parts.uri, person))
     }
 }
 

@@ -59,7 +59,7 @@ pub async fn health(State(context): State<Context>, visitor: Visitor) -> Respons
                 frame: Frame::new(&context, visitor, Some(Section::Health)),
             })
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 

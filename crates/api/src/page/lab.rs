@@ -60,7 +60,7 @@ pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response 
             });
             if runs { ([(header::REFRESH, "3")], page).into_response() } else { page }
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 

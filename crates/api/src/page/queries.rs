@@ -72,7 +72,7 @@ pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response 
             let lines = rows.into_iter().map(|row| line(row, &deliveries, now)).collect();
             shown(&Queries { frame, lines })
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 

@@ -6,6 +6,7 @@ mod acts;
 mod apps;
 mod attacks;
 mod auth;
+mod broken;
 mod demo;
 mod entries;
 mod images;

@@ -52,7 +52,7 @@ async fn changed(context: &Context, id: &str, word: &str, ordered: Ordered) -> R
     let row = match ask(move || store.feed(FeedId(number))).await {
         Ok(row) => row,
         Err(store::StoreError::NoFeed(_)) => return gone(context, visitor, id),
-        Err(error) => return failed(context, &error),
+        Err(error) => return failed(context, visitor, &error),
     };
     let command = match command(word, &row, &form) {
         Ok(Some(command)) => command,
@@ -90,7 +90,7 @@ pub async fn ask_remove(
             frame: Frame::new(&context, visitor, Some(Section::Feeds)),
         }),
         Err(store::StoreError::NoFeed(_)) => gone(&context, visitor, &id),
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 

@@ -84,6 +84,6 @@ pub async fn export(
             let text = parse::opml::write("Tidings subscriptions", &outlines);
             ([kind, name], text).into_response()
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }

@@ -39,7 +39,7 @@ pub async fn save(State(context): State<Context>, ordered: Ordered) -> Response 
             let page = shown(&Editor::new(frame, name, text, preview));
             return (StatusCode::UNPROCESSABLE_ENTITY, page).into_response();
         }
-        Err(error) => return failed(&context, &error),
+        Err(error) => return failed(&context, visitor, &error),
     }
     let days = form.text("past").parse::<u64>().ok().map(|days| days.min(PAST_DAYS_MAX));
     let past = days.filter(|days| *days > 0).map(|days| days * 86_400);

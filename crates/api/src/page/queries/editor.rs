@@ -70,7 +70,7 @@ pub async fn edit(
             shown(&Editor { about: Some(about), ..editor })
         }
         Ok(None) => no_such(&context, visitor, format!("There is no query {name}.")),
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 

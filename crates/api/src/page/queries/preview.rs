@@ -78,7 +78,7 @@ pub async fn preview(State(context): State<Context>, sent: Sent) -> Response {
             let frame = Frame::new(&context, sent.visitor, Some(Section::Queries));
             shown(&Editor::new(frame, name, text, preview))
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, sent.visitor, &error),
     }
 }
 

@@ -58,8 +58,11 @@ pub async fn entry(
             return Ok(None);
         };
         if marks && !found.read {
-            store.mark_read(account, &[entry], true)?;
-            found.read = true;
+            // On a full disk one can still read.
+            match store.mark_read(account, &[entry], true) {
+                Ok(()) => found.read = true,
+                Err(error) => tracing::warn!(%error, "an entry could not be marked read"),
+            }
         }
         let names = store.feed_names([found.entry.feed])?;
         let here = found.place();
@@ -88,7 +91,7 @@ pub async fn entry(
             let text = format!("There is no entry {number}; perhaps it is no longer kept.");
             no_such(&context, visitor, text)
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 

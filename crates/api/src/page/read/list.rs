@@ -103,7 +103,7 @@ pub async fn list(
             match search::find(&context, person, text, below, LINES as usize).await {
                 Ok(found) => Some(Ok(found)),
                 Err(NotFound::Search(fault)) => Some(Err(fault.message)),
-                Err(NotFound::Store(error)) => return failed(&context, &error),
+                Err(NotFound::Store(error)) => return failed(&context, visitor, &error),
             }
         }
         _ => None,
@@ -113,7 +113,7 @@ pub async fn list(
             let frame = Frame::new(&context, visitor, Some(Section::Read));
             shown(&composed(frame, found, &place, now))
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, visitor, &error),
     }
 }
 

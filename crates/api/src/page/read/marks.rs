@@ -60,7 +60,7 @@ pub async fn mark(State(context): State<Context>, sent: Sent) -> Response {
             };
             Redirect::to(&to).into_response()
         }
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, sent.visitor, &error),
     }
 }
 
@@ -73,7 +73,7 @@ pub async fn mark_all(State(context): State<Context>, sent: Sent) -> Response {
     let answer = ask(move || all(&store, account, &asked_for, up_to)).await;
     match answer {
         Ok(()) => Redirect::to(&place.href()).into_response(),
-        Err(error) => failed(&context, &error),
+        Err(error) => failed(&context, sent.visitor, &error),
     }
 }
 

@@ -1,0 +1,91 @@
+//! What is answered while the store cannot be read, or cannot be written.
+
+use std::sync::Arc;
+
+use api::auth::{digest, fever_digest};
+use api::{Context, router};
+use axum::Router;
+use feed::EntryId;
+use store::{Mode, NewToken, Store, TokenScope};
+
+use crate::get;
+use crate::shelf::{Shelf, T0, live};
+
+/// Cuts the files of a store under its feet: what was not read yet cannot be read any more.
+fn cut(store: &Store) {
+    for end in ["", "-wal"] {
+        let path = format!("{}{end}", store.path().display());
+        std::fs::OpenOptions::new().write(true).open(path).unwrap().set_len(0).unwrap();
+    }
+}
+
+/// The same data behind a store that takes no changes, as that of a full disk.
+fn full_disk(shelf: &Shelf) -> Router {
+    let store = Store::open(shelf.store.path().parent().unwrap(), Mode::ReadOnly).unwrap();
+    router(Context::new(store, Arc::new(|| T0), Arc::new(live), "1").unwrap())
+}
+
+#[tokio::test]
+async fn the_process_answers_for_itself_and_says_that_it_is_not_ready() {
+    let shelf = Shelf::new(false);
+    cut(&shelf.store);
+    let health = get(&shelf.router, "/healthz", &[]).await;
+    assert_eq!((health.status.as_u16(), health.text.as_str()), (200, "ok\n"));
+    let ready = get(&shelf.router, "/readyz", &[]).await;
+    assert_eq!(ready.status, 503);
+    assert!(ready.text.starts_with("not ready: the store does not answer"), "{}", ready.text);
+}
+
+#[tokio::test]
+async fn people_are_told_on_a_page_and_programs_in_json() {
+    let shelf = Shelf::new(false);
+    cut(&shelf.store);
+    let page = get(&shelf.router, "/feeds", &[]).await;
+    assert_eq!(page.status, 500);
+    assert!(page.header("content-type").starts_with("text/html"), "{}", page.text);
+    assert!(page.text.contains("The store did not answer"), "{}", page.text);
+    let answer = get(&shelf.router, "/api/v1/feeds", &[]).await;
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+}
+
+#[tokio::test]
+async fn a_page_that_could_not_be_shown_still_leads_to_the_others() {
+    let shelf = Shelf::new(true);
+    shelf.see("https://a.org/f", &["one"], 10);
+    // What the gate asks has been read; the list of feeds has not.
+    get(&shelf.router, "/image", &[]).await;
+    cut(&shelf.store);
+    let page = get(&shelf.router, "/feeds?q=a", &[("cookie", "tidings_light=dark")]).await;
+    assert_eq!(page.status, 500);
+    assert!(page.text.contains("The store did not answer"), "{}", page.text);
+    assert!(page.text.contains("aria-label=\"Sections\"") && page.text.contains("/health"));
+    assert!(page.text.contains("data-light=\"dark\""), "in the light that was chosen");
+    assert!(page.text.contains("href=\"/feeds?q=a\""), "and back to where it was tried");
+}
+
+#[tokio::test]
+async fn an_entry_is_shown_though_it_cannot_be_marked() {
+    let shelf = Shelf::new(true);
+    shelf.see("https://a.org/f", &["one"], 10);
+    let page = get(&full_disk(&shelf), "/entry/1", &[]).await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    assert!(page.text.contains("one"));
+    assert!(!shelf.store.read_marks(store::AccountId::LOCAL).unwrap().is_read(EntryId(1)));
+}
+
+#[tokio::test]
+async fn a_token_opens_the_api_though_its_use_cannot_be_noted() {
+    let shelf = Shelf::new(false);
+    shelf.see("https://a.org/f", &["one"], 10);
+    let new = NewToken {
+        account: shelf.store.account("somebody").unwrap().unwrap().id,
+        name: "script".to_owned(),
+        scope: TokenScope::Read,
+        digest: digest("the secret"),
+        fever_digest: fever_digest("somebody", "the secret"),
+    };
+    shelf.store.add_token(&new, T0).unwrap().unwrap();
+    let with = [("authorization", "Bearer the secret")];
+    let answer = get(&full_disk(&shelf), "/api/v1/entries", &with).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+}
