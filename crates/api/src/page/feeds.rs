@@ -20,7 +20,7 @@ use super::frame::{Frame, Section, Visitor};
 use super::{Trouble, ask, failed, shown};
 use crate::advice::advice;
 use crate::words::{Moment, count, per_day, plural};
-use crate::{Context, Live};
+use crate::{Context, Live, sanitise};
 
 /// Some screens long: more is quicker searched than read.
 const LINES: u32 = 50;
@@ -227,9 +227,10 @@ pub fn line(line: FeedLine, now: Time) -> Line {
     let masked = line.url.masked();
     let address = masked.split_once("://").map_or(masked.as_str(), |(_, rest)| rest);
     let address = address.trim_end_matches('/').to_owned();
+    let title = line.title.as_deref().map(sanitise::text);
     Line {
         id: line.id.0,
-        title: line.title.filter(|t| !t.trim().is_empty()).unwrap_or_else(|| address.clone()),
+        title: title.filter(|t| !t.trim().is_empty()).unwrap_or_else(|| address.clone()),
         address,
         tags: line.tags.into_iter().filter(|t| !t.starts_with("query:")).map(tagged).collect(),
         state,

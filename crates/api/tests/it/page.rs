@@ -159,6 +159,21 @@ async fn the_list_says_how_every_feed_stands() {
 }
 
 #[tokio::test]
+async fn a_title_reads_the_same_in_the_list_as_on_its_page() {
+    let shelf = crate::shelf::Shelf::new(true);
+    let url = FeedUrl::parse("https://a.org/f").unwrap();
+    let title = Some("AT&amp;T <b>bold</b>".to_owned());
+    shelf
+        .store
+        .add_feed(&NewFeed { url, title, site: None, tags: vec![] }, crate::shelf::T0)
+        .unwrap();
+    for path in ["/feeds", "/feed/1"] {
+        let page = get(&shelf.router, path, &[]).await.text;
+        assert!(page.contains("AT&#38;T bold"), "{path}: {page}");
+    }
+}
+
+#[tokio::test]
 async fn long_lists_are_turned_page_by_page() {
     let site = site();
     let new: Vec<NewFeed> = (0..120)
