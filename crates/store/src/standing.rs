@@ -4,6 +4,7 @@
 use feed::Time;
 
 use crate::columns::count;
+use crate::counts::POLLED;
 use crate::{Store, StoreError};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -41,8 +42,8 @@ pub struct Failing {
 impl Store {
     pub fn standing(&self, now: Time) -> Result<Standing, StoreError> {
         let mut standing = self.read(|conn| {
-            let sql = "select min(case when gone_at is null and coalesce(paused, 0) = 0 \
-                                  and next_at <= $1 then next_at end), \
+            let sql = format!(
+                "select min(case when {POLLED} and next_at <= $1 then next_at end), \
                        sum(failures > 0 and gone_at is null and last_success_at > $2), \
                        sum(failures > 0 and gone_at is null and last_success_at <= $2 \
                            and last_success_at > $3), \
@@ -50,13 +51,14 @@ impl Store {
                            and last_success_at > $4), \
                        sum(failures > 0 and gone_at is null and last_success_at <= $4), \
                        sum(failures > 0 and gone_at is null and last_success_at is null) \
-                       from feed_state";
+                       from feed_state"
+            );
             let now = now.millis();
             let ago = |hours: i64| now - hours * HOUR_MS;
             let sum = |row: &rusqlite::Row<'_>, column: usize| -> rusqlite::Result<u64> {
                 Ok(row.get::<_, Option<i64>>(column)?.unwrap_or(0).unsigned_abs())
             };
-            let (due_since, failing) = conn.prepare_cached(sql)?.query_row(
+            let (due_since, failing) = conn.prepare_cached(&sql)?.query_row(
                 [now, ago(1), ago(24), ago(7 * 24)],
                 |row| {
                     let failing = Failing {

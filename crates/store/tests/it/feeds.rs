@@ -182,6 +182,27 @@ fn a_feed_s_condition_has_one_word() {
 }
 
 #[test]
+fn a_feed_that_its_tag_pauses_is_neither_due_nor_late() {
+    let f = fresh();
+    let paused = |on| FeedSettings { paused: Some(Some(on)), ..FeedSettings::default() };
+    for name in ["a", "b", "c"] {
+        let mut new = new_feed(&format!("https://{name}.example/"));
+        new.tags = vec!["quiet".to_owned()];
+        f.store.add_feed(&new, T0).unwrap();
+    }
+    f.store.set_tag("quiet", &paused(true)).unwrap();
+    // The third is polled all the same: its own setting goes before that of its tag.
+    f.store.set_feed(FeedId(3), &paused(false)).unwrap();
+    let counts = f.store.counts(at(1)).unwrap();
+    assert_eq!((counts.due, counts.never_polled, counts.first_polls), (1, 3, 1));
+    for (feed, next) in [(1, 10), (3, 20)] {
+        let record = PollRecord::empty(FeedId(feed), 0, at(2), Outcome::Unchanged, at(next));
+        f.store.record_blocking(record).unwrap();
+    }
+    assert_eq!(f.store.standing(at(100)).unwrap().due_since, Some(at(20)));
+}
+
+#[test]
 fn settings_of_the_instance_are_kept() {
     let f = fresh();
     assert_eq!(f.store.setting("budget").unwrap(), None);

@@ -284,7 +284,7 @@ async fn try_again(engine: Arc<Engine>) {
 /// Shows how the first round goes: a bar on a terminal, a line now and then in a log.
 async fn report_progress(engine: Arc<Engine>) {
     let Ok(counts) = engine.store.counts(engine.clock.now()) else { return };
-    let n_first = counts.never_polled;
+    let n_first = counts.first_polls;
     if n_first == 0 {
         return;
     }
@@ -294,13 +294,13 @@ async fn report_progress(engine: Arc<Engine>) {
         tokio::time::sleep(Duration::from_millis(500)).await;
         told += Duration::from_millis(500);
         let Ok(counts) = engine.store.counts(engine.clock.now()) else { continue };
-        let done = n_first.saturating_sub(counts.never_polled);
+        let done = n_first.saturating_sub(counts.first_polls);
         bar.set_position(done);
         if bar.is_hidden() && told >= PROGRESS_EVERY {
             told = Duration::ZERO;
             tracing::info!("first polls: {done} of {n_first}");
         }
-        if counts.never_polled == 0 {
+        if counts.first_polls == 0 {
             bar.finish_and_clear();
             tracing::info!(entries = counts.entries, "every feed has been polled once");
             return;
