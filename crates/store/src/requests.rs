@@ -2,6 +2,7 @@
 //! those two.
 
 use std::fmt;
+use std::time::Duration;
 
 use feed::Time;
 use rusqlite::{OptionalExtension, params};
@@ -37,10 +38,17 @@ pub struct Answer {
     pub body: String,
 }
 
+/// So long an answer is kept: whoever asked reads it within a second.
+const ANSWERS_KEPT: Duration = Duration::from_secs(86_400);
+
 impl Store {
+    /// Leaves a request, and forgets those that were answered long ago: a list of all feeds is in
+    /// the body of some, and a daemon runs for months.
     pub fn leave(&self, kind: &str, body: &str, now: Time) -> Result<RequestId, StoreError> {
         let (kind, body) = (kind.to_owned(), body.to_owned());
         self.write(move |conn| {
+            let old = (now - ANSWERS_KEPT).millis();
+            conn.execute("delete from requests where answered_at < $1", [old])?;
             let sql = "insert into requests (kind, body, created_at) values ($1, $2, $3) \
                        returning id";
             let id = conn.query_row(sql, params![kind, body, now.millis()], |row| row.get(0))?;
@@ -116,14 +124,6 @@ impl Store {
             let sql = "update requests set answer = $1, ok = 0, answered_at = $2 \
                        where answered_at is null and created_at < $3";
             Ok(conn.execute(sql, params![body, now.millis(), before.millis()])?)
-        })
-    }
-
-    /// Forgets requests that were answered before then. Returns how many.
-    pub fn forget_requests(&self, answered_before: Time) -> Result<usize, StoreError> {
-        self.write(move |conn| {
-            let sql = "delete from requests where answered_at < $1";
-            Ok(conn.execute(sql, [answered_before.millis()])?)
         })
     }
 }

@@ -47,7 +47,9 @@ fn requests_of_a_killed_daemon_are_refused_and_old_answers_forgotten() {
     assert_eq!(f.store.refuse_requests(at(50), r#""too late""#, at(101)).unwrap(), 1);
     assert!(!f.store.answer_to(old).unwrap().unwrap().ok);
     assert_eq!(f.store.pending().unwrap()[0].id, young);
-    assert_eq!(f.store.forget_requests(at(200)).unwrap(), 1);
+    f.store.leave("x", "{}", at(101 + 86_400)).unwrap();
+    assert!(f.store.answer_to(old).unwrap().is_some(), "for a day it is kept");
+    f.store.leave("x", "{}", at(102 + 86_400)).unwrap();
     assert_eq!(f.store.answer_to(old).unwrap(), None);
-    assert_eq!(f.store.pending().unwrap().len(), 1, "what waits is not forgotten");
+    assert_eq!(f.store.pending().unwrap().len(), 3, "what waits is not forgotten");
 }

@@ -241,7 +241,6 @@ fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), Failure> {
     let now = clock.now();
     let body = "{\"message\":\"the daemon was restarted; repeat the command\",\"input\":false}";
     store.refuse_requests(now, body, now)?;
-    store.forget_requests(now - Duration::from_secs(86_400))?;
     Ok(())
 }
 
