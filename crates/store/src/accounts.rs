@@ -14,6 +14,9 @@ pub type Digest = [u8; 32];
 
 /// Tokens that one account may hold.
 const TOKENS_MAX: u64 = 100;
+/// Sessions of one account. Some apps log in at every start, and what they are given lasts a year;
+/// who has begun so many since needs the oldest no more.
+const SESSIONS_MAX: u32 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AccountId(pub i64);
@@ -181,6 +184,10 @@ impl Store {
             let sql = "insert into sessions (digest, account, created_at, expires_at) \
                        values ($1, $2, $3, $4)";
             conn.execute(sql, params![digest, account.0, now.millis(), expires_at.millis()])?;
+            let sql = "delete from sessions where account = $1 and digest not in \
+                       (select digest from sessions where account = $1 \
+                        order by created_at desc, digest limit $2)";
+            conn.execute(sql, params![account.0, SESSIONS_MAX])?;
             Ok(())
         })
     }

@@ -66,6 +66,24 @@ fn a_token_is_found_by_either_digest_and_can_be_taken_back() {
 }
 
 #[test]
+fn an_account_has_so_many_sessions_and_the_oldest_goes_first() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    let [anna, bert] = ["anna", "bert"].map(|n| store.add_account(n, "x", T0).unwrap().unwrap());
+    let digest = |n: i64| {
+        let mut digest = [0; 32];
+        digest[..8].copy_from_slice(&n.to_le_bytes());
+        digest
+    };
+    store.begin_session(bert, [9; 32], T0, at(100_000)).unwrap();
+    for n in 0..=500 {
+        store.begin_session(anna, digest(n), at(n), at(100_000)).unwrap();
+    }
+    let lives = |digest| store.session(&digest, at(1000)).unwrap().is_some();
+    assert_eq!([digest(0), digest(1), digest(500), [9; 32]].map(lives), [false, true, true, true]);
+}
+
+#[test]
 fn sessions_that_ended_are_forgotten_by_the_next_one() {
     let fresh = fresh();
     let anna = fresh.store.add_account("anna", "hash", T0).unwrap().unwrap();
