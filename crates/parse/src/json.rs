@@ -46,6 +46,7 @@ pub(crate) fn document(
         updated: None,
         hints: Hints::default(),
         items,
+        is_cut_off: false,
         warnings: warnings.sentences(text),
     })
 }

@@ -42,6 +42,8 @@ pub struct Document {
     pub updated: Option<Time>,
     pub hints: Hints,
     pub items: Vec<Item>,
+    /// It ends in the midst of an item: there was more to come.
+    pub is_cut_off: bool,
     /// What was repaired or left out, one sentence for each kind.
     pub warnings: Vec<String>,
 }

@@ -2,7 +2,7 @@
 
 use feed::{DocumentDates, FeedUrl, Item, Observed, Outcome, Sighting, Time, WindowEntry, repair};
 use parse::Document;
-use store::{Edited, FeedFacts, Gone, Moved, NewEntry, PollInput, PollRecord};
+use store::{BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollInput, PollRecord};
 use url::Url;
 
 use super::{Reading, Trip};
@@ -66,13 +66,17 @@ pub fn keep_reading(
         }
         Reading::Document { document, observed, dates, validators, body_hash } => {
             answer.detail = seen_in_words(&observed);
+            let is_cut_off = document.is_cut_off;
             let previous = input.last_success_at;
             keep_document(record, document, &observed, dates, trip, previous);
-            record.validators = Some(store::Validators {
+            let validators = store::Validators {
                 etag: validators.etag,
                 last_modified: validators.last_modified,
-            });
-            record.body_hash = Some(body_hash);
+            };
+            // What vouches for a document would vouch for its missing rest: the next poll asks
+            // for all of it.
+            record.validators = Some(if is_cut_off { Default::default() } else { validators });
+            record.body_hash = Some(if is_cut_off { BodyHash::default() } else { body_hash });
             record.window = Some(observed.window).filter(|w| *w != input.window);
         }
         Reading::Gone => {

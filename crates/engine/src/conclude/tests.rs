@@ -187,6 +187,21 @@ fn a_remembered_redirect_that_leads_nowhere_is_forgotten() {
 }
 
 #[test]
+fn a_document_that_breaks_off_is_asked_for_whole_the_next_time() {
+    let Reading::Document { mut document, observed, dates, validators, body_hash } =
+        document(&["a", "b"])
+    else {
+        panic!("it is one");
+    };
+    document.is_cut_off = true;
+    let reading = Reading::Document { document, observed, dates, validators, body_hash };
+    let done = run(&input(), reading, |_| ());
+    assert_eq!(done.record.new.len(), 2, "what came is kept");
+    assert_eq!(done.record.validators, Some(Validators::default()), "304 would hide the rest");
+    assert_ne!(done.record.body_hash, Some(body_hash));
+}
+
+#[test]
 fn the_feeds_own_settings_win_over_its_tags_and_those_over_the_default() {
     let mut input = input();
     let tag = store::Settings { policy: Some("fix:2h".to_owned()), ..Default::default() };

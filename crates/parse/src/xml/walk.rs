@@ -36,6 +36,8 @@ pub(super) struct Walk<'a> {
     pub(super) warnings: Warnings,
     pub(super) at: usize,
     pub(super) full: bool,
+    /// The text ended in the midst of an item.
+    is_cut_off: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -66,6 +68,7 @@ impl<'a> Walk<'a> {
             warnings,
             at: root.at,
             full: false,
+            is_cut_off: false,
         };
         walk.open_root(root.ns);
         walk
@@ -107,6 +110,7 @@ impl<'a> Walk<'a> {
         self.at = self.text.len();
         if !self.stack.is_empty() {
             self.warnings.note(Trouble::CutOff, self.at);
+            self.is_cut_off = self.item.is_some();
             // An item that breaks off before its id would come back under another key.
             if self.item.as_ref().is_some_and(|(_, draft)| !draft.has_id()) {
                 self.capture = None;
@@ -314,6 +318,7 @@ impl<'a> Walk<'a> {
             updated: self.facts.updated.into_value(),
             hints,
             items: self.items,
+            is_cut_off: self.is_cut_off,
             warnings: self.warnings.sentences(self.text),
         }
     }

@@ -182,8 +182,12 @@ fn broken_markup_is_repaired_and_said() {
 fn a_cut_document_keeps_whole_items_and_those_whose_id_is_known() {
     let whole = "<rss><channel><item><guid>1</guid></item><item><guid>2</guid><title>cu";
     assert_eq!(read(whole).items.len(), 2);
+    assert!(read(whole).is_cut_off);
+    let between = "<rss><channel><item><guid>1</guid></item>";
+    assert!(!read(between).is_cut_off, "some software never writes the last end tags");
     let before_id = "<rss><channel><item><guid>1</guid></item><item><title>cut</title><link>http";
     assert_eq!(read(before_id).items.len(), 1);
+    assert!(read(before_id).is_cut_off);
 }
 
 #[test]
