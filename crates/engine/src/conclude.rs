@@ -82,6 +82,7 @@ pub fn conclude(
     settings: &Settings,
     budget: Option<&BudgetRule>,
 ) -> Concluded {
+    let reading = keep::not_yet_gone(input, reading);
     let outcome = outcome(&reading);
     let window_times = input.window.times();
     let observation = match &reading {

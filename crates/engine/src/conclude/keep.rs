@@ -13,6 +13,19 @@ const MOVED_COUNT_BELIEVED: u32 = 2;
 /// After so many failures at a remembered redirect's target, the subscribed URL is tried again.
 const EFFECTIVE_URL_FAILURES_MAX: u32 = 3;
 
+/// The end of what a remembered redirect leads to is not the end of the feed: the publisher may
+/// have moved again, and the subscribed URL knows where to.
+pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
+    match (&input.effective_url, reading) {
+        (Some(moved_to), Reading::Gone) if *moved_to != input.url => {
+            let to = moved_to.masked();
+            let detail = format!("410 Gone at {to}, where it had moved; its own URL is asked next");
+            Reading::Failed { detail, our_network: false, candidates: Vec::new() }
+        }
+        (_, reading) => reading,
+    }
+}
+
 /// A permanent redirect that repeats becomes the feed's effective URL; one that leads nowhere for
 /// long is forgotten.
 pub fn follow_redirects(
@@ -24,7 +37,8 @@ pub fn follow_redirects(
     if !outcome.is_success() {
         record.moved.clone_from(&input.moved);
         let remembered = input.effective_url.is_some();
-        if remembered && record.failures >= EFFECTIVE_URL_FAILURES_MAX {
+        let is_gone = trip.facts.status == Some(410);
+        if remembered && (is_gone || record.failures >= EFFECTIVE_URL_FAILURES_MAX) {
             record.effective_url = Some(input.url.clone());
         }
         return;

@@ -202,6 +202,21 @@ fn a_document_that_breaks_off_is_asked_for_whole_the_next_time() {
 }
 
 #[test]
+fn gone_from_where_it_moved_to_is_not_yet_gone() {
+    let mut input = input();
+    input.effective_url = FeedUrl::parse("https://other.example/feed").ok();
+    let facts = fetch::Facts { status: Some(410), ..fetch::Facts::default() };
+    let done = run(&input, Reading::Gone, |trip| trip.facts = &facts);
+    assert_eq!(done.record.gone, None, "the publisher may have moved again");
+    assert_eq!(done.record.outcome, Outcome::Failed);
+    assert_eq!(done.record.effective_url.as_ref(), Some(&input.url));
+    assert_eq!(done.finished.domain.as_str(), "example.org");
+    assert!(done.finished.next_at.is_some());
+    input.effective_url = done.record.effective_url;
+    assert!(run(&input, Reading::Gone, |_| ()).record.gone.is_some(), "now it is");
+}
+
+#[test]
 fn the_feeds_own_settings_win_over_its_tags_and_those_over_the_default() {
     let mut input = input();
     let tag = store::Settings { policy: Some("fix:2h".to_owned()), ..Default::default() };
