@@ -152,12 +152,12 @@ fn keep_document(
 }
 
 /// The hub that pushes a document and the address under which it knows it: as the header says, else
-/// as the document does (WebSub, section 4); the polled address where neither names one. What needs
-/// a login is nobody else's business.
+/// as the document does (WebSub, section 4); the polled address where neither names one. A feed
+/// that needs a login or a token is nobody else's business.
 fn pushed_by(document: &Document, trip: &Trip<'_>) -> (Option<String>, Option<String>) {
     let links = &trip.facts.links;
     let hub = links.hub.as_ref().map(Url::to_string).or_else(|| document.hubs.first().cloned());
-    let public = Some(trip.url).filter(|url| url.username().is_empty() && url.password().is_none());
+    let public = Some(trip.url).filter(|url| feed::mask_secrets(url) == url.as_str());
     let said = links.own.as_ref().map(Url::to_string).or_else(|| document.self_link.clone());
     (hub, public.map(|url| said.unwrap_or_else(|| url.to_string())))
 }

@@ -217,6 +217,25 @@ fn gone_from_where_it_moved_to_is_not_yet_gone() {
 }
 
 #[test]
+fn no_hub_is_told_the_secret_of_a_feed() {
+    let hub = |url: &str| {
+        let Reading::Document { mut document, observed, dates, validators, body_hash } =
+            document(&["a"])
+        else {
+            panic!("it is one");
+        };
+        document.hubs = vec!["https://hub.example/".to_owned()];
+        document.self_link = Some(url.to_owned());
+        let reading = Reading::Document { document, observed, dates, validators, body_hash };
+        let url = Url::parse(url).expect("a URL");
+        run(&input(), reading, |trip| trip.url = &url).record.facts.expect("a document").topic
+    };
+    assert!(hub("https://example.org/feed?page=1").is_some());
+    assert_eq!(hub("https://me:pw@example.org/feed"), None);
+    assert_eq!(hub("https://example.org/feed?token=s3cret"), None);
+}
+
+#[test]
 fn the_feeds_own_settings_win_over_its_tags_and_those_over_the_default() {
     let mut input = input();
     let tag = store::Settings { policy: Some("fix:2h".to_owned()), ..Default::default() };
