@@ -232,13 +232,19 @@ pub fn domain(input: &PollInput) -> Domain {
     input.effective_url.as_ref().unwrap_or(&input.url).domain()
 }
 
+/// By how much the clock was set back, at least, since a moment that it showed.
+pub fn set_back(shown: Option<Time>, now: Time) -> Duration {
+    shown.map_or(Duration::ZERO, |at| at.since(now))
+}
+
 /// A domain's pace as it was stored. A request may have been under way when we stopped: a domain
 /// that was asked shortly before has to wait for its gap from now on.
 pub fn stored_pace(stored: &Pace, now: Time) -> DomainPace {
+    let back = set_back(stored.last_request_at, now);
     let recent = stored.last_request_at.filter(|at| now.since(*at) < RECENTLY_ASKED);
     DomainPace {
         last_request_end: recent.map(|_| now),
-        not_before: stored.not_before.filter(|t| *t > now),
+        not_before: stored.not_before.map(|at| at - back).filter(|at| *at > now),
         refusals: 0,
     }
 }

@@ -95,6 +95,7 @@ impl Engine {
             plan,
             spending,
             causes: Default::default(),
+            turned_at: Time::MIN,
             context: Arc::clone(&context),
             jobs,
             events: receiver,
@@ -265,7 +266,8 @@ fn load(
         }
         for due in &index.due {
             let domain = domains[due.domain as usize];
-            let mut next_at = match due.next_at {
+            let back = conclude::set_back(due.last_poll_at, now);
+            let mut next_at = match due.next_at.map(|at| at - back) {
                 None => now,
                 Some(t) if t > now => t,
                 Some(_) => {
@@ -274,8 +276,9 @@ fn load(
                 }
             };
             if let Some(spending) = &mut spending
-                && let Some(budgeted) = budgeted.remove(&due.feed)
+                && let Some(mut budgeted) = budgeted.remove(&due.feed)
             {
+                budgeted.set_back(back);
                 next_at = budgeted.latest.unwrap_or(UNTIL_PLANNED);
                 spending.take(due.feed, due.generation, *budgeted);
                 spending.paced(due.feed, domain, plan.gap(domain));

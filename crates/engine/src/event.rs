@@ -1,5 +1,7 @@
 //! What the engine's loop is told, and what it answers.
 
+use std::time::Duration;
+
 use feed::{Domain, FeedId, Outcome, Time};
 use polling::budget::Tracked;
 use polling::outage::Reach;
@@ -59,6 +61,15 @@ pub struct Budgeted {
     pub from: Time,
     /// A promise of the longest delay holds whatever the budget says.
     pub latest: Option<Time>,
+}
+
+impl Budgeted {
+    /// The clock was set back by so much since the feed was polled.
+    pub fn set_back(&mut self, by: Duration) {
+        self.from = self.from - by;
+        self.latest = self.latest.map(|at| at - by);
+        self.tracked.last = self.tracked.last.map(|at| at - by);
+    }
 }
 
 /// A feed as the plan needs it.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use feed::{Outcome, Time};
@@ -175,6 +175,15 @@ impl Counters {
             turned_ago: standing.turned.map(|at| moment().duration_since(at)),
             ended: standing.ended,
         }
+    }
+}
+
+/// Tells that the loop is over, also where it failed.
+pub struct Ended(pub Arc<Counters>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.ended();
     }
 }
 

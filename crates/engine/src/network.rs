@@ -60,7 +60,8 @@ impl Network {
         if !self.down && !self.cannot_record {
             return usual;
         }
-        usize::from(self.last_probe.is_none_or(|t| now.since(t) >= PROBE_EVERY))
+        // A probe that lies ahead was made before the clock was set back.
+        usize::from(self.last_probe.is_none_or(|t| t > now || now.since(t) >= PROBE_EVERY))
     }
 
     /// A poll was kept, or could not be: then one is tried now and then until it can.

@@ -326,6 +326,20 @@ impl<H> Plan<H> {
         [due, ready].into_iter().flatten().min()
     }
 
+    /// The clock was set back: whatever is planned keeps its distance from now.
+    pub fn set_back(&mut self, by: Duration) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.next_at < UNTIL_PLANNED) {
+            slot.next_at = slot.next_at - by;
+        }
+        for DomainSlot { pace, .. } in &mut self.domains {
+            pace.not_before = pace.not_before.map(|at| at - by);
+            pace.last_request_end = pace.last_request_end.map(|at| at - by);
+        }
+        for heap in [&mut self.due, &mut self.ready] {
+            *heap = heap.drain().map(|Reverse((at, which))| Reverse((at - by, which))).collect();
+        }
+    }
+
     fn slot_mut(&mut self, feed: FeedId) -> &mut Slot {
         let index = feed.0 as usize;
         if index >= self.slots.len() {

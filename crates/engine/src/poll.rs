@@ -239,7 +239,9 @@ async fn finish(
     facts: &fetch::Facts,
     pace: Option<DomainPace>,
 ) {
-    let at = poll.at.unwrap_or_else(|| context.clock.now().floor_to_second());
+    // No later than now, should the clock have been set back meanwhile.
+    let now = context.clock.now().floor_to_second();
+    let at = poll.at.map_or(now, |at| at.min(now));
     let feed = poll.input.id;
     let trip = conclude::Trip {
         at,

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::Watch;
 use crate::event::{Answered, Asked, Event, Finished, PollAnswer};
-use crate::figures::Counters;
+use crate::figures::{Counters, Ended};
 use crate::network::Network;
 use crate::plan::{Grant, Plan, UNTIL_PLANNED, Work};
 use crate::poll::{self, Context, Poll};
@@ -27,6 +27,9 @@ const EVENTS_PER_TURN: usize = 256;
 
 /// While our network is down the strategy is asked this often whether it is back.
 const PROBE: Duration = Duration::from_secs(1);
+
+/// A clock that is set back by less than this delays nobody by more.
+const SET_BACK_MIN: Duration = Duration::from_secs(60);
 
 type Answers = mpsc::UnboundedSender<PollAnswer>;
 
@@ -46,6 +49,8 @@ pub struct Loop {
     pub spending: Option<Box<Spending>>,
     /// Why polls that a strategy planned are made, until they are granted.
     pub causes: HashMap<FeedId, String>,
+    /// When it turned last, by the clock as it was then.
+    pub turned_at: Time,
 }
 
 impl Loop {
@@ -80,6 +85,11 @@ impl Loop {
 
     fn turn(&mut self) -> Time {
         let now = self.context.clock.now();
+        let back = self.turned_at.since(now);
+        if back >= SET_BACK_MIN {
+            self.set_back(back);
+        }
+        self.turned_at = now;
         self.spend(now);
         let usual = self.context.settings.polls_in_flight_max;
         let in_flight_max = self.network.in_flight_max(now, usual);
@@ -99,6 +109,17 @@ impl Loop {
         let wake = wake.unwrap_or(now + Duration::from_secs(3600));
         self.counters.report(&self.plan, &self.network, wake);
         wake
+    }
+
+    /// The clock was set back. Without this, what was planned by the wrong one would be polled when
+    /// the right one has come as far.
+    fn set_back(&mut self, by: Duration) {
+        tracing::warn!(seconds = by.as_secs(), "the clock was set back; what is planned follows");
+        self.plan.set_back(by);
+        if self.spending.is_some() {
+            let context = Arc::clone(&self.context);
+            tokio::task::spawn_blocking(move || context.respend());
+        }
     }
 
     /// Lines up what the strategy plans for now. While our network is down nothing is spent.
@@ -354,15 +375,6 @@ impl Loop {
             // The one who asked may have gone.
             let _ = asker.send(answer.clone());
         }
-    }
-}
-
-/// Tells that the loop is over, also where it failed.
-struct Ended(Arc<Counters>);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        self.0.ended();
     }
 }
 

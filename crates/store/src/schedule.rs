@@ -32,6 +32,7 @@ pub struct Due {
     pub generation: u32,
     /// `None`: never polled, due at once.
     pub next_at: Option<Time>,
+    pub last_poll_at: Option<Time>,
 }
 
 /// All that a poll starts from.
@@ -90,8 +91,8 @@ impl Store {
             while let Some(row) = rows.next()? {
                 names.insert(row.get(0)?, Domain::from_stored(row.get_ref(1)?.as_str()?));
             }
-            let sql = "select feed, domain, generation, next_at, paused from feed_state \
-                       where gone_at is null order by feed";
+            let sql = "select feed, domain, generation, next_at, paused, last_poll_at \
+                       from feed_state where gone_at is null order by feed";
             let mut statement = conn.prepare(sql)?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
@@ -112,6 +113,7 @@ impl Store {
                     domain: u32::try_from(place).unwrap_or(u32::MAX),
                     generation: row.get(2)?,
                     next_at: time_or_none(row, 3)?,
+                    last_poll_at: time_or_none(row, 5)?,
                 });
             }
             Ok(index)
@@ -122,7 +124,7 @@ impl Store {
     /// is not polled (any more). The place of the domain is 0.
     pub fn due(&self, feed: FeedId) -> Result<Option<(Domain, Due)>, StoreError> {
         self.read(|conn| {
-            let sql = "select d.name, s.generation, s.next_at from feed_state s \
+            let sql = "select d.name, s.generation, s.next_at, s.last_poll_at from feed_state s \
                        join domains d on d.id = s.domain \
                        where s.feed = $1 and s.gone_at is null and coalesce(s.paused, \
                        (select max(g.paused) from feed_tags t join tag_settings g \
@@ -130,7 +132,8 @@ impl Store {
             let found = conn.prepare_cached(sql)?.query_row([feed.0], |row| {
                 let domain = Domain::from_stored(row.get_ref(0)?.as_str()?);
                 let generation = row.get(1)?;
-                Ok((domain, Due { feed, domain: 0, generation, next_at: time_or_none(row, 2)? }))
+                let (next_at, last_poll_at) = (time_or_none(row, 2)?, time_or_none(row, 3)?);
+                Ok((domain, Due { feed, domain: 0, generation, next_at, last_poll_at }))
             });
             Ok(found.optional()?)
         })

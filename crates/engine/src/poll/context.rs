@@ -11,6 +11,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use super::send;
 use crate::budget::BudgetRule;
 use crate::event::{Asked, Event};
+use crate::spending::Spending;
 use crate::{Clock, Settings, conclude};
 
 /// What every poll needs.
@@ -51,6 +52,28 @@ impl Context {
             None => None,
         };
         Ok(Some(Asked { feed, domain, next_at, generation: due.generation, budgeted }))
+    }
+
+    /// Takes every feed under the budget anew, after the clock was set back.
+    pub fn respend(&self) {
+        let Some(rule) = self.budget() else { return };
+        let (now, mut feeds) = (self.clock.now(), Vec::new());
+        let read = self.store.poll_inputs(|input| {
+            let Some(mut budgeted) = conclude::budgeted(&rule, &input, &self.settings) else {
+                return;
+            };
+            budgeted.set_back(conclude::set_back(input.last_poll_at, now));
+            let (feed, domain) = (input.id, conclude::domain(&input));
+            let generation = input.generation;
+            feeds.push(Asked { feed, domain, next_at: now, generation, budgeted: Some(budgeted) });
+        });
+        match read {
+            Ok(()) => {
+                let spending = Box::new(Spending::new(rule, &[], now));
+                send(self, Event::Spend(Some(spending), feeds));
+            }
+            Err(error) => tracing::error!(%error, "the budget is spent by the clock as it was"),
+        }
     }
 
     /// Takes the blame for an outage back from these feeds and lets them be polled at `next_at`.

@@ -1,6 +1,7 @@
 //! The live loop as a whole, over a real store and real sockets, on a clock that the test moves.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod clock;
 mod deliver;
 mod indexing;
 mod live;

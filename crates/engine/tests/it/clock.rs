@@ -1,0 +1,75 @@
+//! A clock that is set, as clocks are: by NTP after the start, by hand, by a battery that died.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dispatch::command::Command;
+use engine::Settings;
+
+use crate::scripted::{House, document};
+
+const YEAR: Duration = Duration::from_secs(366 * 86_400);
+
+/// A feed on each of two domains, the second of which asks for an hour.
+async fn polled(budget: Option<&str>) -> House {
+    let answer = |place: &str| match place {
+        "b.test/feed" => {
+            Some("HTTP/1.1 503 No\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n".to_owned())
+        }
+        _ => Some(document(&["1"])),
+    };
+    let budget = budget.map(|rule| rule.parse().unwrap());
+    let house = House::new(Settings { budget, ..Settings::new() }, Arc::new(answer)).await;
+    for place in ["a.test/feed", "b.test/feed"] {
+        let urls = vec![house.url(place)];
+        house.act(Command::Add { urls, tags: Vec::new(), poll: true }).await;
+    }
+    house.rest().await;
+    house
+}
+
+fn n_asked(house: &House) -> (usize, usize) {
+    (house.n_asked("a.test/feed"), house.n_asked("b.test/feed"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_set_back_takes_what_is_planned_along() {
+    let house = polled(None).await;
+    let before = n_asked(&house);
+    house.clock.set(house.clock.now() - YEAR);
+    house.pass(50).await;
+    assert_eq!(n_asked(&house).1, before.1, "what a domain was promised is kept");
+    house.pass(60 * 25).await;
+    let after = n_asked(&house);
+    assert!(after.0 > before.0 && after.1 > before.1, "{before:?} {after:?}");
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_was_set_back_before_the_start_holds_no_feed() {
+    let mut house = polled(None).await;
+    let before = n_asked(&house);
+    house.engine.stop().await;
+    house.clock.set(house.clock.now() - YEAR);
+    house.restart().await;
+    house.pass(60 * 25).await;
+    let after = n_asked(&house);
+    assert!(after.0 > before.0 && after.1 > before.1, "{before:?} {after:?}");
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_is_spent_on_when_the_clock_is_set_back() {
+    for restarts in [false, true] {
+        let mut house = polled(Some("60/1h uniform periodic")).await;
+        let before = n_asked(&house);
+        house.clock.set(house.clock.now() - YEAR);
+        if restarts {
+            house.restart().await;
+        }
+        house.pass(90).await;
+        let after = n_asked(&house);
+        assert!(after.0 > before.0 && after.1 > before.1, "{restarts} {before:?} {after:?}");
+        house.engine.stop().await;
+    }
+}
