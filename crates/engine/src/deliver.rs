@@ -36,6 +36,9 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const GATHER: Duration = Duration::from_millis(100);
 /// Matches that one receiver gets before the others have their turn.
 const TURN_MAX: usize = 200;
+/// What was handed over and could not be stored is handed over again. A full disk stays full for a
+/// while, and a receiver is not told the same every second.
+const TROUBLE_WAIT: Duration = Duration::from_secs(60);
 /// A delivery whose query cannot be read is looked at again after this long.
 const UNREADABLE_WAIT: Duration = Duration::from_secs(3600);
 
@@ -45,32 +48,42 @@ pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     let mut under_way = JoinSet::new();
     let mut busy = HashSet::new();
     while !*stop.borrow() {
-        start_due(&context, &mut under_way, &mut busy);
+        start_due(&context, &mut under_way, &mut busy, TROUBLE_WAIT);
         tokio::select! {
             () = context.deliveries.notified() => tokio::time::sleep(GATHER).await,
-            Some(ended) = under_way.join_next() => forget(&mut busy, ended),
+            Some(ended) = under_way.join_next() => {
+                forget(&mut busy, ended);
+            }
             () = context.clock.sleep_until(context.clock.now() + LOOK_EVERY) => {}
             _ = stop.changed() => {}
         }
     }
 }
 
-/// Hands over all that can be handed over now, then returns.
+/// Hands over all that can be handed over now, then returns; also where that cannot be stored.
 pub async fn run_once(context: &Arc<Context>) {
     let mut under_way = JoinSet::new();
     let mut busy = HashSet::new();
-    while start_due(context, &mut under_way, &mut busy) {
-        if let Some(ended) = under_way.join_next().await {
-            forget(&mut busy, ended);
+    while start_due(context, &mut under_way, &mut busy, Duration::ZERO) {
+        if let Some(ended) = under_way.join_next().await
+            && !forget(&mut busy, ended)
+        {
+            break;
         }
     }
+    while under_way.join_next().await.is_some() {}
 }
 
-/// Starts a task for each receiver that has something to get; whether any is under way.
+/// Which delivery had its turn, and whether what came of it is stored.
+type Turned = (DeliveryId, bool);
+
+/// Starts a task for each receiver that has something to get; whether any is under way. One whose
+/// outcome could not be stored keeps its receiver busy for `trouble_wait`.
 fn start_due(
     context: &Arc<Context>,
-    under_way: &mut JoinSet<DeliveryId>,
+    under_way: &mut JoinSet<Turned>,
     busy: &mut HashSet<DeliveryId>,
+    trouble_wait: Duration,
 ) -> bool {
     let due = match context.store.deliveries_due(context.clock.now()) {
         Ok(due) => due,
@@ -87,11 +100,12 @@ fn start_due(
             let context = Arc::clone(context);
             under_way.spawn(async move {
                 let id = delivery.id;
-                if let Err(error) = turn(&context, delivery).await {
+                let stored = turn(&context, delivery).await;
+                if let Err(error) = &stored {
                     tracing::error!(%error, "a delivery could not be kept; it is repeated");
-                    tokio::time::sleep(LOOK_EVERY).await;
+                    tokio::time::sleep(trouble_wait).await;
                 }
-                id
+                (id, stored.is_ok())
             });
         }
     }
@@ -99,15 +113,17 @@ fn start_due(
 }
 
 /// A task that panicked cannot say which delivery it was; then all are looked at again, and the
-/// store refuses a cursor that does not stand where it should.
-fn forget(busy: &mut HashSet<DeliveryId>, ended: Result<DeliveryId, tokio::task::JoinError>) {
+/// store refuses a cursor that does not stand where it should. Answers whether all went well.
+fn forget(busy: &mut HashSet<DeliveryId>, ended: Result<Turned, tokio::task::JoinError>) -> bool {
     match ended {
-        Ok(id) => {
+        Ok((id, stored)) => {
             busy.remove(&id);
+            stored
         }
         Err(error) => {
             tracing::error!(%error, "a delivery failed by a fault of ours; please report it");
             busy.clear();
+            false
         }
     }
 }

@@ -19,7 +19,7 @@ const START: Time = Time::from_secs(1_700_000_000); // 2023-11-14T22:13:20Z
 pub struct House {
     pub engine: Engine,
     clock: Clock,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl House {
@@ -35,7 +35,7 @@ impl House {
         let text = statement.to_owned();
         let wish = QueryWish::Apply { file: "t".to_owned(), text, past: None };
         carry_out(&engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
-        House { engine, clock, _folder: folder }
+        House { engine, clock, folder }
     }
 
     /// Entries with these titles are recorded.
@@ -138,6 +138,26 @@ async fn what_a_receiver_never_takes_is_laid_aside_and_comes_back_on_request() {
     let taken = taken.lock().unwrap().clone();
     assert!(taken.len() == 2 && taken[1].contains("\"one\""), "{taken:?}");
     assert_eq!(house.delivery().n_dead, 0);
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nothing_can_be_stored_a_receiver_is_not_told_the_same_for_ever() {
+    let (url, taken) = receiver(Arc::new(AtomicU16::new(200))).await;
+    let statement = format!("CREATE FEED All AS RETURN ALL FEEDS DELIVER TO WEBHOOK \"{url}\"");
+    let house = House::new(DeliverySettings::default(), &statement).await;
+    house.see(&["one"]);
+    let other = rusqlite::Connection::open(house.folder.path().join("tidings.db")).unwrap();
+    let full = "create trigger full before update on deliveries \
+                begin select raise(abort, 'no space'); end";
+    other.execute_batch(full).unwrap();
+    let delivering = tokio::time::timeout(Duration::from_secs(30), house.engine.deliver());
+    assert!(delivering.await.is_ok(), "it goes on for ever");
+    assert_eq!(taken.lock().unwrap().len(), 1);
+    other.execute_batch("drop trigger full").unwrap();
+    house.engine.deliver().await;
+    assert_eq!(taken.lock().unwrap().len(), 2, "at least once");
+    assert_eq!(house.delivery().n_waiting, 0);
     house.engine.stop().await;
 }
 
