@@ -5,7 +5,7 @@ mod context;
 mod read;
 
 pub use context::Context;
-pub use read::observe;
+pub use read::{observe, parsed};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -12,7 +12,8 @@ use super::{Context, Poll, Verdict};
 use crate::conclude::{self, Reading};
 
 /// Documents up to this size are parsed where they arrive; larger ones on a thread of their own,
-/// so that they hold no other poll up.
+/// so that they hold no other poll up. It is the size that is parsed: on the wire a document of
+/// megabytes may be some kilobytes.
 const PARSE_INLINE_BYTES: usize = 256 * 1024;
 
 /// What the exchange means: a document compared with the window, or the reason for none.
@@ -48,15 +49,9 @@ pub(super) async fn read(
             }
             let limits = context.settings.parse;
             let base = poll.url.clone();
+            let n_bytes = bytes.len();
             let read = move || read_document(&bytes, content_type.as_deref(), &base, &limits);
-            let read = if facts.wire_bytes as usize > PARSE_INLINE_BYTES {
-                tokio::task::spawn_blocking(read)
-                    .await
-                    .unwrap_or_else(|e| Err((format!("the parser failed: {e}"), Vec::new())))
-            } else {
-                read()
-            };
-            match read {
+            match parsed(n_bytes, read).await.unwrap_or_else(|why| Err((why, Vec::new()))) {
                 Ok(document) => {
                     let seen =
                         observe(&context.store, &poll.input, at, facts.date, &document, partial);
@@ -77,6 +72,18 @@ pub(super) async fn read(
             }
         }
     }
+}
+
+/// What `read` makes of a document of so many bytes. An error is a fault of the parser.
+pub async fn parsed<T: Send + 'static>(
+    n_bytes: usize,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    if n_bytes <= PARSE_INLINE_BYTES {
+        return Ok(read());
+    }
+    let read = tokio::task::spawn_blocking(read).await;
+    read.map_err(|error| format!("the parser failed: {error}"))
 }
 
 fn body_hash(bytes: &[u8]) -> BodyHash {
@@ -114,4 +121,19 @@ pub fn observe(
     let previous = input.last_success_at;
     let observed = identified.observe(&known, dates, at, previous, partial);
     Ok((observed, dates))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn large_documents_hold_no_other_poll_up() {
+        let here = Ok(thread::current().id());
+        let at = async |n_bytes| parsed(n_bytes, || thread::current().id()).await;
+        assert_eq!(at(PARSE_INLINE_BYTES).await, here);
+        assert_ne!(at(PARSE_INLINE_BYTES + 1).await, here);
+    }
 }

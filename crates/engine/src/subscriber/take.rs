@@ -10,12 +10,10 @@ use super::rest;
 use crate::conclude;
 use crate::event::Event;
 use crate::keys;
-use crate::poll::{Context, observe};
+use crate::poll::{Context, observe, parsed};
 
 /// A poll that ends while a push is read makes it stale; then it is read again.
 const TRIES_MAX: usize = 5;
-/// Larger documents are parsed on a thread of their own.
-const PARSE_INLINE_BYTES: usize = 256 * 1024;
 
 /// Records what waits, in the order in which it came.
 pub async fn all(context: &Context) -> Result<(), StoreError> {
@@ -61,16 +59,9 @@ async fn one(context: &Context, parcel: PushParcel) -> Result<(), StoreError> {
 async fn parse(context: &Context, parcel: &PushParcel) -> Result<Document, String> {
     let (body, limits) = (parcel.body.clone(), context.settings.parse);
     let (content_type, base) = (parcel.content_type.clone(), Url::parse(&parcel.topic).ok());
-    let inline = body.len() <= PARSE_INLINE_BYTES;
-    let read = move || {
-        let read = parse::document(&body, content_type.as_deref(), base.as_ref(), &limits);
-        read.map_err(|not_a_feed| not_a_feed.to_string())
-    };
-    if inline {
-        return read();
-    }
-    let read = tokio::task::spawn_blocking(read).await;
-    read.unwrap_or_else(|e| Err(format!("the parser failed: {e}")))
+    let n_bytes = body.len();
+    let read = move || parse::document(&body, content_type.as_deref(), base.as_ref(), &limits);
+    parsed(n_bytes, read).await?.map_err(|not_a_feed| not_a_feed.to_string())
 }
 
 /// Compares the document with what is known and keeps what is new, all in one transaction.
