@@ -7,6 +7,7 @@ use url::Url;
 
 use crate::attribute::Attributes;
 use crate::namespace::lower;
+use crate::resolve;
 use crate::scan::{Scanner, Token};
 use crate::warning::Warnings;
 
@@ -80,8 +81,8 @@ impl Page {
     fn tag(&mut self, name: &str, attrs: Attributes<'_>) {
         match name {
             "base" if !self.based => {
-                let joined = attrs.text("href").and_then(|href| self.base.join(&href).ok());
-                if let Some(url) = joined {
+                let href = attrs.text("href");
+                if let Some(url) = href.and_then(|href| resolve::base(&href, Some(&self.base))) {
                     self.base = url;
                     self.based = true;
                 }
@@ -251,6 +252,13 @@ mod tests {
             check(&page, &["https://example.org/feed"]);
         }
         check(&"<style></".repeat(100_000), &[]);
+    }
+
+    #[test]
+    fn a_long_base_makes_no_long_list() {
+        let base = format!("<base href='http://e.org/{}/'>", "a".repeat(100_000));
+        let page = format!("{base}<a href=1.rss><a href=2.rss>");
+        check(&page, &["https://example.org/blog/1.rss", "https://example.org/blog/2.rss"]);
     }
 
     #[test]
