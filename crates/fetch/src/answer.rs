@@ -14,6 +14,8 @@ use crate::{Facts, Failure, FailureKind, Fetched, Validators, causes, header as 
 /// Bodies of answers without a document are read so far, to be able to use the connection again.
 const LEFTOVER_BYTES_MAX: u64 = 32 * 1024;
 const LEFTOVER_TIMEOUT: Duration = Duration::from_millis(500);
+/// As long as the URL of a feed may be. It is kept, shown and compared.
+const LOCATION_BYTES_MAX: usize = 8192;
 /// Content types are shown and searched for a charset; no honest one is longer.
 const CONTENT_TYPE_CHARS_MAX: usize = 256;
 
@@ -132,6 +134,9 @@ pub(crate) fn redirect(url: &Url, status: u16, headers: &HeaderMap) -> Option<Ur
 fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
     let bad = |why: &str| Failure::new(FailureKind::Redirect, why.to_owned());
     let location = headers.get(header::LOCATION).ok_or_else(|| bad("a redirect to nowhere"))?;
+    if location.len() > LOCATION_BYTES_MAX {
+        return Err(bad(&format!("a redirect to an address of {} bytes", location.len())));
+    }
     let location = String::from_utf8_lossy(location.as_bytes());
     if location.trim().is_empty() {
         return Err(bad("a redirect to nowhere"));
@@ -194,6 +199,7 @@ mod tests {
             "http://[::1",
             "data:text/xml,<rss/>",
             "http://a.example:99999/",
+            &"a".repeat(LOCATION_BYTES_MAX + 1),
         ] {
             let found = redirected("http://a.example/", location.as_bytes());
             assert_eq!(found, Err(FailureKind::Redirect), "{location}");
