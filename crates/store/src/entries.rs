@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::columns::{count, enclosures, time, time_or_none, words};
 use crate::error::Fault;
+use crate::marks::Numbers;
 use crate::{Store, StoreError};
 
 /// An entry as it is kept: the publisher's latest text, our times.
@@ -52,6 +53,16 @@ pub struct EntryFilter {
     pub limit: u32,
 }
 
+/// Some of the stream, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamPage {
+    pub entries: Vec<EntryRow>,
+    /// Between the position asked for and `next`, entries are no longer kept.
+    pub gap: bool,
+    /// Where to go on: at the last of these; where none is left, at the last position given.
+    pub next: EntryId,
+}
+
 pub(crate) const COLUMNS: &str = "select id, feed, key, guid, title, link, author, summary, \
     content, \
     categories, enclosures, published_claim, published_at, updated_at, seen_at, edited_at \
@@ -73,6 +84,18 @@ impl Store {
                 let sql = format!("{COLUMNS} where feed = $1 and id > $2 order by id limit $3");
                 rows(conn, &sql, params![feed.0, after.0, filter.limit])
             }
+        })
+    }
+
+    /// The same of all feeds, with what a reader who brings a cursor must know besides.
+    pub fn stream(&self, after: EntryId, limit: u32) -> Result<StreamPage, StoreError> {
+        self.read(|conn| {
+            let sql = format!("{COLUMNS} where id > $1 order by id limit $2");
+            let entries = rows(conn, &sql, params![after.0, limit.max(1)])?;
+            let numbers = Numbers::load(conn)?;
+            let next = entries.last().map_or(EntryId(numbers.last).max(after), |last| last.id);
+            let given = numbers.n_between(after.0, next.0).unsigned_abs();
+            Ok(StreamPage { gap: given > entries.len() as u64, entries, next })
         })
     }
 

@@ -245,14 +245,14 @@ pub(crate) fn forget(conn: &Connection, entries: &[EntryId]) -> Result<(), Fault
 
 /// Numbers that were given, and those among them that no entry has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Numbers {
-    last: i64,
+pub(crate) struct Numbers {
+    pub(crate) last: i64,
     /// First and last of each gap.
     gaps: BTreeMap<i64, i64>,
 }
 
 impl Numbers {
-    fn load(conn: &Connection) -> Result<Numbers, Fault> {
+    pub(crate) fn load(conn: &Connection) -> Result<Numbers, Fault> {
         let sql = "select seq from sqlite_sequence where name = 'entries'";
         let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
         let mut statement = conn.prepare_cached("select first, last from entry_gaps")?;
@@ -271,6 +271,15 @@ impl Numbers {
     }
 
     fn n(&self) -> i64 {
-        self.last - self.gaps.iter().map(|(first, last)| last - first + 1).sum::<i64>()
+        self.n_between(0, self.last)
+    }
+
+    /// How many entries got a number above the one and up to the other.
+    pub(crate) fn n_between(&self, above: i64, up_to: i64) -> i64 {
+        let inside = |(first, last): (&i64, &i64)| {
+            let (first, last) = ((*first).max(above + 1), (*last).min(up_to));
+            (last - first + 1).max(0)
+        };
+        (up_to - above).max(0) - self.gaps.iter().map(inside).sum::<i64>()
     }
 }

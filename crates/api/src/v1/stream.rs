@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use feed::{EntryId, FeedId};
 use futures_util::stream::{self, Stream};
 use serde_json::{Value, json};
-use store::{Cursor, EntryFilter, QueryId, Store, StoreError, TokenScope};
+use store::{Cursor, EntryFilter, EntryRow, QueryId, Store, StoreError, TokenScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::blocking;
@@ -121,11 +121,22 @@ impl Asked {
     }
 }
 
-/// Where a reader stands: in the whole stream, in a feed's part of it, or in a query's.
+/// Where a reader stands.
 #[derive(Clone, Copy, Debug)]
-enum Place {
-    Stream { after: EntryId, feed: Option<FeedId> },
-    Query { query: QueryId, after: i64, foreign: bool },
+struct Place {
+    spot: Spot,
+    /// It brought a cursor: it is told of what is gone behind that. To others old entries are none.
+    asked: bool,
+    /// Its cursor is not one of this stream: it begins with the oldest, and is told so.
+    foreign: bool,
+}
+
+/// In the whole stream, in a feed's part of it, or in a query's.
+#[derive(Clone, Copy, Debug)]
+enum Spot {
+    Stream { after: EntryId },
+    Feed { feed: FeedId, after: EntryId },
+    Query { query: QueryId, after: i64 },
 }
 
 /// Some entries, and where to go on after them.
@@ -140,49 +151,56 @@ impl Place {
         let cursor = cursor.transpose().map_err(|_| Trouble::Asked("after is no cursor"))?;
         let from_now = asked.after.as_deref() == Some("now");
         let Some(name) = &asked.query else {
-            let feed = match &asked.feed {
-                None => None,
-                Some(name) => {
-                    let found = store.find_feed(name)?;
-                    Some(found.ok_or(Trouble::Missing("there is no such feed"))?)
-                }
-            };
-            let after = match cursor {
-                _ if from_now => store.last_entry_id()?,
-                None => EntryId(0),
-                Some(Cursor::Stream(entry)) => entry,
+            let last = store.last_entry_id()?;
+            let (after, foreign) = match cursor {
+                _ if from_now => (last, false),
+                None => (EntryId(0), false),
+                Some(Cursor::Stream(entry)) if entry <= last => (entry, false),
+                // Ahead of all that was given: of another store, or of a file put in its place.
+                Some(Cursor::Stream(_)) => (EntryId(0), true),
                 Some(_) => return Err(Trouble::Asked("after is the cursor of a query")),
             };
-            return Ok(Place::Stream { after, feed });
+            let spot = match &asked.feed {
+                None => Spot::Stream { after },
+                Some(name) => {
+                    let found = store.find_feed(name)?;
+                    let feed = found.ok_or(Trouble::Missing("there is no such feed"))?;
+                    Spot::Feed { feed, after }
+                }
+            };
+            return Ok(Place { spot, asked: after > EntryId(0), foreign });
         };
         let row = store.query(name)?.ok_or(Trouble::Missing("there is no such query"))?;
         let (after, foreign) = match cursor {
             _ if from_now => (row.last_position, false),
             None => (0, false),
-            Some(Cursor::Query(id, position)) if id == row.id => (position, false),
-            // Of a query that was dropped and created again: older than all that is kept.
+            Some(Cursor::Query(id, at)) if id == row.id && at <= row.last_position => (at, false),
+            // Of a query that was dropped and created again: older than all that is kept. Or of
+            // another store.
             Some(Cursor::Query(..)) => (0, true),
             Some(_) => return Err(Trouble::Asked("after is no cursor of a query")),
         };
-        Ok(Place::Query { query: row.id, after, foreign })
+        let spot = Spot::Query { query: row.id, after };
+        Ok(Place { spot, asked: after > 0, foreign })
     }
 
     /// Reads on and moves behind what was read.
     fn read(&mut self, store: &Store, limit: u32, feeds: &mut Feeds) -> Result<Page, StoreError> {
-        match self {
-            Place::Stream { after, feed } => {
-                let rows = store.entries(*after, &EntryFilter { feed: *feed, limit })?;
-                *after = rows.last().map_or(*after, |row| row.id);
-                let entries = rows
-                    .iter()
-                    .map(|row| feeds.entry(store, Cursor::Stream(row.id), row))
-                    .collect();
-                Ok(Page { entries, gap: false })
+        let shown = |row: &EntryRow| feeds.entry(store, Cursor::Stream(row.id), row);
+        let (entries, gap) = match &mut self.spot {
+            Spot::Stream { after } => {
+                let page = store.stream(*after, limit)?;
+                *after = page.next;
+                (page.entries.iter().map(shown).collect(), page.gap)
             }
-            Place::Query { query, after, foreign } => {
+            Spot::Feed { feed, after } => {
+                let rows = store.entries(*after, &EntryFilter { feed: Some(*feed), limit })?;
+                *after = rows.last().map_or(*after, |row| row.id);
+                // Numbers are given to all feeds together: that one is missing says nothing.
+                (rows.iter().map(shown).collect(), false)
+            }
+            Spot::Query { query, after } => {
                 let page = store.query_entries(*query, *after, limit)?;
-                let asked = *after > 0 || *foreign;
-                let gap = (page.gap && asked) || std::mem::take(foreign);
                 *after = page.next;
                 let mut entries = Vec::with_capacity(page.entries.len());
                 for found in &page.entries {
@@ -191,15 +209,16 @@ impl Place {
                     entry["joined_with"] = json!(found.partner.map(|id| id.0));
                     entries.push(entry);
                 }
-                Ok(Page { entries, gap })
+                (entries, page.gap)
             }
-        }
+        };
+        Ok(Page { entries, gap: (gap && self.asked) || std::mem::take(&mut self.foreign) })
     }
 
     fn cursor(&self) -> Cursor {
-        match self {
-            Place::Stream { after, .. } => Cursor::Stream(*after),
-            Place::Query { query, after, .. } => Cursor::Query(*query, *after),
+        match self.spot {
+            Spot::Stream { after } | Spot::Feed { after, .. } => Cursor::Stream(after),
+            Spot::Query { query, after } => Cursor::Query(query, after),
         }
     }
 }
@@ -269,7 +288,7 @@ fn events(following: Following) -> impl Stream<Item = Result<Event, Infallible>>
 impl Following {
     /// Reads on; `None` where the stream ends, because its query or the store is gone.
     fn look(mut self) -> Option<Following> {
-        if let Place::Query { query, .. } = self.place {
+        if let Spot::Query { query, .. } = self.place.spot {
             self.store.last_position(query).ok()??;
         }
         let page = self.place.read(&self.store, LIMIT, &mut self.feeds).ok()?;

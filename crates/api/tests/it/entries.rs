@@ -40,6 +40,10 @@ async fn pages_go_on_where_the_last_one_ended() {
     assert_eq!(titles(&json(&shelf, &next).await), ["red 3"]);
     let old = json(&shelf, "/api/v1/entries?query=red&after=q77-5").await;
     assert_eq!((titles(&old).len(), &old["gap"]), (2, &true.into()), "of a query that is gone");
+    for ahead in ["?query=red&after=q1-99", "?after=e99"] {
+        let page = json(&shelf, &format!("/api/v1/entries{ahead}")).await;
+        assert_eq!((titles(&page)[0], &page["gap"]), ("red 1", &true.into()), "of another store");
+    }
     for (path, status) in [
         ("?after=x", 400),
         ("?limit=0", 400),
@@ -106,13 +110,17 @@ async fn a_stream_says_once_that_nothing_is_left_and_goes_on() {
     shelf.query("red", "");
     shelf.see("https://a.org/", &["red 1", "red 2"], 0);
     shelf.store.remove_feed(feed::FeedId(1)).unwrap();
-    let path = "/api/v1/entries/stream?query=red";
-    let (events, ()) = tokio::join!(events(&shelf, path, Some("q1-1"), 3), async {
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        shelf.see("https://b.org/", &["red 3"], 60);
-    });
-    assert!(events[1].contains("event: gap"), "{events:?}");
-    assert!(events[2].contains("red 3"), "{events:?}");
+    for (path, last, title) in [
+        ("/api/v1/entries/stream?query=red", "q1-1", "red 3"),
+        ("/api/v1/entries/stream", "e1", "red 4"),
+    ] {
+        let (events, ()) = tokio::join!(events(&shelf, path, Some(last), 3), async {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            shelf.see("https://b.org/", &[title], 60);
+        });
+        assert!(events[1].contains("event: gap"), "{events:?}");
+        assert!(events[2].contains("red 3"), "{events:?}");
+    }
 }
 
 #[tokio::test]

@@ -4,11 +4,44 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use feed::{Enclosure, EntryId, Item, Time};
 use proptest::prelude::*;
-use store::EntryFilter;
+use store::{EntryFilter, Store};
 
 use crate::sample::{add, at, doubles, fresh, guids, item, items, poll, seen};
 
 const ALL: EntryFilter = EntryFilter { feed: None, limit: 1000 };
+
+#[test]
+fn what_was_dropped_behind_a_cursor_is_a_gap_and_what_was_never_given_is_none() {
+    let f = fresh();
+    let (one, two) = (add(&f.store, "https://a.org/"), add(&f.store, "https://b.org/"));
+    for n in 0..3 {
+        poll(&f.store, one, &[&format!("a{n}")], at(n));
+        poll(&f.store, two, &[&format!("b{n}")], at(n));
+    }
+    let page = |store: &Store, after, limit| {
+        let page = store.stream(EntryId(after), limit).unwrap();
+        let found: Vec<i64> = page.entries.iter().map(|row| row.id.0).collect();
+        (found, page.gap, page.next.0)
+    };
+    assert_eq!(page(&f.store, 2, 2), (vec![3, 4], false, 4));
+    f.store.remove_feed(one).unwrap();
+    assert_eq!(page(&f.store, 1, 1), (vec![2], false, 2));
+    assert_eq!(page(&f.store, 2, 9), (vec![4, 6], true, 6));
+    assert_eq!(page(&f.store, 6, 9), (vec![], false, 6));
+
+    // A restored store leaps; the numbers in between were never given to an entry.
+    let copy = f.folder.path().join("copy.db");
+    store::backup(f.folder.path(), &copy, false, &mut |_, _| ()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, lock) = (std::fs::File::open(copy).unwrap(), store::lock(folder.path()).unwrap());
+    store::restore(folder.path(), file, false, &lock, &mut |_| ()).unwrap();
+    let restored = Store::open(folder.path(), store::Mode::ReadWrite).unwrap();
+    let new = poll(&restored, two, &["b3"], at(9));
+    assert_eq!(page(&restored, 6, 9), (new.clone(), false, new[0]));
+    restored.remove_feed(two).unwrap();
+    assert_eq!(page(&restored, 6, 9), (vec![], true, new[0]), "and is told once");
+    assert_eq!(page(&restored, new[0], 9), (vec![], false, new[0]));
+}
 
 #[test]
 fn the_stream_is_read_from_a_position_on() {

@@ -32,16 +32,41 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
             ))
         })?),
     };
-    let mut after = args.after.as_deref().map(position).transpose()?.unwrap_or(EntryId(0));
+    let cursor = args.after.as_deref().map(position).transpose()?.unwrap_or(EntryId(0));
+    // One that lies ahead of all that was given is of another store: all that is kept follows.
+    let foreign = cursor > store.last_entry_id()?;
+    let mut after = if foreign { EntryId(0) } else { cursor };
+    let asked = after > EntryId(0);
+    // Until a line says so.
+    let mut gap = false;
+    if foreign {
+        say_gap(&mut gap);
+    }
     let mut urls = Urls::default();
     let mut left = args.limit.unwrap_or(u64::MAX);
     while left > 0 {
-        let filter = EntryFilter { feed, limit: BATCH.min(u32::try_from(left).unwrap_or(BATCH)) };
-        let batch = store.entries(after, &filter)?;
+        let limit = BATCH.min(u32::try_from(left).unwrap_or(BATCH));
+        let batch = match feed {
+            None => {
+                let page = store.stream(after, limit)?;
+                if page.gap && asked {
+                    say_gap(&mut gap);
+                }
+                after = page.next;
+                page.entries
+            }
+            Some(feed) => {
+                let rows = store.entries(after, &EntryFilter { feed: Some(feed), limit })?;
+                after = rows.last().map_or(after, |row| row.id);
+                rows
+            }
+        };
         for entry in &batch {
-            let url = urls.of(&store, entry.feed);
-            print_json_line(&line(entry, url))?;
-            after = entry.id;
+            let mut shown = line(entry, urls.of(&store, entry.feed));
+            if std::mem::take(&mut gap) {
+                shown["gap"] = json!(true);
+            }
+            print_json_line(&shown)?;
         }
         left -= batch.len() as u64;
         if batch.is_empty() {
@@ -52,6 +77,12 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Entries behind a reader's cursor are gone. The next line says so too.
+pub fn say_gap(gap: &mut bool) {
+    *gap = true;
+    eprintln!("gap: entries after this cursor are no longer kept; here is the oldest");
 }
 
 /// The URLs of the feeds met so far, masked.

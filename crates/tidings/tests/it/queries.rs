@@ -148,6 +148,12 @@ fn a_cursor_older_than_what_is_kept_answers_from_the_oldest_and_says_gap() {
     assert_eq!((lines.len(), &lines[0]["gap"]), (2, &true.into()));
     assert!(lines[1].get("gap").is_none());
     instance.run(&["entries", "--query", "All", "--after", "e5"]).says(2, &["no cursor"]);
+    // The same in the stream of all entries; a cursor that lies ahead is of another store.
+    for cursor in ["e1", "e99"] {
+        let lines = instance.run(&["entries", "--after", cursor]).ok().lines();
+        assert_eq!((lines.len(), &lines[0]["gap"]), (2, &true.into()), "{cursor}");
+        assert!(lines[1].get("gap").is_none());
+    }
 }
 
 #[test]

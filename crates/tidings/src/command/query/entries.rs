@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use store::{Cursor, Store};
 
 use crate::args::Entries;
-use crate::command::entries::{BATCH, FOLLOW_POLL};
+use crate::command::entries::{BATCH, FOLLOW_POLL, say_gap};
 use crate::failure::{Failure, failed, input_error};
 use crate::output::print_json_line;
 
@@ -18,23 +18,23 @@ pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
             Err(input_error(format!("--after `{text}` is no cursor of a query; {advice}")))
         }
     });
-    // A cursor of a query that was dropped and created again is older than all that is kept.
+    // A cursor of a query that was dropped and created again is older than all that is kept; one
+    // that lies ahead is of another store.
     let (mut after, mut foreign) = match cursor.transpose()? {
-        Some((id, position)) if id == query.id => (position, false),
+        Some((id, at)) if id == query.id && at <= query.last_position => (at, false),
         Some(_) => (0, true),
         None => (0, false),
     };
     let mut letters = Letters::default();
     let mut left = args.limit.unwrap_or(u64::MAX);
-    let mut asked = args.after.is_some();
+    let asked = after > 0;
     // Until a line says so.
     let mut gap = false;
     while left > 0 {
         let limit = BATCH.min(u32::try_from(left).unwrap_or(BATCH));
         let page = store.query_entries(query.id, after, limit)?;
         if (page.gap && asked) || std::mem::take(&mut foreign) {
-            gap = true;
-            eprintln!("gap: entries after this cursor are no longer kept; here is the oldest");
+            say_gap(&mut gap);
         }
         for found in &page.entries {
             let mut line = letters.entry(store, &found.entry);
@@ -47,7 +47,6 @@ pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
                 }
             }
             print_json_line(&line)?;
-            asked = true;
         }
         after = page.next;
         left -= page.entries.len() as u64;
