@@ -207,16 +207,6 @@ pub enum Deliver {
 }
 
 impl Query {
-    /// Whether every entry of every feed is a match: with a receiver that publishes a feed of what
-    /// it gets, such a query would never end.
-    pub fn keeps_everything(&self) -> bool {
-        let all = self.sources.contains(&Source::AllFeeds);
-        all && self.join.is_none()
-            && self.condition.is_none()
-            && self.distinct.is_none()
-            && self.count.is_none()
-    }
-
     /// The queries whose results this one reads, each once, in order of mention.
     pub fn reads(&self) -> Vec<&Name> {
         let mut names: Vec<&Name> = Vec::new();

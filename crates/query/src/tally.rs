@@ -19,13 +19,6 @@ impl Tally {
         *n_kept = n_kept.saturating_add(u32::from(kept));
     }
 
-    /// A consumer's word counts as a query's: an entry that no query kept was wanted after all.
-    pub fn note_wanted(&mut self, feed: FeedId) {
-        let (n_seen, n_kept) = self.feeds.entry(feed).or_insert((0, 0));
-        *n_kept = n_kept.saturating_add(1).min((*n_seen).max(1));
-        *n_seen = (*n_seen).max(1);
-    }
-
     /// Feed, entries seen, entries kept since the last call, by feed.
     pub fn take(&mut self) -> Vec<(FeedId, u32, u32)> {
         let feeds = std::mem::take(&mut self.feeds);
@@ -45,15 +38,5 @@ mod tests {
         }
         assert_eq!(tally.take(), [(FeedId(1), 1, 0), (FeedId(2), 3, 2)]);
         assert!(tally.take().is_empty());
-    }
-
-    #[test]
-    fn a_wanted_entry_counts_but_no_share_exceeds_the_whole() {
-        let mut tally = Tally::default();
-        tally.note(FeedId(1), false);
-        tally.note_wanted(FeedId(1));
-        tally.note_wanted(FeedId(1));
-        tally.note_wanted(FeedId(9));
-        assert_eq!(tally.take(), [(FeedId(1), 1, 1), (FeedId(9), 1, 1)]);
     }
 }

@@ -36,12 +36,6 @@ impl Store {
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
-
-    /// Keeps a domain's pace outside of a poll: a request that led to no record.
-    pub fn set_domain(&self, pace: &Pace) -> Result<(), StoreError> {
-        let pace = pace.clone();
-        self.write(move |conn| keep(conn, &pace))
-    }
 }
 
 /// A promise to wait is only replaced by another one: polls of one domain may be recorded in

@@ -136,14 +136,6 @@ impl Store {
         })
     }
 
-    /// The oldest position that is still kept.
-    pub fn first_entry_id(&self) -> Result<Option<EntryId>, StoreError> {
-        self.read(|conn| {
-            let mut statement = conn.prepare_cached("select min(id) from entries")?;
-            Ok(statement.query_row([], |row| row.get::<_, Option<i64>>(0))?.map(EntryId))
-        })
-    }
-
     /// The last entry that was seen before a time; 0 where there is none. Numbers and times ascend
     /// together but for polls that were under way at once, so the answer is right to a minute.
     pub fn last_seen_before(&self, time: Time) -> Result<EntryId, StoreError> {

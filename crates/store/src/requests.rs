@@ -96,21 +96,6 @@ impl Store {
         })
     }
 
-    /// Waits for an answer: looks, sleeps as it is told to, looks again. `None` when `sleep` says
-    /// `false`: enough.
-    pub fn await_answer(
-        &self,
-        id: RequestId,
-        mut sleep: impl FnMut() -> bool,
-    ) -> Result<Option<Answer>, StoreError> {
-        loop {
-            let answer = self.answer_to(id)?;
-            if answer.is_some() || !sleep() {
-                return Ok(answer);
-            }
-        }
-    }
-
     /// Answers what was left before then and never carried out (the daemon was killed), so that
     /// nobody waits for it and nothing is done long after it was asked for. Returns how many.
     pub fn refuse_requests(

@@ -144,12 +144,6 @@ impl Matcher {
         true
     }
 
-    /// The queries that remember something, whose stored records must be restored.
-    pub fn stateful(&self) -> impl Iterator<Item = QueryId> {
-        let plans = self.plans.iter().zip(&self.heads).filter(|(plan, _)| plan.is_some());
-        plans.filter(|(_, head)| head.is_stateful).map(|(_, head)| head.id)
-    }
-
     pub(crate) fn operators(&self, id: QueryId) -> Option<&Operators> {
         let (_, plan) = self.plan(id)?;
         plan.stateful().map(|stateful| &stateful.operators)

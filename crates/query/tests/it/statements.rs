@@ -122,14 +122,3 @@ fn keywords_are_names_where_a_name_stands() {
     let create = created("CREATE FEED feed AS RETURN FEED return | FEED all");
     assert_eq!(create.query.reads().len(), 2);
 }
-
-#[test]
-fn a_query_that_keeps_everything_is_known() {
-    let keeps =
-        |text: &str| created(&format!("CREATE FEED a AS RETURN {text}")).query.keeps_everything();
-    assert!(keeps("ALL FEEDS"));
-    assert!(keeps("TAG \"x\" | ALL FEEDS WINDOW 1 DAY PUBLISH"));
-    assert!(!keeps("TAG \"x\""));
-    assert!(!keeps("ALL FEEDS WHERE ITEM CONTAINS \"x\""));
-    assert!(!keeps("ALL FEEDS DISTINCT ON LINK"));
-}

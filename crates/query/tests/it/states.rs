@@ -227,14 +227,6 @@ fn records_of_others_are_named_and_not_believed() {
 }
 
 #[test]
-fn only_queries_that_remember_have_a_state() {
-    let matcher = matcher(
-        r#"CREATE FEED a AS RETURN ALL FEEDS; CREATE FEED b AS RETURN ALL FEEDS WINDOW 1 DAY"#,
-    );
-    assert_eq!(matcher.stateful().collect::<Vec<_>>(), [QueryId(2)]);
-}
-
-#[test]
 fn a_query_that_is_replaced_forgets_what_it_kept_and_counts_on() {
     let mut world = World::new("ALL FEEDS DISTINCT ON LINK");
     assert!(world.keeps(1, 0, "a", "https://e.org/1"));
