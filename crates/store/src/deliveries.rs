@@ -189,15 +189,22 @@ impl Store {
         })
     }
 
-    /// Asks for all dead letters of a query to be tried again. Returns how many.
+    /// Asks for all dead letters of a query to be tried again whose match is still kept; the
+    /// others no receiver could be sent, and whoever only takes what comes next (a file, a mailbox)
+    /// would be due for ever because of them. Returns how many.
     pub fn replay_dead_letters(&self, query: QueryId) -> Result<usize, StoreError> {
         self.write(move |conn| {
-            let sql = "update dead_letters set replay = 1 where delivery in \
+            let sql = "update dead_letters set replay = 0 where replay = 1 and delivery in \
                        (select id from deliveries where query = $1)";
+            conn.execute(sql, [query.0])?;
+            let sql = "update dead_letters set replay = 1 where delivery in \
+                       (select id from deliveries where query = $1) \
+                       and exists (select 1 from query_entries e \
+                       where e.query = $1 and e.position = dead_letters.position)";
             let n = conn.execute(sql, [query.0])?;
             let sql = "update deliveries set next_at = null where query = $1";
             conn.execute(sql, [query.0])?;
-            let sql = format!("update deliveries set waits = 1 where query = $1 and {WAITING}");
+            let sql = format!("update deliveries set waits = {WAITING} where query = $1");
             conn.execute(&sql, [query.0])?;
             Ok(n)
         })

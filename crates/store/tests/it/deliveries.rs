@@ -50,7 +50,10 @@ async fn a_cursor_moves_only_from_where_it_stands() {
 async fn what_is_laid_aside_can_be_asked_for_again() {
     let fresh = fresh();
     let store = &fresh.store;
+    store.install(Box::new(crate::retention::KeepsAll)).unwrap();
     let due = receiver(store);
+    let feed = crate::sample::add(store, "https://example.org/a");
+    crate::sample::poll(store, feed, &["2", "1"], T0);
     let letter = |position| DeadLetter {
         delivery: due.id,
         position,
@@ -72,6 +75,27 @@ async fn what_is_laid_aside_can_be_asked_for_again() {
     assert!(store.deliveries_due(at(12)).unwrap().is_empty());
     let left = store.dead_letters(due.id).unwrap();
     assert_eq!((left.len(), left[0].attempts, left[0].error.as_str()), (1, 13, "still 410"));
+}
+
+/// A receiver that takes no single match again, such as a file, must not be due for ever.
+#[tokio::test]
+async fn what_is_no_longer_kept_is_not_asked_for_again() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    store.install(Box::new(crate::retention::KeepsAll)).unwrap();
+    let due = receiver(store);
+    let feed = crate::sample::add(store, "https://example.org/a");
+    crate::sample::poll(store, feed, &["1"], T0);
+    crate::sample::poll(store, feed, &["2"], at(40 * 86_400));
+    let age = std::time::Duration::from_secs(86_400);
+    let rule = store::Retention { entries_age_max: Some(age), ..store::Retention::off() };
+    assert_eq!(store.retain(&rule, at(40 * 86_400)).unwrap().entries, 1);
+    assert_eq!(store.dead_letters(due.id).unwrap().len(), 1);
+    store.delivered(due.id, 0, 2, None, at(40 * 86_400)).await.unwrap();
+    assert_eq!(store.replay_dead_letters(due.query).unwrap(), 0);
+    assert!(store.deliveries_due(at(41 * 86_400)).unwrap().is_empty());
+    assert_eq!(store.dead_letters(due.id).unwrap().len(), 1, "it stays written down");
+    assert_eq!(store.check().unwrap(), []);
 }
 
 /// Whatever happens to receivers in whatever order: those that are due are those that a look at
