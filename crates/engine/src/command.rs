@@ -105,9 +105,11 @@ fn tag(
     remove: &[String],
 ) -> Result<Done, CommandError> {
     let add: Vec<String> = add.iter().map(|tag| sound_tag(tag)).collect::<Result<_, _>>()?;
+    // What a query gave goes with the query: by it a feed is known that only queries want.
+    let remove: Vec<String> = remove.iter().filter(|tag| !is_of_query(tag)).cloned().collect();
     let feeds: Vec<FeedId> = names.iter().map(|n| find(engine, n)).collect::<Result<_, _>>()?;
     for feed in &feeds {
-        engine.store.tag_feed(*feed, &add, remove)?;
+        engine.store.tag_feed(*feed, &add, &remove)?;
     }
     // A tag may carry a policy, bounds, a pause.
     tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
@@ -115,6 +117,9 @@ fn tag(
 }
 
 fn rename_tag(engine: &Engine, tag: &str, to: Option<&str>) -> Result<Done, CommandError> {
+    if is_of_query(tag) {
+        return Err(of_query());
+    }
     let to = to.map(sound_tag).transpose()?;
     let feeds = engine.store.feed_ids(Some(tag))?;
     engine.store.rename_tag(tag, to.as_deref())?;
@@ -128,11 +133,19 @@ fn sound_tag(tag: &str) -> Result<String, CommandError> {
     if tag.is_empty() || tag.chars().count() > TAG_CHARS_MAX || tag.chars().any(char::is_control) {
         return Err(CommandError::Change("a tag is 1 to 100 characters in one line".to_owned()));
     }
-    if tag.starts_with("query:") {
-        let text = "tags that begin with `query:` are given by queries; choose another";
-        return Err(CommandError::Change(text.to_owned()));
+    if is_of_query(tag) {
+        return Err(of_query());
     }
     Ok(tag.to_owned())
+}
+
+fn is_of_query(tag: &str) -> bool {
+    tag.starts_with("query:")
+}
+
+fn of_query() -> CommandError {
+    let text = "tags that begin with `query:` are given by queries; choose another";
+    CommandError::Change(text.to_owned())
 }
 
 async fn add(
@@ -143,11 +156,12 @@ async fn add(
     progress: Progress<'_>,
 ) -> Result<Done, CommandError> {
     let parsed: Result<Vec<FeedUrl>, _> = urls.iter().map(|u| FeedUrl::parse(u)).collect();
+    let tags: Vec<String> = tags.iter().map(|tag| sound_tag(tag)).collect::<Result<_, _>>()?;
     let now = engine.clock.now();
     let mut feeds = Vec::new();
     let due = if poll { now + ASKED_WAIT } else { now };
     for url in parsed? {
-        feeds.push(add_one(engine, url, tags, due)?);
+        feeds.push(add_one(engine, url, &tags, due)?);
     }
     if poll {
         let new: Vec<FeedId> = feeds.iter().filter(|f| !f.existed).map(|f| FeedId(f.id)).collect();
@@ -155,7 +169,7 @@ async fn add(
         for feed in &mut feeds {
             feed.poll = answers.iter().find(|a| a.feed.0 == feed.id).map(polled);
         }
-        follow_pages(engine, &mut feeds, tags, due, progress).await?;
+        follow_pages(engine, &mut feeds, &tags, due, progress).await?;
     }
     Ok(Done::Added { feeds })
 }
@@ -208,6 +222,9 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<Done, CommandErro
     let mut refused = Vec::new();
     let mut new = Vec::with_capacity(feeds.len());
     for ImportedFeed { url, title, site, tags } in feeds {
+        // A feed is not left out for a tag that cannot be kept; one that a query gave elsewhere
+        // would let the feed rest when a query of that name goes here.
+        let tags = tags.iter().filter_map(|tag| sound_tag(tag).ok()).collect();
         match FeedUrl::parse(&url) {
             Ok(url) => new.push(NewFeed { url, title, site, tags }),
             Err(e) => refused.push(e.to_string()),

@@ -51,6 +51,15 @@ pub fn print_line(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// [`print_line`] with `println!`'s arguments.
+macro_rules! say {
+    ($($text:tt)*) => {
+        $crate::output::print_line(&format!($($text)*))
+    };
+}
+
+pub(crate) use say;
+
 pub fn table<const N: usize>(header: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
@@ -61,12 +70,17 @@ pub fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// A text on one line, cut after `chars_max` characters. Control characters, which could move a
-/// terminal's cursor, become spaces.
-pub fn one_line(text: &str, chars_max: usize) -> String {
+/// What others wrote, on one line. Control characters, which could move a terminal's cursor or
+/// rename its window, become spaces.
+pub fn tamed(text: &str) -> String {
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let words: Vec<&str> = clean.split_whitespace().collect();
-    let line = words.join(" ");
+    words.join(" ")
+}
+
+/// The same, cut after `chars_max` characters.
+pub fn one_line(text: &str, chars_max: usize) -> String {
+    let line = tamed(text);
     if line.chars().count() <= chars_max {
         return line;
     }

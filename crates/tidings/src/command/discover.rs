@@ -11,7 +11,7 @@ use url::Url;
 use crate::args::{Network, Place};
 use crate::config;
 use crate::failure::{Failure, failed_silently, input_error};
-use crate::output::{print_json, print_line, shown_url};
+use crate::output::{one_line, print_json, print_line, shown_url};
 
 const HOPS_MAX: usize = 5;
 
@@ -110,7 +110,7 @@ fn found(candidate: Candidate, dropped: Option<discover::Dropped>) -> Found {
 fn print_found(page: &str, found: &[Found]) -> Result<(), Failure> {
     print_line(&shown_url(page))?;
     for feed in found {
-        let title = feed.title.as_deref().unwrap_or("");
+        let title = one_line(feed.title.as_deref().unwrap_or(""), 100);
         match &feed.dropped {
             None => print_line(&format!("  {}  {title}", feed.url))?,
             Some(why) => eprintln!("  left out {}: {why}", feed.url),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::failure::{Failure, failed, input_error};
-use crate::output::{self, print_json};
+use crate::output::{self, print_json, print_line, tamed};
 
 pub fn run(
     file: &Path,
@@ -24,8 +24,7 @@ pub fn run(
     if json {
         return print_json(&document_json(&document));
     }
-    print_human(&document);
-    Ok(())
+    print_human(&document)
 }
 
 /// The contract's shape. Absent values are null, never invented.
@@ -72,11 +71,11 @@ fn day_name(day: u8) -> &'static str {
     NAMES[usize::from(day) % 7]
 }
 
-fn print_human(d: &Document) {
-    let n = d.items.len();
-    println!("{} ({}, {n} items)", d.title.as_deref().unwrap_or("(no title)"), d.format.word());
+fn print_human(d: &Document) -> Result<(), Failure> {
+    let (n, title) = (d.items.len(), tamed(d.title.as_deref().unwrap_or("(no title)")));
+    print_line(&format!("{title} ({}, {n} items)", d.format.word()))?;
     if let Some(link) = &d.link {
-        println!("{link}");
+        print_line(&tamed(link))?;
     }
     let mut table = output::table(["Published", "Title", "Link"]);
     for item in &d.items {
@@ -88,9 +87,10 @@ fn print_human(d: &Document) {
         ]);
     }
     if !d.items.is_empty() {
-        println!("{table}");
+        print_line(&table.to_string())?;
     }
     for warning in &d.warnings {
-        eprintln!("warning: {warning}");
+        eprintln!("warning: {}", tamed(warning));
     }
+    Ok(())
 }

@@ -8,9 +8,9 @@ use serde_json::json;
 use store::{AccountRow, Mode, NewToken, Store, TokenScope};
 
 use crate::args::{Place, User};
-use crate::config;
 use crate::failure::{Failure, failed, input_error};
-use crate::output;
+use crate::output::{print_json, print_line, tamed};
+use crate::{access, config};
 
 /// Longer names are no names; what is in them must be typed by hand and sent in headers.
 const NAME_CHARS_MAX: usize = 64;
@@ -19,27 +19,32 @@ pub fn run(user: User) -> Result<(), Failure> {
     match user {
         User::Add { name, password_stdin, place } => add(&name, password_stdin, &place),
         User::Password { name, password_stdin, place } => {
-            let store = open(&place)?;
+            let store = open_existing(&place)?;
             let account = find(&store, &name)?;
             store.set_password(account.id, &new_password(password_stdin)?)?;
-            println!("{} has a new password; its sessions have ended", account.name);
-            Ok(())
+            print_line(&format!("{} has a new password; its sessions have ended", account.name))
         }
         User::Token { name, label, scope, place } => token(&name, label, &scope, &place),
         User::List { json, place } => list(json, &place),
         User::Revoke { name, label, place } => revoke(&name, &label, &place),
         User::Remove { name, place } => {
-            let store = open(&place)?;
+            let store = open_existing(&place)?;
             let account = find(&store, &name)?;
             store.remove_account(account.id)?;
-            println!("{} is removed, with what it had read and starred", account.name);
-            Ok(())
+            print_line(&format!("{} is removed, with what it had read and starred", account.name))
         }
     }
 }
 
+/// The store, made where there is none: the first account may come before the first feed.
 fn open(place: &Place) -> Result<Store, Failure> {
     Ok(Store::open(&config::read_offline(place)?.data, Mode::ReadWrite)?)
+}
+
+/// The store of a folder that has one: a mistyped folder has no accounts to look for.
+fn open_existing(place: &Place) -> Result<Store, Failure> {
+    access::read(&config::read_offline(place)?)?;
+    open(place)
 }
 
 fn find(store: &Store, name: &str) -> Result<AccountRow, Failure> {
@@ -65,8 +70,7 @@ fn add(name: &str, password_stdin: bool, place: &Place) -> Result<(), Failure> {
     let password = new_password(password_stdin)?;
     let made = store.add_account(name, &password, Clock::System.now())?;
     made.map_err(|e| input_error(format!("`{name}`: {e}")))?;
-    println!("{} may log in from now on", name.to_lowercase());
-    Ok(())
+    print_line(&format!("{} may log in from now on", name.to_lowercase()))
 }
 
 /// Asks for a password, twice on a terminal, and hashes it.
@@ -90,7 +94,7 @@ fn new_password(stdin: bool) -> Result<String, Failure> {
 }
 
 fn token(name: &str, label: Option<String>, scope: &str, place: &Place) -> Result<(), Failure> {
-    let store = open(place)?;
+    let store = open_existing(place)?;
     let account = find(&store, name)?;
     let now = Clock::System.now();
     let fresh = api::auth::fresh()?;
@@ -108,12 +112,11 @@ fn token(name: &str, label: Option<String>, scope: &str, place: &Place) -> Resul
         "A token of {} for `{}` ({scope}). It is shown this once; reader apps take it as password.",
         account.name, new.name
     );
-    println!("{}", fresh.secret);
-    Ok(())
+    print_line(&fresh.secret)
 }
 
 fn list(as_json: bool, place: &Place) -> Result<(), Failure> {
-    let store = open(place)?;
+    let store = access::read(&config::read_offline(place)?)?;
     let mut accounts = Vec::new();
     for account in store.accounts()? {
         let tokens = store.tokens(account.id)?;
@@ -141,23 +144,24 @@ fn list(as_json: bool, place: &Place) -> Result<(), Failure> {
                 })
             })
             .collect();
-        return output::print_json(&list);
+        return print_json(&list);
     }
     if accounts.is_empty() {
-        println!("There is no account; make one with `tidings user add NAME`.");
+        print_line("There is no account; make one with `tidings user add NAME`.")?;
     }
     for (account, tokens) in accounts {
-        println!("{}  since {}", account.name, account.created_at);
+        print_line(&format!("{}  since {}", account.name, account.created_at))?;
         for token in tokens {
             let used = token.used_at.map_or("never used".to_owned(), |at| format!("used {at}"));
-            println!("  token `{}` ({}), {used}", token.name, token.scope.word());
+            let (name, scope) = (tamed(&token.name), token.scope.word());
+            print_line(&format!("  token `{name}` ({scope}), {used}"))?;
         }
     }
     Ok(())
 }
 
 fn revoke(name: &str, label: &str, place: &Place) -> Result<(), Failure> {
-    let store = open(place)?;
+    let store = open_existing(place)?;
     let account = find(&store, name)?;
     let token = store.tokens(account.id)?.into_iter().find(|token| token.name == label);
     let Some(token) = token else {
@@ -167,6 +171,5 @@ fn revoke(name: &str, label: &str, place: &Place) -> Result<(), Failure> {
         )));
     };
     store.revoke_token(account.id, token.id)?;
-    println!("the token `{label}` of {} is taken back", account.name);
-    Ok(())
+    print_line(&format!("the token `{label}` of {} is taken back", account.name))
 }

@@ -11,7 +11,7 @@ use crate::access;
 use crate::args::OneFeed;
 use crate::config::{self, Config};
 use crate::failure::Failure;
-use crate::output::{self, one_line, print_json, print_line, relative, shown_url};
+use crate::output::{self, one_line, print_json, print_line, relative, shown_url, tamed};
 
 const POLLS_SHOWN: u32 = 10;
 
@@ -40,7 +40,8 @@ pub fn run(one: &OneFeed) -> Result<(), Failure> {
     }
     print_line(&format!("feed {}: {}", feed.id, feed.url))?;
     for sentence in &sentences {
-        print_line(sentence)?;
+        // A hub's or a server's own words may be in it.
+        print_line(&tamed(sentence))?;
     }
     if polls.is_empty() {
         return Ok(());

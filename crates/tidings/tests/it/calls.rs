@@ -1,7 +1,11 @@
 //! Calls that are wrong and calls that fail: exit status 2 and 1, and a message that names the
 //! thing and the remedy.
 
-use crate::program::Instance;
+use std::process::Stdio;
+
+use crate::program::{Instance, path_text};
+use crate::publisher::Publisher;
+use crate::wire::Response;
 
 #[track_caller]
 fn check(args: &[&str], code: i32, parts: &[&str]) {
@@ -83,6 +87,20 @@ fn adding_a_known_feed_answers_its_number() {
 }
 
 #[test]
+fn tags_that_queries_give_are_neither_taken_nor_brought_by_a_list() {
+    for tag in ["query:Q", "", " ", "two\nlines"] {
+        check(&["feed", "add", "http://example.org/", "--no-poll", "--tag", tag], 2, &["tag"]);
+    }
+    let instance = Instance::new();
+    let list = "<opml version=\"2.0\"><body><outline text=\"query:Q\"><outline text=\"news\">\
+                <outline type=\"rss\" xmlUrl=\"http://example.org/f\"/></outline></outline>\
+                </body></opml>";
+    instance.import(list).ok();
+    let tags = instance.feed()["tags"].clone();
+    assert!(!tags.to_string().contains("query:"), "{tags}");
+}
+
+#[test]
 fn numbers_are_not_given_twice() {
     let instance = Instance::new();
     instance.run(&["feed", "add", "http://a.example/", "http://b.example/", "--no-poll"]).ok();
@@ -95,7 +113,7 @@ fn numbers_are_not_given_twice() {
 #[test]
 fn a_folder_without_feeds_lists_nothing_and_is_no_error() {
     let instance = Instance::new();
-    let data = crate::program::path_text(&instance.data).to_owned();
+    let data = path_text(&instance.data).to_owned();
     instance.run(&["feed", "list"]).says(1, &[&data, "--data"]);
     instance.run(&["run", "--once"]).ok();
     assert_eq!(instance.run(&["feed", "list", "--json"]).ok().json(), serde_json::json!([]));
@@ -112,4 +130,45 @@ fn help_and_version_are_there() {
         assert!(help.contains(word), "{word} is not in the help");
     }
     assert!(instance.run(&["--version"]).ok().stdout.starts_with("tidings "));
+}
+
+#[test]
+fn who_reads_only_the_beginning_is_no_failure() {
+    let instance = Instance::new();
+    let items: String = (0..2000).map(|n| format!("<item><title>t {n}</title></item>")).collect();
+    let document = format!("<rss version=\"2.0\"><channel><title>T</title>{items}</channel></rss>");
+    let file = instance.write("long.xml", document);
+    let times: String = (0..3000).map(|n| format!("f{n},2011-07-09T05:00:00Z\n")).collect();
+    let trace = instance.write("world.csv", format!("feed,published\n{times}"));
+    for args in [&["parse", path_text(&file)][..], &["lab", "stats", "--trace", path_text(&trace)]]
+    {
+        let mut command = instance.command(args);
+        let (reader, writer) = std::io::pipe().unwrap();
+        command.stdout(writer).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        // Nobody reads at all; the command itself must let go of the writer first.
+        drop((command, reader));
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(0), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn what_others_wrote_moves_no_cursor() {
+    let instance = Instance::new();
+    let title = "Red \\u001b[31m and \\u0007 loud";
+    let document = format!(
+        "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"{title}\",\"items\":[]}}"
+    );
+    let file = instance.write("feed.json", document);
+    let shown = instance.run(&["parse", path_text(&file)]).ok().stdout;
+    assert!(shown.starts_with("Red [31m and loud"), "{shown:?}");
+    let publisher = Publisher::start(1);
+    let page = "<html><head><link rel=alternate type=application/rss+xml title='Red \u{1b}[31m' \
+                href=/f></head></html>";
+    let answer = Response::new(200).with("Content-Type", "text/html").body(page);
+    publisher.set_answer("/", answer);
+    let found = instance.run(&["discover", &publisher.url("/"), "--allow-private"]).ok().stdout;
+    assert!(found.contains("Red [31m") && !found.contains('\u{1b}'), "{found:?}");
 }

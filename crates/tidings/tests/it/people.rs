@@ -66,3 +66,19 @@ fn doctor_says_who_cannot_come_in_and_whose_password_can_be_read_on_the_way() {
     with_password(&local, &args, "correct horse").ok();
     assert_eq!(advice(&local), None, "what stays on this machine is nobody else's");
 }
+
+#[test]
+fn a_folder_that_is_not_there_is_named_and_not_made() {
+    let instance = Instance::new();
+    let data = crate::program::path_text(&instance.data).to_owned();
+    for args in [
+        &["user", "list"][..],
+        &["user", "token", "anna"],
+        &["user", "revoke", "anna", "phone"],
+        &["user", "remove", "anna"],
+        &["user", "password", "anna", "--password-stdin"],
+    ] {
+        instance.run(args).says(1, &[&data, "--data"]);
+        assert!(!instance.data.exists(), "{args:?} made a folder");
+    }
+}

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::documents::{rss, rss_of};
 use crate::program::{Instance, eventually, path_text};
 use crate::publisher::Publisher;
-use crate::wire::wall_clock;
+use crate::wire::{post, wall_clock};
 
 const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 
@@ -207,4 +207,18 @@ fn a_feed_is_learned_from_the_entries_that_queries_keep_where_that_is_wanted() {
     let (all, relevant) = (interval("all"), interval("relevant"));
     assert!((3500..3700).contains(&all), "an entry an hour: {all}");
     assert!((35_000..37_000).contains(&relevant), "a wanted one every ten hours: {relevant}");
+}
+
+#[test]
+fn what_a_query_gave_a_feed_is_not_taken_away_by_hand() {
+    let instance = Instance::new();
+    let file = instance.write("q.txt", "CREATE FEED Q AS RETURN \"http://example.org/f\"");
+    instance.run(&["query", "apply", path_text(&file)]).ok();
+    let daemon = instance.daemon(&[]).ready();
+    let label = "user%2F-%2Flabel%2Fquery%3AQ";
+    let form = format!("s=feed%2F1&ac=edit&r={label}");
+    assert_eq!(post(daemon.listen, "/reader/api/0/subscription/edit", &form).unwrap(), 200);
+    assert_eq!(instance.feed()["tags"], serde_json::json!(["query:Q"]));
+    instance.run(&["query", "drop", "Q"]).ok();
+    assert_eq!(instance.feed()["state"], "paused", "nobody wants it any more");
 }

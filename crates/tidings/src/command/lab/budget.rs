@@ -9,7 +9,7 @@ use super::run::trace_json;
 use super::tables::{self, Column, Good, count, share, spoken};
 use crate::args::lab::Budget;
 use crate::failure::{Failure, input_error};
-use crate::output::{print_json, spinner};
+use crate::output::{print_json, say, spinner};
 
 pub fn run(args: &Budget) -> Result<(), Failure> {
     if args.cycle.is_zero() || args.cycle > args.test {
@@ -33,15 +33,14 @@ pub fn run(args: &Budget) -> Result<(), Failure> {
         let runs = spent.iter().map(to_json).collect::<Vec<_>>();
         return print_json(&json!({ "trace": trace_json(&world, &phases), "runs": runs }));
     }
-    println!(
+    say!(
         "{} polls per {}, planned every {}; beliefs: {}; * marks the best of a column\n",
         count(args.budget.polls as f64),
         polling::spoken(args.budget.per),
         polling::spoken(args.cycle),
         args.estimator,
-    );
-    print(&spent);
-    Ok(())
+    )?;
+    print(&spent)
 }
 
 fn to_json(spent: &Spent) -> Value {
@@ -60,7 +59,7 @@ fn to_json(spent: &Spent) -> Value {
     })
 }
 
-fn print(spent: &[Spent]) {
+fn print(spent: &[Spent]) -> Result<(), Failure> {
     let names: Vec<String> = spent.iter().map(|s| s.strategy.to_string()).collect();
     let column = |name, good, of: fn(&Spent) -> Option<f64>, show| Column {
         name,
@@ -79,5 +78,5 @@ fn print(spent: &[Spent]) {
         column("Missed", Good::Small, |s| Some(s.missed as f64), count),
         column("Divergence error", Good::Small, |s| s.divergence_error, number),
     ];
-    tables::print("Strategy", &names, &columns);
+    tables::print("Strategy", &names, &columns)
 }

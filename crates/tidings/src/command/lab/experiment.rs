@@ -11,7 +11,7 @@ use super::files::{csv_field, read_world};
 use super::report;
 use crate::args::lab::{Experiment, Traces};
 use crate::failure::{Failure, failed, failed_silently, input_error};
-use crate::output::spinner;
+use crate::output::{say, spinner};
 
 pub fn run(args: &Experiment) -> Result<(), Failure> {
     let shown = args.file.display();
@@ -26,16 +26,16 @@ pub fn run(args: &Experiment) -> Result<(), Failure> {
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.file));
     report::write(&folder, &page(&definition, &performed))?;
     write_values(&folder, &performed)?;
-    println!("{} ({})", definition.title, definition.source);
+    say!("{} ({})", definition.title, definition.source)?;
     for judged in &performed.judged {
         let side = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.4}"));
-        println!(
+        say!(
             "  {}  {}    ({} and {})",
             if judged.holds { "holds        " } else { "DOES NOT HOLD" },
             judged.text,
             side(judged.left),
             side(judged.right),
-        );
+        )?;
     }
     if performed.judged.iter().all(|judged| judged.holds) { Ok(()) } else { Err(failed_silently()) }
 }

@@ -32,8 +32,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
         return print_json(&answer.to_json());
     }
-    answer.print();
-    Ok(())
+    answer.print()
 }
 
 struct Answer<'a> {
@@ -90,7 +89,7 @@ impl Answer<'_> {
         json!({ "rows": (0..self.policies.len()).map(row).collect::<Vec<_>>() })
     }
 
-    fn print(&self) {
+    fn print(&self) -> Result<(), Failure> {
         let column = |name, values| Column { name, good: Good::Large, values, show: share };
         let of =
             |rows: &[Quality], value: fn(&Quality) -> Option<f64>| rows.iter().map(value).collect();
@@ -107,6 +106,6 @@ impl Answer<'_> {
                 column("Quality", of(self.single, |q| q.quality)),
             ],
         };
-        tables::print("Policy", &self.policies, &columns);
+        tables::print("Policy", &self.policies, &columns)
     }
 }

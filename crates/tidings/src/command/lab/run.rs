@@ -16,7 +16,7 @@ use super::report;
 use super::tables::{self, Column, Good, share, spoken};
 use crate::args::lab::{Hints, QualityWeights, Run as Args};
 use crate::failure::{Failure, input_error};
-use crate::output::print_json;
+use crate::output::{print_json, say};
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     // The call is judged before the trace is read, which takes longer.
@@ -45,8 +45,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if args.json {
         return print_json(&to_json(&world, &setting.phases, &comparison));
     }
-    print_tables(&world, &setting.phases, &comparison);
-    Ok(())
+    print_tables(&world, &setting.phases, &comparison)
 }
 
 /// The report on the whole comparison.
@@ -171,23 +170,23 @@ fn to_json(world: &World, phases: &Phases, comparison: &Comparison) -> Value {
     json!({ "trace": trace_json(world, phases), "runs": runs.collect::<Vec<_>>() })
 }
 
-fn print_tables(world: &World, phases: &Phases, comparison: &Comparison) {
+fn print_tables(world: &World, phases: &Phases, comparison: &Comparison) -> Result<(), Failure> {
     let Comparison { runs, by_feed, by_entry, both } = comparison;
     let taking_part = world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some());
-    println!(
+    say!(
         "{} feeds, tested from {} to {}{}; * marks the best of a column\n",
         taking_part.count(),
         phases.test_start(),
         phases.end(),
         if phases.warm_up { " after a warm-up" } else { "" },
-    );
+    )?;
     let names: Vec<String> = runs.iter().map(|run| run.policy.clone()).collect();
     let modes = [
         ("Every feed weighs the same", by_feed, (|run| run.by_feed) as fn(&Run) -> Averages),
         ("Every entry weighs the same", by_entry, |run| run.by_entry),
     ];
     for (title, qualities, mode) in modes {
-        println!("{title}");
+        say!("{title}")?;
         let of =
             |value: fn(&Averages) -> Option<f64>| runs.iter().map(|r| value(&mode(r))).collect();
         let columns = [
@@ -196,8 +195,8 @@ fn print_tables(world: &World, phases: &Phases, comparison: &Comparison) {
             column("Recall", Good::Large, of(|a| a.recall), share),
             column("Quality", Good::Large, qualities.iter().map(|q| q.quality).collect(), share),
         ];
-        tables::print("Policy", &names, &columns);
-        println!();
+        tables::print("Policy", &names, &columns)?;
+        say!("")?;
     }
     let of = |value: fn(&Run) -> Option<f64>| runs.iter().map(value).collect();
     let mut columns = vec![
@@ -216,8 +215,8 @@ fn print_tables(world: &World, phases: &Phases, comparison: &Comparison) {
         let bytes = of(|r| r.has_bytes.then_some(r.total.bytes as f64));
         columns.insert(9, column("Volume", Good::Small, bytes, tables::bytes));
     }
-    println!("Both modes together");
-    tables::print("Policy", &names, &columns);
+    say!("Both modes together")?;
+    tables::print("Policy", &names, &columns)
 }
 
 fn column(

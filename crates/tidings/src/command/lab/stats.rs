@@ -7,7 +7,7 @@ use super::files::read_world;
 use super::tables::{count, spoken};
 use crate::args::lab::Traces;
 use crate::failure::{Failure, input_error};
-use crate::output::{self, print_json};
+use crate::output::{self, print_json, say};
 
 /// The usual window, where nothing says another. Stats do not look at windows.
 pub const WINDOW: u32 = 20;
@@ -19,8 +19,7 @@ pub fn run(traces: &Traces, as_json: bool) -> Result<(), Failure> {
     if as_json {
         return print_json(&to_json(&stats));
     }
-    print(&stats);
-    Ok(())
+    print(&stats)
 }
 
 fn to_json(stats: &Stats) -> Value {
@@ -52,14 +51,14 @@ fn to_json(stats: &Stats) -> Value {
     })
 }
 
-fn print(stats: &Stats) {
-    println!(
+fn print(stats: &Stats) -> Result<(), Failure> {
+    say!(
         "{} feeds, {} entries from {} to {}\n",
         count(stats.feeds as f64),
         count(stats.entries as f64),
         stats.first,
         stats.last,
-    );
+    )?;
     let mut table = output::table(["", "Mean", "p10", "Median", "p90", "Largest"]);
     let mut row = |name: &str, spread: Option<Spread>, show: fn(f64) -> String| {
         let Some(s) = spread else { return };
@@ -70,13 +69,13 @@ fn print(stats: &Stats) {
     row("Gap between entries", stats.gaps, spoken);
     row("Entries a day per feed", stats.per_day, number);
     row("Entries per feed", stats.per_feed, count);
-    println!("{table}\n");
+    say!("{table}\n")?;
     let share = |n: usize, of: usize| format!("{n} ({:.0} %)", 100.0 * n as f64 / of.max(1) as f64);
     let mut table = output::table(["Update pattern", "Feeds"]);
     for (pattern, n) in stats.patterns.iter().filter(|(_, n)| *n > 0) {
         table.add_row([pattern.word().to_owned(), share(*n, stats.feeds)]);
     }
-    println!("{table}\n");
+    say!("{table}\n")?;
     let header =
         ["Entries a day", "Feeds", "Peaks", "Uniform", "Waves", "Periodic", "… active hours"];
     let mut table = output::table(header);
@@ -87,9 +86,9 @@ fn print(stats: &Stats) {
         let name = format!("> {}", class.above_per_day);
         table.add_row([name, class.feeds.to_string(), peaks, uniform, waves, periodic, active]);
     }
-    println!("{table}\n");
-    println!("Hours of the day (UTC)  {}", bars(&stats.hours));
-    println!("Monday to Sunday        {}", bars(&stats.weekdays));
+    say!("{table}\n")?;
+    say!("Hours of the day (UTC)  {}", bars(&stats.hours))?;
+    say!("Monday to Sunday        {}", bars(&stats.weekdays))
 }
 
 /// A profile as a row of bars.

@@ -4,7 +4,7 @@ use lab::cycles::{Cell, Figure};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::{self, print_json, spinner};
+use crate::output::{self, print_json, say, spinner};
 
 pub fn two_steps(seeds: u64, as_json: bool) -> Result<(), Failure> {
     let waiting = spinner("simulating");
@@ -13,8 +13,7 @@ pub fn two_steps(seeds: u64, as_json: bool) -> Result<(), Failure> {
     if as_json {
         return print_json(&cells.iter().map(to_json).collect::<Vec<_>>());
     }
-    print(&cells, seeds);
-    Ok(())
+    print(&cells, seeds)
 }
 
 fn to_json(cell: &Cell) -> Value {
@@ -28,11 +27,11 @@ fn to_json(cell: &Cell) -> Value {
     })
 }
 
-fn print(cells: &[Cell], seeds: u64) {
-    println!(
+fn print(cells: &[Cell], seeds: u64) -> Result<(), Failure> {
+    say!(
         "Table 2 of the 2steps paper: mean ± standard deviation over {seeds} seeds, \
          published beside\n"
-    );
+    )?;
     let mut table = output::table([
         "Budget",
         "Strategy",
@@ -61,18 +60,18 @@ fn print(cells: &[Cell], seeds: u64) {
             cost.1,
         ]);
     }
-    println!("{table}\n");
+    say!("{table}\n")?;
     let figures = cells.iter().flat_map(|c| [c.completeness, c.window_freshness, c.cost]);
     let apart = |f: &Figure| f.distance().is_none_or(|sds| sds > 2.0);
     let (n, n_apart) = (figures.clone().count(), figures.filter(apart).count());
-    println!(
+    say!(
         "{} of {n} published figures lie within two standard deviations of one run.",
         n - n_apart
-    );
-    println!(
+    )?;
+    say!(
         "The paper gives neither selectivity, size of the result, warm-up nor integral rule;\n\
          these are the ones of reading R4. The published table is one run: that 2steps is best\n\
          at a budget of 30 is a lead of a tenth of the spread between runs, and is not found here\n\
          either."
-    );
+    )
 }

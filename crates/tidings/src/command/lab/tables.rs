@@ -1,6 +1,7 @@
 //! Tables of figures for a terminal, the best of each column marked.
 
-use crate::output;
+use crate::failure::Failure;
+use crate::output::{self, say};
 
 /// What is good in a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Column<'a> {
 }
 
 /// Prints rows with a name each; the best value of a column carries a `*`.
-pub fn print(names: &str, rows: &[String], columns: &[Column<'_>]) {
+pub fn print(names: &str, rows: &[String], columns: &[Column<'_>]) -> Result<(), Failure> {
     let mut table = output::table([names]);
     let mut header = vec![names.to_owned()];
     header.extend(columns.iter().map(|column| column.name.to_owned()));
@@ -29,7 +30,7 @@ pub fn print(names: &str, rows: &[String], columns: &[Column<'_>]) {
         let cells = columns.iter().map(|column| column.cell(i));
         table.add_row(std::iter::once(name.clone()).chain(cells));
     }
-    println!("{table}");
+    say!("{table}")
 }
 
 impl Column<'_> {
