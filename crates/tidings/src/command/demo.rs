@@ -36,7 +36,7 @@ pub struct Demo {
 
 /// Lays a fresh data folder out and draws the feeds. The caller holds the folder's lock.
 pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, Failure> {
-    refuse_other_feeds(&config.data)?;
+    refuse_what_is_in_use(&config.data)?;
     remove_database(&config.data)?;
     let server = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let port = server.local_addr()?.port();
@@ -87,20 +87,30 @@ impl Demo {
     }
 }
 
-fn refuse_other_feeds(folder: &Path) -> Result<(), Failure> {
+/// What somebody has put into a folder does not make room for a demonstration.
+fn refuse_what_is_in_use(folder: &Path) -> Result<(), Failure> {
     let store = match Store::open(folder, Mode::ReadOnly) {
         Ok(store) => store,
         Err(StoreError::Missing { .. }) => return Ok(()),
         // What cannot be read may be somebody's feeds.
         Err(error) => return Err(error.into()),
     };
-    if store.setting(MARK)?.is_none() && !store.feed_ids(None)?.is_empty() {
-        return Err(input_error(format!(
-            "{} holds other feeds; the demonstration wants a folder of its own (--data DIR)",
-            folder.display()
-        )));
+    if store.setting(MARK)?.is_some() {
+        return Ok(());
     }
-    Ok(())
+    let held = if !store.feed_ids(None)?.is_empty() {
+        "other feeds"
+    } else if store.has_accounts()? {
+        "accounts"
+    } else if !store.queries()?.is_empty() {
+        "queries"
+    } else {
+        return Ok(());
+    };
+    Err(input_error(format!(
+        "{} holds {held}; the demonstration wants a folder of its own (--data DIR)",
+        folder.display()
+    )))
 }
 
 /// A demonstration starts afresh: its clock and its feeds are new each time.
