@@ -11,11 +11,15 @@ use crate::config;
 use crate::failure::{Failure, failed, input_error};
 use crate::output::{self, print_json, print_line};
 
+/// What the store and its lock are made of.
+const OWN_FILES: [&str; 4] = ["tidings.db", "tidings.db-wal", "tidings.db-shm", "lock"];
+
 pub fn run(args: &Backup) -> Result<(), Failure> {
     let config = config::read_offline(&args.place)?;
     if args.file == Path::new("-") {
         return to_standard_output(&config.data);
     }
+    refuse_own_files(&config.data, &args.file)?;
     let copied = copy(&config.data, &args.file, args.force)?;
     let (bytes, file) = (copied.bytes, args.file.display());
     if args.json {
@@ -27,6 +31,20 @@ pub fn run(args: &Backup) -> Result<(), Failure> {
     let mb = bytes as f64 / 1e6;
     let (feeds, entries) = (copied.feeds, copied.entries);
     print_line(&format!("{file}: {feeds} feeds, {entries} entries, {mb:.1} MB; looked over"))
+}
+
+/// A copy never takes the place of the store itself, forced or not: whoever has that open would go
+/// on writing into a file without a name, beside a log that fits no more.
+fn refuse_own_files(data: &Path, to: &Path) -> Result<(), Failure> {
+    let Ok(to) = to.canonicalize() else { return Ok(()) };
+    let is_own = |name: &str| data.join(name).canonicalize().is_ok_and(|own| own == to);
+    if OWN_FILES.into_iter().any(is_own) {
+        return Err(input_error(format!(
+            "{} belongs to the store that is to be copied; choose another name",
+            to.display()
+        )));
+    }
+    Ok(())
 }
 
 /// A stream cannot be looked over or taken back, so a whole copy is made first.

@@ -67,3 +67,16 @@ fn a_copy_goes_through_a_pipe_and_wrong_files_are_named() {
     other.run(&["restore", path_text(&live), "--force"]).says(2, &["live.db", "tidings backup"]);
     assert_eq!(other.feeds().len(), 1, "nothing of this changed what was there");
 }
+
+#[test]
+fn a_copy_does_not_take_the_place_of_the_store_itself() {
+    let instance = Instance::new();
+    instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
+    let _daemon = instance.daemon(&[]).ready();
+    for name in ["tidings.db", "tidings.db-wal", "lock"] {
+        let own = instance.data.join(name);
+        instance.run(&["backup", path_text(&own), "--force"]).says(2, &[name, "another name"]);
+    }
+    instance.run(&["feed", "add", "http://example.net/f", "--no-poll"]).ok();
+    assert_eq!(instance.feeds().len(), 2, "the daemon and others see the same file");
+}
