@@ -9,11 +9,16 @@ mod log;
 mod output;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
+
+/// When a command has ended, all that it changed is on disk. What may still run then is a replay
+/// behind the page, which takes minutes and which nobody will look at.
+const REST: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -30,8 +35,14 @@ fn main() -> ExitCode {
     }
 }
 
-#[tokio::main]
-async fn run(command: Command) -> Result<(), Failure> {
+fn run(command: Command) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    let ended = runtime.block_on(carried_out(command));
+    runtime.shutdown_timeout(REST);
+    ended
+}
+
+async fn carried_out(command: Command) -> Result<(), Failure> {
     match command {
         Command::Run(run) => command::run::run(run).await,
         Command::Feed(feed) => command::feed::run(feed).await,
