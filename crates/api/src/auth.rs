@@ -18,7 +18,7 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use store::{AccountId, AccountRow, TokenScope};
 
-pub use gate::gate;
+pub use gate::{gate, is_still};
 pub use login::{enter, leave, show, within};
 pub use logins::{Denied, Logins};
 pub use password::{WeakPassword, check as check_password, hash as hash_password};

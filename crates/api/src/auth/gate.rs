@@ -76,6 +76,21 @@ fn is_for_programs(path: &str) -> bool {
         || PUBLIC_BELOW.iter().any(|start| path.starts_with(start))
 }
 
+/// Whether somebody is still let in who began something long: sessions end, tokens are taken
+/// back, and with the first account nobody is the one person at this machine any more.
+pub async fn is_still(
+    context: &Context,
+    headers: &HeaderMap,
+    person: &Person,
+) -> Result<bool, StoreError> {
+    if person.name.is_none() {
+        let store = context.store.clone();
+        return Ok(!ask(move || store.has_accounts()).await?);
+    }
+    let found = identify(context, headers).await?;
+    Ok(found.is_some_and(|found| found.account == person.account))
+}
+
 async fn identify(context: &Context, headers: &HeaderMap) -> Result<Option<Person>, StoreError> {
     let (store, now) = (&context.store, (context.now)());
     if let Some(token) = bearer(headers) {

@@ -22,6 +22,7 @@ use super::route::Route;
 use super::sent::{Number, Params, Sent};
 use super::wire::{Described, Parts, asked, form};
 use crate::Context;
+use crate::auth::{self, Person};
 use crate::json::{Feeds, Trouble};
 
 /// Entries on a page where nothing is said, and at most.
@@ -29,6 +30,8 @@ const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 1000;
 /// How often an open stream looks for new entries.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// So many looks, some ten seconds, go by until it is asked whether the reader is still let in.
+const LOOKS_UNASKED: u32 = 32;
 /// A silent stream says something this often, so that nobody in between hangs up.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// Streams that may be open at once; each looks into the store some times a second.
@@ -236,9 +239,12 @@ pub async fn list(State(context): State<Context>, mut params: Params) -> Result<
     Ok(Json(answer.await?).into_response())
 }
 
-/// An open stream of events.
+/// An open stream of events, and for whom.
 struct Following {
-    store: Store,
+    context: Context,
+    person: Person,
+    headers: HeaderMap,
+    looks: u32,
     place: Place,
     feeds: Feeds,
     waiting: VecDeque<Event>,
@@ -249,6 +255,7 @@ struct Following {
 /// the oldest entry, with `after=now` from the present.
 pub async fn stream(
     State(context): State<Context>,
+    person: Person,
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Trouble> {
@@ -258,15 +265,21 @@ pub async fn stream(
     }
     let taken = Arc::clone(&context.streams).try_acquire_owned().map_err(|_| Trouble::Busy)?;
     let store = context.store.clone();
-    let place = {
-        let store = store.clone();
-        blocking(move || Place::find(&store, &asked)).await?
-    };
+    let place = blocking(move || Place::find(&store, &asked)).await?;
     // A client that is cut before the first entry must know where it stood.
     let start = Event::default().event("start").id(place.cursor().to_string()).data("{}");
     let waiting = VecDeque::from([start]);
-    let following =
-        Following { store, place, feeds: Feeds::default(), waiting, _place_taken: taken };
+    let feeds = Feeds::default();
+    let following = Following {
+        context,
+        person,
+        headers,
+        looks: 0,
+        place,
+        feeds,
+        waiting,
+        _place_taken: taken,
+    };
     let events = Sse::new(events(following)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
     Ok(([(header::CACHE_CONTROL, "no-cache")], events).into_response())
 }
@@ -277,6 +290,9 @@ fn events(following: Following) -> impl Stream<Item = Result<Event, Infallible>>
             if let Some(event) = following.waiting.pop_front() {
                 return Some((Ok(event), following));
             }
+            if !following.may_go_on().await {
+                return None;
+            }
             following = tokio::task::spawn_blocking(move || following.look()).await.ok()??;
             if following.waiting.is_empty() {
                 tokio::time::sleep(LOOK_EVERY).await;
@@ -286,12 +302,21 @@ fn events(following: Following) -> impl Stream<Item = Result<Event, Infallible>>
 }
 
 impl Following {
+    /// Asked now and then. A client whose stream ends comes back, and is told why it may not.
+    async fn may_go_on(&mut self) -> bool {
+        self.looks = self.looks.wrapping_add(1);
+        if !self.looks.is_multiple_of(LOOKS_UNASKED) {
+            return true;
+        }
+        auth::is_still(&self.context, &self.headers, &self.person).await.unwrap_or(false)
+    }
+
     /// Reads on; `None` where the stream ends, because its query or the store is gone.
     fn look(mut self) -> Option<Following> {
         if let Spot::Query { query, .. } = self.place.spot {
-            self.store.last_position(query).ok()??;
+            self.context.store.last_position(query).ok()??;
         }
-        let page = self.place.read(&self.store, LIMIT, &mut self.feeds).ok()?;
+        let page = self.place.read(&self.context.store, LIMIT, &mut self.feeds).ok()?;
         if page.gap {
             self.waiting.push_back(Event::default().event("gap").data("{}"));
         }

@@ -353,3 +353,17 @@ async fn a_password_is_changed_by_whoever_knows_the_old_one() {
     assert_eq!(house.get("/metrics", &with).await.status, 401, "sessions ended with it");
     assert_eq!(house.login("battery+staple").await.status, StatusCode::SEE_OTHER);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_open_stream_ends_with_what_opened_it() {
+    let house = house(None);
+    house.token(TokenScope::Read, "looks");
+    let request = Request::get("/api/v1/entries/stream").header("authorization", "Bearer looks");
+    let response = house.router.clone().oneshot(request.body(Body::empty()).unwrap());
+    let body = response.await.unwrap().into_body();
+    let token = house.store.tokens(house.anna).unwrap()[0].id;
+    house.store.revoke_token(house.anna, token).unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(600), to_bytes(body, 1 << 20)).await;
+    let text = String::from_utf8(ended.expect("it ends").unwrap().to_vec()).unwrap();
+    assert!(text.starts_with("event: start"), "{text}");
+}
