@@ -7,8 +7,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use url::form_urlencoded;
 
-use crate::Context;
 use crate::auth::{self, Person};
+use crate::{Context, server};
 
 /// A subscription list of some thousand feeds is a megabyte.
 const BYTES_MAX: usize = 8 << 20;
@@ -67,12 +67,19 @@ impl FromRequest<Context> for Signed {
     }
 }
 
-fn too_much() -> Response {
-    (StatusCode::PAYLOAD_TOO_LARGE, "That is too much for one form.\n").into_response()
+fn not_read(error: &axum::Error) -> Response {
+    let (status, text) = if server::is_cut(error) {
+        (StatusCode::REQUEST_TIMEOUT, "The form did not come to its end in time. Try again.\n")
+    } else {
+        let text = "That is too much for one form: 8 MB are taken. On the machine itself \
+                    `tidings import FILE` takes longer lists.\n";
+        (StatusCode::PAYLOAD_TOO_LARGE, text)
+    };
+    (status, text).into_response()
 }
 
 async fn written(request: Request) -> Result<Signed, Response> {
-    let body: Bytes = to_bytes(request.into_body(), BYTES_MAX).await.map_err(|_| too_much())?;
+    let body: Bytes = to_bytes(request.into_body(), BYTES_MAX).await.map_err(|e| not_read(&e))?;
     let pairs = form_urlencoded::parse(&body).into_owned();
     Ok(Signed(pairs.map(|(name, value)| (name, value.into_bytes())).collect()))
 }
@@ -81,7 +88,7 @@ async fn written(request: Request) -> Result<Signed, Response> {
 async fn parts(request: Request) -> Result<Signed, Response> {
     let (head, body) = request.into_parts();
     // Read whole first: the limit is for all parts together.
-    let body = to_bytes(body, BYTES_MAX).await.map_err(|_| too_much())?;
+    let body = to_bytes(body, BYTES_MAX).await.map_err(|e| not_read(&e))?;
     let mut request = Request::from_parts(head, body.into());
     // That limit was ours; the framework's own is lower.
     DefaultBodyLimit::disable().apply(&mut request);

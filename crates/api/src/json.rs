@@ -11,6 +11,7 @@ use feed::FeedId;
 use serde_json::{Value, json};
 use store::{Cursor, EntryRow, Store, StoreError, TokenScope};
 
+use crate::server;
 use crate::v1::around::up;
 use crate::v1::wire::answer;
 
@@ -63,6 +64,8 @@ pub enum Trouble {
     /// It stands against what there is.
     Conflict(String),
     TooLarge,
+    /// The body did not come to its end.
+    Cut,
     /// The body should be of this kind.
     Kind(&'static str),
     /// They ask too often.
@@ -80,6 +83,13 @@ impl From<StoreError> for Trouble {
             StoreError::NoFeed(_) => Trouble::Missing("there is no such feed"),
             other => Trouble::Store(other),
         }
+    }
+}
+
+/// Why a body was not read.
+impl From<axum::Error> for Trouble {
+    fn from(error: axum::Error) -> Trouble {
+        if server::is_cut(&error) { Trouble::Cut } else { Trouble::TooLarge }
     }
 }
 
@@ -126,7 +136,14 @@ impl Trouble {
                 "nothing is done here by this method; /api/openapi.json says by which",
             ),
             Trouble::Conflict(what) => (StatusCode::CONFLICT, what.as_str()),
-            Trouble::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "the body is too large"),
+            Trouble::TooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "the body is too large: 1 MB of JSON is taken, 8 MB of OPML; `tidings import FILE` \
+                 takes longer lists",
+            ),
+            Trouble::Cut => {
+                (StatusCode::REQUEST_TIMEOUT, "the body did not come to its end in time")
+            }
             Trouble::Kind(kind) => {
                 return (StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("send it as {kind}"));
             }

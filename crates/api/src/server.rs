@@ -109,7 +109,19 @@ async fn connection(
     let _ = serving.await;
 }
 
-/// Ends the body of a request that takes too long; whoever reads it is told so.
+/// Whether a body could not be read because it did not come to its end, and not for its length.
+pub fn is_cut(error: &axum::Error) -> bool {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<io::Error>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Ends the body of a request that takes too long; whoever reads it is told so ([`is_cut`]).
 async fn body_in_time(request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;

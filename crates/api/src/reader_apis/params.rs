@@ -70,7 +70,7 @@ impl Params {
 
 /// A whole body, if it is not too long.
 pub async fn whole(request: Request, bytes_max: usize) -> Result<Bytes, Trouble> {
-    to_bytes(request.into_body(), bytes_max).await.map_err(|_| Trouble::TooLarge)
+    Ok(to_bytes(request.into_body(), bytes_max).await?)
 }
 
 fn pairs(bytes: &[u8]) -> Vec<(String, String)> {

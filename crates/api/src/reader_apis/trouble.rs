@@ -9,6 +9,7 @@ use store::StoreError;
 
 use crate::auth::Denied;
 use crate::search::NotFound;
+use crate::server;
 
 #[derive(Debug)]
 pub enum Trouble {
@@ -22,6 +23,8 @@ pub enum Trouble {
     Asked(String),
     Missing(&'static str),
     TooLarge,
+    /// The body did not come to its end.
+    Cut,
     Refused(Refusal),
     Store(StoreError),
     /// The program is ending.
@@ -41,6 +44,7 @@ impl Trouble {
             Trouble::Asked(_) => StatusCode::BAD_REQUEST,
             Trouble::Missing(_) => StatusCode::NOT_FOUND,
             Trouble::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Trouble::Cut => StatusCode::REQUEST_TIMEOUT,
             Trouble::Refused(refusal) if refusal.input => StatusCode::BAD_REQUEST,
             Trouble::Refused(_) | Trouble::Closed => StatusCode::SERVICE_UNAVAILABLE,
             Trouble::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -54,6 +58,7 @@ impl Trouble {
             Trouble::Denied(what) | Trouble::Missing(what) => (*what).to_owned(),
             Trouble::Asked(what) => what.clone(),
             Trouble::TooLarge => "that is too much at once".to_owned(),
+            Trouble::Cut => "what you sent did not come to its end in time".to_owned(),
             Trouble::Refused(refusal) => refusal.message.clone(),
             Trouble::Store(_) => "the store did not answer".to_owned(),
             Trouble::Closed => "the program is stopping; try again when it is back".to_owned(),
@@ -78,6 +83,12 @@ impl From<StoreError> for Trouble {
             StoreError::NoFeed(_) => Trouble::Missing("there is no such feed"),
             other => Trouble::Store(other),
         }
+    }
+}
+
+impl From<axum::Error> for Trouble {
+    fn from(error: axum::Error) -> Trouble {
+        if server::is_cut(&error) { Trouble::Cut } else { Trouble::TooLarge }
     }
 }
 

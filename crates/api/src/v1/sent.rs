@@ -30,8 +30,7 @@ impl<T: Read> FromRequest<Context> for Sent<T> {
         if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
             return Err(Trouble::Kind("application/json"));
         }
-        let body = to_bytes(request.into_body(), JSON_BYTES_MAX).await;
-        let body = body.map_err(|_| Trouble::TooLarge)?;
+        let body = to_bytes(request.into_body(), JSON_BYTES_MAX).await?;
         let read = || -> Result<T, String> {
             let value = serde_json::from_slice(&body).map_err(|why| why.to_string())?;
             let mut fields = Fields::of(value)?;
@@ -49,8 +48,8 @@ impl FromRequest<Context> for SentText {
     type Rejection = Trouble;
 
     async fn from_request(request: Request, _: &Context) -> Result<SentText, Trouble> {
-        let body = to_bytes(request.into_body(), TEXT_BYTES_MAX).await;
-        body.map(|body| SentText(body.into())).map_err(|_| Trouble::TooLarge)
+        let body = to_bytes(request.into_body(), TEXT_BYTES_MAX).await?;
+        Ok(SentText(body.into()))
     }
 }
 

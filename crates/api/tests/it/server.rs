@@ -58,6 +58,28 @@ async fn a_body_that_never_ends_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_comes_too_slowly_is_not_called_too_long() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let shelf = crate::shelf::Shelf::new(true);
+    tokio::spawn(api::serve(listener, shelf.router.clone(), std::future::pending()));
+    for (path, kind) in [
+        ("/import", "multipart/form-data; boundary=x"),
+        ("/api/v1/opml", "text/x-opml"),
+        ("/reader/api/0/edit-tag", "application/x-www-form-urlencoded"),
+    ] {
+        let mut slow = TcpStream::connect(address).await.unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\n\
+             content-length: 100\r\n\r\nsome"
+        );
+        slow.write_all(head.as_bytes()).await.unwrap();
+        let text = said(&mut slow).await;
+        assert!(text.starts_with("HTTP/1.1 408") && text.contains("in time"), "{path}: {text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_idle_connection_is_given_up() {
     let (address, _stop) = served().await;
     let mut idle = TcpStream::connect(address).await.unwrap();
