@@ -11,9 +11,10 @@ const mark = async (button) => {
   const form = button.form;
   const body = new URLSearchParams(new FormData(form));
   body.append(button.name, button.value);
-  // A mark that was made leads back to the list, which is here already.
+  body.append("part", "1");
+  // Whoever is sent elsewhere, to log in, has made no mark.
   const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
-  if (answer.type !== "opaqueredirect") throw new Error(`the mark was not made: ${answer.status}`);
+  if (answer.status !== 204) throw new Error(`the mark was not made: ${answer.status}`);
 };
 
 const setRead = (item, read) => {
@@ -174,7 +175,7 @@ for (const form of all("form[data-preview]")) {
     const body = new URLSearchParams(new FormData(form));
     body.append("part", "1");
     const answer = await fetch("/queries/preview", { method: "POST", body }).catch(() => null);
-    if (!answer?.ok || number !== asked) return;
+    if (!answer?.ok || answer.redirected || number !== asked) return;
     shown.innerHTML = await answer.text();
   };
   form.addEventListener("input", () => {

@@ -204,3 +204,14 @@ async fn first_paint_is_light() {
     }
     assert!(bytes < 100_000, "{bytes} bytes before anything was compressed");
 }
+
+#[tokio::test]
+async fn the_script_is_told_that_a_mark_was_made_and_not_sent_elsewhere() {
+    let shelf = shelf();
+    let made = post(&shelf, "/marks", &[("star", "1"), ("part", "1")]).await;
+    assert_eq!(made.status, StatusCode::NO_CONTENT);
+    assert_eq!(post(&shelf, "/marks", &[("star", "1")]).await.status, StatusCode::SEE_OTHER);
+    shelf.store.add_account("anna", "x", crate::shelf::T0).unwrap().unwrap();
+    let denied = send(&shelf, "/marks", "read=1&part=1".to_owned()).await;
+    assert_eq!(denied.status, StatusCode::SEE_OTHER, "to the login");
+}

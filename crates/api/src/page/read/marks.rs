@@ -2,6 +2,7 @@
 //! was shown. Whatever came after a list was shown stays unread.
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use feed::EntryId;
 use store::{Store, StoreError};
@@ -31,7 +32,7 @@ const WISHES: [(&str, Wish); 5] = [
     ("above", Wish::Above),
 ];
 
-/// Marks single entries, and leads back to the list.
+/// Marks single entries, and leads back to the list; the script is there already.
 pub async fn mark(State(context): State<Context>, sent: Sent) -> Response {
     let (store, now) = (context.store.clone(), (context.now)());
     let account = sent.visitor.account();
@@ -52,6 +53,7 @@ pub async fn mark(State(context): State<Context>, sent: Sent) -> Response {
         None => Ok(()),
     });
     match answer.await {
+        Ok(()) if sent.form.has("part") => StatusCode::NO_CONTENT.into_response(),
         Ok(()) => {
             let back = auth::within(sent.form.text("back"));
             let to = match chosen {

@@ -151,3 +151,15 @@ fn what_comes_meanwhile_is_not_swept_away() {
     ));
     browser.was_clean();
 }
+
+#[test]
+fn a_mark_of_somebody_who_was_logged_out_is_not_shown_as_made() {
+    let _alone = alone();
+    let mut stage = Stage::with_feed();
+    stage.browser.open("/");
+    stage.browser.wait("document.querySelectorAll('#lines > li').length === 4");
+    // With the first account the open page is nobody's any more.
+    stage.account("anna", "correct horse");
+    stage.browser.click("#lines > li:first-child button.star");
+    stage.browser.wait("location.pathname === '/login'");
+}
