@@ -59,6 +59,7 @@ pub enum Command {
     Import {
         /// An OPML file; `-` is standard input
         file: PathBuf,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -83,6 +84,7 @@ pub enum Command {
     Discover {
         #[arg(required = true, value_name = "URL")]
         urls: Vec<String>,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         /// Ask loopback and private addresses too
@@ -101,6 +103,7 @@ pub enum Command {
         /// The URL it came from: the base of relative links
         #[arg(long, value_name = "URL")]
         url: Option<String>,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
     },
@@ -127,6 +130,7 @@ pub enum Command {
     },
     /// Check configuration, storage, clock and reachability; say what to do
     Doctor {
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -171,6 +175,7 @@ pub enum User {
     },
     /// List accounts and their tokens
     List {
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -231,6 +236,7 @@ pub struct Budget {
     /// What the strategy believes of a feed [default: periodic; of tide its own]
     #[arg(long, value_name = "NAME")]
     pub estimator: Option<String>,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -249,6 +255,7 @@ pub enum Feed {
         /// Only note the feed down; it is polled as soon as `tidings run` runs
         #[arg(long)]
         no_poll: bool,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -261,6 +268,7 @@ pub enum Feed {
         /// Only feeds with this tag
         #[arg(long, value_name = "TAG")]
         tag: Option<String>,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -277,6 +285,7 @@ pub enum Feed {
         /// All feeds
         #[arg(long, conflicts_with = "feeds")]
         all: bool,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -294,6 +303,7 @@ pub enum Feed {
 pub struct OneFeed {
     /// The feed's number or URL
     pub feed: String,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -318,7 +328,7 @@ pub struct FeedSet {
     #[arg(long, value_name = "DURATION")]
     pub beta: Option<String>,
     /// How much its entries count beside those of other feeds (1 is ordinary)
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub weight: Option<f64>,
     /// The longest an entry may wait to be seen; `default` takes the setting back
     #[arg(long, value_name = "DURATION")]
@@ -329,6 +339,7 @@ pub struct FeedSet {
     /// Poll again
     #[arg(long)]
     pub resume: bool,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

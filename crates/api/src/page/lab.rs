@@ -22,7 +22,7 @@ use crate::words::Moment;
 /// The folder beside the store.
 const FOLDER: &str = "reports";
 const PAGE: &str = "index.html";
-/// More reports than anybody looks through.
+/// More reports than anybody looks through; the oldest are left out.
 const REPORTS_MAX: usize = 200;
 /// A report is some hundred kilobytes of figures.
 const REPORT_BYTES_MAX: u64 = 16 << 20;
@@ -79,9 +79,9 @@ fn reports(store: &Store, now: Time) -> Vec<Report> {
             let since = written.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
             Some((since.map(|since| Time::from_secs(0) + since), name))
         })
-        .take(REPORTS_MAX)
         .collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
+    found.truncate(REPORTS_MAX);
     let moment = |at: Option<Time>| at.map(|at| Moment::new(at, now));
     found.into_iter().map(|(at, name)| Report { name, written: moment(at) }).collect()
 }
@@ -117,7 +117,26 @@ fn read(file: &FilePath) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use store::Mode;
+
     use super::*;
+
+    #[test]
+    fn of_many_reports_the_newest_are_shown() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path(), Mode::ReadWrite).unwrap();
+        let n_reports = REPORTS_MAX as u64 + 20;
+        for n in 0..n_reports {
+            let report = folder(&store).join(format!("r{n}"));
+            fs::create_dir_all(&report).unwrap();
+            let page = fs::File::create(report.join(PAGE)).unwrap();
+            page.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(n)).unwrap();
+        }
+        let shown = reports(&store, Time::from_secs(1000));
+        assert_eq!(shown.len(), REPORTS_MAX);
+        assert_eq!(shown[0].name, format!("r{}", n_reports - 1));
+        assert_eq!(shown[REPORTS_MAX - 1].name, "r20");
+    }
 
     #[test]
     fn a_reports_name_leads_nowhere_else() {

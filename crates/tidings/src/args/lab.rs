@@ -26,6 +26,7 @@ pub enum Lab {
     Stats {
         #[command(flatten)]
         traces: Traces,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
     },
@@ -109,6 +110,7 @@ pub struct Run {
     /// The policy in use: one of those given, marked on the report's trade-off
     #[arg(long, value_name = "SPEC", requires = "report")]
     pub mark: Option<String>,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
 }
@@ -137,6 +139,7 @@ pub struct Budget {
     /// The test phase
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "20d")]
     pub test: Duration,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
 }
@@ -148,6 +151,7 @@ pub enum Table {
         #[arg(long, value_name = "N", default_value_t = 200)]
         #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
         seeds: u64,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
     },
@@ -182,6 +186,7 @@ pub struct Quality {
     /// Normalise on this policy instead of the best
     #[arg(long, value_name = "POLICY")]
     pub baseline: Option<String>,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
 }
@@ -209,6 +214,7 @@ pub struct WhatIf {
     /// Also try strategies that spend this many polls, e.g. `1000/1h`
     #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
     pub budget: Option<Allowance>,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

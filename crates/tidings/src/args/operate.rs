@@ -18,6 +18,7 @@ pub struct Backup {
     /// Replace the file if it exists
     #[arg(long)]
     pub force: bool,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -33,6 +34,7 @@ pub struct Restore {
     /// Replace the store that is in the data folder
     #[arg(long)]
     pub force: bool,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

@@ -16,6 +16,7 @@ pub enum Query {
         /// Also keep what the queries would have kept of entries seen in this time, such as 7d
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         past: Option<Duration>,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -25,6 +26,7 @@ pub enum Query {
     Check {
         /// A file of statements; `-` is standard input
         file: PathBuf,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -32,6 +34,7 @@ pub enum Query {
     },
     /// List all queries
     List {
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -43,6 +46,7 @@ pub enum Query {
         /// Show its secret link and the key that signs its webhooks
         #[arg(long)]
         with_secrets: bool,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -57,6 +61,7 @@ pub enum Query {
         /// Entries seen in this time
         #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "7d")]
         past: Duration,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -68,6 +73,7 @@ pub enum Query {
         /// Try what was laid aside once more
         #[arg(long)]
         replay: bool,
+        /// Print JSON, for programs
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -78,6 +84,7 @@ pub enum Query {
 #[derive(Debug, Args)]
 pub struct OneQuery {
     pub name: String,
+    /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]

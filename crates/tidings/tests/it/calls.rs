@@ -53,7 +53,8 @@ fn settings_that_mean_nothing_are_refused_with_what_would() {
     set(&["--policy", "fix:never"]).says(2, &["never"]);
     set(&["--alpha", "1"]).says(2, &["15m"]);
     set(&["--alpha", "2d", "--beta", "1d"]).says(2, &["alpha"]);
-    set(&["--weight=-1"]).says(2, &["weight"]);
+    set(&["--weight=-1"]).says(2, &["weight", "from 0 up"]);
+    set(&["--weight", "-1"]).says(2, &["weight", "from 0 up"]);
     set(&["--pause", "--resume"]).says(2, &["--resume"]);
     set(&[]).says(2, &["--policy"]);
 }
