@@ -282,10 +282,15 @@ fn engine_settings(
     };
     if let Some(n) = network.workers.or(file.workers) {
         if n == 0 {
-            return Err(input_error("--workers 0: at least one poll must be under way".to_owned()));
+            let said = match network.workers {
+                Some(_) => "--workers 0".to_owned(),
+                None => format!("{origin}: workers = 0"),
+            };
+            return Err(input_error(format!("{said}: at least one poll must be under way")));
         }
         settings.polls_in_flight_max = n;
     }
+    refuse_zero(&file.limits, origin)?;
     if let Some(items) = file.limits.items {
         settings.parse.items_max = items;
     }
@@ -293,6 +298,24 @@ fn engine_settings(
     settings.retention.entries_per_feed_max = file.limits.entries_per_feed;
     settings.retention.entries_max = file.limits.entries;
     Ok(settings)
+}
+
+/// Elsewhere 0 often means that there is no limit; here it would drop everything that is kept.
+fn refuse_zero(limits: &LimitsTable, origin: &str) -> Result<(), Failure> {
+    let zeros = [
+        ("body_bytes", limits.body_bytes == Some(0)),
+        ("items", limits.items == Some(0)),
+        ("entry_age", limits.entry_age.as_ref().is_some_and(|age| age.0.is_zero())),
+        ("entries_per_feed", limits.entries_per_feed == Some(0)),
+        ("entries", limits.entries == Some(0)),
+    ];
+    match zeros.into_iter().find(|(_, is_zero)| *is_zero) {
+        Some((name, _)) => Err(input_error(format!(
+            "{origin}: [limits] {name}: under 0 nothing would be kept; leave it out if there is \
+             to be no limit of yours"
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn budget(table: &BudgetTable, origin: &str) -> Result<BudgetRule, Failure> {
