@@ -2,7 +2,7 @@
 //! command line, the page, the API and whoever carries them out. They do nothing themselves.
 
 use feed::Outcome;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A wish, as it travels from one process to another.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -68,15 +68,28 @@ pub enum Target {
     Tag(String),
 }
 
-/// A change of settings; durations in seconds. `Some(None)` takes a setting back.
+/// A change of settings; durations in seconds. `Some(None)` takes a setting back; it travels as
+/// null, and what is left alone does not travel.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default)]
 pub struct Change {
+    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub policy: Option<Option<String>>,
+    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub alpha: Option<Option<u64>>,
+    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub beta: Option<Option<u64>>,
+    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
     pub max_delay: Option<Option<u64>>,
     pub weight: Option<f64>,
     pub paused: Option<bool>,
+}
+
+/// A field that is there was said, also where it is null.
+fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    field: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(field).map(Some)
 }
 
 /// What came of it.
@@ -199,4 +212,24 @@ pub struct Refusal {
     pub message: String,
     /// The call was wrong, rather than its carrying out.
     pub input: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_is_taken_back_arrives_as_such() {
+        let change = Change {
+            policy: Some(None),
+            alpha: Some(Some(600)),
+            max_delay: Some(None),
+            ..Change::default()
+        };
+        for change in [change, Change { paused: Some(false), ..Change::default() }] {
+            let travels = serde_json::to_string(&change).unwrap();
+            let arrived: Change = serde_json::from_str(&travels).unwrap();
+            assert_eq!(arrived, change, "{travels}");
+        }
+    }
 }

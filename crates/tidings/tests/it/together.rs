@@ -4,6 +4,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
+use serde_json::json;
+
 use crate::documents::{opml, rss, rss_of};
 use crate::program::{Instance, eventually};
 use crate::publisher::Publisher;
@@ -36,6 +38,15 @@ fn commands_of_a_second_process_are_carried_out_by_the_daemon() {
     instance.run(&["feed", "set", "--tag", "news", "--policy", "fix:3h"]).ok();
     let why = instance.run(&["feed", "why", &a]).ok();
     assert!(why.stdout.contains("3h") || why.stdout.contains("3 h"), "{}", why.stdout);
+
+    let own = || {
+        let shown = instance.run(&["feed", "show", &a, "--json"]).ok().json();
+        [shown["policy"].clone(), shown["alpha_seconds"].clone(), shown["beta_seconds"].clone()]
+    };
+    instance.run(&["feed", "set", &a, "--policy", "fix:2h", "--alpha", "10m"]).ok();
+    assert_eq!(own(), [json!("fix:2h"), json!(600), json!(null)]);
+    instance.run(&["feed", "set", &a, "--policy", "default", "--beta", "1d"]).ok();
+    assert_eq!(own(), [json!(null), json!(600), json!(86_400)], "taken back, left alone, set");
 
     let b = publisher.server.url(publisher.addresses[1], "/b");
     instance.import(&opml([&b])).ok();
