@@ -67,7 +67,8 @@ fn unanswered(context: &Context, request: &Request, error: StoreError) -> Respon
     if is_for_programs(request.uri().path()) {
         return Trouble::Store(error).into_response();
     }
-    failed(context, Visitor::of(request.headers(), request.uri(), None), &error)
+    let visitor = Visitor::of(request.method(), request.uri(), request.headers(), None);
+    failed(context, visitor, &error)
 }
 
 fn is_for_programs(path: &str) -> bool {

@@ -106,10 +106,16 @@ pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Respons
 /// Sets the rule, or lifts it.
 pub async fn set(State(context): State<Context>, ordered: Ordered) -> Response {
     let Ordered(visitor, form) = ordered;
-    let words = ["budget", "strategy", "model"].map(|name| form.text(name).trim());
-    let [budget, ..] = words;
-    let rule = (!form.has("off") && !budget.is_empty()).then(|| words.join(" "));
-    let rule = rule.map(|rule| rule.trim_end().to_owned());
+    let [budget, strategy, model] =
+        ["budget", "strategy", "model"].map(|name| form.text(name).trim());
+    // The words of a rule stand in their order: behind a model there is a strategy, as usual this.
+    let strategy = match (strategy, model) {
+        ("", "") => "",
+        ("", _) => Strategy::Tide.word(),
+        (named, _) => named,
+    };
+    let rule = [budget, strategy, model].join(" ").trim_end().to_owned();
+    let rule = (!form.has("off") && !budget.is_empty()).then_some(rule);
     match act(&context, &visitor, Command::Budget { rule }).await {
         Ok(_) => Redirect::to(Section::Budget.path()).into_response(),
         Err(refused) => refused,

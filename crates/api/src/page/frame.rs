@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use store::TokenScope;
 
@@ -69,18 +69,22 @@ pub struct Visitor {
     /// Whether the browser says that somebody means to see the page: it was not prefetched, and
     /// no other site sent them here.
     pub on_purpose: bool,
-    /// The address of the page.
+    /// The address of the page, or of the one that a form was on.
     pub at: String,
 }
 
 impl Visitor {
     /// Whoever sent this; the person is the one that the gate found.
-    pub fn of(headers: &HeaderMap, uri: &Uri, person: Option<Person>) -> Visitor {
+    pub fn of(method: &Method, uri: &Uri, headers: &HeaderMap, person: Option<Person>) -> Visitor {
         let text = |name: &str| headers.get(name).and_then(|v| v.to_str().ok());
         let from_elsewhere =
             text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"));
         let on_purpose = text("sec-purpose").is_none() && !from_elsewhere;
-        let at = uri.path_and_query().map_or("/", |p| p.as_str()).to_owned();
+        let at = match *method {
+            Method::POST => page_of(uri.path()),
+            _ => uri.path_and_query().map_or("/", |p| p.as_str()),
+        };
+        let at = at.to_owned();
         Visitor { person, light: Light::of(headers), on_purpose, at }
     }
 
@@ -99,7 +103,20 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor, Infallible> {
         let person = parts.extensions.get::<Person>().cloned();
-        Ok(Visitor::of(&parts.headers, &parts.uri, person))
+        Ok(Visitor::of(&parts.method, &parts.uri, &parts.headers, person))
+    }
+}
+
+/// The page that a form is on: where it is sent there is nothing to look at.
+fn page_of(path: &str) -> &str {
+    let first_two = || path.match_indices('/').nth(2).map_or(path, |(end, _)| &path[..end]);
+    match path.split('/').nth(1) {
+        Some("feed" | "query") => first_two(),
+        Some("feeds" | "import") => Section::Feeds.path(),
+        Some("queries") => Section::Queries.path(),
+        Some("budget" | "what-if") => Section::Budget.path(),
+        Some("account") => Section::Account.path(),
+        _ => Section::Read.path(),
     }
 }
 

@@ -194,7 +194,7 @@ async fn settings_are_durations_and_empty_ones_are_taken_back() {
     let path = format!("/feed/{}/settings", desk.feed(&[]));
     desk.post(&path, &[("policy", "fix:1h"), ("alpha", "10m"), ("beta", "")]).await;
     let command = desk.commands().remove(0);
-    for part in [r#""policy":"fix:1h""#, r#""alpha":600"#, r#""beta":null"#, r#""weight":1.0"#] {
+    for part in [r#""policy":"fix:1h""#, r#""alpha":600"#, r#""beta":null"#, r#""weight":null"#] {
         assert!(command.contains(part), "{part} is missing in {command}");
     }
     for wrong in [("alpha", "soon"), ("weight", "heavy")] {
@@ -203,6 +203,11 @@ async fn settings_are_durations_and_empty_ones_are_taken_back() {
         assert!(answer.text.contains(wrong.1), "{}", answer.text);
     }
     assert!(desk.commands().is_empty());
+    // A weight of its own becomes the ordinary one; without one, that of a tag still holds.
+    let heavy = store::FeedSettings { weight: Some(Some(3.0)), ..Default::default() };
+    desk.store.set_feed(FeedId(1), &heavy).unwrap();
+    desk.post(&path, &[("weight", "")]).await;
+    assert!(desk.commands().remove(0).contains(r#""weight":1.0"#));
 }
 
 #[tokio::test]
@@ -276,4 +281,65 @@ async fn a_list_of_some_megabytes_is_taken_from_a_file() {
     let answer = desk.send("/import", "multipart/form-data; boundary=xx", body).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert!(answer.text.contains("12,000 feeds"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn from_what_was_not_done_one_comes_back_to_the_page_it_was_on() {
+    let desk = Desk::new(Box::new(|_| {
+        Err(Refusal { message: "the engine rests".to_owned(), input: false })
+    }));
+    let id = desk.feed(&[]);
+    for (path, fields, page) in [
+        (format!("/feed/{id}/settings"), ("alpha", "soon"), format!("/feed/{id}")),
+        (format!("/feed/{id}/remove"), ("x", ""), format!("/feed/{id}")),
+        ("/feeds".to_owned(), ("url", "https://a.org/"), "/feeds".to_owned()),
+        ("/import".to_owned(), ("file", "no list"), "/feeds".to_owned()),
+        ("/budget".to_owned(), ("budget", "1/1h"), "/budget".to_owned()),
+        ("/account/password".to_owned(), ("old", "x"), "/account".to_owned()),
+        ("/query/Red/replay".to_owned(), ("x", ""), "/query/Red".to_owned()),
+    ] {
+        let answer = desk.post(&path, &[fields]).await;
+        assert!(answer.status.as_u16() >= 400, "{path}: {}", answer.status);
+        let back = format!("<a href=\"{page}\">Back</a>");
+        assert!(answer.text.contains(&back), "{path}: {}", answer.text);
+        let light = format!("name=\"back\" value=\"{page}\"");
+        assert!(answer.text.contains(&light), "{path}: {}", answer.text);
+    }
+}
+
+#[tokio::test]
+async fn what_was_begun_is_done_though_whoever_asked_has_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let (begun, go_on) =
+        (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
+    let removed = Arc::new(tokio::sync::Notify::new());
+    let engine = added(polled("failed", &["https://a.org/1", "https://a.org/2"]));
+    let [begins, waits, removes] = [&begun, &go_on, &removed].map(Arc::clone);
+    let act: api::Act = Arc::new(move |command| {
+        let answer = engine(&command);
+        let [begins, waits, removes] = [&begins, &waits, &removes].map(Arc::clone);
+        Box::pin(async move {
+            if matches!(command, Command::Remove { .. }) {
+                removes.notify_one();
+            } else {
+                begins.notify_one();
+                waits.notified().await;
+            }
+            answer
+        })
+    });
+    let context = Context::new(store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
+    let desk = Desk::served(store, router(Context { act, ..context }));
+    {
+        let mut asking = std::pin::pin!(desk.post("/feeds", &[("url", "https://a.org/")]));
+        tokio::select! {
+            _ = &mut asking => panic!("nobody has answered"),
+            () = begun.notified() => {}
+        }
+        // The browser is closed while the page is polled.
+    }
+    go_on.notify_one();
+    let removal = tokio::time::timeout(std::time::Duration::from_secs(60), removed.notified());
+    removal.await.expect("the page, which is no feed, is removed again");
 }

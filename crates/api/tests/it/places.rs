@@ -89,9 +89,17 @@ async fn the_budget_is_set_and_lifted_by_one_command() {
     let fields = [("budget", "100/1h"), ("strategy", "two-steps"), ("model", "")];
     desk.post("/budget", &fields).await;
     desk.post("/budget", &[("budget", "100/1h"), ("off", "1")]).await;
+    // Whoever leaves the strategy as it is may still say what it expects by.
+    desk.post("/budget", &[("budget", "9/1h"), ("strategy", ""), ("model", "periodic")]).await;
+    desk.post("/budget", &[("budget", "9/1h"), ("strategy", ""), ("model", "")]).await;
     assert_eq!(
         desk.commands(),
-        [r#"{"kind":"budget","rule":"100/1h two-steps"}"#, r#"{"kind":"budget","rule":null}"#]
+        [
+            r#"{"kind":"budget","rule":"100/1h two-steps"}"#,
+            r#"{"kind":"budget","rule":null}"#,
+            r#"{"kind":"budget","rule":"9/1h tide periodic"}"#,
+            r#"{"kind":"budget","rule":"9/1h"}"#,
+        ]
     );
 }
 

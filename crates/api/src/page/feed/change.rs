@@ -119,13 +119,14 @@ fn command(word: &str, row: &FeedRow, form: &Signed) -> Result<Option<Command>, 
             let add = wanted.iter().filter(|tag| !row.tags.contains(tag)).cloned().collect();
             Command::Tag { feeds: vec![feed], remove: remove.cloned().collect(), add }
         }
-        "settings" => set(settings(form)?),
+        "settings" => set(settings(form, row)?),
         _ => return Ok(None),
     }))
 }
 
-/// Empty fields take a setting back.
-fn settings(form: &Signed) -> Result<Change, String> {
+/// Empty fields take a setting back. A weight cannot be; where the feed has none of its own, none
+/// is set, so that a tag's still holds.
+fn settings(form: &Signed, row: &FeedRow) -> Result<Change, String> {
     let duration = |name: &str, called: &str| match form.text(name).trim() {
         "" => Ok(None),
         text => match polling::parse_duration(text) {
@@ -135,15 +136,15 @@ fn settings(form: &Signed) -> Result<Change, String> {
     };
     let policy = form.text("policy").trim();
     let weight = match form.text("weight").trim() {
-        "" => 1.0,
-        text => text.parse().map_err(|_| format!("Weight: `{text}` is no number."))?,
+        "" => row.settings.weight.map(|_| 1.0),
+        text => Some(text.parse().map_err(|_| format!("Weight: `{text}` is no number."))?),
     };
     Ok(Change {
         policy: Some((!policy.is_empty()).then(|| policy.to_owned())),
         alpha: Some(duration("alpha", "Shortest interval")?),
         beta: Some(duration("beta", "Longest interval")?),
         max_delay: Some(duration("max_delay", "Longest delay")?),
-        weight: Some(weight),
+        weight,
         paused: None,
     })
 }
