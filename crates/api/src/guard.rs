@@ -1,12 +1,13 @@
-//! What surrounds every answer: headers that keep a page from loading or leaking anything, and
-//! whether we are asked under a name of this machine. It knows no people.
+//! What surrounds every answer: headers that keep a page from loading or leaking anything, changes
+//! that are made to their end, and whether we are asked under a name of this machine. It knows no
+//! people.
 
 use std::net::IpAddr;
 
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 
 /// Nothing but our own stylesheet, script and pictures, and forms that lead back to us.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
@@ -32,6 +33,17 @@ pub async fn headers(request: Request, next: Next) -> Response {
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// Does what was asked for to its end, also where whoever asked has left: half of a change would
+/// stay, such as a page among the feeds that was to become the feed it names.
+pub async fn to_the_end(request: Request, next: Next) -> Response {
+    if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
+        return next.run(request).await;
+    }
+    let done = tokio::spawn(next.run(request)).await;
+    // It broke off, which the log says already.
+    done.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
 /// Whether a request names this machine itself. One without a host comes from no browser.

@@ -191,6 +191,7 @@ pub fn router(context: Context) -> Router {
         .route("/logout", post(auth::leave))
         .merge(reader_apis::routes())
         .route("/websub/callback/{token}", callback)
+        .layer(axum::middleware::from_fn(guard::to_the_end))
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
         .with_state(context)
         .layer(axum::middleware::from_fn(guard::headers))
