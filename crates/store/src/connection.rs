@@ -1,5 +1,7 @@
 //! How a connection is opened and set up; the figures behind durability and memory are here.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -25,6 +27,7 @@ const READER_CACHE_KIB: i64 = 1024;
 const STATEMENTS_MAX: usize = 128;
 
 pub(crate) fn writing(path: &Path) -> rusqlite::Result<Connection> {
+    make_private(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -37,6 +40,13 @@ pub(crate) fn writing(path: &Path) -> rusqlite::Result<Connection> {
     conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     conn.pragma_update(None, "journal_size_limit", LOG_BYTES_MAX)?;
     Ok(conn)
+}
+
+/// Makes the file before SQLite does, for its owner alone: passwords stand in the addresses of
+/// feeds. The log beside it gets the same mode. Where that fails, opening it says why.
+fn make_private(path: &Path) {
+    let mut options = OpenOptions::new();
+    let _ = options.write(true).create(true).truncate(false).mode(0o600).open(path);
 }
 
 pub(crate) fn reading(path: &Path) -> rusqlite::Result<Connection> {

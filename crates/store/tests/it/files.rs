@@ -27,6 +27,18 @@ fn to_read_there_must_be_something() {
 }
 
 #[test]
+fn what_is_kept_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let f = fresh();
+    add(&f.store, "https://me:secret@example.org/f");
+    let folder = f.store.path().parent().unwrap();
+    for name in ["tidings.db", "tidings.db-wal", "tidings.db-shm"] {
+        let mode = fs::metadata(folder.join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name}: {mode:o}");
+    }
+}
+
+#[test]
 fn a_reading_store_refuses_to_write_and_names_the_file() {
     let f = fresh();
     add(&f.store, "https://example.org/a");
