@@ -79,7 +79,7 @@ impl Tracked {
             return;
         }
         self.model.learn(o);
-        self.last = Some(self.last.map_or(o.at, |last| last.max(o.at)));
+        self.last = Some(o.at);
         if !o.partial && !o.window.is_empty() {
             self.window = u32::try_from(o.window.len()).unwrap_or(u32::MAX);
         }

@@ -45,8 +45,8 @@ impl Changes {
     /// Learns whether the poll at `at` saw a change; the first only sets the base.
     pub fn update(&mut self, at: Time, changed: bool) {
         if let Some(last) = self.last.replace(at) {
+            // A clock that was set back has watched nothing; the next gap begins here.
             if at <= last {
-                self.last = Some(last);
                 return;
             }
             if self.intervals.len() == KEPT {

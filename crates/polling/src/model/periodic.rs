@@ -77,7 +77,8 @@ impl Periodic {
                 let first = first.unwrap_or(0.0);
                 self.rates.iter_mut().for_each(|rate| *rate = first);
             }
-            Some(last) if at <= last => return,
+            // A clock that was set back has watched nothing; the next gap begins here.
+            Some(last) if at <= last => {}
             Some(last) => {
                 self.smoothing.note(x - self.expect(last, at));
                 self.share_out(last, at, x);

@@ -43,7 +43,8 @@ impl SingleVariable {
     pub fn update(&mut self, at: Time, x: f64, first: Option<f64>) {
         match self.last {
             None => self.flat.rate = first.unwrap_or(0.0),
-            Some(last) if at <= last => return,
+            // A clock that was set back has watched nothing; the next gap begins here.
+            Some(last) if at <= last => {}
             Some(last) => {
                 self.smoothing.note(x - self.flat.expect(last, at));
                 let secs = at.since(last).as_secs_f64();

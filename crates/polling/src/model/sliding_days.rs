@@ -52,19 +52,19 @@ impl SlidingDays {
         if !o.outcome.is_success() {
             return;
         }
-        self.advance(day_of(o.at, 0));
+        self.turn_to(day_of(o.at, 0));
         for time in o.new {
             self.add(*time);
         }
     }
 
-    fn advance(&mut self, day: i64) {
-        if day <= self.today {
-            return;
-        }
-        let passed = day.saturating_sub(self.today.max(day.saturating_sub(ROWS as i64)));
-        for back in 0..passed.min(ROWS as i64) {
-            self.rows[row_of(day - back)] = [0; 24];
+    /// It is another day: those since the last one are empty. Where a clock was set back, those
+    /// after it never were, and nobody knows any more what had stood in their rows.
+    fn turn_to(&mut self, day: i64) {
+        let (until, since) = (self.today.max(day), self.today.min(day));
+        let passed = until.saturating_sub(since.max(until.saturating_sub(ROWS as i64)));
+        for back in 0..passed {
+            self.rows[row_of(until - back)] = [0; 24];
         }
         self.today = day;
     }

@@ -2,6 +2,7 @@
 
 mod alternatives;
 mod chance;
+mod clock_ahead;
 mod crossings;
 mod cycles;
 mod draws;

@@ -124,8 +124,14 @@ impl Default for Tide {
 impl Tide {
     /// Takes in one poll. What was not answered teaches nothing.
     pub fn learn(&mut self, o: &Observation<'_>) {
-        if !o.outcome.is_success() || self.last.is_some_and(|last| o.at < last) {
+        if !o.outcome.is_success() {
             return;
+        }
+        if self.last.is_some_and(|last| o.at < last) {
+            // A clock that was set back has watched nothing; the next gap begins here.
+            self.last = Some(o.at);
+            self.clock.turn(o.at);
+            return self.settle();
         }
         if !o.partial {
             self.window_max =
