@@ -14,6 +14,9 @@ use feed::Time;
 /// No time is stored as this; [`Time`] cannot reach it in any calendar.
 const NO_TIME: i64 = i64::MIN;
 
+/// No model learns a higher rate: a million entries in every microsecond.
+const RATE_MAX: f64 = 1e12;
+
 pub(crate) fn put_time(bytes: &mut Vec<u8>, time: Option<Time>) {
     bytes.extend(time.map_or(NO_TIME, Time::millis).to_le_bytes());
 }
@@ -59,8 +62,9 @@ impl Reader<'_> {
         self.bytes().map(f64::from_le_bytes).filter(|x| x.is_finite())
     }
 
+    /// Entries per second.
     pub(crate) fn rate(&mut self) -> Option<f64> {
-        self.f64().filter(|rate| *rate >= 0.0)
+        self.f64().filter(|rate| (0.0..=RATE_MAX).contains(rate))
     }
 
     pub(crate) fn sevens(&mut self) -> Option<u64> {

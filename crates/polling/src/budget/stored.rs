@@ -38,7 +38,8 @@ impl Tracked {
         }
         let last = reader.time()?;
         let window = reader.u32()?;
-        let cost = reader.bytes().map(f32::from_le_bytes).filter(|cost| cost.is_finite())?;
+        let cost =
+            reader.bytes().map(f32::from_le_bytes).filter(|cost| (0.0..f32::MAX).contains(cost))?;
         let model = Model::decode(reader.0)?;
         Some(Tracked { last, window, cost: cost.into(), ..Tracked::new(model) })
     }

@@ -136,9 +136,13 @@ impl Slots<'_> {
         let (half, linear) = (expected * period / 2.0, utility - expected * period / 2.0);
         let root =
             ((linear * linear + 4.0 * half * amount.max(0.0)).sqrt() - linear) / (2.0 * half);
+        if root == f64::INFINITY {
+            return None;
+        }
         let mut periods = root.floor().max(0.0);
         while periods > 0.0 && self.utility_of_periods(a, periods) >= amount {
-            periods -= 1.0;
+            // Of so many that one less is the same number, the next number below.
+            periods = (periods - 1.0).min(periods.next_down());
         }
         let mut rest =
             amount - if periods > 0.0 { self.utility_of_periods(a, periods) } else { 0.0 };

@@ -10,9 +10,11 @@
 //! assert_eq!(Model::decode(b"not ours"), None);
 //! ```
 
+use std::ops::RangeInclusive;
+
 use feed::Time;
 
-use super::changes::Changes;
+use super::changes::{Changes, KEPT};
 use super::homogeneous::Homogeneous;
 use super::periodic::{PERIOD_MS_MAX, Periodic, SLOTS_MAX};
 use super::single_variable::SingleVariable;
@@ -25,6 +27,13 @@ use crate::bytes::{Reader, put_time};
 /// The layout of the stored bytes.
 const VERSION: u8 = 1;
 const WEEK_HOURS: usize = 168;
+/// No model errs by more entries than the highest rate has in the age of calendars.
+const ERROR_MAX: f64 = 1e24;
+/// Between two polls lie a millisecond at least and all of time at most, in seconds.
+const INTERVALS: RangeInclusive<f64> = 1e-3..=1e16;
+/// Slots are hours, or minutes where somebody tried that: in shorter ones a look ahead of weeks
+/// would take hours.
+const SLOT_MS_MIN: i64 = 60_000;
 
 impl Model {
     pub fn encode(&self) -> Vec<u8> {
@@ -88,7 +97,8 @@ impl Model {
             }
             2 => {
                 let (smoothing, last) = (reader.smoothing()?, reader.time()?);
-                let slot_ms = reader.i64().filter(|ms| (1..=PERIOD_MS_MAX).contains(ms))?;
+                let slots = SLOT_MS_MIN..=PERIOD_MS_MAX;
+                let slot_ms = reader.i64().filter(|ms| slots.contains(ms))?;
                 let rates = reader.rates(SLOTS_MAX)?;
                 Model::Periodic(Periodic { smoothing, rates, slot_ms, last })
             }
@@ -103,8 +113,9 @@ impl Model {
             }
             5 => {
                 let (last, flat) = (reader.time()?, Homogeneous { rate: reader.rate()? });
-                let n = usize::from(reader.u8()?);
-                let signed: Option<Vec<f64>> = (0..n).map(|_| reader.f64()).collect();
+                let n = reader.u8().map(usize::from).filter(|n| *n <= KEPT)?;
+                let mut secs = || reader.f64().filter(|secs| INTERVALS.contains(&secs.abs()));
+                let signed: Option<Vec<f64>> = (0..n).map(|_| secs()).collect();
                 let pair = |secs: f64| (secs.abs(), secs > 0.0);
                 let intervals = signed?.into_iter().map(pair).collect();
                 Model::Changes(Changes { intervals, flat, last })
@@ -154,7 +165,9 @@ impl Reader<'_> {
     }
 
     fn smoothing(&mut self) -> Option<Smoothing> {
-        match (self.u8()?, self.f64()?, self.f64()?) {
+        let kind = self.u8()?;
+        let mut error = || self.f64().filter(|error| error.abs() <= ERROR_MAX);
+        match (kind, error()?, error()?) {
             (0, a, _) => Some(Smoothing::Fixed(a)),
             (1, error, error_abs) => Some(Smoothing::Adjusting { error, error_abs }),
             _ => None,

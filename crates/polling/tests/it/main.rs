@@ -7,6 +7,8 @@ mod crossings;
 mod cycles;
 mod draws;
 mod explained;
+mod extremes;
+mod extremes_stored;
 mod golden_adaptation;
 mod golden_advarss;
 mod golden_models;
