@@ -58,6 +58,10 @@ pub struct Tracked {
 pub const RATE_UNKNOWN: f64 = 0.5 / (14.0 * 86_400.0);
 const UNKNOWN: &Model = &Model::Homogeneous(Homogeneous { rate: RATE_UNKNOWN });
 
+/// What an entry may count where it counts at all. A weight beyond is a slip of the keyboard, and no
+/// product or quotient of a strategy leaves the numbers within.
+const VALUES: (f64, f64) = (1e-12, 1e12);
+
 /// Where nothing was seen yet; the usual window of the paper's evaluation.
 const WINDOW_DEFAULT: u32 = 20;
 
@@ -88,7 +92,7 @@ impl Tracked {
     /// What each of its entries counts.
     pub fn value(&self) -> f64 {
         let value = self.weight * self.selectivity;
-        if value.is_finite() { value.max(0.0) } else { 0.0 }
+        if value > 0.0 && value.is_finite() { value.clamp(VALUES.0, VALUES.1) } else { 0.0 }
     }
 
     /// The model that decisions are made on: the learned one, unless it expects nothing, ever.

@@ -8,6 +8,7 @@ mod cycles;
 mod draws;
 mod explained;
 mod extremes;
+mod extremes_budget;
 mod extremes_stored;
 mod golden_adaptation;
 mod golden_advarss;

@@ -52,6 +52,10 @@ pub const PRICE: Duration = Duration::from_secs(1800);
 /// The price of an entry that is lost where none is said: two years of waiting.
 pub const MISS: Duration = Duration::from_secs(730 * 86_400);
 
+/// Where bytes are all that polls cost, one of a document without any costs nothing: next to
+/// nothing then, in entry-seconds, for no horizon follows from a price of zero.
+const PRICE_MIN: f64 = 1e-30;
+
 pub(crate) fn answer(
     price: Duration,
     miss: Duration,
@@ -82,6 +86,7 @@ pub(crate) fn next_look(
     price: f64,
 ) -> Option<Look> {
     let course = model.course()?;
+    let price = price.max(PRICE_MIN);
     let miss = tuned(Constant::Miss, miss.as_secs_f64());
     let window = Window::new(model, window, miss);
     Some(Outlook::new(&course, last, price, window).first_look())
