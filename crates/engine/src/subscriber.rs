@@ -11,6 +11,7 @@ use std::time::Duration;
 use feed::{FeedId, Time};
 use store::StoreError;
 use tokio::sync::watch;
+use url::Url;
 
 use crate::conclude::{self, SAFETY_NET};
 use crate::event::Event;
@@ -98,4 +99,9 @@ fn rest(context: &Context, feed: FeedId, next_at: Time) -> Result<(), StoreError
         let _ = context.events.send(Event::Rest(asked));
     }
     Ok(())
+}
+
+/// An address of a hub or a topic as it may be shown.
+fn masked(address: &str) -> String {
+    Url::parse(address).map_or_else(|_| address.to_owned(), |url| feed::mask_secrets(&url))
 }

@@ -70,8 +70,6 @@ pub struct Facts {
     pub status: Option<u16>,
     pub http_version: Option<HttpVersion>,
     pub date: Option<Time>,
-    /// Seconds that the answer spent in a cache. Above zero: somebody answered for the server.
-    pub age: Option<u64>,
     pub max_age: Option<Duration>,
     pub expires: Option<Time>,
     pub retry_after: Option<RetryAfter>,

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, ClientBuilder, Method, Request};
+use reqwest::{Client, ClientBuilder, Method, Request, Response};
 use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::guard::{NotPublic, is_public, literal};
-use crate::lease::{IDLE_TIMEOUT, Leases, moment};
+use crate::lease::{IDLE_TIMEOUT, Lease, Leases, moment};
 use crate::names::Names;
 use crate::{
     Exchange, Facts, Failure, FailureKind, Fetched, Settings, SetupError, Validators, answer,
@@ -31,15 +31,15 @@ const HEADER_BYTES_MAX: u32 = 64 * 1024;
 /// Makes exchanges. One is enough for a process: it holds the connections and the DNS cache.
 pub struct Fetcher {
     /// For origins with a lease: keeps one idle connection each.
-    pub(crate) keeping: Client,
+    keeping: Client,
     /// For the others: closes the connection after the answer.
-    pub(crate) closing: Client,
-    pub(crate) leases: Leases,
+    closing: Client,
+    leases: Leases,
     pub(crate) under_way: Semaphore,
     connections_max: usize,
-    pub(crate) allow_private: bool,
+    allow_private: bool,
     no_cache: bool,
-    pub(crate) limits: Limits,
+    limits: Limits,
 }
 
 /// What an exchange is held to.
@@ -124,8 +124,21 @@ impl Fetcher {
         accept: &'static str,
         sent: &Validators,
     ) -> Result<Request, Fetched> {
+        let mut request = self.bare(url, Method::GET)?;
+        let headers = request.headers_mut();
+        headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPT_ENCODING));
+        if self.no_cache {
+            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        }
+        insert_validators(headers, sent);
+        Ok(request)
+    }
+
+    /// A request to a URL that we may ask, with nothing but its login.
+    pub(crate) fn bare(&self, url: &Url, method: Method) -> Result<Request, Fetched> {
         if !matches!(url.scheme(), "http" | "https") {
-            let why = format!("{} addresses are not fetched", url.scheme());
+            let why = format!("{} addresses are not asked", url.scheme());
             return Err(Fetched::Failed(Failure::new(FailureKind::Protocol, why)));
         }
         if let Some(address) = literal(url)
@@ -138,18 +151,11 @@ impl Fetcher {
         let mut bare = url.clone();
         bare.set_fragment(None);
         // User and password in a URL become an Authorization header here.
-        let builder = self.keeping.request(Method::GET, bare);
+        let builder = self.keeping.request(method, bare);
         let mut request = builder.build().map_err(|e| causes::outcome(&e, &self.limits))?;
         // Only credentials that are not UTF-8 are still there, and no server takes those.
         let _ = request.url_mut().set_username("");
         let _ = request.url_mut().set_password(None);
-        let headers = request.headers_mut();
-        headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(ACCEPT_ENCODING));
-        if self.no_cache {
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        }
-        insert_validators(headers, sent);
         Ok(request)
     }
 
@@ -160,6 +166,22 @@ impl Fetcher {
         sent: &Validators,
         facts: &mut Facts,
     ) -> Fetched {
+        match self.answered(url, request).await {
+            Ok((response, _lease)) => {
+                *facts =
+                    read::facts(url, response.status(), response.version(), response.headers());
+                answer::fetched(response, url, sent, &self.limits, facts).await
+            }
+            Err(outcome) => outcome,
+        }
+    }
+
+    /// The head of the answer, and the lease of the connection that its body comes over.
+    pub(crate) async fn answered(
+        &self,
+        url: &Url,
+        request: Request,
+    ) -> Result<(Response, Option<Lease<'_>>), Fetched> {
         let mut lease = self.leases.take(url, moment());
         let keep = lease.as_ref().is_some_and(|lease| lease.reusable);
         let client = if keep { &self.keeping } else { &self.closing };
@@ -169,15 +191,13 @@ impl Fetcher {
                 if let Some(lease) = &mut lease {
                     lease.server_keeps = read::keep_alive(response.headers());
                 }
-                *facts =
-                    read::facts(url, response.status(), response.version(), response.headers());
-                answer::fetched(response, url, sent, &self.limits, facts).await
+                Ok((response, lease))
             }
-            Ok(Err(e)) => causes::outcome(&e, &self.limits),
-            Err(_) => Fetched::Failed(Failure::new(
+            Ok(Err(e)) => Err(causes::outcome(&e, &self.limits)),
+            Err(_) => Err(Fetched::Failed(Failure::new(
                 FailureKind::Timeout,
                 format!("no answer within {} s", self.limits.header_timeout.as_secs_f64()),
-            )),
+            ))),
         }
     }
 }

@@ -23,7 +23,6 @@ pub(crate) fn facts(url: &Url, status: StatusCode, version: Version, headers: &H
             _ => None,
         },
         date: text(headers, &header::DATE).and_then(date),
-        age: text(headers, &header::AGE).and_then(|t| t.parse().ok()),
         max_age: max_age(headers),
         expires: text(headers, &header::EXPIRES).and_then(date),
         retry_after: text(headers, &header::RETRY_AFTER).and_then(retry_after),

@@ -5,9 +5,7 @@ use reqwest::header::{self, HeaderName, HeaderValue};
 use reqwest::{Method, Request};
 use url::Url;
 
-use crate::guard::{NotPublic, is_public, literal};
-use crate::lease::moment;
-use crate::{Failure, FailureKind, Fetched, Fetcher, RetryAfter, answer, causes, header as read};
+use crate::{Failure, FailureKind, Fetched, Fetcher, RetryAfter, answer, header as read};
 
 /// What is sent.
 #[derive(Clone, Debug)]
@@ -48,15 +46,8 @@ impl Fetcher {
             Ok(request) => request,
             Err(posted) => return posted,
         };
-        let mut lease = self.leases.take(url, moment());
-        let keep = lease.as_ref().is_some_and(|lease| lease.reusable);
-        let client = if keep { &self.keeping } else { &self.closing };
-        let answered = tokio::time::timeout(self.limits.header_timeout, client.execute(request));
-        match answered.await {
-            Ok(Ok(mut response)) => {
-                if let Some(lease) = &mut lease {
-                    lease.server_keeps = read::keep_alive(response.headers());
-                }
+        match self.answered(url, request).await {
+            Ok((mut response, _lease)) => {
                 let status = response.status();
                 let facts = read::facts(url, status, response.version(), response.headers());
                 let to = answer::redirect(url, status.as_u16(), response.headers());
@@ -68,34 +59,13 @@ impl Fetcher {
                     Posted::Refused { status: status.as_u16(), retry_after, to }
                 }
             }
-            Ok(Err(error)) => posted(causes::outcome(&error, &self.limits)),
-            Err(_) => Posted::Failed(Failure::new(
-                FailureKind::Timeout,
-                format!("no answer within {} s", self.limits.header_timeout.as_secs_f64()),
-            )),
+            Err(outcome) => posted(outcome),
         }
     }
 
     fn parcel(&self, url: &Url, parcel: Parcel) -> Result<Request, Posted> {
-        if !matches!(url.scheme(), "http" | "https") {
-            let why = format!("nothing is sent to {} addresses", url.scheme());
-            return Err(Posted::Failed(Failure::new(FailureKind::Protocol, why)));
-        }
-        if let Some(address) = literal(url)
-            && !self.allow_private
-            && !is_public(address)
-        {
-            let blocked = NotPublic { host: "the URL".to_owned(), address };
-            return Err(Posted::Blocked { reason: blocked.to_string() });
-        }
-        let mut bare = url.clone();
-        bare.set_fragment(None);
-        let builder = self.keeping.request(Method::POST, bare).body(parcel.body);
-        let built = builder.build();
-        let mut request = built.map_err(|e| posted(causes::outcome(&e, &self.limits)))?;
-        // Only credentials that are not UTF-8 are still there, and no server takes those.
-        let _ = request.url_mut().set_username("");
-        let _ = request.url_mut().set_password(None);
+        let mut request = self.bare(url, Method::POST).map_err(posted)?;
+        *request.body_mut() = Some(parcel.body.into());
         let headers = request.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(parcel.content_type));
         for (name, value) in parcel.headers {

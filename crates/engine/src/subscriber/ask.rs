@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use url::{Url, form_urlencoded};
 
+use super::masked;
 use crate::event::{Answered, Event};
 use crate::poll::{self, Context};
 
@@ -157,10 +158,6 @@ fn callback(public: &Url, token: &str) -> Url {
 fn wait(attempts: u32, retry_after: Option<Duration>) -> Duration {
     let own = WAIT_MIN.saturating_mul(4_u32.saturating_pow(attempts.saturating_sub(1)));
     own.max(retry_after.unwrap_or_default()).min(WAIT_MAX)
-}
-
-fn masked(address: &str) -> String {
-    Url::parse(address).map_or_else(|_| address.to_owned(), |url| feed::mask_secrets(&url))
 }
 
 #[cfg(test)]

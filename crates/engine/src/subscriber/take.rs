@@ -6,7 +6,7 @@ use parse::Document;
 use store::{PollInput, PushParcel, PushRow, StoreError};
 use url::Url;
 
-use super::rest;
+use super::{masked, rest};
 use crate::conclude;
 use crate::event::Event;
 use crate::keys;
@@ -99,8 +99,4 @@ fn look_soon(context: &Context, input: &PollInput) -> Result<(), StoreError> {
         rest(context, input.id, next_at)?;
     }
     Ok(())
-}
-
-fn masked(address: &str) -> String {
-    Url::parse(address).map_or_else(|_| address.to_owned(), |url| feed::mask_secrets(&url))
 }
