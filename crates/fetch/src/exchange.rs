@@ -70,6 +70,8 @@ pub struct Facts {
     pub status: Option<u16>,
     pub http_version: Option<HttpVersion>,
     pub date: Option<Time>,
+    /// For how long from now on the answer is fresh, by `max-age`: the time that it lay in a cache
+    /// is over.
     pub max_age: Option<Duration>,
     pub expires: Option<Time>,
     pub retry_after: Option<RetryAfter>,

@@ -23,7 +23,7 @@ pub(crate) fn facts(url: &Url, status: StatusCode, version: Version, headers: &H
             _ => None,
         },
         date: text(headers, &header::DATE).and_then(date),
-        max_age: max_age(headers),
+        max_age: max_age(headers).map(|max_age| max_age.saturating_sub(age(headers))),
         expires: text(headers, &header::EXPIRES).and_then(date),
         retry_after: text(headers, &header::RETRY_AFTER).and_then(retry_after),
         links: link::links(url, headers),
@@ -49,6 +49,12 @@ fn head_bytes(status: StatusCode, headers: &HeaderMap) -> u64 {
     let reason = status.canonical_reason().unwrap_or("").len();
     let lines: usize = headers.iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
     ("HTTP/1.1 200 \r\n\r\n".len() + reason + lines) as u64
+}
+
+/// How long the answer lay in a cache.
+fn age(headers: &HeaderMap) -> Duration {
+    let seconds = text(headers, &header::AGE).and_then(|t| t.parse().ok());
+    seconds.map_or(Duration::ZERO, Duration::from_secs)
 }
 
 fn max_age(headers: &HeaderMap) -> Option<Duration> {
