@@ -124,11 +124,19 @@ fn after_success(
         Reading::Document { document, .. } => &document.hints,
         _ => &input.hints,
     };
-    let cache = CacheHints { max_age: trip.facts.max_age, expires: trip.facts.expires };
+    let cache = CacheHints { max_age: trip.facts.max_age, expires: expires(trip) };
     let reading = if settings.follow_hints { HintReading::LowerBound } else { HintReading::Ignore };
     let hinted = hints::apply(wanted_at, trip.at, own, cache, window, reading);
     let cause = hinted.followed.map(|hint| format!("hint: {}", hint.words()));
     Next { at: hinted.at, held: hinted.words(), cause }
+}
+
+/// Until when the answer is fresh by `Expires`. Servers' clocks are wrong more often than what they
+/// mean by it, so it counts from their own date; and not at all where there is a `max-age`
+/// (RFC 9111, 5.3).
+fn expires(trip: &Trip<'_>) -> Option<Time> {
+    let at = trip.facts.expires.filter(|_| trip.facts.max_age.is_none())?;
+    Some(trip.facts.date.map_or(at, |date| trip.at + at.since(date)))
 }
 
 /// While its hub pushes, a poll only checks on that.

@@ -155,6 +155,25 @@ fn retry_after_moves_the_next_poll() {
 }
 
 #[test]
+fn expires_counts_from_the_servers_own_clock_and_only_without_a_max_age() {
+    let hours = |n: u64| Duration::from_secs(n * 3600);
+    let mut input = input();
+    input.settings.policy = Some("fix:1h".to_owned());
+    let wait = |date: Time, expires: Time, max_age| {
+        let (date, expires) = (Some(date), Some(expires));
+        let facts = fetch::Facts { date, expires, max_age, ..fetch::Facts::default() };
+        let done = run(&input, document(&["a"]), |trip| trip.facts = &facts);
+        done.record.next_at.since(NOW)
+    };
+    assert_eq!(wait(NOW, NOW + hours(3), None), hours(3));
+    let ahead = NOW + hours(9);
+    assert_eq!(wait(ahead, ahead, None), hours(1), "its clock is nine hours ahead of ours");
+    assert_eq!(wait(ahead, ahead + hours(3), None), hours(3));
+    assert_eq!(wait(NOW - hours(9), NOW - hours(6), None), hours(3));
+    assert_eq!(wait(NOW, NOW + hours(3), Some(hours(2))), hours(2), "RFC 9111, 5.3");
+}
+
+#[test]
 fn gone_ends_polling_with_a_reason() {
     let done = run(&input(), Reading::Gone, |_| ());
     assert_eq!(done.finished.next_at, None);
