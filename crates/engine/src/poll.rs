@@ -180,7 +180,7 @@ async fn report(context: &Context, domain: u32, poll: &Poll, exchange: &Exchange
             Verdict { our_network: verdict.await.unwrap_or(false), ..Verdict::default() }
         }
         _ if matches!(facts.status, Some(429 | 503)) => {
-            let retry_after = facts.retry_after.as_ref().map(wish);
+            let retry_after = facts.retry_after.map(|wish| self::wish(wish, facts.date));
             let (pace, answer) = oneshot::channel();
             tell(Answered::AskedToWait { retry_after, pace });
             Verdict { pace: answer.await.ok(), ..Verdict::default() }
@@ -192,11 +192,13 @@ async fn report(context: &Context, domain: u32, poll: &Poll, exchange: &Exchange
     }
 }
 
-/// A server's wish as pace understands it.
-pub fn wish(retry_after: &fetch::RetryAfter) -> RetryAfter {
-    match retry_after {
-        fetch::RetryAfter::After(wait) => RetryAfter::Seconds(wait.as_secs()),
-        fetch::RetryAfter::At(at) => RetryAfter::At(*at),
+/// A server's wish as pace understands it. A date counts from the `date` of the answer, where it
+/// has one: by a clock that is behind ours it would be over before it began.
+pub fn wish(retry_after: fetch::RetryAfter, date: Option<Time>) -> RetryAfter {
+    match (retry_after, date) {
+        (fetch::RetryAfter::After(wait), _) => RetryAfter::Seconds(wait.as_secs()),
+        (fetch::RetryAfter::At(at), Some(date)) => RetryAfter::Seconds(at.since(date).as_secs()),
+        (fetch::RetryAfter::At(at), None) => RetryAfter::At(at),
     }
 }
 
@@ -345,4 +347,20 @@ const RECORD_RETRY: Duration = Duration::from_secs(60);
 fn send(context: &Context, event: Event) {
     // The loop ends only with the engine; then nobody needs to know.
     let _ = context.events.send(event);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_to_wait_for_counts_from_the_servers_own() {
+        let (ours, two_minutes) = (Time::from_secs(1_700_000_000), Duration::from_secs(120));
+        let at = fetch::RetryAfter::At(ours);
+        let slow = Some(ours - two_minutes);
+        assert_eq!(wish(at, slow), RetryAfter::Seconds(120), "its clock is behind ours");
+        assert_eq!(wish(at, None), RetryAfter::At(ours));
+        let after = fetch::RetryAfter::After(two_minutes);
+        assert_eq!(wish(after, slow), RetryAfter::Seconds(120));
+    }
 }

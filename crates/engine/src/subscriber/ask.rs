@@ -115,7 +115,7 @@ async fn in_turn(context: &Context, url: &Url, parcel: Parcel) -> Posted {
     let posted = context.fetcher.post(url, parcel).await;
     let answer = match &posted {
         Posted::Refused { status: 429 | 503, retry_after, .. } => {
-            let retry_after = retry_after.as_ref().map(poll::wish);
+            let retry_after = retry_after.map(|wish| poll::wish(wish, None));
             Answered::AskedToWait { retry_after, pace: oneshot::channel().0 }
         }
         Posted::Taken { .. } | Posted::Refused { .. } => Answered::Heard,
