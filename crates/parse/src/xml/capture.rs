@@ -174,10 +174,10 @@ impl Capture {
     }
 
     pub(super) fn end(&mut self, name: &str, level: usize, at: usize, w: &mut Warnings) {
-        if !matches!(self.mode, Mode::Markup { .. }) || is_void(name) {
+        if level == 1 && std::mem::take(&mut self.unwrapped) {
             return;
         }
-        if level == 1 && std::mem::take(&mut self.unwrapped) {
+        if !matches!(self.mode, Mode::Markup { .. }) || is_void(name) {
             return;
         }
         let to = self.text.len();

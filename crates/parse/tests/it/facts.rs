@@ -201,6 +201,15 @@ fn an_error_message_before_the_feed_is_skipped() {
 }
 
 #[test]
+fn what_follows_a_div_around_text_keeps_its_end_tags() {
+    let doc = read(
+        "<rss><channel><item><description><div>one</div><b>two</b> three</description></item>\
+         </channel></rss>",
+    );
+    assert_eq!(doc.items[0].summary.as_deref(), Some("one<b>two</b> three"));
+}
+
+#[test]
 fn entities_of_a_dtd_are_not_expanded() {
     let doc = read(
         "<!DOCTYPE r [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>
