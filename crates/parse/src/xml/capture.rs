@@ -289,7 +289,7 @@ fn shown_name(name: &str) -> &str {
 }
 
 /// Elements of HTML that have no end tag.
-fn is_void(name: &str) -> bool {
+pub(super) fn is_void(name: &str) -> bool {
     let local = name.rsplit(':').next().unwrap_or(name);
     [
         "br", "img", "hr", "input", "meta", "area", "base", "col", "embed", "link", "param",

@@ -4,7 +4,7 @@
 use url::Url;
 
 use super::Root;
-use super::capture::{Capture, Inline};
+use super::capture::{Capture, Inline, is_void};
 use super::draft::{FactsDraft, ItemDraft, PersonDraft};
 use super::open::Tag;
 use super::vocabulary::{Element, Field, element, never_inside_text};
@@ -139,6 +139,9 @@ impl<'a> Walk<'a> {
 
     fn start(&mut self, name: &'a str, attrs: Attributes<'a>, empty: bool) {
         if self.stack.len() >= self.limits.depth_max {
+            self.leave_unclosed_item(name);
+        }
+        if self.stack.len() >= self.limits.depth_max {
             self.warnings.note(Trouble::TooDeep, self.at);
             self.n_too_deep += usize::from(!empty);
             return;
@@ -165,7 +168,24 @@ impl<'a> Walk<'a> {
         } else {
             self.open(&tag, element(ns, &lowered), depth);
         }
-        if empty {
+        if empty || self.is_void(name) {
+            self.close_to(depth);
+        }
+    }
+
+    /// Whether this is a tag of HTML inside prose that has no end tag, and so holds nothing.
+    fn is_void(&self, name: &str) -> bool {
+        is_void(name) && self.capture.as_ref().is_some_and(|capture| capture.field.is_prose())
+    }
+
+    /// Markup that is never closed may have led too deep for anything; a new item lies outside it.
+    fn leave_unclosed_item(&mut self, name: &'a str) {
+        let (ns, local) = self.scopes.resolve(name);
+        if let Some((depth, _)) = self.item
+            && element(ns, &lower(local)) == Element::Item
+        {
+            self.warnings.note(Trouble::MissingEnd, self.at);
+            self.n_too_deep = 0;
             self.close_to(depth);
         }
     }
@@ -233,14 +253,22 @@ impl<'a> Walk<'a> {
     }
 
     fn end(&mut self, name: &str) {
-        if self.n_too_deep > 0 {
-            self.n_too_deep -= 1;
-            return;
-        }
         let found =
             self.stack.iter().rposition(|open| *open == name || open.eq_ignore_ascii_case(name));
+        if self.n_too_deep > 0 {
+            // It ends one of those that were too deep, unless it ends what holds them all.
+            let item = self.item.as_ref().map(|(depth, _)| *depth);
+            let outer = self.capture.as_ref().map(|c| c.depth).or(self.skip).or(item);
+            if found.is_none() || found > outer {
+                self.n_too_deep -= 1;
+                return;
+            }
+            self.n_too_deep = 0;
+        }
         let Some(depth) = found else {
-            self.warnings.note(Trouble::StrayEnd, self.at);
+            if !self.is_void(name) {
+                self.warnings.note(Trouble::StrayEnd, self.at);
+            }
             return;
         };
         if depth + 1 < self.stack.len() && self.capture.as_ref().is_none_or(|c| c.depth > depth) {

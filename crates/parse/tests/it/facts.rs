@@ -210,6 +210,38 @@ fn what_follows_a_div_around_text_keeps_its_end_tags() {
 }
 
 #[test]
+fn markup_that_is_never_closed_costs_no_other_item() {
+    let text = |markup: &str, end: &str| {
+        let open = markup.repeat(300);
+        let item = |n| format!("<item><guid>{n}</guid><description>{open}x{end}");
+        format!("<rss><channel>{}{}{}</channel></rss>", item(1), item(2), item(3))
+    };
+    let ids = |text: &str| {
+        let items = read(text).items.into_iter();
+        items.filter_map(|item| item.id).collect::<Vec<_>>()
+    };
+    let expect = ["1", "2", "3"];
+    assert_eq!(ids(&text("<br>", "</description></item>")), expect, "HTML has no </br>");
+    assert_eq!(ids(&text("<p>y", "</description></item>")), expect);
+    assert_eq!(ids(&text("<p>y", "</item>")), expect);
+    assert_eq!(ids(&text("<p>y", "")), expect, "a new item ends the one before");
+    let foreign = "<item><x:y>".to_owned() + &"<p>".repeat(300) + "</x:y><guid>1</guid></item>";
+    assert_eq!(ids(&format!("<rss><channel>{foreign}<item><guid>2</guid></item>")), ["1", "2"]);
+}
+
+#[test]
+fn line_breaks_of_html_are_no_depth() {
+    let breaks = "a<br>".repeat(300);
+    let doc = read(&format!(
+        "<rss><channel><item><description>{breaks}<i>b</i></br></description></item>\
+         </channel></rss>"
+    ));
+    let summary = doc.items[0].summary.clone().unwrap();
+    assert!(summary.ends_with("a<br /><i>b</i>"), "{}", &summary[summary.len() - 40..]);
+    assert_eq!(doc.warnings, Vec::<String>::new());
+}
+
+#[test]
 fn entities_of_a_dtd_are_not_expanded() {
     let doc = read(
         "<!DOCTYPE r [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>
