@@ -20,7 +20,7 @@ pub fn run(
         .transpose()?;
     let bytes = output::read_input(file)?;
     let document = parse::document(&bytes, content_type, base.as_ref(), &Limits::default())
-        .map_err(|e| failed(format!("{}: not a feed: {e}", file.display())))?;
+        .map_err(|e| failed(format!("{}: {e}", file.display())))?;
     if json {
         return print_json(&document_json(&document));
     }

@@ -76,6 +76,7 @@ fn what_is_no_feed_is_called_by_its_name() {
         let file = instance.write(name, content);
         let ended = instance.run(&["parse", path_text(&file), "--json"]);
         ended.says(1, &[part]);
+        assert_eq!(ended.stderr.matches("not a feed").count(), 1, "{}", ended.stderr);
         assert_eq!(ended.stdout, "", "{name}: nothing but a document goes to standard output");
     }
     instance.run(&["parse", "missing.xml"]).says(2, &["missing.xml"]);
