@@ -263,7 +263,7 @@ fn window(
     let (limit, since, lowest) = match window {
         None => (PAGE, None, 0),
         Some(Reach::Time(time)) => (WINDOW_MAX, Some(now - time), 0),
-        Some(Reach::Items(n)) => (WINDOW_MAX.min(n), None, row.last_position - i64::from(n)),
+        Some(Reach::Items(n)) => (WINDOW_MAX.min(n), None, store.position_before_last(row.id, n)?),
     };
     let mut found = store.recent_query_entries(row.id, before, since, limit + 1)?;
     found.retain(|one| one.position > lowest);

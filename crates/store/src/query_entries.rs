@@ -98,6 +98,18 @@ impl Store {
         })
     }
 
+    /// The position behind which the last so many matches stand that are kept; 0 where there are
+    /// no more than those.
+    pub fn position_before_last(&self, query: QueryId, n: u32) -> Result<i64, StoreError> {
+        self.read(|conn| {
+            let sql = "select position from query_entries where query = $1 \
+                       order by position desc limit 1 offset $2";
+            let mut statement = conn.prepare_cached(sql)?;
+            let found = statement.query_row(params![query.0, n], |row| row.get(0)).optional()?;
+            Ok(found.unwrap_or(0))
+        })
+    }
+
     /// The position that a query gave last; `None` where there is no such query.
     pub fn last_position(&self, query: QueryId) -> Result<Option<i64>, StoreError> {
         self.read(|conn| last_position(conn, query))

@@ -66,21 +66,27 @@ struct Letter {
 
 pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), (context.now)());
-    match ask(move || Ok((store.queries()?, store.deliveries(None)?))).await {
+    let found = ask(move || {
+        let rows = store.queries()?.into_iter();
+        let rows = rows.map(|row| store.n_query_entries(row.id).map(|n_kept| (row, n_kept)));
+        Ok((rows.collect::<Result<Vec<_>, _>>()?, store.deliveries(None)?))
+    });
+    match found.await {
         Ok((rows, deliveries)) => {
             let frame = Frame::new(&context, visitor, Some(Section::Queries));
-            let lines = rows.into_iter().map(|row| line(row, &deliveries, now)).collect();
+            let line = |(row, n_kept)| line(row, n_kept, &deliveries, now);
+            let lines = rows.into_iter().map(line).collect();
             shown(&Queries { frame, lines })
         }
         Err(error) => failed(&context, visitor, &error),
     }
 }
 
-fn line(row: QueryRow, deliveries: &[DeliveryRow], now: Time) -> Line {
+fn line(row: QueryRow, n_kept: u64, deliveries: &[DeliveryRow], now: Time) -> Line {
     let own: Vec<&DeliveryRow> = deliveries.iter().filter(|d| d.query == row.id).collect();
     Line {
         access: access_words(&row.text),
-        kept: count(row.last_position.unsigned_abs()),
+        kept: count(n_kept),
         changed: Moment::new(row.changed_at, now),
         health: health(&own),
         name: row.name,

@@ -80,6 +80,9 @@ async fn a_querys_page_says_what_it_keeps() {
     assert!(answer.text.contains("href=\"/feeds/red.atom\""));
     let list = get(&shelf.router, "/queries", &[]).await.text;
     assert!(list.contains("/query/red") && list.contains("public feed"), "{list}");
+    shelf.store.remove_feed(feed::FeedId(1)).unwrap();
+    let answer = get(&shelf.router, "/query/red", &[]).await;
+    assert!(answer.text.contains("0 entries kept so far"), "{}", answer.text);
     assert_eq!(get(&shelf.router, "/query/blue", &[]).await.status, StatusCode::NOT_FOUND);
 }
 

@@ -127,6 +127,10 @@ async fn long_feeds_have_pages_and_windows_have_their_size() {
     }
     assert_eq!((titles.len(), titles[0].as_str()), (122, "abc later"));
     assert_eq!(read(&feed(&shelf, "/feeds/b.rss").await).items.len(), 3);
+    // What is gone is none of the last three.
+    shelf.see("https://b.org/", &["abc gone"], 700);
+    shelf.store.remove_feed(::feed::FeedId(2)).unwrap();
+    assert_eq!(read(&feed(&shelf, "/feeds/b.rss").await).items.len(), 3);
     assert_eq!(read(&feed(&shelf, "/feeds/c.json").await).items.len(), 2, "seen 50 minutes ago");
     assert!(read(&feed(&shelf, "/feeds/d.atom").await).items.is_empty());
     assert!(feed(&shelf, "/feeds/d.atom").await.text.contains(&T0.to_string()));

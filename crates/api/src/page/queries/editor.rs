@@ -86,7 +86,7 @@ fn find(
         receivers.push(receiver(store, &delivery, now)?);
     }
     let about = About {
-        kept: plural(row.last_position.unsigned_abs(), "entry", "entries"),
+        kept: plural(store.n_query_entries(row.id)?, "entry", "entries"),
         link: link(&row, with_secrets),
         changed: Moment::new(row.changed_at, now),
         has_dead: receivers.iter().any(|receiver| !receiver.letters.is_empty()),
