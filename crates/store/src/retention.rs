@@ -121,6 +121,7 @@ impl Store {
         })
     }
 
+    /// What lies behind the newest `max` of a feed goes. Held entries are counted there and stay.
     fn forget_surplus(&self, feed: FeedId, max: u64, now: Time) -> Result<u64, StoreError> {
         let last = self.read(|conn| {
             let sql = "select entries from feed_state where feed = $1";
@@ -142,6 +143,7 @@ impl Store {
         })
     }
 
+    /// The same over all feeds.
     fn forget_over_all(&self, max: u64, now: Time) -> Result<u64, StoreError> {
         let last = self.read(|conn| {
             let sql = "select coalesce(sum(entries), 0) from feed_state";
