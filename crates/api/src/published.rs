@@ -290,15 +290,22 @@ fn item(one: &QueryEntry, feed: &FeedRow) -> Item {
     Item {
         id: Some(identity(id, one, feed)),
         title: entry.title.clone(),
-        link: entry.link.clone().filter(|link| Url::parse(link).is_ok()),
+        link: entry.link.clone().filter(|link| leads_somewhere(link)),
         published: Some(entry.published_at),
         updated: Some(entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at)),
         author: entry.author.clone(),
         summary: entry.summary.as_deref().map(clean),
         content: entry.content.as_deref().map(clean),
         categories: entry.categories.clone(),
-        enclosures: entry.enclosures.clone(),
+        enclosures: entry.enclosures.iter().filter(|e| leads_somewhere(&e.url)).cloned().collect(),
     }
+}
+
+/// Whether an address names something elsewhere. By list, as the sanitiser has it for what stands
+/// in texts: one that runs something is not passed on.
+fn leads_somewhere(link: &str) -> bool {
+    const SCHEMES: [&str; 5] = ["http", "https", "ftp", "magnet", "mailto"];
+    Url::parse(link).is_ok_and(|url| SCHEMES.contains(&url.scheme()))
 }
 
 /// The publisher's id where it is an address of some kind; else one made of it (RFC 4151), the same

@@ -1,6 +1,7 @@
 //! Queries as feeds: valid by the rules that a validator would apply, private until published, and
 //! cheap to ask for again.
 
+use feed::Item;
 use parse::{Document, Format, Limits, document};
 
 use crate::shelf::{Shelf, T0};
@@ -134,4 +135,26 @@ async fn long_feeds_have_pages_and_windows_have_their_size() {
     assert_eq!(read(&feed(&shelf, "/feeds/c.json").await).items.len(), 2, "seen 50 minutes ago");
     assert!(read(&feed(&shelf, "/feeds/d.atom").await).items.is_empty());
     assert!(feed(&shelf, "/feeds/d.atom").await.text.contains(&T0.to_string()));
+}
+
+#[tokio::test]
+async fn no_address_that_runs_something_is_published() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "PUBLISH");
+    let item = |link: &str| Item {
+        id: Some(format!("id {link}")),
+        title: Some("red".to_owned()),
+        link: Some(link.to_owned()),
+        enclosures: vec![feed::Enclosure { url: link.to_owned(), mime_type: None, length: None }],
+        ..Item::default()
+    };
+    let links = ["javascript:alert(1)", "data:text/html,x", "magnet:?xt=urn:a", "https://a.org/1"];
+    shelf.see_items("https://a.org/feed", links.map(item).into(), 10);
+    for end in ["atom", "rss", "json"] {
+        let text = get(&shelf.router, &format!("/feeds/red.{end}"), &[]).await.text;
+        for acts in ["\"javascript:", ">javascript:", "\"data:", ">data:"] {
+            assert!(!text.contains(acts), "{end}: {text}");
+        }
+        assert!(text.contains("magnet:?xt") && text.contains("https://a.org/1"), "{end}: {text}");
+    }
 }
