@@ -47,6 +47,12 @@ pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, Fail
 }
 
 async fn through_daemon(config: &Config, command: &Command) -> Result<Done, Failure> {
+    if config.has_network_flags {
+        eprintln!(
+            "tidings: the daemon that runs does this under its own settings; --allow-private, \
+             --domain-gap and --workers of this call do not reach it"
+        );
+    }
     let store = Store::open(&config.data, Mode::ReadWrite)?;
     let body = serde_json::to_string(command)?;
     let id = store.leave("command", &body, Clock::System.now())?;

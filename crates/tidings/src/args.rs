@@ -33,7 +33,7 @@ pub struct Place {
 }
 
 /// How the network may be used.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct Network {
     /// Poll loopback and private addresses too
     #[arg(long)]

@@ -137,6 +137,8 @@ pub struct Config {
     pub origin: String,
     /// Whether the operator named a contact.
     pub has_contact: bool,
+    /// Whether the call itself says how the network may be used.
+    pub has_network_flags: bool,
     /// Under which address others reach this program.
     pub public_url: Option<url::Url>,
     /// Pictures of entries are shown, through our own proxy.
@@ -200,6 +202,7 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
         public_url,
         origin,
         has_contact: file.contact.is_some(),
+        has_network_flags: *network != Network::default(),
     })
 }
 

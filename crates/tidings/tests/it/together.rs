@@ -59,6 +59,19 @@ fn commands_of_a_second_process_are_carried_out_by_the_daemon() {
 }
 
 #[test]
+fn who_gives_a_flag_that_the_daemon_does_not_hear_is_told_so() {
+    let publisher = Publisher::start(1);
+    publisher.set("/a", rss("a", 1));
+    let instance = Instance::new();
+    instance.run(&["feed", "add", &publisher.url("/a"), "--no-poll"]).ok();
+    let _daemon = instance.daemon(&[]).ready();
+    let polled = instance.run(&["feed", "poll", "1", "--allow-private", "--json"]);
+    polled.says(1, &["daemon", "its own settings", "--allow-private"]);
+    assert_eq!(polled.json()["outcome"], "refused");
+    assert_eq!(instance.run(&["feed", "poll", "1", "--json"]).stderr, "");
+}
+
+#[test]
 fn a_second_daemon_is_turned_away_and_told_who_holds_the_folder() {
     let instance = Instance::new();
     let mut daemon = instance.daemon(&[]).ready();
