@@ -83,7 +83,12 @@ impl Free {
         let name = policy.split(':').next().unwrap_or(policy);
         let kind = if matches!(name, "fix" | "tide") { Kind::Seconds } else { Kind::Number };
         let template = match name {
-            "tide" | "entry-frequency" => format!("{name}:?{bounds}"),
+            "entry-frequency" => format!("{name}:?{bounds}"),
+            // What an entry costs that is lost is no part of what is sought.
+            "tide" => match policy.split_once(',') {
+                Some((_, miss)) => format!("{name}:?,{miss}{bounds}"),
+                None => format!("{name}:?{bounds}"),
+            },
             _ if policy.matches('?').count() == 1 => text.to_owned(),
             _ => return None,
         };
@@ -207,6 +212,8 @@ mod tests {
         assert_eq!(template("entry-frequency").unwrap(), "entry-frequency:?");
         assert_eq!(template("entry-frequency:2@1m..1d").unwrap(), "entry-frequency:?@1m..1d");
         assert_eq!(template("tide:300s").unwrap(), "tide:?");
+        assert_eq!(template("tide:300s,7d@1m..1d").unwrap(), "tide:?,7d@1m..1d");
+        assert_eq!(template("tide:?,7d").unwrap(), "tide:?,7d");
         assert_eq!(template("indhist-ttl:?,0.1,1h,2").unwrap(), "indhist-ttl:?,0.1,1h,2");
         assert_eq!(template("mavsync"), None);
         assert_eq!(template("fix:1h"), None);
