@@ -13,7 +13,7 @@
 //! use feed::Time;
 //! use lab::budget::{Allowance, BudgetSetting, spend};
 //! use lab::{Phases, World, WorldFeed};
-//! use polling::budget::{Estimator, Strategy};
+//! use polling::budget::{Estimator, Spender, Strategy};
 //! use std::time::Duration;
 //!
 //! let (hour, start) = (Duration::from_secs(3600), Time::from_secs(0));
@@ -24,8 +24,10 @@
 //! let setting = BudgetSetting {
 //!     phases, allowance, cycle: hour / 6, estimator: Estimator::Periodic, true_counts: false,
 //! };
-//! let spent = spend(&world, Strategy::Uniform, &setting);
+//! let spent = spend(&world, Strategy::Uniform.into(), &setting);
 //! assert_eq!((spent.polls, spent.found, spent.missed), (48, 24, 0));
+//! let careful: Spender = "tide:365d".parse().unwrap();
+//! assert_eq!(spend(&world, careful, &setting).spender.to_string(), "tide:365d");
 //! ```
 
 mod as_live;
@@ -36,7 +38,7 @@ mod oracle;
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::{Budget, Estimator, Planner, Strategy, Tracked};
+use polling::budget::{Budget, Estimator, Planner, Spender, Strategy, Tracked};
 
 use crate::{Phases, Sight, World};
 pub use as_live::{LiveBudget, polls_as_live};
@@ -81,9 +83,10 @@ pub struct BudgetSetting {
 
 impl BudgetSetting {
     /// The others are told with each plan what they may spend.
-    fn planner(&self, strategy: Strategy, cycle: Duration) -> Planner {
-        let mut planner = Planner::new(strategy, cycle);
-        if strategy == Strategy::Tide {
+    fn planner(&self, spender: Spender, cycle: Duration) -> Planner {
+        let mut planner = Planner::new(spender.strategy, cycle);
+        planner.set_miss(spender.miss);
+        if spender.strategy == Strategy::Tide {
             let Allowance { polls, per } = self.allowance;
             let polls = u32::try_from(polls).unwrap_or(u32::MAX);
             planner.set_budget(Some(Budget { polls, per, bytes: None }));
@@ -92,10 +95,10 @@ impl BudgetSetting {
     }
 }
 
-/// Lets one strategy spend the budget.
-pub fn spend(world: &World, strategy: Strategy, setting: &BudgetSetting) -> Spent {
+/// Lets one strategy spend the budget, `tide` with its price of a miss.
+pub fn spend(world: &World, spender: Spender, setting: &BudgetSetting) -> Spent {
     let phases = &setting.phases;
-    let mut chooser = Chooser::new(strategy, setting);
+    let mut chooser = Chooser::new(spender, setting);
     let mut house = House { world, setting, members: Vec::new(), ledger: Ledger::default() };
     let mut waiting = newcomers(world, phases);
     house.admit(&mut chooser, &mut waiting, phases.test_start());
@@ -109,18 +112,18 @@ pub fn spend(world: &World, strategy: Strategy, setting: &BudgetSetting) -> Spen
         house.note_freshness(now);
         now = now + setting.cycle;
     }
-    house.close(strategy)
+    house.close(spender)
 }
 
 /// Lets several strategies spend the same budget, each for itself.
 pub fn spend_all(
     world: &World,
-    strategies: &[Strategy],
+    spenders: &[Spender],
     setting: &BudgetSetting,
     threads: usize,
 ) -> Vec<Spent> {
-    let one = |i: usize, _: &mut ()| spend(world, strategies[i], setting);
-    crate::crew::share_singly(strategies.len(), threads, one)
+    let one = |i: usize, _: &mut ()| spend(world, spenders[i], setting);
+    crate::crew::share_singly(spenders.len(), threads, one)
 }
 
 /// The feeds that take part, by their first poll, the latest first.
@@ -173,10 +176,10 @@ enum Purse {
 }
 
 impl Chooser {
-    fn new(strategy: Strategy, setting: &BudgetSetting) -> Chooser {
-        let oracle = Oracle::new(strategy);
+    fn new(spender: Spender, setting: &BudgetSetting) -> Chooser {
+        let oracle = Oracle::new(spender.strategy);
         let allowance = setting.allowance.over_cycles(setting.cycle);
-        let (period, purse) = if strategy == Strategy::Tide {
+        let (period, purse) = if spender.strategy == Strategy::Tide {
             (setting.cycle, Purse::Live)
         } else if oracle.is_some() {
             let per_cycle = setting.allowance.per_cycle(setting.cycle);
@@ -187,7 +190,7 @@ impl Chooser {
         };
         let by = match (setting.estimator, oracle) {
             (Estimator::Oracle, Some(oracle)) => By::Oracle(oracle),
-            _ => By::Planner(Box::new(setting.planner(strategy, period))),
+            _ => By::Planner(Box::new(setting.planner(spender, period))),
         };
         Chooser { by, purse }
     }
@@ -303,7 +306,7 @@ impl<'w> House<'w> {
         self.ledger.freshness(sum, n);
     }
 
-    fn close(self, strategy: Strategy) -> Spent {
+    fn close(self, spender: Spender) -> Spent {
         let end = self.setting.phases.end();
         let mut appeared = 0;
         let mut open = 0;
@@ -313,6 +316,6 @@ impl<'w> House<'w> {
             appeared += n_by(end) - n_by(member.counts_from);
             open += n_by(end) - n_by(member.last);
         }
-        self.ledger.close(strategy, appeared, open)
+        self.ledger.close(spender, appeared, open)
     }
 }

@@ -6,7 +6,7 @@
 //! history: what was missed then is missing now, and nobody can be blamed for it.
 
 use polling::PolicySpec;
-use polling::budget::{Estimator, Strategy};
+use polling::budget::{Estimator, Spender, Strategy};
 
 use crate::budget::{Allowance, BudgetSetting, spend_all};
 use crate::matching::{Free, Goal, matched};
@@ -99,9 +99,9 @@ fn alternative(run: &Run, equal_cost: bool) -> Alternative {
 fn under(world: &World, phases: &Phases, allowance: Allowance, threads: usize) -> Vec<Alternative> {
     let (phases, estimator) = (*phases, Estimator::Periodic);
     let setting = BudgetSetting { phases, allowance, cycle: CYCLE, estimator, true_counts: false };
-    let spent = spend_all(world, &STRATEGIES, &setting, threads);
+    let spent = spend_all(world, &STRATEGIES.map(Spender::from), &setting, threads);
     let each = spent.into_iter().map(|spent| Alternative {
-        name: spent.strategy.to_string(),
+        name: spent.spender.to_string(),
         polls: spent.polls,
         delay: spent.delay,
         found: spent.found,

@@ -129,7 +129,7 @@ async fn strategies_make_the_same_polls_live_and_in_the_lab() {
         let rule = BudgetRule::new(budget).under(strategy);
         let simulated = LiveBudget {
             budget,
-            strategy,
+            spender: rule.spender,
             model: rule.model,
             cycle: Duration::from_secs(60),
             alpha: bounds().alpha,

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::{Budget, Planner, Strategy, Tracked};
+use polling::budget::{Budget, Planner, Spender, Tracked};
 use polling::model::ModelKind;
 
 use crate::{Sight, World};
@@ -16,7 +16,7 @@ use crate::{Sight, World};
 #[derive(Clone, Copy, Debug)]
 pub struct LiveBudget {
     pub budget: Budget,
-    pub strategy: Strategy,
+    pub spender: Spender,
     pub model: ModelKind,
     /// The time between two plans.
     pub cycle: Duration,
@@ -26,7 +26,8 @@ pub struct LiveBudget {
 
 /// The polls of each feed of the world, from `start` to `end`.
 pub fn polls_as_live(world: &World, rule: &LiveBudget, start: Time, end: Time) -> Vec<Vec<Time>> {
-    let mut planner = Planner::new(rule.strategy, rule.cycle);
+    let mut planner = Planner::new(rule.spender.strategy, rule.cycle);
+    planner.set_miss(rule.spender.miss);
     planner.set_budget(Some(rule.budget));
     let mut sights: Vec<Sight<'_>> = world.feeds.iter().map(|f| Sight::new(world, f)).collect();
     for feed in &world.feeds {

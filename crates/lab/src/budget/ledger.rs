@@ -1,14 +1,14 @@
 //! What a strategy's polls brought, added up over all feeds.
 
 use feed::Time;
-use polling::budget::Strategy;
+use polling::budget::Spender;
 
 use crate::{Sight, WorldFeed};
 
 /// What came of one strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spent {
-    pub strategy: Strategy,
+    pub spender: Spender,
     /// Without the first poll of each feed.
     pub polls: u64,
     pub found: u64,
@@ -79,13 +79,13 @@ impl Ledger {
         }
     }
 
-    pub(super) fn close(self, strategy: Strategy, appeared: u64, open: u64) -> Spent {
+    pub(super) fn close(self, spender: Spender, appeared: u64, open: u64) -> Spent {
         let mean = |sum: f64, n: u64| (n > 0).then(|| sum / n as f64);
         let delay = mean(self.delay_ms as f64 / 1000.0, self.n_delays);
         let squares = mean(self.delay_squares, self.n_delays);
         let variance = delay.zip(squares).map(|(mean, squares)| (squares - mean * mean).max(0.0));
         Spent {
-            strategy,
+            spender,
             polls: self.polls,
             found: self.found,
             missed: appeared.saturating_sub(self.found + open),

@@ -89,6 +89,28 @@ fn more_looks_and_a_learned_schedule_shorten_delay() {
 }
 
 #[test]
+fn a_definition_may_say_what_a_lost_entry_costs() {
+    let strategies = "strategies = [\"tide\", \"tide:1m\"]\ntest = \"5d\"\n";
+    let parts = format!(
+        "[[budget]]\n{strategies}estimator = \"tide\"\npolls = 22\ntrain = \"7d\"\n\
+         [[budgets]]\nlabel = \"b\"\n{strategies}estimators = [\"tide\"]\nlooks = [0.92]\n\
+         train = \"7d\"\n\
+         [[learning]]\nlabel = \"l\"\n{strategies}estimator = \"tide\"\nlooks = 0.92\n\
+         train = [\"7d\"]\n"
+    );
+    // At a look a day the busy windows overrun.
+    let expect = [
+        "tide missed < tide:1m missed",
+        "b/tide completeness@0.92 > b/tide:1m completeness@0.92",
+        "l/tide delay@7d > l/tide:1m delay@7d",
+    ];
+    all_hold(&performed(&parts, &expect));
+    let wrong = "title = \"t\"\nsource = \"s\"\nanalysis = \"a\"\n\
+                 [[budget]]\nstrategies = [\"uniform:1d\"]\nestimator = \"tide\"\npolls = 1\n";
+    assert!(Definition::read(wrong).is_err());
+}
+
+#[test]
 fn curves_can_be_of_feeds_of_one_shape() {
     let parts = "[[budgets]]\nstrategies = [\"two-steps\"]\nshape = \"peaks\"\n\
                  estimators = [\"periodic\", \"single-variable\"]\nlooks = [8.0]\n\

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use feed::Time;
 use lab::budget::Allowance;
 use lab::quality::{ModeWeights, Weights};
-use polling::budget::{Estimator, Strategy};
+use polling::budget::{Estimator, Spender};
 
 use super::{Place, duration};
 
@@ -95,7 +95,8 @@ pub struct Run {
     #[command(flatten)]
     pub weights: QualityWeights,
     /// Set the free parameter of every policy that has one so that it spends as many polls as
-    /// this policy, or so many. Free are `entry-frequency` and any parameter written as `?`
+    /// this policy, or so many. Free are `entry-frequency`, the price of `tide`, and any
+    /// parameter written as `?`
     #[arg(long, value_name = "SPEC|N")]
     pub match_polls: Option<String>,
     /// The same so that entries wait as long, on average, as under this policy
@@ -119,9 +120,10 @@ pub struct Run {
 pub struct Budget {
     #[command(flatten)]
     pub traces: Traces,
-    /// A strategy, e.g. `two-steps`, `min-delay` (repeatable)
+    /// A strategy, e.g. `two-steps`, or `tide:365d`, to which a lost entry is a year's waiting
+    /// (repeatable)
     #[arg(long = "strategy", required = true, value_name = "NAME", num_args = 1..)]
-    pub strategies: Vec<Strategy>,
+    pub strategies: Vec<Spender>,
     /// How many polls per how long, e.g. `1000/1h`
     #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
     pub budget: Allowance,

@@ -129,13 +129,25 @@ fn a_population_is_drawn_measured_and_reported() {
 fn budgets_and_the_published_table_have_the_shape_of_the_contract() {
     let instance = Instance::new();
     let trace = file(&instance, "t.csv", FIGURE_4_8);
-    let mut args = vec!["lab", "budget", "--trace", &trace, "--strategy", "uniform", "two-steps"];
-    args.extend(["--budget", "2/1h", "--train", "4h", "--test", "8h", "--json"]);
+    let mut args = vec!["lab", "budget", "--trace", &trace, "--strategy"];
+    args.extend([
+        "uniform",
+        "two-steps",
+        "tide:365d",
+        "--budget",
+        "2/1h",
+        "--train",
+        "4h",
+        "--test",
+        "8h",
+        "--json",
+    ]);
     let answer = instance.run(&args).ok().json();
     assert_eq!(answer["runs"][0]["strategy"], "uniform");
     assert_eq!(answer["runs"][0]["polls"], 16);
     // Within eight hours the threshold of two-steps has not come down to one slow feed.
     assert_eq!((&answer["runs"][1]["polls"], &answer["runs"][1]["open"]), (&0.into(), &8.into()));
+    assert_eq!(answer["runs"][2]["strategy"], "tide:365d");
     for key in ["completeness", "window_freshness", "delay_seconds", "delay_sd_seconds"] {
         assert!(answer["runs"][0][key].is_number(), "{key}: {answer}");
     }

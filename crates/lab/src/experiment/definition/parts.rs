@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::{Estimator, Strategy};
+use polling::budget::{Estimator, Spender};
 use serde::Deserialize;
 
 use super::reading::{
     day, duration, durations, estimators, fortnight, four_weeks, hour, minute, moment, ones,
-    ten_minutes, twelve, twenty_days, two_ones, week, word, words,
+    spenders, ten_minutes, twelve, twenty_days, two_ones, week, word,
 };
 use crate::shapes::DayShape;
 use crate::showing::Showing;
@@ -62,8 +62,8 @@ pub enum HintsWord {
 pub struct BudgetPart {
     #[serde(default)]
     pub label: String,
-    #[serde(deserialize_with = "words")]
-    pub strategies: Vec<Strategy>,
+    #[serde(deserialize_with = "spenders")]
+    pub strategies: Vec<Spender>,
     pub polls: usize,
     /// Where training begins, where it is not the world's start: phases of several lengths can
     /// then end on the same day.
@@ -89,8 +89,8 @@ pub struct BudgetPart {
 pub struct BudgetsPart {
     #[serde(default)]
     pub label: String,
-    #[serde(deserialize_with = "words")]
-    pub strategies: Vec<Strategy>,
+    #[serde(deserialize_with = "spenders")]
+    pub strategies: Vec<Spender>,
     #[serde(deserialize_with = "estimators")]
     pub estimators: Vec<Estimator>,
     /// Looks a day per feed, on average.
@@ -116,8 +116,8 @@ pub struct BudgetsPart {
 pub struct LearningPart {
     #[serde(default)]
     pub label: String,
-    #[serde(deserialize_with = "words")]
-    pub strategies: Vec<Strategy>,
+    #[serde(deserialize_with = "spenders")]
+    pub strategies: Vec<Spender>,
     #[serde(deserialize_with = "word")]
     pub estimator: Estimator,
     /// Looks a day per feed, on average.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::{Estimator, Strategy};
+use polling::budget::{Estimator, Spender};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 
@@ -83,7 +83,7 @@ pub(super) fn durations<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Duration>
     words.iter().map(|word| polling::parse_duration(word).map_err(Error::custom)).collect()
 }
 
-pub(super) fn words<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Strategy>, D::Error> {
+pub(super) fn spenders<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Spender>, D::Error> {
     let words = Vec::<String>::deserialize(d)?;
     words.iter().map(|word| word.parse().map_err(Error::custom)).collect()
 }

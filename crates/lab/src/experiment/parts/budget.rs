@@ -20,7 +20,7 @@ pub(in crate::experiment) fn budget(part: &mut Part<'_>, given: &BudgetPart) -> 
     };
     let spent = spend_all(part.world, &given.strategies, &setting, part.threads);
     for one in &spent {
-        let subject = subject(&given.label, one.strategy.word());
+        let subject = subject(&given.label, &one.spender.to_string());
         let mut add = |measure: &str, value| part.values.add(&subject, measure, value);
         add("polls", Some(one.polls as f64));
         add("completeness", one.completeness);
@@ -50,7 +50,7 @@ fn spent_table(spent: &[Spent]) -> Table {
     let share = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.3}"));
     let row = |s: &Spent| {
         vec![
-            s.strategy.to_string(),
+            s.spender.to_string(),
             s.polls.to_string(),
             share(s.completeness),
             share(s.window_freshness),

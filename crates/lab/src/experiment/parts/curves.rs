@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::Strategy;
+use polling::budget::Spender;
 use polling::model::shape::{Shape, shape_of};
 
 use super::{Part, subject};
@@ -19,7 +19,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 /// One run of a curve.
 struct Case {
     curve: String,
-    strategy: Strategy,
+    spender: Spender,
     /// The abscissa as a number and as it stands in the names of figures.
     x: f64,
     at: String,
@@ -64,17 +64,17 @@ pub(in crate::experiment) fn budgets(
     let phases = phases.map_err(|e| e.to_string())?;
     let world = chosen(part.world, given, &phases)?;
     let mut cases = Vec::new();
-    for strategy in &given.strategies {
+    for spender in &given.strategies {
         for estimator in &given.estimators {
             let curve = match given.estimators.len() {
-                1 => strategy.word().to_owned(),
-                _ => format!("{}/{estimator}", strategy.word()),
+                1 => spender.to_string(),
+                _ => format!("{spender}/{estimator}"),
             };
             for looks in &given.looks {
                 let polls = polls(*looks, taking_part(&world, &phases))?;
                 cases.push(Case {
                     curve: curve.clone(),
-                    strategy: *strategy,
+                    spender: *spender,
                     x: *looks,
                     at: looks.to_string(),
                     setting: BudgetSetting {
@@ -106,12 +106,12 @@ pub(in crate::experiment) fn learning(
     let whole = whole.map_err(|e| e.to_string())?;
     let polls = polls(given.looks, taking_part(part.world, &whole))?;
     let mut cases = Vec::new();
-    for strategy in &given.strategies {
+    for spender in &given.strategies {
         for train in &given.train {
             let start = whole.start + (longest - *train);
             cases.push(Case {
-                curve: strategy.word().to_owned(),
-                strategy: *strategy,
+                curve: spender.to_string(),
+                spender: *spender,
                 x: train.as_secs_f64() / DAY.as_secs_f64(),
                 at: polling::written(*train),
                 setting: BudgetSetting {
@@ -140,7 +140,7 @@ fn draw(
     x: &Axis,
     measures: &[Measure],
 ) {
-    let one = |i: usize, _: &mut ()| spend(world, cases[i].strategy, &cases[i].setting);
+    let one = |i: usize, _: &mut ()| spend(world, cases[i].spender, &cases[i].setting);
     let spent = crew::share_singly(cases.len(), part.threads, one);
     let prefix = if label.is_empty() { String::new() } else { format!("{label}-") };
     for measure in measures {

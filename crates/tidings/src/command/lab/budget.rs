@@ -45,7 +45,7 @@ pub fn run(args: &Budget) -> Result<(), Failure> {
 
 fn to_json(spent: &Spent) -> Value {
     json!({
-        "strategy": spent.strategy.word(),
+        "strategy": spent.spender.to_string(),
         "polls": spent.polls,
         "found": spent.found,
         "missed": spent.missed,
@@ -60,7 +60,7 @@ fn to_json(spent: &Spent) -> Value {
 }
 
 fn print(spent: &[Spent]) -> Result<(), Failure> {
-    let names: Vec<String> = spent.iter().map(|s| s.strategy.to_string()).collect();
+    let names: Vec<String> = spent.iter().map(|s| s.spender.to_string()).collect();
     let column = |name, good, of: fn(&Spent) -> Option<f64>, show| Column {
         name,
         good,

@@ -63,9 +63,9 @@ fn step(world: &World, setting: &Setting, per_day: f64, days: f64, current: bool
         estimator: Estimator::Tide,
         true_counts: false,
     };
-    let spent = spend(world, BudgetRule::STRATEGY, &setting);
+    let spent = spend(world, BudgetRule::STRATEGY.into(), &setting);
     Rule {
-        name: spent.strategy.to_string(),
+        name: spent.spender.to_string(),
         budget: format!("{polls}/1d"),
         polls_per_day: spent.polls as f64 / days,
         delay_secs: spent.delay,
