@@ -58,7 +58,7 @@ pub struct Tracked {
 pub const RATE_UNKNOWN: f64 = 0.5 / (14.0 * 86_400.0);
 const UNKNOWN: &Model = &Model::Homogeneous(Homogeneous { rate: RATE_UNKNOWN });
 
-/// What an entry may count where it counts at all. A weight beyond is a slip of the keyboard, and no
+/// What an entry may count where it counts at all. A weight beyond is a slip of the keyboard; no
 /// product or quotient of a strategy leaves the numbers within.
 const VALUES: (f64, f64) = (1e-12, 1e12);
 
