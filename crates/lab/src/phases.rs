@@ -71,6 +71,14 @@ impl Phases {
         if self.warm_up { self.start } else { self.test_start() }
     }
 
+    /// How long the trace is silent at the end of the test, where that is more than a tenth of it:
+    /// polls of that time find nothing, whoever makes them, and yet they count.
+    pub fn silence(&self, world: &World) -> Option<Duration> {
+        let (_, last) = world.span()?;
+        let silent = self.end().since(last.max(self.test_start()));
+        (silent > self.test / 10).then_some(silent)
+    }
+
     /// A feed takes part from its first entry on: its first poll is the later of that and the
     /// run's start. `None` if the feed has nothing to show before the end.
     pub fn first_poll(&self, visible: &[Time]) -> Option<Time> {

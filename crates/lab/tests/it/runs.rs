@@ -195,6 +195,11 @@ fn phases_that_do_not_fit_the_trace_are_refused_with_its_span() {
     assert!(early.contains("before the first entry"), "{early}");
     assert!(over(None, Duration::ZERO).is_err());
     assert_eq!(over(None, HOUR).unwrap().start, at(1.0));
+    // The last entry comes at the second hour, when the test begins.
+    let silence = |start| over(Some(start), HOUR).unwrap().silence(&world);
+    assert_eq!(silence(at(0.0)), None);
+    assert_eq!(silence(at(0.5)), Some(HOUR / 2));
+    assert_eq!(silence(at(1.5)), Some(HOUR), "nothing of the test can be found");
     let empty = Phases::over(&World::default(), None, HOUR, HOUR, false).unwrap_err();
     assert!(empty.to_string().contains("no entry"), "{empty}");
 }

@@ -41,3 +41,14 @@ pub fn run(command: Lab) -> Result<(), Failure> {
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
+
+/// Says where a test goes on after its trace has ended.
+fn tell_silence(world: &lab::World, phases: &lab::Phases) {
+    if let Some(silent) = phases.silence(world) {
+        let (silent, end) = (polling::spoken(silent), phases.end());
+        eprintln!(
+            "tidings: no entry comes in the last {silent} of the test, which ends at {end}; polls \
+             of that time find nothing, so a shorter --train or --test says more"
+        );
+    }
+}

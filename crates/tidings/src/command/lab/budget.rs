@@ -19,6 +19,7 @@ pub fn run(args: &Budget) -> Result<(), Failure> {
     let world = read_world(&args.traces, args.times.window)?;
     let phases = Phases::over(&world, args.times.start, args.train, args.test, false);
     let phases = phases.map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
+    super::tell_silence(&world, &phases);
     let setting = BudgetSetting {
         phases,
         allowance: args.budget,

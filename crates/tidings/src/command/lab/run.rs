@@ -81,6 +81,7 @@ fn in_use(args: &Args) -> Result<Option<usize>, Failure> {
 fn setting(args: &Args, world: &World, bounds: Bounds) -> Result<Setting, Failure> {
     let phases = Phases::over(world, args.times.start, args.train, args.test, args.warm_up);
     let phases = phases.map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
+    super::tell_silence(world, &phases);
     let hints = match args.hints {
         Hints::None => HintReading::Ignore,
         Hints::Lower => HintReading::LowerBound,
