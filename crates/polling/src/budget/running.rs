@@ -29,6 +29,7 @@ use super::crossings::Crossings;
 use super::looks::Limits;
 use super::two_steps::Threshold;
 use super::{Budget, Miss, Planner, Strategy, Tracked, period};
+use crate::model::Model;
 
 /// The share of the newest document in the expected size of the next.
 const SIZE_WEIGHT: f64 = 0.2;
@@ -113,7 +114,9 @@ impl Planner {
             self.revalue(feed, 0.0, 0.0);
             self.offered_from[feed] = None;
             self.crossings.remove(feed as u32);
-            self.tide.remove(feed as u32);
+            self.tide.leave(feed as u32);
+            // Its number is all that has to last.
+            self.feeds[feed].model = Model::homogeneous();
         }
     }
 

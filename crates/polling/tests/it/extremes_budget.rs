@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::Time;
 use polling::budget::{Miss, Planner, Spender, Strategy as Spending, Tracked};
-use polling::model::ModelKind;
+use polling::model::{Model, ModelKind, Rates};
 use proptest::prelude::*;
 
 use crate::extremes::step;
@@ -154,4 +154,35 @@ fn a_poll_that_costs_nothing_is_planned_like_any_other() {
         }
     }
     assert!(looks[feeds[0]] > looks[feeds[1]] && looks[feeds[1]] > 0, "{looks:?}");
+}
+
+/// Of two hundred feeds of a domain one is left: its polls are priced as if it had been alone.
+#[test]
+fn feeds_that_left_take_no_part_in_the_pace_of_their_domain() {
+    let looks = |n_leaving: usize| {
+        let mut planner = Planner::new(Spending::Tide, CYCLE);
+        planner.set_budget(Some("60/1h".parse().expect("a budget")));
+        let known = |rate: f64| Tracked {
+            last: Some(START),
+            ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
+        };
+        let stays = [0.004, 0.001].map(|rate| planner.track(known(rate)));
+        let leaves: Vec<usize> = (0..n_leaving).map(|_| planner.track(known(0.004))).collect();
+        planner.set_pace(stays[0], 1, Duration::from_secs(60));
+        for number in leaves {
+            planner.set_pace(number, 1, Duration::from_secs(60));
+            planner.drop_feed(number);
+        }
+        let mut looks = [0; 2];
+        for cycle in 1..=24 * 60 {
+            let now = START + CYCLE * cycle;
+            for number in planner.spend(now) {
+                looks[number] += 1;
+                let seen = Tracked { last: Some(now), ..planner.feeds()[number].clone() };
+                planner.renew(number, seen, now);
+            }
+        }
+        looks
+    };
+    assert_eq!(looks(200), looks(0));
 }

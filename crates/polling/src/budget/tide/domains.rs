@@ -103,6 +103,17 @@ impl Domains {
         known.n_feeds += 1;
     }
 
+    /// The feed is gone for good, and its domain with the last of them.
+    pub(super) fn leave(&mut self, feed: u32) {
+        let Some(number) = self.of.get_mut(feed as usize).and_then(Option::take) else { return };
+        if let Some(domain) = self.domains.get_mut(&number) {
+            domain.n_feeds = domain.n_feeds.saturating_sub(1);
+            if domain.n_feeds == 0 {
+                self.domains.remove(&number);
+            }
+        }
+    }
+
     fn of(&self, feed: u32) -> Option<u32> {
         *self.of.get(feed as usize)?
     }

@@ -114,6 +114,12 @@ impl Tide {
         }
     }
 
+    /// Takes a feed out for good.
+    pub(crate) fn leave(&mut self, feed: u32) {
+        self.remove(feed);
+        self.domains.leave(feed);
+    }
+
     /// Takes in that a feed was observed, or changed its weight; it is not planned before `from`.
     pub(crate) fn offer(&mut self, feed: u32, tracked: &Tracked, from: Time) {
         self.remove(feed);
