@@ -1,5 +1,7 @@
 //! What must come out, and whether it did.
 
+use std::collections::HashSet;
+
 use serde::Deserialize;
 
 /// Figures by name: a subject and a measure, as in `mavsync entries.delay`.
@@ -17,6 +19,12 @@ impl Values {
 
     fn find(&self, name: &str) -> Option<f64> {
         self.all.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// A name that two figures have: nobody could tell which of them an expectation means.
+    pub(super) fn twice(&self) -> Option<&str> {
+        let mut names = HashSet::new();
+        self.iter().map(|(name, _)| name).find(|name| !names.insert(*name))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {

@@ -60,6 +60,9 @@ pub fn perform(
         parts::shapes(&mut part, shapes);
     }
     let Part { values, sections: parts, .. } = part;
+    if let Some(name) = values.twice() {
+        return Err(format!("two figures are called `{name}`; give their parts a label each"));
+    }
     let judged: Vec<Judged> = definition.expect.iter().map(|e| e.judge(&values)).collect();
     let mut sections = vec![
         Section::Prose(definition.analysis.trim().to_owned()),

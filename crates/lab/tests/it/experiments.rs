@@ -111,6 +111,21 @@ fn a_definition_may_say_what_a_lost_entry_costs() {
 }
 
 #[test]
+fn two_parts_that_call_their_figures_the_same_are_refused() {
+    let part = |label: &str, hours: u32| {
+        format!("[[run]]\n{label}policies = [\"fix:{hours}h\", \"mavsync\"]\ntest = \"2d\"\n")
+    };
+    let refused = |parts: &str| {
+        let text = format!("title = \"t\"\nsource = \"s\"\nanalysis = \"a\"\n{parts}");
+        perform(&Definition::read(&text).unwrap(), &world(), 2).err()
+    };
+    let same = refused(&format!("{}{}", part("", 1), part("", 2))).unwrap();
+    assert!(same.contains("`mavsync ") && same.contains("label"), "{same}");
+    let labelled = part("label = \"b\"\n", 2);
+    assert_eq!(refused(&format!("{}{labelled}", part("", 1))), None);
+}
+
+#[test]
 fn curves_can_be_of_feeds_of_one_shape() {
     let parts = "[[budgets]]\nstrategies = [\"two-steps\"]\nshape = \"peaks\"\n\
                  estimators = [\"periodic\", \"single-variable\"]\nlooks = [8.0]\n\
