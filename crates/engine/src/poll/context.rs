@@ -32,10 +32,10 @@ pub struct Context {
 
 impl Context {
     /// The same trouble hundreds of times a second is one line a minute.
-    pub(super) fn log_trouble(&self, feed: FeedId, error: &StoreError) {
+    pub fn log_trouble(&self, feed: FeedId, error: &StoreError) {
         let minute = self.clock.now().secs() / 60;
         if self.trouble_logged.swap(minute, Ordering::Relaxed) != minute {
-            tracing::error!(feed = feed.0, %error, "cannot record polls; they are repeated");
+            tracing::error!(feed = feed.0, %error, "cannot record what came; it is tried again");
         }
     }
 

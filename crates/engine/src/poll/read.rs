@@ -1,6 +1,8 @@
 //! From what a server sent to what it means for the feed: parse, identify, compare with the
 //! window. It records nothing and decides no next poll.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use feed::{DocumentDates, Observed, Time, identify};
 use fetch::Fetched;
 use parse::Document;
@@ -74,16 +76,18 @@ pub(super) async fn read(
     }
 }
 
-/// What `read` makes of a document of so many bytes. An error is a fault of the parser.
+/// What `read` makes of a document of so many bytes. An error is a fault of the parser: it costs
+/// this document, not the task that wanted it.
 pub async fn parsed<T: Send + 'static>(
     n_bytes: usize,
     read: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, String> {
     if n_bytes <= PARSE_INLINE_BYTES {
-        return Ok(read());
+        let read = catch_unwind(AssertUnwindSafe(read));
+        return read.map_err(|_| "the parser failed by a fault of ours; please report it".into());
     }
     let read = tokio::task::spawn_blocking(read).await;
-    read.map_err(|error| format!("the parser failed: {error}"))
+    read.map_err(|error| format!("the parser failed by a fault of ours; please report it: {error}"))
 }
 
 fn body_hash(bytes: &[u8]) -> BodyHash {
@@ -135,5 +139,14 @@ mod tests {
         let at = async |n_bytes| parsed(n_bytes, || thread::current().id()).await;
         assert_eq!(at(PARSE_INLINE_BYTES).await, here);
         assert_ne!(at(PARSE_INLINE_BYTES + 1).await, here);
+    }
+
+    #[tokio::test]
+    async fn a_parser_that_fails_costs_its_document_alone() {
+        for n_bytes in [1, PARSE_INLINE_BYTES + 1] {
+            let read = parsed(n_bytes, || panic!("a document that nobody thought of")).await;
+            let read: Result<(), String> = read;
+            assert!(read.is_err_and(|why| why.contains("please report it")), "{n_bytes}");
+        }
     }
 }

@@ -2,8 +2,11 @@
 //! concluded from what a push does not hold. A push that is not genuine is dropped without a word
 //! to its sender, as the specification asks for.
 
+use std::collections::HashSet;
+
+use feed::FeedId;
 use parse::Document;
-use store::{PollInput, PushParcel, PushRow, StoreError};
+use store::{ErrorKind, PollInput, PushParcel, PushRow, StoreError};
 use url::Url;
 
 use super::{masked, rest};
@@ -15,14 +18,33 @@ use crate::poll::{Context, observe, parsed};
 /// A poll that ends while a push is read makes it stale; then it is read again.
 const TRIES_MAX: usize = 5;
 
-/// Records what waits, in the order in which it came.
+/// Records what waits, of each feed in the order in which it came. What cannot be recorded is tried
+/// again at the next look, and holds up no other feed.
 pub async fn all(context: &Context) -> Result<(), StoreError> {
-    let mut after = 0;
+    let (mut after, mut held_up) = (0, HashSet::new());
     while let Some(parcel) = context.store.next_push(after)? {
         after = parcel.id;
-        one(context, parcel).await?;
+        let (subscription, feed) = (parcel.subscription, parcel.feed);
+        if held_up.contains(&subscription) {
+            continue;
+        }
+        if let Err(error) = one(context, parcel).await {
+            if is_of_all(&error) {
+                return Err(error);
+            }
+            context.log_trouble(feed.unwrap_or(FeedId(0)), &error);
+            held_up.insert(subscription);
+        }
     }
     Ok(())
+}
+
+/// Whether the trouble is the store's own, so that no other push can be recorded either.
+fn is_of_all(error: &StoreError) -> bool {
+    let StoreError::Database { kind, .. } = error else {
+        return matches!(error, StoreError::Closed);
+    };
+    matches!(kind, ErrorKind::DiskFull | ErrorKind::ReadOnly | ErrorKind::Busy)
 }
 
 async fn one(context: &Context, parcel: PushParcel) -> Result<(), StoreError> {

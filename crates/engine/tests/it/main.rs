@@ -9,4 +9,5 @@ mod mail;
 mod parity;
 mod people;
 mod publisher;
+mod pushes;
 mod scripted;

@@ -27,7 +27,7 @@ pub struct House {
     pub clock: Clock,
     requests: Arc<Mutex<Vec<String>>>,
     port: u16,
-    _folder: tempfile::TempDir,
+    pub folder: tempfile::TempDir,
 }
 
 impl House {
@@ -47,7 +47,7 @@ impl House {
         let settings = Settings { gaps, ..settings };
         let clock = Clock::manual(START);
         let engine = start(&store, &clock, &settings);
-        House { engine, settings, store, clock, requests, port, _folder: folder }
+        House { engine, settings, store, clock, requests, port, folder }
     }
 
     /// Stops the engine and starts another one over the same store.

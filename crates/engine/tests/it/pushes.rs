@@ -1,0 +1,67 @@
+//! Hubs and what they send, beside the polls of the same engine.
+
+use std::sync::Arc;
+
+use dispatch::command::Command;
+use engine::Settings;
+use feed::FeedId;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use store::HubAsks;
+
+use crate::scripted::House;
+
+const RSS: &str = "<rss version='2.0' xmlns:a='http://www.w3.org/2005/Atom'><channel>";
+
+/// An answer with a document that names a hub.
+fn named(hub: &str, id: &str) -> String {
+    let body = format!(
+        "{RSS}<a:link rel='hub' href='{hub}'/><item><guid>{id}</guid></item></channel></rss>"
+    );
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+fn add(url: String) -> Command {
+    Command::Add { urls: vec![url], tags: Vec::new(), poll: true }
+}
+
+/// What a hub sends, and its signature.
+fn signed(secret: &str, id: &str) -> (Option<String>, Vec<u8>) {
+    let body = format!("{RSS}<item><guid>{id}</guid></item></channel></rss>").into_bytes();
+    let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(secret.as_bytes()).unwrap();
+    mac.update(&body);
+    let hex: String = mac.finalize().into_bytes().iter().map(|b| format!("{b:02x}")).collect();
+    (Some(format!("sha256={hex}")), body)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_that_cannot_be_recorded_holds_no_other_feed_up() {
+    let answer = |place: &str| Some(named("http://hub.test/", place));
+    let house = House::new(Settings::new(), Arc::new(answer)).await;
+    let store = &house.store;
+    for (place, token) in [("a.test/one", "1"), ("a.test/two", "2")] {
+        house.act(add(house.url(place))).await;
+        let candidate = store.push_candidates(1).unwrap().pop().unwrap();
+        let (feed, topic, now) = (candidate.feed, candidate.topic.clone(), house.clock.now());
+        store.begin_push(candidate, token.to_owned(), "secret".to_owned(), now).await.unwrap();
+        let id = store.push(feed).unwrap().unwrap().id;
+        store.note_hub_asked(id, now, 1, now, None).await.unwrap();
+        let asks = HubAsks::Subscribe { lease: std::time::Duration::from_secs(86_400) };
+        assert!(store.confirm_push(token, &topic, &asks, now).unwrap());
+    }
+    let other = rusqlite::Connection::open(house.folder.path().join("tidings.db")).unwrap();
+    let wounded = "create trigger wounded before insert on entries when new.feed = 1 \
+                   begin select raise(abort, 'a fault'); end";
+    other.execute_batch(wounded).unwrap();
+    for (token, id) in [("1", "first"), ("1", "second"), ("2", "third")] {
+        let (signature, body) = signed("secret", id);
+        store.receive_push(token, None, signature, body, house.clock.now()).unwrap();
+    }
+    let pushed = |feed| move |house: &House| house.store.push(feed).unwrap().unwrap().n_pushes;
+    let [first, second] = [FeedId(1), FeedId(2)].map(pushed);
+    assert!(house.until(|house| second(house) == 1).await, "it waits for another feed's push");
+    assert_eq!(first(&house), 0);
+    other.execute_batch("drop trigger wounded").unwrap();
+    assert!(house.until(|house| first(house) == 2).await, "what could not be kept comes again");
+    house.engine.stop().await;
+}
