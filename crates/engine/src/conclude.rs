@@ -191,11 +191,16 @@ fn paces(trip: &Trip<'_>) -> Vec<Pace> {
 
 fn last_pace(trip: &Trip<'_>) -> Pace {
     let not_before = trip.pace.and_then(|p| p.not_before);
+    pace(Domain::of(trip.url), trip.ended, not_before, trip.facts.status)
+}
+
+/// A domain's pace after a request that ended at `asked`, for the store.
+pub fn pace(domain: Domain, asked: Time, not_before: Option<Time>, status: Option<u16>) -> Pace {
     Pace {
-        domain: Domain::of(trip.url),
-        last_request_at: Some(trip.ended),
+        domain,
+        last_request_at: Some(asked),
         not_before,
-        reason: not_before.map(|until| match trip.facts.status {
+        reason: not_before.map(|until| match status {
             Some(status) => format!("it answered {status} and asked us to wait until {until}"),
             None => format!("it asked us to wait until {until}"),
         }),

@@ -36,6 +36,11 @@ impl Store {
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
+
+    /// Keeps the pace of a domain that was asked for something else than a poll.
+    pub async fn keep_pace(&self, pace: Pace) -> Result<(), StoreError> {
+        self.write_async(move |conn| keep(conn, &pace)).await
+    }
 }
 
 /// A promise to wait is only replaced by another one: polls of one domain may be recorded in

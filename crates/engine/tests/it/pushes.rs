@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dispatch::command::Command;
-use engine::Settings;
+use dispatch::command::{Command, Done};
+use engine::{PushSettings, Settings};
 use feed::FeedId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -63,5 +63,38 @@ async fn a_push_that_cannot_be_recorded_holds_no_other_feed_up() {
     assert_eq!(first(&house), 0);
     other.execute_batch("drop trigger wounded").unwrap();
     assert!(house.until(|house| first(house) == 2).await, "what could not be kept comes again");
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_hub_asks_for_binds_its_domain_over_a_restart() {
+    let answer = |place: &str| match place {
+        "a.test/hub" => Some(
+            "HTTP/1.1 429 Slow\r\nRetry-After: 3600\r\nConnection: close\r\n\
+             Content-Length: 0\r\n\r\n"
+                .to_owned(),
+        ),
+        place => Some(named("/hub", place)),
+    };
+    let public_url = Some(url::Url::parse("http://us.test/").unwrap());
+    let mut settings = Settings::new();
+    settings.push = PushSettings { public_url, ..settings.push };
+    let mut house = House::new(settings, Arc::new(answer)).await;
+    house.act(add(house.url("a.test/feed"))).await;
+    // Whoever starts looks for hubs at once.
+    house.restart().await;
+    assert!(house.until(|house| house.n_asked("a.test/hub") == 1).await);
+    let is_kept = |house: &House| {
+        let domains = house.store.domain_states().unwrap();
+        domains.iter().any(|state| state.not_before.is_some_and(|at| at > house.clock.now()))
+    };
+    assert!(house.until(is_kept).await);
+    house.restart().await;
+    let n_before = house.n_asked("a.test/feed");
+    let feeds = Some(vec![house.url("a.test/feed")]);
+    let done = house.act(Command::Poll { feeds }).await;
+    let Done::Polled { polls } = done else { panic!("{done:?}") };
+    assert!(polls[0].detail.contains("asked us to wait"), "{}", polls[0].detail);
+    assert_eq!(house.n_asked("a.test/feed"), n_before);
     house.engine.stop().await;
 }
