@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::{Domain, Observation, Outcome, Time, Window};
+use feed::{Domain, Hints, Observation, Outcome, Time, Window};
 use polling::hints::{self, CacheHints, HintReading};
 use polling::{Bounds, Learned, PolicySpec, backoff, spoken};
 use store::{PollInput, PushNote, Replan};
@@ -125,8 +125,20 @@ fn after_success(
         _ => &input.hints,
     };
     let cache = CacheHints { max_age: trip.facts.max_age, expires: expires(trip) };
+    hinted(wanted_at, trip.at, own, cache, window, settings)
+}
+
+/// A wish after the hints that came with the poll at `last`.
+fn hinted(
+    wanted_at: Time,
+    last: Time,
+    own: &Hints,
+    cache: CacheHints,
+    window: &[Time],
+    settings: &Settings,
+) -> Next {
     let reading = if settings.follow_hints { HintReading::LowerBound } else { HintReading::Ignore };
-    let hinted = hints::apply(wanted_at, trip.at, own, cache, window, reading);
+    let hinted = hints::apply(wanted_at, last, own, cache, window, reading);
     let cause = hinted.followed.map(|hint| format!("hint: {}", hint.words()));
     Next { at: hinted.at, held: hinted.words(), cause }
 }
@@ -194,6 +206,13 @@ fn net(input: &PollInput, last: Time, settings: &Settings) -> Option<Time> {
     pushed::safety_net(input, trust, last, settings)
 }
 
+/// A wish of a feed that was not just polled, after the hints of the document it showed last. What
+/// the answer around it said is not kept.
+fn hinted_again(input: &PollInput, wanted_at: Time, last: Time, settings: &Settings) -> Next {
+    let window = input.window.times();
+    hinted(wanted_at, last, &input.hints, CacheHints::default(), &window, settings)
+}
+
 /// What the strategy needs of a feed that was not just polled; `None` where it is not under the
 /// budget.
 pub fn budgeted(
@@ -207,7 +226,10 @@ pub fn budgeted(
     let (_, bounds) = self::rule(input, settings);
     let from = match (input.last_poll_at, input.failures) {
         (None, _) => input.added_at,
-        (Some(last), 0) => (last + bounds.alpha).max(net(input, last, settings).unwrap_or(last)),
+        (Some(last), 0) => {
+            let next = hinted_again(input, last + bounds.alpha, last, settings);
+            next.at.max(net(input, last, settings).unwrap_or(last))
+        }
         (Some(last), _) => input.next_at.unwrap_or(last),
     };
     let latest = input.last_poll_at.and_then(|last| latest(input, last));
@@ -228,20 +250,22 @@ pub fn replanned(input: &PollInput, settings: &Settings, now: Time) -> Replan {
     let observation = Window::without_document(&times, at, Outcome::Unchanged);
     let learned = Learned::decode(&spec.policy, &input.learned);
     let wish = spec.policy.wish(&learned, &observation, &bounds);
-    let next_at = match (input.last_poll_at, input.failures) {
-        (None, _) => now,
-        (Some(_), 0) => wish.at.max(now),
-        (Some(_), _) => input.next_at.unwrap_or(now),
+    let own = match (input.last_poll_at, input.failures) {
+        (None, _) => Next { at: now, held: None, cause: None },
+        (Some(last), 0) => hinted_again(input, wish.at.max(now), last, settings),
+        (Some(_), _) => {
+            let at = input.next_at.unwrap_or(now);
+            Next { at, held: input.held.clone(), cause: input.cause.clone() }
+        }
     };
     let last = input.last_poll_at.filter(|_| input.failures == 0);
     let net = last.and_then(|last| net(input, last, settings)).filter(|net| *net > now);
-    let own = Next { at: next_at, held: None, cause: Some(wish.why.code()) };
     let next = netted(input, own, net);
     Replan {
         wanted_at: wish.at,
         next_at: next.at,
         reason: format!("{}: {}", spec.policy, wish.why.words()),
-        cause: next.cause.unwrap_or_default(),
+        cause: next.cause.unwrap_or_else(|| wish.why.code()),
         held: next.held,
     }
 }

@@ -127,6 +127,34 @@ fn failures_back_off_and_success_forgives_them() {
 }
 
 #[test]
+fn a_change_of_settings_leaves_the_publishers_hints_in_force() {
+    let (hour, now) = (Duration::from_secs(3600), NOW + Duration::from_secs(60));
+    let settings = Settings { policy: "fix:10m".parse().expect("a policy"), ..Settings::new() };
+    let rule: BudgetRule = "60/1h".parse().expect("a rule");
+    let mut input = input();
+    input.last_poll_at = Some(NOW);
+    let next = |input: &PollInput| {
+        let replan = replanned(input, &settings, now);
+        let from = budgeted(&rule, input, &settings).expect("under the budget").from;
+        (replan.next_at.since(NOW).as_secs(), replan.held.is_some(), from.since(NOW).as_secs())
+    };
+    assert_eq!(next(&input), (600, false, 300));
+    input.hints.ttl = Some(hour);
+    assert_eq!(next(&input), (3600, true, 3600));
+}
+
+#[test]
+fn a_feed_that_backs_off_keeps_its_time_and_the_reason_for_it() {
+    let mut input = input();
+    (input.last_poll_at, input.failures) = (Some(NOW), 3);
+    let at = NOW + Duration::from_secs(7200);
+    (input.next_at, input.held) = (Some(at), Some("it failed 3 times in a row".to_owned()));
+    input.cause = Some("retry after 3 failures".to_owned());
+    let replan = replanned(&input, &Settings::new(), NOW);
+    assert_eq!((replan.next_at, replan.held, Some(replan.cause)), (at, input.held, input.cause));
+}
+
+#[test]
 fn a_poll_is_recorded_with_its_reason() {
     let mut input = input();
     let cause = |input: &PollInput| run(input, document(&["a"]), |_| ()).record.cause;
