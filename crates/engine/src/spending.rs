@@ -1,7 +1,7 @@
 //! The feeds under the budget and the strategy that spends it. Owned by the loop, which lines up
 //! what is planned here; it never waits and reads no clock.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use feed::{FeedId, Time};
@@ -31,8 +31,10 @@ pub struct Spending {
     plan_at: Time,
     /// Planned and not yet back.
     planned: HashSet<FeedId>,
-    /// Polled since the last plan, with their generation: the store is told when they come next.
-    fresh: Vec<(FeedId, u32)>,
+    /// Polled since the store was last told when they come next, in that order, each once.
+    fresh: VecDeque<FeedId>,
+    /// The generation of each of them.
+    generations: HashMap<FeedId, u32>,
 }
 
 impl Spending {
@@ -49,7 +51,8 @@ impl Spending {
             feeds: Vec::new(),
             plan_at: now,
             planned: HashSet::new(),
-            fresh: Vec::new(),
+            fresh: VecDeque::new(),
+            generations: HashMap::new(),
         }
     }
 
@@ -60,7 +63,9 @@ impl Spending {
     /// Takes a feed under the budget, or takes over what was learned of it since.
     pub fn take(&mut self, feed: FeedId, generation: u32, budgeted: Budgeted) {
         self.planned.remove(&feed);
-        self.fresh.push((feed, generation));
+        if self.generations.insert(feed, generation).is_none() {
+            self.fresh.push_back(feed);
+        }
         let Budgeted { tracked, from, .. } = budgeted;
         if let Some(&number) = self.numbers.get(&feed) {
             return self.planner.renew(number, tracked, from);
@@ -135,9 +140,9 @@ impl Spending {
     /// What the store should know: when the feeds that were polled lately come next, and how far
     /// the strategy is.
     pub fn outlook(&mut self, now: Time) -> Outlook {
-        let rest = self.fresh.split_off(self.fresh.len().min(OUTLOOK_MAX));
-        let fresh = std::mem::replace(&mut self.fresh, rest);
-        let feeds = fresh.into_iter().filter_map(|(feed, generation)| {
+        let n_told = self.fresh.len().min(OUTLOOK_MAX);
+        let feeds = self.fresh.drain(..n_told).filter_map(|feed| {
+            let generation = self.generations.remove(&feed)?;
             let why = self.planner.why(*self.numbers.get(&feed)?, now)?;
             let reason = format!("budget of {}: {}", self.rule, why.words());
             Some(FeedOutlook { feed, generation, at: why.at(), reason, cause: why.code() })
@@ -189,6 +194,20 @@ mod tests {
         let mut again = Spending::new(rule, &progress, at(61));
         (1..=9).for_each(|feed| again.take(FeedId(feed), 0, fresh(&rule, at(0))));
         assert!(again.plan(at(61)).is_empty(), "a restart is no new allowance");
+    }
+
+    #[test]
+    fn what_the_store_is_still_to_hear_of_is_no_more_than_there_are_feeds() {
+        let n_feeds = OUTLOOK_MAX as u32 + 10;
+        let (rule, mut spending) = spending("600/1h uniform", n_feeds);
+        for generation in 1..4 {
+            for feed in 1..=n_feeds {
+                spending.take(FeedId(feed), generation, fresh(&rule, at(0)));
+            }
+        }
+        let told = [spending.outlook(at(0)).feeds, spending.outlook(at(0)).feeds];
+        assert_eq!(told.each_ref().map(Vec::len), [OUTLOOK_MAX, 10]);
+        assert!(told.iter().flatten().all(|feed| feed.generation == 3), "as it is by now");
     }
 
     #[test]
