@@ -248,6 +248,7 @@ fn load(
     watch: Watch,
 ) -> Result<(Plan<Poll>, Option<Box<Spending>>), StoreError> {
     let Context { store, settings, .. } = context;
+    context.end_waits_set_back();
     let mut plan = Plan::new(settings.gaps.clone(), watch == Watch::All);
     let mut spending = None;
     if watch == Watch::All {

@@ -4,7 +4,7 @@
 mod context;
 mod read;
 
-pub use context::Context;
+pub use context::{Context, SET_BACK_MIN};
 pub use read::{observe, parsed};
 
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use crate::event::{Answered, Asked, Event, Finished, PollAnswer};
 use crate::figures::{Counters, Ended};
 use crate::network::Network;
 use crate::plan::{Grant, Plan, UNTIL_PLANNED, Work};
-use crate::poll::{self, Context, Poll};
+use crate::poll::{self, Context, Poll, SET_BACK_MIN};
 use crate::spending::Spending;
 
 /// How long polls under way may take to end by themselves when the engine stops.
@@ -27,9 +27,6 @@ const EVENTS_PER_TURN: usize = 256;
 
 /// While our network is down the strategy is asked this often whether it is back.
 const PROBE: Duration = Duration::from_secs(1);
-
-/// A clock that is set back by less than this delays nobody by more.
-const SET_BACK_MIN: Duration = Duration::from_secs(60);
 
 type Answers = mpsc::UnboundedSender<PollAnswer>;
 
@@ -116,10 +113,13 @@ impl Loop {
     fn set_back(&mut self, by: Duration) {
         tracing::warn!(seconds = by.as_secs(), "the clock was set back; what is planned follows");
         self.plan.set_back(by);
-        if self.spending.is_some() {
-            let context = Arc::clone(&self.context);
-            tokio::task::spawn_blocking(move || context.respend());
-        }
+        let (context, spends) = (Arc::clone(&self.context), self.spending.is_some());
+        tokio::task::spawn_blocking(move || {
+            context.end_waits_set_back();
+            if spends {
+                context.respend();
+            }
+        });
     }
 
     /// Lines up what the strategy plans for now. While our network is down nothing is spent.

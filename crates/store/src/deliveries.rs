@@ -2,6 +2,7 @@
 //! cursor over its query's positions; sending is somebody else's work.
 
 use std::fmt;
+use std::time::Duration;
 
 use feed::{EntryId, Time};
 use rusqlite::{Connection, Row, params};
@@ -155,6 +156,22 @@ impl Store {
             Ok(())
         })
         .await
+    }
+
+    /// Where a poll was made after `now`, the clock has been set back by more than `least`: then
+    /// whoever waits for a moment by the old one, receivers and the subscribers of our hub, waits
+    /// no longer. A digest finds its hour anew.
+    pub fn end_waits_set_back(&self, least: Duration, now: Time) -> Result<(), StoreError> {
+        self.write(move |conn| {
+            for table in ["deliveries", "hub_subscriptions"] {
+                let sql = format!(
+                    "update {table} set next_at = null where next_at > $1 \
+                     and exists (select 1 from feed_state where last_poll_at > $2)"
+                );
+                conn.execute(&sql, params![now.millis(), (now + least).millis()])?;
+            }
+            Ok(())
+        })
     }
 
     /// The receiver would not take a match: it is laid aside, and the cursor goes on.

@@ -4,7 +4,7 @@ use feed::{FeedId, Time};
 use rusqlite::{OptionalExtension, params};
 
 use crate::settings::put_setting;
-use crate::{Store, StoreError};
+use crate::{Due, Store, StoreError};
 
 /// A feed's next poll, decided anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,11 +130,15 @@ impl Store {
         })
     }
 
-    /// Feeds that are polled by themselves and due at `now`, the longest overdue first.
+    /// Feeds that are polled by themselves and due at `now`, the longest overdue first. One whose
+    /// last poll lies ahead was planned by a clock that has been set back since; it is due too.
     pub fn due_feeds(&self, now: Time) -> Result<Vec<FeedId>, StoreError> {
         let index = self.due_index()?;
-        let mut due: Vec<_> =
-            index.due.iter().filter(|d| d.next_at.is_none_or(|at| at <= now)).collect();
+        let is_due = |due: &&Due| {
+            let is_ahead = due.last_poll_at.is_some_and(|last| last > now);
+            is_ahead || due.next_at.is_none_or(|at| at <= now)
+        };
+        let mut due: Vec<_> = index.due.iter().filter(is_due).collect();
         due.sort_by_key(|d| d.next_at);
         Ok(due.into_iter().map(|d| d.feed).collect())
     }

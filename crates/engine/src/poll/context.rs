@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 
 use feed::{FeedId, Time};
 use fetch::Fetcher;
@@ -13,6 +14,9 @@ use crate::budget::BudgetRule;
 use crate::event::{Asked, Event};
 use crate::spending::Spending;
 use crate::{Clock, Settings, conclude};
+
+/// A clock that is set back by less than this delays nobody by more.
+pub const SET_BACK_MIN: Duration = Duration::from_secs(60);
 
 /// What every poll needs.
 pub struct Context {
@@ -52,6 +56,13 @@ impl Context {
             None => None,
         };
         Ok(Some(Asked { feed, domain, next_at, generation: due.generation, budgeted }))
+    }
+
+    /// Lets nobody wait for a moment by a clock that was set back.
+    pub fn end_waits_set_back(&self) {
+        if let Err(error) = self.store.end_waits_set_back(SET_BACK_MIN, self.clock.now()) {
+            tracing::error!(%error, "deliveries wait by the clock as it was");
+        }
     }
 
     /// Takes every feed under the budget anew, after the clock was set back.

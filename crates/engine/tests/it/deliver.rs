@@ -18,6 +18,7 @@ const START: Time = Time::from_secs(1_700_000_000); // 2023-11-14T22:13:20Z
 
 pub struct House {
     pub engine: Engine,
+    settings: Settings,
     clock: Clock,
     folder: tempfile::TempDir,
 }
@@ -26,16 +27,13 @@ impl House {
     pub async fn new(delivery: DeliverySettings, statement: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
-        let mut fetch = fetch::Settings::new("https://example.org/about");
-        fetch.allow_private = true;
         let settings = Settings { delivery, ..Settings::new() };
         let clock = Clock::manual(START);
-        let fetcher = Fetcher::new(fetch).unwrap();
-        let engine = Engine::start(store, fetcher, clock.clone(), settings, Watch::Asked).unwrap();
+        let engine = start(store, &clock, settings.clone());
         let text = statement.to_owned();
         let wish = QueryWish::Apply { file: "t".to_owned(), text, past: None };
         carry_out(&engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
-        House { engine, clock, folder }
+        House { engine, settings, clock, folder }
     }
 
     /// Entries with these titles are recorded.
@@ -70,6 +68,13 @@ impl House {
     pub fn delivery(&self) -> store::DeliveryRow {
         self.engine.store.deliveries(None).unwrap().remove(0)
     }
+}
+
+fn start(store: Store, clock: &Clock, settings: Settings) -> Engine {
+    let mut fetch = fetch::Settings::new("https://example.org/about");
+    fetch.allow_private = true;
+    let fetcher = Fetcher::new(fetch).unwrap();
+    Engine::start(store, fetcher, clock.clone(), settings, Watch::Asked).unwrap()
 }
 
 /// A receiver that answers with a status that a test may change; what arrived with 200.
@@ -159,6 +164,36 @@ async fn where_nothing_can_be_stored_a_receiver_is_not_told_the_same_for_ever() 
     assert_eq!(taken.lock().unwrap().len(), 2, "at least once");
     assert_eq!(house.delivery().n_waiting, 0);
     house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_set_back_keeps_no_receiver_waiting() {
+    for restarts in [false, true] {
+        let status = Arc::new(AtomicU16::new(500));
+        let (url, taken) = receiver(Arc::clone(&status)).await;
+        let statement = format!("CREATE FEED All AS RETURN ALL FEEDS DELIVER TO WEBHOOK \"{url}\"");
+        let mut house = House::new(DeliverySettings::default(), &statement).await;
+        house.see(&["one"]);
+        house.pass(Duration::from_secs(3600)).await;
+        assert!(house.delivery().next_at.is_some(), "it would not take it");
+        if restarts {
+            house.engine.stop().await;
+        }
+        house.clock.set(house.clock.now() - Duration::from_secs(366 * 86_400));
+        if restarts {
+            house.engine = start(house.engine.store.clone(), &house.clock, house.settings.clone());
+        }
+        for _ in 0..5000 {
+            if house.delivery().next_at.is_none() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        status.store(200, Ordering::SeqCst);
+        house.engine.deliver().await;
+        assert_eq!(taken.lock().unwrap().len(), 1, "restarts: {restarts}");
+        house.engine.stop().await;
+    }
 }
 
 /// A mail server that takes everything; the text of each mail.

@@ -83,4 +83,5 @@ fn feeds_are_named_by_tag_and_the_longest_overdue_comes_first() {
     assert!(f.store.due_feeds(at(3604)).unwrap().is_empty());
     assert_eq!(f.store.due_feeds(at(3605)).unwrap(), [plain]);
     assert_eq!(f.store.due_feeds(at(3610)).unwrap(), [plain, tagged]);
+    assert_eq!(f.store.due_feeds(at(-9_000_000)).unwrap(), [plain, tagged], "a clock set back");
 }
