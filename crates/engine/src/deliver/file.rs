@@ -4,6 +4,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use feed::Time;
@@ -73,7 +74,12 @@ fn file_name(path: &str, rolling: Option<Duration>, seen_at: Time) -> String {
     format!("{stem}.{day}{}.jsonl", clock.replace(':', ""))
 }
 
+/// Several queries may write one file. Without this, two that look for its end at once write over
+/// each other.
+static WRITING: Mutex<()> = Mutex::new(());
+
 fn append(path: &Path, text: &[u8]) -> io::Result<()> {
+    let _turn = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
@@ -122,6 +128,25 @@ mod tests {
         std::fs::write(&path, "cut").unwrap();
         append(&path, b"whole\n").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole\n");
+    }
+
+    #[test]
+    fn queries_that_share_a_file_do_not_write_over_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("shared.jsonl");
+        std::thread::scope(|scope| {
+            for writer in 0..8 {
+                let path = &path;
+                scope.spawn(move || {
+                    for n in 0..25 {
+                        append(path, format!("{writer} {n}\n").as_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: std::collections::HashSet<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 8 * 25);
     }
 
     #[test]
