@@ -113,13 +113,15 @@ pub(crate) struct Keeper(Mutex<Slot>);
 struct Slot {
     keeps: Option<Box<dyn Keeps>>,
     standing: Standing,
+    /// Whether the job that is applied now has asked.
+    asked: bool,
 }
 
 impl Keeper {
     pub fn install(&self, conn: &Connection, mut keeps: Box<dyn Keeps>) -> Result<(), Fault> {
         queries::load(conn, &mut *keeps, true)?;
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *slot = Slot { keeps: Some(keeps), standing: Standing::Ahead };
+        *slot = Slot { keeps: Some(keeps), standing: Standing::Ahead, asked: true };
         Ok(())
     }
 
@@ -131,7 +133,8 @@ impl Keeper {
         ask: impl FnOnce(&mut dyn Keeps) -> Result<T, Fault>,
     ) -> Result<Option<T>, Fault> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Slot { keeps: Some(keeps), standing } = &mut *slot else { return Ok(None) };
+        let Slot { keeps: Some(keeps), standing, asked } = &mut *slot else { return Ok(None) };
+        *asked = true;
         if *standing == Standing::Stale {
             keeps.clear();
             queries::load(conn, &mut **keeps, true)?;
@@ -143,6 +146,17 @@ impl Keeper {
                 *standing = Standing::Stale;
                 Err(StoreError::Matching.into())
             }
+        }
+    }
+
+    /// A job was applied. One that failed is undone alone: what others asked still holds.
+    pub fn applied(&self, failed: bool) {
+        let asked = {
+            let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut slot.asked)
+        };
+        if failed && asked {
+            self.undone();
         }
     }
 
@@ -160,5 +174,79 @@ impl Keeper {
         if slot.standing == Standing::Ahead {
             slot.standing = to;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::migrations;
+
+    /// Counts how often it is told of a query.
+    #[derive(Default)]
+    struct Told(Arc<AtomicU32>);
+
+    impl Keeps for Told {
+        fn fresh(&self) -> Box<dyn Keeps> {
+            Box::new(Told::default())
+        }
+
+        fn is_empty(&self) -> bool {
+            false
+        }
+
+        fn clear(&mut self) {}
+
+        fn put(&mut self, _: QueryId, _: &str, _: &str, _: &[(u64, Vec<u8>)]) -> Vec<u64> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Vec::new()
+        }
+
+        fn take_away(&mut self, _: QueryId) {}
+
+        fn reads(&self, _: &str, _: &[String]) -> bool {
+            true
+        }
+
+        fn keep(&mut self, _: &Arrival<'_>) -> Vec<Kept> {
+            Vec::new()
+        }
+
+        fn take_changes(&mut self) -> Vec<StateChange> {
+            Vec::new()
+        }
+
+        fn faded(&self, before: Share, _: u32, _: u32) -> Share {
+            before
+        }
+    }
+
+    fn done<T>(result: Result<T, Fault>) -> T {
+        result.map_err(|fault| fault.at(&Arc::from("memory"))).unwrap()
+    }
+
+    #[test]
+    fn a_job_that_failed_without_asking_makes_nobody_read_all_queries_again() {
+        let conn = Connection::open_in_memory().unwrap();
+        done(migrations::migrate(&conn, &Arc::from("memory")));
+        let sql = "insert into queries (name, text, created_at, changed_at, link_key, \
+                   signing_key) values ('a', '', 0, 0, '', '')";
+        conn.execute(sql, []).unwrap();
+        let (told, keeper) = (Told::default(), Keeper::default());
+        let n_told = Arc::clone(&told.0);
+        let ask = || done(keeper.ask(&conn, |_| Ok(())));
+        done(keeper.install(&conn, Box::new(told)));
+        keeper.applied(false);
+        ask();
+        keeper.applied(false);
+        keeper.applied(true);
+        ask();
+        assert_eq!(n_told.load(Ordering::Relaxed), 1, "what was undone had not asked");
+        keeper.applied(true);
+        ask();
+        assert_eq!(n_told.load(Ordering::Relaxed), 2, "what was undone had asked");
     }
 }

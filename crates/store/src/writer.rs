@@ -86,9 +86,7 @@ fn write_group(
     let mut lost = None;
     while let Some(job) = group.pop_front() {
         let one = apply(conn, job, alone, file);
-        if one.error.is_some() {
-            keeper.undone();
-        }
+        keeper.applied(one.error.is_some());
         let rolled_back = conn.is_autocommit();
         if rolled_back {
             lost = one.error.clone();
