@@ -56,6 +56,9 @@ impl ReadMarks {
     pub(crate) fn for_each_unread(&self, mut visit: impl FnMut(usize)) {
         let end = usize::try_from(self.numbers.last).unwrap_or(0) + 1;
         for start in (0..end).step_by(BLOCK) {
+            if self.numbers.leaps_over(start as i64, (start + BLOCK) as i64 - 1) {
+                continue;
+            }
             let bits = self.blocks.get(&((start / BLOCK) as i64));
             for byte in 0..BYTES {
                 let read = bits.and_then(|bits| bits.get(byte)).copied().unwrap_or(0);
@@ -266,6 +269,11 @@ impl Numbers {
         (number <= *last).then_some((*first, *last))
     }
 
+    /// Whether no entry has any number from the one to the other.
+    fn leaps_over(&self, first: i64, last: i64) -> bool {
+        self.gap(first).is_some_and(|(_, end)| end >= last)
+    }
+
     fn holds(&self, number: i64) -> bool {
         (1..=self.last).contains(&number) && self.gap(number).is_none()
     }
@@ -281,5 +289,21 @@ impl Numbers {
             (last - first + 1).max(0)
         };
         (up_to - above).max(0) - self.gaps.iter().map(inside).sum::<i64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_were_leapt_over_are_not_visited_one_by_one() {
+        let gaps = BTreeMap::from([(10, 10_000_009)]);
+        let marks =
+            ReadMarks { blocks: BTreeMap::new(), numbers: Numbers { last: 10_000_020, gaps } };
+        let mut visited = Vec::new();
+        marks.for_each_unread(|entry| visited.push(entry));
+        assert!(visited.len() < 3 * BLOCK, "{}", visited.len());
+        assert!((1..10).chain(10_000_010..=10_000_020).all(|entry| visited.contains(&entry)));
     }
 }
