@@ -24,8 +24,13 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// cursors: given again, a reader that holds one would pass over new entries. No instance records
 /// so many between two copies.
 const ENTRIES_LEAP: i64 = 10_000_000;
-/// The same for the numbers of queries, which are part of their cursors.
+/// The same for the numbers of queries, which are part of their cursors, and of tags, by which
+/// reader apps know them.
 const QUERIES_LEAP: i64 = 1000;
+const TAGS_LEAP: i64 = 1000;
+/// Apps and scripts hold numbers of feeds: one that was lost must not turn into another feed. The
+/// largest list that is taken at once names fewer.
+const FEEDS_LEAP: i64 = 100_000;
 
 /// The name under which a replaced store is kept.
 const REPLACED: &str = "tidings.db.replaced";
@@ -166,8 +171,9 @@ fn leap(path: &Path) -> Result<(), Fault> {
     let conn = Connection::open(path)?;
     // Also where the copy was made by other means, and comes with a log's mark.
     conn.pragma_update(None, "journal_mode", "delete")?;
-    let sql = "update sqlite_sequence set seq = seq + $1 where name = 'entries'";
-    conn.execute(sql, [ENTRIES_LEAP])?;
+    leap_numbers(&conn, "entries", ENTRIES_LEAP)?;
+    leap_numbers(&conn, "feeds", FEEDS_LEAP)?;
+    leap_numbers(&conn, "tag_numbers", TAGS_LEAP)?;
     // A copy of an older program finds its gaps when it is brought up to date.
     let sql = "select 1 from sqlite_schema where name = 'entry_gaps'";
     if conn.prepare(sql)?.exists([])? {
@@ -193,8 +199,17 @@ fn leap_queries(conn: &Connection) -> Result<(), Fault> {
         conn.execute(&sql, [ENTRIES_LEAP])?;
     }
     conn.execute("update queries set last_position = last_position + $1", [ENTRIES_LEAP])?;
-    let sql = "update sqlite_sequence set seq = seq + $1 where name = 'queries'";
-    conn.execute(sql, [QUERIES_LEAP])?;
+    leap_numbers(conn, "queries", QUERIES_LEAP)
+}
+
+/// Also where the copy knows no number yet: some may have been given after it was made.
+fn leap_numbers(conn: &Connection, table: &str, by: i64) -> Result<(), Fault> {
+    let sql = "insert into sqlite_sequence (name, seq) select $1, 0 where not exists \
+               (select 1 from sqlite_sequence where name = $1) \
+               and exists (select 1 from sqlite_schema where name = $1)";
+    conn.execute(sql, [table])?;
+    let sql = "update sqlite_sequence set seq = seq + $1 where name = $2";
+    conn.execute(sql, rusqlite::params![by, table])?;
     Ok(())
 }
 

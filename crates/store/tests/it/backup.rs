@@ -70,6 +70,26 @@ fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_stream() {
     assert!(again[0] > lost[0], "{again:?} after {lost:?}");
 }
 
+/// Apps and scripts know feeds and tags by their numbers, and the first copy may hold none.
+#[test]
+fn no_number_that_was_handed_out_is_given_again_after_a_restore() {
+    let f = fresh();
+    let copy = f.folder.path().join("copy.db");
+    quietly(f.folder.path(), &copy).unwrap();
+    let lost = add(&f.store, "https://example.org/a");
+    let (entries, tag) = (poll(&f.store, lost, &["1"], at(2)), f.store.make_tag("a").unwrap());
+    let folder = f.folder;
+    drop(f.store);
+    put_back(folder.path(), &copy, true).unwrap();
+    let restored = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let feed = add(&restored, "https://example.org/b");
+    assert!(feed > lost, "{feed} after {lost}");
+    assert!(restored.make_tag("b").unwrap() > tag);
+    assert!(poll(&restored, feed, &["1"], at(3))[0] > entries[0]);
+    assert_eq!(restored.read_marks(store::AccountId::LOCAL).unwrap().n_unread(), 1);
+    assert_eq!(restored.check().unwrap(), []);
+}
+
 /// The same for what a query kept: its positions are cursors too, and so is its number.
 #[tokio::test]
 async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
