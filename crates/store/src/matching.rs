@@ -92,6 +92,11 @@ pub trait Keeps: Send {
     fn faded(&self, before: Share, n_seen: u32, n_kept: u32) -> Share;
 }
 
+/// Makes a panic behind the seam an error of whoever asked.
+pub(crate) fn guarded<T>(ask: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| Err(StoreError::Matching.into()))
+}
+
 /// How the memory behind the seam stands to what is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Standing {

@@ -9,7 +9,7 @@ use crate::error::Fault;
 use crate::feeds::{self, NewFeed};
 use crate::kept::forget_state;
 use crate::matching::Keeps;
-use crate::{QueryId, Store, StoreError, replay};
+use crate::{QueryId, Store, StoreError};
 
 /// A query as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,13 +107,18 @@ impl Store {
     }
 
     /// Makes all changes or none. With `past`, entries seen since then that the queries put would
-    /// have kept get positions too, before any new one.
+    /// have kept get positions too, before any new one. Whoever calls sees to it that nobody else
+    /// changes queries meanwhile; polls are recorded.
     pub fn change_queries(
         &self,
         changes: Vec<QueryChange>,
         past: Option<Time>,
         now: Time,
     ) -> Result<QueriesChanged, StoreError> {
+        let past = match past {
+            Some(since) => self.look_back(&changes, since)?,
+            None => None,
+        };
         let keeper = self.keeper();
         self.write(move |conn| {
             let mut changed = QueriesChanged::default();
@@ -126,8 +131,8 @@ impl Store {
             }
             put.retain(|id| !dropped.contains(id));
             keeper.ask(conn, |keeps| {
-                if let Some(since) = past {
-                    changed.n_past = replay::past(conn, keeps, &put, since)?;
+                if let Some(past) = past {
+                    changed.n_past = past.keep(conn, &put)?;
                 }
                 dropped.iter().for_each(|id| keeps.take_away(*id));
                 put.iter().try_for_each(|id| put_stored(conn, keeps, *id))

@@ -1,7 +1,9 @@
 //! Queries inside the poll's transaction: positions, memory, what an undone job leaves behind, and
 //! the feeds that only queries want.
 
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use feed::{EntryId, FeedId};
 use store::{
@@ -18,7 +20,13 @@ struct Words {
     changes: Vec<StateChange>,
     /// What the test can see of it: each query with how many it remembers.
     shown: Shown,
+    /// Told before a trial looks at its first entry.
+    trial: Option<Trial>,
+    held: Option<Trial>,
 }
+
+/// Tells that the past is looked at, and waits until it may go on.
+type Trial = (SyncSender<()>, Arc<Mutex<Receiver<()>>>);
 
 impl Words {
     fn show(&self) {
@@ -29,7 +37,7 @@ impl Words {
 
 impl Keeps for Words {
     fn fresh(&self) -> Box<dyn Keeps> {
-        Box::new(Words::default())
+        Box::new(Words { held: self.trial.clone(), ..Words::default() })
     }
 
     fn is_empty(&self) -> bool {
@@ -57,6 +65,11 @@ impl Keeps for Words {
     }
 
     fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept> {
+        if let Some((tell, go)) = self.held.take() {
+            tell.send(()).unwrap();
+            let went_on = go.lock().unwrap().recv_timeout(Duration::from_secs(10));
+            went_on.expect("a poll waits for the look at the past");
+        }
         let title = entry.title.unwrap_or_default();
         assert!(!title.contains("bomb"), "a fault of ours");
         let mut kept = Vec::new();
@@ -210,6 +223,36 @@ fn the_past_is_kept_on_request_once_and_before_the_present() {
     assert_eq!(kept(store, "Red").len(), 4);
     let remembered = shown.lock().unwrap().iter().find(|(text, _)| text == "red").unwrap().1;
     assert_eq!(remembered, 4, "its memory is that of all it was shown");
+}
+
+/// What is recorded while the past is looked at is the past's last, and has its place once.
+#[test]
+fn polls_go_on_while_the_past_is_looked_at() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    let ((tell, told), (go, wait)) = (sync_channel(1), sync_channel(1));
+    let trial = Some((tell, Arc::new(Mutex::new(wait))));
+    store.install(Box::new(Words { trial, ..Words::default() })).unwrap();
+    let (feed, gone) = (add(store, "https://a.org/"), add(store, "https://b.org/"));
+    let mut ids = poll(store, feed, &["red 2", "red 1"], at(0));
+    poll(store, gone, &["red 3"], at(1));
+    let changed = std::thread::scope(|scope| {
+        let change = scope.spawn(|| {
+            let changes = vec![put("Old", "old", &[]), QueryChange::Drop("Old".to_owned())];
+            let changes = [changes, vec![put("Red", "red", &[])]].concat();
+            store.change_queries(changes, Some(at(-50)), at(1))
+        });
+        told.recv_timeout(Duration::from_secs(10)).unwrap();
+        ids.extend(poll(store, feed, &["red 4", "red 2", "red 1"], at(2)));
+        store.remove_feed(gone).unwrap();
+        go.send(()).unwrap();
+        change.join().unwrap().unwrap()
+    });
+    assert_eq!(changed.n_past, 3);
+    ids.extend(poll(store, feed, &["red 5", "red 4", "red 2", "red 1"], at(3)));
+    let expected: Vec<(i64, i64)> = (1..).zip(ids).collect();
+    assert_eq!(kept(store, "Red"), expected);
+    assert_eq!(store.check().unwrap(), []);
 }
 
 #[test]
