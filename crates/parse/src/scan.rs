@@ -32,7 +32,13 @@ struct Absent {
     instruction: bool,
     doctype: bool,
     quotes: [bool; 2],
+    /// Where each of [`CDATA_ENDS`] comes next, as far as it was searched for.
+    cdata_ends: [usize; CDATA_ENDS.len()],
 }
+
+/// End tags of the vocabulary, which CDATA never holds: they end one that lacks its own end.
+const CDATA_ENDS: [&str; 5] =
+    ["</description>", "</content:encoded>", "</title>", "</summary>", "</content>"];
 
 impl<'a> Scanner<'a> {
     pub(crate) fn new(text: &'a str, at: usize) -> Scanner<'a> {
@@ -202,14 +208,16 @@ impl<'a> Scanner<'a> {
         }
         self.absent.cdata = true;
         warnings.note(Trouble::UnclosedCdata, self.at);
-        // The text until the next end tag of the vocabulary, whose tags CDATA never holds.
-        let end = ["</description>", "</content:encoded>", "</title>", "</summary>", "</content>"]
-            .iter()
-            .filter_map(|tag| body.find(tag))
-            .min()
-            .unwrap_or(body.len());
-        self.at += 9 + end;
-        Token::Cdata(&body[..end])
+        let begin = self.at + 9;
+        let mut end = self.text.len();
+        for (tag, next) in CDATA_ENDS.iter().zip(&mut self.absent.cdata_ends) {
+            if *next < begin {
+                *next = body.find(tag).map_or(usize::MAX, |offset| begin + offset);
+            }
+            end = end.min(*next);
+        }
+        self.at = end;
+        Token::Cdata(&self.text[begin..end])
     }
 
     fn instruction(&mut self, rest: &str, warnings: &mut Warnings) -> Option<Token<'a>> {
