@@ -50,6 +50,11 @@ pub enum Command {
     Query {
         wish: QueryWish,
     },
+    /// Changes of one thing that were asked for at once. All are checked before the first is made;
+    /// the answer is the last one's.
+    Together {
+        commands: Vec<Command>,
+    },
 }
 
 /// A feed of a subscription list.

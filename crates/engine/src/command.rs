@@ -91,6 +91,24 @@ pub async fn carry_out(
         Command::Query { wish } => {
             Ok(Done::Query { granted: standing::carry_out(engine, wish).await? })
         }
+        Command::Together { commands } => {
+            commands.iter().try_for_each(check)?;
+            let mut done = Done::Set { feeds: 0 };
+            for command in commands {
+                done = Box::pin(carry_out(engine, command, progress)).await?;
+            }
+            Ok(done)
+        }
+    }
+}
+
+/// Refuses a change that would be refused when it is made, as far as its words tell.
+fn check(command: &Command) -> Result<(), CommandError> {
+    match command {
+        Command::Set { change, .. } => check_change(change),
+        Command::Tag { add, .. } => add.iter().try_for_each(|tag| sound_tag(tag).map(drop)),
+        Command::RenameTag { tag, to } => sound_names(tag, to.as_deref()).map(drop),
+        _ => Ok(()),
     }
 }
 
@@ -117,14 +135,19 @@ fn tag(
 }
 
 fn rename_tag(engine: &Engine, tag: &str, to: Option<&str>) -> Result<Done, CommandError> {
-    if is_of_query(tag) {
-        return Err(of_query());
-    }
-    let to = to.map(sound_tag).transpose()?;
+    let to = sound_names(tag, to)?;
     let feeds = engine.store.feed_ids(Some(tag))?;
     engine.store.rename_tag(tag, to.as_deref())?;
     tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
     Ok(Done::Tagged { feeds: feeds.len() })
+}
+
+/// The new name of a tag as it is kept. The old one may be no query's.
+fn sound_names(tag: &str, to: Option<&str>) -> Result<Option<String>, CommandError> {
+    if is_of_query(tag) {
+        return Err(of_query());
+    }
+    to.map(sound_tag).transpose()
 }
 
 /// A tag as it is kept. Those that queries give their feeds are not for people.
@@ -297,7 +320,7 @@ fn polled(answer: &PollAnswer) -> Polled {
 }
 
 fn set(engine: &Engine, target: &Target, change: &Change) -> Result<Done, CommandError> {
-    check(change)?;
+    check_change(change)?;
     let seconds = |d: Option<Option<u64>>| d.map(|d| d.map(Duration::from_secs));
     let settings = FeedSettings {
         policy: change.policy.clone(),
@@ -322,7 +345,7 @@ fn set(engine: &Engine, target: &Target, change: &Change) -> Result<Done, Comman
     Ok(Done::Set { feeds: feeds.len() })
 }
 
-fn check(change: &Change) -> Result<(), CommandError> {
+fn check_change(change: &Change) -> Result<(), CommandError> {
     if let Some(Some(spec)) = &change.policy {
         spec.parse::<PolicySpec>().map_err(|e| CommandError::Policy(e.to_string()))?;
     }

@@ -91,13 +91,14 @@ async fn change(
 ) -> Result<Json<TagList>, Trouble> {
     known(&context, &tag).await?;
     let seconds = [change.alpha_seconds, change.beta_seconds, change.max_delay_seconds];
-    let settings = settings(change.policy, seconds, change.weight, change.paused)?;
-    if let Some(change) = settings {
-        act(&context, Command::Set { target: Target::Tag(tag.clone()), change }).await?;
+    let mut commands = Vec::new();
+    if let Some(change) = settings(change.policy, seconds, change.weight, change.paused)? {
+        commands.push(Command::Set { target: Target::Tag(tag.clone()), change });
     }
     if let Some(name) = change.name {
-        act(&context, Command::RenameTag { tag, to: Some(name) }).await?;
+        commands.push(Command::RenameTag { tag, to: Some(name) });
     }
+    act(&context, Command::Together { commands }).await?;
     tags(context).await.map(Json)
 }
 

@@ -273,12 +273,14 @@ async fn changes_become_commands_of_the_engine() {
     let noted: Vec<Value> =
         noted.lock().unwrap().iter().map(|c| serde_json::to_value(c).unwrap()).collect();
     let kinds: Vec<&str> = noted.iter().map(|c| c["kind"].as_str().unwrap()).collect();
-    let expected = ["add", "add", "remove", "set", "tag", "title", "poll", "remove", "budget"];
-    assert_eq!(kinds[..9], expected);
-    assert_eq!(kinds[9..], ["import"]);
+    let expected = ["add", "add", "remove", "together", "poll", "remove", "budget", "import"];
+    assert_eq!(kinds, expected);
+    let together = noted[3]["commands"].as_array().unwrap();
+    let kinds: Vec<&str> = together.iter().map(|c| c["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["set", "tag", "title"]);
     // Null takes back, what is left out stays.
-    assert_eq!(noted[3]["change"]["alpha"], Value::Null);
-    assert_eq!(noted[3]["change"]["paused"], true);
+    assert_eq!(together[0]["change"]["alpha"], Value::Null);
+    assert_eq!(together[0]["change"]["paused"], true);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dispatch::command::{Change, Command, ImportedFeed, QueryWish, Target};
 use engine::Settings;
+use engine::command::carry_out;
 
 use crate::scripted::{House, document};
 
@@ -115,5 +116,38 @@ async fn a_feed_that_is_resumed_while_it_is_polled_is_polled_again_by_itself() {
     house.rest().await;
     house.pass(60 * 25).await;
     assert!(house.n_asked("a.test/feed") > 2, "a day has passed");
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_changes_that_are_asked_for_together_none_is_made_where_one_is_refused() {
+    let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
+    let url = house.url("a.test/feed");
+    house.act(add(url.clone(), false)).await;
+    let id = house.store.find_feed(&url).unwrap().unwrap();
+    let set = |alpha, beta| Command::Set {
+        target: Target::Feed(url.clone()),
+        change: Change { alpha: Some(Some(alpha)), beta: Some(Some(beta)), ..Change::default() },
+    };
+    let tag = |tag: &str| Command::Tag {
+        feeds: vec![url.clone()],
+        add: vec![tag.to_owned()],
+        remove: Vec::new(),
+    };
+    let rename = |to: &str| Command::RenameTag { tag: "news".to_owned(), to: Some(to.to_owned()) };
+    for commands in [
+        vec![set(60, 600), tag("query:Q")],
+        vec![tag("news"), set(600, 60)],
+        vec![set(60, 600), rename(" ")],
+    ] {
+        let together = Command::Together { commands };
+        let refused = carry_out(&house.engine, together, &|_, _| ()).await.unwrap_err();
+        assert!(refused.is_input(), "{refused}");
+        let row = house.store.feed(id).unwrap();
+        assert_eq!((row.settings.alpha, row.tags.len()), (None, 0), "{refused}");
+    }
+    house.act(Command::Together { commands: vec![set(60, 600), tag("news"), rename("new")] }).await;
+    let row = house.store.feed(id).unwrap();
+    assert_eq!((row.settings.alpha.map(|a| a.as_secs()), row.tags), (Some(60), vec!["new".into()]));
     house.engine.stop().await;
 }

@@ -63,19 +63,19 @@ pub async fn change(
     let before = row(&context, feed).await?;
     let FeedChange { title, tags, policy, weight, paused, .. } = change;
     let seconds = [change.alpha_seconds, change.beta_seconds, change.max_delay_seconds];
-    let settings = settings(policy, seconds, weight, paused)?;
-    if let Some(change) = settings {
-        let target = Target::Feed(feed.to_string());
-        act(&context, Command::Set { target, change }).await?;
+    let name = feed.to_string();
+    let mut commands = Vec::new();
+    if let Some(change) = settings(policy, seconds, weight, paused)? {
+        commands.push(Command::Set { target: Target::Feed(name.clone()), change });
     }
     if let Some(tags) = tags {
         let add = tags.iter().filter(|tag| !before.tags.contains(tag)).cloned().collect();
         let remove = before.tags.into_iter().filter(|tag| !tags.contains(tag)).collect();
-        let feeds = vec![feed.to_string()];
-        act(&context, Command::Tag { feeds, add, remove }).await?;
+        commands.push(Command::Tag { feeds: vec![name.clone()], add, remove });
     }
     if let Some(title) = title.into_change() {
-        act(&context, Command::Title { feed: feed.to_string(), title }).await?;
+        commands.push(Command::Title { feed: name, title });
     }
+    act(&context, Command::Together { commands }).await?;
     Ok(Json(Feed::new(&row(&context, feed).await?)))
 }
