@@ -4,6 +4,11 @@
 use feed::Outcome;
 use serde::{Deserialize, Deserializer, Serialize};
 
+/// The kind of a request in which a command travels. The number rises whenever a word of an older
+/// program would be taken for something else: `null` once left a setting alone, and takes it back
+/// now.
+pub const REQUEST_KIND: &str = "command-2";
+
 /// A wish, as it travels from one process to another.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use dispatch::command::{Command, Done, Refusal};
+use dispatch::command::{Command, Done, REQUEST_KIND, Refusal};
 use engine::command::Progress;
 use engine::{Clock, Engine, Watch};
 use fetch::Fetcher;
-use store::{Mode, Store};
+use store::{ErrorKind, Mode, Store};
 
 use crate::config::Config;
 use crate::failure::{Failure, failed, input_error};
 
 /// How often we look whether the daemon has answered.
 const ANSWER_POLL: Duration = Duration::from_millis(50);
-/// How often we look whether the daemon is still there.
+/// How often we look whether the daemon is still there, and can answer.
 const DAEMON_CHECK: Duration = Duration::from_secs(2);
 
 /// Opens the store for reading. Reading needs no lock: the daemon may go on writing.
@@ -55,7 +55,7 @@ async fn through_daemon(config: &Config, command: &Command) -> Result<Done, Fail
     }
     let store = Store::open(&config.data, Mode::ReadWrite)?;
     let body = serde_json::to_string(command)?;
-    let id = store.leave("command", &body, Clock::System.now())?;
+    let id = store.leave(REQUEST_KIND, &body, Clock::System.now())?;
     let mut waited = Duration::ZERO;
     loop {
         if let Some(answer) = store.answer_to(id)? {
@@ -75,6 +75,15 @@ async fn through_daemon(config: &Config, command: &Command) -> Result<Done, Fail
                     "the daemon ended before it answered; start it again and repeat the command"
                         .to_owned(),
                 ));
+            }
+            // What we cannot write the daemon cannot either, and an answer is written.
+            if let Err(error) = store.try_writing(Clock::System.now())
+                && error.kind() != ErrorKind::Busy
+            {
+                return Err(failed(format!(
+                    "the daemon has the command but cannot answer: {error}; look whether it was \
+                     carried out before you repeat it"
+                )));
             }
         }
     }

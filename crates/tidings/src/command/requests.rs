@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dispatch::command::{Command, Refusal};
+use dispatch::command::{Command, Done, REQUEST_KIND, Refusal};
 use engine::Engine;
 use engine::command::carry_out;
 use store::{Request, RequestId, StoreError};
 
 /// How often the daemon looks for requests: a command waits no longer than this for its start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often an answer is tried again that could not be written.
+const ANSWER_AGAIN_EVERY: Duration = Duration::from_secs(1);
 
 /// Carries out requests until the task is ended. Each runs by itself: a poll that waits for a
 /// domain's gap holds no other request up.
@@ -43,21 +45,50 @@ fn log_once(last: &mut Option<String>, error: &StoreError) {
 }
 
 async fn answer(engine: Arc<Engine>, request: Request) {
-    let done = match serde_json::from_str::<Command>(&request.body) {
-        Ok(command) => carry_out(&engine, command, &|_, _| ())
-            .await
-            .map_err(|e| Refusal { message: e.to_string(), input: e.is_input() }),
-        Err(e) => Err(Refusal {
-            message: format!("the daemon does not understand the request ({e}); restart it"),
-            input: false,
-        }),
+    let done = carried_out(&engine, &request).await;
+    let written = match &done {
+        Ok(done) => serde_json::to_string(done),
+        Err(refusal) => serde_json::to_string(refusal),
     };
-    let (ok, body) = match &done {
-        Ok(done) => (true, serde_json::to_string(done)),
-        Err(refusal) => (false, serde_json::to_string(refusal)),
+    let written = written.map_err(|e| e.to_string()).and_then(|body| {
+        let kept = engine.store.answer(request.id, done.is_ok(), &body, engine.clock.now());
+        kept.map_err(|e| e.to_string())
+    });
+    let Err(why) = written else { return };
+    tracing::error!(error = why, "cannot answer a request of another process");
+    let refusal = match done {
+        Ok(_) => {
+            let message = format!("it was done, but the answer could not be kept: {why}");
+            Refusal { message, input: false }
+        }
+        Err(refusal) => refusal,
     };
-    let body = body.unwrap_or_else(|e| format!("{{\"message\":\"{e}\",\"input\":false}}"));
-    if let Err(error) = engine.store.answer(request.id, ok, &body, engine.clock.now()) {
-        tracing::error!(%error, "cannot answer a request of another process");
+    answer_later(&engine, request.id, &refusal).await;
+}
+
+async fn carried_out(engine: &Engine, request: &Request) -> Result<Done, Refusal> {
+    let refused = |message| Refusal { message, input: false };
+    if request.kind != REQUEST_KIND {
+        let text = "the daemon is of another version than this command; use the program that it \
+                    was started from, or restart it with this one";
+        return Err(refused(text.to_owned()));
+    }
+    let command = serde_json::from_str::<Command>(&request.body).map_err(|e| {
+        refused(format!("the daemon does not understand the request ({e}); restart it"))
+    })?;
+    let done = carry_out(engine, command, &|_, _| ()).await;
+    done.map_err(|e| Refusal { message: e.to_string(), input: e.is_input() })
+}
+
+/// Whoever asked waits: a sentence is written as soon as anything can be.
+async fn answer_later(engine: &Engine, id: RequestId, refusal: &Refusal) {
+    // A sentence and a flag are always written.
+    let body = serde_json::to_string(refusal).unwrap_or_default();
+    loop {
+        tokio::time::sleep(ANSWER_AGAIN_EVERY).await;
+        match engine.store.answer(id, false, &body, engine.clock.now()) {
+            Ok(()) | Err(StoreError::Closed) => return,
+            Err(error) => tracing::debug!(%error, "the request cannot be answered yet"),
+        }
     }
 }

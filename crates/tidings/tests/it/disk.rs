@@ -5,6 +5,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::documents::{opml, rss};
 use crate::program::{Instance, alone, eventually, path_text};
@@ -112,6 +114,35 @@ fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
         let (status, _) = wire::get(daemon.listen, "/readyz").unwrap();
         (status == 200 && metric(1)).then_some(())
     });
+    drop(daemon);
+    drop(disk);
+}
+
+#[test]
+fn a_command_that_the_daemon_cannot_answer_ends_and_says_why() {
+    let _alone = alone();
+    let instance = Instance::new();
+    let Some(disk) = Mounted::new(&instance.data, 8 << 10) else { return };
+    let (asked, waits) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(true)));
+    let (told, held) = (Arc::clone(&asked), Arc::clone(&waits));
+    let addresses = wire::addresses(1);
+    let server = wire::Server::start(&addresses, move |_, stream| {
+        told.store(true, Ordering::SeqCst);
+        while held.load(Ordering::SeqCst) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        wire::Response::rss(rss("d", 200)).send(stream)
+    });
+    let url = server.url(addresses[0], "/d");
+    let daemon = instance.daemon(&FREELY).ready();
+    let ended = std::thread::scope(|scope| {
+        let command = scope.spawn(|| instance.run(&["feed", "add", &url]));
+        eventually("its server is asked", || asked.load(Ordering::SeqCst).then_some(()));
+        fill(&instance.data, 0);
+        waits.store(false, Ordering::SeqCst);
+        command.join().unwrap()
+    });
+    ended.says(1, &["disk is full"]);
     drop(daemon);
     drop(disk);
 }

@@ -162,3 +162,22 @@ fn a_poll_that_the_daemon_refuses_is_answered_too() {
     instance.run(&["feed", "poll", "4711"]).says(2, &["4711"]);
     drop(daemon);
 }
+
+#[test]
+fn a_command_of_an_older_program_is_refused_and_changes_nothing() {
+    let instance = Instance::new();
+    instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
+    instance.run(&["feed", "set", "1", "--policy", "fix:3h"]).ok();
+    let daemon = instance.daemon(&FREELY).ready();
+    // As it once was written: what is left alone stands there as null.
+    let body = json!({"kind": "set", "target": {"feed": "1"}, "change": {
+        "policy": null, "alpha": 600, "beta": null, "max_delay": null, "weight": null,
+        "paused": null}});
+    let store = store::Store::open(&instance.data, store::Mode::ReadWrite).unwrap();
+    let id = store.leave("command", &body.to_string(), feed::Time::from_secs(0)).unwrap();
+    let answer = eventually("it is answered", || store.answer_to(id).unwrap());
+    assert!(!answer.ok && answer.body.contains("another version"), "{}", answer.body);
+    let shown = instance.run(&["feed", "show", "1", "--json"]).ok().json();
+    assert_eq!((&shown["policy"], &shown["alpha_seconds"]), (&json!("fix:3h"), &json!(null)));
+    drop(daemon);
+}
