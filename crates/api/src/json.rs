@@ -2,6 +2,7 @@
 //! addresses of feeds are masked.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode, header};
@@ -20,19 +21,29 @@ use crate::v1::wire::answer;
 pub struct Feeds(HashMap<FeedId, String>);
 
 impl Feeds {
-    fn of(&mut self, store: &Store, feed: FeedId) -> &str {
-        self.0.entry(feed).or_insert_with(|| {
-            // A feed removed meanwhile takes its entries along; this one was read before.
-            store.feed(feed).map(|feed| feed.url.masked()).unwrap_or_default()
-        })
+    fn of(&mut self, store: &Store, feed: FeedId) -> Result<&str, StoreError> {
+        match self.0.entry(feed) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(vacant) => Ok(vacant.insert(match store.feed(feed) {
+                Ok(row) => row.url.masked(),
+                // It was removed and takes its entries along; this one was read before.
+                Err(StoreError::NoFeed(_)) => String::new(),
+                Err(error) => return Err(error),
+            })),
+        }
     }
 
     /// An entry in the words of the contract, with its content.
-    pub fn entry(&mut self, store: &Store, cursor: Cursor, entry: &EntryRow) -> Value {
-        json!({
+    pub fn entry(
+        &mut self,
+        store: &Store,
+        cursor: Cursor,
+        entry: &EntryRow,
+    ) -> Result<Value, StoreError> {
+        Ok(json!({
             "cursor": cursor.to_string(),
             "id": entry.id.0,
-            "feed": self.of(store, entry.feed),
+            "feed": self.of(store, entry.feed)?,
             "title": entry.title,
             "link": entry.link,
             "author": entry.author,
@@ -41,7 +52,7 @@ impl Feeds {
             "categories": entry.categories,
             "published_at": entry.published_at.to_string(),
             "seen_at": entry.seen_at.to_string(),
-        })
+        }))
     }
 }
 

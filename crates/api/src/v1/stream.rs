@@ -194,13 +194,13 @@ impl Place {
             Spot::Stream { after } => {
                 let page = store.stream(*after, limit)?;
                 *after = page.next;
-                (page.entries.iter().map(shown).collect(), page.gap)
+                (page.entries.iter().map(shown).collect::<Result<_, _>>()?, page.gap)
             }
             Spot::Feed { feed, after } => {
                 let rows = store.entries(*after, &EntryFilter { feed: Some(*feed), limit })?;
                 *after = rows.last().map_or(*after, |row| row.id);
                 // Numbers are given to all feeds together: that one is missing says nothing.
-                (rows.iter().map(shown).collect(), false)
+                (rows.iter().map(shown).collect::<Result<_, _>>()?, false)
             }
             Spot::Query { query, after } => {
                 let page = store.query_entries(*query, *after, limit)?;
@@ -208,7 +208,7 @@ impl Place {
                 let mut entries = Vec::with_capacity(page.entries.len());
                 for found in &page.entries {
                     let cursor = Cursor::Query(*query, found.position);
-                    let mut entry = feeds.entry(store, cursor, &found.entry);
+                    let mut entry = feeds.entry(store, cursor, &found.entry)?;
                     entry["joined_with"] = json!(found.partner.map(|id| id.0));
                     entries.push(entry);
                 }

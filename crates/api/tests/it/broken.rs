@@ -89,3 +89,16 @@ async fn a_token_opens_the_api_though_its_use_cannot_be_noted() {
     let answer = get(&full_disk(&shelf), "/api/v1/entries", &with).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
 }
+
+#[tokio::test]
+async fn no_entry_goes_out_without_its_feed_because_that_could_not_be_read() {
+    let shelf = Shelf::new(true);
+    shelf.see("https://a.org/f", &["one"], 10);
+    let other = rusqlite::Connection::open(shelf.store.path()).unwrap();
+    other.execute_batch("alter table feeds rename to hidden").unwrap();
+    let answer = get(&shelf.router, "/api/v1/entries", &[]).await;
+    assert_eq!(answer.status, 500, "{}", answer.text);
+    other.execute_batch("alter table hidden rename to feeds").unwrap();
+    let answer = get(&shelf.router, "/api/v1/entries", &[]).await;
+    assert!(answer.text.contains("\"feed\":\"https://a.org/f\""), "{}", answer.text);
+}

@@ -32,7 +32,7 @@ impl Job<'_> {
             let Some(last) = found.last().map(|found| found.position) else { return Ok(()) };
             let line = |found: &QueryEntry, letters: &mut Letters| {
                 let named = (self.query.id, self.query.name.as_str());
-                letters.letter(self.store(), named, found).to_string()
+                letters.letter(self.store(), named, found).map(|letter| letter.to_string())
             };
             let mut parts: Vec<(PathBuf, String)> = Vec::new();
             for one in &found {
@@ -41,7 +41,7 @@ impl Job<'_> {
                     parts.push((name, String::new()));
                 }
                 if let Some((_, text)) = parts.last_mut() {
-                    text.push_str(&line(one, &mut letters));
+                    text.push_str(&line(one, &mut letters)?);
                     text.push('\n');
                 }
             }

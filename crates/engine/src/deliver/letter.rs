@@ -2,10 +2,11 @@
 //! addresses of feeds are masked.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use feed::FeedId;
 use serde_json::{Value, json};
-use store::{Cursor, EntryRow, QueryEntry, QueryId, Store};
+use store::{Cursor, EntryRow, QueryEntry, QueryId, Store, StoreError};
 
 /// Writes matches down; remembers the feeds it met.
 #[derive(Default)]
@@ -25,28 +26,25 @@ impl Letters {
         store: &Store,
         (query, name): (QueryId, &str),
         found: &QueryEntry,
-    ) -> Value {
-        let mut entry = self.entry(store, &found.entry);
+    ) -> Result<Value, StoreError> {
+        let mut entry = self.entry(store, &found.entry)?;
         if let Value::Object(fields) = &mut entry {
             fields.insert("content".to_owned(), json!(found.entry.content));
             fields.insert("categories".to_owned(), json!(found.entry.categories));
         }
-        json!({
+        Ok(json!({
             "key": Letters::key(name, found),
             "query": name,
             "cursor": Cursor::Query(query, found.position).to_string(),
             "entry": entry,
             "joined_with": found.partner.map(|id| id.0),
-        })
+        }))
     }
 
     /// An entry in the contract's words, without its cursor.
-    pub fn entry(&mut self, store: &Store, entry: &EntryRow) -> Value {
-        let feed = self.feeds.entry(entry.feed).or_insert_with(|| {
-            // A feed removed meanwhile takes its entries along; this one was read before.
-            store.feed(entry.feed).map(|feed| feed.url.masked()).unwrap_or_default()
-        });
-        json!({
+    pub fn entry(&mut self, store: &Store, entry: &EntryRow) -> Result<Value, StoreError> {
+        let feed = self.url(store, entry.feed)?;
+        Ok(json!({
             "id": entry.id.0,
             "feed": feed,
             "title": entry.title,
@@ -55,6 +53,18 @@ impl Letters {
             "summary": entry.summary,
             "published_at": entry.published_at.to_string(),
             "seen_at": entry.seen_at.to_string(),
-        })
+        }))
+    }
+
+    fn url(&mut self, store: &Store, feed: FeedId) -> Result<&str, StoreError> {
+        match self.feeds.entry(feed) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(vacant) => Ok(vacant.insert(match store.feed(feed) {
+                Ok(row) => row.url.masked(),
+                // It was removed and takes its entries along; this one was read before.
+                Err(StoreError::NoFeed(_)) => String::new(),
+                Err(error) => return Err(error),
+            })),
+        }
     }
 }

@@ -24,7 +24,7 @@ impl Job<'_> {
         for _ in 0..TURN_MAX {
             let mut found = self.matches(cursor.position, 1).await?;
             let Some(found) = found.pop() else { break };
-            let attempt = self.post(url, signed_by, &found, &mut letters).await;
+            let attempt = self.post(url, signed_by, &found, &mut letters).await?;
             match self.follow(cursor, &found, attempt).await? {
                 Some(next) => cursor = next,
                 None => break,
@@ -45,7 +45,7 @@ impl Job<'_> {
             let now = self.context.clock.now();
             let found = self.store().query_entry_at(self.query.id, letter.position)?;
             let attempt = match found {
-                Some(found) => self.post(url, signed_by, &found, letters).await,
+                Some(found) => self.post(url, signed_by, &found, letters).await?,
                 None => Attempt::Failed {
                     why: "the entry is no longer kept".to_owned(),
                     retry_after: None,
@@ -68,7 +68,7 @@ impl Job<'_> {
         signed_by: Option<&str>,
         found: &QueryEntry,
         letters: &mut Letters,
-    ) -> Attempt {
+    ) -> Result<Attempt, StoreError> {
         let configured = &self.context.settings.delivery.keys;
         let key = match signed_by {
             None => &self.query.signing_key,
@@ -76,12 +76,12 @@ impl Job<'_> {
                 Some(key) => key,
                 None => {
                     let why = format!("there is no key `{name}` in the configuration any more");
-                    return Attempt::Failed { why, retry_after: None };
+                    return Ok(Attempt::Failed { why, retry_after: None });
                 }
             },
         };
         let (name, query) = (&self.query.name, self.query.id);
-        let body = letters.letter(self.store(), (query, name), found).to_string().into_bytes();
+        let body = letters.letter(self.store(), (query, name), found)?.to_string().into_bytes();
         let now = self.context.clock.now();
         let id = Letters::key(name, found);
         let at = now.secs().to_string();
@@ -92,7 +92,7 @@ impl Job<'_> {
             ("webhook-signature", format!("v1,{signature}")),
         ];
         let parcel = Parcel { content_type: "application/json", headers, body };
-        attempt(self.context.fetcher.post(url.url(), parcel).await, now)
+        Ok(attempt(self.context.fetcher.post(url.url(), parcel).await, now))
     }
 }
 

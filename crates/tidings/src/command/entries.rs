@@ -1,11 +1,11 @@
 //! `tidings entries`: the stream as JSON lines, oldest first.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use feed::{EntryId, FeedId};
+use engine::Letters;
+use feed::EntryId;
 use serde_json::json;
-use store::{Cursor, EntryFilter, EntryRow, Store};
+use store::{Cursor, EntryFilter};
 
 use crate::args::Entries;
 use crate::failure::{Failure, input_error};
@@ -42,7 +42,7 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
     if foreign {
         say_gap(&mut gap);
     }
-    let mut urls = Urls::default();
+    let mut letters = Letters::default();
     let mut left = args.limit.unwrap_or(u64::MAX);
     while left > 0 {
         let limit = BATCH.min(u32::try_from(left).unwrap_or(BATCH));
@@ -62,7 +62,8 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
             }
         };
         for entry in &batch {
-            let mut shown = line(entry, urls.of(&store, entry.feed));
+            let mut shown = letters.entry(&store, entry)?;
+            shown["cursor"] = json!(Cursor::Stream(entry.id).to_string());
             if std::mem::take(&mut gap) {
                 shown["gap"] = json!(true);
             }
@@ -83,34 +84,6 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
 pub fn say_gap(gap: &mut bool) {
     *gap = true;
     eprintln!("gap: entries after this cursor are no longer kept; here is the oldest");
-}
-
-/// The URLs of the feeds met so far, masked.
-#[derive(Default)]
-struct Urls(HashMap<FeedId, String>);
-
-impl Urls {
-    fn of(&mut self, store: &Store, feed: FeedId) -> &str {
-        self.0.entry(feed).or_insert_with(|| {
-            // A feed removed meanwhile takes its entries along; this one was read before.
-            store.feed(feed).map(|f| f.url.masked()).unwrap_or_default()
-        })
-    }
-}
-
-/// The contract's line.
-fn line(entry: &EntryRow, feed_url: &str) -> serde_json::Value {
-    json!({
-        "cursor": Cursor::Stream(entry.id).to_string(),
-        "id": entry.id.0,
-        "feed": feed_url,
-        "title": entry.title,
-        "link": entry.link,
-        "author": entry.author,
-        "summary": entry.summary,
-        "published_at": entry.published_at.to_string(),
-        "seen_at": entry.seen_at.to_string(),
-    })
 }
 
 fn position(text: &str) -> Result<EntryId, Failure> {

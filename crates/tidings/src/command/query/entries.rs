@@ -37,7 +37,7 @@ pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
             say_gap(&mut gap);
         }
         for found in &page.entries {
-            let mut line = letters.entry(store, &found.entry);
+            let mut line = letters.entry(store, &found.entry)?;
             if let Value::Object(fields) = &mut line {
                 let cursor = Cursor::Query(query.id, found.position).to_string();
                 fields.insert("cursor".to_owned(), json!(cursor));

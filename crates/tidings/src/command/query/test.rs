@@ -81,7 +81,8 @@ fn newest(store: &Store, tried: &Tried) -> Result<Vec<serde_json::Value>, Failur
     let first = tried.newest.len().saturating_sub(NAMED_MAX);
     let mut entries = Vec::new();
     for (id, _) in &tried.newest[first..] {
-        entries.extend(store.entry(*id)?.map(|entry| letters.entry(store, &entry)));
+        let entry = store.entry(*id)?.map(|entry| letters.entry(store, &entry));
+        entries.extend(entry.transpose()?);
     }
     Ok(entries)
 }
