@@ -7,7 +7,7 @@ use feed::{Outcome, Time};
 use polling::model::Model;
 
 use crate::waiting;
-use crate::words::{plural, relative, span, strftime};
+use crate::words::{ahead, plural, span, strftime};
 
 /// Units of the drawing; the template's view box is as wide.
 pub const WIDTH: f64 = 1000.0;
@@ -112,7 +112,7 @@ pub fn timeline(
     let dots: Vec<Dot> = within.map(|entry| dot(entry, &scale)).collect();
     let next = next_at.map(|at| Next {
         x: units(scale.x(at.min(scale.to))),
-        hint: format!("next poll {}, {at}", relative(at, now)),
+        hint: format!("next poll {}, {at}", ahead(at, now)),
         beyond: at > scale.to,
     });
     let summary = summary(polls, dots.len(), next_at, now);
@@ -185,8 +185,7 @@ fn summary(polls: &[Poll], dots: usize, next_at: Option<Time>, now: Time) -> Str
         |wanted: &str| polls.iter().filter(|p| class(p.outcome, p.n_new) == wanted).count() as u64;
     let trouble = of("failed") + of("refused") + of("gone");
     let from = polls.last().map_or(now, |p| p.at);
-    let next =
-        next_at.map_or(String::new(), |at| format!(" The next poll is {}.", relative(at, now)));
+    let next = next_at.map_or(String::new(), |at| format!(" The next poll is {}.", ahead(at, now)));
     format!(
         "{} since {from}: {} with new entries, {} without, {trouble} in vain; {} drawn.{next}",
         plural(polls.len() as u64, "poll", "polls"),

@@ -20,6 +20,16 @@ impl Moment {
     pub fn new(time: Time, now: Time) -> Moment {
         Moment { relative: relative(time, now), short: short(time, now), exact: time.to_string() }
     }
+
+    /// When something is done that has not been done yet.
+    pub fn ahead(time: Time, now: Time) -> Moment {
+        Moment { relative: ahead(time, now), ..Moment::new(time, now) }
+    }
+}
+
+/// The same in words alone: what should have been done by now is due, and not in the past.
+pub fn ahead(time: Time, now: Time) -> String {
+    if time > now { relative(time, now) } else { "due now".to_owned() }
 }
 
 pub fn relative(time: Time, now: Time) -> String {
@@ -118,6 +128,9 @@ mod tests {
         assert_eq!(Moment::new(now - Duration::from_secs(1), now).relative, "1 s ago");
         assert_eq!(Moment::new(Time::from_secs(0), now).short, "1 Jan 1970");
         assert_eq!(relative(now, now), "now");
+        let ahead = |secs| Moment::ahead(Time::from_secs(100), Time::from_secs(secs));
+        assert_eq!([ahead(57).relative, ahead(143).relative], ["in 43 s", "due now"]);
+        assert_eq!(ahead(143).exact, "1970-01-01T00:01:40Z");
     }
 
     #[test]

@@ -98,6 +98,11 @@ pub fn relative(at: Time, now: Time) -> String {
     }
 }
 
+/// When something is done that has not been done yet: what should have been done by now is due.
+pub fn ahead(at: Time, now: Time) -> String {
+    if at > now { relative(at, now) } else { "due now".to_owned() }
+}
+
 fn rounded(d: std::time::Duration) -> std::time::Duration {
     std::time::Duration::from_secs(d.as_secs())
 }

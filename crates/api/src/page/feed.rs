@@ -156,7 +156,7 @@ fn composed(
         state,
         state_class,
         trouble: trouble(&row, polls.first()),
-        next_poll: next_at.map(|at| Moment::new(at, now)),
+        next_poll: next_at.map(|at| Moment::ahead(at, now)),
         no_next: no_next(row.state()),
         why: why(&row, now),
         timeline: line(&polls, &times, next_at, now, &learned),

@@ -238,7 +238,7 @@ pub fn line(line: FeedLine, now: Time) -> Line {
         per_day: if never_polled { "–".to_owned() } else { rate(line.n_since) },
         entries: count(line.entries),
         last_poll: line.last_poll_at.map(|t| Moment::new(t, now)),
-        next_poll: line.next_at.filter(|_| !resting).map(|t| Moment::new(t, now)),
+        next_poll: line.next_at.filter(|_| !resting).map(|t| Moment::ahead(t, now)),
         no_next: no_next(line.state),
         trouble: advised.map(|advice| Trouble { what: sentence(&error), advice }),
     }

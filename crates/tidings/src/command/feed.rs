@@ -11,7 +11,7 @@ use super::why;
 use crate::args::{self, Feed, FeedSet, Network, OneFeed, Place};
 use crate::config::Config;
 use crate::failure::{Failure, failed, failed_silently, input_error};
-use crate::output::{self, one_line, print_json, print_line, relative, shown_url};
+use crate::output::{self, ahead, one_line, print_json, print_line, relative, shown_url};
 use crate::{access, config};
 
 pub async fn run(feed: Feed) -> Result<(), Failure> {
@@ -93,7 +93,7 @@ fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
             f.state().word().to_owned(),
             f.entries.to_string(),
             f.last_poll_at.map_or_else(|| "never".to_owned(), |t| relative(t, now)),
-            next_poll(f).map_or_else(|| "-".to_owned(), |t| relative(t, now)),
+            next_poll(f).map_or_else(|| "-".to_owned(), |t| ahead(t, now)),
             one_line(f.error.as_deref().unwrap_or(""), 50),
         ]);
     }

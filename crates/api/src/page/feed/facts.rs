@@ -60,18 +60,22 @@ pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> 
 fn pushed(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
     let Some(until) = push.lease_until.filter(|until| *until > now) else {
         let why = push.error.as_deref().unwrap_or("the hub has not confirmed it yet");
-        return format!("no: {why}; asked again {}", at(push.next_at, now));
+        return format!("no: {why}; asked again: {}", told(&Moment::ahead(push.next_at, now)));
     };
     let last = match push.pushed_at {
         Some(last) => format!("last push {}", at(last, now)),
         None => "nothing came yet".to_owned(),
     };
-    let net = next_poll.map_or(String::new(), |net| format!("; next poll {}", at(net, now)));
+    let net = next_poll
+        .map_or(String::new(), |net| format!("; next poll {}", told(&Moment::ahead(net, now))));
     format!("until {}, {last}{net}", at(until, now))
 }
 
 fn at(time: Time, now: Time) -> String {
-    let moment = Moment::new(time, now);
+    told(&Moment::new(time, now))
+}
+
+fn told(moment: &Moment) -> String {
     format!("{} ({})", moment.relative, moment.exact)
 }
 
