@@ -7,6 +7,7 @@ use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::columns::{count, time};
+use crate::counts::POLLED;
 use crate::error::Fault;
 use crate::query_entries::position_before;
 use crate::{Store, StoreError};
@@ -59,13 +60,14 @@ impl Store {
     /// The domains that are asked most.
     pub fn domain_loads(&self, limit: u32) -> Result<Vec<DomainLoad>, StoreError> {
         self.read(|conn| {
-            let sql = "select d.name, count(*), \
-                       sum(case when s.next_at > s.last_poll_at and coalesce(s.paused, 0) = 0 \
-                           and s.gone_at is null \
-                           then 86400000.0 / (s.next_at - s.last_poll_at) else 0.0 end) as rate \
-                       from feed_state s join domains d on d.id = s.domain \
-                       group by s.domain order by rate desc, count(*) desc limit $1";
-            let mut statement = conn.prepare_cached(sql)?;
+            let sql = format!(
+                "select d.name, count(*), \
+                 sum(case when s.next_at > s.last_poll_at and {POLLED} \
+                     then 86400000.0 / (s.next_at - s.last_poll_at) else 0.0 end) as rate \
+                 from feed_state s join domains d on d.id = s.domain \
+                 group by s.domain order by rate desc, count(*) desc limit $1"
+            );
+            let mut statement = conn.prepare_cached(&sql)?;
             let rows = statement.query_map([limit], |row| {
                 let (domain, feeds) = (row.get(0)?, count(row, 1)?);
                 Ok(DomainLoad { domain, feeds, polls_per_day: row.get(2)? })

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::{EntryKey, Item, Outcome, Published, Time};
-use store::{NewEntry, PollRecord, Store};
+use store::{FeedSettings, NewEntry, PollRecord, Store};
 
 use crate::sample::{T0, add, fresh};
 
@@ -61,4 +61,9 @@ fn busy_domains_come_first() {
         loads.iter().map(|l| (l.domain.as_str(), l.feeds, l.polls_per_day)).collect();
     assert_eq!(shown, [("busy.net", 1, 24.0), ("slow.org", 2, 1.0)]);
     assert_eq!(store.domain_loads(1).unwrap().len(), 1);
+    store.tag_feed(busy, &["resting".to_owned()], &[]).unwrap();
+    let paused = FeedSettings { paused: Some(Some(true)), ..FeedSettings::default() };
+    store.set_tag("resting", &paused).unwrap();
+    let first = &store.domain_loads(10).unwrap()[0];
+    assert_eq!(first.domain, "slow.org", "what a tag paused costs nobody a poll");
 }
