@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use store::StoreError;
+use store::{ErrorKind, StoreError};
 
 use crate::args::operate::Restore;
 use crate::config;
@@ -23,7 +23,12 @@ pub fn run(args: &Restore) -> Result<(), Failure> {
     });
     bar.finish_and_clear();
     let restored = restored.map_err(|error| match error {
-        StoreError::Exists { .. } | StoreError::Foreign { .. } => input_error(error.to_string()),
+        StoreError::Exists { .. } | StoreError::Newer { .. } => input_error(error.to_string()),
+        // What was read is the copy, and nothing else yet.
+        error if error.kind() == ErrorKind::Corrupt => input_error(format!(
+            "{} is no whole copy that `tidings backup` made; choose another",
+            args.file.display()
+        )),
         error => error.into(),
     })?;
     let kept = had.then(|| config.data.join("tidings.db.replaced"));
