@@ -1,6 +1,8 @@
 //! `tidings doctor`: checks configuration, storage, clock and reachability, and says what to do.
 //! It makes no HTTP request: looking names up is enough to see whether the network is there.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
 use engine::Clock;
@@ -130,7 +132,9 @@ fn configuration(config: &Config) -> Vec<Check> {
 
 fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Failure> {
     let counts = store.counts(now)?;
-    let bytes = std::fs::metadata(store.path()).map_or(0, |m| m.len());
+    // What was written last is in the log beside the file, at first everything.
+    let standing = store.standing(now)?;
+    let bytes = standing.database_bytes + standing.log_bytes;
     let mut checks = vec![Check::good(
         "storage",
         format!(
@@ -150,6 +154,7 @@ fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Fail
         let check = if finding.harmless { Check::advice } else { Check::trouble };
         checks.push(check("storage", says, finding.remedy));
     }
+    checks.extend(readable(store));
     let n_with_hub = store.n_with_hub()?;
     if n_with_hub > 0 && config.engine.push.public_url.is_none() {
         let feeds = if n_with_hub == 1 { "feed names" } else { "feeds name" };
@@ -180,6 +185,18 @@ fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Fail
         ));
     }
     Ok(checks)
+}
+
+/// A store is made for its owner alone, but one of an older program keeps the mode that it has.
+fn readable(store: &Store) -> Option<Check> {
+    let path = store.path();
+    let mode = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.permissions().mode());
+    let comes_in = path.parent().is_some_and(|folder| mode(folder) & 0o001 != 0);
+    (comes_in && mode(path) & 0o004 != 0).then(|| {
+        let shown = path.display();
+        let says = format!("everybody on this machine may read {shown}, and what is secret in it");
+        Check::advice("storage", says, format!("chmod go= {shown}*"))
+    })
 }
 
 /// Whether those who should reach the page can, and can do it safely.

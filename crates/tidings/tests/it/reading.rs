@@ -169,3 +169,20 @@ fn the_doctor_finds_a_healthy_folder_healthy_and_a_twin_worth_a_word() {
     assert!(told.contains("same feed"), "twins are named: {told}");
     instance.run(&["doctor", "--json"]).json();
 }
+
+#[test]
+fn the_doctor_says_who_else_may_read_the_store() {
+    use std::os::unix::fs::PermissionsExt;
+    let instance = Instance::new();
+    instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
+    let mode = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let says = || instance.run(&["doctor"]).stdout.contains("everybody on this machine may read");
+    mode(&instance.data, 0o755);
+    assert!(!says(), "a new store is for its owner alone");
+    mode(&instance.data.join("tidings.db"), 0o644);
+    assert!(says());
+    mode(&instance.data, 0o700);
+    assert!(!says(), "nobody else comes into the folder");
+}
