@@ -69,9 +69,10 @@ pub enum Query {
     },
     /// How far each receiver of a query has come, and what it would not take
     Deliveries {
-        name: String,
+        /// The query; without it those of all are shown
+        name: Option<String>,
         /// Try what was laid aside once more
-        #[arg(long)]
+        #[arg(long, requires = "name")]
         replay: bool,
         /// Print JSON, for programs
         #[arg(long)]

@@ -51,7 +51,7 @@ pub async fn run(query: Query) -> Result<(), Failure> {
         }
         Query::Test { file, past, json, place } => test::run(&file, past, json, &place),
         Query::Deliveries { name, replay, json, place } => {
-            deliveries::run(&name, replay, json, &place).await
+            deliveries::run(name.as_deref(), replay, json, &place).await
         }
     }
 }

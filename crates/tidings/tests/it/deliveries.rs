@@ -58,6 +58,9 @@ fn every_match_arrives_in_order_with_its_key_and_signature() {
     assert!(arrived.iter().zip(keys).all(|(one, key)| one.id == *key));
     let state = instance.run(&["query", "deliveries", "News", "--json"]).ok().json();
     assert!(state.as_array().unwrap().iter().all(|d| d["waiting"] == 0), "{state}");
+    let all = instance.run(&["query", "deliveries", "--json"]).ok().json();
+    assert_eq!((&all, &all[0]["query"]), (&state, &"News".into()), "without a name those of all");
+    instance.run(&["query", "deliveries", "--replay"]).says(2, &["NAME"]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `tidings query deliveries NAME`: how far each receiver has come, and what it would not take.
+//! `tidings query deliveries [NAME]`: how far each receiver has come, and what it would not take.
 
 use dispatch::command::{QueryGranted, QueryWish};
 use engine::{Clock, shown_receiver};
@@ -8,15 +8,20 @@ use store::{DeadLetter, DeliveryRow, Store};
 use super::{carry_out, find, odd_answer};
 use crate::args::Place;
 use crate::failure::Failure;
-use crate::output::{one_line, print_json, print_line, relative};
+use crate::output::{ahead, one_line, print_json, print_line, relative};
 use crate::{access, config};
 
 /// Dead letters of one receiver that are named on a terminal.
 const NAMED_MAX: usize = 20;
 
-pub async fn run(name: &str, replay: bool, as_json: bool, place: &Place) -> Result<(), Failure> {
+pub async fn run(
+    name: Option<&str>,
+    replay: bool,
+    as_json: bool,
+    place: &Place,
+) -> Result<(), Failure> {
     let config = config::read_offline(place)?;
-    if replay {
+    if let (Some(name), true) = (name, replay) {
         let granted = carry_out(&config, QueryWish::Replay { name: name.to_owned() }).await?;
         let QueryGranted::Replaying { letters } = granted else { return Err(odd_answer()) };
         if as_json {
@@ -25,27 +30,35 @@ pub async fn run(name: &str, replay: bool, as_json: bool, place: &Place) -> Resu
         return print_line(&format!("{letters} are tried again while `tidings run` runs."));
     }
     let store = access::read(&config)?;
-    let query = find(&store, name)?;
-    let mut values = Vec::new();
-    let deliveries = store.deliveries(Some(query.id))?;
-    for delivery in &deliveries {
-        let letters = store.dead_letters(delivery.id)?;
-        if as_json {
-            values.push(value(delivery, &letters));
-        } else {
-            say(&store, delivery, &letters)?;
+    let queries = match name {
+        Some(name) => vec![find(&store, name)?],
+        None => store.queries()?,
+    };
+    let (mut values, mut n) = (Vec::new(), 0);
+    for query in &queries {
+        for delivery in store.deliveries(Some(query.id))? {
+            n += 1;
+            let letters = store.dead_letters(delivery.id)?;
+            if as_json {
+                values.push(value(&query.name, &delivery, &letters));
+            } else {
+                say(&store, &query.name, &delivery, &letters)?;
+            }
         }
     }
     if as_json {
         return print_json(&values);
     }
-    if deliveries.is_empty() {
-        return print_line(&format!("{name} delivers to nobody; see DELIVER TO in the manual."));
+    if n == 0 {
+        let who = name.map_or("no query delivers anything".to_owned(), |name| {
+            format!("{name} delivers to nobody")
+        });
+        return print_line(&format!("{who}; see DELIVER TO in the manual."));
     }
     Ok(())
 }
 
-fn value(delivery: &DeliveryRow, letters: &[DeadLetter]) -> Value {
+fn value(query: &str, delivery: &DeliveryRow, letters: &[DeadLetter]) -> Value {
     let dead: Vec<Value> = letters
         .iter()
         .map(|letter| {
@@ -59,6 +72,7 @@ fn value(delivery: &DeliveryRow, letters: &[DeadLetter]) -> Value {
         })
         .collect();
     json!({
+        "query": query,
         "receiver": shown_receiver(&delivery.receiver),
         "waiting": delivery.n_waiting,
         "attempts": delivery.attempts,
@@ -69,15 +83,20 @@ fn value(delivery: &DeliveryRow, letters: &[DeadLetter]) -> Value {
     })
 }
 
-fn say(store: &Store, delivery: &DeliveryRow, letters: &[DeadLetter]) -> Result<(), Failure> {
+fn say(
+    store: &Store,
+    query: &str,
+    delivery: &DeliveryRow,
+    letters: &[DeadLetter],
+) -> Result<(), Failure> {
     let now = Clock::System.now();
     let last = delivery.delivered_at.map_or("never".to_owned(), |at| relative(at, now));
-    print_line(&shown_receiver(&delivery.receiver))?;
+    print_line(&format!("{query}: {}", shown_receiver(&delivery.receiver)))?;
     print_line(&format!("  {} waiting, last delivered {last}", delivery.n_waiting))?;
     if let (Some(error), Some(next)) = (&delivery.error, delivery.next_at) {
-        let again = relative(next, now);
+        let again = ahead(next, now);
         let n = delivery.attempts;
-        print_line(&format!("  failed {n} times: {}; again {again}", one_line(error, 200)))?;
+        print_line(&format!("  failed {n} times: {}; next try {again}", one_line(error, 200)))?;
     }
     for letter in letters.iter().take(NAMED_MAX) {
         let entry = store.entry(letter.entry)?;
