@@ -51,3 +51,11 @@ fn systemd_finds_no_fault_with_the_units() {
         assert!(ours.is_empty(), "{unit}: {ours:?}");
     }
 }
+
+#[test]
+fn nginx_passes_on_the_largest_list_that_is_taken() {
+    let text = std::fs::read_to_string(operating().join("nginx.conf")).unwrap();
+    let (_, rest) = text.split_once("client_max_body_size ").expect("nginx takes 1 MB by itself");
+    let megabytes: u32 = rest.split('m').next().unwrap().parse().unwrap();
+    assert!(megabytes > 8, "8 MB of OPML are taken; who sends more is told so by us");
+}
