@@ -11,6 +11,7 @@ use std::time::Duration;
 use feed::{DocumentDates, Domain, Observation, Observed, Outcome, Time, Window};
 use parse::Document;
 use polling::pace::DomainPace;
+use sha2::{Digest, Sha256};
 use store::{BodyHash, Pace, PollInput, PollRecord, PushNote};
 use url::Url;
 
@@ -225,11 +226,22 @@ pub fn refusal(status: u16, pace: Option<&DomainPace>) -> String {
     }
 }
 
-pub fn validators(input: &PollInput) -> fetch::Validators {
+/// What a request to `url` is asked with: what that URL gave, and nothing that another one did. Of
+/// validators from before this was noted nobody knows; they are sent as they were.
+pub fn validators(input: &PollInput, url: &Url) -> fetch::Validators {
+    if input.validators.of.is_some_and(|of| of != source(url)) {
+        return fetch::Validators::default();
+    }
     fetch::Validators {
         etag: input.validators.etag.clone(),
         last_modified: input.validators.last_modified.clone(),
     }
+}
+
+/// A digest of the URL that gave validators.
+fn source(url: &Url) -> i64 {
+    let digest = Sha256::digest(url.as_str());
+    digest.iter().take(8).fold(0, |sum, byte| sum << 8 | i64::from(*byte))
 }
 
 /// Where the feed's next request goes.

@@ -83,7 +83,7 @@ async fn step(context: &Context, grant: Grant<Poll>, reported: &AtomicBool) {
         },
     };
     let at = *poll.at.get_or_insert_with(|| context.clock.now().floor_to_second());
-    let validators = conclude::validators(&poll.input);
+    let validators = conclude::validators(&poll.input, &poll.url);
     let mut cut = context.cut.clone();
     let exchange = tokio::select! {
         exchange = context.fetcher.fetch(&poll.url, &validators) => exchange,

@@ -241,10 +241,12 @@ fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
 fn keep_validators(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
     let feed = record.feed.0;
     if let Some(validators) = &record.validators {
-        let sql = "update feed_state set etag = $1, last_modified = $2 where feed = $3";
+        let sql = "update feed_state set etag = $1, last_modified = $2, validators_of = $3 \
+                   where feed = $4";
         conn.prepare_cached(sql)?.execute(params![
             validators.etag,
             validators.last_modified,
+            validators.of,
             feed
         ])?;
     }

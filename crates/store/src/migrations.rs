@@ -18,6 +18,7 @@ const STEPS: &[Step] = &[
     ("push", include_str!("../migrations/04_push.sql")),
     ("tag numbers", include_str!("../migrations/05_tag_numbers.sql")),
     ("waiting", include_str!("../migrations/06_waiting.sql")),
+    ("validators", include_str!("../migrations/07_validators.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
@@ -199,7 +200,8 @@ mod tests {
             }
             let waiting =
                 list(&conn, "select receiver from deliveries where waits = 1 order by id");
-            let expect: &[&str] = if n < 2 { &[] } else { &["b", "c"] };
+            // From version 6 on a row says it itself, and these do not.
+            let expect: &[&str] = if (2..6).contains(&n) { &["b", "c"] } else { &[] };
             assert_eq!(waiting, expect, "from version {n}");
         }
     }

@@ -15,6 +15,8 @@ pub type BodyHash = [u8; 16];
 pub struct Validators {
     pub etag: Option<Vec<u8>>,
     pub last_modified: Option<Vec<u8>>,
+    /// A digest of the URL that gave them; `None`: not known.
+    pub of: Option<i64>,
 }
 
 /// What a document says about its feed.

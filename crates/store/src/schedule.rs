@@ -234,7 +234,7 @@ fn asking(of: &str) -> String {
          s.generation, s.etag, s.last_modified, s.body_hash, s.failures, s.next_at, \
          s.wanted_at, s.last_poll_at, s.last_success_at, s.last_change_at, \
          s.moved_to, s.moved_count, s.gone_at, s.gone_reason, w.shown, w.learned, s.cause, \
-         r.seen, r.kept, s.reason, s.held, f.id, {COLUMNS} \
+         r.seen, r.kept, s.reason, s.held, f.id, s.validators_of, {COLUMNS} \
          from feeds f join feed_state s on s.feed = f.id \
          left join feed_window w on w.feed = f.id \
          left join push_subscriptions p on p.feed = f.id \
@@ -256,7 +256,11 @@ fn input(row: &Row<'_>) -> rusqlite::Result<PollInput> {
         tag_settings: Vec::new(),
         paused: false,
         generation: row.get(11)?,
-        validators: Validators { etag: row.get(12)?, last_modified: row.get(13)? },
+        validators: Validators {
+            etag: row.get(12)?,
+            last_modified: row.get(13)?,
+            of: row.get(33)?,
+        },
         body_hash: body_hash(row, 14)?,
         failures: row.get(15)?,
         next_at: time_or_none(row, 16)?,
@@ -275,7 +279,7 @@ fn input(row: &Row<'_>) -> rusqlite::Result<PollInput> {
         },
         reason: row.get(30)?,
         held: row.get(31)?,
-        push: push_row(row, 33)?,
+        push: push_row(row, 34)?,
         pushed: Vec::new(),
     })
 }

@@ -186,7 +186,7 @@ mod tests {
             content: 0,
         });
         record.validators =
-            Some(Validators { etag: Some(n.to_le_bytes().to_vec()), last_modified: None });
+            Some(Validators { etag: Some(n.to_le_bytes().to_vec()), ..Validators::default() });
         record
     }
 

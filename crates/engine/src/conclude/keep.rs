@@ -70,11 +70,11 @@ pub fn keep_reading(
     match reading {
         Reading::Unchanged { validators } => {
             answer.detail = "unchanged".to_owned();
+            let sent = super::validators(input, trip.url);
             let kept = store::Validators {
-                etag: validators.etag.or_else(|| input.validators.etag.clone()),
-                last_modified: validators
-                    .last_modified
-                    .or_else(|| input.validators.last_modified.clone()),
+                etag: validators.etag.or(sent.etag),
+                last_modified: validators.last_modified.or(sent.last_modified),
+                of: Some(super::source(trip.url)),
             };
             record.validators = (kept != input.validators).then_some(kept);
         }
@@ -86,6 +86,7 @@ pub fn keep_reading(
             let validators = store::Validators {
                 etag: validators.etag,
                 last_modified: validators.last_modified,
+                of: Some(super::source(trip.url)),
             };
             // What vouches for a document would vouch for its missing rest: the next poll asks
             // for all of it.

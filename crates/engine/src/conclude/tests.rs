@@ -10,13 +10,15 @@ use super::*;
 const NOW: Time = Time::from_secs(1_700_000_000);
 
 fn input() -> PollInput {
+    let url = FeedUrl::parse("https://example.org/feed").expect("a URL");
+    let of = Some(source(url.url()));
     PollInput {
         id: FeedId(1),
-        url: FeedUrl::parse("https://example.org/feed").expect("a URL"),
+        url,
         effective_url: None,
         generation: 4,
         added_at: NOW,
-        validators: Validators { etag: Some(b"\"old\"".to_vec()), last_modified: None },
+        validators: Validators { etag: Some(b"\"old\"".to_vec()), last_modified: None, of },
         body_hash: None,
         window: Window::default(),
         learned: Vec::new(),
@@ -109,6 +111,25 @@ fn a_304_without_validators_keeps_the_old_ones() {
     let done = run(&input(), reading, |_| ());
     assert_eq!(done.record.validators, None);
     assert_eq!(done.record.outcome, Outcome::Unchanged);
+}
+
+#[test]
+fn validators_belong_to_the_url_that_gave_them() {
+    let (mut input, other) = (input(), Url::parse("https://example.net/feed").expect("a URL"));
+    let sent = |input: &PollInput, url: &Url| validators(input, url).etag.is_some();
+    assert!(sent(&input, input.url.url()) && !sent(&input, &other));
+    // The same document from elsewhere: what it was known by before is known there to nobody.
+    let last_modified = Some(b"Tue, 14 Nov 2023 22:13:20 GMT".to_vec());
+    let fresh = fetch::Validators { etag: None, last_modified };
+    let reading = Reading::Unchanged { validators: fresh };
+    let done = run(&input, reading, |trip| trip.url = &other);
+    input.validators = done.record.validators.expect("those of the other URL");
+    assert_eq!(input.validators.etag, None);
+    assert!(validators(&input, input.url.url()).is_empty());
+    assert!(validators(&input, &other).last_modified.is_some());
+    // From before it was noted whose they are.
+    input.validators.of = None;
+    assert!(!validators(&input, input.url.url()).is_empty());
 }
 
 #[test]

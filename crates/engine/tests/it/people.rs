@@ -1,13 +1,13 @@
 //! What people ask of a running engine, and what servers hear of it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
-use dispatch::command::{Change, Command, ImportedFeed, QueryWish, Target};
+use dispatch::command::{Change, Command, Done, ImportedFeed, QueryWish, Target};
 use engine::Settings;
 use engine::command::carry_out;
 
-use crate::scripted::{House, document};
+use crate::scripted::{CONDITIONAL, House, document};
 
 fn add(url: String, poll: bool) -> Command {
     Command::Add { urls: vec![url], tags: Vec::new(), poll }
@@ -42,6 +42,41 @@ async fn a_planned_poll_that_a_retry_after_turns_away_is_planned_again() {
     assert_eq!(house.n_asked("a.test/feed"), 0);
     house.pass(15).await;
     assert!(house.n_asked("a.test/feed") > 0, "ten minutes later its domain may be asked");
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_to_which_a_feed_moves_is_not_asked_whether_it_changed() {
+    let (moved, port) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU16::new(0)));
+    let (has_moved, at) = (Arc::clone(&moved), Arc::clone(&port));
+    let answer = move |place: &str| {
+        let known = |id| document(&[id]).replacen("\r\n", "\r\nETag: \"x\"\r\n", 1);
+        let (place, conditional) =
+            place.strip_suffix(CONDITIONAL).map_or((place, false), |place| (place, true));
+        Some(match place {
+            "a.test/feed" if has_moved.load(Ordering::SeqCst) => format!(
+                "HTTP/1.1 301 Moved\r\nLocation: http://b.test:{}/new\r\nContent-Length: 0\r\n\r\n",
+                at.load(Ordering::SeqCst)
+            ),
+            _ if conditional => "HTTP/1.1 304 Not Modified\r\n\r\n".to_owned(),
+            place => known(place),
+        })
+    };
+    let house = House::new(Settings::new(), Arc::new(answer)).await;
+    let url = house.url("a.test/feed");
+    house.act(add(url.clone(), true)).await;
+    let own: url::Url = url.parse().unwrap();
+    port.store(own.port().unwrap(), Ordering::SeqCst);
+    moved.store(true, Ordering::SeqCst);
+    let mut outcomes = Vec::new();
+    for _ in 0..2 {
+        let done = house.act(Command::Poll { feeds: Some(vec![url.clone()]) }).await;
+        let Done::Polled { polls } = done else { panic!("{done:?}") };
+        outcomes.push((polls[0].outcome.clone(), polls[0].new));
+    }
+    assert_eq!(outcomes, [("seen".to_owned(), 1), ("unchanged".to_owned(), 0)]);
+    assert_eq!(house.n_asked("b.test/new"), 1);
+    assert_eq!(house.n_asked(&format!("b.test/new{CONDITIONAL}")), 1, "then it is known there");
     house.engine.stop().await;
 }
 

@@ -15,6 +15,9 @@ use store::{Mode, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+/// What the place of a request ends with that asks whether something changed.
+pub const CONDITIONAL: &str = " if changed";
+
 const START: Time = Time::from_secs(1_700_000_000);
 
 /// From a request, as `host/path`, to the whole answer; `None` as long as it is to wait.
@@ -134,7 +137,10 @@ async fn talk(mut stream: TcpStream, answer: Answer, noted: Arc<Mutex<Vec<String
             let head = String::from_utf8_lossy(&head).to_lowercase();
             let path = head.split(' ').nth(1).unwrap();
             let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-            let place = format!("{}{path}", host.split(':').next().unwrap());
+            let mut place = format!("{}{path}", host.split(':').next().unwrap());
+            if head.contains("\r\nif-") {
+                place.push_str(CONDITIONAL);
+            }
             noted.lock().unwrap().push(place.clone());
             let answer = loop {
                 match answer(&place) {

@@ -64,7 +64,7 @@ pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord
         }
     }
     let tag = format!("\"{}\"", seen.window.encode().len() + items.len());
-    record.validators = Some(Validators { etag: Some(tag.into_bytes()), last_modified: None });
+    record.validators = Some(Validators { etag: Some(tag.into_bytes()), ..Validators::default() });
     record.body_hash = Some([7; 16]);
     record.window_len = u32::try_from(items.len()).unwrap();
     record.overlap = u32::try_from(seen.overlap).unwrap();

@@ -36,6 +36,7 @@ fn all_that_a_poll_left_is_there_for_the_next() {
     record.validators = Some(Validators {
         etag: Some(etag.clone()),
         last_modified: Some(b"Tue, 14 Nov 2023 22:13:20 GMT".to_vec()),
+        of: Some(-7),
     });
     record.hints = Some(hints.clone());
     record.learned = Some(vec![1, 2, 3]);
@@ -54,7 +55,7 @@ fn all_that_a_poll_left_is_there_for_the_next() {
 
     let input = f.store.poll_input(id).unwrap();
     assert_eq!(input.generation, 1);
-    assert_eq!(input.validators.etag, Some(etag));
+    assert_eq!((input.validators.etag, input.validators.of), (Some(etag), Some(-7)));
     assert_eq!(input.body_hash, Some([7; 16]));
     assert_eq!((input.window, input.learned), (window, vec![1, 2, 3]));
     assert_eq!(input.hints, hints);
