@@ -356,8 +356,8 @@ fn check_change(change: &Change) -> Result<(), CommandError> {
             "--alpha {alpha}s is longer than --beta {beta}s; the shortest interval comes first"
         )));
     }
-    if change.alpha == Some(Some(0)) || change.beta == Some(Some(0)) {
-        let text = "--alpha and --beta are at least 1s: no feed is polled more often";
+    if [change.alpha, change.beta, change.max_delay].contains(&Some(Some(0))) {
+        let text = "--alpha, --beta and --max-delay are at least 1s: no feed is polled more often";
         return Err(CommandError::Change(text.to_owned()));
     }
     if change.weight.is_some_and(|w| !w.is_finite() || w < 0.0) {

@@ -72,7 +72,7 @@ pub fn decide(
             (input.last_success_at, next.at)
         };
         let tracked = rule.tracked_as(&learned, input, last, observation.window.len());
-        Box::new(Budgeted { tracked, from, latest: latest(input, trip.at) })
+        Box::new(Budgeted { tracked, from, latest: latest(input, trip.at, from) })
     });
     Decided {
         at: next.at,
@@ -194,10 +194,11 @@ fn after_failure(
     next
 }
 
-/// The promise of the longest delay, from the last poll on.
-fn latest(input: &PollInput, last: Time) -> Option<Time> {
+/// The promise of the longest delay, from the last poll on. It binds the budget, not the publisher:
+/// hints and backoff, after which the feed may be polled `from` then on, go before it.
+fn latest(input: &PollInput, last: Time, from: Time) -> Option<Time> {
     let max_delay = budget::places(input).find_map(|s| s.max_delay);
-    max_delay.map(|delay| last + delay)
+    max_delay.map(|delay| (last + delay).max(from))
 }
 
 /// When a feed that was not just polled is next checked on, where its hub pushes.
@@ -232,7 +233,7 @@ pub fn budgeted(
         }
         (Some(last), _) => input.next_at.unwrap_or(last),
     };
-    let latest = input.last_poll_at.and_then(|last| latest(input, last));
+    let latest = input.last_poll_at.and_then(|last| latest(input, last, from));
     let mut tracked = rule.tracked(input);
     if settings.learn_relevant {
         // The rate is that of wanted entries already.

@@ -50,20 +50,24 @@ fn run<'a>(
     adjust: impl FnOnce(&mut Trip<'a>),
 ) -> Concluded {
     static FACTS: LazyLock<fetch::Facts> = LazyLock::new(fetch::Facts::default);
-    let mut trip = Trip {
+    let mut trip = trip(input.url.url(), &FACTS);
+    adjust(&mut trip);
+    conclude(input, reading, &trip, &Settings::new(), None)
+}
+
+fn trip<'a>(url: &'a Url, facts: &'a fetch::Facts) -> Trip<'a> {
+    Trip {
         cause: None,
         at: NOW,
         ended: NOW,
-        url: input.url.url(),
+        url,
         permanent: false,
         passed: &[],
         bytes: 10,
         elapsed: Duration::ZERO,
-        facts: &FACTS,
+        facts,
         pace: None,
-    };
-    adjust(&mut trip);
-    conclude(input, reading, &trip, &Settings::new(), None)
+    }
 }
 
 fn failed(our_network: bool) -> Reading {
@@ -162,6 +166,30 @@ fn a_change_of_settings_leaves_the_publishers_hints_in_force() {
     assert_eq!(next(&input), (600, false, 300));
     input.hints.ttl = Some(hour);
     assert_eq!(next(&input), (3600, true, 3600));
+}
+
+#[test]
+fn a_promised_delay_binds_the_budget_and_no_server() {
+    let rule: BudgetRule = "60/1h".parse().expect("a rule");
+    let mut input = input();
+    input.settings.max_delay = Some(Duration::from_secs(600));
+    let facts = fetch::Facts::default();
+    let url = input.url.url().clone();
+    let trip = trip(&url, &facts);
+    let mut latest = |failures, reading| {
+        input.failures = failures;
+        let done = conclude(&input, reading, &trip, &Settings::new(), Some(&rule));
+        let budgeted = done.finished.budgeted.expect("under the budget");
+        (budgeted.latest.expect("promised").since(NOW).as_secs(), done.record.next_at.since(NOW))
+    };
+    assert_eq!(latest(0, document(&["a"])).0, 600);
+    let (promised, backoff) = latest(19, failed(false));
+    assert_eq!(promised, backoff.as_secs(), "a server that fails is left alone");
+    assert!(promised > 80_000, "{promised}");
+    (input.last_poll_at, input.failures) = (Some(NOW), 3);
+    input.next_at = Some(NOW + Duration::from_secs(7200));
+    let kept = budgeted(&rule, &input, &Settings::new()).expect("under the budget");
+    assert_eq!(kept.latest, input.next_at, "also over a restart");
 }
 
 #[test]

@@ -117,6 +117,18 @@ async fn a_feed_that_rests_since_no_query_reads_it_is_polled_when_a_list_names_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn no_feed_is_promised_a_delay_of_nothing() {
+    let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
+    let url = house.url("a.test/feed");
+    house.act(add(url.clone(), true)).await;
+    let change = Change { max_delay: Some(Some(0)), ..Change::default() };
+    let set = Command::Set { target: Target::Feed(url), change };
+    let refused = carry_out(&house.engine, set, &|_, _| ()).await;
+    assert!(refused.is_err_and(|error| error.to_string().contains("--max-delay")));
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn feeds_that_are_added_and_polled_are_asked_for_once() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let places: Vec<String> = (0..40).map(|n| format!("a.test/{n}")).collect();
