@@ -116,7 +116,7 @@ async fn in_turn(context: &Context, url: &Url, parcel: Parcel) -> Posted {
     let Context { events, clock, .. } = context;
     let mut asked = Asked { events, clock, domain, answer: Answered::Lost };
     let posted = context.fetcher.post(url, parcel).await;
-    let (reply, pace) = oneshot::channel();
+    let mut asks_to_wait = None;
     let status = match &posted {
         Posted::Taken { status } | Posted::Refused { status, .. } => Some(*status),
         Posted::Blocked { .. } | Posted::Failed(_) => None,
@@ -124,6 +124,8 @@ async fn in_turn(context: &Context, url: &Url, parcel: Parcel) -> Posted {
     asked.answer = match &posted {
         Posted::Refused { status: 429 | 503, retry_after, .. } => {
             let retry_after = retry_after.map(|wish| poll::wish(wish, None));
+            let (reply, pace) = oneshot::channel();
+            asks_to_wait = Some(pace);
             Answered::AskedToWait { retry_after, pace: reply }
         }
         Posted::Taken { .. } | Posted::Refused { .. } => Answered::Heard,
@@ -133,8 +135,10 @@ async fn in_turn(context: &Context, url: &Url, parcel: Parcel) -> Posted {
     let sent = !matches!(asked.answer, Answered::NotSent);
     drop(asked);
     if sent {
-        // The reply comes only where the domain asked us to wait.
-        let not_before = pace.await.ok().and_then(|pace| pace.not_before);
+        let not_before = match asks_to_wait {
+            Some(pace) => pace.await.ok().and_then(|pace| pace.not_before),
+            None => None,
+        };
         let pace = conclude::pace(Domain::of(url), clock.now(), not_before, status);
         if let Err(error) = context.store.keep_pace(pace).await {
             tracing::warn!(%error, "cannot keep when a hub was asked");

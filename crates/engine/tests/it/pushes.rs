@@ -21,6 +21,13 @@ fn named(hub: &str, id: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
+/// Hubs can reach us.
+fn reachable() -> Settings {
+    let public_url = Some(url::Url::parse("http://us.test/").unwrap());
+    let settings = Settings::new();
+    Settings { push: PushSettings { public_url, ..settings.push.clone() }, ..settings }
+}
+
 fn add(url: String) -> Command {
     Command::Add { urls: vec![url], tags: Vec::new(), poll: true }
 }
@@ -76,10 +83,7 @@ async fn what_a_hub_asks_for_binds_its_domain_over_a_restart() {
         ),
         place => Some(named("/hub", place)),
     };
-    let public_url = Some(url::Url::parse("http://us.test/").unwrap());
-    let mut settings = Settings::new();
-    settings.push = PushSettings { public_url, ..settings.push };
-    let mut house = House::new(settings, Arc::new(answer)).await;
+    let mut house = House::new(reachable(), Arc::new(answer)).await;
     house.act(add(house.url("a.test/feed"))).await;
     // Whoever starts looks for hubs at once.
     house.restart().await;
@@ -96,5 +100,22 @@ async fn what_a_hub_asks_for_binds_its_domain_over_a_restart() {
     let Done::Polled { polls } = done else { panic!("{done:?}") };
     assert!(polls[0].detail.contains("asked us to wait"), "{}", polls[0].detail);
     assert_eq!(house.n_asked("a.test/feed"), n_before);
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_takes_a_request_is_asked_for_the_next_feed() {
+    let answer = |place: &str| match place {
+        "a.test/hub" => Some(
+            "HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_owned(),
+        ),
+        place => Some(named("/hub", place)),
+    };
+    let mut house = House::new(reachable(), Arc::new(answer)).await;
+    for place in ["a.test/one", "a.test/two", "a.test/three"] {
+        house.act(add(house.url(place))).await;
+    }
+    house.restart().await;
+    assert!(house.until(|house| house.n_asked("a.test/hub") == 3).await);
     house.engine.stop().await;
 }
