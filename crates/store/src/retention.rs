@@ -17,8 +17,11 @@ use crate::{Store, StoreError, marks, search};
 /// archives bring entries back after a year.
 pub const KEYS_AGE_MIN: Duration = Duration::from_secs(400 * 86_400);
 
-/// Rows that one step forgets at most: a few milliseconds of the writer's time.
-const STEP_ROWS: u64 = 500;
+/// Rows that one step forgets at most: a few milliseconds of the writer's time. The index of words
+/// is what costs; it tidies itself up in proportion to what a step took out of it.
+const STEP_ROWS: u64 = 50;
+/// Keys are short rows that nothing hangs on.
+const STEP_KEYS: u64 = 500;
 
 /// An entry that some receiver has not got yet is held so long after it was seen: receivers come
 /// back within weeks, or never.
@@ -180,11 +183,11 @@ impl Store {
                                 and not exists (select 1 from entries e where e.id = k.entry) \
                                 limit $3)";
                     let mut statement = conn.prepare_cached(sql)?;
-                    let bounds = params![feed.0, left_before.millis(), sql_count(STEP_ROWS)];
+                    let bounds = params![feed.0, left_before.millis(), sql_count(STEP_KEYS)];
                     Ok(statement.execute(bounds)? as u64)
                 })?;
                 forgotten += n;
-                if n < STEP_ROWS {
+                if n < STEP_KEYS {
                     break;
                 }
             }
