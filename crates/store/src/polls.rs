@@ -15,6 +15,9 @@ const POLLS_MAX: u32 = 500;
 /// Older ones are folded so many at a time, which spares nearly every poll the work.
 const FOLD_EVERY: u32 = 50;
 
+/// Daily sums are kept for three years before the last of them.
+const DAYS_MAX: u32 = 3 * 366;
+
 /// A poll as it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PollRow {
@@ -70,7 +73,8 @@ impl Store {
         })
     }
 
-    /// All polls of a feed in daily sums, the oldest day first.
+    /// The polls of a feed in daily sums, the oldest day first; those that are older than three
+    /// years are forgotten.
     pub fn poll_days(&self, feed: FeedId) -> Result<Vec<PollDay>, StoreError> {
         self.read(|conn| {
             let sql = format!(
@@ -138,6 +142,9 @@ fn fold(conn: &Connection, feed: FeedId, up_to: u32) -> Result<(), Fault> {
     conn.prepare_cached(&sql)?.execute([feed.0, up_to])?;
     let sql = "delete from polls where feed = $1 and generation <= $2";
     conn.prepare_cached(sql)?.execute([feed.0, up_to])?;
+    let sql = "delete from poll_days where feed = $1 \
+               and day < (select max(day) from poll_days where feed = $1) - $2";
+    conn.prepare_cached(sql)?.execute([feed.0, DAYS_MAX])?;
     Ok(())
 }
 

@@ -85,3 +85,16 @@ fn old_polls_become_daily_sums_and_nothing_is_lost_in_them() {
     assert_eq!((sum(|d| d.n_new), sum(|d| d.misses), sum(|d| d.bytes)), (3, 11, 11_990));
     assert_eq!(f.store.polls(other, 10).unwrap().len(), 1);
 }
+
+#[test]
+fn sums_of_days_long_ago_are_forgotten() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    for generation in 0..=1000 {
+        let time = at(i64::from(generation) * 5 * 86_400);
+        let record = PollRecord::empty(id, generation, time, Outcome::Unchanged, time);
+        f.store.record_blocking(record).unwrap();
+    }
+    let days = f.store.poll_days(id).unwrap();
+    assert_eq!(days.len(), 500 + 1 + 1098 / 5, "three years before the last 500 polls");
+}
