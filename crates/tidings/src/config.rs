@@ -106,6 +106,7 @@ struct LimitsTable {
     entry_age: Option<Text>,
     entries_per_feed: Option<u64>,
     entries: Option<u64>,
+    key_age: Option<Text>,
 }
 
 /// How feeds are pushed to us by their hubs.
@@ -300,6 +301,7 @@ fn engine_settings(
     settings.retention.entries_age_max = file.limits.entry_age.as_ref().map(|t| t.0);
     settings.retention.entries_per_feed_max = file.limits.entries_per_feed;
     settings.retention.entries_max = file.limits.entries;
+    settings.retention.keys_age_max = file.limits.key_age.as_ref().map(|t| t.0);
     Ok(settings)
 }
 

@@ -253,7 +253,7 @@ async fn retain(engine: Arc<Engine>) {
         let (store, retention, now) = (engine.store.clone(), retention.clone(), engine.clock.now());
         let done = tokio::task::spawn_blocking(move || store.retain(&retention, now)).await;
         match done {
-            Ok(Ok(dropped)) if dropped.entries > 0 => {
+            Ok(Ok(dropped)) if dropped != store::Retained::default() => {
                 tracing::info!(entries = dropped.entries, keys = dropped.keys, "retention");
             }
             Ok(Err(error)) => tracing::error!(%error, "retention failed; it is tried again"),

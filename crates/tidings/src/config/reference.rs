@@ -268,6 +268,14 @@ fn limits() -> Table {
             "The newest so many entries in all are kept.",
             "10000000",
         ),
+        key(
+            "key_age",
+            "duration",
+            "kept for ever",
+            "Keys of dropped entries are forgotten so long after the entry left its feed, and \
+             not before 400 days: one that comes back later is new.",
+            "\"800d\"",
+        ),
     ];
     let about = "What is read at most, and how long it is kept. Nothing is dropped unless set.";
     Table { name: "limits", about, keys }

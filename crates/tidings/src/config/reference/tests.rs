@@ -82,6 +82,8 @@ fn every_example_is_read() {
     let config = crate::config::read_offline(&place).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(config.has_contact && config.engine.budget.is_some());
     assert_eq!(config.engine.gaps.by_domain["example.org"].as_secs(), 30);
+    let keys_age_max = config.engine.retention.keys_age_max.map(|age| age.as_secs() / 86_400);
+    assert_eq!(keys_age_max, Some(800));
 }
 
 #[test]
