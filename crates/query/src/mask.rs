@@ -4,8 +4,8 @@ use feed::FeedUrl;
 
 use crate::lexer::{Token, lex};
 
-/// Masks the secrets of every address between quotes, in comments too: somebody may have taken a
-/// source out that way.
+/// Masks the secrets of every address between quotes, and of any in comments: somebody may have
+/// taken a source out that way.
 ///
 /// ```
 /// let text = r#"RETURN "https://a.org/?token=abc" WHERE TITLE CONTAINS "say \"hi""#;
@@ -33,16 +33,26 @@ pub fn masked(text: &str) -> String {
 }
 
 /// What is neither text nor expression: keywords, signs and comments. Quotes in comments need not
-/// come in pairs, so each line is looked at by itself, and what stands behind any quote.
+/// come in pairs, so each line is looked at by itself, and what stands behind any quote; and an
+/// address may stand there without any.
 fn loose(text: &str) -> String {
     let lines = text.split('\n').map(|line| {
-        let parts = line.split('"').map(|part| {
-            let shown = without_secrets(part);
-            shown.unwrap_or_else(|| part.to_owned())
-        });
+        let parts = line.split('"').map(|part| without_secrets(part).unwrap_or_else(|| bare(part)));
         parts.collect::<Vec<_>>().join("\"")
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Masks addresses that stand among words.
+fn bare(text: &str) -> String {
+    let words = text.split_inclusive(char::is_whitespace).map(|word| {
+        let (address, space) = word.split_at(word.trim_end().len());
+        let begin = address.to_ascii_lowercase().find("http").unwrap_or(address.len());
+        let (before, address) = address.split_at(begin);
+        let shown = without_secrets(address);
+        [before, shown.as_deref().unwrap_or(address), space].concat()
+    });
+    words.collect()
 }
 
 /// An address with its secrets masked; `None` for what is no address or holds none.
@@ -87,6 +97,10 @@ mod tests {
         check(
             "RETURN ALL FEEDS -- \"https://a.org/?key=abc\" |\nPUBLISH",
             "RETURN ALL FEEDS -- \"https://a.org/?key=***\" |\nPUBLISH",
+        );
+        check(
+            "RETURN ALL FEEDS -- not (https://u:p@a.org/ or\thttps://b.org/?a=1&key=abc yet\n;",
+            "RETURN ALL FEEDS -- not (https://***@a.org/ or\thttps://b.org/?a=1&key=*** yet\n;",
         );
     }
 }
