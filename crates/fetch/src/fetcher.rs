@@ -38,6 +38,8 @@ pub struct Fetcher {
     pub(crate) under_way: Semaphore,
     connections_max: usize,
     allow_private: bool,
+    /// Where only this machine is asked: what leads to it.
+    loopback_only: Option<Names>,
     no_cache: bool,
     limits: Limits,
 }
@@ -74,6 +76,7 @@ impl Fetcher {
             under_way: Semaphore::new(connections_max),
             connections_max,
             allow_private: settings.allow_private,
+            loopback_only: settings.loopback_only.then_some(names),
             no_cache: settings.no_cache,
             limits: Limits {
                 connect_timeout: settings.connect_timeout,
@@ -140,6 +143,11 @@ impl Fetcher {
         if !matches!(url.scheme(), "http" | "https") {
             let why = format!("{} addresses are not asked", url.scheme());
             return Err(Fetched::Failed(Failure::new(FailureKind::Protocol, why)));
+        }
+        if self.loopback_only.as_ref().is_some_and(|names| !names.is_loopback(url)) {
+            let reason = "a demonstration asks only its own feeds; add it where `tidings run` \
+                          runs without --demo";
+            return Err(Fetched::Blocked { reason: reason.to_owned() });
         }
         if let Some(address) = literal(url)
             && !self.allow_private

@@ -9,8 +9,9 @@ use std::time::Duration;
 use hickory_resolver::TokioResolver;
 use hickory_resolver::config::{LookupIpStrategy, ResolverOpts};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::Url;
 
-use crate::guard::{NotPublic, is_public};
+use crate::guard::{NotPublic, is_public, literal};
 
 /// Enough for the names of all feeds that are polled within an hour on one machine.
 const CACHE_NAMES_MAX: u64 = 16_384;
@@ -55,6 +56,16 @@ impl Names {
     ) -> Names {
         let overrides = overrides.into_iter().map(|(name, found)| (plain(&name), found)).collect();
         Names(Arc::new(Inner { overrides, allow_private, dns }))
+    }
+
+    /// Whether a URL leads to this machine, without asking anybody.
+    pub fn is_loopback(&self, url: &Url) -> bool {
+        if let Some(address) = literal(url) {
+            return address.is_loopback();
+        }
+        let name = plain(url.host_str().unwrap_or_default());
+        let to = self.0.overrides.get(&name);
+        to.map_or(name == "localhost", |to| to.iter().all(IpAddr::is_loopback))
     }
 }
 

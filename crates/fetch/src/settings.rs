@@ -12,6 +12,9 @@ pub struct Settings {
     pub user_agent: String,
     /// Loopback, private and otherwise not public addresses may be reached.
     pub allow_private: bool,
+    /// Only this machine is asked: loopback addresses, and names that `resolve` leads there. A
+    /// demonstration's clock runs ahead, and what is patient by it would be a flood to others.
+    pub loopback_only: bool,
     /// Sends `Cache-Control: no-cache`, so that no cache on the way answers stale.
     pub no_cache: bool,
     /// From the lookup of the name to the end of the TLS handshake. A host that takes longer
@@ -40,6 +43,7 @@ impl Settings {
         Settings {
             user_agent: format!("Tidings/{} (+{contact})", env!("CARGO_PKG_VERSION")),
             allow_private: false,
+            loopback_only: false,
             no_cache: true,
             connect_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(20),

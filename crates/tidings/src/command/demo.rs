@@ -46,6 +46,7 @@ pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, Failure> {
     let drawn: Vec<DemoFeed> = population.feeds.iter().map(demo_feed).collect();
 
     config.fetch.allow_private = true;
+    config.fetch.loopback_only = true;
     for feed in &drawn {
         config.fetch.resolve.insert(feed.host.clone(), vec![Ipv4Addr::LOCALHOST.into()]);
     }

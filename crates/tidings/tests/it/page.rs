@@ -58,6 +58,18 @@ fn the_demonstration_shows_entries_and_needs_no_network() {
 }
 
 #[test]
+fn the_demonstration_asks_no_server_but_its_own() {
+    let instance = Instance::new();
+    let _daemon = instance.daemon(&["--demo"]).ready();
+    for url in ["http://feeds.example.org/f", "http://192.0.2.1/f", "http://[2001:db8::1]/f"] {
+        let added = instance.run(&["feed", "add", url, "--json"]).ok().json();
+        let poll = &added[0]["poll"];
+        assert_eq!(poll["outcome"], "refused", "{added}");
+        assert!(poll["detail"].as_str().unwrap().contains("without --demo"), "{added}");
+    }
+}
+
+#[test]
 fn the_demonstration_refuses_a_folder_with_other_feeds() {
     let instance = Instance::new();
     instance.run(&["feed", "add", "http://example.org/f", "--no-poll"]).ok();
