@@ -14,7 +14,7 @@ mod tag;
 
 use axum::Router;
 use axum::extract::{FromRequest, Request};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use store::{Store, TokenScope};
 
 use super::params::Params;
@@ -45,13 +45,19 @@ pub fn routes() -> Router<Context> {
         .route("/stream/items/count", get(item::count))
         .route("/stream/items/contents", get(item::by_ids).post(item::by_ids))
         .route("/edit-tag", post(marking::edit_tag))
-        .route("/mark-all-as-read", post(marking::all_as_read));
+        .route("/mark-all-as-read", post(marking::all_as_read))
+        .route("/{*elsewhere}", any(missing));
     let all = Router::new()
         .route("/accounts/ClientLogin", post(login::client_login))
         .route("/reader/atom/{*stream}", get(atom::feed))
         .nest("/reader/api/0", api);
     // Apps that know of FreshRSS look for it there and nowhere else.
     all.clone().nest("/api/greader.php", all)
+}
+
+/// An app reads a line, also where it is told that there is nothing.
+async fn missing() -> InText {
+    Trouble::Missing("this part of Google Reader's API is not here; see docs/reader-apps.md").into()
 }
 
 /// A request of somebody known.

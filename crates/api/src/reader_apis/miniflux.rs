@@ -54,8 +54,14 @@ pub fn routes() -> Router<Context> {
         .route("/entries/ids", get(entry::ids))
         .route("/entries/{id}", get(entry::one))
         .route("/entries/{id}/bookmark", put(entry::toggle_star))
-        .route("/entries/{id}/star", put(entry::toggle_star));
+        .route("/entries/{id}/star", put(entry::toggle_star))
+        .fallback(missing);
     Router::new().nest("/v1", v1)
+}
+
+/// A client reads JSON, also where it is told that there is nothing.
+async fn missing() -> InJson {
+    Trouble::Missing("this part of miniflux's API is not here; see docs/reader-apps.md").into()
 }
 
 /// A request of somebody known, read to its end.

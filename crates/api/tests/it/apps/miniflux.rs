@@ -30,6 +30,18 @@ pub fn says(answer: &Answer, status: u16, text: &str) {
 }
 
 #[tokio::test]
+async fn who_asks_for_what_is_not_here_is_told_in_its_own_form() {
+    let house = house();
+    says(&get(&house, "enclosures/1").await, 404, "docs/reader-apps.md");
+    for place in ["", "/api/greader.php"] {
+        let path = format!("{place}/reader/api/0/friend/list");
+        let answer = house.send("GET", &path, &[], "").await;
+        assert_eq!(answer.status, 404);
+        assert!(answer.text.starts_with("this part of Google Reader's API"), "{}", answer.text);
+    }
+}
+
+#[tokio::test]
 async fn a_token_or_a_password_lets_in_and_nothing_else() {
     let house = house();
     // printf 'anna:correct horse' | base64; and with tokens in the place of the password.
