@@ -91,11 +91,13 @@ impl Store {
         })
     }
 
-    /// Those that have something to hand over and may now.
+    /// Those that have something to hand over and may now; who waits longest since the last time
+    /// comes first.
     pub fn deliveries_due(&self, now: Time) -> Result<Vec<DueDelivery>, StoreError> {
         self.read(|conn| {
             let sql = "select id, query, receiver, position, attempts, next_at from deliveries \
-                       where waits = 1 and (next_at is null or next_at <= $1) order by id";
+                       where waits = 1 and (next_at is null or next_at <= $1) \
+                       order by coalesce(delivered_at, 0), id";
             let mut statement = conn.prepare_cached(sql)?;
             let rows = statement.query_map([now.millis()], |row| {
                 Ok(DueDelivery {

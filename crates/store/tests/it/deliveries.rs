@@ -46,6 +46,32 @@ async fn a_cursor_moves_only_from_where_it_stands() {
     );
 }
 
+/// So many are served at once and no more: those with much to get must not keep out the others.
+#[tokio::test]
+async fn whoever_got_something_last_comes_last() {
+    let fresh = fresh();
+    let store = &fresh.store;
+    store.install(Box::new(crate::retention::KeepsAll)).unwrap();
+    let new = NewQuery {
+        name: "Q".to_owned(),
+        text: "x".to_owned(),
+        urls: Vec::new(),
+        receivers: vec!["file first".to_owned(), "file second".to_owned()],
+        link_key: String::new(),
+        signing_key: String::new(),
+    };
+    store.change_queries(vec![QueryChange::Put(new)], None, T0).unwrap();
+    let feed = crate::sample::add(store, "https://example.org/a");
+    crate::sample::poll(store, feed, &["2", "1"], T0);
+    let due = || store.deliveries_due(at(9)).unwrap();
+    let first = due().remove(0);
+    store.delivered(first.id, 0, 1, None, at(1)).await.unwrap();
+    assert_eq!(due().iter().position(|due| due.id == first.id), Some(1));
+    let second = due().remove(0);
+    store.delivered(second.id, 0, 1, None, at(2)).await.unwrap();
+    assert_eq!(due()[0].id, first.id);
+}
+
 #[tokio::test]
 async fn what_is_laid_aside_can_be_asked_for_again() {
     let fresh = fresh();
