@@ -260,7 +260,8 @@ async fn change(set: FeedSet) -> Result<(), Failure> {
     if set.json {
         return print_json(&json!({ "feeds": feeds }));
     }
-    print_line(&format!("set for {feeds} feed{}", if feeds == 1 { "" } else { "s" }))
+    let later = if feeds == 0 { "; it will hold for those that get the tag" } else { "" };
+    print_line(&format!("set for {feeds} feed{}{later}", if feeds == 1 { "" } else { "s" }))
 }
 
 fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, Failure> {
