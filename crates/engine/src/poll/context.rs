@@ -65,7 +65,8 @@ impl Context {
         }
     }
 
-    /// Takes every feed under the budget anew, after the clock was set back.
+    /// Takes every feed under the budget anew, after the clock was set back. What was spent stays
+    /// spent.
     pub fn respend(&self) {
         let Some(rule) = self.budget() else { return };
         let (now, mut feeds) = (self.clock.now(), Vec::new());
@@ -78,9 +79,9 @@ impl Context {
             let generation = input.generation;
             feeds.push(Asked { feed, domain, next_at: now, generation, budgeted: Some(budgeted) });
         });
-        match read {
-            Ok(()) => {
-                let spending = Box::new(Spending::new(rule, &[], now));
+        match read.and_then(|()| self.store.strategy_progress()) {
+            Ok(progress) => {
+                let spending = Box::new(Spending::new(rule, &progress, now));
                 send(self, Event::Spend(Some(spending), feeds));
             }
             Err(error) => tracing::error!(%error, "the budget is spent by the clock as it was"),

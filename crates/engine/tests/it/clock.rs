@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dispatch::command::Command;
 use engine::Settings;
+use feed::Time;
 
 use crate::scripted::{House, document};
 
@@ -72,4 +73,21 @@ async fn a_budget_is_spent_on_when_the_clock_is_set_back() {
         assert!(after.0 > before.0 && after.1 > before.1, "{restarts} {before:?} {after:?}");
         house.engine.stop().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_set_back_earns_no_poll_twice() {
+    let house = polled(Some("12/1d tide tide")).await;
+    let day = house.clock.now().secs().div_euclid(86_400);
+    house.clock.set(Time::from_secs((day + 1) * 86_400));
+    let n_polled = || n_asked(&house).0 + n_asked(&house).1;
+    let before = n_polled();
+    house.pass(60 * 24 - 2).await;
+    let spent = n_polled() - before;
+    assert!(spent > 8, "{spent}");
+    house.clock.set(house.clock.now() - Duration::from_secs(20 * 3600));
+    house.pass(60 * 20).await;
+    let spent = n_polled() - before;
+    assert!(spent <= 12, "{spent} of 12 in one day");
+    house.engine.stop().await;
 }
