@@ -163,7 +163,7 @@ fn sound_tag(tag: &str) -> Result<String, CommandError> {
 }
 
 fn is_of_query(tag: &str) -> bool {
-    tag.starts_with("query:")
+    tag.starts_with(store::QUERY_TAG)
 }
 
 fn of_query() -> CommandError {

@@ -75,7 +75,7 @@ pub use page::{FeedLine, FeedPage, FeedQuery, Order, StateCounts};
 pub use polls::{PollDay, PollRow};
 pub use push::{PushCandidate, PushDue, PushRow, PushTrust};
 pub use push_inbox::{HubAsks, PushNote, PushParcel, PushTaken};
-pub use queries::{NewQuery, QueriesChanged, QueryChange, QueryRow};
+pub use queries::{NewQuery, QUERY_TAG, QueriesChanged, QueryChange, QueryRow};
 pub use query_entries::{QueryEntry, QueryPage};
 pub use reading::{ReadEntry, Reading, ReadingPlace, Scope};
 pub use record::{

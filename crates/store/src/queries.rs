@@ -60,9 +60,12 @@ pub struct QueriesChanged {
     pub n_past: u64,
 }
 
+/// How the tags begin that queries give their feeds. They are not for people.
+pub const QUERY_TAG: &str = "query:";
+
 /// The tag of a feed that a query brought.
 fn tag_of(name: &str) -> String {
-    format!("query:{name}")
+    format!("{QUERY_TAG}{name}")
 }
 
 const COLUMNS: &str = "select id, name, text, created_at, changed_at, last_position, \

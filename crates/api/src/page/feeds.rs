@@ -232,7 +232,12 @@ pub fn line(line: FeedLine, now: Time) -> Line {
         id: line.id.0,
         title: title.filter(|t| !t.trim().is_empty()).unwrap_or_else(|| address.clone()),
         address,
-        tags: line.tags.into_iter().filter(|t| !t.starts_with("query:")).map(tagged).collect(),
+        tags: line
+            .tags
+            .into_iter()
+            .filter(|t| !t.starts_with(store::QUERY_TAG))
+            .map(tagged)
+            .collect(),
         state,
         state_class,
         per_day: if never_polled { "–".to_owned() } else { rate(line.n_since) },

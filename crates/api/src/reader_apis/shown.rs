@@ -10,8 +10,8 @@ use url::Url;
 
 use crate::sanitise;
 
-/// Tags that queries give their feeds; apps see what a query keeps under this name instead.
-pub const OF_QUERY: &str = "query:";
+/// Apps see what a query keeps under the name that its feeds are tagged with.
+pub use store::QUERY_TAG as OF_QUERY;
 
 /// The feeds met so far.
 #[derive(Default)]

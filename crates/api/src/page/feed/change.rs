@@ -114,7 +114,7 @@ fn command(word: &str, row: &FeedRow, form: &Signed) -> Result<Option<Command>, 
         }
         "tags" => {
             let wanted = tags(form.text("tags"));
-            let theirs = |tag: &&String| !tag.starts_with("query:");
+            let theirs = |tag: &&String| !tag.starts_with(store::QUERY_TAG);
             let remove = row.tags.iter().filter(theirs).filter(|tag| !wanted.contains(tag));
             let add = wanted.iter().filter(|tag| !row.tags.contains(tag)).cloned().collect();
             Command::Tag { feeds: vec![feed], remove: remove.cloned().collect(), add }
@@ -169,7 +169,7 @@ impl Fields {
             title: row.given_title.clone().unwrap_or_default(),
             tags: tags
                 .into_iter()
-                .filter(|t| !t.starts_with("query:"))
+                .filter(|t| !t.starts_with(store::QUERY_TAG))
                 .collect::<Vec<_>>()
                 .join(", "),
             policy: own.policy.clone().unwrap_or_default(),

@@ -8,8 +8,6 @@ use crate::words::count;
 /// More tags are found on the page of feeds.
 const TAGS_MAX: usize = 60;
 const QUERIES_MAX: usize = 60;
-/// Tags that queries give their feeds are not for people.
-const QUERY_TAG: &str = "query:";
 
 pub struct Scopes {
     /// How much is unread in all.
@@ -32,7 +30,7 @@ pub fn scopes(store: &Store, account: AccountId, place: &Place) -> Result<Scopes
     let choice =
         |of: Of, name: String| Choice { name, chosen: place.of == of, href: Place::of(of).href() };
     let tags = store.tags()?.into_iter().map(|row| row.tag);
-    let tags = tags.filter(|tag| !tag.starts_with(QUERY_TAG)).take(TAGS_MAX);
+    let tags = tags.filter(|tag| !tag.starts_with(store::QUERY_TAG)).take(TAGS_MAX);
     let queries = store.queries()?.into_iter().map(|row| row.name).take(QUERIES_MAX);
     let groups = vec![
         Group { name: "Tags", scopes: tags.map(|tag| choice(Of::Tag(tag.clone()), tag)).collect() },
