@@ -7,7 +7,8 @@
 //! `only-tau` may exceed it, as published, adapt, and pay back in the next. Strategies that
 //! allocate looks ahead spend the budget of a whole period when they think best, and not a poll
 //! more; `tide` keeps its own books, as it does live: a period as UTC has it, no cycle above three
-//! times its even share.
+//! times its even share. With `warm_up` the strategy spends the same budget through the training
+//! phase too; polls and entries count from the start of the test phase on.
 //!
 //! ```
 //! use feed::Time;
@@ -101,17 +102,24 @@ pub fn spend(world: &World, spender: Spender, setting: &BudgetSetting) -> Spent 
     let mut chooser = Chooser::new(spender, setting);
     let mut house = House { world, setting, members: Vec::new(), ledger: Ledger::default() };
     let mut waiting = newcomers(world, phases);
-    house.admit(&mut chooser, &mut waiting, phases.test_start());
-    let mut now = phases.test_start() + setting.cycle;
+    house.admit(&mut chooser, &mut waiting, phases.run_start());
+    let mut now = phases.run_start() + setting.cycle;
     while now <= phases.end() {
+        let counts = now > phases.test_start();
         house.admit(&mut chooser, &mut waiting, now);
-        house.note_divergence(&chooser, now);
+        if counts {
+            house.note_divergence(&chooser, now);
+        }
         for member in chooser.choose(&house, now) {
             house.poll(&mut chooser, member, now);
         }
-        house.note_freshness(now);
+        if counts {
+            house.note_freshness(now);
+        }
         now = now + setting.cycle;
     }
+    // The last cycle may end before the run does.
+    house.admit(&mut chooser, &mut waiting, phases.end());
     house.close(spender)
 }
 
@@ -141,6 +149,7 @@ struct Member<'w> {
     feed: usize,
     sight: Sight<'w>,
     last: Time,
+    /// Polls and entries after this moment count.
     counts_from: Time,
 }
 
@@ -185,7 +194,7 @@ impl Chooser {
             let per_cycle = setting.allowance.per_cycle(setting.cycle);
             (setting.cycle, Purse::Cycles { per_cycle, saved: 0.0 })
         } else {
-            let (left, ends) = (allowance.polls, setting.phases.test_start() + allowance.per);
+            let (left, ends) = (allowance.polls, setting.phases.run_start() + allowance.per);
             (allowance.per, Purse::Periods { allowance, left, ends })
         };
         let by = match (setting.estimator, oracle) {
@@ -239,8 +248,8 @@ impl<'w> House<'w> {
             let mut sight = Sight::new(self.world, world_feed);
             let belief = Belief { world: self.world, setting: self.setting };
             let model = belief.form(world_feed, &mut sight);
-            let last = first;
-            self.members.push(Member { feed, sight, last, counts_from: first });
+            let counts_from = first.max(self.setting.phases.test_start());
+            self.members.push(Member { feed, sight, last: first, counts_from });
             if let By::Planner(planner) = &mut chooser.by {
                 let weight = world_feed.weight;
                 planner.track(Tracked { weight, ..Tracked::new(model) });
@@ -250,11 +259,13 @@ impl<'w> House<'w> {
         }
     }
 
-    /// One poll that counts.
+    /// One poll that the strategy chose; it counts once the test phase has begun.
     fn poll(&mut self, chooser: &mut Chooser, member: usize, now: Time) {
         self.look(chooser, member, now);
         let Member { feed, sight, counts_from, .. } = &self.members[member];
-        self.ledger.poll(&self.world.feeds[*feed], sight, *counts_from, now);
+        if now > self.setting.phases.test_start() {
+            self.ledger.poll(&self.world.feeds[*feed], sight, *counts_from, now);
+        }
     }
 
     fn look(&mut self, chooser: &mut Chooser, member: usize, now: Time) {
@@ -314,7 +325,7 @@ impl<'w> House<'w> {
             let visible = self.world.feeds[member.feed].visible();
             let n_by = |at: Time| visible.partition_point(|t| *t <= at) as u64;
             appeared += n_by(end) - n_by(member.counts_from);
-            open += n_by(end) - n_by(member.last);
+            open += n_by(end) - n_by(member.last.max(member.counts_from));
         }
         self.ledger.close(spender, appeared, open)
     }

@@ -15,13 +15,17 @@ use crate::{Phases, Progress, Run, Setting, World, run};
 /// What one rule would have done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
-    /// A policy's specification or a strategy's name.
+    /// A policy's specification or, under a budget, a strategy's name.
     pub name: String,
+    /// What a strategy may spend; `None` for a policy.
+    pub budget: Option<Allowance>,
     pub polls: u64,
     /// The mean delay of entries, in seconds.
     pub delay: Option<f64>,
     pub found: u64,
     pub missed: u64,
+    /// Entries that appeared after the last poll of their feed.
+    pub open: u64,
     /// It spends as many polls as the policy in use.
     pub equal_cost: bool,
 }
@@ -88,10 +92,12 @@ fn delay(run: &Run) -> f64 {
 fn alternative(run: &Run, equal_cost: bool) -> Alternative {
     Alternative {
         name: run.policy.clone(),
+        budget: None,
         polls: run.total.polls,
         delay: run.by_entry.delay,
         found: run.total.found,
         missed: run.total.missed,
+        open: run.total.open,
         equal_cost,
     }
 }
@@ -102,10 +108,12 @@ fn under(world: &World, phases: &Phases, allowance: Allowance, threads: usize) -
     let spent = spend_all(world, &STRATEGIES.map(Spender::from), &setting, threads);
     let each = spent.into_iter().map(|spent| Alternative {
         name: spent.spender.to_string(),
+        budget: Some(allowance),
         polls: spent.polls,
         delay: spent.delay,
         found: spent.found,
         missed: spent.missed,
+        open: spent.open,
         equal_cost: false,
     });
     each.collect()
@@ -159,7 +167,7 @@ mod tests {
 
     fn alternative(name: &str, polls: u64, delay: f64, missed: u64, equal: bool) -> Alternative {
         let (name, delay, equal_cost) = (name.to_owned(), Some(delay), equal);
-        Alternative { name, polls, delay, found: 9, missed, equal_cost }
+        Alternative { name, budget: None, polls, delay, found: 9, missed, open: 0, equal_cost }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What a strategy believes of a feed when the test begins.
 //!
 //! Online estimators have watched the feed through the training phase, as often as an even share
-//! of the budget allows: knowing costs polls. The offline one was trained on the phase's history
-//! and stays as it is; the oracle's knows the rates of the test itself.
+//! of the budget allows: knowing costs polls. With `warm_up` they know nothing at first, because
+//! the strategy makes the polls of the training phase itself. The offline one was trained on the
+//! phase's history and stays as it is; the oracle's knows the rates of the test itself.
 
 use std::time::Duration;
 
@@ -29,6 +30,7 @@ impl Belief<'_> {
             Estimator::Oracle => rates(feed, phases.test_start(), phases.end()),
             Estimator::Offline => rates(feed, phases.start, phases.test_start()),
             estimator => match estimator.start() {
+                Some(model) if phases.warm_up => model,
                 Some(model) => self.watched(feed, sight, model),
                 None => Model::homogeneous(),
             },

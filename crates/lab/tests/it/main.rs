@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod budget;
+mod counted;
 mod examples;
 mod experiments;
 mod matched;

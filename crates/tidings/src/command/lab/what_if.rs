@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lab::budget::Allowance;
 use lab::{Alternative, Phases, Setting, World};
 use polling::hints::HintReading;
 use serde_json::{Value, json};
@@ -67,13 +68,57 @@ pub fn setting(own: &[OwnFeed], world: &World, config: &Config) -> Result<Settin
     Ok(Setting { bounds, hints, threads, trained: false, ..Setting::new(phases) })
 }
 
-fn figures(a: &Alternative) -> Value {
-    json!({
-        "name": a.name,
-        "polls": a.polls,
-        "delay_seconds": a.delay,
-        "found": a.found,
-        "missed": a.missed,
-        "equal_cost": a.equal_cost,
-    })
+/// A row of a policy carries `policy`, one of a budget `budget` and `strategy`.
+fn figures(tried: &Alternative) -> Value {
+    let mut row = json!({
+        "name": tried.name,
+        "polls": tried.polls,
+        "found": tried.found,
+        "missed": tried.missed,
+        "open": tried.open,
+        "delay_seconds": tried.delay,
+        "equal_cost": tried.equal_cost,
+    });
+    match tried.budget {
+        None => row["policy"] = json!(tried.name),
+        Some(Allowance { polls, per }) => {
+            row["budget"] = json!(format!("{polls}/{}", polling::written(per)));
+            row["strategy"] = json!(tried.name);
+        }
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_policies_and_of_budgets_carry_their_own_keys() {
+        let policy = Alternative {
+            name: "mavsync".to_owned(),
+            budget: None,
+            polls: 10,
+            delay: Some(60.5),
+            found: 7,
+            missed: 2,
+            open: 1,
+            equal_cost: true,
+        };
+        let allowance = Allowance { polls: 100, per: Duration::from_secs(3600) };
+        let name = "two-steps".to_owned();
+        let budget = Alternative { name, budget: Some(allowance), delay: None, ..policy.clone() };
+        let counts = json!({ "polls": 10, "found": 7, "missed": 2, "open": 1 });
+        for (row, own, delay) in [
+            (figures(&policy), json!({ "policy": "mavsync" }), json!(60.5)),
+            (figures(&budget), json!({ "budget": "100/1h", "strategy": "two-steps" }), Value::Null),
+        ] {
+            for (key, value) in own.as_object().into_iter().chain(counts.as_object()).flatten() {
+                assert_eq!(&row[key], value, "{key} of {row}");
+            }
+            assert_eq!(row.get("delay_seconds"), Some(&delay), "{row}");
+            let kinds = ["policy", "strategy"].map(|key| row.get(key).is_some());
+            assert_ne!(kinds[0], kinds[1], "{row}");
+        }
+    }
 }
