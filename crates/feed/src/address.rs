@@ -17,7 +17,7 @@ pub struct FeedUrl(Url);
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
     #[error("`{0}` is not a URL: {1}; write it as https://example.org/feed.xml")]
-    Syntax(String, url::ParseError),
+    Syntax(String, String),
     #[error("`{0}` has the scheme `{1}`; feeds are polled by http and https only")]
     Scheme(String, String),
     #[error("`{0}` names no host; write it as https://example.org/feed.xml")]
@@ -43,7 +43,8 @@ impl FeedUrl {
         } else {
             text.to_owned()
         };
-        let mut url = Url::parse(&spelled).map_err(|e| AddressError::Syntax(mask_text(text), e))?;
+        let mut url =
+            Url::parse(&spelled).map_err(|e| AddressError::Syntax(mask_text(text), fault_of(e)))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(AddressError::Scheme(mask_text(text), url.scheme().to_owned()));
         }
@@ -85,6 +86,15 @@ impl fmt::Display for FeedUrl {
     /// Masked: whoever prints a URL shows no secret by accident.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.masked())
+    }
+}
+
+fn fault_of(error: url::ParseError) -> String {
+    match error {
+        url::ParseError::RelativeUrlWithoutBase => {
+            "it begins with neither https:// nor http://".to_owned()
+        }
+        other => other.to_string(),
     }
 }
 

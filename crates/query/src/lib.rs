@@ -71,6 +71,7 @@ pub use pattern::Pattern;
 pub use place::Place;
 pub use search::{Search, index_words};
 pub use state::{Change, States};
+pub use suggest::meant_name;
 pub use tally::Tally;
 pub use text::{Phrase, PhraseWord};
 pub use trial::{Trial, Tried};

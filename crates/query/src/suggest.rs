@@ -140,7 +140,7 @@ pub(crate) fn meant<'a>(found: &str, candidates: &[&'a str]) -> Option<&'a str> 
 }
 
 /// The name that `found` was probably meant to be. Unlike keywords, names differ by case.
-pub(crate) fn meant_name<'a>(found: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn meant_name<'a>(found: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let lower = found.to_lowercase();
     let scored = names.filter_map(|name| {
         let distance = distance(&lower, &name.to_lowercase());

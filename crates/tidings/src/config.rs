@@ -4,19 +4,22 @@
 mod delivery;
 mod images;
 pub mod reference;
+mod source;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use engine::{BudgetRule, Gaps};
-use polling::budget::Spender;
+use polling::budget::{BudgetError, Spender};
 use polling::{Bounds, PolicySpec};
 use serde::Deserialize;
 
 use crate::args::{Network, Place, duration};
 use crate::failure::{Failure, input_error};
+use source::Source;
+pub use source::position;
 
 /// What the User-Agent points to where the operator gives no contact of their own.
 const CONTACT: &str = "https://tidings.example/about-this-reader";
@@ -136,6 +139,8 @@ pub struct Config {
     pub fetch: fetch::Settings,
     /// Where the settings came from, for `doctor`.
     pub origin: String,
+    /// The place of `[resolve]` in the file.
+    resolve_at: String,
     /// Whether the operator named a contact.
     pub has_contact: bool,
     /// Whether the call itself says how the network may be used.
@@ -168,27 +173,31 @@ impl Config {
             format!(
                 "{}: [resolve] needs --allow-private (or `allow_private = true`), since it can \
                  point names at private addresses",
-                self.origin
+                self.resolve_at
             )
         })
     }
 }
 
 fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
-    let file = match &place.config {
-        Some(path) => read_file(path)?,
-        None => File::default(),
+    let (source, file) = match &place.config {
+        Some(path) => Source::read(path)?,
+        None => (Source::default(), File::default()),
     };
     let origin = match &place.config {
         Some(path) => path.display().to_string(),
         None => "built-in settings".to_owned(),
     };
+    if let Some(contact) = &file.contact {
+        check_contact(contact).map_err(|reason| source.fault("", "contact", reason))?;
+    }
     let fetch = fetch_settings(&file, network.allow_private || file.allow_private);
-    let mut engine = engine_settings(&file, network, &origin)?;
-    let data = place.data.clone().or(file.data).unwrap_or_else(|| DATA.into());
+    let mut engine = engine_settings(&file, network, &source)?;
+    let data = data_folder(place, file.data, &source)?;
     let listen = file.listen.unwrap_or(LISTEN);
-    engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &origin)?;
-    let public_url = file.public_url.map(|text| public_url(&text, &origin)).transpose()?;
+    engine.delivery = delivery::settings(file.keys, file.mail, &data, listen, &source)?;
+    let public_url = file.public_url.map(|text| public_url(&text)).transpose();
+    let public_url = public_url.map_err(|reason| source.fault("", "public_url", reason))?;
     engine.delivery.own_url.clone_from(&public_url);
     let push = &mut engine.push;
     push.public_url = public_url.clone().filter(|_| file.push.subscribe != Some(false));
@@ -199,35 +208,48 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
         listen,
         engine,
         fetch,
-        shows_images: images::shown(file.images.as_deref(), &origin)?,
+        shows_images: images::shown(file.images.as_deref(), &source)?,
         public_url,
+        resolve_at: source.place_of("resolve"),
         origin,
         has_contact: file.contact.is_some(),
         has_network_flags: *network != Network::default(),
     })
 }
 
-fn public_url(text: &str, origin: &str) -> Result<url::Url, Failure> {
-    let url = feed::FeedUrl::parse(text);
-    url.map(|url| url.url().clone()).map_err(|e| input_error(format!("{origin}: public_url: {e}")))
-}
-
-fn read_file(path: &Path) -> Result<File, Failure> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| input_error(format!("cannot read the configuration {shown}: {e}")))?;
-    toml::from_str(&text).map_err(|e| {
-        let (line, column) = e.span().map_or((1, 1), |s| position(&text, s.start));
-        input_error(format!("{shown}:{line}:{column}: {}", e.message()))
+/// The folder of the flag, else of the file, else the usual one. It need not exist yet.
+fn data_folder(
+    place: &Place,
+    of_file: Option<PathBuf>,
+    source: &Source,
+) -> Result<PathBuf, Failure> {
+    let data = place.data.clone().or(of_file).unwrap_or_else(|| DATA.into());
+    if !data.is_file() {
+        return Ok(data);
+    }
+    let reason = format!("{} is a file, not a folder", data.display());
+    Err(match place.data {
+        Some(_) => input_error(format!("--data: {reason}; for example: --data ./{DATA}")),
+        None => source.fault("", "data", reason),
     })
 }
 
-/// Line and column (from 1) of a byte in a text.
-pub fn position(text: &str, at: usize) -> (usize, usize) {
-    let before = &text.as_bytes()[..at.min(text.len())];
-    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
-    let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
-    (line, column)
+/// A contact is something that a person can follow: a page or an e-mail address.
+fn check_contact(text: &str) -> Result<(), String> {
+    let schemes = ["https://", "http://", "mailto:"];
+    if schemes.iter().any(|scheme| text.starts_with(scheme)) {
+        return Ok(());
+    }
+    let scheme = if text.contains('@') { "mailto:" } else { "https://" };
+    Err(format!("`{text}` has no scheme; did you mean `{scheme}{text}`?"))
+}
+
+/// A bare host is refused: whether others come by http or by https is not ours to guess.
+fn public_url(text: &str) -> Result<url::Url, String> {
+    if !text.contains("://") {
+        return Err(format!("`{text}` has no scheme; did you mean `https://{text}`?"));
+    }
+    feed::FeedUrl::parse(text).map(|url| url.url().clone()).map_err(|e| e.to_string())
 }
 
 fn fetch_settings(file: &File, allow_private: bool) -> fetch::Settings {
@@ -254,29 +276,34 @@ fn fetch_settings(file: &File, allow_private: bool) -> fetch::Settings {
 fn engine_settings(
     file: &File,
     network: &Network,
-    origin: &str,
+    source: &Source,
 ) -> Result<engine::Settings, Failure> {
-    let wrong = |what: String| input_error(format!("{origin}: [defaults] {what}"));
+    let wrong = |key: &str, reason: String| source.fault("defaults", key, reason);
     let mut settings = engine::Settings::new();
     let defaults = &file.defaults;
     if let Some(spec) = &defaults.policy {
-        settings.policy = spec.parse::<PolicySpec>().map_err(|e| wrong(format!("policy: {e}")))?;
+        settings.policy = spec.parse::<PolicySpec>().map_err(|e| wrong("policy", e.to_string()))?;
     }
     let eta = defaults.eta.as_ref().map_or(settings.bounds.eta, |t| t.0);
     let alpha = defaults.alpha.as_ref().map_or(settings.bounds.alpha, |t| t.0);
     let beta = defaults.beta.as_ref().map_or(settings.bounds.beta, |t| t.0);
-    settings.bounds = Bounds::new(alpha, beta, eta).map_err(|e| wrong(e.to_string()))?.by_cause();
+    settings.bounds =
+        Bounds::new(alpha, beta, eta).map_err(|e| wrong("alpha", e.to_string()))?.by_cause();
     settings.follow_hints = match defaults.hints.as_deref() {
         None | Some("lower") => true,
         Some("ignore") => false,
-        Some(other) => return Err(wrong(format!("hints: `{other}` is neither lower nor ignore"))),
+        Some(other) => {
+            return Err(wrong("hints", format!("`{other}` is neither lower nor ignore")));
+        }
     };
     settings.learn_relevant = match defaults.learn.as_deref() {
         None | Some("all") => false,
         Some("relevant") => true,
-        Some(other) => return Err(wrong(format!("learn: `{other}` is neither all nor relevant"))),
+        Some(other) => {
+            return Err(wrong("learn", format!("`{other}` is neither all nor relevant")));
+        }
     };
-    settings.budget = file.budget.as_ref().map(|table| budget(table, origin)).transpose()?;
+    settings.budget = file.budget.as_ref().map(|table| budget(table, source)).transpose()?;
     settings.gaps = Gaps {
         default: network
             .domain_gap
@@ -286,15 +313,15 @@ fn engine_settings(
     };
     if let Some(n) = network.workers.or(file.workers) {
         if n == 0 {
-            let said = match network.workers {
-                Some(_) => "--workers 0".to_owned(),
-                None => format!("{origin}: workers = 0"),
-            };
-            return Err(input_error(format!("{said}: at least one poll must be under way")));
+            let reason = "0 would never poll; give 1 or more";
+            return Err(match network.workers {
+                Some(_) => input_error(format!("--workers: {reason}")),
+                None => source.fault("", "workers", reason),
+            });
         }
         settings.polls_in_flight_max = n;
     }
-    refuse_zero(&file.limits, origin)?;
+    refuse_zero(&file.limits, source)?;
     if let Some(items) = file.limits.items {
         settings.parse.items_max = items;
     }
@@ -306,7 +333,7 @@ fn engine_settings(
 }
 
 /// Elsewhere 0 often means that there is no limit; here it would drop everything that is kept.
-fn refuse_zero(limits: &LimitsTable, origin: &str) -> Result<(), Failure> {
+fn refuse_zero(limits: &LimitsTable, source: &Source) -> Result<(), Failure> {
     let zeros = [
         ("body_bytes", limits.body_bytes == Some(0)),
         ("items", limits.items == Some(0)),
@@ -315,23 +342,26 @@ fn refuse_zero(limits: &LimitsTable, origin: &str) -> Result<(), Failure> {
         ("entries", limits.entries == Some(0)),
     ];
     match zeros.into_iter().find(|(_, is_zero)| *is_zero) {
-        Some((name, _)) => Err(input_error(format!(
-            "{origin}: [limits] {name}: under 0 nothing would be kept; leave it out if there is \
-             to be no limit of yours"
-        ))),
+        Some((name, _)) => {
+            let reason = "0 would keep nothing; leave it out for no limit";
+            Err(source.fault("limits", name, reason))
+        }
         None => Ok(()),
     }
 }
 
-fn budget(table: &BudgetTable, origin: &str) -> Result<BudgetRule, Failure> {
-    let wrong = |what: String| input_error(format!("{origin}: [budget] {what}"));
-    let mut rule = BudgetRule::new(table.polls.parse().map_err(|e| wrong(format!("polls: {e}")))?);
+fn budget(table: &BudgetTable, source: &Source) -> Result<BudgetRule, Failure> {
+    let wrong = |key: &str, reason: String| source.fault("budget", key, reason);
+    let polls = table.polls.parse().map_err(|e: BudgetError| wrong("polls", e.to_string()))?;
+    let mut rule = BudgetRule::new(polls);
     if let Some(name) = &table.strategy {
-        let spender: Spender = name.parse().map_err(|e| wrong(format!("strategy: {e}")))?;
+        let spender: Spender =
+            name.parse().map_err(|e: polling::SpecError| wrong("strategy", e.to_string()))?;
         rule = rule.under(spender);
     }
     if let Some(name) = &table.estimator {
-        rule.model = name.parse().map_err(|e| wrong(format!("estimator: {e}")))?;
+        rule.model =
+            name.parse().map_err(|e: polling::SpecError| wrong("estimator", e.to_string()))?;
     }
     Ok(rule)
 }

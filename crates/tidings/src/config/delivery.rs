@@ -7,7 +7,8 @@ use std::path::Path;
 use engine::{DeliverySettings, Mail, MailSecurity};
 use serde::Deserialize;
 
-use crate::failure::{Failure, input_error};
+use super::source::Source;
+use crate::failure::Failure;
 
 /// Files that queries deliver to lie here, below the data folder: never beside the database.
 const FOLDER: &str = "deliveries";
@@ -33,33 +34,33 @@ pub fn settings(
     mail: Option<MailTable>,
     data: &Path,
     listen: SocketAddr,
-    origin: &str,
+    source: &Source,
 ) -> Result<DeliverySettings, Failure> {
     if let Some((name, _)) = keys.iter().find(|(_, key)| key.len() < 16) {
-        return Err(input_error(format!("{origin}: [keys] {name}: a key has 16 letters at least")));
+        return Err(source.fault("keys", name, "a key has at least 16 letters"));
     }
     Ok(DeliverySettings {
         keys,
-        mail: mail.map(|table| server(table, origin)).transpose()?,
+        mail: mail.map(|table| server(table, source)).transpose()?,
         folder: Some(data.join(FOLDER)),
         own: Some(listen),
         own_url: None,
     })
 }
 
-fn server(table: MailTable, origin: &str) -> Result<Mail, Failure> {
+fn server(table: MailTable, source: &Source) -> Result<Mail, Failure> {
     let (security, port) = match table.security.as_deref() {
         None | Some("starttls") => (MailSecurity::StartTls, PORT_STARTTLS),
         Some("tls") => (MailSecurity::Tls, PORT_TLS),
         Some("none") => (MailSecurity::None, PORT_PLAIN),
         Some(other) => {
             let what = format!("`{other}` is none of starttls, tls and none");
-            return Err(input_error(format!("{origin}: [mail] security: {what}")));
+            return Err(source.fault("mail", "security", what));
         }
     };
     if security == MailSecurity::None && table.password.is_some() {
         let what = "a password is not sent without TLS";
-        return Err(input_error(format!("{origin}: [mail] security: {what}")));
+        return Err(source.fault("mail", "security", what));
     }
     Ok(Mail {
         server: table.server,

@@ -20,6 +20,20 @@ pub struct Key {
     pub meaning: &'static str,
     /// The value, as TOML.
     pub example: &'static str,
+    /// Its table is refused without it.
+    pub needed: bool,
+}
+
+impl Table {
+    /// The names in it are the operator's own.
+    pub fn takes_any_key(&self) -> bool {
+        matches!(self.name, "resolve" | "keys")
+    }
+
+    /// What is known of a key; one row stands for all names that the operator chooses.
+    pub fn key(&self, name: &str) -> Option<&Key> {
+        self.keys.iter().find(|key| key.name == name || self.takes_any_key())
+    }
 }
 
 fn key(
@@ -29,7 +43,13 @@ fn key(
     meaning: &'static str,
     example: &'static str,
 ) -> Key {
-    Key { name, kind, default: default.into(), meaning, example }
+    Key { name, kind, default: default.into(), meaning, example, needed: false }
+}
+
+impl Key {
+    fn needed(self) -> Key {
+        Key { needed: true, ..self }
+    }
 }
 
 /// Everything, in the order in which a person would read it.
@@ -122,7 +142,7 @@ fn requests() -> Vec<Key> {
 
 fn domain() -> Table {
     let meaning = "The same as `domain_gap`, for one registrable domain.";
-    let keys = vec![key("gap", "duration", "`domain_gap`", meaning, "\"30s\"")];
+    let keys = vec![key("gap", "duration", "`domain_gap`", meaning, "\"30s\"").needed()];
     let about = "One table for each domain that is to be asked less often, or may be more often.";
     Table { name: "domain.\"example.org\"", about, keys }
 }
@@ -178,7 +198,8 @@ fn budget() -> Table {
             "How many polls may be made in all, and where it is given how many bytes in the \
              same time.",
             "\"1000/1h,50MB\"",
-        ),
+        )
+        .needed(),
         key(
             "strategy",
             "strategy",
@@ -303,7 +324,8 @@ fn mail() -> Table {
             "needed",
             "The server that takes digests.",
             "\"mail.example.org\"",
-        ),
+        )
+        .needed(),
         key("port", "number", "587, 465 or 25, by `security`", "Its port.", "587"),
         key(
             "security",
@@ -314,7 +336,8 @@ fn mail() -> Table {
         ),
         key("user", "text", "no login", "Who logs in.", "\"tidings\""),
         key("password", "text", "no login", "With what.", "\"secret\""),
-        key("from", "address", "needed", "The sender of digests.", "\"tidings@example.org\""),
+        key("from", "address", "needed", "The sender of digests.", "\"tidings@example.org\"")
+            .needed(),
     ];
     Table { name: "mail", about: "Without this table no digest is sent.", keys }
 }
@@ -337,7 +360,7 @@ pub fn markdown() -> String {
         };
         text.push_str(&format!("\n{title}\n{}\n\n", table.about));
         text.push_str("| key | value | default | meaning | example |\n|---|---|---|---|---|\n");
-        for Key { name, kind, default, meaning, example } in table.keys {
+        for Key { name, kind, default, meaning, example, .. } in table.keys {
             let default = default.replace('|', "\\|");
             text.push_str(&format!(
                 "| `{name}` | {kind} | {default} | {meaning} | `{name} = {example}` |\n"

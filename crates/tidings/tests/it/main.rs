@@ -17,6 +17,7 @@ mod browser;
 mod budget;
 mod calls;
 mod clients;
+mod configuration;
 mod deliveries;
 mod disk;
 mod faulty;

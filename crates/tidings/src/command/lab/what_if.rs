@@ -95,19 +95,19 @@ mod tests {
 
     #[test]
     fn rows_of_policies_and_of_budgets_carry_their_own_keys() {
-        let policy = Alternative {
-            name: "mavsync".to_owned(),
-            budget: None,
+        let tried = |name: &str, budget: Option<Allowance>, delay: Option<f64>| Alternative {
+            name: name.to_owned(),
+            budget,
             polls: 10,
-            delay: Some(60.5),
+            delay,
             found: 7,
             missed: 2,
             open: 1,
             equal_cost: true,
         };
         let allowance = Allowance { polls: 100, per: Duration::from_secs(3600) };
-        let name = "two-steps".to_owned();
-        let budget = Alternative { name, budget: Some(allowance), delay: None, ..policy.clone() };
+        let policy = tried("mavsync", None, Some(60.5));
+        let budget = tried("two-steps", Some(allowance), None);
         let counts = json!({ "polls": 10, "found": 7, "missed": 2, "open": 1 });
         for (row, own, delay) in [
             (figures(&policy), json!({ "policy": "mavsync" }), json!(60.5)),
