@@ -46,7 +46,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         started_at: now - HOUR * 50,
         in_flight: 3,
         waiting: 2,
-        due: 4,
         outage: None,
         polls_total: 12_345,
         polls_failed_total: 321,

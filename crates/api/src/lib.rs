@@ -146,8 +146,6 @@ pub struct Live {
     pub in_flight: u64,
     /// Polls granted that wait for a worker or for their domain.
     pub waiting: u64,
-    /// Feeds whose time has come.
-    pub due: u64,
     /// Why our own network seems to be down, in a sentence.
     pub outage: Option<String>,
     pub polls_total: u64,

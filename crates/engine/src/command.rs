@@ -369,21 +369,13 @@ fn check_change(change: &Change) -> Result<(), CommandError> {
 /// Lays feeds down anew after their settings changed: what was decided under the old ones holds
 /// only until then.
 fn reschedule(engine: &Engine, feeds: &[FeedId]) -> Result<(), CommandError> {
-    let mut replans = Vec::with_capacity(feeds.len());
     for &feed in feeds {
         let input = engine.store.poll_input(feed)?;
         if input.paused || input.gone.is_some() {
             engine.forget(feed);
-        } else {
-            let replan = crate::conclude::replanned(&input, &engine.settings, engine.clock.now());
-            replans.push((feed, replan));
         }
     }
-    engine.store.replan(replans.clone())?;
-    for (feed, replan) in replans {
-        engine.rest(feed, replan.next_at)?;
-    }
-    Ok(())
+    Ok(engine.replan(feeds)?)
 }
 
 fn masked(url: &str) -> String {

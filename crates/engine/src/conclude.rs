@@ -17,10 +17,11 @@ use url::Url;
 
 use crate::Settings;
 use crate::budget::BudgetRule;
-use crate::event::{Finished, PollAnswer};
+use crate::event::{Budgeted, Finished, PollAnswer};
+use next::Decided;
 pub use next::{budgeted, replanned};
 pub use pushed::{SAFETY_NET, is_push_trusted, push_record};
-pub use relevant::{Judged, relearned};
+pub use relevant::Later;
 
 /// A domain that was asked this shortly before a restart may have a request of ours under way.
 const RECENTLY_ASKED: Duration = Duration::from_secs(60);
@@ -73,6 +74,22 @@ pub struct Concluded {
     pub record: PollRecord,
     pub finished: Finished,
     pub answer: PollAnswer,
+    /// Set where the next poll is decided while this one is recorded; until then the record, the
+    /// answer and what the loop is told name the time of this poll.
+    pub later: Option<Box<Later>>,
+}
+
+/// Tells the loop and the caller of the next poll, once it is decided. A feed that is not polled
+/// again by itself stays so.
+pub fn settle(
+    finished: &mut Finished,
+    answer: &mut PollAnswer,
+    next_at: Time,
+    budgeted: Option<Box<Budgeted>>,
+) {
+    finished.next_at = finished.next_at.map(|_| next_at);
+    finished.budgeted = budgeted.filter(|_| finished.next_at.is_some());
+    answer.next_poll = finished.next_at;
 }
 
 /// What follows from one poll.
@@ -102,28 +119,49 @@ pub fn conclude(
         }
         _ => observation,
     };
-    let decided = next::decide(input, &reading, &taught, push, trip, settings, budget);
+    let is_polled_again = outcome != Outcome::Gone && !input.paused;
+    let waits = settings.learn_relevant && outcome.is_success() && is_polled_again;
+    let later =
+        waits.then(|| Box::new(Later::new(input, &reading, &taught, push, trip, settings, budget)));
+    let decided =
+        (!waits).then(|| next::decide(input, &reading, &taught, push, trip, settings, budget));
 
-    let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, decided.at);
+    let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, trip.at);
     record.status = trip.facts.status;
-    record.failures = decided.failures;
+    record.failures = decided.as_ref().map_or(0, |decided| decided.failures);
     record.window_len = observation.window.len() as u32;
     record.overlap = observation.overlap as u32;
     record.suspected_miss = observation.suspected_miss;
     record.bytes = trip.bytes;
     record.elapsed = trip.elapsed;
-    record.wanted_at = Some(decided.wanted_at);
     record.cause = Some(cause(input, trip));
-    record.reason = Some(decided.reason);
-    record.next_cause = Some(decided.cause);
-    record.held = decided.held;
-    record.learned = (decided.learned != input.learned).then_some(decided.learned);
     record.domains = paces(trip);
     record.push = push;
     keep::follow_redirects(&mut record, input, trip, outcome);
-    let mut answer = PollAnswer {
+    let mut answer = answer(input, &observation, trip);
+    keep::keep_reading(&mut record, &mut answer, input, reading, trip);
+    let next_at = is_polled_again.then_some(trip.at);
+    let effective = record.effective_url.as_ref().or(input.effective_url.as_ref());
+    let mut finished = Finished {
         feed: input.id,
-        outcome,
+        domain: effective.unwrap_or(&input.url).domain(),
+        next_at,
+        generation: input.generation + 1,
+        budgeted: None,
+    };
+    if let Some((decision, budgeted)) = decided.map(Decided::split) {
+        settle(&mut finished, &mut answer, decision.next_at, budgeted);
+        record.decide(decision);
+        record.learned.take_if(|learned| *learned == input.learned);
+    }
+    Concluded { record, finished, answer, later }
+}
+
+/// What whoever asked is told; the rest is filled in from the reading.
+fn answer(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> PollAnswer {
+    PollAnswer {
+        feed: input.id,
+        outcome: observation.outcome,
         n_new: observation.new.len(),
         suspected_miss: observation.suspected_miss,
         next_poll: None,
@@ -131,19 +169,7 @@ pub fn conclude(
         candidates: Vec::new(),
         bytes: trip.bytes,
         not_recorded: None,
-    };
-    keep::keep_reading(&mut record, &mut answer, input, reading, trip);
-    let next_at = Some(decided.at).filter(|_| outcome != Outcome::Gone && !input.paused);
-    answer.next_poll = next_at;
-    let effective = record.effective_url.as_ref().or(input.effective_url.as_ref());
-    let finished = Finished {
-        feed: input.id,
-        domain: effective.unwrap_or(&input.url).domain(),
-        next_at,
-        generation: input.generation + 1,
-        budgeted: decided.budgeted.filter(|_| next_at.is_some()),
-    };
-    Concluded { record, finished, answer }
+    }
 }
 
 /// What is new to policies: what pushes brought since the last poll, and what this one found.

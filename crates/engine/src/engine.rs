@@ -183,11 +183,19 @@ impl Engine {
             let domain = conclude::domain(&input);
             feeds.push(Asked { feed, domain, next_at, generation, budgeted });
         })?;
-        self.store.replan(replans)?;
+        let polled_since = self.store.replan(replans)?;
+        feeds.retain(|asked| !polled_since.contains(&asked.feed));
         let progress = self.store.strategy_progress()?;
         let spending = rule.map(|rule| Box::new(Spending::new(rule, &progress, now)));
         self.send(Event::Spend(spending, feeds));
+        self.replan(&polled_since)?;
         Ok(n_under)
+    }
+
+    /// Decides the next polls of feeds anew and tells the loop.
+    pub fn replan(&self, feeds: &[FeedId]) -> Result<(), StoreError> {
+        let planned = self.context.replan(feeds)?;
+        planned.into_iter().try_for_each(|(feed, next_at)| self.rest(feed, next_at))
     }
 
     /// A feed is not to be polled by itself any more.
@@ -248,7 +256,11 @@ fn load(
     watch: Watch,
 ) -> Result<(Plan<Poll>, Option<Box<Spending>>), StoreError> {
     let Context { store, settings, .. } = context;
-    context.end_waits_set_back();
+    if watch == Watch::All {
+        context.follow_clock(None, now);
+    } else {
+        context.end_waits_set_back(now);
+    }
     let mut plan = Plan::new(settings.gaps.clone(), watch == Watch::All);
     let mut spending = None;
     if watch == Watch::All {
@@ -279,7 +291,7 @@ fn load(
             if let Some(spending) = &mut spending
                 && let Some(mut budgeted) = budgeted.remove(&due.feed)
             {
-                budgeted.set_back(back);
+                budgeted.set_back(back, now);
                 next_at = budgeted.latest.unwrap_or(UNTIL_PLANNED);
                 spending.take(due.feed, due.generation, *budgeted);
                 spending.paced(due.feed, domain, plan.gap(domain));

@@ -64,11 +64,11 @@ pub struct Budgeted {
 }
 
 impl Budgeted {
-    /// The clock was set back by so much since the feed was polled.
-    pub fn set_back(&mut self, by: Duration) {
+    /// The clock was set back by so much since the feed was polled; it shows `now`.
+    pub fn set_back(&mut self, by: Duration, now: Time) {
         self.from = self.from - by;
         self.latest = self.latest.map(|at| at - by);
-        self.tracked.last = self.tracked.last.map(|at| at - by);
+        self.tracked.last = self.tracked.last.map(|at| (at - by).min(now));
     }
 }
 

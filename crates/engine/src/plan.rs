@@ -137,6 +137,10 @@ impl<H> Plan<H> {
     /// and is laid down again when its poll ends.
     pub fn rest(&mut self, feed: FeedId, domain: u32, next_at: Time, generation: u32) {
         let slot = self.slot_mut(feed);
+        if slot.place == Place::Resting && generation < slot.generation {
+            // This was decided before the last poll, which decided with more knowledge.
+            return;
+        }
         let occupied = matches!(slot.place, Place::Waiting | Place::Flying);
         let place = if occupied { slot.place } else { Place::Resting };
         // Whoever read the counter may have done so before the last poll ended.

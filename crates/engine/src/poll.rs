@@ -15,16 +15,18 @@ use feed::{Domain, FeedId, Outcome, Time};
 use fetch::{Exchange, FailureKind, Fetched};
 use polling::outage::Reach;
 use polling::pace::{DomainPace, RetryAfter};
-use store::{PollInput, Replan, StoreError};
+use store::{PollInput, StoreError};
 use tokio::sync::oneshot;
 use url::Url;
 
-use crate::conclude::{self, Reading};
+use crate::conclude::{self, Concluded, Reading};
 use crate::event::{Answered, Event, Finished, PollAnswer};
 use crate::plan::{Grant, Work};
 
 /// More redirects than this are a loop or a trap.
 const HOPS_MAX: u32 = 5;
+
+const INTERNAL_ERROR: &str = "internal error; please report it";
 
 /// A poll under way.
 pub struct Poll {
@@ -59,14 +61,40 @@ pub async fn guarded_step(context: &Arc<Context>, grant: Grant<Poll>) {
     };
     let (task, reported) = (Arc::clone(context), Arc::new(AtomicBool::new(false)));
     let told = Arc::clone(&reported);
-    if tokio::spawn(async move { step(&task, grant, &told).await }).await.is_err() {
-        tracing::error!(feed = feed.0, "a poll failed by a fault of ours; please report it");
+    if !ended_well(feed, async move { step(&task, grant, &told).await }).await {
         if !reported.load(Ordering::SeqCst) {
             let (at, answer) = (context.clock.now(), Answered::Heard);
             send(context, Event::Exchanged { domain, at, answer });
         }
-        abandon(context, feed, "a fault of ours; please report it".to_owned());
+        abandon(context, feed, INTERNAL_ERROR.to_owned());
     }
+}
+
+/// Ends a poll whose redirect leads to a domain that asked us to wait; in a task of its own too, or
+/// a panic would leave the feed in flight for ever.
+pub async fn guarded_give_up(context: &Arc<Context>, poll: Poll, until: Time) {
+    let (task, feed) = (Arc::clone(context), poll.input.id);
+    end_guarded(context, feed, async move { give_up(&task, poll, until).await }).await;
+}
+
+/// Runs the end of a poll. Whatever becomes of it, the loop is told that the poll is over.
+async fn end_guarded(
+    context: &Context,
+    feed: FeedId,
+    end: impl Future<Output = ()> + Send + 'static,
+) {
+    if !ended_well(feed, end).await {
+        abandon(context, feed, INTERNAL_ERROR.to_owned());
+    }
+}
+
+/// Runs a part of a poll in a task of its own; answers whether it ended without a panic.
+async fn ended_well(feed: FeedId, part: impl Future<Output = ()> + Send + 'static) -> bool {
+    let ended = tokio::spawn(part).await.is_ok();
+    if !ended {
+        tracing::error!(feed = feed.0, "internal error during a poll; please report it");
+    }
+    ended
 }
 
 /// Carries out one granted request and what follows from it.
@@ -227,7 +255,7 @@ async fn hop(context: &Context, mut poll: Poll, to: Url, permanent: bool) {
 }
 
 /// The redirect's target asked us to wait: the poll ends here.
-pub async fn give_up(context: &Context, poll: Poll, until: Time) {
+async fn give_up(context: &Context, poll: Poll, until: Time) {
     let detail = format!("it redirects to {}, which asked us to wait until {until}", poll.domain());
     let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
     finish(context, poll, Reading::Refused { detail }, &fetch::Facts::default(), Some(pace)).await;
@@ -260,26 +288,21 @@ async fn finish(
     let budget = context.budget();
     let concluded =
         conclude::conclude(&poll.input, reading, &trip, &context.settings, budget.as_ref());
-    let (finished, mut answer) = (concluded.finished, concluded.answer);
-    let generation = poll.input.generation;
-    let (next_at, due) = (finished.next_at, concluded.record.next_at);
-    let success = answer.outcome.is_success();
-    let judged = conclude::Judged {
-        overlap: concluded.record.overlap as usize,
-        suspected_miss: concluded.record.suspected_miss,
-        push: concluded.record.push,
-    };
-    let finished = match context.store.record(concluded.record).await {
-        Ok(recorded) => {
-            if !recorded.new_ids.is_empty() {
-                context.deliveries.notify_one();
-            }
-            if context.settings.learn_relevant && finished.next_at.is_some() && success {
-                relearn(context, &poll.input, judged, &trip, finished).await
-            } else {
-                finished
-            }
+    let Concluded { record, mut finished, mut answer, later } = concluded;
+    let due = record.next_at;
+    let recorded = match later {
+        None => context.store.record(record).await,
+        Some(later) => {
+            let decided = context.store.record_deciding(record, move |shown| later.decide(shown));
+            decided.await.map(|(recorded, (next_at, budgeted))| {
+                conclude::settle(&mut finished, &mut answer, next_at, budgeted);
+                recorded
+            })
         }
+    };
+    match recorded {
+        Ok(recorded) if recorded.new_ids.is_empty() => {}
+        Ok(_) => context.deliveries.notify_one(),
         Err(error) => {
             // Nothing of this poll is kept, so nothing may be forgotten: the same poll is due
             // again.
@@ -291,53 +314,17 @@ async fn finish(
             answer.n_new = 0;
             answer.detail = format!("the poll could not be recorded: {error}");
             let retry_at = context.clock.now() + RECORD_RETRY;
-            Finished { next_at: next_at.map(|_| retry_at), generation, budgeted: None, ..finished }
+            finished.next_at = finished.next_at.map(|_| retry_at);
+            finished.generation = poll.input.generation;
+            finished.budgeted = None;
         }
-    };
+    }
     send(context, Event::Finished { finished, answer });
     // Paused when its poll began, it may have been resumed since: then it was laid down in vain.
     if poll.input.paused
         && let Ok(Some(asked)) = context.asked(feed, due)
     {
         send(context, Event::Rest(asked));
-    }
-}
-
-/// Decides again from what queries kept of the poll, where any reads the feed. If that cannot be
-/// kept, what was decided with the record holds.
-async fn relearn(
-    context: &Context,
-    before: &PollInput,
-    judged: conclude::Judged,
-    trip: &conclude::Trip<'_>,
-    finished: Finished,
-) -> Finished {
-    let store = &context.store;
-    let (Ok(after), Ok(shown)) = (store.poll_input(before.id), store.window_relevance(before.id))
-    else {
-        return finished;
-    };
-    if after.share.is_none() || after.generation != finished.generation {
-        return finished;
-    }
-    let budget = context.budget();
-    let settings = &context.settings;
-    let decided =
-        conclude::relearned(before, after, &shown, judged, trip, settings, budget.as_ref());
-    let replan = Replan {
-        wanted_at: decided.wanted_at,
-        next_at: decided.at,
-        reason: decided.reason,
-        cause: decided.cause,
-        held: decided.held,
-    };
-    let kept = store.relearn(before.id, finished.generation, replan, decided.learned).await;
-    match kept {
-        Ok(()) => Finished { next_at: Some(decided.at), budgeted: decided.budgeted, ..finished },
-        Err(error) => {
-            context.log_trouble(before.id, &error);
-            finished
-        }
     }
 }
 
@@ -351,7 +338,36 @@ fn send(context: &Context, event: Event) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::RwLock;
+    use std::sync::atomic::AtomicI64;
+
+    use tokio::sync::{Notify, mpsc, watch};
+
     use super::*;
+
+    #[tokio::test]
+    async fn a_panic_at_the_end_of_a_poll_takes_the_feed_out_of_flight() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store::Store::open(folder.path(), store::Mode::ReadWrite).unwrap();
+        let (events, mut told) = mpsc::unbounded_channel();
+        let (_cut, cut) = watch::channel(false);
+        let context = Context {
+            store,
+            fetcher: fetch::Fetcher::new(fetch::Settings::new("https://example.org/")).unwrap(),
+            clock: crate::Clock::manual(Time::from_secs(1_700_000_000)),
+            settings: crate::Settings::new(),
+            events,
+            cut,
+            budget: RwLock::new(None),
+            trouble_logged: AtomicI64::new(0),
+            deliveries: Notify::new(),
+        };
+        end_guarded(&context, FeedId(7), async { panic!("an end that nobody thought of") }).await;
+        let Ok(Event::Finished { finished, answer }) = told.try_recv() else {
+            panic!("the loop was not told that the poll is over")
+        };
+        assert_eq!((finished.feed, answer.outcome), (FeedId(7), Outcome::Failed));
+    }
 
     #[test]
     fn a_date_to_wait_for_counts_from_the_servers_own() {

@@ -84,7 +84,7 @@ impl Loop {
         let now = self.context.clock.now();
         let back = self.turned_at.since(now);
         if back >= SET_BACK_MIN {
-            self.set_back(back);
+            self.set_back(back, now);
         }
         self.turned_at = now;
         self.spend(now);
@@ -110,15 +110,16 @@ impl Loop {
 
     /// The clock was set back. Without this, what was planned by the wrong one would be polled when
     /// the right one has come as far.
-    fn set_back(&mut self, by: Duration) {
+    fn set_back(&mut self, by: Duration, now: Time) {
         tracing::warn!(seconds = by.as_secs(), "the clock was set back; what is planned follows");
         self.plan.set_back(by);
         let (context, spends) = (Arc::clone(&self.context), self.spending.is_some());
         tokio::task::spawn_blocking(move || {
-            context.end_waits_set_back();
+            // The strategy first: it cannot plan before it has its feeds again.
             if spends {
-                context.respend();
+                context.respend(now);
             }
+            context.follow_clock(Some(by), now);
         });
     }
 
@@ -290,7 +291,7 @@ impl Loop {
 
     fn give_up(&self, poll: Poll, until: Time) {
         let context = Arc::clone(&self.context);
-        tokio::spawn(async move { poll::give_up(&context, poll, until).await });
+        tokio::spawn(async move { poll::guarded_give_up(&context, poll, until).await });
     }
 
     fn ask(&mut self, feeds: Vec<Asked>, answers: &Answers) {

@@ -13,7 +13,7 @@ use store::StoreError;
 use tokio::sync::watch;
 use url::Url;
 
-use crate::conclude::{self, SAFETY_NET};
+use crate::conclude::SAFETY_NET;
 use crate::event::Event;
 use crate::keys;
 use crate::poll::Context;
@@ -68,7 +68,7 @@ async fn sweep(context: &Context) -> Result<(), StoreError> {
     let mut on_their_own = context.store.detach_pushes(now).await?;
     on_their_own.extend(context.store.lapsed_pushes(SAFETY_NET, now)?);
     for feed in on_their_own {
-        poll_by_policy(context, feed, now)?;
+        poll_by_policy(context, feed)?;
     }
     if context.settings.push.public_url.is_none() {
         return Ok(());
@@ -81,15 +81,9 @@ async fn sweep(context: &Context) -> Result<(), StoreError> {
 }
 
 /// Nothing is pushed any more: the feed's next poll is decided anew.
-fn poll_by_policy(context: &Context, feed: FeedId, now: Time) -> Result<(), StoreError> {
-    let input = context.store.poll_input(feed)?;
-    if input.paused || input.gone.is_some() {
-        return Ok(());
-    }
-    let replan = conclude::replanned(&input, &context.settings, now);
-    let next_at = replan.next_at;
-    context.store.replan(vec![(feed, replan)])?;
-    rest(context, feed, next_at)
+fn poll_by_policy(context: &Context, feed: FeedId) -> Result<(), StoreError> {
+    let planned = context.replan(&[feed])?;
+    planned.into_iter().try_for_each(|(feed, next_at)| rest(context, feed, next_at))
 }
 
 /// Tells the loop when a feed is polled next.

@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::backup::{Backup, StepResult};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::NamedTempFile;
 
 use crate::error::{Fault, shown};
+use crate::identity::with_ending;
 use crate::store::FILE_NAME;
-use crate::{Lock, StoreError, connection, migrations};
+use crate::{Lock, StoreError, connection, integrity, migrations, schema};
 
 /// Pages copied between two reports of progress: 16 MB, a fraction of a second.
 const STEP_PAGES: std::ffi::c_int = 4096;
@@ -64,7 +66,7 @@ pub fn backup(
     let target = folder_of(to);
     let copy = NamedTempFile::new_in(&target).map_err(|e| StoreError::file(to, &e))?;
     copy_pages(&path, copy.path(), progress).map_err(|fault| fault.at(&file))?;
-    let copied = examine(copy.path())?;
+    let copied = examine(copy.path(), Trust::Own)?;
     copy.as_file().sync_all().map_err(|e| StoreError::file(to, &e))?;
     let named = if overwrite { copy.persist(to) } else { copy.persist_noclobber(to) };
     named.map_err(|e| StoreError::file(to, &e.error))?;
@@ -97,7 +99,7 @@ pub fn restore(
         done += n as u64;
         progress(done);
     }
-    let copied = examine(copy.path())?;
+    let copied = examine(copy.path(), Trust::Foreign)?;
     leap(copy.path()).map_err(|fault| fault.at(&shown(&path)))?;
     copy.as_file().sync_all().map_err(failed)?;
     set_aside(folder)?;
@@ -106,16 +108,40 @@ pub fn restore(
     Ok(copied)
 }
 
+/// Where a copy comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// We have just made it. An index that the operator added must not cost the backup.
+    Own,
+    /// From anywhere: it must be exactly what this program would have made.
+    Foreign,
+}
+
 /// Looks a copy over: every page and index, and that this program can go on from it.
-fn examine(path: &Path) -> Result<Copied, StoreError> {
+fn examine(path: &Path, trust: Trust) -> Result<Copied, StoreError> {
     let file: Arc<str> = Arc::from("the copy");
     let look = || -> Result<Copied, Fault> {
         let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        // Until the schema is compared, nothing in it may run functions with side effects.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         let version = migrations::known_version(&conn, &file)?;
+        let altered = |what| StoreError::Altered { file: Arc::clone(&file), what };
+        if trust == Trust::Foreign
+            && let Some(what) = schema::differences(&conn, version)?.into_iter().next()
+        {
+            return Err(altered(what).into());
+        }
         let said: String =
             conn.query_row("pragma integrity_check(1)", [], |row| row.get::<_, String>(0))?;
         if said != "ok" {
             return Err(StoreError::damaged(&file, said).into());
+        }
+        if trust == Trust::Foreign
+            && let Some((table, parent)) = integrity::broken_references(&conn)?.into_iter().next()
+        {
+            let what = format!("a row of {table} refers to a row of {parent} that is missing");
+            return Err(altered(what).into());
         }
         let sql = "select count(*), coalesce(sum(entries), 0) from feed_state";
         let (feeds, entries) = conn.query_row(sql, [], |row| {
@@ -241,12 +267,6 @@ fn remove(path: &Path) -> std::io::Result<()> {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }
-}
-
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }
 
 fn folder_of(file: &Path) -> PathBuf {

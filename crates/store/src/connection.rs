@@ -26,11 +26,19 @@ const READER_CACHE_KIB: i64 = 1024;
 /// More than there are statements, so that none is ever prepared twice.
 const STATEMENTS_MAX: usize = 128;
 
+/// Opens a database to write, and makes it where there is none.
 pub(crate) fn writing(path: &Path) -> rusqlite::Result<Connection> {
     make_private(path);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    open_writing(path, OpenFlags::SQLITE_OPEN_CREATE)
+}
+
+/// Opens a database to write that another process has made.
+pub(crate) fn sharing(path: &Path) -> rusqlite::Result<Connection> {
+    open_writing(path, OpenFlags::empty())
+}
+
+fn open_writing(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
     let conn = Connection::open_with_flags(path, flags)?;
     set_up(&conn, WRITER_CACHE_KIB)?;
     conn.pragma_update(None, "journal_mode", "wal")?;

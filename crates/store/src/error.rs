@@ -26,15 +26,27 @@ pub enum StoreError {
     Missing { file: Arc<str> },
     #[error("{file} is a database, but not one of Tidings; choose another data folder")]
     Foreign { file: Arc<str> },
+    #[error("{file} is not as this program makes it: {what}; use one that `tidings backup` made")]
+    Altered { file: Arc<str>, what: String },
     #[error("{file} exists already; choose another name, or replace it with --force")]
     Exists { file: Arc<str> },
+    #[error(
+        "{file} was removed or moved while the program runs, so nothing is recorded; move it \
+         back, or stop the program, restore a backup and start it again"
+    )]
+    Removed { file: Arc<str> },
+    #[error(
+        "{file} was replaced by another file while the program runs, so nothing is recorded; \
+         stop the program, put the right file there or restore a backup, and start it again"
+    )]
+    Replaced { file: Arc<str> },
     #[error("{file}: {detail}")]
     File { file: Arc<str>, detail: Arc<str> },
     #[error("cannot make the data folder {folder}: {detail}; choose another with --data")]
     Folder { folder: Arc<str>, detail: Arc<str> },
     #[error("the store is closing; nothing more is written")]
     Closed,
-    #[error("the queries could not be asked, by a fault of ours; please report it")]
+    #[error("internal error while the queries were asked or a poll was decided; please report it")]
     Matching,
     #[error("{file}: {kind}")]
     Database { file: Arc<str>, kind: ErrorKind, source: Arc<rusqlite::Error> },

@@ -4,7 +4,7 @@ use feed::{FeedId, Window};
 use rusqlite::{Connection, params};
 
 use crate::error::Fault;
-use crate::{Store, StoreError, deliveries, migrations};
+use crate::{Store, StoreError, deliveries, migrations, schema};
 
 /// Faults of one kind that are named one by one; more would bury the others.
 const FINDINGS_MAX: usize = 20;
@@ -35,6 +35,8 @@ impl Store {
                     "the schema is not this program's own".to_owned(),
                     "start `tidings run` once, or use the program that wrote it",
                 ));
+            } else {
+                findings.extend(objects(conn)?);
             }
             findings.extend(foreign_keys(conn)?);
             findings.extend(validators_ahead(conn)?);
@@ -74,16 +76,26 @@ fn receivers(conn: &Connection) -> Result<Vec<Finding>, Fault> {
 }
 
 fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, Fault> {
-    let mut statement = conn.prepare("pragma foreign_key_check")?;
-    let said =
-        statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(2)?)))?;
-    let mut findings = Vec::new();
-    for line in said.take(FINDINGS_MAX) {
-        let (table, parent) = line?;
+    let broken = broken_references(conn)?.into_iter().map(|(table, parent)| {
         let what = format!("a row of {table} belongs to a row of {parent} that is not there");
-        findings.push(finding(None, what, "restore a backup; the file was changed by other means"));
-    }
-    Ok(findings)
+        finding(None, what, "restore a backup; the file was changed by other means")
+    });
+    Ok(broken.collect())
+}
+
+/// Tables with rows that refer to a missing row, each with the table it refers to.
+pub(crate) fn broken_references(conn: &Connection) -> Result<Vec<(String, String)>, Fault> {
+    let mut statement = conn.prepare("pragma foreign_key_check")?;
+    let said = statement.query_map([], |row| Ok((row.get(0)?, row.get(2)?)))?;
+    Ok(said.take(FINDINGS_MAX).collect::<Result<_, _>>()?)
+}
+
+/// What somebody added to the database, or took from it. A copy of it could not be restored.
+fn objects(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let different = schema::differences(conn, migrations::current_version())?;
+    let remedy = "undo the change; a backup of this store cannot be restored as it is";
+    let found = different.into_iter().take(FINDINGS_MAX);
+    Ok(found.map(|what| finding(None, format!("the schema was changed: {what}"), remedy)).collect())
 }
 
 /// Validators say "we have this document": without a window of it, its entries would be lost.

@@ -17,12 +17,15 @@ use crate::{
 /// entry and edit all of them at every poll.
 const REVISIONS_MAX: i64 = 24;
 
-pub(crate) fn keep(
+/// Keeps all of a poll. `decide` may still change what the record says of the next one: the queries
+/// have seen the new entries by then.
+pub(crate) fn keep<T>(
     conn: &Connection,
-    record: &PollRecord,
+    mut record: PollRecord,
     keeper: &Keeper,
-) -> Result<Recorded, Fault> {
-    refuse_stale(conn, record)?;
+    decide: impl FnOnce(&Connection, &mut PollRecord) -> Result<T, Fault>,
+) -> Result<(Recorded, T), Fault> {
+    refuse_stale(conn, &record)?;
     let mut new = Vec::with_capacity(record.new.len());
     for entry in &record.new {
         let id = add_entry(conn, record.feed, entry, record.at)?;
@@ -34,10 +37,15 @@ pub(crate) fn keep(
     if let Some(window) = &record.window {
         mark_window(conn, record.feed, window, record.at)?;
     }
+    keep_facts(conn, &record)?;
+    keep_validators(conn, &record)?;
+    // After the facts: queries ask for the feed's language as this document says it.
+    let n_matches = kept::keep(conn, keeper, record.feed, record.at, &new)?;
+    let new_ids: Vec<EntryId> = new.into_iter().map(|(id, _)| id).collect();
+    let n_new = new_ids.len() as u64;
+    let more = decide(conn, &mut record)?;
+    let record = &record;
     keep_learned(conn, record)?;
-    keep_facts(conn, record)?;
-    keep_validators(conn, record)?;
-    let n_new = new.len() as u64;
     if record.is_push() {
         keep_pushed_state(conn, record, n_new)?;
     } else {
@@ -48,9 +56,7 @@ pub(crate) fn keep(
     for pace in &record.domains {
         domains::keep(conn, pace)?;
     }
-    // After the facts: queries ask for the feed's language as this document says it.
-    let n_matches = kept::keep(conn, keeper, record.feed, record.at, &new)?;
-    Ok(Recorded { new_ids: new.into_iter().map(|(id, _)| id).collect(), n_matches })
+    Ok((Recorded { new_ids, n_matches }, more))
 }
 
 fn refuse_stale(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {

@@ -19,6 +19,7 @@ mod feeds;
 mod figures;
 mod history;
 mod hub;
+mod identity;
 mod integrity;
 mod keeping;
 mod kept;
@@ -44,6 +45,7 @@ mod replay;
 mod requests;
 mod retention;
 mod schedule;
+mod schema;
 mod search;
 mod settings;
 mod sift;
@@ -81,7 +83,7 @@ pub use reading::{ReadEntry, Reading, ReadingPlace, Scope};
 pub use record::{
     BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollRecord, Recorded, Validators,
 };
-pub use relevant::WindowRelevance;
+pub use relevant::{Decision, WindowRelevance};
 pub use replan::{FeedOutlook, Outlook, Replan};
 pub use requests::{Answer, Request, RequestId};
 pub use retention::{FeedRetention, KEYS_AGE_MIN, Retained, Retention};

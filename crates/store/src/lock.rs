@@ -5,19 +5,31 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
 use std::path::Path;
 
+use crate::{Store, identity, store};
+
 const FILE_NAME: &str = "lock";
 
 /// The folder is ours until this is dropped.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Lock {
+    /// Names the store that the holder writes to, so that another process can tell whether the
+    /// file in the folder is still that one.
+    pub fn name_store(&self, store: &Store) -> std::io::Result<()> {
+        let inode = identity::inode(store.path());
+        // The process's own number stays the first line.
+        inode.map_or(Ok(()), |inode| writeln!(&self.file, "{inode}"))
+    }
 }
 
 /// Why the folder is not ours.
 #[derive(Debug, thiserror::Error)]
 pub enum Held {
     #[error("{folder} is in use by process {pid}; end it first, or use another folder (--data)")]
-    By { folder: String, pid: u32 },
+    By { folder: String, pid: u32, store: Option<u64> },
     #[error("{folder} is in use by another process; end it first, or use another folder (--data)")]
     BySomeone { folder: String },
     #[error("cannot lock {folder}; check the owner and the mode of the folder")]
@@ -31,6 +43,13 @@ impl Held {
             Held::By { pid, .. } => Some(*pid),
             Held::BySomeone { .. } | Held::Cannot { .. } => None,
         }
+    }
+
+    /// Whether the file in the folder is the one that the holder writes to; `None` where the holder
+    /// has not said which one that is.
+    pub fn has_store(&self, folder: &Path) -> Option<bool> {
+        let Held::By { store, .. } = self else { return None };
+        store.map(|inode| identity::inode(&folder.join(store::FILE_NAME)) == Some(inode))
     }
 
     /// Whether somebody else holds it, as opposed to: it cannot be locked at all.
@@ -55,15 +74,17 @@ pub fn lock(folder: &Path) -> Result<Lock, Held> {
     }
     file.set_len(0).map_err(cannot)?;
     writeln!(file, "{}", std::process::id()).map_err(cannot)?;
-    Ok(Lock { _file: file })
+    Ok(Lock { file })
 }
 
 fn held_by(file: &mut File, folder: String) -> Held {
     let mut text = String::new();
     // The holder may be between locking and writing: then nobody is named.
-    let pid = file.read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
-    match pid {
-        Some(pid) => Held::By { folder, pid },
+    let read = file.read_to_string(&mut text);
+    let mut lines = text.lines().map(|line| line.trim().parse::<u64>().ok());
+    let pid = lines.next().flatten().and_then(|pid| u32::try_from(pid).ok());
+    match pid.filter(|_| read.is_ok()) {
+        Some(pid) => Held::By { folder, pid, store: lines.next().flatten() },
         None => Held::BySomeone { folder },
     }
 }

@@ -28,6 +28,12 @@ pub(crate) fn migrate(conn: &Connection, file: &Arc<str>) -> Result<(), Fault> {
     take(conn, file, STEPS)
 }
 
+/// Makes the schema of a version in an empty database, to compare others with.
+pub(crate) fn make(conn: &Connection, version: i64) -> Result<(), Fault> {
+    let n = usize::try_from(version).unwrap_or(0).min(STEPS.len());
+    take(conn, &Arc::from("the reference"), &STEPS[..n])
+}
+
 /// For those who only read: the version must be this program's own.
 pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), Fault> {
     let found =

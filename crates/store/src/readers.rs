@@ -2,11 +2,12 @@
 //! writer.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
 use crate::connection;
+use crate::identity::Identity;
 
 /// Reads take microseconds; more connections than cores that could use them only hold memory.
 const READERS_MAX: usize = 4;
@@ -15,6 +16,7 @@ pub(crate) struct Readers {
     path: PathBuf,
     pool: Mutex<Pool>,
     returned: Condvar,
+    identity: Option<Arc<Identity>>,
 }
 
 struct Pool {
@@ -23,9 +25,9 @@ struct Pool {
 }
 
 impl Readers {
-    pub(crate) fn new(path: &Path, first: Connection) -> Readers {
+    pub(crate) fn new(path: &Path, first: Connection, identity: Option<Arc<Identity>>) -> Readers {
         let pool = Mutex::new(Pool { idle: vec![first], n_open: 1 });
-        Readers { path: path.to_owned(), pool, returned: Condvar::new() }
+        Readers { path: path.to_owned(), pool, returned: Condvar::new(), identity }
     }
 
     /// Lends a connection; waits for one where all are lent.
@@ -56,7 +58,7 @@ impl Readers {
             if may_open && pool.n_open < READERS_MAX {
                 pool.n_open += 1;
                 drop(pool);
-                let opened = connection::reading(&self.path);
+                let opened = self.open();
                 if opened.is_ok() {
                     return opened;
                 }
@@ -70,6 +72,15 @@ impl Readers {
                 continue;
             }
             pool = self.returned.wait(pool).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Never opens a file that took the place of ours: its rows are not those that were written.
+    fn open(&self) -> Result<Connection, rusqlite::Error> {
+        let conn = connection::reading(&self.path)?;
+        match self.identity.as_ref().map(|identity| identity.check()) {
+            Some(Err(_)) => Err(rusqlite::Error::InvalidPath(self.path.clone())),
+            _ => Ok(conn),
         }
     }
 
@@ -103,7 +114,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         drop(connection::writing(&path).unwrap());
-        let readers = Readers::new(&path, connection::reading(&path).unwrap());
+        let readers = Readers::new(&path, connection::reading(&path).unwrap(), None);
         std::fs::rename(&path, folder.path().join("elsewhere.db")).unwrap();
         let ask = |conn: &Connection| conn.query_row("select 1", [], |row| row.get::<_, i64>(0));
         std::thread::scope(|scope| {

@@ -183,7 +183,9 @@ impl Store {
     /// Keeps a poll; resolves after the commit, which it shares with others.
     pub async fn record(&self, record: PollRecord) -> Result<Recorded, StoreError> {
         let (keeper, delays) = (self.keeper(), figures::delays(&record));
-        let kept = self.write_async(move |conn| keeping::keep(conn, &record, &keeper)).await?;
+        let kept =
+            self.write_async(move |conn| keeping::keep(conn, record, &keeper, |_, _| Ok(())));
+        let (kept, ()) = kept.await?;
         self.tally().recorded(&delays, &kept);
         Ok(kept)
     }
@@ -191,7 +193,8 @@ impl Store {
     /// The same for tools and tests; commits at once.
     pub fn record_blocking(&self, record: PollRecord) -> Result<Recorded, StoreError> {
         let (keeper, delays) = (self.keeper(), figures::delays(&record));
-        let kept = self.write(move |conn| keeping::keep(conn, &record, &keeper))?;
+        let kept = self.write(move |conn| keeping::keep(conn, record, &keeper, |_, _| Ok(())));
+        let (kept, ()) = kept?;
         self.tally().recorded(&delays, &kept);
         Ok(kept)
     }

@@ -1,11 +1,12 @@
-//! Which entries of a feed's window somebody wants: a query kept them, or a consumer said so. And
-//! what is learned from those alone, once it is known which they are.
+//! Which entries of a feed's window somebody wants: a query kept them, or a consumer said so. A
+//! poll that learns from those alone is decided here, inside the transaction that records it.
 
 use feed::{FeedId, Time};
-use rusqlite::params;
+use rusqlite::Connection;
 
 use crate::columns::time;
-use crate::{Replan, Store, StoreError};
+use crate::error::Fault;
+use crate::{PollRecord, Recorded, Store, StoreError, figures, keeping, matching};
 
 /// An entry of the window, and whether somebody wants it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,51 +16,73 @@ pub struct WindowRelevance {
     pub relevant: bool,
 }
 
-impl Store {
-    /// The entries that the window shows, oldest first.
-    pub fn window_relevance(&self, feed: FeedId) -> Result<Vec<WindowRelevance>, StoreError> {
-        self.read(|conn| {
-            let sql = "select k.published_at, k.seen_at, coalesce( \
-                       (select r.relevant from relevance r where r.entry = k.entry), \
-                       exists (select 1 from query_entries q where q.entry = k.entry)) \
-                       from entry_keys k where k.feed = $1 and k.left_window_at is null \
-                       order by k.published_at, k.entry";
-            let mut statement = conn.prepare_cached(sql)?;
-            let rows = statement.query_map([feed.0], |row| {
-                let (published_at, seen_at) = (time(row, 0)?, time(row, 1)?);
-                Ok(WindowRelevance { published_at, seen_at, relevant: row.get(2)? })
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
-    }
+/// What a poll means for the feed's next one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub wanted_at: Time,
+    pub next_at: Time,
+    /// Why, in words and in short.
+    pub reason: String,
+    pub cause: String,
+    /// In words: what made `next_at` another time than `wanted_at`.
+    pub held: Option<String>,
+    pub learned: Vec<u8>,
+}
 
-    /// What was learned of a recorded poll once its matches were known, and what follows from it.
-    /// After another poll it is refused in silence: that one decided anew.
-    pub async fn relearn(
-        &self,
-        feed: FeedId,
-        generation: u32,
-        replan: Replan,
-        learned: Vec<u8>,
-    ) -> Result<(), StoreError> {
-        self.write_async(move |conn| {
-            let sql = "update feed_state set wanted_at = $1, next_at = $2, reason = $3, \
-                       cause = $4, held = $5 where feed = $6 and generation = $7";
-            let changed = conn.prepare_cached(sql)?.execute(params![
-                replan.wanted_at.millis(),
-                replan.next_at.millis(),
-                replan.reason,
-                replan.cause,
-                replan.held,
-                feed.0,
-                generation,
-            ])?;
-            if changed > 0 {
-                let sql = "update feed_window set learned = $1 where feed = $2";
-                conn.prepare_cached(sql)?.execute(params![learned, feed.0])?;
-            }
-            Ok(())
-        })
-        .await
+impl PollRecord {
+    pub fn decide(&mut self, decision: Decision) {
+        self.wanted_at = Some(decision.wanted_at);
+        self.next_at = decision.next_at;
+        self.reason = Some(decision.reason);
+        self.next_cause = Some(decision.cause);
+        self.held = decision.held;
+        self.learned = Some(decision.learned);
     }
+}
+
+impl Store {
+    /// Keeps a poll and decides the next one in the same transaction. `decide` is given the
+    /// window's entries once queries have seen the new ones; `None` where no query reads the feed.
+    /// It runs on the writer's thread, so it must be quick; a panic in it undoes this poll only.
+    /// Answers what `decide` returns besides.
+    pub async fn record_deciding<T: Send + 'static>(
+        &self,
+        record: PollRecord,
+        decide: impl FnOnce(Option<Vec<WindowRelevance>>) -> (Decision, T) + Send + 'static,
+    ) -> Result<(Recorded, T), StoreError> {
+        let (keeper, delays) = (self.keeper(), figures::delays(&record));
+        let kept = self.write_async(move |conn| {
+            keeping::keep(conn, record, &keeper, |conn, record| {
+                let shown = window_relevance(conn, record.feed)?;
+                let (decision, more) = matching::guarded(|| Ok(decide(shown)))?;
+                record.decide(decision);
+                Ok(more)
+            })
+        });
+        let (recorded, more) = kept.await?;
+        self.tally().recorded(&delays, &recorded);
+        Ok((recorded, more))
+    }
+}
+
+/// The entries that the window shows, oldest first, where any query reads the feed.
+fn window_relevance(
+    conn: &Connection,
+    feed: FeedId,
+) -> Result<Option<Vec<WindowRelevance>>, Fault> {
+    let sql = "select 1 from feed_relevance where feed = $1";
+    if !conn.prepare_cached(sql)?.exists([feed.0])? {
+        return Ok(None);
+    }
+    let sql = "select k.published_at, k.seen_at, coalesce( \
+               (select r.relevant from relevance r where r.entry = k.entry), \
+               exists (select 1 from query_entries q where q.entry = k.entry)) \
+               from entry_keys k where k.feed = $1 and k.left_window_at is null \
+               order by k.published_at, k.entry";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([feed.0], |row| {
+        let (published_at, seen_at) = (time(row, 0)?, time(row, 1)?);
+        Ok(WindowRelevance { published_at, seen_at, relevant: row.get(2)? })
+    })?;
+    Ok(Some(rows.collect::<Result<_, _>>()?))
 }

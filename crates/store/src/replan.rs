@@ -1,5 +1,7 @@
 //! Changes to the schedule that are not polls: new settings, and blame that is taken back.
 
+use std::time::Duration;
+
 use feed::{FeedId, Time};
 use rusqlite::{OptionalExtension, params};
 
@@ -9,6 +11,8 @@ use crate::{Due, Store, StoreError};
 /// A feed's next poll, decided anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replan {
+    /// The feed's generation when this was decided; a poll recorded since then decided better.
+    pub generation: u32,
     pub wanted_at: Time,
     pub next_at: Time,
     /// Why, in words and in short.
@@ -71,12 +75,15 @@ impl Store {
         Ok((0..hex.len()).step_by(2).map_while(byte).collect())
     }
 
-    /// Puts the next polls of feeds to other times, all of them or none.
-    pub fn replan(&self, replans: Vec<(FeedId, Replan)>) -> Result<(), StoreError> {
+    /// Puts the next polls of feeds to other times, except those of which a poll was recorded since
+    /// that was decided; answers which ones. A feed that does not exist undoes all.
+    pub fn replan(&self, replans: Vec<(FeedId, Replan)>) -> Result<Vec<FeedId>, StoreError> {
         self.write(move |conn| {
             let sql = "update feed_state set wanted_at = $1, next_at = $2, reason = $3, \
-                       cause = $4, held = $5 where feed = $6";
+                       cause = $4, held = $5 where feed = $6 and generation = $7";
             let mut statement = conn.prepare_cached(sql)?;
+            let mut exists = conn.prepare_cached("select 1 from feed_state where feed = $1")?;
+            let mut stale = Vec::new();
             for (feed, replan) in replans {
                 let changed = statement.execute(params![
                     replan.wanted_at.millis(),
@@ -85,11 +92,37 @@ impl Store {
                     replan.cause,
                     replan.held,
                     feed.0,
+                    replan.generation,
                 ])?;
-                if changed == 0 {
+                if changed == 0 && !exists.exists([feed.0])? {
                     return Err(StoreError::NoFeed(feed).into());
                 }
+                stale.extend((changed == 0).then_some(feed));
             }
+            Ok(stale)
+        })
+    }
+
+    /// The clock was set back: the stored plan keeps its distance from now, as the plan in memory
+    /// does, so that everybody is shown when the next poll will really be. `by` is how far, where
+    /// that is known; else every feed and domain tells it by its last poll or request.
+    pub fn set_back(&self, by: Option<Duration>, now: Time) -> Result<(), StoreError> {
+        self.write(move |conn| {
+            let now = now.millis();
+            let by = by.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+            // Afterwards no last poll is ahead of the clock, or the next start would do it again.
+            let sql = "update feed_state set \
+                       next_at = next_at - coalesce($1, last_poll_at - $2), \
+                       wanted_at = wanted_at - coalesce($1, last_poll_at - $2), \
+                       last_poll_at = case when last_poll_at > $2 then $2 else last_poll_at end \
+                       where $1 is not null or last_poll_at > $2";
+            conn.execute(sql, params![by, now])?;
+            let sql = "update domains set \
+                       not_before = not_before - coalesce($1, last_request_at - $2), \
+                       last_request_at = case when last_request_at > $2 then $2 \
+                                         else last_request_at end \
+                       where $1 is not null or last_request_at > $2";
+            conn.execute(sql, params![by, now])?;
             Ok(())
         })
     }
@@ -141,6 +174,15 @@ impl Store {
         let mut due: Vec<_> = index.due.iter().filter(is_due).collect();
         due.sort_by_key(|d| d.next_at);
         Ok(due.into_iter().map(|d| d.feed).collect())
+    }
+
+    /// The latest time at which any kept poll was made, by the clock of then. Looks at every poll.
+    pub fn latest_poll_at(&self) -> Result<Option<Time>, StoreError> {
+        self.read(|conn| {
+            let sql = "select max(at) from polls";
+            let ms: Option<i64> = conn.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+            Ok(ms.map(Time::from_millis))
+        })
     }
 
     /// When the last poll of any feed was made.

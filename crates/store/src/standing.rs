@@ -5,6 +5,7 @@ use feed::Time;
 
 use crate::columns::count;
 use crate::counts::POLLED;
+use crate::identity::with_ending;
 use crate::{Store, StoreError};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -97,9 +98,7 @@ impl Store {
         })?;
         let bytes = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
         standing.database_bytes = bytes(self.path());
-        let mut log = self.path().as_os_str().to_owned();
-        log.push("-wal");
-        standing.log_bytes = bytes(log.as_ref());
+        standing.log_bytes = bytes(&with_ending(self.path(), "-wal"));
         Ok(standing)
     }
 }

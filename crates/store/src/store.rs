@@ -12,10 +12,11 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::error::{Fault, shown};
 use crate::figures::Tally;
+use crate::identity::Identity;
 use crate::matching::Keeper;
 use crate::origins::Origins;
 use crate::readers::Readers;
-use crate::writer::{Applied, Job};
+use crate::writer::{Applied, Desk, Job};
 use crate::{Figures, StoreError, connection, migrations, writer};
 
 pub(crate) const FILE_NAME: &str = "tidings.db";
@@ -27,7 +28,11 @@ const RECORDS_WAITING_MAX: usize = 1024;
 /// Whether the store may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
+    /// For the holder of the folder's lock: the store is made where there is none, and an older
+    /// one is brought up to date.
     ReadWrite,
+    /// To change a store that another process holds: the file must exist, in this version.
+    Shared,
     ReadOnly,
 }
 
@@ -45,6 +50,8 @@ struct Inner {
     keeper: Arc<Keeper>,
     tally: Arc<Tally>,
     origins: Origins,
+    /// What may not change underneath; not watched by those who only read.
+    identity: Option<Arc<Identity>>,
 }
 
 struct Writer {
@@ -53,20 +60,25 @@ struct Writer {
 }
 
 impl Store {
-    /// Opens the store in a data folder; to write, makes folder and file where they are missing
-    /// and brings an older file up to date.
+    /// Opens the store in a data folder.
     pub fn open(folder: &Path, mode: Mode) -> Result<Store, StoreError> {
         let path = folder.join(FILE_NAME);
         let file = shown(&path);
         let keeper = Arc::new(Keeper::default());
         let tally = Arc::new(Tally::new());
-        let writer = match mode {
-            Mode::ReadOnly if !path.exists() => return Err(StoreError::Missing { file }),
-            Mode::ReadOnly => None,
-            Mode::ReadWrite => Some(start_writer(folder, &path, &file, &keeper, &tally)?),
-        };
+        if mode != Mode::ReadWrite && !path.exists() {
+            return Err(StoreError::Missing { file });
+        }
+        let conn = (mode != Mode::ReadOnly).then(|| open_writer(folder, &path, &file, mode));
+        let conn = conn.transpose()?;
+        let identity = conn.as_ref().map(|_| Arc::new(Identity::of(&path)));
+        let writer = conn.zip(identity.clone()).map(|(conn, identity)| {
+            let (file, keeper, tally) = (file.clone(), Arc::clone(&keeper), Arc::clone(&tally));
+            start_writer(conn, folder, Desk { file, keeper, tally, identity })
+        });
+        let writer = writer.transpose()?;
         let first = open_reader(&path, &file)?;
-        let readers = Readers::new(&path, first);
+        let readers = Readers::new(&path, first, identity.clone());
         let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
         Ok(Store(Arc::new(Inner {
             path,
@@ -77,6 +89,7 @@ impl Store {
             keeper,
             tally,
             origins: Origins::default(),
+            identity,
         })))
     }
 
@@ -102,9 +115,11 @@ impl Store {
         self.0.tally.read()
     }
 
-    /// Why the last group of changes could not be written; `None` where it was.
+    /// Why changes cannot be written: the files are not there any more, or the last group of
+    /// changes failed. `None` where nothing is wrong.
     pub fn trouble(&self) -> Option<Arc<str>> {
-        self.0.tally.trouble()
+        let lost = self.0.identity.as_ref().and_then(|identity| identity.check().err());
+        lost.map(|error| Arc::from(error.to_string())).or_else(|| self.0.tally.trouble())
     }
 
     pub(crate) fn file(&self) -> &Arc<str> {
@@ -217,26 +232,33 @@ impl Drop for Inner {
     }
 }
 
-fn start_writer(
+fn open_writer(
     folder: &Path,
     path: &Path,
     file: &Arc<str>,
-    keeper: &Arc<Keeper>,
-    tally: &Arc<Tally>,
-) -> Result<Writer, StoreError> {
+    mode: Mode,
+) -> Result<Connection, StoreError> {
+    let say = |e| StoreError::database(file, e);
+    if mode == Mode::Shared {
+        let conn = connection::sharing(path).map_err(say)?;
+        migrations::require_current(&conn, file).map_err(|fault| fault.at(file))?;
+        return Ok(conn);
+    }
     std::fs::create_dir_all(folder).map_err(|e| StoreError::Folder {
         folder: shown(folder),
         detail: Arc::from(e.to_string()),
     })?;
-    let say = |e| StoreError::database(file, e);
     let conn = connection::writing(path).map_err(say)?;
     migrations::migrate(&conn, file).map_err(|fault| fault.at(file))?;
+    Ok(conn)
+}
+
+fn start_writer(conn: Connection, folder: &Path, desk: Desk) -> Result<Writer, StoreError> {
     let (jobs, waiting) = channel();
-    let (file, keeper, tally) = (Arc::clone(file), Arc::clone(keeper), Arc::clone(tally));
     let folder_name = shown(folder);
     let thread = std::thread::Builder::new()
         .name("store".to_owned())
-        .spawn(move || writer::run(&conn, &waiting, &file, &keeper, &tally))
+        .spawn(move || writer::run(&conn, &waiting, &desk))
         .map_err(|e| StoreError::Folder { folder: folder_name, detail: e.to_string().into() })?;
     Ok(Writer { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
 }

@@ -12,6 +12,7 @@ use rusqlite::Connection;
 
 use crate::StoreError;
 use crate::figures::Tally;
+use crate::identity::Identity;
 use crate::matching::Keeper;
 
 /// So many jobs share a commit at most: a group lost to a full disk stays small, and a job that
@@ -38,14 +39,16 @@ pub(crate) struct Applied {
     pub answer: Box<dyn FnOnce(Option<StoreError>) + Send>,
 }
 
+/// What the writer works with besides its connection.
+pub(crate) struct Desk {
+    pub file: Arc<str>,
+    pub keeper: Arc<Keeper>,
+    pub tally: Arc<Tally>,
+    pub identity: Arc<Identity>,
+}
+
 /// Runs until every sender is gone and all that they sent is written.
-pub(crate) fn run(
-    conn: &Connection,
-    jobs: &Receiver<Job>,
-    file: &Arc<str>,
-    keeper: &Keeper,
-    tally: &Tally,
-) {
+pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, desk: &Desk) {
     while let Ok(first) = jobs.recv() {
         if first.patient {
             std::thread::sleep(LINGER);
@@ -56,25 +59,21 @@ pub(crate) fn run(
         {
             group.push_back(job);
         }
-        tally.waiting.fetch_sub(group.len() as u64, Ordering::Relaxed);
+        desk.tally.waiting.fetch_sub(group.len() as u64, Ordering::Relaxed);
         while !group.is_empty() {
-            write_group(conn, &mut group, file, keeper, tally);
+            write_group(conn, &mut group, desk);
         }
     }
 }
 
 /// Takes jobs from the group into one transaction. Ends early where an error made SQLite roll
 /// back by itself; what is left in the group was not begun and goes into the next one.
-fn write_group(
-    conn: &Connection,
-    group: &mut VecDeque<Job>,
-    file: &Arc<str>,
-    keeper: &Keeper,
-    tally: &Tally,
-) {
+fn write_group(conn: &Connection, group: &mut VecDeque<Job>, desk: &Desk) {
+    let Desk { file, keeper, tally, identity } = desk;
     let begun = moment();
     let say = |source| StoreError::database(file, source);
-    if let Err(error) = execute(conn, "begin immediate").map_err(say) {
+    let ready = identity.check().and_then(|()| execute(conn, "begin immediate").map_err(say));
+    if let Err(error) = ready {
         tally.lost(&error);
         for job in group.drain(..) {
             ((job.apply)(Err(error.clone())).answer)(None);
@@ -98,9 +97,10 @@ fn write_group(
     }
     if !conn.is_autocommit() {
         let failed_alone = alone && applied.iter().any(|one| one.error.is_some());
-        let end = if failed_alone { "rollback" } else { "commit" };
-        if let Err(error) = execute(conn, end) {
-            lost = Some(say(error));
+        let ended =
+            if failed_alone { execute(conn, "rollback").map_err(say) } else { commit(conn, desk) };
+        if let Err(error) = ended {
+            lost = Some(error);
             if !conn.is_autocommit() {
                 // After a failed commit only this is left to do; a failure of it shows at the
                 // next `begin`.
@@ -118,6 +118,14 @@ fn write_group(
     for one in applied {
         (one.answer)(lost.clone());
     }
+}
+
+/// What was committed into a file that has lost its name is lost, also where that happened between
+/// the first check and the commit.
+fn commit(conn: &Connection, desk: &Desk) -> Result<(), StoreError> {
+    desk.identity.check()?;
+    execute(conn, "commit").map_err(|source| StoreError::database(&desk.file, source))?;
+    desk.identity.check()
 }
 
 #[expect(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
@@ -242,8 +250,9 @@ mod tests {
         for record in records {
             let (tell, feed) = (tell.clone(), record.feed);
             let keeper = store.keeper();
-            let keep =
-                move |conn: &rusqlite::Connection| crate::keeping::keep(conn, &record, &keeper);
+            let keep = move |conn: &rusqlite::Connection| {
+                crate::keeping::keep(conn, record, &keeper, |_, _| Ok(()))
+            };
             store
                 .send(false, keep, move |result| {
                     let _ = tell.send((feed, result.map(|_| ()).map_err(|e| e.kind())));

@@ -6,7 +6,7 @@ use dispatch::command::{Command, Done, REQUEST_KIND, Refusal};
 use engine::command::Progress;
 use engine::{Clock, Engine, Watch};
 use fetch::Fetcher;
-use store::{ErrorKind, Mode, Store};
+use store::{ErrorKind, Held, Mode, Store, StoreError};
 
 use crate::config::Config;
 use crate::failure::{Failure, failed, input_error};
@@ -16,9 +16,60 @@ const ANSWER_POLL: Duration = Duration::from_millis(50);
 /// How often we look whether the daemon is still there, and can answer.
 const DAEMON_CHECK: Duration = Duration::from_secs(2);
 
+/// How long a daemon that has just taken the lock may need to make its store.
+const STARTS_WITHIN: Duration = Duration::from_secs(5);
+
 /// Opens the store for reading. Reading needs no lock: the daemon may go on writing.
 pub fn read(config: &Config) -> Result<Store, Failure> {
-    Ok(Store::open(&config.data, Mode::ReadOnly)?)
+    let opened = Store::open(&config.data, Mode::ReadOnly);
+    if let Err(StoreError::Missing { .. }) = opened {
+        refuse_lost(config)?;
+    }
+    Ok(opened?)
+}
+
+/// Fails where a daemon works with another file than the one in the folder.
+pub fn refuse_lost(config: &Config) -> Result<(), Failure> {
+    if !config.data.exists() {
+        return Ok(());
+    }
+    match store::lock(&config.data) {
+        Err(held) if held.has_store(&config.data) == Some(false) => Err(lost(config, &held)),
+        _ => Ok(()),
+    }
+}
+
+/// Opens the store for a change of rows that the daemon does not need to know of. Makes it where
+/// there is none, but never beside a daemon that has one.
+pub fn write(config: &Config) -> Result<Store, Failure> {
+    match store::lock(&config.data) {
+        Ok(_until_opened) => Ok(Store::open(&config.data, Mode::ReadWrite)?),
+        Err(held) if held.is_held() => beside(config, &held),
+        Err(held) => Err(held.into()),
+    }
+}
+
+/// Opens the store that the holder of the folder's lock writes to.
+fn beside(config: &Config, held: &Held) -> Result<Store, Failure> {
+    if held.has_store(&config.data) == Some(false) {
+        return Err(lost(config, held));
+    }
+    match Store::open(&config.data, Mode::Shared) {
+        Err(StoreError::Missing { .. }) => Err(lost(config, held)),
+        opened => Ok(opened?),
+    }
+}
+
+/// The holder of the lock works with a file that is not in the folder any more.
+fn lost(config: &Config, held: &Held) -> Failure {
+    let file = config.data.join("tidings.db");
+    let what = if file.exists() { "was replaced" } else { "is missing" };
+    let who = held.pid().map_or("a process".to_owned(), |pid| format!("process {pid}"));
+    failed(format!(
+        "{} {what}, and {who} still uses the old file; end that process, put the right file there \
+         or restore a backup, and start it again",
+        file.display()
+    ))
 }
 
 /// Carries a command out, here or in the daemon that holds the folder.
@@ -29,7 +80,7 @@ pub async fn carry_out(
 ) -> Result<Done, Failure> {
     let lock = match store::lock(&config.data) {
         Ok(lock) => lock,
-        Err(held) if held.is_held() => return through_daemon(config, &command).await,
+        Err(held) if held.is_held() => return through_daemon(config, &held, &command).await,
         Err(held) => return Err(held.into()),
     };
     let store = Store::open(&config.data, Mode::ReadWrite)?;
@@ -46,14 +97,14 @@ pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, Fail
     Ok(Engine::start(store, fetcher, Clock::System, config.engine.clone(), watch)?)
 }
 
-async fn through_daemon(config: &Config, command: &Command) -> Result<Done, Failure> {
+async fn through_daemon(config: &Config, held: &Held, command: &Command) -> Result<Done, Failure> {
     if config.has_network_flags {
         eprintln!(
             "tidings: the daemon that runs does this under its own settings; --allow-private, \
              --domain-gap and --workers of this call do not reach it"
         );
     }
-    let store = Store::open(&config.data, Mode::ReadWrite)?;
+    let store = once_made(config, held).await?;
     let body = serde_json::to_string(command)?;
     let id = store.leave(REQUEST_KIND, &body, Clock::System.now())?;
     let mut waited = Duration::ZERO;
@@ -70,11 +121,18 @@ async fn through_daemon(config: &Config, command: &Command) -> Result<Done, Fail
         waited += ANSWER_POLL;
         if waited >= DAEMON_CHECK {
             waited = Duration::ZERO;
-            if let Ok(_free) = store::lock(&config.data) {
-                return Err(failed(
-                    "the daemon ended before it answered; start it again and repeat the command"
-                        .to_owned(),
-                ));
+            match store::lock(&config.data) {
+                Ok(_free) => {
+                    return Err(failed(
+                        "the daemon ended before it answered; start it again and repeat the \
+                         command"
+                            .to_owned(),
+                    ));
+                }
+                Err(held) if held.has_store(&config.data) == Some(false) => {
+                    return Err(lost(config, &held));
+                }
+                Err(_) => {}
             }
             // What we cannot write the daemon cannot either, and an answer is written.
             if let Err(error) = store.try_writing(Clock::System.now())
@@ -87,4 +145,19 @@ async fn through_daemon(config: &Config, command: &Command) -> Result<Done, Fail
             }
         }
     }
+}
+
+/// Opens the daemon's store. A daemon that is just starting has not made it yet, and does not name
+/// it: that one is waited for.
+async fn once_made(config: &Config, held: &Held) -> Result<Store, Failure> {
+    let mut waited = Duration::ZERO;
+    while held.has_store(&config.data).is_none() && waited < STARTS_WITHIN {
+        match Store::open(&config.data, Mode::Shared) {
+            Err(StoreError::Missing { .. }) => {}
+            opened => return Ok(opened?),
+        }
+        tokio::time::sleep(ANSWER_POLL).await;
+        waited += ANSWER_POLL;
+    }
+    beside(config, held)
 }

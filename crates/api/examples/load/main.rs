@@ -133,7 +133,6 @@ fn live() -> Live {
         started_at: Time::from_secs(0),
         in_flight: 0,
         waiting: 0,
-        due: 0,
         outage: None,
         polls_total: 0,
         polls_failed_total: 0,

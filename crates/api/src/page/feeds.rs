@@ -176,7 +176,7 @@ fn totals(live: &Live, counts: &Counts) -> Vec<Total> {
         total("Entries kept", counts.entries),
         total("Polls in the last hour", live.polls_last_hour),
         total("In trouble", counts.failing),
-        total("Due now", live.due),
+        total("Due now", counts.due),
     ]
 }
 

@@ -28,6 +28,7 @@ struct HealthPage {
     checks: Vec<Check>,
     failing: Vec<Line>,
     n_failing: u64,
+    none_failing: String,
 }
 
 /// One thing that is well or not.
@@ -54,12 +55,30 @@ pub async fn health(State(context): State<Context>, visitor: Visitor) -> Respons
             shown(&HealthPage {
                 verdict: verdict(&live, &found.counts),
                 checks: checks(&found, &live, now),
+                none_failing: none_failing(&live, &found.counts),
                 n_failing: found.counts.failing,
                 failing: found.failing.into_iter().map(|l| line(l, now)).collect(),
                 frame: Frame::new(&context, visitor, Some(Section::Health)),
             })
         }
         Err(error) => failed(&context, visitor, &error),
+    }
+}
+
+/// What is said where no feed is failing. A feed that was not polled yet did not succeed either,
+/// and no feed is blamed for a poll that failed because our own network was down.
+fn none_failing(live: &Live, counts: &Counts) -> String {
+    let n_feeds = |n| plural(n, "feed", "feeds");
+    if counts.feeds == 0 {
+        "There are no feeds yet.".to_owned()
+    } else if counts.never_polled >= counts.feeds {
+        format!("Not known yet: none of {} has been polled.", n_feeds(counts.feeds))
+    } else if live.outage.is_some() {
+        "Not known: the network is down.".to_owned()
+    } else if counts.never_polled > 0 {
+        format!("None so far. {} not polled yet.", n_feeds(counts.never_polled))
+    } else {
+        "None.".to_owned()
     }
 }
 
@@ -97,7 +116,8 @@ fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
     };
     let standing = &found.standing;
     let late = standing.due_since.map(|since| now.since(since)).filter(|late| *late > LATE);
-    let in_flight = format!("{} on their way, {} due", count(live.in_flight), count(live.due));
+    let due = count(found.counts.due);
+    let in_flight = format!("{} on their way, {due} due", count(live.in_flight));
     let database = standing.database_bytes + standing.log_bytes;
     vec![
         check(

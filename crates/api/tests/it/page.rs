@@ -24,7 +24,6 @@ fn live() -> Live {
         started_at: now() - Duration::from_secs(7200),
         in_flight: 1,
         waiting: 2,
-        due: 3,
         outage: None,
         polls_total: 4,
         polls_failed_total: 5,

@@ -186,7 +186,7 @@ async fn health_names_what_fails() {
     let shelf = Shelf::new(true);
     shelf.see("https://a.org/f", &["one"], 10);
     let page = get(&shelf.router, "/health", &[]).await.text;
-    assert!(page.contains("None: the last poll of every feed succeeded."), "{page}");
+    assert!(page.contains("<p class=\"quiet\">None.</p>"), "{page}");
     assert!(page.contains("1 entry behind"), "the search index is told of: {page}");
     let feed = feed::FeedId(1);
     let at = T0 + std::time::Duration::from_secs(60);
@@ -195,4 +195,24 @@ async fn health_names_what_fails() {
     shelf.store.record_blocking(record).unwrap();
     let page = get(&shelf.router, "/health", &[]).await.text;
     assert!(page.contains("No such &#60;host&#62;.") && page.contains("/feed/1"), "{page}");
+}
+
+#[tokio::test]
+async fn health_claims_no_success_that_was_not_seen() {
+    let shelf = Shelf::new(true);
+    let says = async |shelf: &Shelf| get(&shelf.router, "/health", &[]).await.text;
+    assert!(says(&shelf).await.contains("There are no feeds yet."));
+    for url in ["https://a.org/f", "https://b.org/f"] {
+        let url = feed::FeedUrl::parse(url).unwrap();
+        let new = store::NewFeed { url, title: None, site: None, tags: Vec::new() };
+        shelf.store.add_feed(&new, T0).unwrap();
+    }
+    let page = says(&shelf).await;
+    assert!(page.contains("Not known yet: none of 2 feeds has been polled."), "{page}");
+    assert!(page.contains("2 due"), "feeds that were never polled are due: {page}");
+    let list = get(&shelf.router, "/feeds", &[]).await.text;
+    assert!(list.contains("Due now</dt><dd>2<"), "{list}");
+    shelf.see("https://a.org/f", &["one"], 10);
+    let page = says(&shelf).await;
+    assert!(page.contains("None so far. 1 feed not polled yet."), "{page}");
 }

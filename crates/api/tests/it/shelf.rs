@@ -138,7 +138,6 @@ pub fn live() -> Live {
         started_at: T0,
         in_flight: 0,
         waiting: 0,
-        due: 0,
         outage: None,
         polls_total: 0,
         polls_failed_total: 0,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use feed::{Domain, Hints, Observation, Outcome, Time, Window};
 use polling::hints::{self, CacheHints, HintReading};
 use polling::{Bounds, Learned, PolicySpec, backoff, spoken};
-use store::{PollInput, PushNote, Replan};
+use store::{Decision, PollInput, PushNote, Replan};
 
 use super::{Reading, Trip, outcome, pushed};
 use crate::budget::{self, BudgetRule};
@@ -29,6 +29,21 @@ pub struct Decided {
     pub learned: Vec<u8>,
     /// Where the feed is under the budget.
     pub budgeted: Option<Box<Budgeted>>,
+}
+
+impl Decided {
+    /// What is stored of it, and what only the strategy needs.
+    pub fn split(self) -> (Decision, Option<Box<Budgeted>>) {
+        let decision = Decision {
+            wanted_at: self.wanted_at,
+            next_at: self.at,
+            reason: self.reason,
+            cause: self.cause,
+            held: self.held,
+            learned: self.learned,
+        };
+        (decision, self.budgeted)
+    }
 }
 
 /// Learns from a poll and decides the next one.
@@ -263,6 +278,7 @@ pub fn replanned(input: &PollInput, settings: &Settings, now: Time) -> Replan {
     let net = last.and_then(|last| net(input, last, settings)).filter(|net| *net > now);
     let next = netted(input, own, net);
     Replan {
+        generation: input.generation,
         wanted_at: wish.at,
         next_at: next.at,
         reason: format!("{}: {}", spec.policy, wish.why.words()),

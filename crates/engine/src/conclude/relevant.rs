@@ -1,63 +1,148 @@
-//! Learning from the entries that somebody wants alone: which of a poll's entries they are is known
-//! only once it is recorded, so what was decided then is decided again from them. Pure.
+//! Learning from the entries that somebody wants alone. Which of a poll's entries they are is known
+//! only while it is recorded, so the decision is put off until then: it is taken once, inside the
+//! store's transaction. Pure.
 
 use feed::{Observation, Outcome, Time};
+use polling::pace::DomainPace;
 use polling::relevance::Relevant;
-use store::{PollInput, PushNote, WindowRelevance};
+use store::{Decision, PollInput, PushNote, WindowRelevance};
+use url::Url;
 
 use super::next::{self, Decided};
 use super::{Reading, Trip};
 use crate::Settings;
 use crate::budget::BudgetRule;
+use crate::event::Budgeted;
 
-/// What the poll said of the whole window.
-#[derive(Clone, Copy)]
-pub struct Judged {
-    pub overlap: usize,
-    pub suspected_miss: bool,
-    pub push: Option<PushNote>,
+/// All that the decision about a successful poll needs, kept until the queries have seen its
+/// entries.
+pub struct Later {
+    input: PollInput,
+    whole: Whole,
+    push: Option<PushNote>,
+    at: Time,
+    ended: Time,
+    url: Url,
+    facts: fetch::Facts,
+    pace: Option<DomainPace>,
+    settings: Settings,
+    budget: Option<BudgetRule>,
 }
 
-/// What a recorded poll means by its wanted entries. `before` and `after` are the feed before and
-/// after the record; `shown` is what its window shows now.
-pub fn relearned(
-    before: &PollInput,
-    after: PollInput,
-    shown: &[WindowRelevance],
-    judged: Judged,
-    trip: &Trip<'_>,
-    settings: &Settings,
-    budget: Option<&BudgetRule>,
-) -> Decided {
-    let is_new = |one: &&WindowRelevance| before.last_success_at.is_none_or(|t| one.seen_at > t);
-    let window: Vec<Time> = shown.iter().map(|one| one.published_at).collect();
-    let new: Vec<Time> = shown.iter().filter(is_new).map(|one| one.published_at).collect();
-    let whole = Observation {
-        at: trip.at,
-        outcome: if new.is_empty() { Outcome::Unchanged } else { Outcome::Seen },
-        window: &window,
-        new: &new,
-        overlap: judged.overlap,
-        suspected_miss: judged.suspected_miss,
-        partial: false,
-        late: &[],
-    };
-    let in_window: Vec<bool> = shown.iter().map(|one| one.relevant).collect();
-    let in_new: Vec<bool> = shown.iter().filter(is_new).map(|one| one.relevant).collect();
-    let relevant = Relevant::of(&whole, &in_window, &in_new);
-    let input = PollInput {
-        learned: before.learned.clone(),
-        last_success_at: before.last_success_at,
-        failures: before.failures,
-        // The rate is that of wanted entries already.
-        share: None,
-        ..after
-    };
-    // The record holds the document and its hints; what is left of it is that there was one.
-    let reading = Reading::Unchanged { validators: fetch::Validators::default() };
-    let observation = relevant.observation();
-    let mut decided =
-        next::decide(&input, &reading, &observation, judged.push, trip, settings, budget);
-    decided.reason.push_str("; learned from the entries that queries keep");
-    decided
+/// What the poll taught, whoever wants it.
+struct Whole {
+    outcome: Outcome,
+    window: Vec<Time>,
+    new: Vec<Time>,
+    late: Vec<Time>,
+    overlap: usize,
+    suspected_miss: bool,
+    partial: bool,
+}
+
+impl Later {
+    pub fn new(
+        input: &PollInput,
+        reading: &Reading,
+        taught: &Observation<'_>,
+        push: Option<PushNote>,
+        trip: &Trip<'_>,
+        settings: &Settings,
+        budget: Option<&BudgetRule>,
+    ) -> Later {
+        let hints = match reading {
+            Reading::Document { document, .. } => &document.hints,
+            _ => &input.hints,
+        };
+        Later {
+            // A share is for rates of all entries; what is learned here is the rate of wanted ones.
+            input: PollInput { hints: hints.clone(), share: None, ..input.clone() },
+            whole: Whole {
+                outcome: taught.outcome,
+                window: taught.window.to_vec(),
+                new: taught.new.to_vec(),
+                late: taught.late.to_vec(),
+                overlap: taught.overlap,
+                suspected_miss: taught.suspected_miss,
+                partial: taught.partial,
+            },
+            push,
+            at: trip.at,
+            ended: trip.ended,
+            url: trip.url.clone(),
+            facts: trip.facts.clone(),
+            pace: trip.pace,
+            settings: settings.clone(),
+            budget: budget.copied(),
+        }
+    }
+
+    /// The one decision: from the wanted entries, or from all where no query reads the feed.
+    pub fn decide(
+        self,
+        shown: Option<Vec<WindowRelevance>>,
+    ) -> (Decision, (Time, Option<Box<Budgeted>>)) {
+        let decided = match shown {
+            Some(shown) => self.by_wanted(&shown),
+            None => self.by(&self.whole.observation(self.at)),
+        };
+        let (decision, budgeted) = decided.split();
+        let at = decision.next_at;
+        (decision, (at, budgeted))
+    }
+
+    fn by_wanted(&self, shown: &[WindowRelevance]) -> Decided {
+        let before = self.input.last_success_at;
+        let is_new = |one: &&WindowRelevance| before.is_none_or(|t| one.seen_at > t);
+        let window: Vec<Time> = shown.iter().map(|one| one.published_at).collect();
+        let new: Vec<Time> = shown.iter().filter(is_new).map(|one| one.published_at).collect();
+        let whole = Observation {
+            outcome: if new.is_empty() { Outcome::Unchanged } else { Outcome::Seen },
+            window: &window,
+            new: &new,
+            partial: false,
+            late: &[],
+            ..self.whole.observation(self.at)
+        };
+        let in_window: Vec<bool> = shown.iter().map(|one| one.relevant).collect();
+        let in_new: Vec<bool> = shown.iter().filter(is_new).map(|one| one.relevant).collect();
+        let relevant = Relevant::of(&whole, &in_window, &in_new);
+        let mut decided = self.by(&relevant.observation());
+        decided.reason.push_str("; learned from the entries that queries keep");
+        decided
+    }
+
+    fn by(&self, observation: &Observation<'_>) -> Decided {
+        let trip = Trip {
+            at: self.at,
+            ended: self.ended,
+            cause: None,
+            url: &self.url,
+            permanent: false,
+            passed: &[],
+            bytes: 0,
+            elapsed: std::time::Duration::ZERO,
+            facts: &self.facts,
+            pace: self.pace,
+        };
+        // The document's hints are in the input; what counts of the reading is that it succeeded.
+        let reading = Reading::Unchanged { validators: fetch::Validators::default() };
+        let (push, budget) = (self.push, self.budget.as_ref());
+        next::decide(&self.input, &reading, observation, push, &trip, &self.settings, budget)
+    }
+}
+
+impl Whole {
+    fn observation(&self, at: Time) -> Observation<'_> {
+        Observation {
+            at,
+            outcome: self.outcome,
+            window: &self.window,
+            new: &self.new,
+            overlap: self.overlap,
+            suspected_miss: self.suspected_miss,
+            partial: self.partial,
+            late: &self.late,
+        }
+    }
 }

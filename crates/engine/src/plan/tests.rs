@@ -271,5 +271,20 @@ fn what_was_read_before_a_poll_ended_does_not_make_the_next_one_stale() {
     plan.exchanged(a, at(10));
     plan.finished(FeedId(1), a, Some(at(200)), 6);
     plan.rest(FeedId(1), a, at(50), 5);
-    assert_eq!(plan.grant(at(50), 10)[0].generation, 6);
+    assert!(plan.grant(at(50), 10).is_empty(), "the poll since then decided otherwise");
+    assert_eq!(plan.grant(at(200), 10)[0].generation, 6);
+}
+
+#[test]
+fn a_time_that_was_decided_before_the_last_poll_is_not_taken() {
+    let mut plan = plan();
+    let a = domain(&mut plan, "a");
+    plan.rest(FeedId(1), a, at(0), 0);
+    assert_eq!(started(&plan.grant(at(0), 10)), [1]);
+    plan.exchanged(a, at(0));
+    plan.finished(FeedId(1), a, Some(at(9000)), 1);
+    plan.rest(FeedId(1), a, at(10), 0);
+    assert!(plan.grant(at(10), 10).is_empty(), "it backs off");
+    plan.rest(FeedId(1), a, at(20), 1);
+    assert_eq!(started(&plan.grant(at(20), 10)), [1]);
 }

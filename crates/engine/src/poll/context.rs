@@ -18,6 +18,10 @@ use crate::{Clock, Settings, conclude};
 /// A clock that is set back by less than this delays nobody by more.
 pub const SET_BACK_MIN: Duration = Duration::from_secs(60);
 
+/// A feed is polled again within this many rounds only if its polls are seconds apart; then the
+/// last of them was decided by the new settings anyway.
+const REPLAN_ROUNDS_MAX: usize = 3;
+
 /// What every poll needs.
 pub struct Context {
     pub store: Store,
@@ -58,23 +62,57 @@ impl Context {
         Ok(Some(Asked { feed, domain, next_at, generation: due.generation, budgeted }))
     }
 
-    /// Lets nobody wait for a moment by a clock that was set back.
-    pub fn end_waits_set_back(&self) {
-        if let Err(error) = self.store.end_waits_set_back(SET_BACK_MIN, self.clock.now()) {
+    /// Lets no receiver wait for a moment by a clock that was set back.
+    pub fn end_waits_set_back(&self, now: Time) {
+        if let Err(error) = self.store.end_waits_set_back(SET_BACK_MIN, now) {
             tracing::error!(%error, "deliveries wait by the clock as it was");
         }
     }
 
+    /// Puts everything stored that waits for a moment by the old clock to the new one. `by` is how
+    /// far the clock was set back, where that is known.
+    pub fn follow_clock(&self, by: Option<Duration>, now: Time) {
+        self.end_waits_set_back(now);
+        if let Err(error) = self.store.set_back(by, now) {
+            tracing::error!(%error, "the next polls are shown by the clock as it was");
+        }
+    }
+
+    /// Decides the next polls of feeds anew, after settings changed or pushes ended. Where a poll
+    /// is recorded meanwhile, the feed is decided again from it. Answers when each is polled;
+    /// feeds that are not polled by themselves are left out.
+    pub fn replan(&self, feeds: &[FeedId]) -> Result<Vec<(FeedId, Time)>, StoreError> {
+        let mut left = feeds.to_vec();
+        let mut planned = Vec::with_capacity(feeds.len());
+        for _ in 0..REPLAN_ROUNDS_MAX {
+            let mut replans = Vec::with_capacity(left.len());
+            for &feed in &left {
+                let input = self.store.poll_input(feed)?;
+                if !input.paused && input.gone.is_none() {
+                    let now = self.clock.now();
+                    replans.push((feed, conclude::replanned(&input, &self.settings, now)));
+                }
+            }
+            let times: Vec<_> = replans.iter().map(|(feed, plan)| (*feed, plan.next_at)).collect();
+            left = self.store.replan(replans)?;
+            planned.extend(times.into_iter().filter(|(feed, _)| !left.contains(feed)));
+            if left.is_empty() {
+                break;
+            }
+        }
+        Ok(planned)
+    }
+
     /// Takes every feed under the budget anew, after the clock was set back. What was spent stays
     /// spent.
-    pub fn respend(&self) {
+    pub fn respend(&self, now: Time) {
         let Some(rule) = self.budget() else { return };
-        let (now, mut feeds) = (self.clock.now(), Vec::new());
+        let mut feeds = Vec::new();
         let read = self.store.poll_inputs(|input| {
             let Some(mut budgeted) = conclude::budgeted(&rule, &input, &self.settings) else {
                 return;
             };
-            budgeted.set_back(conclude::set_back(input.last_poll_at, now));
+            budgeted.set_back(conclude::set_back(input.last_poll_at, now), now);
             let (feed, domain) = (input.id, conclude::domain(&input));
             let generation = input.generation;
             feeds.push(Asked { feed, domain, next_at: now, generation, budgeted: Some(budgeted) });

@@ -59,6 +59,34 @@ async fn a_clock_that_was_set_back_before_the_start_holds_no_feed() {
     house.engine.stop().await;
 }
 
+/// Everybody reads the stored time of the next poll: list, page and APIs.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_poll_is_shown_where_it_will_be_after_the_clock_was_set_back() {
+    for restarts in [false, true] {
+        let mut house = polled(None).await;
+        let shown = |house: &House| house.store.feed(feed::FeedId(1)).unwrap().next_at.unwrap();
+        let ahead = shown(&house).since(house.clock.now());
+        if restarts {
+            house.engine.stop().await;
+        }
+        house.clock.set(house.clock.now() - YEAR);
+        if restarts {
+            house.restart().await;
+        }
+        let follows = |house: &House| shown(house) < house.clock.now() + YEAR / 2;
+        assert!(house.until(follows).await, "{restarts}: the plan as shown is a year ahead");
+        assert_eq!(shown(&house).since(house.clock.now()), ahead, "{restarts}");
+        let (before, at) = (n_asked(&house).0, shown(&house));
+        house.clock.set(at - Duration::from_secs(1));
+        house.rest().await;
+        assert_eq!(n_asked(&house).0, before, "{restarts}: polled before the shown time");
+        house.clock.set(at);
+        house.rest().await;
+        assert_eq!(n_asked(&house).0, before + 1, "{restarts}: not polled at the shown time");
+        house.engine.stop().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_budget_is_spent_on_when_the_clock_is_set_back() {
     for restarts in [false, true] {

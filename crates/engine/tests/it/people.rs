@@ -198,3 +198,29 @@ async fn of_changes_that_are_asked_for_together_none_is_made_where_one_is_refuse
     assert_eq!((row.settings.alpha.map(|a| a.as_secs()), row.tags), (Some(60), vec!["new".into()]));
     house.engine.stop().await;
 }
+
+/// The poll's own row and the feed's state are written together, so they agree on the next poll.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poll_that_learns_from_wanted_entries_is_decided_once() {
+    let mut next = Vec::new();
+    for learn_relevant in [false, true] {
+        let policy = "adaptive-ttl:0.1".parse().unwrap();
+        let settings = Settings { learn_relevant, policy, ..Settings::new() };
+        let house = House::new(settings, Arc::new(|_| Some(document(&["1", "2", "3"])))).await;
+        let url = house.url("a.test/feed");
+        let text = format!("CREATE FEED Q AS RETURN \"{url}\" WHERE ITEM CONTAINS \"iceland\"");
+        let wish = QueryWish::Apply { file: "f".to_owned(), text, past: None };
+        house.act(Command::Query { wish }).await;
+        assert!(house.until(|house| house.n_asked("a.test/feed") == 1).await);
+        house.rest().await;
+        let feed = house.store.feed(feed::FeedId(1)).unwrap();
+        let poll = house.store.polls(feed.id, 1).unwrap().remove(0);
+        assert_eq!(feed.next_at, poll.next_at, "two decisions were kept of one poll");
+        let reason = feed.reason.unwrap_or_default();
+        assert_eq!(reason.contains("entries that queries keep"), learn_relevant, "{reason}");
+        assert_eq!(poll.wanted_at, feed.wanted_at);
+        next.push(feed.next_at.unwrap());
+        house.engine.stop().await;
+    }
+    assert_ne!(next[0], next[1], "no entry is wanted, and that was learned");
+}

@@ -219,3 +219,51 @@ fn an_older_store_can_be_copied_before_it_is_brought_up_to_date() {
     assert!(put_back(elsewhere.path(), &copy, false).unwrap().is_older);
     Store::open(elsewhere.path(), Mode::ReadWrite).unwrap();
 }
+
+/// A trigger would run with every later write; a missing table fails only when it is needed.
+#[test]
+fn a_copy_with_another_schema_than_ours_is_not_restored() {
+    let f = fresh();
+    let id = add(&f.store, "https://example.org/a");
+    poll(&f.store, id, &["1"], at(1));
+    let folder = f.folder.path().to_owned();
+    let good = folder.join("good.db");
+    quietly(&folder, &good).unwrap();
+    drop(f.store);
+    let changes = [
+        ("create trigger t after insert on entries begin delete from feeds; end", "trigger `t`"),
+        ("create view v as select 1", "view `v`"),
+        ("create table extra (x)", "table `extra`"),
+        ("create virtual table words using fts5(x)", "table `words`"),
+        ("create index i on entries (title)", "index `i`"),
+        ("drop table revisions", "table `revisions` is missing"),
+        ("alter table feeds add column evil as (length(url))", "table `feeds`"),
+        ("drop table query_states; create view query_states as select 1", "`query_states`"),
+        ("pragma foreign_keys = off; delete from feeds", "refers to"),
+    ];
+    for (change, says) in changes {
+        let bad = folder.join("bad.db");
+        fs::copy(&good, &bad).unwrap();
+        let conn = Connection::open(&bad).unwrap();
+        conn.execute_batch(change).unwrap();
+        drop(conn);
+        let error = put_back(&folder, &bad, true).unwrap_err();
+        assert!(
+            matches!(&error, StoreError::Altered { what, .. } if what.contains(says)),
+            "{error}"
+        );
+    }
+    assert_eq!(guids(&Store::open(&folder, Mode::ReadOnly).unwrap()), ["1"]);
+    put_back(&folder, &good, true).unwrap();
+}
+
+#[test]
+fn an_object_that_somebody_added_is_named_and_costs_no_backup() {
+    let f = fresh();
+    add(&f.store, "https://example.org/a");
+    let conn = Connection::open(database(f.folder.path())).unwrap();
+    conn.execute_batch("analyze; create index mine on entries (title)").unwrap();
+    let found = f.store.check().unwrap();
+    assert!(found.len() == 1 && found[0].what.contains("index `mine`"), "{found:?}");
+    quietly(f.folder.path(), &f.folder.path().join("copy.db")).unwrap();
+}

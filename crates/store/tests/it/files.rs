@@ -219,3 +219,50 @@ fn a_folder_has_one_holder_who_is_named() {
     drop(first);
     store::lock(folder.path()).unwrap();
 }
+
+#[test]
+fn what_is_written_into_a_file_that_lost_its_name_is_an_error() {
+    for name in ["tidings.db", "tidings.db-wal", "tidings.db-shm"] {
+        let f = fresh();
+        let id = add(&f.store, "https://example.org/a");
+        let (path, away) = (f.folder.path().join(name), f.folder.path().join("away"));
+        fs::rename(&path, &away).unwrap();
+        let record = seen(&f.store, id, &items(&["1"]), at(1));
+        let error = f.store.record_blocking(record.clone()).unwrap_err();
+        assert!(matches!(error, StoreError::Removed { .. }), "{name}: {error}");
+        assert!(f.store.trouble().is_some_and(|why| why.contains(name)), "{name}");
+        fs::copy(&away, &path).unwrap();
+        let error = f.store.record_blocking(record.clone()).unwrap_err();
+        assert!(matches!(error, StoreError::Replaced { .. }), "{name}: {error}");
+        fs::rename(&away, &path).unwrap();
+        f.store.record_blocking(record).unwrap();
+        assert_eq!((f.store.trouble(), guids(&f.store)), (None, vec!["1".to_owned()]), "{name}");
+    }
+}
+
+#[test]
+fn a_shared_store_is_neither_made_nor_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(matches!(refusal(folder.path(), Mode::Shared), StoreError::Missing { .. }));
+    assert!(!database(folder.path()).exists());
+    drop(Store::open(folder.path(), Mode::ReadWrite).unwrap());
+    let conn = Connection::open(database(folder.path())).unwrap();
+    conn.execute("update meta set value = '1' where key = 'version'", []).unwrap();
+    drop(conn);
+    assert!(matches!(refusal(folder.path(), Mode::Shared), StoreError::Older { .. }));
+}
+
+#[test]
+fn the_lock_names_the_file_that_its_holder_writes_to() {
+    let f = fresh();
+    let held = store::lock(f.folder.path()).unwrap();
+    let seen_by_others = || store::lock(f.folder.path()).unwrap_err().has_store(f.folder.path());
+    assert_eq!(seen_by_others(), None, "the holder has not opened its store yet");
+    held.name_store(&f.store).unwrap();
+    assert_eq!(seen_by_others(), Some(true));
+    let path = database(f.folder.path());
+    fs::rename(&path, f.folder.path().join("away")).unwrap();
+    assert_eq!(seen_by_others(), Some(false));
+    fs::write(&path, "another").unwrap();
+    assert_eq!(seen_by_others(), Some(false));
+}

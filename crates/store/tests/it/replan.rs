@@ -11,13 +11,14 @@ fn a_feed_is_put_to_another_time_with_its_reason() {
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1"], at(0));
     let replan = Replan {
+        generation: 1,
         wanted_at: at(50),
         next_at: at(60),
         reason: "fix: every minute".to_owned(),
         cause: "fix u=60s".to_owned(),
         held: None,
     };
-    f.store.replan(vec![(id, replan.clone())]).unwrap();
+    assert_eq!(f.store.replan(vec![(id, replan.clone())]).unwrap(), []);
     let input = f.store.poll_input(id).unwrap();
     assert_eq!((input.wanted_at, input.next_at), (Some(at(50)), Some(at(60))));
     assert_eq!(input.cause.as_deref(), Some("fix u=60s"));
@@ -84,4 +85,51 @@ fn feeds_are_named_by_tag_and_the_longest_overdue_comes_first() {
     assert_eq!(f.store.due_feeds(at(3605)).unwrap(), [plain]);
     assert_eq!(f.store.due_feeds(at(3610)).unwrap(), [plain, tagged]);
     assert_eq!(f.store.due_feeds(at(-9_000_000)).unwrap(), [plain, tagged], "a clock set back");
+}
+
+/// A poll that ends while settings change has backed off; what was decided before it must not undo
+/// that.
+#[test]
+fn what_was_decided_before_the_last_poll_changes_nothing() {
+    let f = fresh();
+    let (polled, other) =
+        (add(&f.store, "https://a.example/"), add(&f.store, "https://b.example/"));
+    let before = |next_at| Replan {
+        generation: 0,
+        wanted_at: next_at,
+        next_at,
+        reason: "tide".to_owned(),
+        cause: "tide".to_owned(),
+        held: None,
+    };
+    let mut record = PollRecord::empty(polled, 0, at(0), Outcome::Failed, at(9000));
+    (record.failures, record.held) = (1, Some("it failed once".to_owned()));
+    f.store.record_blocking(record).unwrap();
+    let stale = f.store.replan(vec![(polled, before(at(5))), (other, before(at(6)))]).unwrap();
+    assert_eq!(stale, [polled]);
+    let input = f.store.poll_input(polled).unwrap();
+    assert_eq!((input.next_at, input.held.as_deref()), (Some(at(9000)), Some("it failed once")));
+    assert_eq!(f.store.poll_input(other).unwrap().next_at, Some(at(6)));
+}
+
+#[test]
+fn the_stored_plan_follows_a_clock_that_is_set_back_once() {
+    let f = fresh();
+    let (late, early) = (add(&f.store, "https://a.example/"), add(&f.store, "https://b.example/"));
+    let add_poll = |feed, polled_at, next_at| {
+        let record = PollRecord::empty(feed, 0, polled_at, Outcome::Failed, next_at);
+        f.store.record_blocking(record).unwrap();
+    };
+    add_poll(early, at(100), at(20_000));
+    add_poll(late, at(10_000), at(13_600));
+    let next = |feed| f.store.feed(feed).unwrap().next_at;
+    // Between two starts only the last poll tells by how much.
+    for _ in 0..2 {
+        f.store.set_back(None, at(1000)).unwrap();
+        assert_eq!((next(late), next(early)), (Some(at(4600)), Some(at(20_000))));
+    }
+    f.store.set_back(Some(std::time::Duration::from_secs(500)), at(500)).unwrap();
+    assert_eq!((next(late), next(early)), (Some(at(4100)), Some(at(19_500))));
+    assert_eq!(f.store.last_poll_at().unwrap(), Some(at(500)));
+    assert_eq!(f.store.latest_poll_at().unwrap(), Some(at(10_000)), "what was recorded stays");
 }

@@ -7,15 +7,16 @@ use serde_json::json;
 use store::{Copied, StoreError};
 
 use crate::args::operate::Backup;
-use crate::config;
 use crate::failure::{Failure, failed, input_error};
 use crate::output::{self, print_json, print_line};
+use crate::{access, config};
 
 /// What the store and its lock are made of.
 const OWN_FILES: [&str; 4] = ["tidings.db", "tidings.db-wal", "tidings.db-shm", "lock"];
 
 pub fn run(args: &Backup) -> Result<(), Failure> {
     let config = config::read_offline(&args.place)?;
+    access::refuse_lost(&config)?;
     if args.file == Path::new("-") {
         return to_standard_output(&config.data);
     }

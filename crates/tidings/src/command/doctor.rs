@@ -225,7 +225,7 @@ fn clock(store: Option<&Store>, now: Time) -> Result<Check, Failure> {
     if now < RELEASED {
         return Ok(Check::trouble("clock", format!("it shows {now}"), remedy));
     }
-    let last = store.map(Store::last_poll_at).transpose()?.flatten();
+    let last = store.map(Store::latest_poll_at).transpose()?.flatten();
     if let Some(last) = last.filter(|last| *last > now + Duration::from_secs(60)) {
         let says = format!("it shows {now}, but a poll was recorded at {last}");
         return Ok(Check::trouble("clock", says, remedy));

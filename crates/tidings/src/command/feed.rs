@@ -72,8 +72,9 @@ fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let feeds = store.feeds(&FeedFilter { tag, ..FeedFilter::default() })?;
+    let now = Clock::System.now();
     if json {
-        let rows: Vec<Value> = feeds.iter().map(list_json).collect();
+        let rows: Vec<Value> = feeds.iter().map(|f| list_json(f, now)).collect();
         return print_json(&rows);
     }
     if feeds.is_empty() {
@@ -82,7 +83,6 @@ fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
              `tidings import FILE.opml`.",
         );
     }
-    let now = Clock::System.now();
     let mut table =
         output::table(["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Trouble"]);
     for f in &feeds {
@@ -93,21 +93,23 @@ fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
             f.state().word().to_owned(),
             f.entries.to_string(),
             f.last_poll_at.map_or_else(|| "never".to_owned(), |t| relative(t, now)),
-            next_poll(f).map_or_else(|| "-".to_owned(), |t| ahead(t, now)),
+            next_poll(f, now).map_or_else(|| "-".to_owned(), |t| ahead(t, now)),
             one_line(f.error.as_deref().unwrap_or(""), 50),
         ]);
     }
     print_line(&table.to_string())
 }
 
-/// When the feed is polled next by itself, if it is.
-fn next_poll(f: &FeedRow) -> Option<feed::Time> {
+/// When the feed is polled next by itself, if it is. A last poll that is ahead of the clock was
+/// made before the clock was set back; the daemon moves the next one along when it starts.
+pub fn next_poll(f: &FeedRow, now: feed::Time) -> Option<feed::Time> {
     let by_itself = f.gone.is_none() && !f.paused;
-    f.next_at.filter(|_| by_itself)
+    let back = f.last_poll_at.map_or(Duration::ZERO, |last| last.since(now));
+    f.next_at.filter(|_| by_itself).map(|at| at - back)
 }
 
 /// The contract's row.
-fn list_json(f: &FeedRow) -> Value {
+fn list_json(f: &FeedRow, now: feed::Time) -> Value {
     json!({
         "id": f.id.0,
         "url": f.url.masked(),
@@ -115,7 +117,7 @@ fn list_json(f: &FeedRow) -> Value {
         "tags": f.tags,
         "state": f.state().word(),
         "last_poll": f.last_poll_at.map(|t| t.to_string()),
-        "next_poll": next_poll(f).map(|t| t.to_string()),
+        "next_poll": next_poll(f, now).map(|t| t.to_string()),
         "entries": f.entries,
         "error": f.error,
     })
@@ -126,7 +128,7 @@ fn show(one: &OneFeed) -> Result<(), Failure> {
     let store = access::read(&config)?;
     let f = store.feed(find(&store, &one.feed)?)?;
     let push = store.push(f.id)?;
-    let mut value = list_json(&f);
+    let mut value = list_json(&f, Clock::System.now());
     let text = |t: Option<feed::Time>| t.map(|t| t.to_string());
     let more = json!({
         "effective_url": f.effective_url.as_ref().map(|u| u.masked()),

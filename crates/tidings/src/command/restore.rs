@@ -24,6 +24,10 @@ pub fn run(args: &Restore) -> Result<(), Failure> {
     bar.finish_and_clear();
     let restored = restored.map_err(|error| match error {
         StoreError::Exists { .. } | StoreError::Newer { .. } => input_error(error.to_string()),
+        StoreError::Altered { what, .. } => input_error(format!(
+            "{} is not as `tidings backup` makes a copy: {what}; choose another",
+            args.file.display()
+        )),
         // What was read is the copy, and nothing else yet.
         error if error.kind() == ErrorKind::Corrupt => input_error(format!(
             "{} is no whole copy that `tidings backup` made; choose another",

@@ -73,6 +73,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         let store = Store::open(&config.data, Mode::ReadWrite)?;
         (config, store, Clock::System)
     };
+    lock.name_store(&store)?;
     if !config.has_contact && !demonstrates {
         tracing::warn!("no `contact` is configured: sites cannot reach you; see `tidings doctor`");
     }
@@ -194,7 +195,6 @@ fn live(
             started_at,
             in_flight: now.in_flight as u64,
             waiting: now.waiting as u64,
-            due: now.waiting as u64,
             polls_last_hour: now.polls_last_hour,
             outage: now.network_down.then(|| "Nearly every server is unreachable.".to_owned()),
             polls_total: now.polls,
@@ -266,15 +266,24 @@ async fn retain(engine: Arc<Engine>) {
 /// While nothing can be written, one small change is tried now and then: the program is ready again
 /// once that is kept, though no feed may be due for hours.
 async fn try_again(engine: Arc<Engine>) {
+    let mut logged = None;
     loop {
         tokio::time::sleep(TRY_AGAIN_EVERY).await;
-        if engine.store.trouble().is_none() {
+        let trouble = engine.store.trouble();
+        if trouble != logged {
+            // Said here too: no feed may be due for hours after the files were lost.
+            if let Some(error) = &trouble {
+                tracing::error!(%error, "nothing can be recorded");
+            }
+            logged.clone_from(&trouble);
+        }
+        if trouble.is_none() {
             continue;
         }
         let (store, now) = (engine.store.clone(), engine.clock.now());
         match tokio::task::spawn_blocking(move || store.try_writing(now)).await {
             Ok(Ok(())) => tracing::info!("the store can be written again"),
-            // It was said when it began, and /readyz goes on saying it.
+            // /readyz goes on saying it.
             error => tracing::debug!(?error, "the store cannot be written yet"),
         }
     }

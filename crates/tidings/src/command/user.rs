@@ -5,7 +5,7 @@ use std::io::{self, BufRead, IsTerminal};
 
 use engine::Clock;
 use serde_json::json;
-use store::{AccountRow, Mode, NewToken, Store, TokenScope};
+use store::{AccountRow, NewToken, Store, TokenScope};
 
 use crate::args::{Place, User};
 use crate::failure::{Failure, failed, input_error};
@@ -38,7 +38,7 @@ pub fn run(user: User) -> Result<(), Failure> {
 
 /// The store, made where there is none: the first account may come before the first feed.
 fn open(place: &Place) -> Result<Store, Failure> {
-    Ok(Store::open(&config::read_offline(place)?.data, Mode::ReadWrite)?)
+    access::write(&config::read_offline(place)?)
 }
 
 /// The store of a folder that has one: a mistyped folder has no accounts to look for.

@@ -6,7 +6,7 @@ use feed::Time;
 use serde_json::{Value, json};
 use store::{FeedRow, PollRow, PushRow, State};
 
-use super::feed::find;
+use super::feed::{find, next_poll};
 use crate::access;
 use crate::args::OneFeed;
 use crate::config::{self, Config};
@@ -30,7 +30,7 @@ pub fn run(one: &OneFeed) -> Result<(), Failure> {
         return print_json(&json!({
             "feed": feed.id.0,
             "url": feed.url.masked(),
-            "next_poll": next(&feed, held_domain).map(|t| t.to_string()),
+            "next_poll": next(&feed, held_domain, now).map(|t| t.to_string()),
             "wanted_at": feed.wanted_at.map(|t| t.to_string()),
             "rule": feed.reason,
             "held": feed.held,
@@ -63,17 +63,14 @@ pub fn run(one: &OneFeed) -> Result<(), Failure> {
     print_line(&table.to_string())
 }
 
-fn next(feed: &FeedRow, held_domain: Option<Time>) -> Option<Time> {
-    if matches!(feed.state(), State::Gone | State::Paused) {
-        return None;
-    }
-    feed.next_at.map(|t| held_domain.map_or(t, |until| t.max(until)))
+fn next(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Option<Time> {
+    next_poll(feed, now).map(|t| held_domain.map_or(t, |until| t.max(until)))
 }
 
 /// The explanation in plain words, one thing a sentence.
 fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String> {
     let mut said = Vec::new();
-    match (feed.state(), next(feed, held_domain)) {
+    match (feed.state(), next(feed, held_domain, now)) {
         (State::Gone, _) => {
             let reason = feed.gone.as_ref().map_or("", |g| g.reason.as_str());
             said.push(format!("It is not polled any more: {reason}."));

@@ -34,6 +34,7 @@ mod polite;
 mod pushed;
 mod queries;
 mod reading;
+mod replaced;
 mod replay;
 mod secrets;
 mod soak;

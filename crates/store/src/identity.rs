@@ -1,0 +1,65 @@
+//! Notices when the files of an open store are removed, moved or replaced. SQLite goes on writing
+//! into a file that has lost its name, and everything written there is gone after a restart.
+//!
+//! It compares names with the files that were opened; it does not read or repair them.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::StoreError;
+use crate::error::shown;
+
+/// The log and its index: without them other processes see another state of the same database.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// The files of a store as they were when it was opened.
+#[derive(Debug)]
+pub(crate) struct Identity(Vec<(PathBuf, FileId)>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    /// Call it after the first question to the database, which makes the log.
+    pub fn of(path: &Path) -> Identity {
+        let beside = BESIDE.iter().map(|ending| with_ending(path, ending));
+        let all = std::iter::once(path.to_owned()).chain(beside);
+        Identity(all.filter_map(|path| file_id(&path).ok().map(|id| (path, id))).collect())
+    }
+
+    /// Fails where a name no longer leads to the file that is open.
+    pub fn check(&self) -> Result<(), StoreError> {
+        for (path, id) in &self.0 {
+            match file_id(path) {
+                Ok(found) if found == *id => {}
+                Ok(_) => return Err(StoreError::Replaced { file: shown(path) }),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                    return Err(StoreError::Removed { file: shown(path) });
+                }
+                // A folder that may not be entered at the moment still holds the file.
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number by which another process can tell that it means the same file.
+pub(crate) fn inode(path: &Path) -> Option<u64> {
+    file_id(path).ok().map(|id| id.inode)
+}
+
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn file_id(path: &Path) -> io::Result<FileId> {
+    let meta = std::fs::metadata(path)?;
+    Ok(FileId { device: meta.dev(), inode: meta.ino() })
+}
