@@ -59,8 +59,7 @@ impl FromRequest<Context> for Signed {
         // Whoever logs in has no key yet.
         let expected = person.and_then(|person| person.form_key);
         if expected.is_some_and(|key| !auth::agree(&key, form.text(FIELD))) {
-            let text = "This form is too old or came from elsewhere. Go back, load the page \
-                        again and repeat what you did.\n";
+            let text = "This form has expired. Go back, reload the page and try again.\n";
             return Err((StatusCode::FORBIDDEN, text).into_response());
         }
         Ok(form)
@@ -69,10 +68,10 @@ impl FromRequest<Context> for Signed {
 
 fn not_read(error: &axum::Error) -> Response {
     let (status, text) = if server::is_cut(error) {
-        (StatusCode::REQUEST_TIMEOUT, "The form did not come to its end in time. Try again.\n")
+        (StatusCode::REQUEST_TIMEOUT, "The form took too long to arrive. Try again.\n")
     } else {
-        let text = "That is too much for one form: 8 MB are taken. On the machine itself \
-                    `tidings import FILE` takes longer lists.\n";
+        let text = "The form is larger than 8 MB. To import a larger list, use the command \
+                    tidings import FILE on the server.\n";
         (StatusCode::PAYLOAD_TOO_LARGE, text)
     };
     (status, text).into_response()

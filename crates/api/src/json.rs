@@ -138,23 +138,21 @@ impl Trouble {
             ),
             Trouble::Scope(scope) => {
                 let what =
-                    format!("the token does not reach so far; this needs `{}`", scope.word());
+                    format!("this token has too little access; this needs {} access", scope.word());
                 return (StatusCode::FORBIDDEN, what);
             }
             Trouble::Forbidden(what) => (StatusCode::FORBIDDEN, *what),
             Trouble::Method => (
                 StatusCode::METHOD_NOT_ALLOWED,
-                "nothing is done here by this method; /api/openapi.json says by which",
+                "this method is not allowed here; /api/openapi.json lists the methods",
             ),
             Trouble::Conflict(what) => (StatusCode::CONFLICT, what.as_str()),
             Trouble::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
-                "the body is too large: 1 MB of JSON is taken, 8 MB of OPML; `tidings import FILE` \
-                 takes longer lists",
+                "the body is too large: the limit is 1 MB for JSON and 8 MB for OPML; import \
+                 larger lists with: tidings import FILE",
             ),
-            Trouble::Cut => {
-                (StatusCode::REQUEST_TIMEOUT, "the body did not come to its end in time")
-            }
+            Trouble::Cut => (StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive"),
             Trouble::Kind(kind) => {
                 return (StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("send it as {kind}"));
             }
@@ -172,7 +170,7 @@ impl Trouble {
             Trouble::Store(error) => {
                 let cause: &(dyn std::error::Error + 'static) = error;
                 tracing::warn!(error = cause, "a question could not be answered");
-                (StatusCode::INTERNAL_SERVER_ERROR, "the store did not answer")
+                (StatusCode::INTERNAL_SERVER_ERROR, "the database did not answer")
             }
         };
         (status, detail.to_owned())

@@ -46,6 +46,7 @@ mod waiting;
 mod websub;
 pub mod what_if;
 mod words;
+mod zone;
 
 use std::sync::Arc;
 
@@ -67,6 +68,7 @@ pub use server::serve;
 pub use traffic::Traffic;
 pub use v1::listed as api_routes;
 pub use v1::rate::Rates;
+pub use words::plural;
 
 /// What the page needs of the program around it.
 #[derive(Clone)]
@@ -177,7 +179,7 @@ pub fn router(context: Context) -> Router {
         .post(websub::callback::receive)
         .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX));
     Router::new()
-        .merge(page::routes())
+        .merge(page::routes(&context))
         .route("/image", get(image::image))
         .route("/healthz", get(probe::health))
         .route("/readyz", get(probe::readiness))
@@ -198,5 +200,5 @@ pub fn router(context: Context) -> Router {
 
 /// A time as HTTP writes it.
 fn http_date(time: Time) -> String {
-    words::strftime(time, "%a, %d %b %Y %H:%M:%S GMT")
+    words::strftime(time, "%a, %d %b %Y %H:%M:%S GMT", zone::Zone::UTC)
 }

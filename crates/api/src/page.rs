@@ -2,7 +2,8 @@
 //! value is escaped by the templates; a publisher's HTML passes the sanitiser first.
 //!
 //! # Layout
-//! - `frame`: what surrounds every page, and who looks at it. `light`: in which light.
+//! - `frame`: what surrounds every page, and who looks at it. `light`: in which light. `choices`:
+//!   time zone, order and size of the text.
 //! - `read`: entries, marks and stars. `feeds`: the list, adding, importing. `feed`: one of them.
 //! - `queries`, `budget`, `lab`, `health`, `account`: the rest of the navigation.
 
@@ -11,6 +12,7 @@ pub mod frame;
 mod account;
 mod bars;
 mod budget;
+mod choices;
 mod feed;
 mod feeds;
 mod health;
@@ -24,6 +26,7 @@ use askama::Template;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
+use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use dispatch::command::{Command, Done, Refusal};
@@ -34,12 +37,14 @@ pub use frame::{Frame, Visitor};
 use crate::{Context, assets};
 
 /// The routes of all pages.
-pub fn routes() -> Router<Context> {
+pub fn routes(context: &Context) -> Router<Context> {
     Router::new()
         .route("/", get(read::list))
         .route("/entry/{id}", get(read::entry))
         .route("/marks", post(read::mark))
         .route("/marks/all", post(read::mark_all))
+        .route("/marks/undo", post(read::undo))
+        .route("/news", get(read::news))
         .route("/feeds", get(feeds::list).post(feeds::add))
         .route("/import", post(feeds::import))
         .route("/export.opml", get(feeds::export))
@@ -62,10 +67,12 @@ pub fn routes() -> Router<Context> {
         .route("/account/tokens", post(account::make_token))
         .route("/account/tokens/revoke", post(account::revoke_token))
         .route("/light", post(light::choose))
+        .route("/choices", post(choices::choose))
         .route("/style.css", get(assets::style))
         .route("/script.js", get(assets::script))
         .route("/icon.svg", get(assets::icon))
         .fallback(missing)
+        .layer(from_fn_with_state(context.clone(), choices::look_up))
 }
 
 /// What is wrong with a feed, and what that means.
@@ -94,23 +101,47 @@ pub async fn ask<T: Send + 'static>(
 
 /// Has a command carried out; where it is refused, the page that says why.
 async fn act(context: &Context, visitor: &Visitor, command: Command) -> Result<Done, Response> {
-    (context.act)(command).await.map_err(|refusal| refused(context, visitor.clone(), &refusal))
+    let what = could_not(&command);
+    let refused = |refusal| refused(context, visitor.clone(), what, &refusal);
+    (context.act)(command).await.map_err(refused)
 }
 
-fn refused(context: &Context, visitor: Visitor, refusal: &Refusal) -> Response {
+/// What did not happen, as the heading of the page that says why.
+const fn could_not(command: &Command) -> &'static str {
+    match command {
+        Command::Add { .. } => "Could not add the feed",
+        Command::Import { .. } => "Could not import the list",
+        Command::Poll { .. } => "Could not poll the feed",
+        Command::Set { .. } => "Could not change the settings",
+        Command::Remove { .. } => "Could not remove the feed",
+        Command::Title { .. } => "Could not rename the feed",
+        Command::Tag { .. } => "Could not change the tags",
+        Command::RenameTag { .. } => "Could not rename the tag",
+        Command::Budget { .. } => "Could not change the budget",
+        Command::Query { .. } => "Could not change the query",
+        Command::Together { .. } => "Could not make the changes",
+    }
+}
+
+fn refused(
+    context: &Context,
+    visitor: Visitor,
+    heading: &'static str,
+    refusal: &Refusal,
+) -> Response {
     let status = if refusal.input {
         StatusCode::UNPROCESSABLE_ENTITY
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
     let text = feeds::sentence(&refusal.message);
-    notice(context, visitor, status, "That was not done", text)
+    notice(context, visitor, status, heading, text)
 }
 
 /// Whatever is asked for and does not exist.
 async fn missing(State(context): State<Context>, visitor: Visitor, uri: Uri) -> Response {
     let asked: String = uri.path().chars().take(200).collect();
-    no_such(&context, visitor, format!("There is nothing at {asked}."))
+    no_such(&context, visitor, format!("There is no page at {asked}."))
 }
 
 fn no_such(context: &Context, visitor: Visitor, text: String) -> Response {
@@ -121,9 +152,9 @@ fn no_such(context: &Context, visitor: Visitor, text: String) -> Response {
 pub fn failed(context: &Context, visitor: Visitor, error: &StoreError) -> Response {
     let cause: &(dyn std::error::Error + 'static) = error;
     tracing::warn!(error = cause, "a page could not be shown");
-    let text = format!("The store did not answer: {error}.");
+    let text = format!("The database did not answer: {error}.");
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    notice(context, visitor, status, "That did not work", text)
+    notice(context, visitor, status, "Something went wrong", text)
 }
 
 fn notice(

@@ -7,7 +7,8 @@ use feed::{Outcome, Time};
 use polling::model::Model;
 
 use crate::waiting;
-use crate::words::{ahead, plural, span, strftime};
+use crate::words::{Now, ahead, plural, span, strftime};
+use crate::zone::Zone;
 
 /// Units of the drawing; the template's view box is as wide.
 pub const WIDTH: f64 = 1000.0;
@@ -102,9 +103,10 @@ pub fn timeline(
     polls: &[Poll],
     entries: &[Seen],
     next_at: Option<Time>,
-    now: Time,
+    now: impl Into<Now>,
     model: Option<&Model>,
 ) -> Option<Timeline> {
+    let Now { at: now, zone } = now.into();
     let polls = &polls[..polls.len().min(POLLS_MAX)];
     let scale = Scale::over(polls.last()?.at, now, next_at);
     let ticks = polls.iter().rev().map(|poll| tick(poll, &scale)).collect();
@@ -119,7 +121,7 @@ pub fn timeline(
     let dot_r = if dots.len() > 80 { "2.5" } else { "4" };
     let now_x = units(scale.x(now));
     let waiting = model.and_then(|model| waiting(model, polls, next_at, &scale));
-    Some(Timeline { ticks, dots, labels: scale.labels(), dot_r, now_x, next, waiting, summary })
+    Some(Timeline { ticks, dots, labels: scale.labels(zone), dot_r, now_x, next, waiting, summary })
 }
 
 /// The area over the line of polls: it falls to nothing at each poll that answered.
@@ -142,7 +144,7 @@ fn waiting(model: &Model, polls: &[Poll], next_at: Option<Time>, scale: &Scale) 
         let line: Vec<String> = points.iter().map(point).collect();
         path += &format!("M{}V{}H{}Z", line.join("L"), units(BASE_Y), units(scale.x(points[0].0)));
     }
-    let most = format!("at most {} of waiting pile up", span(Duration::from_secs_f64(most)));
+    let most = format!("at most {} in total", span(Duration::from_secs_f64(most)));
     Some(Waiting { path, most })
 }
 
@@ -176,7 +178,7 @@ fn dot(entry: &Seen, scale: &Scale) -> Dot {
         published_x: (entry.published_at >= scale.from)
             .then(|| units(scale.x(entry.published_at.min(scale.to)))),
         seen_x: units(scale.x(entry.seen_at)),
-        hint: format!("published {}, seen {delay} later", entry.published_at),
+        hint: format!("published {}, fetched {delay} later", entry.published_at),
     }
 }
 
@@ -187,7 +189,7 @@ fn summary(polls: &[Poll], dots: usize, next_at: Option<Time>, now: Time) -> Str
     let from = polls.last().map_or(now, |p| p.at);
     let next = next_at.map_or(String::new(), |at| format!(" The next poll is {}.", ahead(at, now)));
     format!(
-        "{} since {from}: {} with new entries, {} without, {trouble} in vain; {} drawn.{next}",
+        "{} since {from}: {} with new entries, {} without, {trouble} failed; {} shown.{next}",
         plural(polls.len() as u64, "poll", "polls"),
         of("news"),
         of("unchanged"),
@@ -215,20 +217,22 @@ impl Scale {
     }
 
     /// At most nine round moments.
-    fn labels(&self) -> Vec<Label> {
+    fn labels(&self, zone: Zone) -> Vec<Label> {
         const STEPS: [i64; 13] = [
             60, 300, 900, 3600, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 2_419_200,
             7_257_600, 31_536_000,
         ];
         let whole = self.to.secs() - self.from.secs();
         let step = STEPS.into_iter().find(|s| whole / s < 9).unwrap_or(whole / 8 + 1);
-        let first = (self.from.secs().div_euclid(step) + 1) * step;
+        // Round by the clocks of the reader.
+        let ahead = zone.ahead(self.to);
+        let first = ((self.from.secs() + ahead).div_euclid(step) + 1) * step - ahead;
         let moments = (0..9).map(|n| first + n * step).take_while(|s| *s <= self.to.secs());
         moments
             .map(|secs| {
                 let at = Time::from_secs(secs);
-                let day = secs.rem_euclid(86_400) == 0;
-                let text = strftime(at, if day { "%-d %b" } else { "%H:%M" });
+                let day = (secs + ahead).rem_euclid(86_400) == 0;
+                let text = strftime(at, if day { "%-d %b" } else { "%H:%M" }, zone);
                 Label { x: units(self.x(at)), text, day }
             })
             .collect()
@@ -311,8 +315,8 @@ mod tests {
         let line = timeline(&polls, &[], Some(now() + HOUR), now(), None).unwrap();
         assert_eq!(
             line.summary,
-            "4 polls since 2011-07-16T02:00:00Z: 2 with new entries, 1 without, 1 in vain; \
-             0 entries drawn. The next poll is in 60 min."
+            "4 polls since 2011-07-16T02:00:00Z: 2 with new entries, 1 without, 1 failed; \
+             0 entries shown. The next poll is in 60 min."
         );
     }
 
@@ -328,7 +332,7 @@ mod tests {
         let line = draw(&polls(3), Some(now() + HOUR));
         let waiting = line.waiting.unwrap();
         assert_eq!(waiting.path.matches('M').count(), 3, "two gaps and the one ahead");
-        assert_eq!(waiting.most, "at most 18 h of waiting pile up");
+        assert_eq!(waiting.most, "at most 18 h in total");
         let numbers = waiting.path.split(|c: char| !c.is_ascii_digit() && c != '.');
         let drawn = numbers.filter(|n| !n.is_empty()).map(number);
         assert!(drawn.into_iter().all(|n| (0.0..=WIDTH).contains(&n)));

@@ -5,25 +5,44 @@ use std::time::Duration;
 
 use feed::Time;
 
+use crate::zone::Zone;
+
+/// The present moment, and the zone of whoever looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    pub at: Time,
+    pub zone: Zone,
+}
+
+/// Without a zone times are shown in UTC.
+impl From<Time> for Now {
+    fn from(at: Time) -> Now {
+        Now { at, zone: Zone::UTC }
+    }
+}
+
 /// A moment for showing: relative to now, short, and exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// `3 min ago`, `in 2 h`.
     pub relative: String,
-    /// `16 Jul, 05:00`, with the year where it is not this one.
+    /// `16 Jul, 05:00` in the zone of the reader, with the year where it is not this one.
     pub short: String,
-    /// `2011-07-16T05:00:00Z`.
+    /// `2011-07-16T05:00:00Z`: always UTC.
     pub exact: String,
 }
 
 impl Moment {
-    pub fn new(time: Time, now: Time) -> Moment {
-        Moment { relative: relative(time, now), short: short(time, now), exact: time.to_string() }
+    pub fn new(time: Time, now: impl Into<Now>) -> Moment {
+        let now = now.into();
+        let (relative, short) = (relative(time, now.at), short(time, now));
+        Moment { relative, short, exact: time.to_string() }
     }
 
     /// When something is done that has not been done yet.
-    pub fn ahead(time: Time, now: Time) -> Moment {
-        Moment { relative: ahead(time, now), ..Moment::new(time, now) }
+    pub fn ahead(time: Time, now: impl Into<Now>) -> Moment {
+        let now = now.into();
+        Moment { relative: ahead(time, now.at), ..Moment::new(time, now) }
     }
 }
 
@@ -42,16 +61,35 @@ pub fn relative(time: Time, now: Time) -> String {
     }
 }
 
-fn short(time: Time, now: Time) -> String {
-    let this_year = strftime(time, "%Y") == strftime(now, "%Y");
-    strftime(time, if this_year { "%-d %b, %H:%M" } else { "%-d %b %Y" })
+fn short(time: Time, now: Now) -> String {
+    let this_year = same(time, now, "%Y");
+    strftime(time, if this_year { "%-d %b, %H:%M" } else { "%-d %b %Y" }, now.zone)
 }
 
-/// A time by jiff's pattern, in UTC; the exact time where the pattern fails.
-pub fn strftime(time: Time, pattern: &str) -> String {
+/// The day of a time, as the heading of what happened on it.
+pub fn day(time: Time, now: Now) -> String {
+    let a_day = Duration::from_secs(86_400);
+    if same(time, now, "%F") {
+        "Today".to_owned()
+    } else if same(time + a_day, now, "%F") {
+        "Yesterday".to_owned()
+    } else if same(time, now, "%Y") {
+        strftime(time, "%A, %-d %B", now.zone)
+    } else {
+        strftime(time, "%A, %-d %B %Y", now.zone)
+    }
+}
+
+/// Whether a time and now look the same by a pattern.
+fn same(time: Time, now: Now, pattern: &str) -> bool {
+    strftime(time, pattern, now.zone) == strftime(now.at, pattern, now.zone)
+}
+
+/// A time by jiff's pattern, in a zone; the exact time where the pattern fails.
+pub fn strftime(time: Time, pattern: &str, zone: Zone) -> String {
     let shown = time.clamp(Time::MIN, Time::MAX);
     match jiff::Timestamp::from_second(shown.secs()) {
-        Ok(t) => t.strftime(pattern).to_string(),
+        Ok(t) => t.to_zoned(zone.time_zone()).strftime(pattern).to_string(),
         Err(_) => time.to_string(),
     }
 }
@@ -61,8 +99,8 @@ pub fn span(d: Duration) -> String {
     let s = d.as_secs();
     let (minute, hour, day) = (60, 3600, 86_400);
     match s {
-        0..90 => format!("{s} s"),
-        90..5400 => format!("{} min", (s + minute / 2) / minute),
+        0..60 => format!("{s} s"),
+        60..5400 => format!("{} min", (s + minute / 2) / minute),
         5400..172_800 => format!("{} h", (s + hour / 2) / hour),
         172_800..31_536_000 => format!("{} days", (s + day / 2) / day),
         _ => format!("{:.1} years", s as f64 / 31_556_952.0),
@@ -113,7 +151,7 @@ mod tests {
     #[test]
     fn spans_are_said_in_one_unit() {
         let say = |s| span(Duration::from_secs(s));
-        assert_eq!([say(0), say(89), say(90), say(5399)], ["0 s", "89 s", "2 min", "90 min"]);
+        assert_eq!([say(0), say(59), say(60), say(5399)], ["0 s", "59 s", "1 min", "90 min"]);
         assert_eq!([say(5400), say(172_799), say(172_800)], ["2 h", "48 h", "2 days"]);
         assert_eq!(say(63_113_904), "2.0 years");
     }
@@ -131,6 +169,23 @@ mod tests {
         let ahead = |secs| Moment::ahead(Time::from_secs(100), Time::from_secs(secs));
         assert_eq!([ahead(57).relative, ahead(143).relative], ["in 43 s", "due now"]);
         assert_eq!(ahead(143).exact, "1970-01-01T00:01:40Z");
+    }
+
+    #[test]
+    fn times_and_days_are_those_of_the_reader() {
+        let now = |zone: &str| Now {
+            at: "2024-07-16T22:30:00Z".parse().unwrap(),
+            zone: Zone::named(zone).unwrap(),
+        };
+        let time: Time = "2024-07-16T21:30:00Z".parse().unwrap();
+        let of = |zone: &str| (Moment::new(time, now(zone)).short, day(time, now(zone)));
+        assert_eq!(of("UTC"), ("16 Jul, 21:30".into(), "Today".into()));
+        assert_eq!(of("Europe/Berlin"), ("16 Jul, 23:30".into(), "Yesterday".into()));
+        assert_eq!(of("Asia/Tokyo"), ("17 Jul, 06:30".into(), "Today".into()));
+        assert_eq!(Moment::new(time, now("Asia/Tokyo")).exact, "2024-07-16T21:30:00Z");
+        let days = |back: u64| day(time - Duration::from_secs(back * 86_400), now("UTC"));
+        assert_eq!(days(3), "Saturday, 13 July");
+        assert_eq!(days(365), "Monday, 17 July 2023");
     }
 
     #[test]

@@ -29,7 +29,7 @@ const setStar = (item, starred) => {
   item.classList.toggle("starred", starred);
   const button = one("button.star", item);
   button.name = starred ? "unstar" : "star";
-  button.setAttribute("aria-label", starred ? "Take the star away" : "Star");
+  button.setAttribute("aria-label", starred ? "Remove star" : "Star");
 };
 
 const pressed = async (button) => {
@@ -89,7 +89,7 @@ const step = (by) => {
   else goTo(list[Math.max(at, 0)]);
 };
 
-const toggle = async (item) => {
+const toggle = async (item, toTop = false) => {
   const open = one(".article", item);
   if (open) {
     open.remove();
@@ -112,6 +112,7 @@ const toggle = async (item) => {
   item.classList.add("open");
   setRead(item, true);
   goTo(item);
+  if (toTop) item.scrollIntoView({ block: "start" });
 };
 
 document.addEventListener("click", (event) => {
@@ -132,11 +133,14 @@ let awaitsPlace = false;
 const keys = {
   j: () => step(1),
   k: () => step(-1),
-  o: () => (here ? toggle(here) : one(".original")?.click()),
-  v: () => one(".original", here ?? document)?.click(),
+  o: () => here && toggle(here, true),
+  v: () => one(".original", here ?? one(".single") ?? document.createElement("p"))?.click(),
   m: () => one("button.mark", here ?? one(".single") ?? undefined)?.click(),
   s: () => one("button.star", here ?? one(".single") ?? undefined)?.click(),
   u: () => here && one("button.above", here)?.click(),
+  A: () => one("#all")?.click(),
+  z: () => one("#undo")?.click(),
+  n: () => one("#fresh a")?.click(),
   "/": () => one("input[type=search]")?.focus(),
   "?": () => one("#keys")?.showModal(),
   g: () => {
@@ -163,6 +167,51 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   act();
 });
+
+// --- New entries: the server says how many came since the list was shown. What is being read stays
+// where it is; a hidden tab does not keep a connection open.
+
+const stream = one("#stream");
+let news = null;
+
+const tell = (event) => {
+  const said = JSON.parse(event.data);
+  const unread = one("#unread");
+  if (unread) unread.textContent = said.unread;
+  if (!said.new) return;
+  const href = stream.dataset.list ? `/?${stream.dataset.list}` : "/";
+  // An empty list has nothing to disturb.
+  if (!items().length && !one("#fresh a")) location.replace(href);
+  const link = document.createElement("a");
+  link.href = href;
+  link.textContent = said.new;
+  one("#fresh").replaceChildren(link);
+};
+
+const watch = () => {
+  news?.close();
+  news = null;
+  if (!stream || !one("#fresh") || document.hidden) return;
+  const list = stream.dataset.list;
+  news = new EventSource(`/news?${list ? `${list}&` : ""}since=${stream.dataset.since}`);
+  news.addEventListener("message", tell);
+};
+
+document.addEventListener("visibilitychange", watch);
+addEventListener("pagehide", () => news?.close());
+watch();
+
+// --- The time zone of the browser: the server writes the times, so it is told once.
+
+const zone = document.documentElement.dataset.zone;
+const local = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
+const cookie = `tidings_zone=${local}`;
+const hasCookie = () => document.cookie.split("; ").includes(cookie);
+if (zone && zone !== local && /^[\w+/-]+$/.test(local) && !hasCookie()) {
+  document.cookie = `${cookie}; path=/; max-age=31536000; samesite=lax`;
+  // Without cookies the page stays as it is.
+  if (hasCookie()) location.reload();
+}
 
 // --- Parts of a page that follow what is typed: the preview of a query.
 

@@ -43,6 +43,7 @@ mod learned;
 pub mod model;
 pub mod policy;
 mod recent;
+mod told;
 #[cfg(not(feature = "tuning"))]
 mod tuning;
 #[cfg(feature = "tuning")]
@@ -64,5 +65,6 @@ pub use duration::{DurationError, parse_duration, spoken, written};
 pub use exact::Fraction;
 pub use learned::Learned;
 pub use policy::{Policy, PolicySpec, SpecError};
+pub use told::told;
 pub use why::{Case, Cause, Why};
 pub use wish::Wish;

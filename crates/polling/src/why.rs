@@ -127,7 +127,18 @@ impl Why {
 pub(crate) const CODE_BYTES_MAX: usize = 60;
 
 impl Cause {
-    const fn code(self) -> &'static str {
+    pub(crate) const ALL: [Cause; 8] = [
+        Cause::NotSeen,
+        Cause::FirstWindow,
+        Cause::TooFew,
+        Cause::Untrained,
+        Cause::ZeroModel,
+        Cause::NeverAnEntry,
+        Cause::NeverForLong,
+        Cause::EmptyNow,
+    ];
+
+    pub(crate) const fn code(self) -> &'static str {
         match self {
             Cause::NotSeen => "not-seen",
             Cause::FirstWindow => "first-window",

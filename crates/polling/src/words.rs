@@ -1,4 +1,4 @@
-//! Why a policy wished what it wished, in one plain sentence for people.
+//! Why a policy chose a time for the next poll, in plain sentences for people.
 //!
 //! ```
 //! use feed::{Observation, Outcome, Time};
@@ -13,8 +13,7 @@
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);
-//! let words = "it is looked at every 1 h; next look at 1970-01-01T07:00:00Z";
-//! assert_eq!(wish.why.words(), words);
+//! assert_eq!(wish.why.words(), "The feed is polled every 1 h.");
 //! ```
 
 use std::time::Duration;
@@ -23,87 +22,84 @@ use crate::model::tide::{Busy, Shown, Weekdays};
 use crate::{Case, Cause, Limit, Why, spoken};
 
 impl Why {
-    /// One plain sentence.
+    /// Plain sentences. "By then" is the time of the next poll, which is shown beside them.
     pub fn words(&self) -> String {
-        let next = self.next;
-        let limit = match self.limit {
-            Limit::None => "",
-            Limit::Alpha => " (not sooner: the shortest interval allowed)",
-            Limit::Beta => " (not later: the longest interval allowed)",
-        };
-        match self.case {
-            Case::MavSync { n, gap } => format!(
-                "the {n} entries in its window came every {} on average, so the next is expected \
-                 at {next}{limit}",
-                spoken(gap)
-            ),
-            case => format!("{}; next look at {next}{limit}", case.words()),
-        }
+        told(&self.case, self.limit)
     }
+}
+
+/// The sentences for a case, and for the bound that moved the poll.
+pub(crate) fn told(case: &Case, limit: Limit) -> String {
+    let limit = match limit {
+        Limit::None => "",
+        Limit::Alpha => " (Moved to the shortest interval allowed.)",
+        Limit::Beta => " (Moved to the longest interval allowed.)",
+    };
+    format!("{}{limit}", case.words())
 }
 
 impl Case {
     fn words(self) -> String {
         match self {
-            Case::Fix { every } => format!("it is looked at every {}", spoken(every)),
+            Case::Fix { every } => format!("The feed is polled every {}.", spoken(every)),
             Case::FixLearnedW { n, gap } => format!(
-                "at the first poll its {} entries lay {} apart on average, and that interval stays",
+                "At the first poll its {} entries were {} apart on average. That interval is kept.",
                 u64::from(n) + 1,
                 spoken(gap)
             ),
             Case::FixLearnedA { n, gap } => format!(
-                "at the first poll it showed one entry per {} ({n} in all), and that interval \
-                 stays",
+                "At the first poll it had one entry per {} ({n} in total). That interval is kept.",
                 spoken(gap)
             ),
             Case::AdaptiveTtl { factor, newest } => {
-                format!("the wait is {factor} times the age of its newest entry, of {newest}")
+                format!("The wait is {factor} times the age of its newest entry ({newest}).")
             }
-            Case::Lru2 { newest, gap } => {
-                format!("its newest entry, of {newest}, came {} after the one before", spoken(gap))
+            Case::Lru2 { gap, .. } => {
+                format!("Its newest entry came {} after the one before.", spoken(gap))
             }
-            Case::MavSync { n, gap } | Case::MavSyncVirtual { n, gap } => format!(
-                "the expected entry is overdue or out of bounds; counted up to now, {n} {} came \
-                 every {} on average",
+            Case::MavSync { n, gap } => format!(
+                "The {n} entries in its window came every {} on average. The next one is expected \
+                 by then.",
+                spoken(gap)
+            ),
+            Case::MavSyncVirtual { n, gap } => format!(
+                "The next entry is overdue or out of bounds. Counted up to now, {n} {} came every \
+                 {} on average.",
                 if n == 1 { "entry" } else { "entries" },
                 spoken(gap)
             ),
             Case::IndHist { theta, per_day } => format!(
-                "by its habits of the day ({per_day:.2} entries a day) {theta} new entries are \
-                 expected by then"
+                "Its daily pattern ({per_day:.2} entries a day) predicts {theta} new entries by \
+                 then."
             ),
             Case::Lihz { sigma, days } => format!(
-                "by its habits of the week the chances of a change add up to {sigma} in {days} {}",
+                "By its weekly pattern the chances of a change add up to {sigma} in {days} {}.",
                 if days == 1 { "day" } else { "days" }
             ),
             Case::LihzTraining { n_days } => format!(
-                "its week is not known yet ({n_days} of 7 days seen), so it is looked at daily"
+                "Its weekly pattern is not known yet ({n_days} of 7 days seen), so the feed is \
+                 polled once a day."
             ),
-            Case::AdvaRss { m, runs } => {
-                format!(
-                    "after its last changes it is looked at every {runs} runs of 8 min (M = {m:.2})"
-                )
-            }
+            Case::AdvaRss { m, runs } => format!(
+                "After its last changes the feed is polled every {runs} runs of 8 min (M = {m:.2})."
+            ),
             Case::AdvaRssTraining { every } => format!(
-                "its day is not known yet; the interval, longer without and shorter after a \
-                 change, is {}",
+                "Its daily pattern is not known yet. The interval grows without changes and \
+                 shrinks after one; it is {} now.",
                 spoken(every)
             ),
             Case::WindowRoom { n, wait_for } => format!(
-                "its window shows {n} entries, and {wait_for:.1} new ones are expected by then"
+                "The feed shows {n} entries at a time, and {wait_for:.1} new ones are expected by \
+                 then."
             ),
             Case::EntryFrequency { .. } | Case::Empirical { .. } | Case::AdaptiveFetch { .. } => {
                 self.system_words()
             }
-            Case::Tide { expected, waited, price, busy } => format!(
-                "by then about {} will have waited {} on average{}; price {}",
-                new_entries(f64::from(expected)),
-                spoken(waited),
-                busy_words(busy),
-                spoken(price)
-            ),
+            Case::Tide { expected, waited, price, busy } => {
+                expected_words(f64::from(expected), waited, price) + &busy_words(busy)
+            }
             Case::Undefined { cause, wait } => {
-                format!("{}, so the default of {} holds", cause.words(), spoken(wait))
+                format!("{}, so the default interval of {} applies.", cause.words(), spoken(wait))
             }
         }
     }
@@ -112,18 +108,18 @@ impl Case {
     fn system_words(self) -> String {
         match self {
             Case::EntryFrequency { per_week: 0 } => {
-                "the last week tells no frequency, so it is looked at once a day".to_owned()
+                "The last week shows no frequency, so the feed is polled once a day.".to_owned()
             }
             Case::EntryFrequency { per_week } => {
-                format!("at the last week's gaps it would have {per_week} entries a week")
+                format!("At last week's rate it has {per_week} entries a week.")
             }
             Case::Empirical { newest: Some(newest) } => {
-                format!("the wait goes by the age of its newest entry, of {newest}, and its gaps")
+                format!("The wait depends on the age of its newest entry ({newest}) and its gaps.")
             }
-            Case::Empirical { newest: None } => "it shows no entry".to_owned(),
+            Case::Empirical { newest: None } => "The feed shows no entry.".to_owned(),
             Case::AdaptiveFetch { every } => format!(
-                "its interval, longer without and shorter after a change, is {}, counted from the \
-                 newest entry",
+                "The interval grows without changes and shrinks after one; it is {} now, counted \
+                 from the newest entry.",
                 spoken(every)
             ),
             _ => String::new(),
@@ -131,15 +127,24 @@ impl Case {
     }
 }
 
-/// A number of new entries as people say it: 0.04, 0.8, 12.
+/// What the next poll is expected to find, and what a poll is worth.
+pub(crate) fn expected_words(expected: f64, waited: Duration, price: Duration) -> String {
+    format!(
+        "{} by then, {} old on average. (One poll is worth {} of waiting.)",
+        new_entries(expected),
+        spoken(waited),
+        spoken(price)
+    )
+}
+
+/// How many new entries are expected, as people say it.
 pub(crate) fn new_entries(n: f64) -> String {
-    let amount = match n {
-        n if n < 0.095 => format!("{n:.2}"),
-        n if n < 0.95 => format!("{n:.1}"),
-        n => format!("{n:.0}"),
-    };
-    let entries = if amount == "1" { "entry" } else { "entries" };
-    format!("{amount} new {entries}")
+    match n {
+        n if n < 0.095 => format!("Less than 1 new entry ({n:.2}) is expected"),
+        n if n < 0.5 => format!("Less than 1 new entry ({n:.1}) is expected"),
+        n if n < 1.5 => "About 1 new entry is expected".to_owned(),
+        n => format!("About {n:.0} new entries are expected"),
+    }
 }
 
 /// When most entries come, where that is worth saying.
@@ -149,9 +154,9 @@ fn busy_words(busy: Busy) -> String {
         Weekdays::MondayToFriday => " on weekdays",
     };
     let mut words = match busy.hours {
-        Some((from, to)) => format!("; this feed posts mostly{days} {from}–{to} h UTC"),
+        Some((from, to)) => format!(" This feed posts mostly{days} {from}–{to} h UTC."),
         None if days.is_empty() => String::new(),
-        None => format!("; this feed posts mostly{days}"),
+        None => format!(" This feed posts mostly{days}."),
     };
     words.push_str(&shown_words(busy.shown));
     words
@@ -163,16 +168,16 @@ fn shown_words(shown: Shown) -> String {
         Shown::AtOnce | Shown::Unruly => String::new(),
         Shown::After { minutes } => {
             let late = Duration::from_secs(60 * u64::from(minutes));
-            format!("; its entries show up about {} after their date", spoken(late))
+            format!(" Its entries appear about {} after their date.", spoken(late))
         }
         Shown::OnClock { period: 60, minute } => {
-            format!("; its entries show up at {minute} min past the hour")
+            format!(" Its entries appear at {minute} min past the hour.")
         }
         Shown::OnClock { period: 1440, minute } => {
-            format!("; its entries show up about {:02}:{:02} UTC", minute / 60, minute % 60)
+            format!(" Its entries appear at about {:02}:{:02} UTC.", minute / 60, minute % 60)
         }
         Shown::OnClock { period, minute } => {
-            format!("; its entries show up every {period} min, first at {minute} past the hour")
+            format!(" Its entries appear every {period} min, first at {minute} past the hour.")
         }
     }
 }
@@ -180,14 +185,14 @@ fn shown_words(shown: Shown) -> String {
 impl Cause {
     const fn words(self) -> &'static str {
         match self {
-            Cause::NotSeen => "no poll has succeeded yet",
-            Cause::FirstWindow => "the first window told no interval",
-            Cause::TooFew => "the window holds too few entries for the rule",
-            Cause::Untrained => "no whole day of its history is known yet",
-            Cause::ZeroModel => "by its recent history no entry is expected",
-            Cause::NeverAnEntry => "the feed never had an entry",
-            Cause::NeverForLong => "the feed never had an entry, for a week or longer",
-            Cause::EmptyNow => "the feed shows no entry now, though it did before",
+            Cause::NotSeen => "No poll has succeeded yet",
+            Cause::FirstWindow => "The first document did not show an interval",
+            Cause::TooFew => "The feed shows too few entries for this policy",
+            Cause::Untrained => "No whole day of its history is known yet",
+            Cause::ZeroModel => "Its recent history predicts no new entry",
+            Cause::NeverAnEntry => "The feed never had an entry",
+            Cause::NeverForLong => "The feed has had no entry for a week or longer",
+            Cause::EmptyNow => "The feed shows no entry now, but did before",
         }
     }
 }

@@ -167,6 +167,8 @@ impl Store {
         self.write(move |conn| {
             conn.execute("delete from read_marks where account = $1", [account.0])?;
             conn.execute("delete from stars where account = $1", [account.0])?;
+            conn.execute("delete from read_undo where account = $1", [account.0])?;
+            conn.execute("delete from reading_choices where account = $1", [account.0])?;
             Ok(conn.execute("delete from accounts where id = $1", [account.0])? > 0)
         })
     }

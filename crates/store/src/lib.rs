@@ -6,6 +6,7 @@
 
 mod accounts;
 mod backup;
+mod choices;
 mod columns;
 mod connection;
 mod counts;
@@ -52,6 +53,7 @@ mod sift;
 mod standing;
 mod store;
 mod tag_numbers;
+mod undo;
 mod writer;
 
 pub use accounts::{AccountId, AccountRow, Digest, NewToken, NotMade, TokenRow, TokenScope};
@@ -93,3 +95,4 @@ pub use settings::{FeedSettings, Settings, TagRow};
 pub use standing::{Failing, Standing};
 pub use store::{Mode, Store};
 pub use tag_numbers::NumberedTag;
+pub use undo::UNDO_LASTS;

@@ -12,6 +12,8 @@ use crate::{AccountId, Store, StoreError};
 
 const BLOCK: usize = 4096;
 const BYTES: usize = BLOCK / 8;
+/// One block of marks.
+pub(crate) type Bits = [u8; BYTES];
 
 /// What one account has read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -219,7 +221,7 @@ pub(crate) fn mark_up_to(
     Ok(())
 }
 
-fn change_block(
+pub(crate) fn change_block(
     conn: &Connection,
     account: AccountId,
     block: i64,
@@ -239,6 +241,22 @@ fn change_block(
                on conflict (account, block) do update set bits = excluded.bits";
     conn.prepare_cached(sql)?.execute(params![account.0, block, bits.as_slice()])?;
     Ok(())
+}
+
+/// The marks of one account alone, block by block.
+pub(crate) fn blocks(conn: &Connection, account: AccountId) -> Result<BTreeMap<i64, Bits>, Fault> {
+    let mut statement =
+        conn.prepare_cached("select block, bits from read_marks where account = $1")?;
+    let mut rows = statement.query([account.0])?;
+    let mut blocks = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let stored: Vec<u8> = row.get(1)?;
+        let mut bits = [0; BYTES];
+        let n = stored.len().min(BYTES);
+        bits[..n].copy_from_slice(&stored[..n]);
+        blocks.insert(row.get(0)?, bits);
+    }
+    Ok(blocks)
 }
 
 /// Entries are no longer kept: for nobody are they unread.

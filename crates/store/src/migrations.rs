@@ -19,6 +19,7 @@ const STEPS: &[Step] = &[
     ("tag numbers", include_str!("../migrations/05_tag_numbers.sql")),
     ("waiting", include_str!("../migrations/06_waiting.sql")),
     ("validators", include_str!("../migrations/07_validators.sql")),
+    ("reading choices", include_str!("../migrations/08_reading_choices.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";

@@ -150,25 +150,34 @@ impl Store {
         up_to: Option<EntryId>,
     ) -> Result<(), StoreError> {
         let scope = scope.clone();
-        self.write(move |conn| {
-            if let (Scope::All, None) = (&scope, published_to) {
-                let sql = "select seq from sqlite_sequence where name = 'entries'";
-                let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
-                let last = EntryId(last.unwrap_or(0));
-                return marks::mark_up_to(conn, account, up_to.map_or(last, |id| id.min(last)));
-            }
-            let mut wanted = Reading::newest(account, scope, u32::MAX);
-            wanted.read = Some(false);
-            wanted.until = published_to.map(|at| at + std::time::Duration::from_millis(1));
-            wanted.below = up_to.map(|id| EntryId(id.0 + 1));
-            loop {
-                let found = sift(conn, &wanted, false)?.found;
-                let entries: Vec<EntryId> = found.iter().map(|found| found.entry).collect();
-                marks::mark(conn, account, &entries, true)?;
-                let Some(last) = found.last() else { return Ok(()) };
-                wanted.from = Some(last.place());
-            }
-        })
+        self.write(move |conn| mark_scope(conn, account, scope, published_to, up_to))
+    }
+}
+
+/// [`Store::mark_scope_read`] inside a transaction.
+pub(crate) fn mark_scope(
+    conn: &Connection,
+    account: AccountId,
+    scope: Scope,
+    published_to: Option<Time>,
+    up_to: Option<EntryId>,
+) -> Result<(), Fault> {
+    if let (Scope::All, None) = (&scope, published_to) {
+        let sql = "select seq from sqlite_sequence where name = 'entries'";
+        let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+        let last = EntryId(last.unwrap_or(0));
+        return marks::mark_up_to(conn, account, up_to.map_or(last, |id| id.min(last)));
+    }
+    let mut wanted = Reading::newest(account, scope, u32::MAX);
+    wanted.read = Some(false);
+    wanted.until = published_to.map(|at| at + std::time::Duration::from_millis(1));
+    wanted.below = up_to.map(|id| EntryId(id.0 + 1));
+    loop {
+        let found = sift(conn, &wanted, false)?.found;
+        let entries: Vec<EntryId> = found.iter().map(|found| found.entry).collect();
+        marks::mark(conn, account, &entries, true)?;
+        let Some(last) = found.last() else { return Ok(()) };
+        wanted.from = Some(last.place());
     }
 }
 

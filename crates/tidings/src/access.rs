@@ -100,8 +100,8 @@ pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, Fail
 async fn through_daemon(config: &Config, held: &Held, command: &Command) -> Result<Done, Failure> {
     if config.has_network_flags {
         eprintln!(
-            "tidings: the daemon that runs does this under its own settings; --allow-private, \
-             --domain-gap and --workers of this call do not reach it"
+            "tidings: the running daemon does this with its own settings; --allow-private, \
+             --domain-gap and --workers of this call are ignored"
         );
     }
     let store = once_made(config, held).await?;
@@ -124,7 +124,7 @@ async fn through_daemon(config: &Config, held: &Held, command: &Command) -> Resu
             match store::lock(&config.data) {
                 Ok(_free) => {
                     return Err(failed(
-                        "the daemon ended before it answered; start it again and repeat the \
+                        "the daemon stopped before it answered; start it again and repeat the \
                          command"
                             .to_owned(),
                     ));
@@ -139,8 +139,8 @@ async fn through_daemon(config: &Config, held: &Held, command: &Command) -> Resu
                 && error.kind() != ErrorKind::Busy
             {
                 return Err(failed(format!(
-                    "the daemon has the command but cannot answer: {error}; look whether it was \
-                     carried out before you repeat it"
+                    "the daemon took the command but cannot answer: {error}; check whether it was \
+                     done before you repeat it"
                 )));
             }
         }

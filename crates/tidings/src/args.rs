@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// A feed aggregation engine that knows when to look.
+/// A feed aggregation engine that decides when to poll.
 #[derive(Debug, Parser)]
 #[command(name = "tidings", version, about, max_term_width = 100, disable_help_subcommand = true)]
 #[command(after_help = "Start with `tidings import FILE.opml` or `tidings feed add URL`, then \
@@ -27,7 +27,7 @@ pub struct Place {
     /// The data folder [default: ./tidings-data, or `data` of the configuration]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// The configuration file (TOML); without it the built-in settings hold
+    /// The configuration file (TOML); without it the defaults apply
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }
@@ -38,24 +38,24 @@ pub struct Network {
     /// Poll loopback and private addresses too
     #[arg(long)]
     pub allow_private: bool,
-    /// Least time between two requests to one registrable domain [default: 2s]
+    /// Shortest time between two requests to one registrable domain [default: 2s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub domain_gap: Option<Duration>,
-    /// Polls under way at once [default: 100]
+    /// Polls at the same time [default: 100]
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Watch the feeds: poll them, serve the page (Ctrl-C stops without loss)
+    /// Poll the feeds and serve the page (Ctrl-C stops without data loss)
     Run(Run),
     /// Add, list, explain, poll, set up or remove feeds
     #[command(subcommand)]
     Feed(Feed),
-    /// Show or set how many polls may be made in all, and which strategy spends them
+    /// Show or set the limit for all polls, and the strategy that spends it
     Budget(Budget),
-    /// Take over a subscription list (makes no request)
+    /// Import a subscription list (makes no request)
     Import {
         /// An OPML file; `-` is standard input
         file: PathBuf,
@@ -80,7 +80,7 @@ pub enum Command {
     /// Standing queries: feeds made from feeds
     #[command(subcommand)]
     Query(query::Query),
-    /// Find the feeds that a page names
+    /// Find the feeds of a web page
     Discover {
         #[arg(required = true, value_name = "URL")]
         urls: Vec<String>,
@@ -107,15 +107,15 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Make accounts and tokens; with the first account everything needs a login
+    /// Manage accounts and tokens; with the first account everybody must log in
     #[command(subcommand)]
     User(User),
-    /// Replay publication histories: try policies before they meet a real site
+    /// Replay publication histories to compare policies
     #[command(subcommand)]
     Lab(lab::Lab),
     /// Copy everything to one file; works while the daemon runs
     Backup(operate::Backup),
-    /// Put a copy in the place of the data folder's store
+    /// Replace the store of the data folder by a copy
     Restore(operate::Restore),
     /// What the configuration file may hold
     #[command(subcommand)]
@@ -140,7 +140,7 @@ pub enum Command {
 
 #[derive(Debug, Subcommand)]
 pub enum User {
-    /// Make an account; asks for its password
+    /// Create an account; asks for its password
     Add {
         #[arg(value_name = "NAME")]
         name: String,
@@ -150,7 +150,7 @@ pub enum User {
         #[command(flatten)]
         place: Place,
     },
-    /// Give an account another password and end its sessions
+    /// Change the password of an account and end its sessions
     Password {
         #[arg(value_name = "NAME")]
         name: String,
@@ -160,7 +160,7 @@ pub enum User {
         #[command(flatten)]
         place: Place,
     },
-    /// Make a token for a program or a reader app, and print it once
+    /// Create a token for a program or a reader app, and print it once
     Token {
         #[arg(value_name = "NAME")]
         name: String,
@@ -181,7 +181,7 @@ pub enum User {
         #[command(flatten)]
         place: Place,
     },
-    /// Take a token back
+    /// Revoke a token
     Revoke {
         #[arg(value_name = "NAME")]
         name: String,
@@ -190,7 +190,7 @@ pub enum User {
         #[command(flatten)]
         place: Place,
     },
-    /// Remove an account with what it has read and starred
+    /// Remove an account with its read marks and stars
     Remove {
         #[arg(value_name = "NAME")]
         name: String,
@@ -206,7 +206,7 @@ pub struct Run {
     /// Where the page is served [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
-    /// Serve a hundred synthetic feeds to itself, at 600 times the speed of the world
+    /// Demonstration: poll a hundred synthetic feeds at 600 times real speed
     #[arg(long, conflicts_with = "once")]
     pub demo: bool,
     /// Poll each feed that is due now at most once, then exit
@@ -230,10 +230,10 @@ pub struct Budget {
     /// Polls per time, such as 1000/1h; with bytes in the same time 1000/1h,50MB; or `off`
     #[arg(value_name = "N/TIME")]
     pub budget: Option<String>,
-    /// How it is spent over the feeds [default: tide]
+    /// The strategy that shares out the polls [default: tide]
     #[arg(long, value_name = "NAME")]
     pub strategy: Option<String>,
-    /// What the strategy believes of a feed [default: periodic; of tide its own]
+    /// The prediction model [default: periodic; tide has its own]
     #[arg(long, value_name = "NAME")]
     pub estimator: Option<String>,
     /// Print JSON, for programs
@@ -252,7 +252,7 @@ pub enum Feed {
         /// A tag for the new feeds (repeatable)
         #[arg(long = "tag", value_name = "TAG")]
         tags: Vec<String>,
-        /// Only note the feed down; it is polled as soon as `tidings run` runs
+        /// Do not poll now; the feed is polled when `tidings run` runs
         #[arg(long)]
         no_poll: bool,
         /// Print JSON, for programs
@@ -274,11 +274,11 @@ pub enum Feed {
         #[command(flatten)]
         place: Place,
     },
-    /// Everything known about one feed
+    /// Show everything about one feed
     Show(OneFeed),
-    /// Why the feed is polled when it is
+    /// Explain when and why the feed is polled next
     Why(OneFeed),
-    /// Poll feeds now (pace and Retry-After bind this too)
+    /// Poll feeds now (gaps and Retry-After still apply)
     Poll {
         #[arg(required_unless_present = "all", value_name = "FEED")]
         feeds: Vec<String>,
@@ -293,7 +293,7 @@ pub enum Feed {
         #[command(flatten)]
         place: Place,
     },
-    /// Choose how a feed, or all feeds of a tag, are watched
+    /// Change the settings of a feed, or of all feeds of a tag
     Set(FeedSet),
     /// Remove a feed with its entries
     Remove(OneFeed),
@@ -318,25 +318,25 @@ pub struct FeedSet {
     /// All feeds with this tag, now and later
     #[arg(long, value_name = "TAG")]
     pub tag: Option<String>,
-    /// The policy, e.g. `tide:55m`, `mavsync` or `fix:1h`; `default` takes the setting back
+    /// The policy, e.g. `tide:55m`, `mavsync` or `fix:1h`; `default` removes the setting
     #[arg(long, value_name = "SPEC")]
     pub policy: Option<String>,
-    /// Shortest interval between two polls; `default` takes the setting back
+    /// Shortest interval between two polls; `default` removes the setting
     #[arg(long, value_name = "DURATION")]
     pub alpha: Option<String>,
-    /// Longest interval between two polls; `default` takes the setting back
+    /// Longest interval between two polls; `default` removes the setting
     #[arg(long, value_name = "DURATION")]
     pub beta: Option<String>,
-    /// How much its entries count beside those of other feeds (1 is ordinary)
+    /// How much its entries count compared with other feeds (normal is 1)
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub weight: Option<f64>,
-    /// The longest an entry may wait to be seen; `default` takes the setting back
+    /// The longest time until an entry is found; `default` removes the setting
     #[arg(long, value_name = "DURATION")]
     pub max_delay: Option<String>,
     /// Stop polling
     #[arg(long, conflicts_with = "resume")]
     pub pause: bool,
-    /// Poll again
+    /// Resume polling
     #[arg(long)]
     pub resume: bool,
     /// Print JSON, for programs
@@ -351,19 +351,19 @@ pub struct Entries {
     /// Only entries after this cursor (the `cursor` of the last line you have)
     #[arg(long, value_name = "CURSOR")]
     pub after: Option<String>,
-    /// Go on printing entries as they are recorded
+    /// Keep printing entries as they are recorded
     #[arg(long)]
     pub follow: bool,
     /// Only entries of this feed (number or URL)
     #[arg(long, value_name = "FEED")]
     pub feed: Option<String>,
-    /// Only what this query kept, by its own cursors
+    /// Only entries that this query found, with its own cursors
     #[arg(long, value_name = "NAME", conflicts_with = "feed")]
     pub query: Option<String>,
     /// At most this many
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Accepted for uniformity: the output is always JSON lines
+    /// No effect: the output is always JSON lines
     #[arg(long, hide = true)]
     pub json: bool,
     #[command(flatten)]

@@ -126,7 +126,7 @@ fn is_foreign(headers: &HeaderMap) -> bool {
 }
 
 fn foreign() -> Response {
-    let text = "Another site sent this request, so nothing was done. Open the page itself.\n";
+    let text = "Nothing was changed: another site sent this request. Open the page itself.\n";
     (StatusCode::FORBIDDEN, text).into_response()
 }
 

@@ -61,12 +61,10 @@ pub async fn enter(State(context): State<Context>, visitor: Visitor, form: Signe
             let cookie = cookie(&context, &session, LASTS);
             return ([(header::SET_COOKIE, cookie)], Redirect::to(&to)).into_response();
         }
-        Err(Denied::Wrong) => {
-            (StatusCode::UNAUTHORIZED, "Name and password do not fit each other.".to_owned())
-        }
+        Err(Denied::Wrong) => (StatusCode::UNAUTHORIZED, "Wrong name or password.".to_owned()),
         Err(Denied::Wait(wait)) => (
             StatusCode::TOO_MANY_REQUESTS,
-            format!("Too many tries. Wait {} and try again.", span(wait)),
+            format!("Too many attempts. Wait {} and try again.", span(wait)),
         ),
         Err(Denied::Store(error)) => return failed(&context, visitor, &error),
     };

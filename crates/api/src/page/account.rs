@@ -5,14 +5,14 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use feed::Time;
 use store::{NewToken, TokenRow, TokenScope};
 
 use super::frame::{Frame, Ordered, Section, Visitor};
 use super::{ask, failed, notice, shown};
 use crate::Context;
 use crate::auth::{self, Denied, Person};
-use crate::words::{Moment, span};
+use crate::words::{Moment, Now, span};
+use crate::zone::Zone;
 
 /// A name for a device is a few words.
 const NAME_CHARS_MAX: usize = 100;
@@ -23,6 +23,9 @@ struct Account {
     frame: Frame,
     tokens: Vec<Token>,
     scopes: [TokenScope; 3],
+    /// The zone that the account chose; empty where it did not.
+    zone: &'static str,
+    zones: &'static [String],
     /// What was just made or done.
     secret: Option<String>,
     said: Option<&'static str>,
@@ -46,10 +49,14 @@ async fn page(
     secret: Option<String>,
     said: Option<&'static str>,
 ) -> Response {
-    let (store, account, now) = (context.store.clone(), visitor.account(), (context.now)());
+    let (store, account) = (context.store.clone(), visitor.account());
+    let now = visitor.now(context);
+    let visitor_zone = visitor.choices.zone.map_or("", Zone::name);
     match ask(move || store.tokens(account)).await {
         Ok(rows) => shown(&Account {
             frame: Frame::new(context, visitor, Some(Section::Account)),
+            zone: visitor_zone,
+            zones: Zone::names(),
             tokens: rows.into_iter().map(|row| token(row, now)).collect(),
             scopes: TokenScope::ALL,
             secret,
@@ -59,7 +66,7 @@ async fn page(
     }
 }
 
-fn token(row: TokenRow, now: Time) -> Token {
+fn token(row: TokenRow, now: Now) -> Token {
     Token {
         id: row.id,
         name: row.name,
@@ -75,17 +82,17 @@ pub async fn change_password(State(context): State<Context>, ordered: Ordered) -
     let Some(name) = login(&visitor) else { return no_account(&context, visitor) };
     let refuse = |visitor: Visitor, text: String| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        notice(&context, visitor, status, "The password was not changed", text)
+        notice(&context, visitor, status, "Could not change the password", text)
     };
     let (old, new) = (form.text("old"), form.text("new").to_owned());
     let (store, now) = (&context.store, (context.now)());
     match context.logins.by_password_alone(store, &name, old, now).await {
         Ok(_) => {}
         Err(Denied::Wrong) => {
-            return refuse(visitor, "The old password is another.".to_owned());
+            return refuse(visitor, "The old password is wrong.".to_owned());
         }
         Err(Denied::Wait(wait)) => {
-            return refuse(visitor, format!("Too many tries. Wait {}.", span(wait)));
+            return refuse(visitor, format!("Too many attempts. Wait {}.", span(wait)));
         }
         Err(Denied::Store(error)) => return failed(&context, visitor, &error),
     }
@@ -124,7 +131,8 @@ pub async fn make_token(State(context): State<Context>, ordered: Ordered) -> Res
     match ask(move || store.add_token(&new, now)).await {
         Ok(Ok(_)) => page(&context, visitor, Some(fresh.secret), None).await,
         Ok(Err(why)) => {
-            let (status, heading) = (StatusCode::UNPROCESSABLE_ENTITY, "No token was made");
+            let (status, heading) =
+                (StatusCode::UNPROCESSABLE_ENTITY, "Could not create the token");
             notice(&context, visitor, status, heading, super::feeds::sentence(&why.to_string()))
         }
         Err(error) => failed(&context, visitor, &error),
@@ -138,7 +146,7 @@ pub async fn revoke_token(State(context): State<Context>, ordered: Ordered) -> R
     };
     let (store, account) = (context.store.clone(), visitor.account());
     match ask(move || store.revoke_token(account, id)).await {
-        Ok(_) => page(&context, visitor, None, Some("The token is taken back.")).await,
+        Ok(_) => page(&context, visitor, None, Some("The token is revoked.")).await,
         Err(error) => failed(&context, visitor, &error),
     }
 }
@@ -148,6 +156,7 @@ fn login(visitor: &Visitor) -> Option<String> {
 }
 
 fn no_account(context: &Context, visitor: Visitor) -> Response {
-    let text = "There are no accounts yet: make one with `tidings user add NAME`.".to_owned();
-    notice(context, visitor, StatusCode::CONFLICT, "There is no account", text)
+    let text =
+        "There are no accounts yet. Create one with the command tidings user add NAME.".to_owned();
+    notice(context, visitor, StatusCode::CONFLICT, "No account", text)
 }

@@ -7,6 +7,7 @@ use feed::Time;
 use store::DelayDay;
 
 use crate::words::{plural, span, strftime};
+use crate::zone::Zone;
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /// The drawing's height above its labels.
@@ -35,13 +36,13 @@ pub struct Bar {
 }
 
 /// By hour and by weekday; nothing where too little was seen.
-pub fn rhythm(published: &[Time]) -> Vec<Bars> {
+pub fn rhythm(published: &[Time], zone: Zone) -> Vec<Bars> {
     if published.len() < ENTRIES_MIN {
         return Vec::new();
     }
     let (mut hours, mut days) = ([0_u64; 24], [0_u64; 7]);
     for at in published {
-        let hour = at.secs().div_euclid(3600);
+        let hour = (at.secs() + zone.ahead(*at)).div_euclid(3600);
         let day = hour.div_euclid(24);
         hours[usize::try_from(hour.rem_euclid(24)).unwrap_or(0)] += 1;
         // The first of January 1970 was a Thursday.
@@ -53,7 +54,7 @@ pub fn rhythm(published: &[Time]) -> Vec<Bars> {
     let said = |n| plural(n, "entry", "entries");
     let total = said(published.len() as u64);
     vec![
-        bars("Entries by hour of the day (UTC)", &total, &hours, hour_label, hour_name, said),
+        bars("Entries by hour of the day", &total, &hours, hour_label, hour_name, said),
         bars("Entries by day of the week", &total, &days, day_name, day_name, said),
     ]
 }
@@ -61,11 +62,12 @@ pub fn rhythm(published: &[Time]) -> Vec<Bars> {
 /// The mean delay of each day; nothing where no entry tells.
 pub fn delays(days: &[DelayDay]) -> Option<Bars> {
     let seconds: Vec<u64> = days.iter().map(|day| day.mean.map_or(0, |d| d.as_secs())).collect();
-    let name = |n: usize| days.get(n).map_or_else(String::new, |d| strftime(d.day + DAY, "%a"));
+    let name =
+        |n: usize| days.get(n).map_or_else(String::new, |d| strftime(d.day + DAY, "%a", Zone::UTC));
     let said =
         |secs| if secs == 0 { "unknown".to_owned() } else { span(Duration::from_secs(secs)) };
     let total = format!("the last {} days", days.len());
-    let drawn = bars("Apparent delay by day (mean)", &total, &seconds, name, name, said);
+    let drawn = bars("Average delay by day", &total, &seconds, name, name, said);
     days.iter().any(|day| day.mean.is_some()).then_some(drawn)
 }
 
@@ -95,7 +97,7 @@ fn bars(
     let peak = counts.iter().position(|count| *count == most).map(&name).unwrap_or_default();
     Bars {
         title,
-        summary: format!("{total}; the most is {}, {peak}", said(most)),
+        summary: format!("{total}; most: {} ({peak})", said(most)),
         bars: counts.iter().enumerate().map(bar).collect(),
     }
 }
@@ -110,17 +112,17 @@ mod tests {
         let saturday: Time = "2011-07-16T05:10:00Z".parse().unwrap();
         let mut times = vec![saturday; 4];
         times.push("2011-07-17T23:59:59Z".parse().unwrap());
-        let drawn = rhythm(&times);
+        let drawn = rhythm(&times, Zone::UTC);
         assert_eq!(drawn[0].bars[5].hint, "5:00 to 6:00: 4 entries");
         assert_eq!(drawn[0].bars[23].hint, "23:00 to 24:00: 1 entry");
         assert_eq!(drawn[1].bars[5].hint, "Sat: 4 entries");
         assert_eq!(drawn[1].bars[6].hint, "Sun: 1 entry");
         assert_eq!(drawn[1].bars[5].height, "90.0");
-        assert_eq!(drawn[1].summary, "5 entries; the most is 4 entries, Sat");
+        assert_eq!(drawn[1].summary, "5 entries; most: 4 entries (Sat)");
     }
 
     #[test]
     fn too_few_entries_show_no_rhythm() {
-        assert!(rhythm(&[Time::from_secs(0); 4]).is_empty());
+        assert!(rhythm(&[Time::from_secs(0); 4], Zone::UTC).is_empty());
     }
 }

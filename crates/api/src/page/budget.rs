@@ -146,18 +146,18 @@ fn sums(live: &Live, spent: &Spent, days: &[DelayDay]) -> Vec<Sum> {
     vec![
         sum("Polls in the last hour", count(hour), ""),
         sum(
-            "Left for an hour",
+            "Left in this hour",
             left.map_or_else(|| "no budget".to_owned(), per_day),
-            if left.is_some() { "of what the budget allows" } else { "every feed as it wishes" },
+            if left.is_some() { "of the budget" } else { "each feed follows its policy" },
         ),
-        sum("Apparent delay today", said(today), "mean, by the entries' own claims"),
-        sum("Over the week", said(week), "the same"),
+        sum("Delay today", said(today), "average, by the dates of the entries"),
+        sum("Delay this week", said(week), "average"),
         sum(
-            "Recall, estimated",
+            "Entries found (estimate)",
             share(spent.seen.saturating_sub(spent.suspected_misses), spent.seen),
-            "polls with news that still overlapped",
+            "share of polls that missed nothing",
         ),
-        sum("Unchanged", share(spent.unchanged, polls), "of all polls since the start"),
+        sum("Unchanged", share(spent.unchanged, polls), "share of all polls"),
     ]
 }
 
@@ -207,7 +207,7 @@ fn line(rule: &Rule) -> Line {
         n => format!("{} missed", plural(n, "entry", "entries")),
     };
     Line {
-        words: format!("{polls} polls a day: entries are seen after {delay}, {missed}"),
+        words: format!("{polls} polls per day: average delay {delay}, {missed}"),
         name: rule.name.clone(),
         budget: rule.budget.clone(),
         polls,
@@ -244,6 +244,6 @@ mod tests {
             missed: 2,
             current: false,
         };
-        assert_eq!(line(&rule).words, "12 polls a day: entries are seen after –, 2 entries missed");
+        assert_eq!(line(&rule).words, "12 polls per day: average delay –, 2 entries missed");
     }
 }

@@ -14,7 +14,7 @@ use super::frame::{Frame, Section, Visitor};
 use super::{Trouble, ask, failed, no_such, params, shown};
 use crate::advice::advice;
 use crate::timeline::{self, Timeline};
-use crate::words::{Moment, bytes, count, plural, span};
+use crate::words::{Moment, Now, bytes, count, plural, span};
 use crate::{Context, sanitise, waiting};
 
 mod change;
@@ -93,21 +93,21 @@ pub async fn feed(
     RawQuery(query): RawQuery,
 ) -> Response {
     let Ok(number) = id.parse::<u32>() else {
-        return no_such(&context, visitor, "A feed's page is /feed/ and its number.".to_owned());
+        return no_such(&context, visitor, "There is no such feed.".to_owned());
     };
     let before = params::number(query.as_deref(), "before").map(|id| EntryId(id.into()));
     let polls_shown = params::number(query.as_deref(), "polls").unwrap_or(POLLS);
-    let (now, store) = ((context.now)(), context.store.clone());
+    let (now, store) = (visitor.now(&context), context.store.clone());
     let (composing, asking) = (context.clone(), visitor.clone());
     let answer = ask(move || {
-        let found = find(&store, FeedId(number), before, now)?;
+        let found = find(&store, FeedId(number), before, now.at)?;
         // Sanitising is work too: it stays on this thread.
         Ok(composed(&composing, visitor, found, before, polls_shown, now))
     });
     match answer.await {
         Ok(page) => shown(&page),
         Err(StoreError::NoFeed(feed)) => {
-            no_such(&context, asking, format!("There is no feed {feed}; perhaps it was removed."))
+            no_such(&context, asking, format!("There is no feed {feed}. It may have been removed."))
         }
         Err(error) => failed(&context, asking, &error),
     }
@@ -139,7 +139,7 @@ fn composed(
     found: Found,
     before: Option<EntryId>,
     polls_shown: u32,
-    now: Time,
+    now: Now,
 ) -> FeedPage {
     let Found { row, n_since, mut entries, times, polls, learned, days, push } = found;
     let (state, state_class) = state_words(row.state(), row.last_poll_at.is_none());
@@ -158,24 +158,27 @@ fn composed(
         trouble: trouble(&row, polls.first()),
         next_poll: next_at.map(|at| Moment::ahead(at, now)),
         no_next: no_next(row.state()),
-        why: why(&row, now),
+        why: why(&row, now.at),
         timeline: line(&polls, &times, next_at, now, &learned),
         entries_heading: if before.is_some() { "Older entries" } else { "Newest entries" },
         no_entries: match (before, row.last_poll_at) {
             (Some(_), _) => "There are no older entries.",
-            (None, None) => "Nothing was polled yet, so nothing was seen.",
-            (None, Some(_)) => "No entry was seen so far. Some feeds are empty for a time.",
+            (None, None) => "The feed was not polled yet.",
+            (None, Some(_)) => "No entries yet. The feed may be empty at the moment.",
         },
         older: older.map(|e| format!("/feed/{}?before={}", row.id, e.id)),
         entries: entries.iter().map(|e| Entry::new(e, now)).collect(),
         polls_heading: format!("Last {}", plural(shown_polls as u64, "poll", "polls")),
         polls: polls.iter().take(shown_polls).map(|p| poll(p, now)).collect(),
         acts: acts(row.state()),
-        rhythm: rhythm(&times.iter().map(|(published, _)| *published).collect::<Vec<_>>()),
+        rhythm: rhythm(
+            &times.iter().map(|(published, _)| *published).collect::<Vec<_>>(),
+            now.zone,
+        ),
         sums: sums(&days, &times, row.added_at),
         fields: Fields::new(&row),
         policies: polling::Policy::examples().collect(),
-        facts: facts(&row, push.as_ref(), n_since, now),
+        facts: facts(&row, push.as_ref(), n_since, now.at),
     }
 }
 
@@ -183,7 +186,7 @@ fn composed(
 fn acts(state: FeedState) -> Vec<(&'static str, &'static str)> {
     match state {
         FeedState::Paused => vec![("resume", "Resume"), ("poll", "Poll once")],
-        FeedState::Gone => vec![("poll", "Try once more")],
+        FeedState::Gone => vec![("poll", "Try again")],
         FeedState::Active | FeedState::BackingOff => {
             vec![("poll", "Poll now"), ("pause", "Pause")]
         }
@@ -204,7 +207,7 @@ fn trouble(row: &FeedRow, last: Option<&PollRow>) -> Option<Trouble> {
     let advice = advice(row.last_outcome, last.and_then(|p| p.status), error)?;
     let tries = match row.failures {
         0 | 1 => String::new(),
-        n => format!(" {} in a row ended so.", plural(n.into(), "poll", "polls")),
+        n => format!(" {} failed in a row.", plural(n.into(), "poll", "polls")),
     };
     Some(Trouble { what: format!("{}{tries}", sentence(error)), advice })
 }
@@ -215,20 +218,17 @@ fn why(row: &FeedRow, now: Time) -> Vec<String> {
     match row.state() {
         FeedState::Gone => lines.push("The publisher ended this feed.".to_owned()),
         FeedState::Paused => {
-            lines.push("It is paused, by its own setting or by a tag's.".to_owned());
+            lines.push("This feed or one of its tags is paused.".to_owned());
         }
         FeedState::Active | FeedState::BackingOff => {
             if row.last_poll_at.is_none() {
-                lines.push("A feed that was never polled is due at once.".to_owned());
+                lines.push("The feed was never polled, so it is due now.".to_owned());
             }
             lines.extend(row.reason.as_deref().map(sentence));
             lines.extend(row.held.as_deref().map(sentence));
             let moved = row.wanted_at.filter(|wanted| row.next_at.is_some_and(|n| n != *wanted));
             lines.extend(moved.map(|wanted| {
-                format!(
-                    "By its rule alone it would be polled {}.",
-                    Moment::new(wanted, now).relative
-                )
+                format!("Its policy alone would poll it {}.", Moment::new(wanted, now).relative)
             }));
         }
     }
@@ -239,7 +239,7 @@ fn line(
     polls: &[PollRow],
     times: &[(Time, Time)],
     next_at: Option<Time>,
-    now: Time,
+    now: Now,
     learned: &[u8],
 ) -> Option<Timeline> {
     let polls: Vec<timeline::Poll> = polls
@@ -260,14 +260,19 @@ fn line(
     timeline::timeline(&polls, &entries, next_at, now, waiting::model(learned).as_ref())
 }
 
-fn poll(poll: &PollRow, now: Time) -> Poll {
+/// Why a poll was made: the same sentences that explain the next one.
+fn told(reason: &str) -> String {
+    polling::told(reason).unwrap_or_else(|| sentence(reason))
+}
+
+fn poll(poll: &PollRow, now: Now) -> Poll {
     let n_new = u32::try_from(poll.n_new).unwrap_or(u32::MAX);
     let mut words: Vec<String> = Vec::new();
     words.extend(poll.error.as_deref().map(sentence));
     if poll.suspected_miss {
-        words.push("Nothing of the window before was left: entries may have been missed.".into());
+        words.push("No entry of the last poll was left. Some entries may have been missed.".into());
     }
-    words.extend(poll.reason.as_deref().map(sentence));
+    words.extend(poll.reason.as_deref().map(told));
     words.extend(poll.held.as_deref().map(sentence));
     Poll {
         at: Moment::new(poll.at, now),

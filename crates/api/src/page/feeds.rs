@@ -12,14 +12,13 @@ use std::time::Duration;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use feed::Time;
 use store::{Counts, FeedLine, FeedPage, FeedQuery, State as FeedState};
 
 use self::params::{ListParams, ORDERS, STATES};
 use super::frame::{Frame, Section, Visitor};
 use super::{Trouble, ask, failed, shown};
 use crate::advice::advice;
-use crate::words::{Moment, count, per_day, plural};
+use crate::words::{Moment, Now, count, per_day, plural};
 use crate::{Context, Live, sanitise};
 
 /// Some screens long: more is quicker searched than read.
@@ -91,17 +90,17 @@ pub async fn list(
     RawQuery(query): RawQuery,
 ) -> Response {
     let params = ListParams::read(query.as_deref());
-    let now = (context.now)();
+    let now = visitor.now(&context);
     let query = FeedQuery {
         text: params.text.clone(),
         state: params.state,
         order: params.order,
         offset: (params.page - 1) * u64::from(LINES),
         limit: LINES,
-        since: now - rate_span(),
+        since: now.at - rate_span(),
     };
     let store = context.store.clone();
-    let answer = ask(move || Ok((store.counts(now)?, store.feed_page(&query)?))).await;
+    let answer = ask(move || Ok((store.counts(now.at)?, store.feed_page(&query)?))).await;
     match answer {
         Ok((counts, page)) => {
             let live = (context.live)();
@@ -122,7 +121,7 @@ fn composed(
     counts: &Counts,
     page: FeedPage,
     params: &ListParams,
-    now: Time,
+    now: Now,
 ) -> FeedsPage {
     let matching = page.states.of(params.state);
     let first = (params.page - 1) * u64::from(LINES);
@@ -153,18 +152,18 @@ pub fn verdict(live: &Live, counts: &Counts) -> Verdict {
     let (class, text) = if let Some(why) = &live.not_ready {
         ("bad", sentence(why))
     } else if counts.feeds == 0 {
-        ("off", "Nothing to watch yet".to_owned())
+        ("off", "No feeds yet".to_owned())
     } else if live.outage.is_some() {
         ("bad", "Waiting for the network".to_owned())
     } else if polled == 0 {
-        ("off", format!("Starting: {} to look at", plural(counts.feeds, "feed", "feeds")))
+        ("off", format!("Starting: {} to poll", plural(counts.feeds, "feed", "feeds")))
     } else if counts.failing == 0 {
-        ("well", "All is well".to_owned())
+        ("well", "All feeds work".to_owned())
     } else {
         // One feed in five is more than the usual decay of the web.
         let class = if counts.failing * 5 > polled { "bad" } else { "wait" };
         let of = count(counts.feeds);
-        (class, format!("{} of {of} feeds in trouble", count(counts.failing)))
+        (class, format!("{} of {of} feeds have problems", count(counts.failing)))
     };
     Verdict { class, text }
 }
@@ -173,9 +172,9 @@ fn totals(live: &Live, counts: &Counts) -> Vec<Total> {
     let total = |name, n| Total { name, value: count(n) };
     vec![
         total("Feeds", counts.feeds),
-        total("Entries kept", counts.entries),
+        total("Entries", counts.entries),
         total("Polls in the last hour", live.polls_last_hour),
-        total("In trouble", counts.failing),
+        total("With problems", counts.failing),
         total("Due now", counts.due),
     ]
 }
@@ -200,7 +199,7 @@ fn tabs(page: &FeedPage, params: &ListParams) -> Vec<Tab> {
 /// A feed's state in words, and its class in the stylesheet.
 pub fn state_words(state: FeedState, never_polled: bool) -> (&'static str, &'static str) {
     match state {
-        FeedState::Active if never_polled => ("waiting for its first poll", "fresh"),
+        FeedState::Active if never_polled => ("not polled yet", "fresh"),
         FeedState::Active => ("active", "active"),
         FeedState::BackingOff => ("backing off", "backing"),
         FeedState::Gone => ("gone", "gone"),
@@ -211,13 +210,13 @@ pub fn state_words(state: FeedState, never_polled: bool) -> (&'static str, &'sta
 /// What stands where the next poll would, if there is none.
 pub fn no_next(state: FeedState) -> &'static str {
     match state {
-        FeedState::Gone => "never again",
+        FeedState::Gone => "never",
         FeedState::Paused => "when resumed",
-        FeedState::Active | FeedState::BackingOff => "at once",
+        FeedState::Active | FeedState::BackingOff => "now",
     }
 }
 
-pub fn line(line: FeedLine, now: Time) -> Line {
+pub fn line(line: FeedLine, now: Now) -> Line {
     let never_polled = line.last_poll_at.is_none();
     let (state, state_class) = state_words(line.state, never_polled);
     let resting = matches!(line.state, FeedState::Gone | FeedState::Paused);
@@ -268,7 +267,7 @@ pub fn sentence(words: &str) -> String {
     let named = words.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
     let mut sentence: String =
         if named { words.to_owned() } else { first.to_uppercase().chain(letters).collect() };
-    if !sentence.ends_with(['.', '!', '?', '…']) {
+    if !sentence.ends_with(['.', '!', '?', '…']) && !sentence.ends_with(".)") {
         sentence.push('.');
     }
     sentence

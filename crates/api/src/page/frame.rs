@@ -8,9 +8,11 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use store::TokenScope;
 
+use super::choices::{Choices, Size, zone_of};
 use crate::auth::Person;
 use crate::form::Signed;
-use crate::words::{span, strftime};
+use crate::words::{Now, span, strftime};
+use crate::zone::Zone;
 use crate::{Context, assets};
 
 /// The cookie that remembers the light; `auto` follows the system and needs none.
@@ -40,7 +42,7 @@ impl Light {
     /// What it is called on the page.
     pub const fn name(self) -> &'static str {
         match self {
-            Light::System => "as the system",
+            Light::System => "system",
             Light::Bright => "light",
             Light::Dark => "dark",
         }
@@ -71,6 +73,11 @@ pub struct Visitor {
     pub on_purpose: bool,
     /// The address of the page, or of the one that a form was on.
     pub at: String,
+    pub choices: Choices,
+    /// The zone that the browser told.
+    pub browser_zone: Option<Zone>,
+    /// Whether the page can be loaded again: it does not answer a form.
+    pub reloads: bool,
 }
 
 impl Visitor {
@@ -85,7 +92,25 @@ impl Visitor {
             _ => uri.path_and_query().map_or("/", |p| p.as_str()),
         };
         let at = at.to_owned();
-        Visitor { person, light: Light::of(headers), on_purpose, at }
+        Visitor {
+            person,
+            light: Light::of(headers),
+            on_purpose,
+            at,
+            choices: Choices::default(),
+            browser_zone: zone_of(headers),
+            reloads: *method == Method::GET,
+        }
+    }
+
+    /// In which zone times are shown: the one that the account chose, else the browser's.
+    pub fn zone(&self) -> Zone {
+        self.choices.zone.or(self.browser_zone).unwrap_or(Zone::UTC)
+    }
+
+    /// The present moment where the visitor is.
+    pub fn now(&self, context: &Context) -> Now {
+        Now { at: (context.now)(), zone: self.zone() }
     }
 
     /// Whose marks are shown. Strangers are stopped at the gate.
@@ -103,7 +128,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor, Infallible> {
         let person = parts.extensions.get::<Person>().cloned();
-        Ok(Visitor::of(&parts.method, &parts.uri, &parts.headers, person))
+        let choices = parts.extensions.get::<Choices>().copied().unwrap_or_default();
+        let visitor = Visitor::of(&parts.method, &parts.uri, &parts.headers, person);
+        Ok(Visitor { choices, ..visitor })
     }
 }
 
@@ -155,7 +182,7 @@ impl FromRequest<Context> for Ordered {
 }
 
 fn may_not() -> Response {
-    (StatusCode::FORBIDDEN, "This token may not do that.\n").into_response()
+    (StatusCode::FORBIDDEN, "This token does not allow that.\n").into_response()
 }
 
 /// The places of the page, in the order of the navigation.
@@ -222,17 +249,17 @@ pub struct Frame {
 
 impl Frame {
     pub fn new(context: &Context, visitor: Visitor, section: Option<Section>) -> Frame {
-        let (now, live) = ((context.now)(), (context.live)());
+        let (now, live) = (visitor.now(context), (context.live)());
         Frame {
             style: assets::STYLE.address(),
             script: assets::SCRIPT.address(),
             icon: assets::ICON.address(),
             version: context.version,
             demo: live.demo,
-            now: strftime(now, "%-d %b %Y, %H:%M"),
-            now_exact: now.to_string(),
+            now: strftime(now.at, "%-d %b %Y, %H:%M", now.zone),
+            now_exact: now.at.to_string(),
             outage: live.outage,
-            uptime: span(now.since(live.started_at)),
+            uptime: span(now.at.since(live.started_at)),
             visitor,
             section,
         }
@@ -264,6 +291,26 @@ impl Frame {
 
     pub fn is_at_account(&self) -> bool {
         self.is_at(&Section::Account)
+    }
+
+    /// The zone of the times on the page.
+    pub fn zone(&self) -> &'static str {
+        self.visitor.zone().name()
+    }
+
+    /// The zone that a script compares with the browser's: only where nobody chose one, and only
+    /// on a page that can be loaded again.
+    pub fn guessed_zone(&self) -> Option<&'static str> {
+        let guessed = self.visitor.reloads && self.visitor.choices.zone.is_none();
+        guessed.then(|| self.zone())
+    }
+
+    pub fn sizes(&self) -> [Size; 4] {
+        Size::ALL
+    }
+
+    pub fn is_sized(&self, size: &Size) -> bool {
+        self.visitor.choices.size == *size
     }
 
     pub fn lights(&self) -> [Light; 3] {

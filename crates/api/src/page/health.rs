@@ -48,13 +48,13 @@ struct Found {
 }
 
 pub async fn health(State(context): State<Context>, visitor: Visitor) -> Response {
-    let (store, now) = (context.store.clone(), (context.now)());
-    match ask(move || find(&store, now)).await {
+    let (store, now) = (context.store.clone(), visitor.now(&context));
+    match ask(move || find(&store, now.at)).await {
         Ok(found) => {
             let live = (context.live)();
             shown(&HealthPage {
                 verdict: verdict(&live, &found.counts),
-                checks: checks(&found, &live, now),
+                checks: checks(&found, &live, now.at),
                 none_failing: none_failing(&live, &found.counts),
                 n_failing: found.counts.failing,
                 failing: found.failing.into_iter().map(|l| line(l, now)).collect(),
@@ -117,7 +117,7 @@ fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
     let standing = &found.standing;
     let late = standing.due_since.map(|since| now.since(since)).filter(|late| *late > LATE);
     let due = count(found.counts.due);
-    let in_flight = format!("{} on their way, {due} due", count(live.in_flight));
+    let in_flight = format!("{} running, {due} due", count(live.in_flight));
     let database = standing.database_bytes + standing.log_bytes;
     vec![
         check(
@@ -133,7 +133,7 @@ fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
             "Polls",
             late.is_none(),
             in_flight,
-            late.map_or_else(String::new, |late| format!("the latest waits for {}", span(late))),
+            late.map_or_else(String::new, |late| format!("the oldest has waited {}", span(late))),
         ),
         check(
             "Deliveries",
@@ -144,7 +144,7 @@ fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
                 (failing, dead) => format!(
                     "{} failing, {}",
                     plural(failing, "receiver", "receivers"),
-                    plural(dead, "dead letter", "dead letters")
+                    plural(dead, "delivery given up", "deliveries given up")
                 ),
             },
         ),
@@ -155,7 +155,7 @@ fn checks(found: &Found, live: &Live, now: Time) -> Vec<Check> {
             String::new(),
         ),
         check(
-            "Store",
+            "Database",
             live.not_ready.is_none(),
             bytes(database),
             plural(found.counts.entries, "entry", "entries"),

@@ -17,7 +17,7 @@ use super::frame::{Frame, Section, Visitor};
 use super::{ask, failed, no_such, shown};
 use crate::Context;
 use crate::what_if;
-use crate::words::Moment;
+use crate::words::{Moment, Now};
 
 /// The folder beside the store.
 const FOLDER: &str = "reports";
@@ -45,7 +45,7 @@ struct Report {
 }
 
 pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
-    let (store, now) = (context.store.clone(), (context.now)());
+    let (store, now) = (context.store.clone(), visitor.now(&context));
     let answer = ask(move || Ok((reports(&store, now), what_if::last(&store)?)));
     match answer.await {
         Ok((reports, outlook)) => {
@@ -69,7 +69,7 @@ fn folder(store: &Store) -> PathBuf {
 }
 
 /// The newest first. A folder that is not there has no reports.
-fn reports(store: &Store, now: Time) -> Vec<Report> {
+fn reports(store: &Store, now: Now) -> Vec<Report> {
     let Ok(entries) = fs::read_dir(folder(store)) else { return Vec::new() };
     let mut found: Vec<(Option<Time>, String)> = entries
         .filter_map(|entry| {
@@ -132,7 +132,7 @@ mod tests {
             let page = fs::File::create(report.join(PAGE)).unwrap();
             page.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(n)).unwrap();
         }
-        let shown = reports(&store, Time::from_secs(1000));
+        let shown = reports(&store, Time::from_secs(1000).into());
         assert_eq!(shown.len(), REPORTS_MAX);
         assert_eq!(shown[0].name, format!("r{}", n_reports - 1));
         assert_eq!(shown[REPORTS_MAX - 1].name, "r20");

@@ -13,7 +13,7 @@ pub use preview::preview;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use feed::{FeedUrl, Time};
+use feed::FeedUrl;
 use query::{Access, Create, Statement};
 use store::{DeliveryRow, QueryRow};
 
@@ -22,7 +22,7 @@ use preview::Named;
 use super::frame::{Frame, Section, Visitor};
 use super::{ask, failed, shown};
 use crate::Context;
-use crate::words::{Moment, count, plural};
+use crate::words::{Moment, Now, count, plural};
 
 #[derive(Template)]
 #[template(path = "queries.html")]
@@ -65,7 +65,7 @@ struct Letter {
 }
 
 pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
-    let (store, now) = (context.store.clone(), (context.now)());
+    let (store, now) = (context.store.clone(), visitor.now(&context));
     let found = ask(move || {
         let rows = store.queries()?.into_iter();
         let rows = rows.map(|row| store.n_query_entries(row.id).map(|n_kept| (row, n_kept)));
@@ -82,7 +82,7 @@ pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response 
     }
 }
 
-fn line(row: QueryRow, n_kept: u64, deliveries: &[DeliveryRow], now: Time) -> Line {
+fn line(row: QueryRow, n_kept: u64, deliveries: &[DeliveryRow], now: Now) -> Line {
     let own: Vec<&DeliveryRow> = deliveries.iter().filter(|d| d.query == row.id).collect();
     Line {
         access: access_words(&row.text),
@@ -99,7 +99,7 @@ fn access_words(text: &str) -> &'static str {
         Some(Access::Public) => "public feed",
         Some(Access::SecretLink) => "feed with a secret link",
         Some(Access::Private) => "private",
-        None => "cannot be read",
+        None => "unreadable",
     }
 }
 
@@ -117,15 +117,15 @@ fn health(deliveries: &[&DeliveryRow]) -> Health {
     let (text, class) = if deliveries.is_empty() {
         ("none".to_owned(), "fresh")
     } else if dead > 0 {
-        (plural(dead, "dead letter", "dead letters"), "failed")
+        (plural(dead, "delivery given up", "deliveries given up"), "failed")
     } else if failing > 0 {
-        (format!("{} tried again", plural(failing, "receiver is", "receivers are")), "backing")
+        (format!("{}, will retry", plural(failing, "receiver fails", "receivers fail")), "backing")
     } else if waiting > 0 {
         (format!("{} waiting", count(waiting)), "active")
     } else if deliveries.iter().all(|d| d.delivered_at.is_none()) {
-        ("nothing to hand over yet".to_owned(), "fresh")
+        ("nothing to deliver yet".to_owned(), "fresh")
     } else {
-        ("all handed over".to_owned(), "active")
+        ("all delivered".to_owned(), "active")
     };
     Health { text, class }
 }
@@ -158,6 +158,6 @@ mod tests {
         assert_eq!(of(""), "private");
         assert_eq!(of(" PUBLISH"), "public feed");
         assert_eq!(of(" PUBLISH BY SECRET LINK"), "feed with a secret link");
-        assert_eq!(access_words("nonsense"), "cannot be read");
+        assert_eq!(access_words("nonsense"), "unreadable");
     }
 }

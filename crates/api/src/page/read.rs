@@ -1,17 +1,20 @@
-//! Reading: the entries of all feeds, of one, of a tag, of a query or of a search, the newest
-//! first, one page behind the other. Nothing is counted that grows with what is kept.
+//! Reading: the entries of all feeds, of one, of a tag, of a query or of a search, in the order
+//! that the reader chose, one page behind the other. Nothing is counted that grows with what is
+//! kept.
 
 mod article;
 mod entry;
 mod list;
 mod marks;
+mod news;
 mod place;
 mod scopes;
 
-pub use article::{delay, published_note, teaser, title, web_link};
+pub use article::{published_note, teaser, title, web_link};
 pub use entry::entry;
 pub use list::list;
-pub use marks::{mark, mark_all};
+pub use marks::{mark, mark_all, undo};
+pub use news::news;
 pub use place::{Of, Place, Show};
 
 use store::{AccountId, QueryId, Reading, Scope, Store, StoreError};
@@ -34,6 +37,7 @@ fn asked(store: &Store, account: AccountId, place: &Place) -> Result<Option<Read
     };
     let mut reading = Reading::newest(account, scope, LINES);
     reading.from = place.from;
+    reading.oldest_first = place.oldest_first;
     match place.show {
         Show::Unread => reading.read = Some(false),
         Show::Starred => reading.starred = Some(true),

@@ -63,7 +63,7 @@ impl Params {
 
     pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Trouble> {
         let read = |text: &str| text.parse();
-        let wrong = |_| Trouble::asked(format!("{name} is no number, or too large"));
+        let wrong = |_| Trouble::asked(format!("{name} is not a number, or too large"));
         self.text(name).map(read).transpose().map_err(wrong)
     }
 }

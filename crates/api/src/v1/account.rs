@@ -101,7 +101,7 @@ impl From<TokenRow> for Token {
 
 /// The name of the account; instances without accounts have nothing to change here.
 fn named(person: &Person) -> Result<String, Trouble> {
-    let nobody = "there are no accounts; make one with `tidings user add NAME`";
+    let nobody = "there are no accounts; create one with: tidings user add NAME";
     person.name.clone().ok_or(Trouble::Forbidden(nobody))
 }
 
@@ -128,10 +128,10 @@ async fn make(
     let account_name = named(&person)?;
     let name = new.name.trim().to_owned();
     if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.contains(char::is_control) {
-        return Err(Trouble::Asked("a token's name is 1 to 100 characters in one line"));
+        return Err(Trouble::Asked("the name of a token must be one line of 1 to 100 characters"));
     }
     let scope = TokenScope::from_word(&new.scope);
-    let scope = scope.ok_or(Trouble::Asked("scope is read, write or admin"))?;
+    let scope = scope.ok_or(Trouble::Asked("scope must be read, write or admin"))?;
     if !person.may(scope) {
         return Err(Trouble::Scope(scope));
     }

@@ -111,13 +111,13 @@ async fn list(
         None => None,
         Some(text) => {
             let number = text.strip_prefix('f').and_then(|n| n.parse().ok());
-            Some(FeedId(number.ok_or(Trouble::Asked("after is no cursor"))?))
+            Some(FeedId(number.ok_or(Trouble::Asked("after is not a cursor"))?))
         }
     };
     let tag = params.text("tag");
     let state = params.text("state");
     if state.as_deref().is_some_and(|s| !["active", "backing-off", "gone", "paused"].contains(&s)) {
-        return Err(Trouble::Asked("state is active, backing-off, gone or paused"));
+        return Err(Trouble::Asked("state must be active, backing-off, gone or paused"));
     }
     params.end()?;
     blocking(move || {

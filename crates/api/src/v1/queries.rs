@@ -154,7 +154,7 @@ async fn apply(
     Sent(new): Sent<NewQueries>,
 ) -> Result<Json<QueriesApplied>, Trouble> {
     if new.past_seconds.is_some_and(|past| past > PAST_MAX) {
-        return Err(Trouble::Asked("past_seconds is a year at most"));
+        return Err(Trouble::Asked("past_seconds must be at most a year (31536000)"));
     }
     let (text, past) = (new.text, new.past_seconds);
     let wish = QueryWish::Apply { file: "text".to_owned(), text, past };

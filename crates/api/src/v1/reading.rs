@@ -117,7 +117,7 @@ fn place(text: &str) -> Result<ReadingPlace, Trouble> {
         let published_at = Time::from_millis(at.parse().ok()?);
         Some(ReadingPlace { published_at, entry: EntryId(entry.parse().ok()?) })
     });
-    read.ok_or(Trouble::Asked("after is no cursor"))
+    read.ok_or(Trouble::Asked("after is not a cursor"))
 }
 
 async fn list(
@@ -133,8 +133,8 @@ async fn list(
     let (feed, tag, query) = (params.text("feed"), params.text("tag"), params.text("query"));
     let unread = params.flag("unread")?;
     let starred = params.flag("starred")?;
-    let since = params.parsed("since", "moment such as 2011-07-16T05:00:00Z")?;
-    let until = params.parsed("until", "moment such as 2011-07-16T05:00:00Z")?;
+    let since = params.parsed("since", "time such as 2011-07-16T05:00:00Z")?;
+    let until = params.parsed("until", "time such as 2011-07-16T05:00:00Z")?;
     let oldest_first = params.flag("oldest_first")?.unwrap_or(false);
     let content = params.flag("content")?.unwrap_or(false);
     params.end()?;
@@ -169,7 +169,7 @@ async fn found(
         None => None,
         Some(text) => {
             let number = text.strip_prefix('s').and_then(|number| number.parse().ok());
-            Some(EntryId(number.ok_or(Trouble::Asked("after is no cursor of a search"))?))
+            Some(EntryId(number.ok_or(Trouble::Asked("after is not a cursor of a search"))?))
         }
     };
     let content = params.flag("content")?.unwrap_or(false);

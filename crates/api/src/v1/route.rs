@@ -273,7 +273,7 @@ const ABOUT: &str = "Everything the page can do. Lists are read by cursor: what 
 
 /// Where the routes below do not lead.
 pub async fn missing() -> Response {
-    Trouble::Missing("there is nothing here; /api/openapi.json says what there is").into_response()
+    Trouble::Missing("no such path; /api/openapi.json lists all paths").into_response()
 }
 
 pub async fn other_method() -> Response {

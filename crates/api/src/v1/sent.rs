@@ -77,7 +77,7 @@ impl FromRequestParts<Context> for Named {
     async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<Named, Trouble> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         path.map(|Path(text)| Named(text))
-            .map_err(|_| Trouble::Wrong("the name in the path is no text".to_owned()))
+            .map_err(|_| Trouble::Wrong("the name in the path is not valid text".to_owned()))
     }
 }
 
@@ -123,7 +123,7 @@ impl Params {
     ) -> Result<Option<T>, Trouble> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let read = text.parse().map(Some);
-        read.map_err(|_| Trouble::Wrong(format!("{name} is no {what}")))
+        read.map_err(|_| Trouble::Wrong(format!("{name} is not a {what}")))
     }
 
     pub fn flag(&mut self, name: &str) -> Result<Option<bool>, Trouble> {
@@ -131,7 +131,7 @@ impl Params {
             None => Ok(None),
             Some("true") => Ok(Some(true)),
             Some("false") => Ok(Some(false)),
-            Some(_) => Err(Trouble::Wrong(format!("{name} is true or false"))),
+            Some(_) => Err(Trouble::Wrong(format!("{name} must be true or false"))),
         }
     }
 

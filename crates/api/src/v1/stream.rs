@@ -151,7 +151,7 @@ struct Page {
 impl Place {
     fn find(store: &Store, asked: &Asked) -> Result<Place, Trouble> {
         let cursor = asked.after.as_deref().filter(|text| *text != "now").map(str::parse);
-        let cursor = cursor.transpose().map_err(|_| Trouble::Asked("after is no cursor"))?;
+        let cursor = cursor.transpose().map_err(|_| Trouble::Asked("after is not a cursor"))?;
         let from_now = asked.after.as_deref() == Some("now");
         let Some(name) = &asked.query else {
             let last = store.last_entry_id()?;
@@ -181,7 +181,7 @@ impl Place {
             // Of a query that was dropped and created again: older than all that is kept. Or of
             // another store.
             Some(Cursor::Query(..)) => (0, true),
-            Some(_) => return Err(Trouble::Asked("after is no cursor of a query")),
+            Some(_) => return Err(Trouble::Asked("after is not a cursor of a query")),
         };
         let spot = Spot::Query { query: row.id, after };
         Ok(Place { spot, asked: after > 0, foreign })

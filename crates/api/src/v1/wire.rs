@@ -105,7 +105,7 @@ impl Fields {
     pub fn of(sent: Value) -> Result<Fields, String> {
         match sent {
             Value::Object(fields) => Ok(Fields(fields)),
-            _ => Err("it is no object".to_owned()),
+            _ => Err("it is not an object".to_owned()),
         }
     }
 

@@ -43,7 +43,7 @@ async fn people_are_told_on_a_page_and_programs_in_json() {
     let page = get(&shelf.router, "/feeds", &[]).await;
     assert_eq!(page.status, 500);
     assert!(page.header("content-type").starts_with("text/html"), "{}", page.text);
-    assert!(page.text.contains("The store did not answer"), "{}", page.text);
+    assert!(page.text.contains("The database did not answer"), "{}", page.text);
     let answer = get(&shelf.router, "/api/v1/feeds", &[]).await;
     assert_eq!(answer.header("content-type"), "application/problem+json");
 }
@@ -57,7 +57,7 @@ async fn a_page_that_could_not_be_shown_still_leads_to_the_others() {
     cut(&shelf.store);
     let page = get(&shelf.router, "/feeds?q=a", &[("cookie", "tidings_light=dark")]).await;
     assert_eq!(page.status, 500);
-    assert!(page.text.contains("The store did not answer"), "{}", page.text);
+    assert!(page.text.contains("The database did not answer"), "{}", page.text);
     assert!(page.text.contains("aria-label=\"Sections\"") && page.text.contains("/health"));
     assert!(page.text.contains("data-light=\"dark\""), "in the light that was chosen");
     assert!(page.text.contains("href=\"/feeds?q=a\""), "and back to where it was tried");

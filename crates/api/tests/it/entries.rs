@@ -65,7 +65,7 @@ async fn pages_go_on_where_the_last_one_ended() {
 }
 
 /// The first `n` events of a stream.
-async fn events(shelf: &Shelf, path: &str, last: Option<&str>, n: usize) -> Vec<String> {
+pub async fn events(shelf: &Shelf, path: &str, last: Option<&str>, n: usize) -> Vec<String> {
     let mut request = Request::get(path);
     if let Some(last) = last {
         request = request.header("last-event-id", last);

@@ -7,6 +7,7 @@ mod apps;
 mod attacks;
 mod auth;
 mod broken;
+mod chosen;
 mod demo;
 mod entries;
 mod images;

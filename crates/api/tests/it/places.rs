@@ -46,7 +46,7 @@ async fn a_preview_shows_what_would_have_been_kept() {
     shelf.see("https://a.org/f", &["red one", "blue two", "red three"], 10);
     let desk = Desk::over(shelf.store.clone(), obeys());
     let answer = desk.post("/queries/preview", &[("text", VOLCANO), ("part", "1")]).await;
-    assert!(answer.text.contains("Volcano keeps 2 of 3 entries"), "{}", answer.text);
+    assert!(answer.text.contains("Volcano finds 2 of 3 entries"), "{}", answer.text);
     assert!(answer.text.contains("red three") && !answer.text.contains("blue two"));
 }
 
@@ -62,7 +62,7 @@ async fn saving_dropping_and_replaying_are_commands() {
     assert_eq!(answer.header("location"), "/query/Volcano");
     let command = desk.commands().remove(0);
     assert!(command.contains("\"past\":604800") && command.contains("RETURN ALL FEEDS"));
-    assert!(desk.text("/query/Volcano/drop").await.contains("Drop Volcano?"));
+    assert!(desk.text("/query/Volcano/drop").await.contains("Delete Volcano?"));
     desk.post("/query/Volcano/drop", &[]).await;
     desk.post("/query/Volcano/replay", &[]).await;
     let commands = desk.commands();
@@ -76,13 +76,13 @@ async fn a_querys_page_says_what_it_keeps() {
     shelf.query("red", "PUBLISH");
     shelf.see("https://a.org/f", &["red one", "blue two"], 10);
     let answer = get(&shelf.router, "/query/red", &[]).await;
-    assert!(answer.text.contains("1 entry kept so far"), "{}", answer.text);
+    assert!(answer.text.contains("1 entry found so far"), "{}", answer.text);
     assert!(answer.text.contains("href=\"/feeds/red.atom\""));
     let list = get(&shelf.router, "/queries", &[]).await.text;
     assert!(list.contains("/query/red") && list.contains("public feed"), "{list}");
     shelf.store.remove_feed(feed::FeedId(1)).unwrap();
     let answer = get(&shelf.router, "/query/red", &[]).await;
-    assert!(answer.text.contains("0 entries kept so far"), "{}", answer.text);
+    assert!(answer.text.contains("0 entries found so far"), "{}", answer.text);
     assert_eq!(get(&shelf.router, "/query/blue", &[]).await.status, StatusCode::NOT_FOUND);
 }
 

@@ -11,7 +11,7 @@ use crate::{Answer, get};
 
 const ME: AccountId = AccountId::LOCAL;
 
-async fn text(shelf: &Shelf, path: &str) -> String {
+pub async fn text(shelf: &Shelf, path: &str) -> String {
     let answer = get(&shelf.router, path, &[]).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.text);
     answer.text
@@ -23,7 +23,7 @@ fn form_key(page: &str) -> String {
     rest.split('"').next().unwrap().to_owned()
 }
 
-async fn post(shelf: &Shelf, path: &str, fields: &[(&str, &str)]) -> Answer {
+pub async fn post(shelf: &Shelf, path: &str, fields: &[(&str, &str)]) -> Answer {
     let key = form_key(&text(shelf, "/").await);
     let mut form = url::form_urlencoded::Serializer::new(String::new());
     form.append_pair("form_key", &key).extend_pairs(fields);

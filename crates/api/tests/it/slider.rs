@@ -39,10 +39,10 @@ async fn moving_the_slider_says_what_it_costs_and_fills_the_form() {
     let looking = tokio::task::spawn_blocking(move || {
         let mut browser = Browser::start(site);
         browser.open("/budget");
-        browser.sees("100 polls a day: entries are seen after 30 min, nothing missed");
+        browser.sees("100 polls per day: average delay 30 min, nothing missed");
         browser.eval("document.querySelector('#step').focus()");
         browser.press("ArrowRight");
-        browser.sees("200 polls a day: entries are seen after 10 min, nothing missed");
+        browser.sees("200 polls per day: average delay 10 min, nothing missed");
         browser.wait("document.querySelector('input[name=budget]').value === '200/1d'");
         browser.wait("document.querySelector('#steps tr.here').dataset.rule === '200/1d'");
         // Without scripts the table says it all.

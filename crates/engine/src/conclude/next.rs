@@ -93,7 +93,7 @@ pub fn decide(
         at: next.at,
         wanted_at: wish.at,
         reason: match budget {
-            Some(rule) => format!("budget of {rule}: its next poll is still to be planned"),
+            Some(rule) => format!("budget of {rule}: the next poll is not planned yet"),
             None => format!("{policy}: {}", wish.why.words()),
         },
         cause: next.cause.unwrap_or_else(|| wish.why.code()),
@@ -185,7 +185,7 @@ fn after_failure(
     settings: &Settings,
 ) -> Next {
     if our_network {
-        let held = "our own network seems to be down; the feed is not to blame".to_owned();
+        let held = "our own network seems to be down; this is not the fault of the feed".to_owned();
         let at = trip.at + OUR_NETWORK_WAIT;
         return Next { at, held: Some(held), cause: Some("our network was down".to_owned()) };
     }
@@ -196,8 +196,8 @@ fn after_failure(
         if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") };
     let mut next = Next {
         at,
-        held: Some(format!("it failed {times}, so it is left alone for {}", spoken(wait))),
-        cause: Some(format!("retry after {failures} failures")),
+        held: Some(format!("it failed {times}, so the next poll waits {}", spoken(wait))),
+        cause: Some(format!("retry after it failed {times}")),
     };
     if let Some(until) = trip.pace.and_then(|p| p.not_before)
         && until > at

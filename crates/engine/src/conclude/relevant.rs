@@ -108,7 +108,7 @@ impl Later {
         let in_new: Vec<bool> = shown.iter().filter(is_new).map(|one| one.relevant).collect();
         let relevant = Relevant::of(&whole, &in_window, &in_new);
         let mut decided = self.by(&relevant.observation());
-        decided.reason.push_str("; learned from the entries that queries keep");
+        decided.reason.push_str(" (Learned from the entries that queries find.)");
         decided
     }
 

@@ -50,6 +50,7 @@ pub use spender::{Miss, Spender};
 pub use strategy::{Estimator, Strategy};
 pub use tracked::{Standing, Tracked};
 pub use why::{Ground, PlanWhy};
+pub(crate) use words::told;
 
 /// At most `n` of `feeds`, those of the largest value first; of equal ones the first.
 fn largest(mut feeds: Vec<usize>, n: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {

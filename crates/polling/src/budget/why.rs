@@ -12,7 +12,7 @@
 //! planner.track(Tracked { last: Some(Time::from_secs(0)), ..Tracked::new(model) });
 //! let why = planner.why(0, Time::from_secs(2000)).unwrap();
 //! assert_eq!(why.code(), "two-steps div=2.00 u=2000 price=3600");
-//! assert!(why.words().starts_with("2.0 new entries are expected; they have waited 33 min 20 s"));
+//! assert!(why.words().starts_with("2.0 new entries are expected now. Together they have waited"));
 //! ```
 
 use std::time::Duration;

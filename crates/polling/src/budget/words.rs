@@ -1,4 +1,4 @@
-//! Why a strategy polls a feed when it does, in one plain sentence for people. The figures are
+//! Why a strategy polls a feed when it does, in plain sentences for people. The figures are
 //! [`PlanWhy`]'s; nothing is decided here.
 //!
 //! ```
@@ -9,7 +9,7 @@
 //! let mut planner = Planner::new(Strategy::Uniform, std::time::Duration::from_secs(60));
 //! planner.track(Tracked::new(ModelKind::Window.start()));
 //! let why = planner.why(0, Time::from_secs(0)).unwrap();
-//! assert_eq!(why.words(), "it was never polled, so it goes before the others");
+//! assert_eq!(why.words(), "It was never polled, so it comes before the others.");
 //! ```
 
 use std::time::Duration;
@@ -19,68 +19,65 @@ use feed::Time;
 use super::why::{Ground, PlanWhy};
 use super::{Miss, Strategy};
 use crate::spoken;
-use crate::words::new_entries;
+use crate::words::expected_words;
 
 impl PlanWhy {
-    /// One plain sentence.
+    /// Plain sentences.
     pub fn words(&self) -> String {
-        let words = self.ground.words(self.strategy);
+        let when = match self.ground {
+            Ground::Filling { full_at: at, .. } | Ground::Price { at, .. } => about(at),
+            _ => String::new(),
+        };
+        let words = told(self.ground, self.strategy) + &when;
         match self.held_until.filter(|until| self.at().is_none_or(|at| at <= *until)) {
-            Some(until) => format!("{words}; it is held back until {until}"),
+            Some(until) => format!("{words} It waits until {until}."),
             None => words,
         }
     }
 }
 
-impl Ground {
-    fn words(self, strategy: Strategy) -> String {
-        match self {
-            Ground::OnItsWay => "its poll is on its way".to_owned(),
-            Ground::Worthless => {
-                "it weighs nothing or feeds no query, so no poll is spent on it".to_owned()
-            }
-            Ground::NeverPolled => "it was never polled, so it goes before the others".to_owned(),
-            Ground::Turn { ahead, of } => {
-                format!("all {of} feeds are polled in turn, and {ahead} come before it")
-            }
-            Ground::Saturated { divergence, window } => format!(
-                "its window of {window} entries is expected to be full of new ones \
-                 ({divergence:.1} that count), so entries are being lost and the fullest feeds go \
-                 first"
-            ),
-            Ground::Filling { divergence, window, full_at } => format!(
-                "{divergence:.1} new entries are expected; it is polled once its window of \
-                 {window} is full of them{}",
-                about(full_at)
-            ),
-            Ground::Price { divergence, utility, price, at } => format!(
-                "{divergence:.1} new entries are expected; they have waited {} in all, and it is \
-                 polled once that reaches {}, the price of a poll{}",
-                waited(utility),
-                waited(price),
-                about(at)
-            ),
-            Ground::Waiting { expected, waited, price, miss, at } => format!(
-                "by {at} about {} will have waited {} on average; a poll is worth {} of waiting, \
-                 the price at which the budget is spent{}",
-                new_entries(expected),
-                spoken(waited),
-                spoken(price),
-                lost(miss)
-            ),
-            Ground::Rank { divergence, utility } => format!(
-                "{divergence:.1} new entries are expected; they have waited {} in all, and the \
-                 feeds in which most waits are polled first",
-                waited(utility)
-            ),
-            Ground::Allotted { looks_per_day, at } => format!(
-                "{} it has {looks_per_day:.2} looks a day; the next is due at {at}",
-                aim(strategy)
-            ),
-            Ground::NotAllotted => format!("{} it has no look", aim(strategy)),
-            Ground::NotYetAllotted => {
-                format!("{} looks will be shared out with the next plan", aim(strategy))
-            }
+/// The sentences for what decided, without the time of the next poll.
+pub(crate) fn told(ground: Ground, strategy: Strategy) -> String {
+    match ground {
+        Ground::OnItsWay => "It is being polled now.".to_owned(),
+        Ground::Worthless => {
+            "Its weight is 0 or no query uses it, so the budget spends no poll on it.".to_owned()
+        }
+        Ground::NeverPolled => "It was never polled, so it comes before the others.".to_owned(),
+        Ground::Turn { ahead: 0, of } => {
+            format!("All {of} feeds are polled in turn, and its turn has come.")
+        }
+        Ground::Turn { ahead, of } => {
+            format!("All {of} feeds are polled in turn; {ahead} come before it.")
+        }
+        Ground::Saturated { window, .. } => format!(
+            "All {window} entries it shows are expected to be new, so entries are being lost. The \
+             fullest feeds are polled first."
+        ),
+        Ground::Filling { divergence, window, .. } => format!(
+            "{divergence:.1} new entries are expected now. It is polled when all {window} entries \
+             it shows are expected to be new."
+        ),
+        Ground::Price { divergence, utility, price, .. } => format!(
+            "{divergence:.1} new entries are expected now. Together they have waited {}; the feed \
+             is polled when that reaches {}.",
+            waited(utility),
+            waited(price)
+        ),
+        Ground::Waiting { expected, waited, price, miss, .. } => {
+            expected_words(expected, waited, price) + &lost(miss)
+        }
+        Ground::Rank { divergence, utility } => format!(
+            "{divergence:.1} new entries are expected now. Together they have waited {}. The feeds \
+             with the longest wait are polled first.",
+            waited(utility)
+        ),
+        Ground::Allotted { looks_per_day, .. } => {
+            format!("It gets {looks_per_day:.2} polls a day. {}", aim(strategy))
+        }
+        Ground::NotAllotted => format!("It gets no poll. {}", aim(strategy)),
+        Ground::NotYetAllotted => {
+            format!("The next plan will share out the polls. {}", aim(strategy))
         }
     }
 }
@@ -88,24 +85,24 @@ impl Ground {
 /// What an allocating strategy shares the budget out for.
 const fn aim(strategy: Strategy) -> &'static str {
     match strategy {
-        Strategy::MinDelay => "so that entries wait least, at the hours that suit it best,",
-        Strategy::MinDelayAllocation => "so that entries wait least",
-        Strategy::MinDelaySchedule => "as often as every feed, at the hours that suit it best,",
-        Strategy::MinMiss => "so that fewest entries leave their windows unseen",
-        Strategy::CrawlFreshness => "so that what was seen is current most of the time",
-        Strategy::CrawlAge => "so that what was seen is outdated for the shortest time",
-        Strategy::LambdaCrawl => "so that important changes stay unseen least",
+        Strategy::MinDelay => "Polls are shared out for the shortest wait, at the best hours.",
+        Strategy::MinDelayAllocation => "Polls are shared out for the shortest wait.",
+        Strategy::MinDelaySchedule => "Every feed gets as many polls, at its best hours.",
+        Strategy::MinMiss => "Polls are shared out so that the fewest entries are missed.",
+        Strategy::CrawlFreshness => "Polls are shared out so that copies are current most often.",
+        Strategy::CrawlAge => "Polls are shared out so that copies are outdated for least time.",
+        Strategy::LambdaCrawl => "Polls are shared out by how important changes are.",
         Strategy::Uniform
         | Strategy::OnlySat
         | Strategy::OnlyTau
         | Strategy::TopKUtility
         | Strategy::TwoSteps
-        | Strategy::Tide => "by the budget",
+        | Strategy::Tide => "The budget decides.",
     }
 }
 
 fn about(at: Option<Time>) -> String {
-    at.map_or(", which is not expected to happen".to_owned(), |at| format!(", about {at}"))
+    at.map_or(" That is not expected.".to_owned(), |at| format!(" That is about {at}."))
 }
 
 /// What a lost entry costs, where somebody said it.
@@ -113,7 +110,7 @@ fn lost(miss: Miss) -> String {
     if miss == Miss::default() {
         return String::new();
     }
-    format!("; an entry that is lost costs as much as {} of waiting", spoken(miss.0))
+    format!(" (A lost entry costs as much as {} of waiting.)", spoken(miss.0))
 }
 
 /// Entry-seconds as the time that the entries have waited together.

@@ -4,7 +4,7 @@
 //! use feed::{Hints, Time};
 //! use polling::hints::{CacheHints, HintReading, apply};
 //!
-//! // Whoever asks for nothing is told nothing.
+//! // Without a hint there is nothing to say.
 //! let at = Time::from_secs(0);
 //! let (hints, reading) = (Hints::default(), HintReading::LowerBound);
 //! assert_eq!(apply(at, at, &hints, CacheHints::default(), &[], reading).words(), None);
@@ -21,12 +21,12 @@ impl Hinted {
             let hint = hint.words();
             match reason {
                 AsideReason::WouldMiss { percent } => format!(
-                    "{hint} was set aside: by then {percent} % of the window would be new, and \
+                    "{hint} was ignored: by then {percent} % of the window would be new, and \
                      entries might be missed"
                 ),
-                AsideReason::Never => format!("{hint} was set aside: it excludes every time"),
+                AsideReason::Never => format!("{hint} was ignored: it excludes every time"),
                 AsideReason::Capped(most) => {
-                    format!("{hint} was taken as {}: nobody means that long", spoken(most))
+                    format!("{hint} was read as {}, the longest wait we accept", spoken(most))
                 }
             }
         });

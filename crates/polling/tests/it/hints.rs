@@ -65,7 +65,7 @@ fn years_of_max_age_are_a_day() {
     ] {
         let hinted = lower(at + MINUTE, at, &Hints::default(), cache, &[]);
         assert_eq!(hinted.at, at + FRESHNESS_MAX);
-        assert!(hinted.words().unwrap().contains("taken as 1 d"));
+        assert!(hinted.words().unwrap().contains("read as 1 d"));
     }
     let past = CacheHints { max_age: None, expires: Some(Time::MIN) };
     assert_eq!(lower(at + MINUTE, at, &Hints::default(), past, &[]).at, at + MINUTE);

@@ -98,7 +98,10 @@ fn an_office_is_not_looked_at_by_night_and_waits_less_than_under_any_even_spacin
     let window = &entries[..entries.partition_point(|t| *t <= at)];
     let o = crate::vectors::seen(at, &window[window.len() - 20..]);
     let words = tide("1h").wish(&learned, &o, &Bounds::EVALUATION).why.words();
-    assert!(words.contains("posts mostly on weekdays") && words.contains("price 1 h"), "{words}");
+    assert!(
+        words.contains("posts mostly on weekdays") && words.contains("worth 1 h of"),
+        "{words}"
+    );
 }
 
 #[test]

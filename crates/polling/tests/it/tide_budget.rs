@@ -183,5 +183,5 @@ fn who_minds_losing_entries_looks_more_at_those_who_fill_their_windows() {
     let (mindful, usual) = looks(None);
     let (careless, said) = looks(Some(Duration::from_secs(1)));
     assert!(mindful > careless + 4, "{mindful} {careless}");
-    assert!(!usual.contains("lost") && said.contains("lost costs as much as 1 s"), "{said}");
+    assert!(!usual.contains("lost") && said.contains("lost entry costs as much as 1 s"), "{said}");
 }

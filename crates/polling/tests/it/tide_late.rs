@@ -103,15 +103,15 @@ fn entries_that_a_generator_shows_by_its_timer_are_met_after_the_tick() {
 fn why_says_how_entries_show_up() {
     let (model, words) = watched(&world(1, tick));
     assert_eq!(shown(&model), Shown::OnClock { period: 30, minute: 7 });
-    assert!(words.contains("its entries show up every 30 min, first at 7 past"), "{words}");
+    assert!(words.contains("Its entries appear every 30 min, first at 7 past"), "{words}");
     let daily = |date: i64| (date - 5 * 3600).div_euclid(DAY) * DAY + DAY + 5 * 3600 + 777;
     let (model, words) = watched(&world(4, daily));
     assert!(matches!(shown(&model), Shown::OnClock { period: 1440, minute: 311..=315 }), "{words}");
-    assert!(words.contains("its entries show up about 05:1"), "{words}");
+    assert!(words.contains("Its entries appear at about 05:1"), "{words}");
     let (model, words) = watched(&world(2, |date| date + 40 * MINUTE));
     let Shown::After { minutes } = shown(&model) else { panic!("{words}") };
     assert!((39..=41).contains(&minutes), "{minutes}");
-    assert!(words.contains(&format!("up about {minutes} min after their date")), "{words}");
+    assert!(words.contains(&format!("appear about {minutes} min after their date")), "{words}");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn lateness_without_a_rule_is_not_taken_for_one() {
     };
     let (model, words) = watched(&world(3, |date| date + late(date)));
     assert_eq!(shown(&model), Shown::Unruly);
-    assert!(!words.contains("show up"), "{words}");
+    assert!(!words.contains("appear"), "{words}");
 }
 
 /// What a feed is believed to do after these bounds: each entry `late` minutes late, at looks every

@@ -21,3 +21,4 @@ mod sample;
 mod schedule;
 mod search;
 mod tag_numbers;
+mod undo;

@@ -13,7 +13,7 @@ use super::Place;
     Files that queries deliver to and the\nconfiguration are not in it."
 )]
 pub struct Backup {
-    /// Where the copy goes; `-` is standard output
+    /// The file of the copy; `-` is standard output
     pub file: PathBuf,
     /// Replace the file if it exists
     #[arg(long)]
@@ -45,7 +45,7 @@ pub struct Restore {
 pub enum ConfigCommand {
     /// Print what the configuration file may hold, as Markdown
     Reference,
-    /// Read the configuration file and say whether it is sound
+    /// Check the configuration file
     Check {
         #[command(flatten)]
         place: Place,

@@ -9,11 +9,11 @@ use super::{Place, duration};
 
 #[derive(Debug, Subcommand)]
 pub enum Query {
-    /// Make the statements of a file stand: all of them or none (makes no request)
+    /// Apply the statements of a file: all or none (makes no request)
     Apply {
         /// A file of statements; `-` is standard input
         file: PathBuf,
-        /// Also keep what the queries would have kept of entries seen in this time, such as 7d
+        /// Also search the entries of this time, such as 7d
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         past: Option<Duration>,
         /// Print JSON, for programs
@@ -22,7 +22,7 @@ pub enum Query {
         #[command(flatten)]
         place: Place,
     },
-    /// Say what is wrong with a file; change nothing
+    /// Check a file; change nothing
     Check {
         /// A file of statements; `-` is standard input
         file: PathBuf,
@@ -40,7 +40,7 @@ pub enum Query {
         #[command(flatten)]
         place: Place,
     },
-    /// Everything known about one query, its plan included
+    /// Show everything about one query, with its plan
     Show {
         name: String,
         /// Show its secret link and the key that signs its webhooks
@@ -52,7 +52,7 @@ pub enum Query {
         #[command(flatten)]
         place: Place,
     },
-    /// End a query; feeds that only it wanted are no longer polled
+    /// Delete a query; feeds that only it uses are no longer polled
     Drop(OneQuery),
     /// Run a file against the stored entries; change nothing
     Test {
@@ -67,11 +67,11 @@ pub enum Query {
         #[command(flatten)]
         place: Place,
     },
-    /// How far each receiver of a query has come, and what it would not take
+    /// Show the deliveries of a query: progress and failures
     Deliveries {
-        /// The query; without it those of all are shown
+        /// The query; without it all queries are shown
         name: Option<String>,
-        /// Try what was laid aside once more
+        /// Try failed deliveries again
         #[arg(long, requires = "name")]
         replay: bool,
         /// Print JSON, for programs

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use api::plural;
 use serde_json::json;
 use store::{Copied, StoreError};
 
@@ -30,8 +31,9 @@ pub fn run(args: &Backup) -> Result<(), Failure> {
         }));
     }
     let mb = bytes as f64 / 1e6;
-    let (feeds, entries) = (copied.feeds, copied.entries);
-    print_line(&format!("{file}: {feeds} feeds, {entries} entries, {mb:.1} MB; looked over"))
+    let feeds = plural(copied.feeds, "feed", "feeds");
+    let entries = plural(copied.entries, "entry", "entries");
+    print_line(&format!("{file}: {feeds}, {entries}, {mb:.1} MB; checked"))
 }
 
 /// A copy never takes the place of the store itself, forced or not: whoever has that open would go
@@ -41,7 +43,7 @@ fn refuse_own_files(data: &Path, to: &Path) -> Result<(), Failure> {
     let is_own = |name: &str| data.join(name).canonicalize().is_ok_and(|own| own == to);
     if OWN_FILES.into_iter().any(is_own) {
         return Err(input_error(format!(
-            "{} belongs to the store that is to be copied; choose another name",
+            "{} belongs to the store that is copied; choose another name",
             to.display()
         )));
     }
@@ -51,7 +53,7 @@ fn refuse_own_files(data: &Path, to: &Path) -> Result<(), Failure> {
 /// A stream cannot be looked over or taken back, so a whole copy is made first.
 fn to_standard_output(data: &Path) -> Result<(), Failure> {
     let folder = tempfile::tempdir_in(data)
-        .map_err(|e| failed(format!("cannot make room in {}: {e}", data.display())))?;
+        .map_err(|e| failed(format!("cannot create a folder in {}: {e}", data.display())))?;
     let file = folder.path().join("copy.db");
     copy(data, &file, false)?;
     let mut out = std::io::stdout().lock();

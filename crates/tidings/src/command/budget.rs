@@ -1,5 +1,6 @@
 //! `tidings budget`: how many polls the whole instance may make, and which strategy spends them.
 
+use api::plural;
 use dispatch::command::{Command, Done};
 use engine::BudgetRule;
 use polling::budget::Spender;
@@ -21,14 +22,17 @@ pub async fn run(args: Budget) -> Result<(), Failure> {
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
     let Done::Budgeted { feeds } = done else {
         return Err(failed(
-            "the daemon answered something else; is it another version?".to_owned(),
+            "the daemon gave an unexpected answer; it may be another version".to_owned(),
         ));
     };
     if args.json {
         return print_json(&json(wanted.as_ref(), Some(feeds)));
     }
     print_line(&match wanted {
-        Some(rule) => format!("{} {feeds} feeds are under it.", words(&rule)),
+        Some(rule) => {
+            let feeds = plural(feeds as u64, "feed", "feeds");
+            format!("{} It applies to {feeds}.", words(&rule))
+        }
         None => "No budget: every feed follows its policy.".to_owned(),
     })
 }
@@ -38,14 +42,13 @@ fn wanted(args: &Budget, now: Option<BudgetRule>) -> Result<Option<Option<Budget
     let mut rule = match (args.budget.as_deref(), now) {
         (Some("off"), _) => return Ok(Some(None)),
         (Some(text), now) => {
-            let budget = text.parse().map_err(|e| input_error(format!("{e}; or `off`")))?;
+            let budget = text.parse().map_err(|e| input_error(format!("{e}; or off")))?;
             now.map_or(BudgetRule::new(budget), |rule| BudgetRule { budget, ..rule })
         }
         (None, _) if args.strategy.is_none() && args.estimator.is_none() => return Ok(None),
         (None, Some(rule)) => rule,
         (None, None) => {
-            let what =
-                "there is no budget to spend; name one too, such as `tidings budget 1000/1h`";
+            let what = "there is no budget; set one too, for example: tidings budget 1000/1h";
             return Err(input_error(what.to_owned()));
         }
     };
@@ -75,14 +78,14 @@ fn show(config: &Config, as_json: bool) -> Result<(), Failure> {
     }
     print_line(&match rule {
         Some(rule) => words(&rule),
-        None => "No budget: every feed follows its policy. `tidings budget 1000/1h` sets one."
+        None => "No budget: every feed follows its policy. To set one: tidings budget 1000/1h"
             .to_owned(),
     })
 }
 
 fn words(rule: &BudgetRule) -> String {
     format!(
-        "At most {}, spent by {} on what the {} model expects.",
+        "At most {}. Strategy: {}. Prediction model: {}.",
         rule.budget,
         rule.spender,
         rule.model.word()

@@ -23,6 +23,9 @@ const DAYS: u16 = 180;
 const SEED: u64 = 2011;
 /// A window that grows with every entry stays below the limits of a document.
 const GROWN_WINDOW: usize = 300;
+/// The tags of the demonstration, dealt out in turn.
+const TOPICS: [&str; 8] =
+    ["news", "science", "technology", "culture", "sport", "travel", "food", "music"];
 /// Says in the store that a folder holds a demonstration and nothing else.
 const MARK: &str = "demo";
 
@@ -58,10 +61,10 @@ pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, Failure> {
     let clock = Clock::fast(start, SPEED);
     let new: Result<Vec<NewFeed>, _> = drawn
         .iter()
-        .zip(&population.feeds)
-        .map(|(feed, origin)| {
+        .zip(TOPICS.iter().cycle())
+        .map(|(feed, topic)| {
             let url = FeedUrl::parse(&feed.url(port))?;
-            let tags = vec![format!("{:?}", origin.pattern).to_lowercase()];
+            let tags = vec![(*topic).to_owned()];
             Ok::<_, feed::AddressError>(NewFeed { url, title: None, site: None, tags })
         })
         .collect();
@@ -109,7 +112,7 @@ fn refuse_what_is_in_use(folder: &Path) -> Result<(), Failure> {
         return Ok(());
     };
     Err(input_error(format!(
-        "{} holds {held}; the demonstration wants a folder of its own (--data DIR)",
+        "{} holds {held}; give the demonstration its own folder (--data DIR)",
         folder.display()
     )))
 }

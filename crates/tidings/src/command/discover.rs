@@ -89,8 +89,8 @@ fn read(bytes: &[u8], content_type: Option<&str>, url: &Url) -> Result<Vec<Found
     }
     let candidates = discover::links(bytes, content_type, url);
     if candidates.is_empty() {
-        return Err("it is not a feed, and names none; look for a feed link on the site \
-                    and give its address"
+        return Err("the page is not a feed and has no link to one; look for a feed link on the \
+                    site and use its address"
             .to_owned());
     }
     let urls: Vec<Url> = candidates.iter().map(|c| c.url.clone()).collect();
@@ -113,7 +113,7 @@ fn print_found(page: &str, found: &[Found]) -> Result<(), Failure> {
         let title = one_line(feed.title.as_deref().unwrap_or(""), 100);
         match &feed.dropped {
             None => print_line(&format!("  {}  {title}", feed.url))?,
-            Some(why) => eprintln!("  left out {}: {why}", feed.url),
+            Some(why) => eprintln!("  skipped {}: {why}", feed.url),
         }
     }
     Ok(())

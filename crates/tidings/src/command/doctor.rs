@@ -64,7 +64,8 @@ pub async fn run(json: bool, place: &Place) -> Result<(), Failure> {
     let store = match Store::open(&config.data, Mode::ReadOnly) {
         Ok(store) => Some(store),
         Err(error @ StoreError::Missing { .. }) => {
-            let remedy = "add a feed with `tidings feed add URL`, or import a list".to_owned();
+            let remedy = "add a feed: tidings feed add URL; or import a list: tidings import FILE"
+                .to_owned();
             checks.push(Check::advice("storage", error.to_string(), remedy));
             None
         }
@@ -112,19 +113,19 @@ fn configuration(config: &Config) -> Vec<Check> {
     if !config.has_contact {
         checks.push(Check::advice(
             "configuration",
-            "no contact is configured, so sites that have a question cannot reach you".to_owned(),
-            "write `contact = \"https://…\"` into the configuration file".to_owned(),
+            "no contact is configured, so site owners cannot reach you".to_owned(),
+            "add contact = \"https://…\" to the configuration file".to_owned(),
         ));
     }
     if let Some(fault) = config.resolve_fault() {
-        let remedy = "start with `tidings run --allow-private`, or take [resolve] out".to_owned();
+        let remedy = "start with tidings run --allow-private, or remove [resolve]".to_owned();
         checks.push(Check::advice("configuration", fault, remedy));
     }
     if config.engine.gaps.default < Duration::from_secs(1) {
         checks.push(Check::advice(
             "configuration",
             "the gap between two requests to a domain is under a second".to_owned(),
-            "leave `domain_gap` at 2s unless the servers are your own".to_owned(),
+            "set domain_gap to 2s, unless the servers are your own".to_owned(),
         ));
     }
     checks
@@ -161,8 +162,8 @@ fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Fail
         checks.push(Check::advice(
             "push",
             format!("{n_with_hub} {feeds} a hub that would push, but hubs cannot reach us"),
-            "write `public_url = \"https://…\"` into the configuration file, where hubs reach \
-             this program; until then these feeds are polled"
+            "add public_url = \"https://…\" to the configuration file: the address where hubs \
+             reach this program. Until then these feeds are polled"
                 .to_owned(),
         ));
     }
@@ -181,7 +182,7 @@ fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Fail
         checks.push(Check::advice(
             "feeds",
             format!("{} of {} feeds are failing", counts.failing, counts.feeds),
-            "`tidings feed list` names them, `tidings feed why FEED` says more".to_owned(),
+            "list them with tidings feed list; tidings feed why FEED explains one".to_owned(),
         ));
     }
     Ok(checks)
@@ -194,7 +195,7 @@ fn readable(store: &Store) -> Option<Check> {
     let comes_in = path.parent().is_some_and(|folder| mode(folder) & 0o001 != 0);
     (comes_in && mode(path) & 0o004 != 0).then(|| {
         let shown = path.display();
-        let says = format!("everybody on this machine may read {shown}, and what is secret in it");
+        let says = format!("all users of this machine can read {shown} and the secrets in it");
         Check::advice("storage", says, format!("chmod go= {shown}*"))
     })
 }
@@ -204,24 +205,24 @@ fn access(store: &Store, config: &Config) -> Result<Option<Check>, Failure> {
     let public = config.public_url.as_ref();
     let says = if !store.has_accounts()? {
         let Some(url) = public else { return Ok(None) };
-        let says = format!("there is no account, so whoever comes to {url} is refused");
-        let remedy = "make one: tidings user add NAME".to_owned();
+        let says = format!("there is no account, so nobody can use {url}");
+        let remedy = "create one: tidings user add NAME".to_owned();
         return Ok(Some(Check::advice("access", says, remedy)));
     } else {
         match public {
             Some(url) if url.scheme() == "https" => return Ok(None),
-            Some(url) => format!("passwords travel in the clear to {url}"),
+            Some(url) => format!("passwords are sent unencrypted to {url}"),
             None if config.listen.ip().is_loopback() => return Ok(None),
-            None => format!("passwords travel in the clear to {}", config.listen),
+            None => format!("passwords are sent unencrypted to {}", config.listen),
         }
     };
-    let remedy = "put a proxy with TLS in front (operating/nginx.conf shows one) and write \
-                  `public_url = \"https://…\"` into the configuration file";
+    let remedy = "put a proxy with TLS in front (operating/nginx.conf shows one) and add \
+                  public_url = \"https://…\" to the configuration file";
     Ok(Some(Check::advice("access", says, remedy.to_owned())))
 }
 
 fn clock(store: Option<&Store>, now: Time) -> Result<Check, Failure> {
-    let remedy = "set the system's clock, for instance with NTP".to_owned();
+    let remedy = "set the system clock, for example with NTP".to_owned();
     if now < RELEASED {
         return Ok(Check::trouble("clock", format!("it shows {now}"), remedy));
     }
@@ -253,9 +254,9 @@ async fn reachability(store: &Store) -> Result<Vec<Check>, Failure> {
         let answer = tokio::time::timeout(LOOKUP_TIMEOUT, lookup).await;
         found += usize::from(matches!(answer, Ok(Ok(_))));
     }
-    let says = format!("{found} of {} names of feeds can be looked up", names.len());
+    let says = format!("{found} of {} host names of feeds resolve", names.len());
     Ok(vec![if found == 0 {
-        let remedy = "check the network and the name server of this machine".to_owned();
+        let remedy = "check the network and the DNS server of this machine".to_owned();
         Check::trouble("reachability", says, remedy)
     } else {
         Check::good("reachability", says)

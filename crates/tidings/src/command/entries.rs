@@ -27,7 +27,7 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
         None => None,
         Some(name) => Some(store.find_feed(name)?.ok_or_else(|| {
             input_error(format!(
-                "there is no feed `{}`; `tidings feed list` shows those there are",
+                "there is no feed {}; list all with: tidings feed list",
                 shown_url(name)
             ))
         })?),
@@ -83,15 +83,15 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
 /// Entries behind a reader's cursor are gone. The next line says so too.
 pub fn say_gap(gap: &mut bool) {
     *gap = true;
-    eprintln!("gap: entries after this cursor are no longer kept; here is the oldest");
+    eprintln!("gap: the entries after this cursor were deleted; the oldest that is left follows");
 }
 
 fn position(text: &str) -> Result<EntryId, Failure> {
     match text.parse() {
         Ok(Cursor::Stream(entry)) => Ok(entry),
         _ => {
-            let advice = "take it from the line of an entry";
-            Err(input_error(format!("--after `{text}` is no cursor; {advice}")))
+            let advice = "copy it from the output of an entry";
+            Err(input_error(format!("--after {text} is not a cursor; {advice}")))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use api::plural;
 use dispatch::command::{Change, Command, Done, Polled, Target};
 use engine::Clock;
 use serde_json::{Value, json};
@@ -38,7 +39,7 @@ async fn add(
     place: &Place,
 ) -> Result<(), Failure> {
     let config = config::read(place, network)?;
-    let spinner = output::spinner("looking at the feed");
+    let spinner = output::spinner("polling the feed");
     let done = access::carry_out(&config, command, &|_, _| ()).await;
     spinner.finish_and_clear();
     let Done::Added { feeds } = done? else { return Err(other_answer()) };
@@ -46,23 +47,23 @@ async fn add(
         return print_json(&feeds);
     }
     for feed in &feeds {
-        let known = if feed.existed { "known already" } else { "added" };
+        let known = if feed.existed { "already there" } else { "added" };
         print_line(&format!("feed {} {known}: {}", feed.id, feed.url))?;
         if let Some(poll) = &feed.poll {
-            let next = poll.next_poll.as_deref().unwrap_or("not by itself");
+            let next = poll.next_poll.as_deref().unwrap_or("never");
             print_line(&format!("  {}: {}; next poll {next}", poll.outcome, poll.detail))?;
             for candidate in &poll.candidates {
-                print_line(&format!("  the page names this feed: {candidate}"))?;
+                print_line(&format!("  the page links to this feed: {candidate}"))?;
             }
             if poll.candidates.len() > 1 {
                 print_line(&format!(
-                    "  add the ones you want, and `tidings feed remove {}` for the page",
+                    "  add the ones you want; remove the page with: tidings feed remove {}",
                     feed.id
                 ))?;
             }
         }
         if let Some(twin) = &feed.twin {
-            print_line(&format!("  it looks like the same feed as {twin}; both are kept"))?;
+            print_line(&format!("  it looks like the same feed as {twin}; both stay"))?;
         }
     }
     Ok(())
@@ -79,12 +80,11 @@ fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
     }
     if feeds.is_empty() {
         return print_line(
-            "No feeds yet. Add one with `tidings feed add URL`, or many with \
-             `tidings import FILE.opml`.",
+            "No feeds yet. Add one: tidings feed add URL. Import many: tidings import FILE.opml",
         );
     }
     let mut table =
-        output::table(["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Trouble"]);
+        output::table(["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Problem"]);
     for f in &feeds {
         let title = f.shown_title().map_or_else(|| f.url.masked(), str::to_owned);
         table.add_row([
@@ -179,7 +179,7 @@ fn show(one: &OneFeed) -> Result<(), Failure> {
 pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, Failure> {
     store.find_feed(name)?.ok_or_else(|| {
         input_error(format!(
-            "there is no feed `{}`; `tidings feed list` shows those there are",
+            "there is no feed {}; list all with: tidings feed list",
             shown_url(name)
         ))
     })
@@ -224,7 +224,7 @@ fn print_polls(config: &Config, polls: &[Polled]) -> Result<(), Failure> {
     let (good, bad): (Vec<&Polled>, Vec<&Polled>) = polls.iter().partition(|p| p.is_success());
     let line = |p: &Polled| -> Result<(), Failure> {
         let url = store.feed(feed::FeedId(p.feed)).map(|f| f.url.masked()).unwrap_or_default();
-        let next = p.next_poll.as_deref().unwrap_or("not by itself");
+        let next = p.next_poll.as_deref().unwrap_or("never");
         print_line(&format!("{} {url}: {}: {}; next poll {next}", p.feed, p.outcome, p.detail))
     };
     for p in bad {
@@ -234,7 +234,8 @@ fn print_polls(config: &Config, polls: &[Polled]) -> Result<(), Failure> {
         return good.iter().try_for_each(|p| line(p));
     }
     let new: usize = good.iter().map(|p| p.new).sum();
-    print_line(&format!("{} feeds polled, {new} new entries", good.len()))
+    let polled = plural(good.len() as u64, "feed", "feeds");
+    print_line(&format!("{polled} polled, {}", plural(new as u64, "new entry", "new entries")))
 }
 
 async fn change(set: FeedSet) -> Result<(), Failure> {
@@ -262,8 +263,8 @@ async fn change(set: FeedSet) -> Result<(), Failure> {
     if set.json {
         return print_json(&json!({ "feeds": feeds }));
     }
-    let later = if feeds == 0 { "; it will hold for those that get the tag" } else { "" };
-    print_line(&format!("set for {feeds} feed{}{later}", if feeds == 1 { "" } else { "s" }))
+    let later = if feeds == 0 { "; it will apply to feeds that get the tag" } else { "" };
+    print_line(&format!("set for {}{later}", plural(feeds as u64, "feed", "feeds")))
 }
 
 fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, Failure> {
@@ -288,5 +289,5 @@ async fn remove(one: OneFeed) -> Result<(), Failure> {
 }
 
 fn other_answer() -> Failure {
-    failed("the daemon answered something else; is it another version?".to_owned())
+    failed("the daemon gave an unexpected answer; it may be another version".to_owned())
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use api::plural;
 use dispatch::command::{Command, Done, ImportedFeed};
 use serde_json::json;
 
@@ -26,11 +27,14 @@ pub async fn run(file: &Path, json: bool, place: &Place) -> Result<(), Failure> 
         .map(|o| ImportedFeed { url: o.url, title: o.title, site: o.site, tags: o.tags })
         .collect();
     let n_listed = feeds.len();
-    let progress = output::spinner(&format!("importing {n_listed} feeds"));
+    let progress =
+        output::spinner(&format!("importing {}", plural(n_listed as u64, "feed", "feeds")));
     let done = access::carry_out(&config, Command::Import { feeds }, &|_, _| ()).await?;
     progress.finish_and_clear();
     let Done::Imported { added, known, refused } = done else {
-        return Err(failed("the daemon answered something else".to_owned()));
+        return Err(failed(
+            "the daemon gave an unexpected answer; it may be another version".to_owned(),
+        ));
     };
     for line in &skipped {
         eprintln!("{line}");
@@ -44,7 +48,7 @@ pub async fn run(file: &Path, json: bool, place: &Place) -> Result<(), Failure> 
         return print_json(&json!({ "added": added, "known": known, "skipped": skipped }));
     }
     print_line(&format!(
-        "{added} feeds added, {known} known already, {n_skipped} skipped. \
-         `tidings run` polls them."
+        "{} added, {known} already there, {n_skipped} skipped.",
+        plural(added as u64, "feed", "feeds")
     ))
 }

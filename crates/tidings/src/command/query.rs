@@ -8,6 +8,7 @@ mod test;
 
 use std::path::Path;
 
+use api::plural;
 use dispatch::command::{Applied, Command, Done, QueryGranted, QueryWish};
 use engine::command::standing::{CheckError, Checked, check, located};
 use engine::stored_query;
@@ -47,7 +48,8 @@ pub async fn run(query: Query) -> Result<(), Failure> {
             if json {
                 return print_json(&json!({"dropped": name, "feeds_resting": feeds_resting}));
             }
-            print_line(&format!("{name} is dropped; {feeds_resting} feeds are no longer polled."))
+            let feeds = plural(feeds_resting as u64, "feed is", "feeds are");
+            print_line(&format!("{name} is deleted; {feeds} no longer polled."))
         }
         Query::Test { file, past, json, place } => test::run(&file, past, json, &place),
         Query::Deliveries { name, replay, json, place } => {
@@ -64,7 +66,7 @@ async fn carry_out(config: &Config, wish: QueryWish) -> Result<QueryGranted, Fai
 }
 
 fn odd_answer() -> Failure {
-    failed("the daemon answered something else; is it another version?".to_owned())
+    failed("the daemon gave an unexpected answer; it may be another version".to_owned())
 }
 
 fn text(file: &Path) -> Result<String, Failure> {
@@ -95,9 +97,7 @@ fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, Failure>
 fn find(store: &Store, name: &str) -> Result<QueryRow, Failure> {
     store.query(name)?.ok_or_else(|| {
         let shown = crate::output::one_line(name, 100);
-        input_error(format!(
-            "there is no query `{shown}`; `tidings query list` shows those there are"
-        ))
+        input_error(format!("there is no query {shown}; list all with: tidings query list"))
     })
 }
 
@@ -115,13 +115,16 @@ fn say_applied(granted: &QueryGranted, as_json: bool) -> Result<(), Failure> {
         print_line(&format!("{name}: {what}"))?;
     }
     if *feeds_added > 0 {
-        print_line(&format!("{feeds_added} feeds are polled from now on"))?;
+        let feeds = plural(*feeds_added as u64, "feed is", "feeds are");
+        print_line(&format!("{feeds} polled from now on"))?;
     }
     if *feeds_resting > 0 {
-        print_line(&format!("{feeds_resting} feeds are no longer polled"))?;
+        let feeds = plural(*feeds_resting as u64, "feed is", "feeds are");
+        print_line(&format!("{feeds} no longer polled"))?;
     }
     if *past > 0 {
-        print_line(&format!("{past} entries of the past are kept"))?;
+        let entries = plural(*past, "past entry", "past entries");
+        print_line(&format!("{entries} found"))?;
     }
     Ok(())
 }
@@ -138,7 +141,7 @@ fn say_checked(checked: &Checked, as_json: bool) -> Result<(), Failure> {
             "dropped": dropped,
         }));
     }
-    print_line(&format!("It would create {created}, replace {replaced} and drop {dropped}."))
+    print_line(&format!("This would create {created}, replace {replaced} and delete {dropped}."))
 }
 
 fn access_word(row: &QueryRow) -> &'static str {
@@ -168,7 +171,7 @@ fn list(place: &Place, as_json: bool) -> Result<(), Failure> {
         return print_json(&values);
     }
     if values.is_empty() {
-        return print_line("There are no queries; `tidings query apply FILE` makes some.");
+        return print_line("There are no queries. Create some: tidings query apply FILE");
     }
     print_line(&rows.to_string())
 }

@@ -30,7 +30,7 @@ pub fn run(args: &Restore) -> Result<(), Failure> {
         )),
         // What was read is the copy, and nothing else yet.
         error if error.kind() == ErrorKind::Corrupt => input_error(format!(
-            "{} is no whole copy that `tidings backup` made; choose another",
+            "{} is not a complete copy made by tidings backup; choose another file",
             args.file.display()
         )),
         error => error.into(),
@@ -45,10 +45,10 @@ pub fn run(args: &Restore) -> Result<(), Failure> {
     let data = config.data.display();
     print_line(&format!("{data}: {} feeds, {} entries", restored.feeds, restored.entries))?;
     if restored.is_older {
-        print_line("An older Tidings wrote it; `tidings run` brings it up to date.")?;
+        print_line("An older version of Tidings wrote it. The next tidings run updates it.")?;
     }
     kept.map_or(Ok(()), |kept| {
-        print_line(&format!("What was there is kept as {}.", kept.display()))
+        print_line(&format!("The old store was kept as {}.", kept.display()))
     })
 }
 
@@ -60,8 +60,8 @@ fn open(file: &Path) -> Result<(Box<dyn Read>, u64), Failure> {
     log.push("-wal");
     if std::fs::metadata(PathBuf::from(log)).is_ok_and(|meta| meta.len() > 0) {
         return Err(input_error(format!(
-            "{} is a store in use, not a copy: part of it is in the log beside it; make a copy \
-             with `tidings backup`",
+            "{} is a store in use, not a copy: part of its data is in the log file beside it; \
+             make a copy with tidings backup",
             file.display()
         )));
     }

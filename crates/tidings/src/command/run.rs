@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::plural;
 use api::what_if::WhatIf;
 use dispatch::command::Refusal;
 use engine::{Clock, Engine, Watch};
@@ -353,9 +354,11 @@ async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
     bar.finish_and_clear();
     for answer in &left {
         let url = engine.store.feed(answer.feed).map(|f| f.url.masked()).unwrap_or_default();
-        eprintln!("left: feed {} {url}: {}: {}", answer.feed, answer.outcome, answer.detail);
+        eprintln!("failed: feed {} {url}: {}: {}", answer.feed, answer.outcome, answer.detail);
     }
-    eprintln!("{polls} of {} due feeds polled, {new} new entries, {} left", due.len(), left.len());
+    let of = plural(due.len() as u64, "due feed", "due feeds");
+    let new = plural(new as u64, "new entry", "new entries");
+    eprintln!("{polls} of {of} polled, {new}, {} failed", left.len());
     engine.deliver().await;
     engine.stop().await;
     drop(lock);

@@ -22,7 +22,7 @@ pub fn run(user: User) -> Result<(), Failure> {
             let store = open_existing(&place)?;
             let account = find(&store, &name)?;
             store.set_password(account.id, &new_password(password_stdin)?)?;
-            print_line(&format!("{} has a new password; its sessions have ended", account.name))
+            print_line(&format!("{} has a new password and must log in again", account.name))
         }
         User::Token { name, label, scope, place } => token(&name, label, &scope, &place),
         User::List { json, place } => list(json, &place),
@@ -31,7 +31,7 @@ pub fn run(user: User) -> Result<(), Failure> {
             let store = open_existing(&place)?;
             let account = find(&store, &name)?;
             store.remove_account(account.id)?;
-            print_line(&format!("{} is removed, with what it had read and starred", account.name))
+            print_line(&format!("{} is removed, with its read marks and stars", account.name))
         }
     }
 }
@@ -50,7 +50,7 @@ fn open_existing(place: &Place) -> Result<Store, Failure> {
 fn find(store: &Store, name: &str) -> Result<AccountRow, Failure> {
     store.account(name)?.ok_or_else(|| {
         input_error(format!(
-            "there is no account `{}`; `tidings user list` shows those there are",
+            "there is no account {}; list all with: tidings user list",
             name.chars().take(NAME_CHARS_MAX).collect::<String>()
         ))
     })
@@ -65,12 +65,12 @@ fn add(name: &str, password_stdin: bool, place: &Place) -> Result<(), Failure> {
     }
     let store = open(place)?;
     if store.account(name)?.is_some() {
-        return Err(input_error(format!("there is an account `{name}` already")));
+        return Err(input_error(format!("there is already an account {name}")));
     }
     let password = new_password(password_stdin)?;
     let made = store.add_account(name, &password, Clock::System.now())?;
     made.map_err(|e| input_error(format!("`{name}`: {e}")))?;
-    print_line(&format!("{} may log in from now on", name.to_lowercase()))
+    print_line(&format!("{} can log in now", name.to_lowercase()))
 }
 
 /// Asks for a password, twice on a terminal, and hashes it.
@@ -102,14 +102,15 @@ fn token(name: &str, label: Option<String>, scope: &str, place: &Place) -> Resul
         account: account.id,
         name: label.unwrap_or_else(|| now.to_string()),
         scope: TokenScope::from_word(scope)
-            .ok_or_else(|| failed(format!("`{scope}` is no scope")))?,
+            .ok_or_else(|| failed(format!("{scope} is not a scope; use read, write or admin")))?,
         digest: fresh.digest,
         fever_digest: api::auth::fever_digest(&account.name, &fresh.secret),
     };
     let made = store.add_token(&new, now)?;
     made.map_err(|e| input_error(format!("`{}`: {e}", new.name)))?;
     eprintln!(
-        "A token of {} for `{}` ({scope}). It is shown this once; reader apps take it as password.",
+        "Token of {} for {} ({scope}). Copy it now: it is shown only once. It is the \
+         password for reader apps.",
         account.name, new.name
     );
     print_line(&fresh.secret)
@@ -147,7 +148,7 @@ fn list(as_json: bool, place: &Place) -> Result<(), Failure> {
         return print_json(&list);
     }
     if accounts.is_empty() {
-        print_line("There is no account; make one with `tidings user add NAME`.")?;
+        print_line("There is no account. Create one: tidings user add NAME")?;
     }
     for (account, tokens) in accounts {
         print_line(&format!("{}  since {}", account.name, account.created_at))?;
@@ -166,10 +167,10 @@ fn revoke(name: &str, label: &str, place: &Place) -> Result<(), Failure> {
     let token = store.tokens(account.id)?.into_iter().find(|token| token.name == label);
     let Some(token) = token else {
         return Err(input_error(format!(
-            "{} has no token `{label}`; `tidings user list` shows those there are",
+            "{} has no token {label}; list all with: tidings user list",
             account.name
         )));
     };
     store.revoke_token(account.id, token.id)?;
-    print_line(&format!("the token `{label}` of {} is taken back", account.name))
+    print_line(&format!("the token {label} of {} is revoked", account.name))
 }

@@ -46,7 +46,7 @@ pub fn run(one: &OneFeed) -> Result<(), Failure> {
     if polls.is_empty() {
         return Ok(());
     }
-    let mut table = output::table(["Poll", "Outcome", "New", "Bytes", "Made because", "Remark"]);
+    let mut table = output::table(["Poll", "Outcome", "New", "Bytes", "Reason", "Remark"]);
     for poll in &polls {
         table.add_row([
             poll.at.to_string(),
@@ -56,11 +56,21 @@ pub fn run(one: &OneFeed) -> Result<(), Failure> {
             },
             poll.n_new.to_string(),
             poll.bytes.to_string(),
-            poll.reason.clone().unwrap_or_default(),
+            poll.reason.as_deref().map(told).unwrap_or_default(),
             one_line(&remark(poll), 60),
         ]);
     }
     print_line(&table.to_string())
+}
+
+/// Why a poll was made: the sentences that explained it before.
+fn told(reason: &str) -> String {
+    polling::told(reason).unwrap_or_else(|| reason.to_owned())
+}
+
+/// A sentence that ends like one.
+fn ended(words: &str) -> String {
+    if words.ends_with(['.', ')']) { words.to_owned() } else { format!("{words}.") }
 }
 
 fn next(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Option<Time> {
@@ -73,39 +83,39 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
     match (feed.state(), next(feed, held_domain, now)) {
         (State::Gone, _) => {
             let reason = feed.gone.as_ref().map_or("", |g| g.reason.as_str());
-            said.push(format!("It is not polled any more: {reason}."));
+            said.push(format!("It is no longer polled: {reason}."));
             return said;
         }
         (State::Paused, _) => {
-            said.push("It is paused; `tidings feed set FEED --resume` polls it again.".to_owned());
+            said.push("It is paused. To resume: tidings feed set FEED --resume".to_owned());
             return said;
         }
-        (_, None) => said.push("It was never polled and is due at once.".to_owned()),
+        (_, None) => said.push("It was never polled and is due now.".to_owned()),
         (_, Some(at)) if at <= now => said.push(format!(
-            "It is due since {at} ({}); it is polled as soon as its turn comes.",
+            "It has been due since {at} ({}). It waits for its turn.",
             relative(at, now)
         )),
         (_, Some(at)) => said.push(format!("Next poll: {at} ({}).", relative(at, now))),
     }
     if let Some(reason) = &feed.reason {
-        said.push(format!("Rule: {reason}."));
+        said.push(ended(reason));
     }
     if let (Some(wanted), Some(next)) = (feed.wanted_at, feed.next_at)
         && wanted != next
     {
-        said.push(format!("By the rule alone it would be {wanted}."));
+        said.push(format!("The policy alone would poll it at {wanted}."));
     }
     if let Some(held) = &feed.held {
-        said.push(format!("Held back or moved: {held}."));
+        said.push(format!("Moved: {}", ended(held)));
     }
     if let Some(until) = held_domain {
         said.push(format!(
-            "{} asked us to wait until {until}; that binds all its feeds.",
+            "{} asked us to wait until {until}. This applies to all its feeds.",
             feed.domain
         ));
     }
     if let Some(error) = &feed.error {
-        said.push(format!("Last trouble: {error}."));
+        said.push(format!("Last problem: {error}."));
     }
     said
 }
@@ -119,14 +129,16 @@ fn pushed(feed: &FeedRow, push: Option<&PushRow>, config: &Config, now: Time) ->
     match push {
         Some(push) => said.push(push_words(push, feed.next_at, now)),
         None if feed.hub.is_some() && config.engine.push.public_url.is_none() => said.push(
-            "It names a hub that would push it; without `public_url` in the configuration the \
-             hub cannot reach us."
+            "Its hub could push new entries, but cannot reach us: set public_url in the \
+             configuration."
                 .to_owned(),
         ),
         None => {}
     }
     if let Some(cloud) = &feed.cloud {
-        said.push(format!("It offers rssCloud notices at {cloud}, which are not spoken."));
+        said.push(format!(
+            "It offers rssCloud notices at {cloud}, which Tidings does not support."
+        ));
     }
     said
 }
@@ -135,21 +147,22 @@ fn push_words(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
     let hub = shown_url(&push.hub);
     let trouble = push.error.as_ref().map_or(String::new(), |error| format!(" ({error})"));
     let Some(until) = push.lease_until.filter(|until| *until > now) else {
-        return format!("Its hub {hub} does not push it{trouble}; asked again {}.", push.next_at);
+        return format!("Its hub {hub} does not push it{trouble}. Next request: {}.", push.next_at);
     };
     match (push.pushed_at, next_poll) {
         (Some(last), Some(net)) if engine::is_push_trusted(push, now) => format!(
-            "Pushed by {hub} (last {}, lease until {until}); safety-net poll at {net}.",
+            "{hub} pushes it (last push {}, lease until {until}). The poll at {net} only \
+             checks that.",
             relative(last, now)
         ),
-        _ => format!("{hub} promised to push it until {until}; polls go on until it has."),
+        _ => format!("{hub} promised to push it until {until}. It is polled until the first push."),
     }
 }
 
 fn remark(poll: &PollRow) -> String {
     match &poll.error {
         Some(error) => error.clone(),
-        None if poll.suspected_miss => "suspected miss: no entry in common".to_owned(),
+        None if poll.suspected_miss => "some entries may have been missed".to_owned(),
         None => String::new(),
     }
 }

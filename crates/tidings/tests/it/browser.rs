@@ -11,7 +11,12 @@
 //! | | all read but what came meanwhile | `what_comes_meanwhile` | `feeds_are_added_by_a_page` |
 //! | | full content, both dates | b `every_scope_is_read` | b |
 //! | | search, what is not understood | `a_search_finds_by_words` | b `every_scope_is_read` |
+//! | | undo of all read | b `mark_all_read_is_undone` | b |
 //! | | keys `j k o m s u / ? g` | `every_key_does` | – |
+//! | | keys `A z`, `n`, `v` | `mark_all_read_and_its_undo` | – |
+//! | | new entries by themselves | `new_entries_appear` | – |
+//! | | order, size of the text | b `order_and_size` | b |
+//! | | time zone of browser and account | `times_are_in_the_zone` | – |
 //! | | light or dark, kept when logged out | b `somebody_logs_in` | b |
 //! | Feeds | add by any address, with a choice | b `a_page_that_names_several` | b |
 //! | | a first feed on the keyboard alone | `a_new_user_reads` | `feeds_are_added_by_a_page` |
@@ -29,6 +34,7 @@
 //! | Account | log in, token, password, log out | b `somebody_logs_in` | b |
 
 mod chromium;
+mod live;
 mod places;
 mod reading;
 mod scripted;
@@ -132,6 +138,7 @@ fn line(title: &str) -> String {
 #[test]
 fn the_list_of_acts_names_tests_that_exist() {
     let tests = [
+        include_str!("browser/live.rs"),
         include_str!("browser/places.rs"),
         include_str!("browser/reading.rs"),
         include_str!("browser/scripted.rs"),

@@ -110,7 +110,7 @@ fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
     eventually("its figure says so", || metric(0).then_some(()));
     eventually("its page says so", || {
         let (_, page) = wire::get(daemon.listen, "/health").unwrap();
-        (page.contains("disk is full") && !page.contains("All is well")).then_some(())
+        (page.contains("disk is full") && !page.contains("All feeds work")).then_some(())
     });
     std::fs::remove_file(instance.data.join("ballast")).unwrap();
     eventually("it is ready again", || {

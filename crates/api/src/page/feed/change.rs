@@ -16,7 +16,7 @@ use crate::form::Signed;
 use crate::page::feeds::tags;
 use crate::page::frame::{Frame, Ordered, Section, Visitor};
 use crate::page::{act, ask, failed, no_such, notice, shown};
-use crate::words::count;
+use crate::words::plural;
 
 #[derive(Template)]
 #[template(path = "remove.html")]
@@ -57,11 +57,11 @@ async fn changed(context: &Context, id: &str, word: &str, ordered: Ordered) -> R
     let command = match command(word, &row, &form) {
         Ok(Some(command)) => command,
         Ok(None) => {
-            return no_such(context, visitor, format!("Nothing is done to a feed by `{word}`."));
+            return no_such(context, visitor, format!("There is no action “{word}” for a feed."));
         }
         Err(text) => {
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return notice(context, visitor, status, "That was not done", text);
+            return notice(context, visitor, status, "Could not change the settings", text);
         }
     };
     let to = match word {
@@ -86,7 +86,7 @@ pub async fn ask_remove(
         Ok(row) => shown(&Remove {
             id: row.id,
             title: super::title(&row),
-            entries: count(row.entries),
+            entries: plural(row.entries, "entry", "entries"),
             frame: Frame::new(&context, visitor, Some(Section::Feeds)),
         }),
         Err(store::StoreError::NoFeed(_)) => gone(&context, visitor, &id),
@@ -95,7 +95,7 @@ pub async fn ask_remove(
 }
 
 fn gone(context: &Context, visitor: Visitor, id: &str) -> Response {
-    no_such(context, visitor, format!("There is no feed {id}; perhaps it was removed."))
+    no_such(context, visitor, format!("There is no feed {id}. It may have been removed."))
 }
 
 /// The command behind a form's word; `None` for a word that is none.
@@ -137,7 +137,7 @@ fn settings(form: &Signed, row: &FeedRow) -> Result<Change, String> {
     let policy = form.text("policy").trim();
     let weight = match form.text("weight").trim() {
         "" => row.settings.weight.map(|_| 1.0),
-        text => Some(text.parse().map_err(|_| format!("Weight: `{text}` is no number."))?),
+        text => Some(text.parse().map_err(|_| format!("Weight: “{text}” is not a number."))?),
     };
     Ok(Change {
         policy: Some((!policy.is_empty()).then(|| policy.to_owned())),

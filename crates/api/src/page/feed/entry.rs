@@ -1,11 +1,10 @@
 //! One entry in the list of a feed's page: our times beside the publisher's claims.
 
-use feed::Time;
 use store::EntryRow;
 
-use crate::page::read::{delay, published_note, teaser, title};
+use crate::page::read::{published_note, teaser, title};
 use crate::sanitise;
-use crate::words::Moment;
+use crate::words::{Moment, Now};
 
 pub struct Entry {
     pub id: i64,
@@ -14,12 +13,11 @@ pub struct Entry {
     pub published: Moment,
     pub published_note: &'static str,
     pub seen: Moment,
-    pub delay: String,
     pub teaser: String,
 }
 
 impl Entry {
-    pub fn new(entry: &EntryRow, now: Time) -> Entry {
+    pub fn new(entry: &EntryRow, now: Now) -> Entry {
         let body = entry.summary.as_deref().or(entry.content.as_deref()).unwrap_or("");
         let teaser = teaser(body);
         Entry {
@@ -29,7 +27,6 @@ impl Entry {
             published: Moment::new(entry.published_claim.unwrap_or(entry.published_at), now),
             published_note: published_note(entry),
             seen: Moment::new(entry.seen_at, now),
-            delay: delay(entry),
             teaser,
         }
     }

@@ -19,11 +19,11 @@ pub struct Fact {
 /// What there is to say; what is not known is left out.
 pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> Vec<Fact> {
     let mut facts = vec![address("Address", &row.url)];
-    facts.extend(row.effective_url.as_ref().map(|url| address("Moved for good to", url)));
+    facts.extend(row.effective_url.as_ref().map(|url| address("New address", url)));
     facts.extend(row.moved.as_ref().map(|moved| Fact {
         name: "Redirects permanently to",
         value: format!(
-            "{} (said {})",
+            "{} (seen {})",
             moved.to.masked(),
             plural(moved.count.into(), "time", "times")
         ),
@@ -37,21 +37,21 @@ pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> 
     let mut say = |name, value: Option<String>| {
         facts.extend(value.map(|value| Fact { name, value, href: None }));
     };
-    say("Domain, for the pace", Some(row.domain.clone()));
+    say("Domain", Some(row.domain.clone()));
     say("Tags", (!row.tags.is_empty()).then(|| row.tags.join(", ")));
     say("Language", row.language.clone());
     let days = plural(RATE_DAYS.into(), "day", "days");
-    say("New entries a day", Some(format!("{} (mean of {days})", rate(n_since))));
-    say("Entries kept", Some(count(row.entries)));
+    say("New entries per day", Some(format!("{} (average of {days})", rate(n_since))));
+    say("Entries stored", Some(count(row.entries)));
     say("Polls so far", Some(count(row.generation.into())));
     say("Last poll", row.last_poll_at.map(|t| at(t, now)));
     say("Last success", row.last_success_at.map(|t| at(t, now)));
     say("Last new entries", row.last_change_at.map(|t| at(t, now)));
     say("Publisher's hints", hints(row));
     say("Hub", row.hub.as_deref().map(masked));
-    say("Pushed by its hub", push.map(|push| pushed(push, row.next_at, now)));
-    say("rssCloud", row.cloud.as_ref().map(|cloud| format!("{cloud}, which is not spoken")));
-    say("Settings of its own", settings(row));
+    say("Push", push.map(|push| pushed(push, row.next_at, now)));
+    say("rssCloud", row.cloud.as_ref().map(|cloud| format!("{cloud} (not supported)")));
+    say("Own settings", settings(row));
     say("Added", Some(at(row.added_at, now)));
     facts
 }
@@ -59,16 +59,16 @@ pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> 
 /// Whether its hub pushes it, and since when or why not.
 fn pushed(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
     let Some(until) = push.lease_until.filter(|until| *until > now) else {
-        let why = push.error.as_deref().unwrap_or("the hub has not confirmed it yet");
-        return format!("no: {why}; asked again: {}", told(&Moment::ahead(push.next_at, now)));
+        let why = push.error.as_deref().unwrap_or("the hub has not confirmed yet");
+        return format!("off: {why}. Next request {}", told(&Moment::ahead(push.next_at, now)));
     };
     let last = match push.pushed_at {
         Some(last) => format!("last push {}", at(last, now)),
-        None => "nothing came yet".to_owned(),
+        None => "nothing received yet".to_owned(),
     };
     let net = next_poll
         .map_or(String::new(), |net| format!("; next poll {}", told(&Moment::ahead(net, now))));
-    format!("until {}, {last}{net}", at(until, now))
+    format!("on until {}, {last}{net}", at(until, now))
 }
 
 fn at(time: Time, now: Time) -> String {

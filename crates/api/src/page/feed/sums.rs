@@ -23,28 +23,28 @@ pub fn sums(days: &[PollDay], times: &[(Time, Time)], added_at: Time) -> Vec<Sum
         polls => format!("{:.0} %", 100.0 * part as f64 / polls as f64),
     };
     let note = |text: &str| text.to_owned();
-    let per_poll = sent.checked_div(polls).map(|n| format!("{} a poll", bytes(n)));
+    let per_poll = sent.checked_div(polls).map(|n| format!("{} per poll", bytes(n)));
     vec![
         Sum { name: "Polls", value: count(polls), note: String::new() },
         Sum {
             name: "Unchanged (304)",
             value: share(unchanged),
-            note: note("asked in vain, cheaply"),
+            note: note("polls without a download"),
         },
-        Sum { name: "Failed or refused", value: share(total(|d| d.failed)), note: String::new() },
+        Sum { name: "Failed", value: share(total(|d| d.failed)), note: String::new() },
         Sum { name: "Received", value: bytes(sent), note: per_poll.unwrap_or_default() },
         Sum {
             name: "Suspected misses",
             value: count(misses),
             note: match misses {
                 0 => String::new(),
-                _ => note("nothing of the window before was left"),
+                _ => note("polls where no known entry was left"),
             },
         },
         Sum {
-            name: "Apparent delay",
+            name: "Delay",
             value: median_delay(times, added_at).map_or_else(|| "–".to_owned(), span),
-            note: note("median of its newest entries"),
+            note: note("median of the newest entries"),
         },
     ]
 }
@@ -79,7 +79,7 @@ mod tests {
         let shown = sums(&[day(6, 3), day(2, 1)], &[], Time::from_secs(0));
         assert_eq!(shown[1].value, "50 %");
         assert_eq!(shown[2].value, "25 %");
-        assert_eq!(shown[3].note, "500 B a poll");
+        assert_eq!(shown[3].note, "500 B per poll");
         assert_eq!(sums(&[], &[], Time::from_secs(0))[1].value, "–");
     }
 

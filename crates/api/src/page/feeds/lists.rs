@@ -21,7 +21,8 @@ const NAMED_MAX: usize = 50;
 struct Imported {
     frame: Frame,
     added: String,
-    known: usize,
+    /// How many were there before, in words; empty where none was.
+    known: String,
     skipped: Vec<String>,
     more: usize,
 }
@@ -32,9 +33,9 @@ pub async fn import(State(context): State<Context>, ordered: Ordered) -> Respons
     let list = match parse::opml::read(form.bytes("file")) {
         Ok(list) => list,
         Err(error) => {
-            let text = format!("This is no subscription list: {error}.");
+            let text = format!("This is not a subscription list (OPML): {error}.");
             let status = StatusCode::UNPROCESSABLE_ENTITY;
-            return notice(&context, visitor, status, "Nothing was imported", text);
+            return notice(&context, visitor, status, "Could not import the list", text);
         }
     };
     let lines = list.skipped.iter();
@@ -51,6 +52,10 @@ pub async fn import(State(context): State<Context>, ordered: Ordered) -> Respons
             let more = skipped.len().saturating_sub(NAMED_MAX);
             skipped.truncate(NAMED_MAX);
             let added = plural(added as u64, "feed", "feeds");
+            let known = match known as u64 {
+                0 => String::new(),
+                n => plural(n, "feed was", "feeds were"),
+            };
             let frame = Frame::new(&context, visitor, Some(Section::Feeds));
             shown(&Imported { frame, added, known, skipped, more })
         }

@@ -9,7 +9,7 @@ const TEXT_CHARS_MAX: usize = 200;
 /// The orders of the list, with the word in the address and the name on the page.
 pub const ORDERS: [(Order, &str, &str); 6] = [
     (Order::LastChange, "new", "newest entries first"),
-    (Order::Trouble, "trouble", "trouble first"),
+    (Order::Trouble, "trouble", "problems first"),
     (Order::Title, "title", "by title"),
     (Order::NextPoll, "next", "next poll first"),
     (Order::LastPoll, "last", "last poll first"),

@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Response;
-use feed::Time;
 use query::Access;
 use store::{DeliveryRow, QueryRow, Store, StoreError, TokenScope};
 
@@ -13,7 +12,7 @@ use crate::Context;
 use crate::page::feeds::sentence;
 use crate::page::frame::{Frame, Section, Visitor};
 use crate::page::{ask, failed, no_such, shown};
-use crate::words::{Moment, plural};
+use crate::words::{Moment, Now, plural};
 
 /// Dead letters that are named; the rest is counted with the others.
 const LETTERS_MAX: usize = 20;
@@ -61,7 +60,7 @@ pub async fn edit(
     visitor: Visitor,
     Path(name): Path<String>,
 ) -> Response {
-    let (store, now, asked) = (context.store.clone(), (context.now)(), name.clone());
+    let (store, now, asked) = (context.store.clone(), visitor.now(&context), name.clone());
     let with_secrets = visitor.may(TokenScope::Admin);
     match ask(move || find(&store, &asked, with_secrets, now)).await {
         Ok(Some((text, about))) => {
@@ -78,7 +77,7 @@ fn find(
     store: &Store,
     name: &str,
     with_secrets: bool,
-    now: Time,
+    now: Now,
 ) -> Result<Option<(String, About)>, StoreError> {
     let Some(row) = store.query(name)? else { return Ok(None) };
     let mut receivers = Vec::new();
@@ -97,11 +96,11 @@ fn find(
     Ok(Some((text, about)))
 }
 
-fn receiver(store: &Store, row: &DeliveryRow, now: Time) -> Result<Receiver, StoreError> {
+fn receiver(store: &Store, row: &DeliveryRow, now: Now) -> Result<Receiver, StoreError> {
     let letters = if row.n_dead > 0 { store.dead_letters(row.id)? } else { Vec::new() };
     let letters = letters.into_iter().take(LETTERS_MAX).map(|letter| {
         Ok(Letter {
-            entry: store.entry(letter.entry)?.map(|entry| named(&entry, now)),
+            entry: store.entry(letter.entry)?.map(|entry| named(&entry, now.at)),
             at: Moment::new(letter.at, now),
             attempts: letter.attempts,
             error: sentence(&letter.error),
@@ -112,7 +111,10 @@ fn receiver(store: &Store, row: &DeliveryRow, now: Time) -> Result<Receiver, Sto
         name: receiver_name(&row.receiver),
         health: Health { text, class },
         delivered: row.delivered_at.map(|at| Moment::new(at, now)),
-        next: row.next_at.filter(|at| row.attempts > 0 && *at > now).map(|at| Moment::new(at, now)),
+        next: row
+            .next_at
+            .filter(|at| row.attempts > 0 && *at > now.at)
+            .map(|at| Moment::new(at, now)),
         error: row.error.as_deref().map(sentence).unwrap_or_default(),
         letters: letters.collect::<Result<_, StoreError>>()?,
     })

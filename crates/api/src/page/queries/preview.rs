@@ -112,10 +112,10 @@ fn try_out(store: &Store, text: &str, now: Time) -> Result<Preview, StoreError> 
         for (id, _) in result.newest[first..].iter().rev() {
             newest.extend(store.entry(*id)?.map(|entry| named(&entry, now)));
         }
-        let words = format!("keeps {} of {of}", count(result.n_kept));
+        let words = format!("finds {} of {of}", count(result.n_kept));
         tried.push(Kept { name: result.name.clone(), words, newest });
     }
-    let scope = format!("Of the newest entries of the last {DAYS} days:");
+    let scope = format!("In the newest entries of the last {DAYS} days:");
     Ok(Preview { scope, tried, ..Preview::none() })
 }
 

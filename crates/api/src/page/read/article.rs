@@ -1,10 +1,10 @@
 //! One entry as a person reads it: its text sanitised, our times beside the publisher's claims.
 
-use feed::{EntryId, FeedId, Time};
+use feed::{EntryId, FeedId};
 use store::{EntryRow, FeedName, ReadEntry};
 use url::Url;
 
-use crate::words::{Moment, bytes, span};
+use crate::words::{Moment, Now, bytes};
 use crate::{Images, sanitise};
 
 /// What is seen of a text before it is opened.
@@ -25,7 +25,6 @@ pub struct Article {
     pub published: Moment,
     pub published_note: &'static str,
     pub seen: Moment,
-    pub delay: String,
     pub edited: Option<Moment>,
     pub html: String,
     pub enclosures: Vec<Enclosed>,
@@ -46,7 +45,7 @@ impl Article {
         found: &ReadEntry,
         name: Option<&FeedName>,
         images: Option<&Images>,
-        now: Time,
+        now: Now,
     ) -> Article {
         let entry = &found.entry;
         let body = entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("");
@@ -64,7 +63,6 @@ impl Article {
             published: Moment::new(entry.published_claim.unwrap_or(entry.published_at), now),
             published_note: published_note(entry),
             seen: Moment::new(entry.seen_at, now),
-            delay: delay(entry),
             edited: entry.edited_at.map(|at| Moment::new(at, now)),
             html: sanitise::page_html(body, base(entry, name).as_ref(), images),
             enclosures: enclosed(entry),
@@ -77,14 +75,14 @@ impl Article {
 /// What the publisher's date is worth.
 pub fn published_note(entry: &EntryRow) -> &'static str {
     match entry.published_claim {
-        None => "undated, taken as",
+        None => "no date, shown as",
         Some(claim) if claim == entry.published_at => "published",
-        Some(_) => "claims",
+        Some(_) => "dated",
     }
 }
 
 pub fn feed_title(name: Option<&FeedName>) -> String {
-    let Some(name) = name else { return "a feed that was removed".to_owned() };
+    let Some(name) = name else { return "removed feed".to_owned() };
     let title = name.title.as_deref().map(sanitise::text).filter(|t| !t.trim().is_empty());
     title.unwrap_or_else(|| name.url.masked())
 }
@@ -95,16 +93,6 @@ pub fn title(entry: &EntryRow, teaser: &str) -> String {
         "" => "Untitled".to_owned(),
         text => text.to_owned(),
     })
-}
-
-/// How late it was seen, by its own claim. A claim that had to be repaired says nothing.
-pub fn delay(entry: &EntryRow) -> String {
-    match entry.published_claim {
-        Some(claim) if claim == entry.published_at && claim < entry.seen_at => {
-            format!(", {} later", span(entry.seen_at.since(claim)))
-        }
-        _ => String::new(),
-    }
 }
 
 pub fn teaser(body: &str) -> String {

@@ -19,8 +19,11 @@ struct EntryPage {
     frame: Frame,
     article: Article,
     back: String,
-    newer: Option<String>,
-    older: Option<String>,
+    /// The entry before it in the list, and the one behind it.
+    before: Option<String>,
+    behind: Option<String>,
+    /// How those two are called.
+    names: (&'static str, &'static str),
 }
 
 /// The article alone, for the script.
@@ -34,8 +37,8 @@ struct ArticlePart {
 
 struct Found {
     article: Article,
-    newer: Option<ReadingPlace>,
-    older: Option<ReadingPlace>,
+    before: Option<ReadingPlace>,
+    behind: Option<ReadingPlace>,
 }
 
 pub async fn entry(
@@ -45,13 +48,13 @@ pub async fn entry(
     RawQuery(query): RawQuery,
 ) -> Response {
     let Ok(number) = id.parse::<i64>() else {
-        return no_such(&context, visitor, "An entry's page is /entry/ and its number.".to_owned());
+        return no_such(&context, visitor, "There is no such entry.".to_owned());
     };
-    let place = Place::read(query.as_deref());
+    let place = Place::read(query.as_deref(), visitor.choices.oldest_first);
     let is_part = params::number(query.as_deref(), "part").is_some();
     let marks = visitor.on_purpose && visitor.may(TokenScope::Write);
     let (store, account, asked) = (context.store.clone(), visitor.account(), place.clone());
-    let (now, images) = ((context.now)(), context.images.clone());
+    let (now, images) = (visitor.now(&context), context.images.clone());
     let answer = ask(move || {
         let entry = EntryId(number);
         let Some(mut found) = store.read_entries(account, &[entry])?.pop() else {
@@ -66,44 +69,46 @@ pub async fn entry(
         }
         let names = store.feed_names([found.entry.feed])?;
         let here = found.place();
-        let (newer, older) = if is_part {
+        let (before, behind) = if is_part {
             (None, None)
         } else {
-            let beside = |newer| beside(&store, account, &asked, here, newer);
+            let beside = |turned| beside(&store, account, &asked, here, turned);
             (beside(true)?, beside(false)?)
         };
         let article = Article::new(&found, names.get(&found.entry.feed), images.as_deref(), now);
-        Ok(Some(Found { article, newer, older }))
+        Ok(Some(Found { article, before, behind }))
     });
     match answer.await {
         Ok(Some(Found { article, .. })) if is_part => shown(&ArticlePart { article, whole: false }),
-        Ok(Some(Found { article, newer, older })) => {
+        Ok(Some(Found { article, before, behind })) => {
             let href = |there: ReadingPlace| place.entry_href(there.entry);
             shown(&EntryPage {
                 frame: Frame::new(&context, visitor, Some(Section::Read)),
                 article,
                 back: place.href(),
-                newer: newer.map(href),
-                older: older.map(href),
+                before: before.map(href),
+                behind: behind.map(href),
+                names: if place.oldest_first { ("Older", "Newer") } else { ("Newer", "Older") },
             })
         }
         Ok(None) => {
-            let text = format!("There is no entry {number}; perhaps it is no longer kept.");
+            let text = format!("There is no entry {number}. It may have been deleted.");
             no_such(&context, visitor, text)
         }
         Err(error) => failed(&context, visitor, &error),
     }
 }
 
-/// The entry before or behind this one in its list.
+/// The entry behind this one in its list; turned around, the one before it.
 fn beside(
     store: &Store,
     account: AccountId,
     place: &Place,
     here: ReadingPlace,
-    newer: bool,
+    turned: bool,
 ) -> Result<Option<ReadingPlace>, StoreError> {
     let Some(reading) = asked(store, account, place)? else { return Ok(None) };
-    let reading = Reading { from: Some(here), oldest_first: newer, limit: 1, ..reading };
+    let oldest_first = reading.oldest_first != turned;
+    let reading = Reading { from: Some(here), oldest_first, limit: 1, ..reading };
     Ok(store.reading_places(&reading)?.pop())
 }

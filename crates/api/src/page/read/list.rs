@@ -8,15 +8,16 @@ use axum::response::Response;
 use feed::{FeedId, Time};
 use store::{AccountId, FeedName, ReadEntry, Reading, ReadingPlace, Store, StoreError};
 
-use super::article::{feed_title, teaser, title};
+use super::article::{feed_title, teaser, title, web_link};
+use super::marks::MARKED;
 use super::scopes::{Scopes, scopes};
 use super::{LINES, Of, Place, Show, asked};
 use crate::Context;
 use crate::page::feeds::sentence;
 use crate::page::frame::{Frame, Section, Visitor};
-use crate::page::{ask, failed, shown};
+use crate::page::{ask, failed, params, shown};
 use crate::search::{self, NotFound};
-use crate::words::Moment;
+use crate::words::{Moment, Now, day, plural};
 
 #[derive(Template)]
 #[template(path = "read.html")]
@@ -37,8 +38,33 @@ struct ReadPage {
     /// The highest number that was given by now: what comes later is not swept away.
     shown_to: i64,
     can_mark_all: bool,
-    older: Option<String>,
-    newest: Option<String>,
+    /// Says how much was just marked as read, and can be undone.
+    undo: Option<String>,
+    /// Further entries, and the first ones, with the words for them.
+    onward: Option<String>,
+    first: Option<String>,
+    order: Order,
+}
+
+/// The words of the order in which entries are listed.
+struct Order {
+    oldest_first: bool,
+    onward: &'static str,
+    first: &'static str,
+}
+
+impl Order {
+    const fn of(oldest_first: bool) -> Order {
+        if oldest_first {
+            Order { oldest_first, onward: "Newer", first: "Oldest" }
+        } else {
+            Order { oldest_first, onward: "Older", first: "Newest" }
+        }
+    }
+}
+
+fn marked(n: u64) -> String {
+    format!("{} marked as read.", plural(n, "entry", "entries"))
 }
 
 struct Tab {
@@ -55,6 +81,10 @@ struct Line {
     feed_href: String,
     language: Option<String>,
     published: Moment,
+    /// Where it leads on the web.
+    link: Option<String>,
+    /// The day on which it was published, where that begins here.
+    day: Option<String>,
     teaser: String,
     read: bool,
     starred: bool,
@@ -94,9 +124,10 @@ pub async fn list(
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let place = Place::read(query.as_deref());
+    let place = Place::read(query.as_deref(), visitor.choices.oldest_first);
+    let asks_undo = params::number(query.as_deref(), MARKED).is_some();
     let (store, account, wanted) = (context.store.clone(), visitor.account(), place.clone());
-    let now = (context.now)();
+    let now = visitor.now(&context);
     let searched = match (&place.of, &visitor.person) {
         (Of::Search(text), Some(person)) => {
             let below = place.from.map(|from| from.entry);
@@ -108,10 +139,14 @@ pub async fn list(
         }
         _ => None,
     };
-    match ask(move || find(&store, account, &wanted, searched)).await {
-        Ok(found) => {
+    let found = ask(move || {
+        let undo = if asks_undo { store.undoable(account, now.at)? } else { None };
+        Ok((find(&store, account, &wanted, searched)?, undo))
+    });
+    match found.await {
+        Ok((found, undo)) => {
             let frame = Frame::new(&context, visitor, Some(Section::Read));
-            shown(&composed(frame, found, &place, now))
+            shown(&ReadPage { undo: undo.map(marked), ..composed(frame, found, &place, now) })
         }
         Err(error) => failed(&context, visitor, &error),
     }
@@ -171,7 +206,7 @@ fn listed(
     Ok((found, last))
 }
 
-fn composed(frame: Frame, found: Found, place: &Place, now: Time) -> ReadPage {
+fn composed(frame: Frame, found: Found, place: &Place, now: Now) -> ReadPage {
     let Found { lines, older, fault, names, scopes, feed, has_feeds, last: shown_to } = found;
     let about = match &place.of {
         Of::Feed(feed) => Some(("About this feed", format!("/feed/{feed}"))),
@@ -190,11 +225,13 @@ fn composed(frame: Frame, found: Found, place: &Place, now: Time) -> ReadPage {
         empty: empty(place, lines.is_empty(), has_feeds),
         shown_to,
         can_mark_all: !matches!(place.of, Of::Search(_)) && place.show != Show::Starred,
-        lines: lines.iter().map(|entry| line(entry, &names, place, now)).collect(),
+        lines: by_day(lines.iter().map(|entry| line(entry, &names, place, now)), place),
         scopes,
         list: Place { from: None, ..place.clone() }.query(),
-        older: older.map(|from| Place { from: Some(from), ..place.clone() }.href()),
-        newest: place.from.map(|_| Place { from: None, ..place.clone() }.href()),
+        undo: None,
+        onward: older.map(|from| Place { from: Some(from), ..place.clone() }.href()),
+        first: place.from.map(|_| Place { from: None, ..place.clone() }.href()),
+        order: Order::of(place.oldest_first),
         frame,
     }
 }
@@ -237,7 +274,24 @@ fn empty(place: &Place, nothing: bool, has_feeds: bool) -> Empty {
     }
 }
 
-fn line(found: &ReadEntry, names: &HashMap<FeedId, FeedName>, place: &Place, now: Time) -> Line {
+/// Leaves the day only where it differs from the one before. A query is in the order of recording
+/// and a search in that of numbers: there days would repeat.
+fn by_day(lines: impl Iterator<Item = Line>, place: &Place) -> Vec<Line> {
+    let has_days = matches!(place.of, Of::All | Of::Feed(_) | Of::Tag(_));
+    let mut last = None;
+    let mut kept = Vec::new();
+    for mut line in lines {
+        let day = line.day.take().filter(|_| has_days);
+        if day != last {
+            line.day.clone_from(&day);
+        }
+        last = day;
+        kept.push(line);
+    }
+    kept
+}
+
+fn line(found: &ReadEntry, names: &HashMap<FeedId, FeedName>, place: &Place, now: Now) -> Line {
     let entry = &found.entry;
     let name = names.get(&entry.feed);
     let body = entry.summary.as_deref().or(entry.content.as_deref()).unwrap_or("");
@@ -250,6 +304,8 @@ fn line(found: &ReadEntry, names: &HashMap<FeedId, FeedName>, place: &Place, now
         feed_href: Place::of(Of::Feed(entry.feed)).href(),
         language: name.and_then(|name| name.language.clone()),
         published: Moment::new(entry.published_at, now),
+        link: entry.link.as_deref().and_then(web_link),
+        day: Some(day(entry.published_at, now)),
         teaser,
         read: found.read,
         starred: found.starred,

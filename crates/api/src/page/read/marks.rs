@@ -4,7 +4,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use feed::EntryId;
+use feed::{EntryId, Time};
 use store::{Store, StoreError};
 
 use super::{Place, asked};
@@ -14,6 +14,9 @@ use crate::{Context, auth};
 
 /// More than any list shows.
 const ENTRIES_MAX: usize = 1000;
+
+/// Says in an address that a list was just marked as read.
+pub const MARKED: &str = "marked";
 
 /// What one button of a list or an entry says.
 #[derive(Clone, Copy)]
@@ -68,13 +71,33 @@ pub async fn mark(State(context): State<Context>, sent: Sent) -> Response {
 
 /// Marks a whole list as read, as far as it was shown.
 pub async fn mark_all(State(context): State<Context>, sent: Sent) -> Response {
-    let place = Place::read(Some(sent.form.text("list")));
+    let place = Place::read(Some(sent.form.text("list")), false);
     let up_to = sent.form.text("shown_to").parse().ok().map(EntryId);
     let (store, account) = (context.store.clone(), sent.visitor.account());
-    let asked_for = place.clone();
-    let answer = ask(move || all(&store, account, &asked_for, up_to)).await;
+    let (asked_for, now) = (place.clone(), (context.now)());
+    let answer = ask(move || all(&store, account, &asked_for, up_to, now)).await;
     match answer {
-        Ok(()) => Redirect::to(&place.href()).into_response(),
+        Ok(0) => Redirect::to(&place.href()).into_response(),
+        Ok(_) => Redirect::to(&marked_href(&place)).into_response(),
+        Err(error) => failed(&context, sent.visitor, &error),
+    }
+}
+
+/// The list right after the act: it offers the undo.
+fn marked_href(place: &Place) -> String {
+    match place.query() {
+        query if query.is_empty() => format!("/?{MARKED}=1"),
+        query => format!("/?{query}&{MARKED}=1"),
+    }
+}
+
+/// Makes unread again what the last "mark all read" marked.
+pub async fn undo(State(context): State<Context>, sent: Sent) -> Response {
+    let place = Place::read(Some(sent.form.text("list")), false);
+    let (store, account, now) = (context.store.clone(), sent.visitor.account(), (context.now)());
+    match ask(move || store.undo_mark_list(account, now)).await {
+        // Where it is too late, the list shows what is unread.
+        Ok(_) => Redirect::to(&place.href()).into_response(),
         Err(error) => failed(&context, sent.visitor, &error),
     }
 }
@@ -84,11 +107,12 @@ fn all(
     account: store::AccountId,
     place: &Place,
     up_to: Option<EntryId>,
-) -> Result<(), StoreError> {
+    now: Time,
+) -> Result<u64, StoreError> {
     // Without a bound, what came meanwhile would be swept away unseen.
-    let Some(up_to) = up_to else { return Ok(()) };
+    let Some(up_to) = up_to else { return Ok(0) };
     match asked(store, account, place)? {
-        Some(reading) => store.mark_scope_read(account, &reading.scope, None, Some(up_to)),
-        None => Ok(()),
+        Some(reading) => store.mark_list_read(account, &reading.scope, up_to, now),
+        None => Ok(0),
     }
 }

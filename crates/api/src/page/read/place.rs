@@ -44,18 +44,25 @@ impl Show {
 pub struct Place {
     pub of: Of,
     pub show: Show,
+    /// The oldest come first. Only a place to go on from says it in the address, because it means
+    /// another entry in the other order; else the reader's choice holds.
+    pub oldest_first: bool,
     /// Goes on behind this one.
     pub from: Option<ReadingPlace>,
 }
+
+/// Ends the place to go on from where the oldest come first.
+const UPWARDS: &str = ".up";
 
 impl Place {
     /// The unread of a scope; for a search and a query, which one asks on purpose, all.
     pub fn of(of: Of) -> Place {
         let show = default_show(&of);
-        Place { of, show, from: None }
+        Place { of, show, oldest_first: false, from: None }
     }
 
-    pub fn read(query: Option<&str>) -> Place {
+    /// What an address asks for, in the order that the reader chose.
+    pub fn read(query: Option<&str>, mut oldest_first: bool) -> Place {
         let (mut of, mut show, mut from) = (Of::All, None, None);
         for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
             let text = || value.trim().chars().take(TEXT_CHARS_MAX).collect::<String>();
@@ -65,12 +72,16 @@ impl Place {
                 "query" if !text().is_empty() => of = Of::Query(text()),
                 "q" if !text().is_empty() => of = Of::Search(text()),
                 "show" => show = Show::ALL.into_iter().find(|s| s.word() == value).or(show),
-                "from" => from = reading_place(&value),
+                "from" => {
+                    let down = value.strip_suffix(UPWARDS);
+                    from = reading_place(down.unwrap_or(&value));
+                    oldest_first = from.map_or(oldest_first, |_| down.is_some());
+                }
                 _ => {}
             }
         }
         let show = show.unwrap_or_else(|| default_show(&of));
-        Place { of, show, from }
+        Place { of, show, oldest_first, from }
     }
 
     /// What stands behind the `?` of an address that asks for this; empty for the start.
@@ -87,7 +98,9 @@ impl Place {
             query.append_pair("show", self.show.word());
         }
         if let Some(from) = self.from {
-            query.append_pair("from", &format!("{}.{}", from.published_at.millis(), from.entry));
+            let end = if self.oldest_first { UPWARDS } else { "" };
+            let from = format!("{}.{}{end}", from.published_at.millis(), from.entry);
+            query.append_pair("from", &from);
         }
         query.finish()
     }
@@ -139,21 +152,30 @@ mod tests {
             "/?query=Volcano&show=unread",
             "/?q=iceland+ash",
             "/?show=all",
+            "/?from=5.6.up",
         ] {
             let query = href.split_once('?').map(|(_, q)| q);
-            assert_eq!(Place::read(query).href(), href);
+            assert_eq!(Place::read(query, false).href(), href);
+            assert_eq!(Place::read(query, true).href(), href, "an address keeps its order");
         }
-        assert_eq!(Place::read(Some("show=unread")).href(), "/", "what is usual is not said");
+        assert_eq!(
+            Place::read(Some("show=unread"), false).href(),
+            "/",
+            "what is usual is not said"
+        );
     }
 
     #[test]
     fn nonsense_is_as_if_not_said() {
-        assert_eq!(Place::read(Some("feed=x&show=%00&from=1.&from=.2&q=+&zz")).href(), "/");
+        let odd = "feed=x&show=%00&from=1.&from=.2&from=.up&q=+&zz";
+        assert_eq!(Place::read(Some(odd), false).href(), "/");
+        assert!(Place::read(Some("from=x.up"), true).oldest_first);
+        assert!(!Place::read(Some("from=1.2"), true).oldest_first);
     }
 
     #[test]
     fn an_entry_keeps_the_list_it_was_opened_from() {
-        let place = Place::read(Some("tag=news&from=5.6"));
+        let place = Place::read(Some("tag=news&from=5.6"), false);
         assert_eq!(place.entry_href(EntryId(3)), "/entry/3?tag=news");
         assert_eq!(Place::of(Of::All).entry_href(EntryId(3)), "/entry/3");
     }

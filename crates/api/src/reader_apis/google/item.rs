@@ -107,7 +107,8 @@ pub async fn by_ids(asked: Asked) -> Result<Response, InText> {
 
 /// The entries that a request names with `i`.
 pub fn numbers(asked: &Asked) -> Result<Vec<EntryId>, Trouble> {
-    let read = |text| item_id::parse(text).ok_or_else(|| Trouble::asked("i is no entry's id"));
+    let read =
+        |text| item_id::parse(text).ok_or_else(|| Trouble::asked("i is not the id of an entry"));
     let ids: Vec<EntryId> = asked.params.all("i").map(read).collect::<Result<_, _>>()?;
     if ids.is_empty() {
         return Err(Trouble::asked("say which entries: i=ID"));
@@ -155,7 +156,11 @@ pub async fn count(asked: Asked) -> Result<String, InText> {
         let newest = store.reading_places(&Reading { limit: 1, oldest_first: false, ..reading })?;
         if let (Some("true"), Some(place)) = (asked.params.text("a"), newest.first()) {
             text.push('#');
-            text.push_str(&crate::words::strftime(place.published_at, "%B %d, %Y"));
+            text.push_str(&crate::words::strftime(
+                place.published_at,
+                "%B %d, %Y",
+                crate::zone::Zone::UTC,
+            ));
         }
         Ok(text)
     });

@@ -135,7 +135,7 @@ pub fn reading(
         reading.below = Some(EntryId(store.last_seen_before(seconds(secs))?.0 + 1));
     }
     if let Some(text) = params.text("c") {
-        let place = parse_place(text).ok_or_else(|| Trouble::asked("c is no continuation"))?;
+        let place = parse_place(text).ok_or_else(|| Trouble::asked("c is not a continuation"))?;
         reading.from = Some(place);
     }
     Ok(Some(reading))

@@ -225,7 +225,7 @@ pub fn poll_behind(context: &Context, feeds: Option<Vec<String>>) {
 }
 
 pub async fn icon(_: Asked) -> InJson {
-    Trouble::Missing("no icons are kept: a poll asks for the feed and nothing else").into()
+    Trouble::Missing("icons are not stored").into()
 }
 
 pub async fn mark_all(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {

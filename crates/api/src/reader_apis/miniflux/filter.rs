@@ -35,7 +35,7 @@ pub fn reading(
         None => None,
         Some("true" | "1") => Some(true),
         Some("false" | "0") => Some(false),
-        Some(_) => return Err(Trouble::asked("starred is true or false")),
+        Some(_) => return Err(Trouble::asked("starred must be true or false")),
     };
     let (after, before) = (time(params, "after")?, time(params, "before")?);
     reading.since = after.max(time(params, "published_after")?).map(next_second);

@@ -121,7 +121,7 @@ pub async fn dead(
         Some(text) => {
             let parts = text.strip_prefix('d').and_then(|rest| rest.split_once('.'));
             let read = parts.and_then(|(d, p)| Some((d.parse().ok()?, p.parse().ok()?)));
-            Some(read.ok_or(Trouble::Asked("after is no cursor"))?)
+            Some(read.ok_or(Trouble::Asked("after is not a cursor"))?)
         }
     };
     params.end()?;

@@ -77,7 +77,7 @@ pub async fn test(
 ) -> Result<Json<QueriesTried>, Trouble> {
     let past = asked.past_seconds.unwrap_or(PAST);
     if past > PAST_MAX {
-        return Err(Trouble::Asked("past_seconds is a year at most"));
+        return Err(Trouble::Asked("past_seconds must be at most a year (31536000)"));
     }
     let since = (context.now)() - Duration::from_secs(past);
     blocking(move || {

@@ -91,7 +91,7 @@ pub async fn mark_many(
     Sent(marks): Sent<ManyMarks>,
 ) -> Result<StatusCode, Trouble> {
     if marks.entries.len() > MANY {
-        return Err(Trouble::Asked("at most 10000 entries are marked at once"));
+        return Err(Trouble::Asked("too many entries: mark at most 10000 at once"));
     }
     blocking(move || {
         let entries: Vec<EntryId> = marks.entries.into_iter().map(EntryId).collect();
@@ -109,7 +109,7 @@ pub async fn scope_read(
     let published_to: Option<Time> = match asked.published_to {
         None => None,
         Some(text) => Some(text.parse().map_err(|_| {
-            Trouble::Asked("published_to is a moment such as 2011-07-16T05:00:00Z")
+            Trouble::Asked("published_to must be a time such as 2011-07-16T05:00:00Z")
         })?),
     };
     blocking(move || {

@@ -225,7 +225,7 @@ async fn a_feed_is_told_in_miniflux_words() {
     assert_eq!(counters, json!({"reads": {"1": 1}, "unreads": {"1": 1, "2": 2, "3": 1}}));
     says(&get(&house, "feeds/99").await, 404, "no such feed");
     says(&get(&house, "feeds/x").await, 404, "no such feed");
-    says(&get(&house, "feeds/1/icon").await, 404, "no icons");
+    says(&get(&house, "feeds/1/icon").await, 404, "icons are not stored");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! `tidings query deliveries [NAME]`: how far each receiver has come, and what it would not take.
 
+use api::plural;
 use dispatch::command::{QueryGranted, QueryWish};
 use engine::{Clock, shown_receiver};
 use serde_json::{Value, json};
@@ -27,7 +28,10 @@ pub async fn run(
         if as_json {
             return print_json(&json!({"replaying": letters}));
         }
-        return print_line(&format!("{letters} are tried again while `tidings run` runs."));
+        return {
+            let deliveries = plural(letters as u64, "delivery", "deliveries");
+            print_line(&format!("{deliveries} will be tried again while tidings run is running."))
+        };
     }
     let store = access::read(&config)?;
     let queries = match name {
@@ -50,10 +54,10 @@ pub async fn run(
         return print_json(&values);
     }
     if n == 0 {
-        let who = name.map_or("no query delivers anything".to_owned(), |name| {
-            format!("{name} delivers to nobody")
+        let who = name.map_or("no query has deliveries".to_owned(), |name| {
+            format!("{name} has no deliveries")
         });
-        return print_line(&format!("{who}; see DELIVER TO in the manual."));
+        return print_line(&format!("{who}; see DELIVER TO in docs/queries.md."));
     }
     Ok(())
 }
@@ -96,17 +100,18 @@ fn say(
     if let (Some(error), Some(next)) = (&delivery.error, delivery.next_at) {
         let again = ahead(next, now);
         let n = delivery.attempts;
-        print_line(&format!("  failed {n} times: {}; next try {again}", one_line(error, 200)))?;
+        let times = plural(n.into(), "time", "times");
+        print_line(&format!("  failed {times}: {}; next try {again}", one_line(error, 200)))?;
     }
     for letter in letters.iter().take(NAMED_MAX) {
         let entry = store.entry(letter.entry)?;
         let title = entry.and_then(|entry| entry.title).unwrap_or_default();
         let (at, error) = (relative(letter.at, now), one_line(&letter.error, 100));
         let title = one_line(&title, 60);
-        print_line(&format!("  dead letter: entry {} {title}, {at}: {error}", letter.entry))?;
+        print_line(&format!("  given up: entry {} {title}, {at}: {error}", letter.entry))?;
     }
     if letters.len() > NAMED_MAX {
-        print_line(&format!("  and {} more dead letters", letters.len() - NAMED_MAX))?;
+        print_line(&format!("  and {} more given up", letters.len() - NAMED_MAX))?;
     }
     Ok(())
 }

@@ -14,8 +14,8 @@ pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
     let cursor = args.after.as_deref().map(|text| match text.parse() {
         Ok(Cursor::Query(id, position)) => Ok((id, position)),
         _ => {
-            let advice = "take it from the line of an entry of this query";
-            Err(input_error(format!("--after `{text}` is no cursor of a query; {advice}")))
+            let advice = "copy it from the output of an entry of this query";
+            Err(input_error(format!("--after {text} is not a cursor of a query; {advice}")))
         }
     });
     // A cursor of a query that was dropped and created again is older than all that is kept; one
@@ -55,7 +55,7 @@ pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
                 break;
             }
             if store.last_position(query.id)?.is_none() {
-                return Err(failed(format!("the query `{name}` was dropped")));
+                return Err(failed(format!("the query {name} was deleted")));
             }
             std::thread::sleep(FOLLOW_POLL);
         }

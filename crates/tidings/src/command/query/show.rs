@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use api::plural;
 use api::search::seen;
 use engine::{shown_receiver, stored_query};
 use feed::FeedId;
@@ -45,7 +46,8 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
         }));
     }
     print_line(&text)?;
-    print_line(&format!("\n{} entries kept, {}", kept, access_word(&row)))?;
+    let found = plural(kept, "entry", "entries");
+    print_line(&format!("\n{found} found, {}", access_word(&row)))?;
     print_line(&format!("feed      {link}"))?;
     for delivery in &deliveries {
         let receiver = shown_receiver(&delivery.receiver);

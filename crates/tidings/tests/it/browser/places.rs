@@ -41,11 +41,11 @@ fn dead_letters_are_shown_with_their_reason_and_tried_again() {
     is_well.store(true, Ordering::SeqCst);
     browser.scripts(false);
     browser.open("/health");
-    browser.sees("dead letter");
+    browser.sees("given up");
     browser.open("/query/All");
     browser.follow("form[action$='/replay'] button");
     again_until(browser, &format!("!{dead}"));
-    browser.sees("Last handed over");
+    browser.sees("Last delivery");
     browser.was_clean();
     assert!(!receiver.titles().is_empty());
 }
@@ -64,18 +64,18 @@ fn the_budget_is_set_and_lifted_and_the_other_places_answer() {
     with_scripts_and_without(Stage::with_feed, |stage| {
         let browser = &mut stage.browser;
         browser.open("/budget");
-        browser.sees("No budget: every feed is polled");
-        browser.sees("Whom we ask most");
+        browser.sees("No budget: each feed is polled");
+        browser.sees("Busiest sites");
         browser.fill("input[name=budget]", "50/1h");
         browser.follow("form[action='/budget'] button.first");
         browser.sees("At most 50/1h polls");
         browser.follow("button[name=off]");
-        browser.sees("No budget: every feed is polled");
+        browser.sees("No budget: each feed is polled");
         browser.follow("form[action='/what-if'] button");
         // The page looks again by itself until the replay ended.
         browser.sees("the history is shorter than a day");
         browser.open("/health");
-        browser.sees("All is well");
+        browser.sees("All feeds work");
         browser.open("/account");
         browser.sees("tidings user add NAME");
     });
@@ -85,7 +85,7 @@ fn the_budget_is_set_and_lifted_and_the_other_places_answer() {
 fn reports_of_the_lab_are_listed_and_shown() {
     with_scripts_and_without(stage, |stage| {
         stage.browser.open("/lab");
-        stage.browser.sees("None yet. Commands of the lab write them");
+        stage.browser.sees("No reports yet.");
         let folder = stage.instance.data.join("reports/first");
         std::fs::create_dir_all(&folder).unwrap();
         let report = "<!doctype html><title>r</title><h1>Delay by policy</h1>";
@@ -120,14 +120,14 @@ fn somebody_logs_in_makes_a_token_changes_the_password_and_logs_out() {
         };
         browser.open("/feeds");
         log_in(browser, "wrong horse");
-        browser.sees("Name and password do not fit each other.");
+        browser.sees("Wrong name or password.");
         log_in(browser, "correct horse");
         browser.wait("location.pathname === '/feeds'");
         browser.follow(".lights button[value=dark]");
         browser.follow("a.who");
         browser.fill("form[action='/account/tokens'] input[name=name]", "phone");
         browser.follow("form[action='/account/tokens'] button");
-        browser.sees("it is shown this once");
+        browser.sees("it is shown only once");
         let token = browser.eval("document.querySelector('.secret code').innerText");
         let token = token.as_str().unwrap();
         assert_eq!(status(token), 200, "the token opens the API");
@@ -135,12 +135,12 @@ fn somebody_logs_in_makes_a_token_changes_the_password_and_logs_out() {
         browser.wait("!document.querySelector('.secret')");
         browser.sees("phone");
         browser.follow("form[action='/account/tokens/revoke'] button");
-        browser.sees("The token is taken back.");
+        browser.sees("The token is revoked.");
         assert_eq!(status(token), 401, "it is withdrawn");
         browser.fill("input[name=old]", "another horse");
         browser.fill("input[name=new]", "battery staple");
         browser.follow("form[action='/account/password'] button");
-        browser.sees("The old password is another.");
+        browser.sees("The old password is wrong.");
         browser.open("/account");
         browser.fill("input[name=old]", "correct horse");
         browser.fill("input[name=new]", "battery staple");
@@ -149,7 +149,7 @@ fn somebody_logs_in_makes_a_token_changes_the_password_and_logs_out() {
         browser.wait("location.pathname === '/login'");
         browser.wait("document.documentElement.dataset.light === 'dark'");
         log_in(browser, "correct horse");
-        browser.sees("Name and password do not fit each other.");
+        browser.sees("Wrong name or password.");
         browser.wait("document.documentElement.dataset.light === 'dark'");
         log_in(browser, "battery staple");
         browser.sees("Item 1 of a");

@@ -46,7 +46,7 @@ fn every_scope_is_read_down_to_the_whole_entry() {
             .wait("document.querySelector('.article .prose')?.innerText.includes('Text of item')");
         browser.wait("document.querySelectorAll('.article .meta time[datetime]').length === 2");
         browser.wait("document.querySelector('.article .meta').innerText.includes('2024')");
-        browser.wait("document.querySelector('.article .meta').innerText.includes('seen')");
+        browser.wait("document.querySelector('.article .meta').innerText.includes('fetched')");
         browser.wait("document.querySelector('.article a.original').rel.includes('noreferrer')");
         browser.open("/?feed=1");
         browser.wait(&lines(5));

@@ -105,7 +105,7 @@ fn a_query_is_previewed_while_it_is_typed() {
     browser.fill("#text", "CREATE FEED Ones AS RETURN ALL FEEDS WHERE TITEL CONTAINS \"1\"");
     browser.wait("document.querySelector('#preview mark')?.textContent === 'TITEL'");
     browser.fill("#text", "CREATE FEED Ones AS RETURN ALL FEEDS WHERE TITLE CONTAINS \"1\"");
-    browser.sees("Ones keeps 1 of 4 entries");
+    browser.sees("Ones finds 1 of 4 entries");
     browser.follow("form button.first");
     browser.wait("location.pathname === '/query/Ones'");
     browser.open("/?query=Ones");

@@ -154,7 +154,7 @@ fn open_in_place(browser: &mut Browser, n: usize) {
 fn preview(browser: &mut Browser) {
     browser.open("/queries/new");
     browser.fill("#text", "CREATE FEED R AS RETURN ALL FEEDS WHERE TITLE CONTAINS \"red\"");
-    browser.sees("R keeps");
+    browser.sees("R finds");
     harmless(browser, "a preview");
     let faulty = "CREATE FEED R AS RETURN <img src=x onerror=pwn()> </textarea><script>pwn()";
     browser.fill("#text", faulty);

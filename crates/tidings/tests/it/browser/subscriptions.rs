@@ -27,7 +27,7 @@ fn a_page_that_names_several_feeds_offers_a_choice() {
         browser.open("/feeds");
         browser.fill("form[action='/feeds'] input[name=url]", "no such place");
         browser.follow("form[action='/feeds'] button.first");
-        browser.sees("That was not done");
+        browser.sees("Could not add the feed");
     });
 }
 
@@ -46,7 +46,7 @@ fn lists_come_as_a_file_or_pasted_and_go_as_a_link() {
         browser.fill("textarea[name=file]", &opml([&a, &b, &"gopher://x".to_owned()]));
         browser.follow("form[action='/import'].stack button");
         browser.sees("1 feed added");
-        browser.sees("1 were known already");
+        browser.sees("1 feed was already there");
         browser.sees("Skipped");
         browser.open("/feeds");
         browser.wait("document.querySelectorAll('.feeds tbody th').length === 2");
@@ -59,7 +59,7 @@ fn lists_come_as_a_file_or_pasted_and_go_as_a_link() {
         browser.click("details summary");
         browser.fill("textarea[name=file]", "not a list");
         browser.follow("form[action='/import'].stack button");
-        browser.sees("Nothing was imported");
+        browser.sees("Could not import the list");
     });
 }
 
@@ -92,7 +92,7 @@ fn trouble_is_said_in_words_with_advice_and_comes_first() {
         browser.wait("document.querySelectorAll('.feeds tbody th').length === 1");
         browser.follow(".feeds tbody th a");
         browser.wait("document.querySelector('.trouble').innerText.includes('publisher ended')");
-        browser.sees("Try once more");
+        browser.sees("Try again");
         browser.open("/feeds");
         browser.fill("form.search input[name=q]", "lost");
         browser.follow("form.search button");

@@ -20,7 +20,7 @@ fn feeds_are_added_by_a_page_that_names_several_and_entries_are_read() {
     browser.follow("#lines > li:first-child h2 a");
     browser.wait("location.pathname.startsWith('/entry/')");
     browser.follow("button.star");
-    browser.sees("Take the star away");
+    browser.sees("Remove star");
     browser.follow("a[rel=next]");
     browser.follow("button.mark");
     browser.wait("location.pathname === '/'");
@@ -52,10 +52,10 @@ fn a_query_is_tried_saved_and_dropped() {
     browser.wait("document.querySelector('mark').textContent === 'RETRUN'");
     browser.fill("#text", "CREATE FEED Q AS RETURN ALL FEEDS WHERE TITLE CONTAINS \"2\"");
     browser.follow("button[formaction]");
-    browser.sees("Q keeps 1 of 4 entries");
+    browser.sees("Q finds 1 of 4 entries");
     browser.eval("document.querySelector('select[name=past]').value = '7'");
     browser.follow("main form button.first");
-    browser.sees("1 entry kept so far");
+    browser.sees("1 entry found so far");
     browser.follow("main .acts-row a");
     browser.sees("Item 2 of a");
     browser.open("/query/Q");

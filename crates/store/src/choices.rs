@@ -1,0 +1,47 @@
+//! How each account likes to read: short texts by name. What they mean is decided where pages are
+//! written; an unknown value is the default there.
+
+use std::collections::BTreeMap;
+
+use rusqlite::params;
+
+use crate::{AccountId, Store, StoreError};
+
+/// Bytes of a value: the longest name of a time zone has 32.
+const VALUE_BYTES_MAX: usize = 64;
+
+impl Store {
+    /// Every choice that an account has made.
+    pub fn choices(&self, account: AccountId) -> Result<BTreeMap<String, String>, StoreError> {
+        self.read(|conn| {
+            let sql = "select name, value from reading_choices where account = $1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([account.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Keeps a choice; `None`, or a value that is too long, returns to the default.
+    pub fn choose(
+        &self,
+        account: AccountId,
+        name: &'static str,
+        value: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let value = value.filter(|value| value.len() <= VALUE_BYTES_MAX).map(str::to_owned);
+        self.write(move |conn| {
+            match &value {
+                Some(value) => conn.execute(
+                    "insert into reading_choices (account, name, value) values ($1, $2, $3) \
+                     on conflict (account, name) do update set value = excluded.value",
+                    params![account.0, name, value],
+                )?,
+                None => conn.execute(
+                    "delete from reading_choices where account = $1 and name = $2",
+                    params![account.0, name],
+                )?,
+            };
+            Ok(())
+        })
+    }
+}
