@@ -379,5 +379,5 @@ fn reschedule(engine: &Engine, feeds: &[FeedId]) -> Result<(), CommandError> {
 }
 
 fn masked(url: &str) -> String {
-    FeedUrl::parse(url).map_or_else(|_| url.chars().take(200).collect(), |u| u.masked())
+    FeedUrl::parse(url).map_or_else(|_| feed::mask_text(url), |url| url.masked())
 }

@@ -1,10 +1,11 @@
-//! Feed URLs as they are subscribed, the registrable domain that pace is kept for, and the
-//! masking of secrets.
+//! Feed URLs as they are subscribed, and the registrable domain that pace is kept for.
 
 use std::fmt;
 use std::net::IpAddr;
 
 use url::Url;
+
+use crate::secrets::{mask_secrets, mask_text};
 
 /// Longer than any URL a server takes; a limit so that no list of feeds can fill the memory.
 const URL_BYTES_MAX: usize = 8192;
@@ -146,51 +147,6 @@ impl fmt::Display for Domain {
     }
 }
 
-/// Query values under these names are secrets (contract, "Values everywhere").
-fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    ["key", "token", "auth", "sig"]
-        .iter()
-        .any(|s| name.split(['_', '-', '.']).any(|part| part == *s))
-        || ["apikey", "accesskey", "authkey", "signature", "auth_token", "accesstoken"]
-            .contains(&name.as_str())
-}
-
-/// A URL for showing: `user:…@` and secret query values become `***`.
-pub fn mask_secrets(url: &Url) -> String {
-    let has_user = !url.username().is_empty() || url.password().is_some();
-    let has_secret = url.query_pairs().any(|(name, _)| is_secret_name(&name));
-    if !has_user && !has_secret {
-        return url.as_str().to_owned();
-    }
-    let mut shown = url.clone();
-    if has_user {
-        // Both fail only for URLs that cannot have a user, which this one has.
-        let _ = shown.set_username("***");
-        let _ = shown.set_password(None);
-    }
-    if has_secret {
-        let pairs: Vec<String> = url
-            .query()
-            .unwrap_or("")
-            .split('&')
-            .map(|pair| {
-                let name = pair.split('=').next().unwrap_or("");
-                let decoded = url::form_urlencoded::parse(name.as_bytes()).next();
-                let secret = decoded.is_some_and(|(n, _)| is_secret_name(&n));
-                if secret { format!("{name}=***") } else { pair.to_owned() }
-            })
-            .collect();
-        shown.set_query(Some(&pairs.join("&")));
-    }
-    shown.into()
-}
-
-/// For error messages about texts that may not even be URLs.
-fn mask_text(text: &str) -> String {
-    Url::parse(text).map_or_else(|_| text.chars().take(200).collect(), |u| mask_secrets(&u))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,16 +175,5 @@ mod tests {
         assert_eq!(domain("http://127.0.3.4:8080/x"), "127.0.3.4");
         assert_eq!(domain("http://localhost:1/x"), "localhost");
         assert_eq!(domain("http://[::1]:1/x"), "::1");
-    }
-
-    #[test]
-    fn secrets_are_masked_and_the_rest_is_kept() {
-        let shown = |s: &str| FeedUrl::parse(s).unwrap().masked();
-        assert_eq!(shown("https://me:pw@example.org/f"), "https://***@example.org/f");
-        assert_eq!(
-            shown("https://example.org/f?a=1&token=abc&API_KEY=x"),
-            "https://example.org/f?a=1&token=***&API_KEY=***"
-        );
-        assert_eq!(shown("https://example.org/f?monkey=1"), "https://example.org/f?monkey=1");
     }
 }

@@ -10,14 +10,16 @@ mod hints;
 mod identity;
 mod observation;
 mod repair;
+mod secrets;
 mod time;
 mod window;
 
-pub use address::{AddressError, Domain, FeedUrl, mask_secrets};
+pub use address::{AddressError, Domain, FeedUrl};
 pub use entry::{Enclosure, EntryId, FeedId, Item};
 pub use hints::Hints;
 pub use identity::{EntryKey, Found, Identified, content_hash, identify};
 pub use observation::{Observation, Outcome};
 pub use repair::{DocumentDates, Published, late, repair};
+pub use secrets::{mask_secrets, mask_text};
 pub use time::{Time, TimeError};
 pub use window::{Known, Observed, Sighting, Window, WindowEntry, WindowError};

@@ -109,7 +109,7 @@ fn rounded(d: std::time::Duration) -> std::time::Duration {
 
 /// A URL with its secrets masked, also where it is none.
 pub fn shown_url(url: &str) -> String {
-    feed::FeedUrl::parse(url).map_or_else(|_| one_line(url, 200), |u| u.masked())
+    feed::FeedUrl::parse(url).map_or_else(|_| one_line(&feed::mask_text(url), 200), |u| u.masked())
 }
 
 /// Something turns while we wait; on a terminal only.

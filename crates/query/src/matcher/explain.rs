@@ -136,7 +136,7 @@ fn named(fields: Fields) -> &'static str {
 
 /// An address without its secrets.
 fn masked(url: &str) -> String {
-    feed::FeedUrl::parse(url).map_or_else(|_| url.to_owned(), |url| url.masked())
+    feed::FeedUrl::parse(url).map_or_else(|_| feed::mask_text(url), |url| url.masked())
 }
 
 fn published(from: i64, to: i64) -> String {

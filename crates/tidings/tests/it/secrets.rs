@@ -6,7 +6,9 @@ use crate::program::Instance;
 use crate::publisher::Publisher;
 use crate::wire::{Response, get};
 
-const SECRETS: [&str; 3] = ["s3cretpw", "t0ken", "k3y"];
+const SECRETS: [&str; 6] = ["s3cretpw", "t0ken", "k3y", "p4ss", "s1gn", "c00kie"];
+const QUERY: &str =
+    "?a=1&token=t0ken&api_key=k3y&Passwd=p4ss&X-Amz-Signature=s1gn&PHPSESSID=c00kie";
 
 #[track_caller]
 fn hides(what: &str, text: &str) {
@@ -17,14 +19,14 @@ fn hides(what: &str, text: &str) {
 
 fn secret_url(publisher: &Publisher, path: &str) -> String {
     let host = format!("{}:{}", publisher.addresses[0], publisher.server.port);
-    format!("http://me:s3cretpw@{host}{path}?a=1&token=t0ken&api_key=k3y")
+    format!("http://me:s3cretpw@{host}{path}{QUERY}")
 }
 
 #[test]
 fn no_command_no_log_and_no_page_shows_a_secret() {
     let publisher = Publisher::start(1);
-    publisher.set("/f?a=1&token=t0ken&api_key=k3y", rss("f", 2));
-    publisher.set_answer("/bad?a=1&token=t0ken&api_key=k3y", Response::new(404));
+    publisher.set(&format!("/f{QUERY}"), rss("f", 2));
+    publisher.set_answer(&format!("/bad{QUERY}"), Response::new(404));
     let instance = Instance::new();
     let (good, bad) = (secret_url(&publisher, "/f"), secret_url(&publisher, "/bad"));
     for url in [&good, &bad] {
@@ -54,8 +56,30 @@ fn no_command_no_log_and_no_page_shows_a_secret() {
         let ended = instance.run(&args);
         hides(&args.join(" "), &format!("{}{}", ended.stdout, ended.stderr));
     }
-    for path in ["/", "/metrics"] {
-        hides(path, &get(daemon.listen, path).unwrap().1);
+    for path in [
+        "/",
+        "/feeds",
+        "/feed/1",
+        "/feed/2",
+        "/health",
+        "/metrics",
+        "/export.opml",
+        "/api/v1/feeds",
+        "/api/v1/feeds/2",
+        "/api/v1/feeds/2/polls",
+        "/api/v1/entries",
+        "/api/v1/opml",
+        "/v1/feeds",
+        "/v1/entries",
+        "/reader/api/0/subscription/list?output=json",
+        "/reader/api/0/subscription/export",
+        "/reader/api/0/stream/contents?output=json",
+        "/reader/atom/feed/1",
+        "/fever/?api&feeds&items",
+    ] {
+        let (status, text) = get(daemon.listen, path).unwrap();
+        assert_eq!(status, 200, "{path}: {text}");
+        hides(path, &text);
     }
     daemon.signal("TERM");
     hides("the log", &daemon.log());
