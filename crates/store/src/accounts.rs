@@ -109,8 +109,8 @@ impl Store {
         self.read(|conn| Ok(conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?))
     }
 
-    /// Makes an account for which every entry is unread. The first takes over what was starred
-    /// while there was none.
+    /// Makes an account. The first one takes over what was read, starred and chosen while there was
+    /// none; for every later one all entries are unread.
     pub fn add_account(
         &self,
         name: &str,
@@ -127,8 +127,10 @@ impl Store {
                 .optional()?;
             let Some(id) = made.map(AccountId) else { return Ok(Err(NotMade::Taken)) };
             if first {
-                let sql = "update stars set account = $1 where account = $2";
-                conn.execute(sql, [id.0, AccountId::LOCAL.0])?;
+                for table in ["stars", "read_marks", "reading_choices"] {
+                    let sql = format!("update {table} set account = $1 where account = $2");
+                    conn.execute(&sql, [id.0, AccountId::LOCAL.0])?;
+                }
             }
             Ok(Ok(id))
         })

@@ -252,14 +252,21 @@ fn the_numbers_that_a_restored_store_leaves_out_are_unread_for_nobody() {
 }
 
 #[test]
-fn the_first_account_takes_over_the_stars_of_the_open_page() {
+fn the_first_account_takes_over_what_was_read_starred_and_chosen_before_it() {
     let filled = filled();
     let store = &filled.fresh.store;
     store.star(AccountId::LOCAL, &[EntryId(3)], true, T0).unwrap();
+    store.mark_read(AccountId::LOCAL, &[EntryId(1), EntryId(90)], true).unwrap();
+    store.choose(AccountId::LOCAL, "order", Some("oldest")).unwrap();
     let anna = store.add_account("anna", "x", T0).unwrap().unwrap();
     let bert = store.add_account("bert", "x", T0).unwrap().unwrap();
     assert_eq!(store.stars(anna).unwrap(), HashSet::from([EntryId(3)]));
     assert!(store.stars(bert).unwrap().is_empty());
+    let unread = |account| store.read_marks(account).unwrap().n_unread();
+    assert_eq!([anna, bert, AccountId::LOCAL].map(unread), [88, 90, 90]);
+    assert!(store.read_marks(anna).unwrap().is_read(EntryId(90)));
+    let chosen = |account| store.choices(account).unwrap().len();
+    assert_eq!([anna, bert].map(chosen), [1, 0]);
 }
 
 #[test]
