@@ -3,13 +3,17 @@
 //!
 //! # Layout
 //! - `gate`: stands before every route and says who asks, or sends them away.
-//! - `login`: the page for it. `logins`: what a name and a password prove, and how often one may
-//!   guess. `password`: argon2id. `secret`: tokens, their digests, and what protects forms.
+//! - `login`: the page for it. `logins`: what a name and a password prove. `password`: argon2id.
+//!   `secret`: tokens, their digests, and what protects forms.
+//! - `throttle`: how often one may guess. `checks`: whose turn it is to have a password checked.
+//!   `place`: where a request comes from, by which both count.
 
+mod checks;
 mod gate;
 mod login;
 mod logins;
 mod password;
+mod place;
 mod secret;
 mod throttle;
 
@@ -20,8 +24,9 @@ use store::{AccountId, AccountRow, TokenScope};
 
 pub use gate::{gate, is_still};
 pub use login::{enter, leave, show, within};
-pub use logins::{Denied, Logins};
+pub use logins::{Credentials, Denied, Logins};
 pub use password::{WeakPassword, check as check_password, hash as hash_password};
+pub use place::{Peer, Place, Proxies};
 pub use secret::{Fresh, agree, digest, fever_digest, fresh};
 
 /// Whoever asks, and what they may do.

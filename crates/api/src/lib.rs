@@ -17,6 +17,7 @@
 //! - `image`: pictures of entries, fetched on the reader's behalf.
 //! - `probe`: health and readiness. `metrics`: figures for machines; `exposition` is their format.
 //! - [`what_if`]: other rules on the own history, a job behind the page.
+//! - `paths`: one spelling of a path. `pairs`: forms and parameters, up to a limit.
 //! - `guard`: headers, and who may ask. `traffic` counts what is asked.
 //! - [`demo`]: synthetic feeds that misbehave a little.
 
@@ -32,6 +33,8 @@ mod image;
 mod json;
 mod metrics;
 mod page;
+mod pairs;
+mod paths;
 mod probe;
 mod process;
 mod published;
@@ -50,7 +53,7 @@ mod zone;
 
 use std::sync::Arc;
 
-use auth::Logins;
+use auth::{Logins, Proxies};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
@@ -83,6 +86,8 @@ pub struct Context {
     /// Carries out what people ask for beyond a row of their own.
     pub act: Act,
     pub logins: Arc<Logins>,
+    /// Whose word on a client's address is taken.
+    pub proxies: Arc<Proxies>,
     /// Only this machine reaches us. Otherwise nobody is let in without an account.
     pub loopback: bool,
     /// Places for open streams.
@@ -125,6 +130,7 @@ impl Context {
             public_url: None,
             act,
             logins,
+            proxies: Arc::default(),
             loopback: true,
             streams,
             images: None,
@@ -177,8 +183,10 @@ pub fn router(context: Context) -> Router {
     let count = axum::middleware::from_fn_with_state(Arc::clone(&context.traffic), traffic::count);
     let callback = get(websub::callback::confirm)
         .post(websub::callback::receive)
-        .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX));
-    Router::new()
+        .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX))
+        .layer(axum::middleware::from_fn_with_state(context.clone(), websub::callback::known));
+    let hub = post(websub::hub).layer(DefaultBodyLimit::max(pairs::STRANGER_BYTES_MAX));
+    let routes = Router::new()
         .merge(page::routes(&context))
         .route("/image", get(image::image))
         .route("/healthz", get(probe::health))
@@ -186,14 +194,18 @@ pub fn router(context: Context) -> Router {
         .route("/metrics", get(metrics::metrics))
         .merge(v1::router(&context))
         .route("/feeds/{file}", get(published::feed))
-        .route("/websub/hub", post(websub::hub))
+        .route("/websub/hub", hub)
         .route("/login", get(auth::show).post(auth::enter))
         .route("/logout", post(auth::leave))
         .merge(reader_apis::routes())
         .route("/websub/callback/{token}", callback)
         .layer(axum::middleware::from_fn(guard::to_the_end))
         .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
-        .with_state(context)
+        .with_state(context);
+    // Layers of a router run after it has chosen a route, so the path is made plain around it.
+    Router::new()
+        .fallback_service(routes)
+        .layer(axum::middleware::map_request(paths::plain))
         .layer(axum::middleware::from_fn(guard::headers))
         .layer(count)
 }

@@ -5,14 +5,15 @@
 mod impatient;
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
+use axum::{Extension, Router};
 use futures_util::{StreamExt, stream};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -22,6 +23,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 use impatient::Impatient;
+
+use crate::auth::Peer;
 
 /// How long answers under way may take after the end was asked for; pages take milliseconds, and
 /// a reader that stalls must not keep the program from ending.
@@ -37,6 +40,9 @@ const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 /// Connections at once. A browser opens six; each costs some kilobytes and a descriptor, of which
 /// the polls need most.
 const CONNECTIONS_MAX: usize = 1000;
+/// Bytes of a head, and of a body that are read ahead. The longest address that an app sends has
+/// some thousand; times the connections this is what strangers can make us hold.
+const HEAD_BYTES_MAX: usize = 32 << 10;
 /// After trouble with the listening socket, mostly too many open files.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
@@ -56,8 +62,9 @@ pub async fn serve(
             accepted = accept(&listener, &room) => accepted,
             () = &mut shutdown => break,
         };
-        let (stream, place) = accepted;
-        connections.spawn(connection(stream, router.clone(), told.clone(), place));
+        let (stream, peer, place) = accepted;
+        let router = router.clone().layer(Extension(Peer(peer.ip())));
+        connections.spawn(connection(stream, router, told.clone(), place));
         while connections.try_join_next().is_some() {}
     }
     drop(listener);
@@ -73,12 +80,12 @@ pub async fn serve(
 async fn accept(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
-) -> (TcpStream, Option<OwnedSemaphorePermit>) {
+) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
     // Closed never.
     let place = Arc::clone(room).acquire_owned().await.ok();
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return (stream, place),
+            Ok((stream, peer)) => return (stream, peer, place),
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be taken");
                 tokio::time::sleep(ACCEPT_AGAIN).await;
@@ -96,6 +103,7 @@ async fn connection(
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_WITHIN)
+        .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(
             TokioIo::new(Impatient::new(stream, TAKEN_WITHIN)),
             TowerToHyperService::new(router),

@@ -103,6 +103,15 @@ impl Store {
         })
     }
 
+    /// Whether there is a callback of that name. It is asked before anything is read or written
+    /// for a sender who may be anybody.
+    pub fn is_push_callback(&self, token: &str) -> Result<bool, StoreError> {
+        self.read(|conn| {
+            let sql = "select 1 from push_subscriptions where token = $1";
+            Ok(conn.prepare_cached(sql)?.exists([token])?)
+        })
+    }
+
     /// Keeps what a hub sent until it is recorded.
     pub fn receive_push(
         &self,

@@ -3,6 +3,7 @@
 
 mod delivery;
 mod images;
+mod proxies;
 pub mod reference;
 mod source;
 
@@ -52,6 +53,9 @@ struct File {
     resolve: BTreeMap<String, Addresses>,
     /// Under which address others reach this program, for the links in published feeds.
     public_url: Option<String>,
+    /// Proxies in front of this program, whose `X-Forwarded-For` is believed.
+    #[serde(default)]
+    trusted_proxies: Vec<String>,
     #[serde(default)]
     keys: BTreeMap<String, String>,
     mail: Option<delivery::MailTable>,
@@ -147,6 +151,8 @@ pub struct Config {
     pub has_network_flags: bool,
     /// Under which address others reach this program.
     pub public_url: Option<url::Url>,
+    /// Proxies that say where a client is.
+    pub proxies: api::auth::Proxies,
     /// Pictures of entries are shown, through our own proxy.
     pub shows_images: bool,
 }
@@ -208,6 +214,7 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
         listen,
         engine,
         fetch,
+        proxies: proxies::trusted(&file.trusted_proxies, &source)?,
         shows_images: images::shown(file.images.as_deref(), &source)?,
         public_url,
         resolve_at: source.place_of("resolve"),

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use store::StoreError;
 use url::form_urlencoded;
 
-use super::{Person, login};
+use super::{Peer, Person, login};
 use crate::json::Trouble;
 use crate::page::{Visitor, ask, failed};
 use crate::{Context, guard};
@@ -36,6 +36,10 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
     let below = is_below(&PUBLIC_BELOW);
     if !is_below(&FOR_ALL_SITES) && !is_safe(request.method()) && is_foreign(request.headers()) {
         return foreign();
+    }
+    if let Some(Peer(peer)) = request.extensions().get::<Peer>() {
+        let place = context.proxies.place(*peer, request.headers());
+        request.extensions_mut().insert(place);
     }
     let has_accounts = {
         let store = context.store.clone();

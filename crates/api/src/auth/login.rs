@@ -9,11 +9,12 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use url::form_urlencoded;
 
-use super::logins::Denied;
-use super::secret;
+use super::logins::{Credentials, Denied};
+use super::{Place, secret};
 use crate::Context;
 use crate::form::Signed;
 use crate::page::{Frame, Visitor, ask, failed, shown};
+use crate::v1::around::up;
 use crate::words::span;
 
 /// People log in once a month.
@@ -48,30 +49,56 @@ pub async fn show(
 }
 
 /// Lets somebody in, or says why not.
-pub async fn enter(State(context): State<Context>, visitor: Visitor, form: Signed) -> Response {
+pub async fn enter(
+    State(context): State<Context>,
+    visitor: Visitor,
+    place: Place,
+    form: Signed,
+) -> Response {
     let (name, to) = (form.text("name").to_owned(), within(form.text("to")));
     let (store, now) = (&context.store, (context.now)());
-    let login = context.logins.by_password_alone(store, &name, form.text("password"), now).await;
+    let sent = Credentials { name: &name, password: form.text("password"), place };
+    let login = context.logins.by_password_alone(store, sent, now).await;
     let begun = match login {
         Ok(person) => context.logins.begin(store, person.account, now, LASTS).await,
         Err(denied) => Err(denied),
     };
-    let (status, trouble) = match begun {
-        Ok(session) => {
-            let cookie = cookie(&context, &session, LASTS);
-            return ([(header::SET_COOKIE, cookie)], Redirect::to(&to)).into_response();
-        }
-        Err(Denied::Wrong) => (StatusCode::UNAUTHORIZED, "Wrong name or password.".to_owned()),
-        Err(Denied::Wait(wait)) => (
-            StatusCode::TOO_MANY_REQUESTS,
-            format!("Too many attempts. Wait {} and try again.", span(wait)),
-        ),
+    let session = match begun {
+        Ok(session) => session,
         Err(Denied::Store(error)) => return failed(&context, visitor, &error),
+        Err(denied) => return refused(&context, visitor, name, to, &denied),
+    };
+    let cookie = cookie(&context, &session, LASTS);
+    ([(header::SET_COOKIE, cookie)], Redirect::to(&to)).into_response()
+}
+
+/// The page again, with the reason.
+fn refused(
+    context: &Context,
+    visitor: Visitor,
+    name: String,
+    to: String,
+    denied: &Denied,
+) -> Response {
+    let (status, trouble) = match denied {
+        Denied::Wait(wait) => (
+            StatusCode::TOO_MANY_REQUESTS,
+            format!("Too many attempts. Wait {} and try again.", span(*wait)),
+        ),
+        Denied::Busy => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Too many logins at once. Try again in a few seconds.".to_owned(),
+        ),
+        _ => (StatusCode::UNAUTHORIZED, "Wrong name or password.".to_owned()),
     };
     // Whoever asks is a stranger again, but the light they chose stays.
-    let frame = Frame::new(&context, Visitor { person: None, ..visitor }, None);
+    let frame = Frame::new(context, Visitor { person: None, ..visitor }, None);
     let page = Login { frame, name, to, trouble: Some(trouble) };
-    (status, shown(&page)).into_response()
+    let mut response = (status, shown(&page)).into_response();
+    if let Some(wait) = denied.retry_after() {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(up(wait)));
+    }
+    response
 }
 
 /// Ends the session.

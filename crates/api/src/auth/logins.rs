@@ -1,6 +1,6 @@
-//! What a name and a secret prove. Passwords are checked two at a time, because each costs 19 MB
-//! and some milliseconds; what was proven is remembered for some minutes, because some reader apps
-//! send the password with every request.
+//! What a name and a secret prove. Passwords are checked in turns (`checks`); what was proven is
+//! remembered for some minutes, because some reader apps send the password with every request.
+//! Sessions and tokens never wait.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,27 +8,45 @@ use std::time::Duration;
 
 use feed::Time;
 use store::{AccountId, AccountRow, Digest, Store, StoreError, TokenScope};
-use tokio::sync::Semaphore;
 
-use super::throttle::Throttle;
-use super::{Person, password, secret};
+use super::checks::{Checks, Turn};
+use super::throttle::{Claim, Throttle};
+use super::{Person, Place, password, secret};
 use crate::page::ask;
 
-/// Passwords that are checked at once.
-const CHECKS_MAX: usize = 2;
 /// How long a password that was right need not be checked again.
 const REMEMBER: Duration = Duration::from_secs(600);
 const REMEMBERED_MAX: usize = 1000;
-/// A name or a password that is longer is no name and no password.
-const CHARS_MAX: usize = 1024;
+/// Longer than any name that an account is given. Passwords have their own limit.
+const NAME_BYTES_MAX: usize = 256;
 
 /// Logins of one server.
 pub struct Logins {
     /// Keys what is remembered, and the forms of those who have no session.
     key: [u8; 32],
     throttle: Mutex<Throttle>,
-    checks: Semaphore,
+    checks: Checks,
     proven: Mutex<HashMap<String, Time>>,
+}
+
+/// A name and a secret that somebody sent, and from where.
+#[derive(Clone, Copy, Debug)]
+pub struct Credentials<'a> {
+    pub name: &'a str,
+    pub password: &'a str,
+    pub place: Place,
+}
+
+impl Credentials<'_> {
+    /// Names are compared in lower case.
+    fn name(&self) -> String {
+        self.name.trim().to_lowercase()
+    }
+
+    /// Nobody has a name or a password as long as that: neither is looked up, hashed or counted.
+    fn are_too_long(&self) -> bool {
+        self.name.len() > NAME_BYTES_MAX || self.password.len() > password::BYTES_MAX
+    }
 }
 
 /// Why somebody is not let in.
@@ -38,7 +56,21 @@ pub enum Denied {
     Wrong,
     /// Too many tries.
     Wait(Duration),
+    /// Too many passwords wait to be checked.
+    Busy,
     Store(StoreError),
+}
+
+impl Denied {
+    /// After how long another try is worth it, if waiting helps.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Denied::Wait(wait) => Some(*wait),
+            // A full line is worked off within a second or two.
+            Denied::Busy => Some(Duration::from_secs(2)),
+            Denied::Wrong | Denied::Store(_) => None,
+        }
+    }
 }
 
 impl From<StoreError> for Denied {
@@ -54,7 +86,7 @@ impl Logins {
         Ok(Logins {
             key,
             throttle: Mutex::default(),
-            checks: Semaphore::new(CHECKS_MAX),
+            checks: Checks::default(),
             proven: Mutex::default(),
         })
     }
@@ -74,15 +106,16 @@ impl Logins {
     pub async fn by_password(
         &self,
         store: &Store,
-        name: &str,
-        password: &str,
+        sent: Credentials<'_>,
         now: Time,
     ) -> Result<Person, Denied> {
-        let holder = self.by_token(store, password, now).await?;
-        let named = name.trim().to_lowercase();
-        match holder.filter(|person| person.name.as_ref() == Some(&named)) {
+        if sent.are_too_long() {
+            return Err(Denied::Wrong);
+        }
+        let holder = self.by_token(store, sent.password, now).await?;
+        match holder.filter(|person| person.name == Some(sent.name())) {
             Some(person) => Ok(person),
-            None => self.by_password_alone(store, name, password, now).await,
+            None => self.by_password_alone(store, sent, now).await,
         }
     }
 
@@ -91,60 +124,60 @@ impl Logins {
     pub async fn by_password_alone(
         &self,
         store: &Store,
-        name: &str,
-        password: &str,
+        sent: Credentials<'_>,
         now: Time,
     ) -> Result<Person, Denied> {
-        let name = name.trim().to_lowercase();
-        if name.chars().count() > CHARS_MAX || password.chars().count() > CHARS_MAX {
+        if sent.are_too_long() {
             return Err(Denied::Wrong);
         }
-        self.may_try(&name, now)?;
+        let name = sent.name();
+        let digest = secret::digest(&name);
         let account = {
-            let (store, name) = (store.clone(), name.clone());
+            let store = store.clone();
             ask(move || store.account(&name)).await?
         };
+        let claim = Claim { name: digest, exists: account.is_some(), place: sent.place };
+        self.may_try(&claim, now)?;
         // The hash is part of what is remembered: a new password forgets the old.
-        let claim = account.as_ref().map(|account| {
-            self.signed(&format!("{}\0{}\0{password}", account.id, account.password))
+        let proof = account.as_ref().map(|account| {
+            self.signed(&format!("{}\0{}\0{}", account.id, account.password, sent.password))
         });
-        let proven = claim.as_ref().is_some_and(|claim| self.is_proven(claim, now));
-        if !proven {
-            // Closed only with the server.
-            let _turn = self.checks.acquire().await.map_err(|_| Denied::Wrong)?;
+        if !proof.as_ref().is_some_and(|proof| self.is_proven(proof, now)) {
+            let trusted = self.throttle().is_trusted(&claim, now);
+            let turn = self.checks.turn(sent.place, trusted).await.ok_or(Denied::Busy)?;
             // Of many guesses that were sent at once, some have failed by now.
-            self.may_try(&name, now)?;
+            self.may_try(&claim, now)?;
             let hashed = account.as_ref().map(|account| account.password.clone());
-            if !fits(password.to_owned(), hashed).await {
-                self.throttle().failed(&name, now);
+            if !fits(sent.password.to_owned(), hashed, turn).await {
+                self.throttle().failed(&claim, now);
                 return Err(Denied::Wrong);
             }
-            self.throttle().succeeded(&name);
-            claim.into_iter().for_each(|claim| self.remember(claim, now));
+            self.throttle().succeeded(&claim, now);
+            proof.into_iter().for_each(|proof| self.remember(proof, now));
         }
         let known = |account| Person::known(account, TokenScope::Admin, None);
         account.map(known).ok_or(Denied::Wrong)
     }
 
-    /// Whether a name need not wait.
-    fn may_try(&self, name: &str, now: Time) -> Result<(), Denied> {
-        match self.throttle().wait(name, now) {
+    /// Whether a name need not wait here.
+    fn may_try(&self, claim: &Claim, now: Time) -> Result<(), Denied> {
+        match self.throttle().wait(claim, now) {
             Duration::ZERO => Ok(()),
             wait => Err(Denied::Wait(wait)),
         }
     }
 
-    fn is_proven(&self, claim: &str, now: Time) -> bool {
-        self.proven().get(claim).is_some_and(|until| *until > now)
+    fn is_proven(&self, proof: &str, now: Time) -> bool {
+        self.proven().get(proof).is_some_and(|until| *until > now)
     }
 
-    fn remember(&self, claim: String, now: Time) {
+    fn remember(&self, proof: String, now: Time) {
         let mut proven = self.proven();
         if proven.len() >= REMEMBERED_MAX {
             proven.retain(|_, until| *until > now);
         }
         if proven.len() < REMEMBERED_MAX {
-            proven.insert(claim, now + REMEMBER);
+            proven.insert(proof, now + REMEMBER);
         }
     }
 
@@ -231,9 +264,13 @@ impl Logins {
     }
 }
 
-/// Whether it is the password that was hashed, found out on a thread that may be slow.
-async fn fits(password: String, hashed: Option<String>) -> bool {
-    let checked = tokio::task::spawn_blocking(move || password::is(&password, hashed.as_deref()));
+/// Whether it is the password that was hashed, found out on a thread that may be slow. The turn
+/// ends with the check, also where whoever asked has left meanwhile.
+async fn fits(password: String, hashed: Option<String>, turn: Turn) -> bool {
+    let checked = tokio::task::spawn_blocking(move || {
+        let fits = password::is(&password, hashed.as_deref());
+        (fits, turn)
+    });
     // Joining fails only where the runtime ends.
-    checked.await.unwrap_or(false)
+    checked.await.is_ok_and(|(fits, _turn)| fits)
 }

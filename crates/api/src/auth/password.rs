@@ -10,7 +10,7 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 /// Shorter ones are guessed; NIST's advice is a length and nothing else.
 const CHARS_MIN: usize = 8;
 /// Longer ones only keep the machine busy.
-const BYTES_MAX: usize = 1024;
+pub const BYTES_MAX: usize = 1024;
 
 /// Why a password was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,61 +1,143 @@
-//! How often one may guess. Each name has its own count, whether it has an account or not; after
-//! five failures in a row the waits double, up to five minutes. Time is an argument.
+//! How often a password may be guessed. Failures are counted for each name and place, and for each
+//! name over all places. After some failures in a row the waits double. Time is an argument.
+//!
+//! Guesses from one place do not keep the owner of a name out elsewhere. Guesses from many places
+//! are slowed down by the second count; a place where the owner has logged in is exempt from it.
+//! Counts of names that exist are never dropped to make room for others.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use feed::Time;
+use store::Digest;
 
-/// People mistype; so often without a wait.
+use super::place::Place;
+
+/// People mistype: so many failures at one place cost no wait.
 const FREE: u32 = 5;
 const WAIT_MAX: Duration = Duration::from_secs(300);
-/// After so long without a failure a name starts anew.
+/// The same for a name over all places. It is much higher, since a stranger can use it up. With
+/// the wait behind it a guesser with any number of addresses has 2,880 guesses a day.
+const NAME_FREE: u32 = 100;
+const NAME_WAIT_MAX: Duration = Duration::from_secs(30);
+/// After so long without a failure a count starts at zero.
 const FORGET_AFTER: Duration = Duration::from_secs(3600);
-/// Names that are counted. Beyond that the oldest goes: who guesses names by the thousand gains
-/// five tries at each, which is nothing.
-const NAMES_MAX: usize = 10_000;
+/// Names without an account that are counted, so that they behave as others do. Beyond that the
+/// oldest count goes: nobody can log in under such a name.
+const MADE_UP_MAX: usize = 10_000;
+/// Places that are counted for one name. Beyond that the oldest goes; the name's own count stays.
+const PLACES_MAX: usize = 100;
+/// How long a login makes a place trusted: as long as a session of the page lasts.
+const TRUSTED: Duration = Duration::from_secs(30 * 86_400);
+/// Places that are trusted, over all names. Only somebody with a password adds one.
+const TRUSTED_MAX: usize = 1000;
+
+/// A name that somebody claims, and where. Names are digests, so that long ones cost no memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    pub name: Digest,
+    /// Whether there is an account of that name.
+    pub exists: bool,
+    pub place: Place,
+}
 
 #[derive(Debug, Default)]
-pub struct Throttle(HashMap<String, Failures>);
+pub struct Throttle {
+    existing: HashMap<Digest, Name>,
+    made_up: HashMap<Digest, Name>,
+    /// Where a name has logged in, and when it last did.
+    trusted: HashMap<(Digest, Place), Time>,
+}
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Default)]
+struct Name {
+    all: Failures,
+    places: HashMap<Place, Failures>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
 struct Failures {
     n: u32,
     last_at: Time,
 }
 
 impl Throttle {
-    /// How long a name must wait before the next try.
-    pub fn wait(&self, name: &str, now: Time) -> Duration {
-        let Some(failures) = self.0.get(name) else { return Duration::ZERO };
-        let wait = match failures.n.checked_sub(FREE) {
+    /// How long the next try must wait.
+    pub fn wait(&self, claim: &Claim, now: Time) -> Duration {
+        let names = if claim.exists { &self.existing } else { &self.made_up };
+        let Some(name) = names.get(&claim.name) else { return Duration::ZERO };
+        let here = name.places.get(&claim.place);
+        let here = here.map_or(Duration::ZERO, |failures| failures.wait(FREE, WAIT_MAX, now));
+        if self.is_trusted(claim, now) {
+            return here;
+        }
+        here.max(name.all.wait(NAME_FREE, NAME_WAIT_MAX, now))
+    }
+
+    /// Whether this name has logged in from this place lately.
+    pub fn is_trusted(&self, claim: &Claim, now: Time) -> bool {
+        let at = self.trusted.get(&(claim.name, claim.place));
+        at.is_some_and(|at| now.since(*at) <= TRUSTED)
+    }
+
+    pub fn failed(&mut self, claim: &Claim, now: Time) {
+        if !claim.exists {
+            make_room(&mut self.made_up, &claim.name, MADE_UP_MAX, |name| name.all.last_at);
+        }
+        let names = if claim.exists { &mut self.existing } else { &mut self.made_up };
+        let name = names.entry(claim.name).or_default();
+        name.all.add(now);
+        make_room(&mut name.places, &claim.place, PLACES_MAX, |failures| failures.last_at);
+        name.places.entry(claim.place).or_default().add(now);
+    }
+
+    pub fn succeeded(&mut self, claim: &Claim, now: Time) {
+        // Only here: somewhere else another may still be guessing.
+        if let Some(name) = self.existing.get_mut(&claim.name) {
+            name.places.remove(&claim.place);
+        }
+        let key = (claim.name, claim.place);
+        make_room(&mut self.trusted, &key, TRUSTED_MAX, |at| *at);
+        self.trusted.insert(key, now);
+    }
+}
+
+impl Failures {
+    fn wait(&self, free: u32, longest: Duration, now: Time) -> Duration {
+        let wait = match self.n.checked_sub(free) {
             None => Duration::ZERO,
-            Some(over) => Duration::from_secs(1 << over.min(9)).min(WAIT_MAX),
+            Some(over) => Duration::from_secs(1 << over.min(9)).min(longest),
         };
         // A clock that was set back asks for no longer wait than it would have.
-        (failures.last_at + wait).since(now).min(wait)
+        (self.last_at + wait).since(now).min(wait)
     }
 
-    pub fn failed(&mut self, name: &str, now: Time) {
-        if self.0.len() >= NAMES_MAX && !self.0.contains_key(name) {
-            let oldest = self.0.iter().min_by_key(|(_, f)| f.last_at).map(|(name, _)| name.clone());
-            oldest.map(|name| self.0.remove(&name));
+    fn add(&mut self, now: Time) {
+        if now.since(self.last_at) > FORGET_AFTER {
+            self.n = 0;
         }
-        let failures = self.0.entry(name.to_owned()).or_insert(Failures { n: 0, last_at: now });
-        if now.since(failures.last_at) > FORGET_AFTER {
-            failures.n = 0;
-        }
-        failures.n += 1;
-        failures.last_at = now;
+        self.n = self.n.saturating_add(1);
+        self.last_at = now;
     }
+}
 
-    pub fn succeeded(&mut self, name: &str) {
-        self.0.remove(name);
+/// Removes the oldest where another key would be one too many.
+fn make_room<K: Copy + Eq + std::hash::Hash, V>(
+    map: &mut HashMap<K, V>,
+    key: &K,
+    most: usize,
+    at: impl Fn(&V) -> Time,
+) {
+    if map.len() >= most && !map.contains_key(key) {
+        let oldest = map.iter().min_by_key(|(_, value)| at(value)).map(|(key, _)| *key);
+        oldest.map(|key| map.remove(&key));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     const T0: Time = Time::from_secs(1_700_000_000);
@@ -64,48 +146,111 @@ mod tests {
         T0 + Duration::from_secs(secs)
     }
 
+    fn claim(name: u32, place: u32) -> Claim {
+        let mut digest = [0; 32];
+        digest[..4].copy_from_slice(&name.to_le_bytes());
+        let place = Place::of(Ipv4Addr::from_bits(place).into());
+        Claim { name: digest, exists: true, place }
+    }
+
+    fn made_up(name: u32, place: u32) -> Claim {
+        Claim { exists: false, ..claim(name, place) }
+    }
+
     #[test]
     fn waits_double_after_five_failures_and_end_with_a_success() {
         let mut throttle = Throttle::default();
+        let (anna, bert) = (claim(1, 1), claim(2, 1));
         let mut waits = Vec::new();
         for _ in 0..16 {
-            throttle.failed("anna", T0);
-            waits.push(throttle.wait("anna", T0).as_secs());
+            throttle.failed(&anna, T0);
+            waits.push(throttle.wait(&anna, T0).as_secs());
         }
         assert_eq!(waits, [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300]);
-        assert_eq!(throttle.wait("anna", after(290)).as_secs(), 10);
-        assert_eq!(throttle.wait("anna", after(300)), Duration::ZERO);
-        assert_eq!(throttle.wait("bert", T0), Duration::ZERO);
-        throttle.succeeded("anna");
-        assert_eq!(throttle.wait("anna", T0), Duration::ZERO);
+        assert_eq!(throttle.wait(&anna, after(290)).as_secs(), 10);
+        assert_eq!(throttle.wait(&anna, after(300)), Duration::ZERO);
+        assert_eq!(throttle.wait(&bert, T0), Duration::ZERO);
+        throttle.succeeded(&anna, T0);
+        assert_eq!(throttle.wait(&anna, T0), Duration::ZERO);
+    }
+
+    #[test]
+    fn guesses_at_one_place_do_not_keep_the_owner_out_elsewhere() {
+        let mut throttle = Throttle::default();
+        for _ in 0..50 {
+            throttle.failed(&claim(1, 1), T0);
+        }
+        assert_eq!(throttle.wait(&claim(1, 1), T0).as_secs(), 300);
+        assert_eq!(throttle.wait(&claim(1, 2), T0), Duration::ZERO);
+    }
+
+    #[test]
+    fn guesses_from_many_places_are_slowed_down_but_not_where_the_owner_was() {
+        for exists in [true, false] {
+            let mut throttle = Throttle::default();
+            for place in 0..200 {
+                throttle.failed(&Claim { exists, ..claim(1, place) }, T0);
+            }
+            let elsewhere = Claim { exists, ..claim(1, 999) };
+            assert_eq!(throttle.wait(&elsewhere, T0).as_secs(), 30, "{exists}");
+        }
+        let mut throttle = Throttle::default();
+        throttle.succeeded(&claim(1, 999), T0);
+        for place in 0..200 {
+            throttle.failed(&claim(1, place), T0);
+        }
+        assert_eq!(throttle.wait(&claim(1, 999), T0), Duration::ZERO);
+        assert_eq!(throttle.wait(&claim(1, 1000), T0).as_secs(), 30);
+        let month = TRUSTED + Duration::from_secs(1);
+        throttle.failed(&claim(1, 5), T0 + month);
+        assert!(!throttle.is_trusted(&claim(1, 999), T0 + month), "trust ends");
+    }
+
+    #[test]
+    fn names_that_are_made_up_push_no_count_of_a_real_name_out() {
+        let mut throttle = Throttle::default();
+        for _ in 0..20 {
+            throttle.failed(&claim(1, 1), T0);
+        }
+        let waits = throttle.wait(&claim(1, 1), after(60));
+        for name in 0..MADE_UP_MAX as u32 + 50 {
+            throttle.failed(&made_up(name + 10, 1), after(1));
+        }
+        assert_eq!(throttle.made_up.len(), MADE_UP_MAX, "memory is bounded");
+        assert_eq!(throttle.wait(&claim(1, 1), after(60)), waits);
+        assert!(!waits.is_zero());
+    }
+
+    #[test]
+    fn places_of_a_name_and_trusted_places_are_bounded() {
+        let mut throttle = Throttle::default();
+        for place in 0..PLACES_MAX as u32 + 50 {
+            throttle.failed(&claim(1, place), after(u64::from(place)));
+        }
+        let name = &throttle.existing[&claim(1, 0).name];
+        assert_eq!((name.places.len(), name.all.n), (PLACES_MAX, PLACES_MAX as u32 + 50));
+        for place in 0..TRUSTED_MAX as u32 + 50 {
+            throttle.succeeded(&claim(1, place), after(u64::from(place)));
+        }
+        assert_eq!(throttle.trusted.len(), TRUSTED_MAX);
     }
 
     #[test]
     fn an_hour_of_peace_is_a_new_start() {
         let mut throttle = Throttle::default();
         for _ in 0..9 {
-            throttle.failed("anna", T0);
+            throttle.failed(&claim(1, 1), T0);
         }
-        throttle.failed("anna", after(3601));
-        assert_eq!(throttle.wait("anna", after(3601)), Duration::ZERO);
+        throttle.failed(&claim(1, 1), after(3601));
+        assert_eq!(throttle.wait(&claim(1, 1), after(3601)), Duration::ZERO);
     }
 
     #[test]
     fn a_clock_that_goes_back_makes_nobody_wait_longer() {
         let mut throttle = Throttle::default();
         for _ in 0..FREE {
-            throttle.failed("anna", after(86_400));
+            throttle.failed(&claim(1, 1), after(86_400));
         }
-        assert_eq!(throttle.wait("anna", T0).as_secs(), 1);
-    }
-
-    #[test]
-    fn names_are_bounded() {
-        let mut throttle = Throttle::default();
-        for n in 0..NAMES_MAX as u64 + 50 {
-            throttle.failed(&n.to_string(), after(n));
-        }
-        assert_eq!(throttle.0.len(), NAMES_MAX);
-        assert!(!throttle.0.contains_key("0"));
+        assert_eq!(throttle.wait(&claim(1, 1), T0).as_secs(), 1);
     }
 }

@@ -10,7 +10,7 @@ use store::{NewToken, TokenRow, TokenScope};
 use super::frame::{Frame, Ordered, Section, Visitor};
 use super::{ask, failed, notice, shown};
 use crate::Context;
-use crate::auth::{self, Denied, Person};
+use crate::auth::{self, Credentials, Denied, Person, Place};
 use crate::words::{Moment, Now, span};
 use crate::zone::Zone;
 
@@ -77,7 +77,11 @@ fn token(row: TokenRow, now: Now) -> Token {
 }
 
 /// A new password, for whoever knows the old one.
-pub async fn change_password(State(context): State<Context>, ordered: Ordered) -> Response {
+pub async fn change_password(
+    State(context): State<Context>,
+    place: Place,
+    ordered: Ordered,
+) -> Response {
     let Ordered(visitor, form) = ordered;
     let Some(name) = login(&visitor) else { return no_account(&context, visitor) };
     let refuse = |visitor: Visitor, text: String| {
@@ -86,13 +90,18 @@ pub async fn change_password(State(context): State<Context>, ordered: Ordered) -
     };
     let (old, new) = (form.text("old"), form.text("new").to_owned());
     let (store, now) = (&context.store, (context.now)());
-    match context.logins.by_password_alone(store, &name, old, now).await {
+    let sent = Credentials { name: &name, password: old, place };
+    match context.logins.by_password_alone(store, sent, now).await {
         Ok(_) => {}
         Err(Denied::Wrong) => {
             return refuse(visitor, "The old password is wrong.".to_owned());
         }
         Err(Denied::Wait(wait)) => {
             return refuse(visitor, format!("Too many attempts. Wait {}.", span(wait)));
+        }
+        Err(Denied::Busy) => {
+            let text = "Too many passwords are being checked. Try again in a few seconds.";
+            return refuse(visitor, text.to_owned());
         }
         Err(Denied::Store(error)) => return failed(&context, visitor, &error),
     }

@@ -17,7 +17,7 @@ use axum::extract::{FromRequest, Request};
 use axum::routing::{any, get, post};
 use store::{Store, TokenScope};
 
-use super::params::Params;
+use super::params::{Limits, Params};
 use super::trouble::{InText, Trouble};
 use super::{blocking, who};
 use crate::Context;
@@ -74,15 +74,23 @@ impl FromRequest<Context> for Asked {
     type Rejection = InText;
 
     async fn from_request(request: Request, context: &Context) -> Result<Asked, InText> {
-        let admitted = who::admitted(request.extensions().get::<Person>());
+        // Whoever proves themselves in a header does so before the body is read.
         let secret = who::google_secret(request.headers()).map(str::to_owned);
-        let params = Params::read(request).await?;
-        if let Some(person) = admitted {
-            return Ok(Asked { context: context.clone(), person, params, secret: String::new() });
-        }
-        // Liferea proves itself in the body of a request, and in no header.
-        let secret = secret.as_deref().or(params.in_body("T")).unwrap_or_default().to_owned();
-        let person = who::by_secret(context, &secret).await?;
+        let known = match (who::admitted(&request), secret) {
+            (Some(person), _) => Some((person, String::new())),
+            (None, Some(secret)) => Some((who::by_secret(context, &secret).await?, secret)),
+            (None, None) => None,
+        };
+        let limits = if known.is_some() { Limits::KNOWN } else { Limits::PROOF_IN_BODY };
+        let params = Params::read(request, limits).await?;
+        let (person, secret) = match known {
+            Some(known) => known,
+            // Liferea proves itself in the body of a request, and in no header.
+            None => {
+                let secret = params.in_body("T").unwrap_or_default().to_owned();
+                (who::by_secret(context, &secret).await?, secret)
+            }
+        };
         Ok(Asked { context: context.clone(), person, params, secret })
     }
 }

@@ -19,7 +19,7 @@ use feed::FeedId;
 use serde::de::DeserializeOwned;
 use store::{FeedFilter, FeedRow, NumberedTag, Store, TokenScope};
 
-use super::params::{self, Params};
+use super::params::{self, Limits, Params};
 use super::trouble::{InJson, Trouble};
 use super::{blocking, opml, shown, who};
 use crate::Context;
@@ -76,11 +76,11 @@ impl FromRequest<Context> for Asked {
     type Rejection = InJson;
 
     async fn from_request(request: Request, context: &Context) -> Result<Asked, InJson> {
-        let person = match who::admitted(request.extensions().get::<Person>()) {
+        let person = match who::admitted(&request) {
             Some(person) => person,
-            None => who::by_headers(context, request.headers()).await?,
+            None => who::by_headers(context, request.headers(), who::place(&request)).await?,
         };
-        let params = Params::of_address(request.uri().query());
+        let params = Params::of_address(request.uri().query(), Limits::KNOWN)?;
         let is_list = request.uri().path().ends_with("/import");
         let bytes_max = if is_list { opml::BYTES_MAX } else { params::BYTES_MAX };
         let body = params::whole(request, bytes_max).await?;

@@ -4,35 +4,55 @@
 use axum::body::{Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::header;
-use url::form_urlencoded;
 
 use super::trouble::Trouble;
+use crate::pairs::{self, Pairs, TooMany};
 
 /// Marks for ten thousand entries, each named in the longest way.
 pub const BYTES_MAX: usize = 2 << 20;
+/// The same number of entries, each with a second field beside it.
+const FIELDS_MAX: usize = 20_000;
+
+/// How much of a request is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    bytes: usize,
+    fields: usize,
+}
+
+impl Limits {
+    /// Of somebody who has proven who they are.
+    pub const KNOWN: Limits = Limits { bytes: BYTES_MAX, fields: FIELDS_MAX };
+    /// Of somebody who may be anybody.
+    pub const STRANGER: Limits =
+        Limits { bytes: pairs::STRANGER_BYTES_MAX, fields: pairs::STRANGER_FIELDS_MAX };
+    /// Of somebody whose proof stands in the body, beside the long names of a thousand entries.
+    pub const PROOF_IN_BODY: Limits = Limits { bytes: 64 << 10, fields: 1200 };
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Params {
-    address: Vec<(String, String)>,
-    body: Vec<(String, String)>,
+    address: Pairs,
+    body: Pairs,
 }
 
 impl Params {
-    pub fn of_address(query: Option<&str>) -> Params {
-        Params { address: pairs(query.unwrap_or("").as_bytes()), body: Vec::new() }
+    pub fn of_address(query: Option<&str>, limits: Limits) -> Result<Params, TooMany> {
+        let address = pairs::read(query.unwrap_or("").as_bytes(), limits.fields)?;
+        Ok(Params { address, body: Vec::new() })
     }
 
     /// Reads a request to its end.
-    pub async fn read(request: Request) -> Result<Params, Trouble> {
-        let mut params = Params::of_address(request.uri().query());
+    pub async fn read(request: Request, limits: Limits) -> Result<Params, Trouble> {
+        let mut params = Params::of_address(request.uri().query(), limits)?;
         let kind = request.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
-        let body = whole(request, BYTES_MAX).await?;
+        let body = whole(request, limits.bytes).await?;
         params.body = match boundary(&kind) {
-            Some(boundary) => parts(&body, boundary),
+            Some(boundary) => parts(&body, boundary, limits.fields),
             // Some apps do not say that what they send is a form.
             None if kind.is_empty() || kind.starts_with("application/x-www-form-urlencoded") => {
-                pairs(&body)
+                pairs::read_long(body, limits.fields).await?
             }
             None => Vec::new(),
         };
@@ -73,17 +93,13 @@ pub async fn whole(request: Request, bytes_max: usize) -> Result<Bytes, Trouble>
     Ok(to_bytes(request.into_body(), bytes_max).await?)
 }
 
-fn pairs(bytes: &[u8]) -> Vec<(String, String)> {
-    form_urlencoded::parse(bytes).into_owned().collect()
-}
-
 fn boundary(kind: &str) -> Option<&str> {
     let rest = kind.strip_prefix("multipart/form-data")?;
     Some(rest.split_once("boundary=")?.1.split(';').next()?.trim().trim_matches('"'))
 }
 
-/// The texts of a body in many parts.
-fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
+/// The texts of a body in many parts; no app sends as many as the limit.
+fn parts(body: &[u8], boundary: &str, fields_max: usize) -> Pairs {
     let text = String::from_utf8_lossy(body);
     let fence = format!("--{boundary}");
     let read = |part: &str| {
@@ -91,7 +107,7 @@ fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
         let name = head.split_once(" name=\"")?.1.split('"').next()?;
         Some((name.to_owned(), value.strip_suffix("\r\n").unwrap_or(value).to_owned()))
     };
-    text.split(fence.as_str()).filter_map(read).collect()
+    text.split(fence.as_str()).filter_map(read).take(fields_max).collect()
 }
 
 #[cfg(test)]
@@ -104,7 +120,7 @@ mod tests {
         let body = "--x-y\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nabc\r\n\
                     --x-y\r\nContent-Disposition: form-data; name=\"mark\"\r\n\
                     Content-Type: text/plain\r\n\r\ntwo\r\nlines\r\n--x-y--\r\n";
-        let read = parts(body.as_bytes(), boundary(kind).unwrap());
+        let read = parts(body.as_bytes(), boundary(kind).unwrap(), 9);
         let own = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(read, [own("api_key", "abc"), own("mark", "two\r\nlines")]);
         assert_eq!(boundary("application/x-www-form-urlencoded"), None);
@@ -112,8 +128,8 @@ mod tests {
 
     #[test]
     fn the_address_comes_before_the_body_and_empty_values_are_none() {
-        let mut params = Params::of_address(Some("n=&i=1&i=2&x=%2F"));
-        params.body = pairs(b"i=3&n=5");
+        let mut params = Params::of_address(Some("n=&i=1&i=2&x=%2F"), Limits::KNOWN).unwrap();
+        params.body = pairs::read(b"i=3&n=5", 9).unwrap();
         assert_eq!(params.all("i").collect::<Vec<_>>(), ["1", "2", "3"]);
         assert_eq!((params.text("n"), params.text("x")), (Some("5"), Some("/")));
         assert_eq!(params.in_body("x"), None);

@@ -8,8 +8,10 @@ use serde_json::json;
 use store::StoreError;
 
 use crate::auth::Denied;
+use crate::pairs::TooMany;
 use crate::search::NotFound;
 use crate::server;
+use crate::v1::around::up;
 
 #[derive(Debug)]
 pub enum Trouble {
@@ -17,6 +19,8 @@ pub enum Trouble {
     Stranger,
     /// Somebody guesses passwords; they wait so many seconds.
     Wait(u64),
+    /// Too many passwords wait to be checked; they wait so many seconds.
+    Busy(u64),
     /// Their token does not reach that far.
     Denied(&'static str),
     /// The question is wrong.
@@ -46,7 +50,9 @@ impl Trouble {
             Trouble::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Trouble::Cut => StatusCode::REQUEST_TIMEOUT,
             Trouble::Refused(refusal) if refusal.input => StatusCode::BAD_REQUEST,
-            Trouble::Refused(_) | Trouble::Closed => StatusCode::SERVICE_UNAVAILABLE,
+            Trouble::Refused(_) | Trouble::Closed | Trouble::Busy(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Trouble::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -55,6 +61,7 @@ impl Trouble {
         match self {
             Trouble::Stranger => "name and password, or the token, are not known here".to_owned(),
             Trouble::Wait(_) => "too many wrong passwords; wait a little".to_owned(),
+            Trouble::Busy(_) => "too many passwords are being checked; try again soon".to_owned(),
             Trouble::Denied(what) | Trouble::Missing(what) => (*what).to_owned(),
             Trouble::Asked(what) => what.clone(),
             Trouble::TooLarge => "that is too much at once".to_owned(),
@@ -70,7 +77,7 @@ impl Trouble {
         if let Trouble::Store(error) = self {
             tracing::warn!(%error, "a reader app was not answered");
         }
-        if let Trouble::Wait(seconds) = self {
+        if let Trouble::Wait(seconds) | Trouble::Busy(seconds) = self {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
         }
         response
@@ -92,11 +99,19 @@ impl From<axum::Error> for Trouble {
     }
 }
 
+impl From<TooMany> for Trouble {
+    fn from(_: TooMany) -> Trouble {
+        Trouble::TooLarge
+    }
+}
+
 impl From<Denied> for Trouble {
     fn from(denied: Denied) -> Trouble {
+        let seconds = denied.retry_after().map_or(1, up);
         match denied {
             Denied::Wrong => Trouble::Stranger,
-            Denied::Wait(time) => Trouble::Wait(time.as_secs().max(1)),
+            Denied::Wait(_) => Trouble::Wait(seconds),
+            Denied::Busy => Trouble::Busy(seconds),
             Denied::Store(error) => Trouble::Store(error),
         }
     }

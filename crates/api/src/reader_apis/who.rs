@@ -2,6 +2,7 @@
 //! with every request. Sessions of the page do not count here, since their cookie would be sent by
 //! any page in the same browser.
 
+use axum::extract::Request;
 use axum::http::{HeaderMap, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,11 +10,17 @@ use store::TokenScope;
 
 use super::trouble::Trouble;
 use crate::Context;
-use crate::auth::Person;
+use crate::auth::{Credentials, Person, Place};
 
 /// What the gate found, if it is enough: nobody has an account, or a token was sent.
-pub fn admitted(found: Option<&Person>) -> Option<Person> {
+pub fn admitted(request: &Request) -> Option<Person> {
+    let found = request.extensions().get::<Person>();
     found.filter(|person| person.name.is_none() || person.form_key.is_none()).cloned()
+}
+
+/// Where a request comes from, as the gate found out.
+pub fn place(request: &Request) -> Place {
+    request.extensions().get::<Place>().copied().unwrap_or_default()
 }
 
 /// `Authorization: GoogleLogin auth=SECRET`.
@@ -33,13 +40,18 @@ pub async fn by_secret(context: &Context, secret: &str) -> Result<Person, Troubl
 }
 
 /// `X-Auth-Token: TOKEN`, or name and password as HTTP's own `Basic`.
-pub async fn by_headers(context: &Context, headers: &HeaderMap) -> Result<Person, Trouble> {
+pub async fn by_headers(
+    context: &Context,
+    headers: &HeaderMap,
+    place: Place,
+) -> Result<Person, Trouble> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
     if let Some(token) = headers.get("x-auth-token").and_then(|value| value.to_str().ok()) {
         return logins.by_token(store, token.trim(), now).await?.ok_or(Trouble::Stranger);
     }
     let (name, password) = basic(headers).ok_or(Trouble::Stranger)?;
-    Ok(logins.by_password(store, &name, &password, now).await?)
+    let sent = Credentials { name: &name, password: &password, place };
+    Ok(logins.by_password(store, sent, now).await?)
 }
 
 fn basic(headers: &HeaderMap) -> Option<(String, String)> {

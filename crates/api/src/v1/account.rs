@@ -10,7 +10,7 @@ use super::route::Route;
 use super::sent::{Number, Sent};
 use super::wire::{answer, asked};
 use crate::Context;
-use crate::auth::{self, Denied, Person};
+use crate::auth::{self, Credentials, Denied, Person, Place};
 use crate::json::Trouble;
 
 /// Longer names are no names.
@@ -171,16 +171,18 @@ async fn revoke(
 async fn password(
     State(context): State<Context>,
     person: Person,
+    place: Place,
     Sent(new): Sent<NewPassword>,
 ) -> Result<StatusCode, Trouble> {
     let name = named(&person)?;
     auth::check_password(&new.password).map_err(|why| Trouble::Wrong(why.to_string()))?;
     let (store, now) = (&context.store, (context.now)());
     // A session or a token that was stolen does not change the password.
-    let proven = context.logins.by_password_alone(store, &name, &new.old, now).await;
+    let sent = Credentials { name: &name, password: &new.old, place };
+    let proven = context.logins.by_password_alone(store, sent, now).await;
     proven.map_err(|why| match why {
         Denied::Wrong => Trouble::Forbidden("the present password is another"),
-        Denied::Wait(wait) => Trouble::TooMany(wait),
+        Denied::Wait(_) | Denied::Busy => Trouble::TooMany(why.retry_after().unwrap_or_default()),
         Denied::Store(error) => Trouble::Store(error),
     })?;
     let store = context.store.clone();

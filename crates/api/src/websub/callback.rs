@@ -6,8 +6,9 @@
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::extract::{Path, RawQuery, Request, State};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use store::{HubAsks, PushTaken, StoreError};
 use url::form_urlencoded;
@@ -80,6 +81,27 @@ impl Said {
     }
 }
 
+/// Sends away whoever does not know a callback's name, before a body is read: only that name
+/// proves who asks.
+pub async fn known(
+    State(context): State<Context>,
+    Path(token): Path<String>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let pushed = *request.method() == Method::POST;
+    match ask(move || context.store.is_push_callback(&token)).await {
+        Ok(true) => next.run(request).await,
+        Ok(false) if pushed => StatusCode::GONE.into_response(),
+        Ok(false) => not_asked(),
+        Err(error) => trouble(&error),
+    }
+}
+
+fn not_asked() -> Response {
+    (StatusCode::NOT_FOUND, "We did not ask for that.\n").into_response()
+}
+
 /// Answers a hub that asks whether a wish is ours, or says that it refuses it.
 pub async fn confirm(
     State(context): State<Context>,
@@ -91,7 +113,7 @@ pub async fn confirm(
         Ok(Some(challenge)) => {
             ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], challenge).into_response()
         }
-        Ok(None) => (StatusCode::NOT_FOUND, "We did not ask for that.\n").into_response(),
+        Ok(None) => not_asked(),
         Err(error) => trouble(&error),
     }
 }

@@ -15,17 +15,17 @@ use tower::ServiceExt;
 
 use crate::shelf::live;
 
-const T0: Time = Time::from_secs(1_700_000_000);
+pub const T0: Time = Time::from_secs(1_700_000_000);
 
-struct House {
-    store: Store,
-    router: Router,
+pub struct House {
+    pub store: Store,
+    pub router: Router,
     anna: AccountId,
     later: Arc<AtomicU64>,
     _folder: tempfile::TempDir,
 }
 
-fn house(public_url: Option<&str>) -> House {
+pub fn house(public_url: Option<&str>) -> House {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
     let hashed = hash_password("correct horse").unwrap();
@@ -39,14 +39,14 @@ fn house(public_url: Option<&str>) -> House {
     House { store, router, anna, later, _folder: folder }
 }
 
-struct Answered {
-    status: StatusCode,
-    headers: HeaderMap,
-    text: String,
+pub struct Answered {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
 }
 
 impl House {
-    async fn ask(&self, request: Request<Body>) -> Answered {
+    pub async fn ask(&self, request: Request<Body>) -> Answered {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = to_bytes(body, 1 << 20).await.unwrap();
@@ -54,7 +54,7 @@ impl House {
         Answered { status: parts.status, headers: parts.headers, text }
     }
 
-    async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answered {
+    pub async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answered {
         let mut request = Request::get(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -62,7 +62,7 @@ impl House {
         self.ask(request.body(Body::empty()).unwrap()).await
     }
 
-    async fn post(&self, path: &str, body: &str, headers: &[(&str, &str)]) -> Answered {
+    pub async fn post(&self, path: &str, body: &str, headers: &[(&str, &str)]) -> Answered {
         let mut request =
             Request::post(path).header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
         for (name, value) in headers {
@@ -214,7 +214,7 @@ async fn a_token_opens_the_api_until_it_is_taken_back() {
 }
 
 impl House {
-    fn token(&self, scope: TokenScope, secret: &str) {
+    pub fn token(&self, scope: TokenScope, secret: &str) {
         let new = NewToken {
             account: self.anna,
             name: secret.to_owned(),

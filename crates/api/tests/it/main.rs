@@ -21,6 +21,7 @@ mod search;
 mod server;
 mod shelf;
 mod slider;
+mod strangers;
 mod v1;
 mod validity;
 

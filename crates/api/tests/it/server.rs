@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use axum::Router;
+use api::auth::Peer;
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -15,6 +16,7 @@ async fn served() -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>) {
     let address = listener.local_addr().unwrap();
     let router = Router::new()
         .route("/", get(async || "hello"))
+        .route("/peer", get(async |Extension(peer): Extension<Peer>| peer.0.to_string()))
         .route("/big", get(async || "x".repeat(BIG)))
         .route("/echo", post(async |body: String| body));
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -99,6 +101,22 @@ async fn an_answer_that_nobody_reads_is_given_up() {
     tokio::time::sleep(Duration::from_secs(300)).await;
     let text = said(&mut deaf).await;
     assert!(text.len() < BIG, "the server has waited for five minutes");
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_long_is_refused_and_a_route_knows_its_peer() {
+    let (address, _stop) = served().await;
+    // Some more than the limit is read before the head is looked at.
+    let long = format!("x-long: {}", "a".repeat(200 << 10));
+    for (line, answered) in [("x-short: a", true), (long.as_str(), false)] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let head =
+            format!("GET /peer HTTP/1.1\r\nhost: localhost\r\n{line}\r\nconnection: close\r\n\r\n");
+        // The server may hang up before it has all.
+        let _ = stream.write_all(head.as_bytes()).await;
+        let text = said(&mut stream).await;
+        assert_eq!(text.ends_with("127.0.0.1"), answered, "{text}");
+    }
 }
 
 #[tokio::test]

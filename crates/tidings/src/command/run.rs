@@ -101,6 +101,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         public_url: config.public_url.clone(),
         act: act(&engine),
         loopback: address.ip().is_loopback(),
+        proxies: Arc::new(config.proxies.clone()),
         images: images(&config, &store)?,
         spent: Arc::new(spent(&engine)),
         rule: Arc::new(rule(&engine)),

@@ -89,6 +89,14 @@ fn start() -> Table {
             "\"https://news.example.org/\"",
         ),
         key(
+            "trusted_proxies",
+            "list of addresses or ranges",
+            "none",
+            "Proxies in front of this program. The client's address is taken from the \
+             `X-Forwarded-For` that they send; failed logins are counted by it.",
+            "[\"127.0.0.1\", \"10.0.0.0/8\"]",
+        ),
+        key(
             "images",
             "`proxy` or `off`",
             super::images::DEFAULT,

@@ -53,6 +53,11 @@ const FAULTS: &[(&str, &str)] = &[
         "[push]\nvolume = 11\n",
         "2:1: unknown key `volume` in [push]; known there are subscribe, safety_net, lease",
     ),
+    (
+        "trusted_proxies = [\"127.0.0.1\", \"10.0.0.0/33\"]\n",
+        "1:19: trusted_proxies: `10.0.0.0/33` is neither an address nor a range of addresses; \
+         for example: trusted_proxies = [\"127.0.0.1\", \"10.0.0.0/8\"]",
+    ),
     ("[limit]\nitems = 5\n", "1:2: unknown table `[limit]`; did you mean `[limits]`?"),
     (
         "contact = \"example.org/me\"\n",

@@ -10,9 +10,10 @@ use serde_json::json;
 
 use super::Asked;
 use crate::Context;
-use crate::auth::Person;
-use crate::reader_apis::params::Params;
+use crate::auth::{Credentials, Person, Place};
+use crate::reader_apis::params::{Limits, Params};
 use crate::reader_apis::trouble::{InText, Trouble};
+use crate::reader_apis::who;
 
 /// Apps keep what they got and ask for a password again when it ends.
 const LASTS: Duration = Duration::from_secs(365 * 86_400);
@@ -23,11 +24,12 @@ const OPEN: &str = "open";
 /// a session made of it would reach further than the token does.
 pub async fn client_login(State(context): State<Context>, request: Request) -> Response {
     let open = request.extensions().get::<Person>().is_some_and(|person| person.name.is_none());
-    let params = match Params::read(request).await {
+    let place = who::place(&request);
+    let params = match Params::read(request, Limits::STRANGER).await {
         Ok(params) => params,
         Err(trouble) => return InText(trouble).into_response(),
     };
-    let secret = if open { Ok(OPEN.to_owned()) } else { prove(&context, &params).await };
+    let secret = if open { Ok(OPEN.to_owned()) } else { prove(&context, &params, place).await };
     match secret {
         Ok(auth) if params.text("output") == Some("json") => {
             Json(json!({"SID": auth, "LSID": auth, "Auth": auth})).into_response()
@@ -40,12 +42,13 @@ pub async fn client_login(State(context): State<Context>, request: Request) -> R
     }
 }
 
-async fn prove(context: &Context, params: &Params) -> Result<String, Trouble> {
+async fn prove(context: &Context, params: &Params, place: Place) -> Result<String, Trouble> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
     // In the body only: an address ends up in the logs of whatever stands before us.
     let (name, password) = (params.in_body("Email"), params.in_body("Passwd"));
     let (name, password) = name.zip(password).ok_or(Trouble::Stranger)?;
-    let person = logins.by_password(store, name, password, now).await?;
+    let sent = Credentials { name, password, place };
+    let person = logins.by_password(store, sent, now).await?;
     if logins.by_token(store, password, now).await?.is_some() {
         return Ok(password.to_owned());
     }

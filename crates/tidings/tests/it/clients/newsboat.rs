@@ -86,6 +86,20 @@ fn newsboat_in_feedhq_mode_lists_reads_marks_and_stars() {
     quit(&mut terminal);
 }
 
+#[test]
+fn a_slash_at_the_end_of_the_address_changes_nothing() {
+    if !installed(&["newsboat"]) {
+        return;
+    }
+    let desk = desk();
+    for mode in [MINIFLUX, FEEDHQ] {
+        let line = line(&desk, &mode.replace("URL", "URL/"));
+        assert_eq!(counts_unread(&desk, &line), "5 unread articles", "{mode}");
+        // Each mode begins with an empty cache.
+        std::fs::remove_file(desk.folder("newsboat").join("cache")).unwrap();
+    }
+}
+
 /// Opens the first feed and its newest entry, and goes back to the list of the feed.
 fn read_newest(terminal: &mut Terminal) {
     terminal.press("\r");

@@ -1,0 +1,112 @@
+//! One spelling of a path. Reader apps put a path behind the address that people gave them, and a
+//! slash at the end of that address makes `//v1/feeds`. Repeated slashes become one, and a slash at
+//! the end of an API's path is dropped. This happens before the gate and the routes see the path,
+//! so that both judge the same one.
+
+use axum::extract::Request;
+use axum::http::Uri;
+use axum::http::uri::PathAndQuery;
+
+/// Where a slash at the end means nothing.
+const APIS: [&str; 4] = ["/api/", "/v1/", "/reader/", "/accounts/"];
+/// Behind these stands the name of a stream, which may be a feed's address and is left as it is.
+const STREAMS: [&str; 2] = ["/reader/api/0/stream/contents/", "/reader/atom/"];
+/// The same API once more, for apps that look for FreshRSS.
+const FRESHRSS: &str = "/api/greader.php";
+
+/// Gives a request its plain path.
+pub async fn plain(mut request: Request) -> Request {
+    if let Some(uri) = straightened(request.uri()) {
+        *request.uri_mut() = uri;
+    }
+    request
+}
+
+fn straightened(uri: &Uri) -> Option<Uri> {
+    let path = plain_path(uri.path())?;
+    let text = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path,
+    };
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(PathAndQuery::try_from(text).ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+/// `None` where the path is plain already.
+fn plain_path(path: &str) -> Option<String> {
+    if !path.contains("//") && !path.ends_with('/') {
+        return None;
+    }
+    let mut plain = String::with_capacity(path.len());
+    for (at, c) in path.char_indices() {
+        if c == '/' && plain.ends_with('/') {
+            continue;
+        }
+        plain.push(c);
+        let within = plain.strip_prefix(FRESHRSS).unwrap_or(&plain);
+        if c == '/' && STREAMS.contains(&within) {
+            plain.push_str(path[at..].trim_start_matches('/'));
+            return Some(plain).filter(|plain| plain != path);
+        }
+    }
+    let short = plain.trim_end_matches('/');
+    if APIS.iter().any(|start| short.starts_with(start)) {
+        plain.truncate(short.len());
+    }
+    Some(plain).filter(|plain| plain != path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_are_made_one_and_dropped_at_the_end_of_apis() {
+        for (path, expect) in [
+            ("//v1/feeds", "/v1/feeds"),
+            ("///api//v1/feeds//", "/api/v1/feeds"),
+            ("/v1/entries/", "/v1/entries"),
+            ("//fever//", "/fever/"),
+            ("//", "/"),
+            ("//login", "/login"),
+            ("/feeds//x.atom", "/feeds/x.atom"),
+            ("//accounts/ClientLogin", "/accounts/ClientLogin"),
+            ("/reader/api/0//tag/list", "/reader/api/0/tag/list"),
+            (
+                "//reader//api/0/stream/contents//feed/https://a.org//x/",
+                "/reader/api/0/stream/contents/feed/https://a.org//x/",
+            ),
+            (
+                "/api/greader.php//reader/atom/feed/http://a/",
+                "/api/greader.php/reader/atom/feed/http://a/",
+            ),
+        ] {
+            assert_eq!(plain_path(path).as_deref(), Some(expect), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_plain_path_stays_as_it_is() {
+        for path in [
+            "/",
+            "/v1/",
+            "/fever/",
+            "/v1/feeds",
+            "/lab/x/",
+            "/reader/atom/feed/https://a.org/x/",
+            "/reader/api/0/stream/contents/feed/https://a.org//",
+            "/api/greader.php/reader/api/0/stream/contents/feed/https://a.org/",
+            "/%2F%2Fv1",
+        ] {
+            assert_eq!(plain_path(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_query_stays_and_the_absolute_form_is_understood() {
+        let plain = |text: &str| straightened(&text.parse().unwrap()).unwrap().to_string();
+        assert_eq!(plain("//v1/feeds?a=//b/"), "/v1/feeds?a=//b/");
+        assert_eq!(plain("http://host//v1//feeds"), "http://host/v1/feeds");
+    }
+}
