@@ -10,6 +10,10 @@ pub fn advice(outcome: Option<Outcome>, status: Option<u16>, error: &str) -> Opt
         (Outcome::Gone, _) => Some(
             "The publisher ended this feed. Nothing is polled any more; what was seen is kept.",
         ),
+        (Outcome::Damaged, _) => Some(
+            "The feed answers, but its document is broken. Its publisher must repair it. What was \
+             seen is kept, and the feed is tried again at growing intervals.",
+        ),
         (_, Some(401)) => {
             Some("It asks for a login. Add it with user and password in its address, or remove it.")
         }
@@ -60,7 +64,7 @@ mod tests {
 
     #[test]
     fn all_trouble_gets_advice_and_success_gets_none() {
-        for outcome in [Outcome::Gone, Outcome::Refused, Outcome::Failed] {
+        for outcome in [Outcome::Gone, Outcome::Refused, Outcome::Failed, Outcome::Damaged] {
             for status in [None, Some(200), Some(304), Some(401), Some(404), Some(503), Some(599)] {
                 assert!(advice(Some(outcome), status, "").is_some(), "{outcome} {status:?}");
             }

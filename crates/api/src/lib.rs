@@ -169,6 +169,7 @@ pub struct Spent {
     pub seen: u64,
     pub unchanged: u64,
     pub failed: u64,
+    pub damaged: u64,
     pub refused: u64,
     pub gone: u64,
     /// Polls after which entries may have slipped by.

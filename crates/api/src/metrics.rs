@@ -61,12 +61,13 @@ fn polls(text: &mut Exposition, live: &Live, spent: &Spent) {
     let help = "Polls granted that wait their turn.";
     text.one(Gauge, "tidings_polls_waiting", help, n(live.waiting));
     text.one(Counter, "tidings_polls_total", "Polls made since the start.", n(live.polls_total));
-    let help = "Polls failed, refused or gone.";
+    let help = "Polls failed, damaged, refused or gone.";
     text.one(Counter, "tidings_polls_failed_total", help, n(live.polls_failed_total));
     let outcomes = [
         ("seen", n(spent.seen)),
         ("unchanged", n(spent.unchanged)),
         ("failed", n(spent.failed)),
+        ("damaged", n(spent.damaged)),
         ("refused", n(spent.refused)),
         ("gone", n(spent.gone)),
     ];
@@ -112,6 +113,7 @@ fn feeds(text: &mut Exposition, counts: &Counts, standing: &Standing, now: Time)
     let states = [
         ("all", n(counts.feeds)),
         ("failing", n(counts.failing)),
+        ("damaged", n(counts.damaged)),
         ("gone", n(counts.gone)),
         ("paused", n(counts.paused)),
         ("never_polled", n(counts.never_polled)),

@@ -266,8 +266,11 @@ fn window(
         Some(Reach::Items(n)) => (WINDOW_MAX.min(n), None, store.position_before_last(row.id, n)?),
     };
     let mut found = store.recent_query_entries(row.id, before, since, limit + 1)?;
+    // The read ended early for its bytes, and not at the end of the window.
+    let ended_early = store::is_full(found.iter().map(|one| &one.entry), u32::MAX)
+        && found.iter().all(|one| one.position > lowest);
     found.retain(|one| one.position > lowest);
-    let more = found.len() > limit as usize;
+    let more = ended_early || found.len() > limit as usize;
     found.truncate(limit as usize);
     let older = found.last().filter(|_| more).map(|one| one.position);
     Ok((found, older))
@@ -286,11 +289,12 @@ fn item(one: &QueryEntry, feed: &FeedRow) -> Item {
     // Readers load what we publish under our name: nothing that acts, and no link that leads
     // nowhere.
     let base = entry.link.as_deref().and_then(|link| Url::parse(link).ok());
-    let clean = |dirty: &str| sanitise::html(dirty, base.as_ref().or(Some(feed.url.url())));
+    let link = entry.link.as_deref().filter(|link| leads_somewhere(link));
+    let clean = |dirty: &str| sanitise::html(dirty, base.as_ref().or(Some(feed.url.url())), link);
     Item {
         id: Some(identity(id, one, feed)),
         title: entry.title.clone(),
-        link: entry.link.clone().filter(|link| leads_somewhere(link)),
+        link: link.map(str::to_owned),
         published: Some(entry.published_at),
         updated: Some(entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at)),
         author: entry.author.clone(),

@@ -2,10 +2,12 @@
 //! nothing that acts, tracks or dresses up.
 //!
 //! Two ways out: [`page_html`] for our own page, [`html`] for programs that show it themselves.
+//! Both say where a text was cut, and lead to the original.
 //! It allows by list and forbids the rest; it never looks for known attacks. Entries are stored as
 //! the publisher wrote them: these are the only ways from there onto a page.
 
 mod bounds;
+mod tame;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -14,7 +16,7 @@ use ammonia::{Builder, UrlRelative};
 use url::Url;
 
 use crate::Images;
-use bounds::bounded;
+use bounds::{beginning, bounded};
 
 /// Elements that carry meaning and cannot act. No `id`, `class` or `style`: a publisher's names
 /// must not meet ours.
@@ -53,8 +55,13 @@ static WITHOUT_BASE: LazyLock<Builder<'static>> = LazyLock::new(|| builder(UrlRe
 
 /// HTML that is safe to put into our own page, where pictures come through the proxy: no reader's
 /// browser asks anybody else. Without a proxy their description is shown, where they have one.
-pub fn page_html(dirty: &str, base: Option<&Url>, images: Option<&Images>) -> String {
-    let clean = html(dirty, base);
+pub fn page_html(
+    dirty: &str,
+    base: Option<&Url>,
+    original: Option<&str>,
+    images: Option<&Images>,
+) -> String {
+    let clean = html(dirty, base, original);
     with_tags(&clean, |tag| match tag.strip_prefix("<img ") {
         Some(attributes) => Cow::Owned(proxied(attributes, images)),
         None => Cow::Borrowed(tag),
@@ -62,24 +69,49 @@ pub fn page_html(dirty: &str, base: Option<&Url>, images: Option<&Images>) -> St
 }
 
 /// HTML that is safe to show; pictures lead to where the publisher keeps them. Relative links are
-/// resolved against `base`, and dropped where there is none. Plain text comes out as paragraphs.
-pub fn html(dirty: &str, base: Option<&Url>) -> String {
-    let dirty = bounded(dirty);
+/// resolved against `base`, and dropped where there is none. Plain text comes out as paragraphs. A
+/// text that is too long ends with a note, which links to the `original`.
+pub fn html(dirty: &str, base: Option<&Url>, original: Option<&str>) -> String {
+    let bounded = bounded(dirty);
+    let mut clean = clean(&bounded.html, base);
+    if bounded.is_cut {
+        clean.push_str(&cut_note(dirty.len(), original));
+    }
+    clean
+}
+
+/// What stands where a text was cut.
+fn cut_note(n_bytes: usize, original: Option<&str>) -> String {
+    let rest = match original {
+        Some(link) => {
+            let link = ammonia::clean_text(link);
+            format!(
+                "<a href=\"{link}\" rel=\"noopener noreferrer nofollow\">Read the rest in the \
+                 original.</a>"
+            )
+        }
+        None => "The entry has no link to its original.".to_owned(),
+    };
+    let kilobytes = n_bytes.div_ceil(1000);
+    format!("<p lang=\"en\">[This text was cut: it has {kilobytes} kB. {rest}]</p>")
+}
+
+fn clean(dirty: &str, base: Option<&Url>) -> String {
     if !dirty.contains('<') {
-        return paragraphs(&dirty);
+        return paragraphs(dirty);
     }
     let clean = match base {
-        Some(base) => builder(UrlRelative::RewriteWithBase(base.clone())).clean(&dirty).to_string(),
-        None => WITHOUT_BASE.clean(&dirty).to_string(),
+        Some(base) => builder(UrlRelative::RewriteWithBase(base.clone())).clean(dirty).to_string(),
+        None => WITHOUT_BASE.clean(dirty).to_string(),
     };
     // Pictures of one by one count readers and show nothing.
     with_tags(&clean, |tag| Cow::Borrowed(if is_pixel(tag) { "" } else { tag }))
 }
 
 /// The text alone, as of a title that may carry markup: no tags, no entities, and a space where
-/// a paragraph or a line ends.
+/// a paragraph or a line ends. Of a long text it is the beginning.
 pub fn text(dirty: &str) -> String {
-    let dirty = bounded(dirty);
+    let dirty = beginning(dirty);
     if !dirty.contains(['<', '&']) {
         return dirty.into_owned();
     }
@@ -206,13 +238,13 @@ fn unescaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::bounds::{HTML_BYTES_MAX, TAGS_MAX};
+    use super::bounds::{ARTICLE_BYTES_MAX, ARTICLE_TAGS_MAX, HTML_BYTES_MAX, TAGS_MAX};
     use super::*;
 
     #[track_caller]
     fn check(dirty: &str, expect: &str) {
         let base = Url::parse("https://example.org/blog/").unwrap();
-        assert_eq!(html(dirty, Some(&base)), expect);
+        assert_eq!(html(dirty, Some(&base), None), expect);
     }
 
     #[test]
@@ -239,7 +271,7 @@ mod tests {
     #[test]
     fn links_that_run_something_lose_their_target() {
         for bad in ["javascript:x", " java\tscript:x", "data:text/html,x", "vbscript:x"] {
-            let shown = html(&format!("<a href=\"{bad}\">a</a>"), None);
+            let shown = html(&format!("<a href=\"{bad}\">a</a>"), None, None);
             assert_eq!(shown, "<a rel=\"noopener noreferrer nofollow\">a</a>", "{bad}");
         }
         check("<img src='data:image/png;base64,AA=='>", "<img>");
@@ -260,7 +292,7 @@ mod tests {
 
     #[test]
     fn relative_links_without_a_base_lead_nowhere() {
-        let shown = html("<a href='/settings'>a</a>", None);
+        let shown = html("<a href='/settings'>a</a>", None, None);
         assert_eq!(shown, "<a rel=\"noopener noreferrer nofollow\">a</a>");
     }
 
@@ -272,12 +304,34 @@ mod tests {
 
     #[test]
     fn long_and_deep_documents_are_bounded() {
+        let note = cut_note(0, None).len() + 10;
         let deep = "<div>".repeat(100_000) + "end";
-        assert_eq!(html(&deep, None).matches("<div>").count(), TAGS_MAX);
-        let cut = "<p>é".repeat(HTML_BYTES_MAX);
-        assert!(html(&cut, None).starts_with("<p>é</p>"));
-        let long = format!("<p>{}", "é".repeat(HTML_BYTES_MAX));
-        assert!(html(&long, None).len() <= HTML_BYTES_MAX + 8);
+        assert_eq!(html(&deep, None, None).matches("<div>").count(), TAGS_MAX);
+        let cut = "<p>é".repeat(ARTICLE_BYTES_MAX);
+        let shown = html(&cut, None, None);
+        assert!(shown.starts_with("<p>é</p>"));
+        assert_eq!(shown.matches("<p>").count(), ARTICLE_TAGS_MAX);
+        let long = format!("<p>{}", "é".repeat(ARTICLE_BYTES_MAX));
+        assert!(html(&long, None, None).len() <= ARTICLE_BYTES_MAX + 8 + note);
+        let wild = format!("{}{}", "<div>".repeat(300), "é".repeat(HTML_BYTES_MAX));
+        assert!(html(&wild, None, None).len() <= 2 * HTML_BYTES_MAX);
+    }
+
+    #[test]
+    fn a_long_article_is_whole_and_a_longer_one_says_where_the_rest_is() {
+        let paragraph = |n| format!("<p>Paragraph {n} of <b>a</b> long <i>article</i>.</p>\n");
+        let article: String = (1..=4000).map(paragraph).collect();
+        let shown = html(&article, None, Some("https://e.org/"));
+        assert!(article.len() > 181_000);
+        assert!(shown.contains("Paragraph 4000 of") && !shown.contains("was cut"), "{shown:.200}");
+        let book: String = (1..=100_000).map(paragraph).collect();
+        let shown = html(&book, None, Some("https://e.org/?a=\"><script>"));
+        assert!(shown.contains("This text was cut"));
+        assert!(shown.contains("Read the rest in the original"));
+        assert!(!shown.contains("<script"));
+        assert!(html(&book, None, None).ends_with("no link to its original.]</p>"));
+        let plain = "word ".repeat(400_000);
+        assert!(html(&plain, None, None).contains("was cut"), "of plain text too");
     }
 
     #[test]
@@ -285,10 +339,14 @@ mod tests {
         let open: String = (0..1000).map(|n| format!("<b title={n}>")).collect();
         let swelling = format!("<p>{open}</p>{}", "<p>x</p>".repeat(450));
         assert!(swelling.len() < 20_000);
-        assert!(html(&swelling, None).len() < 500_000, "{} bytes", html(&swelling, None).len());
+        assert!(
+            html(&swelling, None, None).len() < 500_000,
+            "{} bytes",
+            html(&swelling, None, None).len()
+        );
         check("<i lang=la>a</i>", "<i lang=\"la\">a</i>");
         let dressed = "<em data-start='1' lang=la>a</em>".repeat(40);
-        assert_eq!(html(&dressed, None).matches("<em").count(), 40);
+        assert_eq!(html(&dressed, None, None).matches("<em").count(), 40);
     }
 
     #[test]

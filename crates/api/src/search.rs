@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use feed::{EntryId, FeedId};
 use query::{Entry, Fault, Search};
-use store::{AccountId, EntryRow, FeedRow, ReadEntry, Store, StoreError};
+use store::{AccountId, EntryRow, FeedRow, PAGE_BYTES_MAX, ReadEntry, Store, StoreError};
 
 use crate::Context;
 use crate::auth::Person;
@@ -17,6 +17,8 @@ const LIMIT_MAX: usize = 1000;
 /// Candidates that one question looks at: their texts are read and judged, some tens of
 /// milliseconds for as many ordinary entries.
 const CANDIDATES_MAX: usize = 2000;
+/// Their texts together. Judging reads all of a text, at some 100 MB a second.
+const JUDGED_BYTES_MAX: usize = 32_000_000;
 /// Candidates read from the store at once; the first page is mostly in the first of them.
 const CHUNK: u32 = 100;
 
@@ -67,22 +69,26 @@ fn judge(
 ) -> Result<Found, StoreError> {
     let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
     let (mut entries, mut below, mut n_judged) = (Vec::new(), below, 0);
+    let (mut kept_bytes, mut judged_bytes) = (0, 0);
     loop {
         let candidates = candidates(store, account, &search, below)?;
         if candidates.is_empty() {
             return Ok(Found { entries, next: None });
         }
         for candidate in candidates {
-            let id = candidate.entry.id;
+            let (id, n_bytes) = (candidate.entry.id, candidate.entry.n_bytes());
             let feed = candidate.entry.feed;
             // One that was removed meanwhile takes its entries along.
             let feed = feeds.entry(feed).or_insert_with(|| store.feed(feed).ok());
             if feed.as_ref().is_some_and(|feed| search.fits(&seen(&candidate.entry, feed))) {
                 entries.push(candidate);
+                kept_bytes += n_bytes;
             }
             below = Some(id);
             n_judged += 1;
-            if entries.len() == limit || n_judged == CANDIDATES_MAX {
+            judged_bytes += n_bytes;
+            let full = entries.len() == limit || kept_bytes >= PAGE_BYTES_MAX;
+            if full || n_judged == CANDIDATES_MAX || judged_bytes >= JUDGED_BYTES_MAX {
                 return Ok(Found { entries, next: below });
             }
         }

@@ -154,7 +154,7 @@ pub const fn class(outcome: Outcome, n_new: u32) -> &'static str {
         Outcome::Seen if n_new > 0 => "news",
         Outcome::Seen | Outcome::Unchanged => "unchanged",
         Outcome::Refused => "refused",
-        Outcome::Failed => "failed",
+        Outcome::Failed | Outcome::Damaged => "failed",
         Outcome::Gone => "gone",
     }
 }

@@ -41,6 +41,10 @@ pub enum Reading {
         validators: fetch::Validators,
     },
     Gone,
+    /// A broken document that yields nothing, although the one before did.
+    Damaged {
+        warnings: Vec<String>,
+    },
     Refused {
         detail: String,
     },
@@ -100,7 +104,7 @@ pub fn conclude(
     settings: &Settings,
     budget: Option<&BudgetRule>,
 ) -> Concluded {
-    let reading = keep::not_yet_gone(input, reading);
+    let reading = keep::damaged(input, keep::not_yet_gone(input, reading));
     let outcome = outcome(&reading);
     let window_times = input.window.times();
     let observation = match &reading {
@@ -200,6 +204,7 @@ fn outcome(reading: &Reading) -> Outcome {
         Reading::Document { .. } => Outcome::Seen,
         Reading::Unchanged { .. } => Outcome::Unchanged,
         Reading::Gone => Outcome::Gone,
+        Reading::Damaged { .. } => Outcome::Damaged,
         Reading::Refused { .. } => Outcome::Refused,
         Reading::Failed { .. } => Outcome::Failed,
     }

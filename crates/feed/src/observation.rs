@@ -17,6 +17,8 @@ pub enum Outcome {
     Refused,
     /// Network, TLS, 404, 5xx, or not a feed.
     Failed,
+    /// A feed whose document is broken and holds no item, although the one before held some.
+    Damaged,
 }
 
 impl Outcome {
@@ -27,13 +29,13 @@ impl Outcome {
             Outcome::Gone => "gone",
             Outcome::Refused => "refused",
             Outcome::Failed => "failed",
+            Outcome::Damaged => "damaged",
         }
     }
 
     pub fn from_word(word: &str) -> Option<Outcome> {
-        [Outcome::Seen, Outcome::Unchanged, Outcome::Gone, Outcome::Refused, Outcome::Failed]
-            .into_iter()
-            .find(|o| o.word() == word)
+        use Outcome::{Damaged, Failed, Gone, Refused, Seen, Unchanged};
+        [Seen, Unchanged, Gone, Refused, Failed, Damaged].into_iter().find(|o| o.word() == word)
     }
 
     /// Whether the feed answered as a feed should.

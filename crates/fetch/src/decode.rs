@@ -29,11 +29,13 @@ pub(crate) enum DecodeError {
     Garbage(String),
 }
 
-/// A body in the making.
+/// A body in the making. Both what arrives and what comes out of every layer are counted against
+/// `bytes_max`: a stream of empty members or blocks never yields a byte and would never end.
 pub(crate) struct Decoder {
     layers: Vec<Layer>,
     body: Vec<u8>,
     bytes_max: usize,
+    wire_bytes: usize,
 }
 
 impl Decoder {
@@ -53,11 +55,16 @@ impl Decoder {
         // gzip that nobody declared (a file feed.xml.gz, or a body compressed twice).
         let layers = labels.into_iter().rev().map(Some).chain([None]);
         let layers = layers.map(|label| Layer::new(label, bytes_max)).collect();
-        Ok(Decoder { layers, body: Vec::new(), bytes_max })
+        Ok(Decoder { layers, body: Vec::new(), bytes_max, wire_bytes: 0 })
     }
 
-    /// Takes the next bytes from the wire.
+    /// Takes the next bytes from the wire. A piece counts as one byte at least, because HTTP/2
+    /// can deliver empty frames for ever.
     pub fn push(&mut self, wire: &[u8]) -> Result<(), DecodeError> {
+        self.wire_bytes = self.wire_bytes.saturating_add(wire.len().max(1));
+        if self.wire_bytes > self.bytes_max {
+            return Err(DecodeError::TooLarge);
+        }
         self.push_from(0, wire.to_vec())
     }
 

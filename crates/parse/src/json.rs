@@ -5,8 +5,12 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use crate::refusal::{Kind, NotAFeed};
+use crate::room::{Room, shorten};
 use crate::warning::{Trouble, Warnings};
 use crate::{Document, Format, Limits, date, resolve};
+
+/// Every JSON Feed names its version by an address that contains this.
+const VERSION: &str = "jsonfeed.org/version/";
 
 pub(crate) fn document(
     text: &str,
@@ -15,38 +19,44 @@ pub(crate) fn document(
     mut warnings: Warnings,
 ) -> Result<Document, NotAFeed> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
-        NotAFeed::new(Kind::Json, format!("a JSON document that is broken: {error}"))
+        let kind = if text.contains(VERSION) { Kind::BrokenJsonFeed } else { Kind::Json };
+        NotAFeed::new(kind, format!("a JSON document that is broken: {error}"))
     })?;
     let Value::Object(root) = &value else { return Err(not_json_feed()) };
     let version = root.get("version").and_then(Value::as_str).unwrap_or("");
     let Some(Value::Array(listed)) = root.get("items") else { return Err(not_json_feed()) };
-    if !version.contains("jsonfeed.org/version/") {
+    if !version.contains(VERSION) {
         return Err(not_json_feed());
     }
-    let reader = Reader { base, limits };
+    let reader = Reader { base, limits, room: &Room::new(text.len(), limits) };
     let mut items = Vec::with_capacity(listed.len().min(limits.items_max));
     for value in listed {
         if items.len() >= limits.items_max {
             warnings.note(Trouble::TooManyItems, 0);
             break;
         }
-        match value {
-            Value::Object(object) => items.push(reader.item(object, &mut warnings)),
-            _ => warnings.note(Trouble::BadItem, 0),
+        let Value::Object(object) = value else {
+            warnings.note(Trouble::BadItem, 0);
+            continue;
+        };
+        let item = reader.item(object, &mut warnings);
+        if !reader.room.keep(item, &mut items, 0, &mut warnings) {
+            break;
         }
     }
     Ok(Document {
         format: Format::JsonFeed1,
-        title: reader.text(root, "title", &mut warnings),
+        title: reader.name(root, "title", &mut warnings),
         link: reader.link(root, "home_page_url", &mut warnings),
         self_link: reader.link(root, "feed_url", &mut warnings),
         hubs: reader.hubs(root),
         cloud: None,
-        language: reader.text(root, "language", &mut warnings),
+        language: reader.name(root, "language", &mut warnings),
         updated: None,
         hints: Hints::default(),
         items,
         is_cut_off: false,
+        is_damaged: warnings.tell_damage(),
         warnings: warnings.sentences(text),
     })
 }
@@ -58,6 +68,7 @@ fn not_json_feed() -> NotAFeed {
 struct Reader<'a> {
     base: Option<&'a Url>,
     limits: &'a Limits,
+    room: &'a Room,
 }
 
 type Object = Map<String, Value>;
@@ -89,7 +100,7 @@ impl Reader<'_> {
             summary: self.text(object, "summary", warnings),
             content: self
                 .text(object, "content_html", warnings)
-                .map(|html| resolve::markup(html, self.base))
+                .map(|html| resolve::markup(html, self.base, self.room))
                 .or_else(|| self.text(object, "content_text", warnings)),
             categories: self.tags(object),
             enclosures: self.attachments(object),
@@ -106,8 +117,21 @@ impl Reader<'_> {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
+    /// A short text, such as the feed's title. Those of items are cut with the item.
+    fn name(&self, object: &Object, name: &str, warnings: &mut Warnings) -> Option<String> {
+        let mut text = self.text(object, name, warnings)?;
+        if shorten(&mut text) {
+            warnings.note(Trouble::FieldTooLong, 0);
+        }
+        Some(text)
+    }
+
     fn link(&self, object: &Object, name: &str, warnings: &mut Warnings) -> Option<String> {
-        self.text(object, name, warnings).map(|text| resolve::link(&text, self.base))
+        self.text(object, name, warnings).map(|text| self.absolute(&text))
+    }
+
+    fn absolute(&self, link: &str) -> String {
+        resolve::link(link, self.base, self.room)
     }
 
     fn list<'v>(&self, object: &'v Object, name: &str) -> impl Iterator<Item = &'v Value> {
@@ -117,7 +141,7 @@ impl Reader<'_> {
 
     fn hubs(&self, root: &Object) -> Vec<String> {
         let urls = self.list(root, "hubs").filter_map(|hub| hub.get("url")?.as_str());
-        urls.map(|url| resolve::link(url, self.base)).collect()
+        urls.map(|url| self.absolute(url)).collect()
     }
 
     /// Version 1.1 lists authors, version 1 has one.
@@ -154,7 +178,7 @@ impl Reader<'_> {
             .filter_map(|attachment| {
                 let url = attachment.get("url")?.as_str()?;
                 Some(Enclosure {
-                    url: resolve::link(url, self.base),
+                    url: self.absolute(url),
                     mime_type: attachment
                         .get("mime_type")
                         .and_then(Value::as_str)

@@ -16,6 +16,7 @@ mod namespace;
 pub mod opml;
 mod refusal;
 mod resolve;
+mod room;
 mod scan;
 mod warning;
 pub mod write;
@@ -44,6 +45,9 @@ pub struct Document {
     pub items: Vec<Item>,
     /// It ends in the midst of an item: there was more to come.
     pub is_cut_off: bool,
+    /// Its markup is broken: it was cut or garbled on its way, or written wrongly. What could be
+    /// read was read.
+    pub is_damaged: bool,
     /// What was repaired or left out, one sentence for each kind.
     pub warnings: Vec<String>,
 }

@@ -48,7 +48,7 @@ pub struct Skipped {
 pub struct NotOpml(String);
 
 /// A longer way through folders is no person's, and every feed below repeats it; it is cut.
-const TAG_CHARS_MAX: usize = 200;
+const TAG_BYTES_MAX: usize = 300;
 /// More tags of one feed than this tell nothing apart.
 const TAGS_MAX: usize = 100;
 /// A list of a million feeds is an attack or a mistake, and beyond what is meant to be watched.
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
 fn tidy_path(name: &str) -> String {
     let steps = name.split('/').map(str::trim).filter(|step| !step.is_empty());
     let path = steps.collect::<Vec<_>>().join("/");
-    let cut: String = path.chars().take(TAG_CHARS_MAX).collect();
+    let cut = &path[..path.floor_char_boundary(TAG_BYTES_MAX)];
     cut.trim_end_matches(|c: char| c == '/' || c.is_whitespace()).to_owned()
 }
 

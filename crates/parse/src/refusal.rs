@@ -17,6 +17,8 @@ pub enum Kind {
     Html,
     Opml,
     Json,
+    /// A JSON Feed that was cut or garbled, so that nothing of it can be read.
+    BrokenJsonFeed,
     Xml,
     Text,
     Binary,

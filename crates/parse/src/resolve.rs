@@ -7,16 +7,12 @@ use url::Url;
 
 use crate::attribute::value;
 use crate::entity::escape_attribute;
+use crate::room::Room;
 use crate::scan::is_space;
 
 /// Longer bases are nobody's, and every relative address of a document would grow by as much: a
 /// megabyte of `xml:base` over ten thousand items is ten gigabytes of links.
 const BASE_BYTES_MAX: usize = 512;
-/// A text that is nothing but links grows several times over when they become absolute; after
-/// this much the rest stays as written.
-const GROWTH_MAX: usize = 16;
-/// What even the shortest text may grow by: a few links of the longest base.
-const GROWTH_MIN: usize = 8 * BASE_BYTES_MAX;
 
 /// The base that the document's own address is. What a relative address keeps of it is the path,
 /// so a long query is left out rather than the whole.
@@ -34,20 +30,20 @@ fn is_short(base: &Url) -> bool {
     base.as_str().len() <= BASE_BYTES_MAX
 }
 
-/// A link, absolute where a base is known.
-pub(crate) fn link(text: &str, base: Option<&Url>) -> String {
+/// A link, absolute where a base is known and there is room for it.
+pub(crate) fn link(text: &str, base: Option<&Url>, room: &Room) -> String {
     // Line breaks inside an address come from wrapped source text.
     let joined: Cow<'_, str> = if text.contains(['\n', '\r', '\t']) {
         Cow::Owned(text.split(['\n', '\r', '\t']).map(str::trim).collect())
     } else {
         Cow::Borrowed(text.trim())
     };
-    if is_absolute(&joined) {
+    if is_absolute(&joined) || !room.has_links() {
         return joined.into_owned();
     }
     match base.and_then(|base| base.join(&joined).ok()) {
-        Some(url) => url.into(),
-        None => joined.into_owned(),
+        Some(url) if room.grow(joined.len(), url.as_str().len()) => url.into(),
+        _ => joined.into_owned(),
     }
 }
 
@@ -82,14 +78,19 @@ pub(crate) fn holds_address(name: &str) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// HTML with relative addresses made absolute and every other byte as it was.
-pub(crate) fn markup(html: String, base: Option<&Url>) -> String {
+/// HTML with relative addresses made absolute and every other byte as it was. Addresses for which
+/// there is no room stay as they were written.
+pub(crate) fn markup(html: String, base: Option<&Url>, room: &Room) -> String {
     let Some(base) = base else { return html };
-    let bytes_max = html.len().saturating_mul(GROWTH_MAX).saturating_add(GROWTH_MIN);
     let mut out = String::new();
+    let mut absolute = String::new();
+    // The length that the whole has with the addresses replaced so far.
+    let mut len = html.len();
     let mut done = 0;
     let mut at = 0;
-    while let Some(found) = html[at..].find('<') {
+    while room.has_links()
+        && let Some(found) = html[at..].find('<')
+    {
         at += found + 1;
         if !html[at..].starts_with(|c: char| c.is_ascii_alphabetic()) {
             continue;
@@ -102,11 +103,15 @@ pub(crate) fn markup(html: String, base: Option<&Url>) -> String {
                 continue;
             }
             let Ok(new) = base.join(trimmed) else { continue };
-            if out.len() + new.as_str().len() > bytes_max {
+            absolute.clear();
+            escape_attribute(new.as_str(), &mut absolute);
+            let grown = len - range.len() + absolute.len();
+            if !room.grow(len, grown) {
                 continue;
             }
+            len = grown;
             out.push_str(&html[done..range.start]);
-            escape_attribute(new.as_str(), &mut out);
+            out.push_str(&absolute);
             done = range.end;
         }
         at = end;
@@ -149,13 +154,17 @@ fn addresses(html: &str, start: usize, end: usize) -> Vec<(std::ops::Range<usize
 mod tests {
     use super::*;
 
+    fn room() -> Room {
+        Room::new(1000, &crate::Limits::default())
+    }
+
     fn base_url() -> Url {
         Url::parse("http://example.org/dir/feed.xml").unwrap()
     }
 
     #[track_caller]
     fn check(html: &str, expect: &str) {
-        assert_eq!(markup(html.to_owned(), Some(&base_url())), expect);
+        assert_eq!(markup(html.to_owned(), Some(&base_url()), &room()), expect);
     }
 
     #[test]
@@ -173,11 +182,11 @@ mod tests {
 
     #[test]
     fn absolute_links_keep_their_spelling() {
-        assert_eq!(link(" HTTP://Example.org ", Some(&base_url())), "HTTP://Example.org");
-        assert_eq!(link("tag:x,2004:1", Some(&base_url())), "tag:x,2004:1");
-        assert_eq!(link("../a b", Some(&base_url())), "http://example.org/a%20b");
-        assert_eq!(link("/a", None), "/a");
-        assert_eq!(link("http://e.org/\n  a", None), "http://e.org/a");
+        assert_eq!(link(" HTTP://Example.org ", Some(&base_url()), &room()), "HTTP://Example.org");
+        assert_eq!(link("tag:x,2004:1", Some(&base_url()), &room()), "tag:x,2004:1");
+        assert_eq!(link("../a b", Some(&base_url()), &room()), "http://example.org/a%20b");
+        assert_eq!(link("/a", None, &room()), "/a");
+        assert_eq!(link("http://e.org/\n  a", None, &room()), "http://e.org/a");
     }
 
     #[test]

@@ -20,13 +20,32 @@ pub(crate) enum Trouble {
     RssCloud,
     BadBase64,
     FieldTooLong,
+    ItemTooLong,
     TooDeep,
     TooManyItems,
+    TooManyBytes,
     BadItem,
     Encoding,
 }
 
 impl Trouble {
+    /// Whether it shows that the markup itself is broken. Sloppy texts, dates and hints do not.
+    fn is_damage(self) -> bool {
+        matches!(
+            self,
+            Trouble::StrayAngle
+                | Trouble::BadCharacter
+                | Trouble::MissingEnd
+                | Trouble::StrayEnd
+                | Trouble::UnclosedTag
+                | Trouble::UnclosedCdata
+                | Trouble::UnclosedComment
+                | Trouble::CutOff
+                | Trouble::TooDeep
+                | Trouble::BadItem
+        )
+    }
+
     fn words(self) -> &'static str {
         match self {
             Trouble::StrayAngle => "`<` that opens no tag, read as text",
@@ -47,6 +66,12 @@ impl Trouble {
             }
             Trouble::BadBase64 => "base64 text that cannot be decoded, left as written",
             Trouble::FieldTooLong => "field longer than the limit, cut",
+            Trouble::ItemTooLong => {
+                "items longer than the document allows for; their texts were left out"
+            }
+            Trouble::TooManyBytes => {
+                "items longer than the document allows for; the rest was not read"
+            }
             Trouble::TooDeep => "element nested deeper than the limit, left out",
             Trouble::TooManyItems => "item beyond the limit; the rest was not read",
             Trouble::BadItem => "item that is not an object, left out",
@@ -97,6 +122,11 @@ impl Warnings {
     /// Notes a fault of the whole document, in a sentence of its own.
     pub(crate) fn note_whole(&mut self, trouble: Trouble, sentence: &str) {
         self.rows.push(Row { trouble, n: 1, first: 0, detail: Some(sentence.to_owned()) });
+    }
+
+    /// Whether any of these shows that the document is broken.
+    pub(crate) fn tell_damage(&self) -> bool {
+        self.rows.iter().any(|row| row.trouble.is_damage())
     }
 
     /// One sentence for each kind of fault, in the order of appearance.

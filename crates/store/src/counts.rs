@@ -18,6 +18,8 @@ pub struct Counts {
     pub first_polls: u64,
     /// Feeds whose last poll did not succeed and that are not gone.
     pub failing: u64,
+    /// Those of them whose last document was broken.
+    pub damaged: u64,
     pub gone: u64,
     /// Paused by their own setting; by tag is not counted.
     pub paused: u64,
@@ -42,6 +44,7 @@ impl Store {
                 &n("last_poll_at is null"),
                 &n(&format!("last_poll_at is null and {POLLED}")),
                 &n("failures > 0 and gone_at is null"),
+                &n("failures > 0 and gone_at is null and last_outcome = 'damaged'"),
                 &n("gone_at is not null"),
                 &n("paused = 1"),
                 &n(&format!("{POLLED} and coalesce(next_at, $1) <= $1")),
@@ -55,9 +58,10 @@ impl Store {
                     never_polled: count(row, 3)?,
                     first_polls: count(row, 4)?,
                     failing: count(row, 5)?,
-                    gone: count(row, 6)?,
-                    paused: count(row, 7)?,
-                    due: count(row, 8)?,
+                    damaged: count(row, 6)?,
+                    gone: count(row, 7)?,
+                    paused: count(row, 8)?,
+                    due: count(row, 9)?,
                     domains_held: 0,
                 })
             })?;

@@ -33,6 +33,48 @@ pub struct EntryRow {
     pub edited_at: Option<Time>,
 }
 
+/// The texts that one read returns, in bytes. A page of a hundred usual entries has under 1 MB. A
+/// read ends early once it holds this much, so that it never holds more than this and one entry.
+pub const PAGE_BYTES_MAX: usize = 2_000_000;
+
+impl EntryRow {
+    /// The bytes of its texts and addresses: what it takes in memory and in an answer.
+    pub fn n_bytes(&self) -> usize {
+        let own = [&self.guid, &self.title, &self.link, &self.author, &self.summary, &self.content];
+        let urls = self.enclosures.iter().map(|file| &file.url);
+        let texts = own.into_iter().flatten().chain(&self.categories).chain(urls);
+        texts.map(String::len).sum()
+    }
+}
+
+/// Whether a read that was to return `limit` entries may have ended before the last one: it
+/// returned as many, or it ended early for their bytes.
+pub fn is_full<'a>(entries: impl IntoIterator<Item = &'a EntryRow>, limit: u32) -> bool {
+    let (mut n, mut n_bytes) = (0, 0);
+    for entry in entries {
+        n += 1;
+        n_bytes += entry.n_bytes();
+    }
+    n >= limit as usize || n_bytes >= PAGE_BYTES_MAX
+}
+
+/// The rows of one read: those up to the one that fills it.
+pub(crate) fn page<T>(
+    rows: impl Iterator<Item = rusqlite::Result<T>>,
+    entry: impl Fn(&T) -> &EntryRow,
+) -> Result<Vec<T>, Fault> {
+    let (mut found, mut n_bytes) = (Vec::new(), 0);
+    for row in rows {
+        let row = row?;
+        n_bytes += entry(&row).n_bytes();
+        found.push(row);
+        if n_bytes >= PAGE_BYTES_MAX {
+            break;
+        }
+    }
+    Ok(found)
+}
+
 /// What an entry said before an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevisionRow {
@@ -69,7 +111,8 @@ pub(crate) const COLUMNS: &str = "select id, feed, key, guid, title, link, autho
     from entries ";
 
 impl Store {
-    /// The stream after a position, oldest first.
+    /// The stream after a position, oldest first. Like every read of entries it ends early at
+    /// [`PAGE_BYTES_MAX`]; where one is not empty, the next goes on behind its last entry.
     pub fn entries(
         &self,
         after: EntryId,
@@ -158,7 +201,8 @@ impl Store {
         })
     }
 
-    /// What an entry said before its edits, the oldest text first.
+    /// What an entry said before its edits, the oldest text first. Where these are very long, the
+    /// later ones are left out.
     pub fn revisions(&self, id: EntryId) -> Result<Vec<RevisionRow>, StoreError> {
         self.read(|conn| {
             let sql = "select n, seen_at, title, link, author, summary, content from revisions \
@@ -175,7 +219,17 @@ impl Store {
                     content: row.get(6)?,
                 })
             })?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            let (mut found, mut n_bytes) = (Vec::new(), 0);
+            for row in rows {
+                let row = row?;
+                let texts = [&row.title, &row.link, &row.author, &row.summary, &row.content];
+                n_bytes += texts.into_iter().flatten().map(String::len).sum::<usize>();
+                found.push(row);
+                if n_bytes >= PAGE_BYTES_MAX {
+                    break;
+                }
+            }
+            Ok(found)
         })
     }
 
@@ -201,8 +255,7 @@ fn rows(
     params: impl rusqlite::Params,
 ) -> Result<Vec<EntryRow>, Fault> {
     let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map(params, entry_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    page(statement.query_map(params, entry_row)?, |row| row)
 }
 
 pub(crate) fn entry_row(row: &Row<'_>) -> rusqlite::Result<EntryRow> {

@@ -57,6 +57,8 @@ pub struct FeedRow {
 pub enum State {
     Active,
     BackingOff,
+    /// The last document was broken; see [`Outcome::Damaged`].
+    Damaged,
     Gone,
     Paused,
 }
@@ -66,6 +68,7 @@ impl State {
         match self {
             State::Active => "active",
             State::BackingOff => "backing-off",
+            State::Damaged => "damaged",
             State::Gone => "gone",
             State::Paused => "paused",
         }
@@ -78,6 +81,8 @@ impl FeedRow {
             State::Gone
         } else if self.paused {
             State::Paused
+        } else if self.failures > 0 && self.last_outcome == Some(Outcome::Damaged) {
+            State::Damaged
         } else if self.failures > 0 {
             State::BackingOff
         } else {

@@ -62,7 +62,7 @@ pub use counts::Counts;
 pub use cursor::{Cursor, NoCursor};
 pub use deliveries::{DeadLetter, DeliveryId, DeliveryRow, DueDelivery};
 pub use domains::Pace;
-pub use entries::{EntryFilter, EntryRow, RevisionRow, StreamPage};
+pub use entries::{EntryFilter, EntryRow, PAGE_BYTES_MAX, RevisionRow, StreamPage, is_full};
 pub use error::{ErrorKind, StoreError};
 pub use feed_rows::{FeedFilter, FeedRow, State};
 pub use feeds::{Added, NewFeed};

@@ -28,7 +28,7 @@ pub struct FeedQuery {
 pub enum Order {
     /// Those that brought new entries last come first.
     LastChange,
-    /// Backing off, then gone, then paused, then the others.
+    /// Backing off, then damaged, gone and paused, then the others.
     Trouble,
     Title,
     NextPoll,
@@ -48,6 +48,7 @@ pub struct FeedPage {
 pub struct StateCounts {
     pub active: u64,
     pub backing_off: u64,
+    pub damaged: u64,
     pub gone: u64,
     pub paused: u64,
 }
@@ -57,9 +58,10 @@ impl StateCounts {
         match state {
             Some(State::Active) => self.active,
             Some(State::BackingOff) => self.backing_off,
+            Some(State::Damaged) => self.damaged,
             Some(State::Gone) => self.gone,
             Some(State::Paused) => self.paused,
-            None => self.active + self.backing_off + self.gone + self.paused,
+            None => self.active + self.backing_off + self.damaged + self.gone + self.paused,
         }
     }
 }
@@ -90,6 +92,7 @@ pub struct FeedLine {
 const FOUND: &str = "select f.id as id, case when s.gone_at is not null then 'gone' \
     when coalesce(s.paused, case when f.id in (select t.feed from tag_settings g join feed_tags t \
       on t.tag = g.tag where g.paused = 1) then 1 else 0 end) = 1 then 'paused' \
+    when s.failures > 0 and s.last_outcome = 'damaged' then 'damaged' \
     when s.failures > 0 then 'backing-off' else 'active' end as state, \
     coalesce(f.given_title, f.title, f.url) as title, s.next_at as next_at, \
     s.last_poll_at as last_poll_at, s.last_change_at as last_change_at, s.entries as entries, \
@@ -138,8 +141,8 @@ fn found(
     let order = match query.order {
         Order::LastChange => "coalesce(last_change_at, 0) desc",
         Order::Trouble => {
-            "case state when 'backing-off' then 0 when 'gone' then 1 when 'paused' then 2 \
-             else 3 end, failures desc"
+            "case state when 'backing-off' then 0 when 'damaged' then 1 when 'gone' then 2 \
+             when 'paused' then 3 else 4 end, failures desc"
         }
         Order::Title => "lower(title)",
         Order::NextPoll => {
@@ -157,6 +160,7 @@ fn found(
         *match state {
             State::Active => &mut counts.active,
             State::BackingOff => &mut counts.backing_off,
+            State::Damaged => &mut counts.damaged,
             State::Gone => &mut counts.gone,
             State::Paused => &mut counts.paused,
         } += 1;
@@ -212,7 +216,7 @@ fn line(
 
 fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
     let word = row.get_ref(column)?.as_str()?;
-    let states = [State::BackingOff, State::Gone, State::Paused];
+    let states = [State::BackingOff, State::Damaged, State::Gone, State::Paused];
     Ok(states.into_iter().find(|s| s.word() == word).unwrap_or(State::Active))
 }
 
@@ -291,7 +295,7 @@ mod tests {
         for line in &page.lines {
             assert_eq!(line.state, filled.store.feed(line.id).unwrap().state(), "{}", line.id);
         }
-        let expect = StateCounts { active: 2, backing_off: 1, gone: 1, paused: 1 };
+        let expect = StateCounts { active: 2, backing_off: 1, damaged: 0, gone: 1, paused: 1 };
         assert_eq!(page.states, expect);
         assert_eq!(page.states.of(None), 5);
         for state in [State::Active, State::BackingOff, State::Gone, State::Paused] {

@@ -15,6 +15,10 @@ const POLLS_MAX: u32 = 500;
 /// Older ones are folded so many at a time, which spares nearly every poll the work.
 const FOLD_EVERY: u32 = 50;
 
+/// The warnings of one poll. Each kind is one sentence of about 100 bytes; there are 22 kinds. A
+/// feed keeps 500 polls, so that the warnings of a feed that is always broken take 1 MB at most.
+const WARNINGS_BYTES_MAX: usize = 2000;
+
 /// Daily sums are kept for three years before the last of them.
 const DAYS_MAX: u32 = 3 * 366;
 
@@ -36,6 +40,8 @@ pub struct PollRow {
     pub reason: Option<String>,
     pub held: Option<String>,
     pub error: Option<String>,
+    /// What the parser repaired or left out, one sentence for each kind.
+    pub warnings: Vec<String>,
 }
 
 /// The polls of one day (UTC) in sum.
@@ -45,7 +51,7 @@ pub struct PollDay {
     pub day: Time,
     pub polls: u64,
     pub unchanged: u64,
-    /// Failed, refused or gone.
+    /// Failed, damaged, refused or gone.
     pub failed: u64,
     pub n_new: u64,
     pub misses: u64,
@@ -57,7 +63,7 @@ const DAY_MS: i64 = 86_400_000;
 /// The sums of a feed's polls by day; `$1` is the feed. Times before 1970 do not occur.
 const SUMS: &str = "select feed, at / 86400000, count(*), \
     sum(case when outcome = 'unchanged' then 1 else 0 end), \
-    sum(case when outcome in ('failed', 'refused', 'gone') then 1 else 0 end), \
+    sum(case when outcome in ('failed', 'damaged', 'refused', 'gone') then 1 else 0 end), \
     sum(n_new), sum(suspected_miss), sum(bytes) from polls where feed = $1 ";
 
 impl Store {
@@ -65,8 +71,8 @@ impl Store {
     pub fn polls(&self, feed: FeedId, limit: u32) -> Result<Vec<PollRow>, StoreError> {
         self.read(|conn| {
             let sql = "select generation, at, outcome, status, n_new, window_len, overlap, \
-                       suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, error \
-                       from polls where feed = $1 order by generation desc limit $2";
+                       suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, error, \
+                       warnings from polls where feed = $1 order by generation desc limit $2";
             let mut statement = conn.prepare_cached(sql)?;
             let rows = statement.query_map([feed.0, limit.min(POLLS_MAX)], poll_row)?;
             Ok(rows.collect::<Result<_, _>>()?)
@@ -103,8 +109,8 @@ impl Store {
 pub(crate) fn keep(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
     let sql = "insert into polls (feed, generation, at, outcome, status, n_new, window_len, \
                overlap, suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, \
-               error) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
-               $16)";
+               error, warnings) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+               $14, $15, $16, $17)";
     conn.prepare_cached(sql)?.execute(params![
         record.feed.0,
         record.generation,
@@ -122,11 +128,28 @@ pub(crate) fn keep(conn: &Connection, record: &PollRecord, n_new: u64) -> Result
         record.cause,
         record.held,
         record.error,
+        bounded(&record.warnings),
     ])?;
     if record.generation >= POLLS_MAX && record.generation.is_multiple_of(FOLD_EVERY) {
         fold(conn, record.feed, record.generation - POLLS_MAX)?;
     }
     Ok(())
+}
+
+/// Sentences as one text, a line each; those that do not fit are left out.
+fn bounded(sentences: &[String]) -> Option<String> {
+    let mut text = String::new();
+    for sentence in sentences {
+        let line = sentence.replace('\n', " ");
+        if text.len() + 1 + line.len() > WARNINGS_BYTES_MAX {
+            break;
+        }
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&line);
+    }
+    (!text.is_empty()).then_some(text)
 }
 
 /// Turns the polls up to a generation into daily sums.
@@ -166,5 +189,8 @@ fn poll_row(row: &Row<'_>) -> rusqlite::Result<PollRow> {
         reason: row.get(12)?,
         held: row.get(13)?,
         error: row.get(14)?,
+        warnings: row
+            .get::<_, Option<String>>(15)?
+            .map_or_else(Vec::new, |text| text.lines().map(str::to_owned).collect()),
     })
 }

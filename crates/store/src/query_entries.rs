@@ -7,7 +7,7 @@ use std::time::Duration;
 use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::entries::entry_row;
+use crate::entries::{entry_row, page};
 use crate::error::Fault;
 use crate::{EntryRow, QueryId, Store, StoreError};
 
@@ -166,5 +166,5 @@ fn rows(
             partner: partner.map(EntryId),
         })
     })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    page(rows, |found| &found.entry)
 }

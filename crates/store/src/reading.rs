@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use feed::{EntryId, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::entries::entry_row;
+use crate::entries::{PAGE_BYTES_MAX, entry_row};
 use crate::error::Fault;
 use crate::marks::{self, ReadMarks};
 use crate::sift::{Candidate, FEW, looked_up, sift};
@@ -82,6 +82,8 @@ pub struct ReadEntry {
     pub entry: EntryRow,
     pub read: bool,
     pub starred: bool,
+    /// Its texts were left out, because the answer holds too many bytes already.
+    pub without_texts: bool,
 }
 
 impl ReadEntry {
@@ -96,7 +98,7 @@ impl Store {
         self.read(|conn| {
             let sieve = sift(conn, reading, false)?;
             let found = sieve.found.iter().map(|candidate| candidate.entry);
-            shown(conn, found, &sieve.marks, &sieve.stars)
+            shown(conn, found, &sieve.marks, &sieve.stars, Over::End)
         })
     }
 
@@ -112,7 +114,8 @@ impl Store {
         self.read(|conn| Ok(sift(conn, reading, true)?.passed))
     }
 
-    /// Entries by their numbers, in the order asked; those that are not kept are left out.
+    /// Entries by their numbers, in the order asked; those that are not kept are left out. All
+    /// others are returned: behind [`PAGE_BYTES_MAX`](crate::PAGE_BYTES_MAX) without their texts.
     pub fn read_entries(
         &self,
         account: AccountId,
@@ -121,7 +124,7 @@ impl Store {
         self.read(|conn| {
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            shown(conn, entries.iter().copied(), &marks, &stars)
+            shown(conn, entries.iter().copied(), &marks, &stars, Over::LeaveTextsOut)
         })
     }
 
@@ -181,20 +184,37 @@ pub(crate) fn mark_scope(
     }
 }
 
+/// What follows in an answer that is full by its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Nothing: whoever asked goes on behind the last entry.
+    End,
+    /// Entries without their texts: they were asked for one by one.
+    LeaveTextsOut,
+}
+
 pub(crate) fn shown(
     conn: &Connection,
     entries: impl Iterator<Item = EntryId>,
     marks: &ReadMarks,
     stars: &HashSet<EntryId>,
+    over: Over,
 ) -> Result<Vec<ReadEntry>, Fault> {
     let sql = format!("{} where id = $1", crate::entries::COLUMNS);
     let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = Vec::new();
+    let (mut rows, mut n_bytes) = (Vec::new(), 0);
     for id in entries {
-        if let Some(entry) = statement.query_row([id.0], entry_row).optional()? {
-            let (read, starred) = (marks.is_read(id), stars.contains(&id));
-            rows.push(ReadEntry { entry, read, starred });
+        let without_texts = n_bytes >= PAGE_BYTES_MAX;
+        if without_texts && over == Over::End {
+            break;
         }
+        let Some(mut entry) = statement.query_row([id.0], entry_row).optional()? else { continue };
+        if without_texts {
+            (entry.summary, entry.content) = (None, None);
+        }
+        n_bytes += entry.n_bytes();
+        let (read, starred) = (marks.is_read(id), stars.contains(&id));
+        rows.push(ReadEntry { entry, read, starred, without_texts });
     }
     Ok(rows)
 }

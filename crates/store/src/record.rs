@@ -115,6 +115,8 @@ pub struct PollRecord {
     pub held: Option<String>,
     /// The pace of every domain that was asked.
     pub domains: Vec<Pace>,
+    /// What the parser repaired or left out. The store keeps the first 2000 bytes.
+    pub warnings: Vec<String>,
     /// What it means for the feed's subscription. One that names a push is no poll: it changes
     /// neither the generation nor what is known of polls.
     pub push: Option<PushNote>,
@@ -174,6 +176,7 @@ impl PollRecord {
             next_cause: None,
             held: None,
             domains: Vec::new(),
+            warnings: Vec::new(),
             push: None,
         }
     }

@@ -5,10 +5,10 @@
 use feed::{EntryId, Time};
 use rusqlite::params;
 
-use crate::entries::{COLUMNS, entry_row};
+use crate::entries::{COLUMNS, entry_row, page};
 use crate::error::Fault;
 use crate::marks::{self, ReadMarks};
-use crate::reading::{ReadEntry, shown};
+use crate::reading::{Over, ReadEntry, shown};
 use crate::{AccountId, EntryRow, Store, StoreError};
 
 /// The words of one entry, folded, with a space between them.
@@ -37,15 +37,12 @@ impl Store {
                 "{COLUMNS} where id in (select entry from search_stale) order by id limit $1"
             );
             let mut statement = conn.prepare_cached(&sql)?;
-            let rows = statement.query_map([limit], entry_row)?;
-            let mut found = rows.collect::<Result<Vec<_>, _>>()?;
+            let mut found = page(statement.query_map([limit], entry_row)?, |row| row)?;
             let sql = format!(
                 "{COLUMNS} where id > (select indexed_to from search_progress) order by id limit $1"
             );
             let mut statement = conn.prepare_cached(&sql)?;
-            for row in statement.query_map([limit], entry_row)? {
-                found.push(row?);
-            }
+            found.extend(page(statement.query_map([limit], entry_row)?, |row| row)?);
             Ok(found)
         })
     }
@@ -77,7 +74,7 @@ impl Store {
             let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            shown(conn, found.into_iter(), &marks, &stars)
+            shown(conn, found.into_iter(), &marks, &stars, Over::End)
         })
     }
 
@@ -99,7 +96,7 @@ impl Store {
             let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            shown(conn, found.into_iter(), &marks, &stars)
+            shown(conn, found.into_iter(), &marks, &stars, Over::End)
         })
     }
 }

@@ -1,12 +1,14 @@
 //! Where log lines go and how they are written. It logs nothing itself: whoever does masks the
 //! secrets of a URL first.
 
-use std::io::IsTerminal;
+use std::borrow::Cow;
+use std::io::{IsTerminal, Write};
 
 use tracing_subscriber::EnvFilter;
 
 use crate::args::Command;
 use crate::args::operate::LogFormat;
+use crate::output::{escaped, is_control};
 
 /// Logs go to standard error; `TIDINGS_LOG` takes filters such as `debug` or `engine=debug`. A
 /// command says what it has to say itself, so only the daemon logs by default.
@@ -18,7 +20,7 @@ pub fn start(command: &Command) {
     };
     let filter = std::env::var("TIDINGS_LOG").unwrap_or_else(|_| usual.to_owned());
     let filter = EnvFilter::try_new(&filter).unwrap_or_else(|_| EnvFilter::new(usual));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Shown);
     match format {
         LogFormat::Text => {
             lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
@@ -27,5 +29,36 @@ pub fn start(command: &Command) {
         LogFormat::Json => {
             lines.json().flatten_event(true).with_current_span(false).with_span_list(false).init();
         }
+    }
+}
+
+/// Standard error, for lines that may quote what others wrote. The library escapes control
+/// characters in text lines only, and never marks that override the direction of a text.
+struct Shown;
+
+impl Write for Shown {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        std::io::stderr().lock().write_all(shown(&String::from_utf8_lossy(line)).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stderr().flush()
+    }
+}
+
+/// A line with such characters written as JSON has them. The library's own colours are C0.
+fn shown(line: &str) -> Cow<'_, str> {
+    escaped(line, |c| !c.is_ascii_control() && is_control(c) || c == '\u{7f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_keeps_its_colours_and_controls_nothing_else() {
+        let line = "\u{1b}[32mINFO\u{1b}[0m \u{202e}a\u{9b}b\u{7f}\n";
+        assert_eq!(shown(line), "\u{1b}[32mINFO\u{1b}[0m \\u202ea\\u009bb\\u007f\n");
     }
 }

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         Err(failure) => {
             let message = failure.to_string();
             if !message.is_empty() {
-                eprintln!("tidings: {message}");
+                output::complain(&format!("tidings: {message}"));
             }
             ExitCode::from(failure.code)
         }

@@ -1,5 +1,6 @@
 //! What commands print: tables for a terminal, JSON for programs, and reading what they are given.
 
+use std::borrow::Cow;
 use std::io::{IsTerminal, Read, Write};
 use std::path::Path;
 
@@ -33,17 +34,19 @@ pub fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
 /// One JSON document on standard output, and nothing else there.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)?;
-    print_line(&text)
+    print_line(&escaped_json(&text))
 }
 
 /// One line of JSON on standard output.
 pub fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
-    print_line(&serde_json::to_string(value)?)
+    print_line(&escaped_json(&serde_json::to_string(value)?))
 }
 
-/// Standard output closed by the reader (`| head`) is no failure of ours.
+/// Standard output closed by the reader (`| head`) is no failure of ours. On a terminal, what
+/// could control it is shown instead.
 pub fn print_line(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
+    let text = if out.is_terminal() { visible(text) } else { Cow::Borrowed(text) };
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(e) => Err(failed(format!("cannot write to standard output: {e}"))),
@@ -70,10 +73,57 @@ pub fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
+/// A line on standard error, for people. On a terminal, what could control it is shown instead.
+pub fn complain(text: &str) {
+    let text = if std::io::stderr().is_terminal() { visible(text) } else { Cow::Borrowed(text) };
+    eprintln!("{text}");
+}
+
+/// Whether a character could control a terminal or rewrite how its line reads: C0, DEL and C1, and
+/// the marks that override the direction of a text. Line breaks and tabs are ours.
+pub fn is_control(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t')) || is_direction(c)
+}
+
+fn is_direction(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text with its control characters written out, such as `\u{9b}`.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_control(c) { shown.extend(c.escape_unicode()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// JSON whose strings hold no character that could control a terminal, nor one that some readers
+/// take for the end of a line: those become `\uXXXX`. Outside of strings JSON has only ASCII.
+fn escaped_json(json: &str) -> Cow<'_, str> {
+    escaped(json, |c| is_control(c) || matches!(c, '\u{2028}' | '\u{2029}'))
+}
+
+/// A text with its odd characters, all of the basic plane, written as JSON has them.
+pub fn escaped(text: &str, odd: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut written = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if odd(c) { written.push_str(&format!("\\u{:04x}", u32::from(c))) } else { written.push(c) }
+    }
+    Cow::Owned(written)
+}
+
 /// What others wrote, on one line. Control characters, which could move a terminal's cursor or
 /// rename its window, become spaces.
 pub fn tamed(text: &str) -> String {
-    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let control = |c: char| c.is_control() || is_direction(c);
+    let clean: String = text.chars().map(|c| if control(c) { ' ' } else { c }).collect();
     let words: Vec<&str> = clean.split_whitespace().collect();
     words.join(" ")
 }
@@ -135,5 +185,32 @@ fn styled_bar(message: &str, length: u64, template: &str) -> indicatif::Progress
     match style {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOSTILE: &str = "a\u{1b}[2J\u{7f}\u{9b}31m\u{202e}b\u{2066}\u{85}\u{2028}\r\u{7}ü";
+
+    #[test]
+    fn what_could_control_a_terminal_is_shown() {
+        let shown = visible(HOSTILE);
+        assert!(!shown.contains(is_control), "{shown:?}");
+        assert!(shown.contains("\\u{9b}31m") && shown.contains("\\u{7f}"), "{shown}");
+        assert!(shown.contains('ü') && shown.contains("\\u{202e}b"), "{shown}");
+        assert!(matches!(visible("two\nlines\tü"), Cow::Borrowed("two\nlines\tü")));
+        assert!(!tamed(HOSTILE).contains(is_control));
+    }
+
+    #[test]
+    fn json_holds_no_raw_control_and_says_the_same() {
+        let json = serde_json::to_string(&serde_json::json!({ HOSTILE: [HOSTILE] })).unwrap();
+        let written = escaped_json(&json);
+        assert!(written.contains("\\u009b31m") && written.contains("\\u007f"), "{written}");
+        assert!(!written.contains(|c: char| is_control(c) || c == '\u{2028}'), "{written:?}");
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(read(&written), read(&json));
     }
 }

@@ -132,7 +132,8 @@ pub async fn replay(State(context): State<Context>, ordered: Ordered) -> Respons
 fn sums(live: &Live, spent: &Spent, days: &[DelayDay]) -> Vec<Sum> {
     let hour = live.polls_last_hour;
     let left = spent.budget_polls_per_hour.map(|allowed| (allowed - hour as f64).max(0.0));
-    let polls = spent.seen + spent.unchanged + spent.failed + spent.refused + spent.gone;
+    let failed = spent.failed + spent.damaged + spent.refused + spent.gone;
+    let polls = spent.seen + spent.unchanged + failed;
     let share = |part: u64, of: u64| match of {
         0 => "–".to_owned(),
         of => format!("{:.1} %", 100.0 * part as f64 / of as f64),

@@ -145,7 +145,7 @@ fn composed(
     let (state, state_class) = state_words(row.state(), row.last_poll_at.is_none());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.next_at.filter(|_| !resting);
-    let more = entries.len() > ENTRIES as usize;
+    let more = store::is_full(&entries, ENTRIES + 1);
     entries.truncate(ENTRIES as usize);
     let older = entries.last().filter(|_| more);
     let shown_polls = polls.len().min(polls_shown as usize);
@@ -187,7 +187,7 @@ fn acts(state: FeedState) -> Vec<(&'static str, &'static str)> {
     match state {
         FeedState::Paused => vec![("resume", "Resume"), ("poll", "Poll once")],
         FeedState::Gone => vec![("poll", "Try again")],
-        FeedState::Active | FeedState::BackingOff => {
+        FeedState::Active | FeedState::BackingOff | FeedState::Damaged => {
             vec![("poll", "Poll now"), ("pause", "Pause")]
         }
     }
@@ -220,7 +220,7 @@ fn why(row: &FeedRow, now: Time) -> Vec<String> {
         FeedState::Paused => {
             lines.push("This feed or one of its tags is paused.".to_owned());
         }
-        FeedState::Active | FeedState::BackingOff => {
+        FeedState::Active | FeedState::BackingOff | FeedState::Damaged => {
             if row.last_poll_at.is_none() {
                 lines.push("The feed was never polled, so it is due now.".to_owned());
             }
@@ -269,6 +269,7 @@ fn poll(poll: &PollRow, now: Now) -> Poll {
     let n_new = u32::try_from(poll.n_new).unwrap_or(u32::MAX);
     let mut words: Vec<String> = Vec::new();
     words.extend(poll.error.as_deref().map(sentence));
+    words.extend(poll.warnings.iter().map(|warning| sentence(warning)));
     if poll.suspected_miss {
         words.push("No entry of the last poll was left. Some entries may have been missed.".into());
     }

@@ -186,6 +186,7 @@ fn tabs(page: &FeedPage, params: &ListParams) -> Vec<Tab> {
             None => "All",
             Some(FeedState::Active) => "Active",
             Some(FeedState::BackingOff) => "Backing off",
+            Some(FeedState::Damaged) => "Damaged",
             Some(FeedState::Gone) => "Gone",
             Some(FeedState::Paused) => "Paused",
         },
@@ -202,6 +203,7 @@ pub fn state_words(state: FeedState, never_polled: bool) -> (&'static str, &'sta
         FeedState::Active if never_polled => ("not polled yet", "fresh"),
         FeedState::Active => ("active", "active"),
         FeedState::BackingOff => ("backing off", "backing"),
+        FeedState::Damaged => ("damaged", "backing"),
         FeedState::Gone => ("gone", "gone"),
         FeedState::Paused => ("paused", "paused"),
     }
@@ -212,7 +214,7 @@ pub fn no_next(state: FeedState) -> &'static str {
     match state {
         FeedState::Gone => "never",
         FeedState::Paused => "when resumed",
-        FeedState::Active | FeedState::BackingOff => "now",
+        FeedState::Active | FeedState::BackingOff | FeedState::Damaged => "now",
     }
 }
 
@@ -221,7 +223,8 @@ pub fn line(line: FeedLine, now: Now) -> Line {
     let (state, state_class) = state_words(line.state, never_polled);
     let resting = matches!(line.state, FeedState::Gone | FeedState::Paused);
     let error = line.gone_reason.or(line.error).unwrap_or_default();
-    let in_trouble = matches!(line.state, FeedState::Gone | FeedState::BackingOff);
+    let in_trouble =
+        matches!(line.state, FeedState::Gone | FeedState::BackingOff | FeedState::Damaged);
     let advised = advice(line.last_outcome, line.last_status, &error).filter(|_| in_trouble);
     let masked = line.url.masked();
     let address = masked.split_once("://").map_or(masked.as_str(), |(_, rest)| rest);

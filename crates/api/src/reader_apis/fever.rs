@@ -192,7 +192,7 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Value {
         "feed_id": entry.feed.0,
         "title": shown::title(entry),
         "author": shown::author(entry).unwrap_or_default(),
-        "html": shown::html(entry, feed),
+        "html": shown::html(one, feed),
         "url": shown::link(entry).unwrap_or(""),
         "is_saved": u8::from(one.starred),
         "is_read": u8::from(one.read),

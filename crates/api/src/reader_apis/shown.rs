@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use feed::{Enclosure, FeedId};
-use store::{EntryRow, FeedRow, Store, StoreError};
+use store::{EntryRow, FeedRow, ReadEntry, Store, StoreError};
 use url::Url;
 
 use crate::sanitise;
@@ -57,11 +57,17 @@ pub fn link(entry: &EntryRow) -> Option<&str> {
     entry.link.as_deref().filter(|link| is_web(link))
 }
 
-/// The content, or else the summary, as safe HTML.
-pub fn html(entry: &EntryRow, feed: &FeedRow) -> String {
+/// The content, or else the summary, as safe HTML. Where the answer had no room for it, that is
+/// said.
+pub fn html(one: &ReadEntry, feed: &FeedRow) -> String {
+    let entry = &one.entry;
+    if one.without_texts {
+        return "<p>[This text was left out: the answer was too long. Open the original.]</p>"
+            .into();
+    }
     let text = entry.content.as_deref().or(entry.summary.as_deref()).unwrap_or("");
     let base = link(entry).or(site(feed)).and_then(|link| Url::parse(link).ok());
-    sanitise::html(text, base.as_ref())
+    sanitise::html(text, base.as_ref(), link(entry))
 }
 
 pub fn author(entry: &EntryRow) -> Option<String> {

@@ -4,13 +4,22 @@
 
 use std::borrow::Cow;
 
-/// What one entry may cost: a summary of a page is shorter, and at about 14 MB/s a page of 30
-/// entries stays below a quarter of a second.
+use super::tame::is_tame;
+
+/// What is parsed of any text, however it is written. At about 14 MB/s a page of 30 entries stays
+/// below a quarter of a second.
 pub const HTML_BYTES_MAX: usize = 64 * 1024;
 
-/// Tags of one entry. The parser's work grows with the square of the depth, and a summary with
-/// more than this is an attack or a catalogue.
+/// Tags of any text. The parser's work can grow with the square of their number.
 pub const TAGS_MAX: usize = 2000;
+
+/// What is parsed of an article whose markup is [tame](is_tame). It is less than the parser of
+/// feeds keeps of a text (1 MiB), so that an article which was cut there is cut here as well and
+/// says so. Browsers bear more; the sanitiser takes about 0.1 s for this.
+pub const ARTICLE_BYTES_MAX: usize = 1_000_000;
+
+/// Tags of such an article: a book's chapter has some thousand.
+pub const ARTICLE_TAGS_MAX: usize = 50_000;
 
 /// Attributes of one tag: the parser compares each with all before it. People write a handful,
 /// programs some dozens.
@@ -24,20 +33,45 @@ const FORMATTING: &str = "b big code em font i nobr s small strike strong tt u";
 /// Of those tags, so many keep their attributes; we would show a title or a language at best.
 const DRESSED_MAX: usize = 16;
 
-/// Bytes that are looked at in tags. A tag that stands inside of another's quotes is looked at
-/// once more; with many of them it is an attack.
-const SCANNED_MAX: usize = 4 * HTML_BYTES_MAX;
-
 /// What of a text is parsed.
-pub fn bounded(text: &str) -> Cow<'_, str> {
-    let mut text = cut(text);
+#[derive(Debug, PartialEq, Eq)]
+pub struct Bounded<'a> {
+    pub html: Cow<'a, str>,
+    /// The text goes on behind it.
+    pub is_cut: bool,
+}
+
+/// The beginning of a text: enough for a title or a teaser.
+pub fn beginning(text: &str) -> Cow<'_, str> {
+    undressed(cut(text, HTML_BYTES_MAX, TAGS_MAX)).0
+}
+
+/// As much of a text as can be parsed cheaply: all of it, unless it is very long or its markup is
+/// made to be expensive.
+pub fn bounded(text: &str) -> Bounded<'_> {
+    let short = cut(text, HTML_BYTES_MAX, TAGS_MAX);
+    let article = if short.len() == text.len() {
+        short
+    } else {
+        Some(cut(text, ARTICLE_BYTES_MAX, ARTICLE_TAGS_MAX)).filter(|a| is_tame(a)).unwrap_or(short)
+    };
+    let (html, is_whole) = undressed(article);
+    Bounded { html, is_cut: !is_whole || article.len() < text.len() }
+}
+
+/// Takes attributes away where they cost more than they tell. The text ends where looking at its
+/// tags takes too long; then it is not whole.
+fn undressed(mut text: &str) -> (Cow<'_, str>, bool) {
+    // A tag that stands inside of another's quotes is looked at once more; with many of them it is
+    // an attack.
+    let (scanned_max, len) = (4 * text.len().max(HTML_BYTES_MAX), text.len());
     let (mut kept, mut done, mut at) = (String::new(), 0, 0);
     let (mut n_scanned, mut n_dressed) = (0, 0);
     while let Some(open) = text[at..].find('<').map(|found| at + found) {
         at = open + 1;
         let Some(tag) = Tag::read(&text[open..]) else { continue };
         n_scanned += tag.len;
-        if n_scanned > SCANNED_MAX {
+        if n_scanned > scanned_max {
             text = &text[..open];
             break;
         }
@@ -51,26 +85,27 @@ pub fn bounded(text: &str) -> Cow<'_, str> {
             at = done;
         }
     }
+    let is_whole = text.len() == len;
     if done == 0 {
-        return Cow::Borrowed(text);
+        return (Cow::Borrowed(text), is_whole);
     }
     kept.push_str(&text[done..]);
-    Cow::Owned(kept)
+    (Cow::Owned(kept), is_whole)
 }
 
-fn cut(text: &str) -> &str {
-    let text = &text[..text.floor_char_boundary(HTML_BYTES_MAX)];
-    let end = text.match_indices('<').nth(TAGS_MAX).map_or(text.len(), |(at, _)| at);
+fn cut(text: &str, bytes_max: usize, tags_max: usize) -> &str {
+    let text = &text[..text.floor_char_boundary(bytes_max)];
+    let end = text.match_indices('<').nth(tags_max).map_or(text.len(), |(at, _)| at);
     &text[..end]
 }
 
 /// A tag as it is written.
-struct Tag<'a> {
+pub struct Tag<'a> {
     /// With the slash of an end tag.
-    name: &'a str,
+    pub name: &'a str,
     n_attributes: usize,
     /// From `<` to `>`, or to the end of the text.
-    len: usize,
+    pub len: usize,
 }
 
 /// Where in a tag a reader is.
@@ -87,7 +122,7 @@ enum Place {
 impl<'a> Tag<'a> {
     /// The tag with which the text begins, read as parsers of HTML do (its standard, 13.2.5). One
     /// that stands in a comment or a script is taken for a tag too.
-    fn read(text: &'a str) -> Option<Tag<'a>> {
+    pub fn read(text: &'a str) -> Option<Tag<'a>> {
         let bytes = text.as_bytes();
         let first = if bytes.get(1) == Some(&b'/') { 2 } else { 1 };
         bytes.get(first).filter(|byte| byte.is_ascii_alphabetic())?;
@@ -121,7 +156,7 @@ impl<'a> Tag<'a> {
         Some(Tag { name: &text[1..name_end], n_attributes, len })
     }
 
-    fn is_formatting(&self) -> bool {
+    pub fn is_formatting(&self) -> bool {
         FORMATTING.split(' ').any(|name| name.eq_ignore_ascii_case(self.name))
     }
 }
@@ -165,11 +200,11 @@ mod tests {
         let many: String = (0..9000).map(|n| format!("{n:x} ")).collect();
         for tag in ["p", "/p", "X-y"] {
             let text = format!("é<a b=c>é<{tag} {many}>ü");
-            assert_eq!(bounded(&text), format!("é<a b=c>é<{tag}>ü"));
+            assert_eq!(bounded(&text).html, format!("é<a b=c>é<{tag}>ü"));
         }
         let some: String = (0..ATTRIBUTES_MAX).map(|n| format!("a{n}='x'")).collect();
         let text = format!("<p {some}>x</p>");
-        assert!(matches!(bounded(&text), Cow::Borrowed(whole) if whole == text));
+        assert!(matches!(bounded(&text).html, Cow::Borrowed(whole) if whole == text));
     }
 
     #[test]
@@ -177,7 +212,7 @@ mod tests {
         let many: String = (0..9000).map(|n| format!("{n:x} ")).collect();
         for before in ["<!-- <a b=' -->", "<script>'<a b=\"</script>", "<a b=\"<c d='\">"] {
             let text = format!("{before}<p {many}>x");
-            let left = bounded(&text);
+            let left = bounded(&text).html;
             assert!(left.len() < 100, "{before}: {} bytes are left", left.len());
         }
     }
@@ -186,6 +221,7 @@ mod tests {
     fn looking_at_tags_ends() {
         // Each tag stands in the quotes of those before it.
         let nested = "<a b='".repeat(200) + &"x".repeat(HTML_BYTES_MAX - 2000) + "'>";
-        assert!(bounded(&nested).len() < 100, "{}", bounded(&nested).len());
+        let left = bounded(&nested);
+        assert!(left.html.len() < 100 && left.is_cut, "{}", left.html.len());
     }
 }

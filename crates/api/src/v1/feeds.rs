@@ -21,6 +21,8 @@ pub use change::settings;
 pub use shown::FeedSettings;
 use shown::{Feed, Poll, PollAnswer};
 
+/// The words of [`store::State`].
+const STATES: [&str; 5] = ["active", "backing-off", "damaged", "gone", "paused"];
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 500;
 /// Feeds that one question looks at where a state is asked for; then the answer says where to go
@@ -72,7 +74,7 @@ asked! {
 }
 
 pub fn routes() -> Vec<Route> {
-    let states = json!({"type": "string", "enum": ["active", "backing-off", "gone", "paused"]});
+    let states = json!({"type": "string", "enum": STATES});
     let polls = json!({"type": "integer", "minimum": 1, "maximum": POLLS_MAX, "default": 50});
     vec![
         Route::get("/feeds", "The feeds, by number", list)
@@ -116,8 +118,8 @@ async fn list(
     };
     let tag = params.text("tag");
     let state = params.text("state");
-    if state.as_deref().is_some_and(|s| !["active", "backing-off", "gone", "paused"].contains(&s)) {
-        return Err(Trouble::Asked("state must be active, backing-off, gone or paused"));
+    if state.as_deref().is_some_and(|s| !STATES.contains(&s)) {
+        return Err(Trouble::Asked("state must be active, backing-off, damaged, gone or paused"));
     }
     params.end()?;
     blocking(move || {

@@ -151,7 +151,7 @@ async fn list(
             ..Reading::newest(person.account, scope, limit)
         };
         let rows = store.reading(&reading)?;
-        let full = rows.len() == limit as usize;
+        let full = store::is_full(rows.iter().map(|row| &row.entry), limit);
         let next = rows.last().filter(|_| full).map(|last| cursor(last.place()));
         Ok(Json(EntryList { entries: shown(store, &rows, content), next }))
     })

@@ -28,6 +28,9 @@ use crate::json::{Feeds, Trouble};
 /// Entries on a page where nothing is said, and at most.
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 1000;
+/// Entries that an open stream reads at once and holds until its reader took them. Their bytes are
+/// bounded by the store, so that a slow reader costs a few megabytes.
+const EVENTS_MAX: u32 = 20;
 /// How often an open stream looks for new entries.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 /// So many looks, some ten seconds, go by until it is asked whether the reader is still let in.
@@ -46,7 +49,7 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/entries", "The stream of entries, oldest first", list)
             .param("after", after, text())
-            .param("limit", "How many at most.", limit)
+            .param("limit", "How many at most; a page of long entries ends earlier.", limit)
             .param("query", query, text())
             .param("feed", feed, text())
             .answers::<StreamPage>(),
@@ -316,7 +319,7 @@ impl Following {
         if let Spot::Query { query, .. } = self.place.spot {
             self.context.store.last_position(query).ok()??;
         }
-        let page = self.place.read(&self.context.store, LIMIT, &mut self.feeds).ok()?;
+        let page = self.place.read(&self.context.store, EVENTS_MAX, &mut self.feeds).ok()?;
         if page.gap {
             self.waiting.push_back(Event::default().event("gap").data("{}"));
         }

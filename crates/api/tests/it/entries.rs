@@ -64,6 +64,68 @@ async fn pages_go_on_where_the_last_one_ended() {
     }
 }
 
+/// Entries with texts of 900 kB each, as a hostile publisher makes them.
+fn long_items(n: usize) -> Vec<feed::Item> {
+    let item = |n: usize| feed::Item {
+        id: Some(format!("{n}")),
+        title: Some(format!("red {n}")),
+        link: Some(format!("https://e.org/{n}")),
+        content: Some(format!("<p>{}</p>", "word ".repeat(180_000))),
+        ..feed::Item::default()
+    };
+    (0..n).map(item).collect()
+}
+
+/// The most that one answer holds: 2 MB of texts, the entry that passes that, and its frame.
+const ANSWER_BYTES_MAX: usize = 3_500_000;
+
+#[tokio::test]
+async fn pages_of_long_entries_end_early_and_their_cursors_go_on() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "");
+    shelf.see_items("https://a.org/", long_items(10), 0);
+    crate::search::index_all(&shelf.store).await;
+    for (path, next) in [
+        ("/api/v1/entries?limit=1000", "after"),
+        ("/api/v1/entries?limit=1000&feed=1", "after"),
+        ("/api/v1/entries?limit=1000&query=red", "after"),
+        ("/api/v1/reading?limit=500&content=true", "after"),
+        ("/api/v1/reading?limit=500&content=true&query=red", "after"),
+        ("/api/v1/reading?limit=500&content=true&search=word", "after"),
+    ] {
+        let (mut found, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
+        loop {
+            let answer = get(&shelf.router, &format!("{path}{cursor}"), &[]).await;
+            assert_eq!(answer.status, 200, "{path}: {:.300}", answer.text);
+            assert!(answer.text.len() < ANSWER_BYTES_MAX, "{path}: {}", answer.text.len());
+            let page: Value = serde_json::from_str(&answer.text).unwrap();
+            found.extend(titles(&page).into_iter().map(str::to_owned));
+            pages += 1;
+            match page["next"].as_str() {
+                Some(at) if !titles(&page).is_empty() => cursor = format!("&{next}={at}"),
+                _ => break,
+            }
+        }
+        found.sort_unstable();
+        let expect: Vec<String> = (0..10).map(|n| format!("red {n}")).collect();
+        assert_eq!(found, expect, "{path}");
+        assert!(pages >= 4, "{path}: {pages}");
+    }
+}
+
+#[tokio::test]
+async fn a_published_feed_of_long_entries_goes_on_at_the_next_page() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "");
+    shelf.see_items("https://a.org/", long_items(10), 0);
+    let answer = get(&shelf.router, "/feeds/red.json", &[]).await;
+    assert!(answer.text.len() < ANSWER_BYTES_MAX, "{}", answer.text.len());
+    let feed: Value = serde_json::from_str(&answer.text).unwrap();
+    let n = feed["items"].as_array().unwrap().len();
+    assert!((1..10).contains(&n), "{n}");
+    assert!(feed["next_url"].is_string(), "{:.300}", answer.text);
+}
+
 /// The first `n` events of a stream.
 pub async fn events(shelf: &Shelf, path: &str, last: Option<&str>, n: usize) -> Vec<String> {
     let mut request = Request::get(path);
@@ -102,6 +164,16 @@ async fn a_stream_resumes_after_the_last_event_that_arrived() {
     assert!(late[1].contains("red 4"), "{late:?}");
     let now = events(&shelf, "/api/v1/entries/stream?after=now", None, 1).await;
     assert_eq!(id(&now[0]), "e4");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_of_long_entries_brings_them_all() {
+    let shelf = Shelf::new(true);
+    shelf.see_items("https://a.org/", long_items(30), 0);
+    let all = events(&shelf, "/api/v1/entries/stream", None, 31).await;
+    for n in 0..30 {
+        assert!(all[n + 1].contains(&format!("\"red {n}\"")), "{n}: {:.200}", all[n + 1]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -202,14 +202,14 @@ async fn pages_show_pictures_through_the_proxy_or_not_at_all() {
     let base = Url::parse("https://example.org/blog/").unwrap();
     let dirty = "<p>a<img src='p.png?a=1&amp;b=2' srcset='https://spy.example/2x 2x' alt='foo src='\
                  onerror='x'><img src='mailto:x'><img src='https://t.example/p' width=1 height=1>";
-    let shown = sanitise::page_html(dirty, Some(&base), Some(&site.images));
+    let shown = sanitise::page_html(dirty, Some(&base), None, Some(&site.images));
     let address = site.images.address("https://example.org/blog/p.png?a=1&b=2").unwrap();
     let escaped = address.replace('&', "&amp;");
     let expected = format!(
         "<p>a<img loading=\"lazy\" src=\"{escaped}\" alt=\"foo src=\"><img loading=\"lazy\"></p>"
     );
     assert_eq!(shown, expected);
-    let hidden = sanitise::page_html(dirty, Some(&base), None);
+    let hidden = sanitise::page_html(dirty, Some(&base), None, None);
     let expected = "<p>a<img loading=\"lazy\" alt=\"foo src=\"><img loading=\"lazy\"></p>";
     assert_eq!(hidden, expected);
     let secret = site.images.address("https://me:pw@example.org/a.png#x").unwrap();

@@ -11,7 +11,7 @@ use store::{EntryFilter, NewEntry, NewFeed, PollRecord, SearchWords, Store};
 use crate::shelf::{Shelf, T0};
 
 /// What the engine does behind the polls.
-async fn index_all(store: &Store) {
+pub async fn index_all(store: &Store) {
     loop {
         let rows = store.unindexed(100).unwrap();
         if rows.is_empty() {

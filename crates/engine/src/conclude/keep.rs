@@ -10,6 +10,8 @@ use crate::event::PollAnswer;
 
 /// A permanent redirect is remembered when it was seen this often in a row.
 const MOVED_COUNT_BELIEVED: u32 = 2;
+/// As long as the URL of a feed may be. Every page that names the feed reads these.
+const ADDRESS_BYTES_MAX: usize = 8192;
 /// After so many failures at a remembered redirect's target, the subscribed URL is tried again.
 const EFFECTIVE_URL_FAILURES_MAX: u32 = 3;
 
@@ -23,6 +25,21 @@ pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
             Reading::Failed { detail, our_network: false, candidates: Vec::new() }
         }
         (_, reading) => reading,
+    }
+}
+
+/// A broken document without an item says nothing about the feed where the one before it had
+/// some: neither validators nor the window follow it. An honest empty feed is well-formed.
+pub fn damaged(input: &PollInput, reading: Reading) -> Reading {
+    match reading {
+        Reading::Document { document, .. }
+            if document.is_damaged
+                && document.items.is_empty()
+                && !input.window.entries().is_empty() =>
+        {
+            Reading::Damaged { warnings: document.warnings }
+        }
+        reading => reading,
     }
 }
 
@@ -80,7 +97,10 @@ pub fn keep_reading(
         }
         Reading::Document { document, observed, dates, validators, body_hash } => {
             answer.detail = seen_in_words(&observed);
-            let is_cut_off = document.is_cut_off;
+            record.warnings.clone_from(&document.warnings);
+            // A broken document without items may be the beginning of one that has some.
+            let is_cut_off =
+                document.is_cut_off || document.is_damaged && document.items.is_empty();
             let previous = input.last_success_at;
             keep_document(record, document, &observed, dates, trip, previous);
             let validators = store::Validators {
@@ -100,6 +120,17 @@ pub fn keep_reading(
             record.gone = Some(Gone { at: trip.at, reason: reason.to_owned() });
             record.error = Some("410 Gone".to_owned());
             answer.detail = reason.to_owned();
+        }
+        Reading::Damaged { warnings } => {
+            let first = warnings.first().map_or(String::new(), |warning| format!(" ({warning})"));
+            let detail = format!(
+                "the document is damaged{first} and has no entries, although the one before had; \
+                 the publisher's software or the transfer broke it"
+            );
+            tracing::info!(feed, detail, "damaged");
+            record.error = Some(detail.clone());
+            record.warnings = warnings;
+            answer.detail = detail;
         }
         Reading::Refused { detail } => {
             tracing::info!(feed, detail, "refused");
@@ -140,16 +171,22 @@ fn keep_document(
     previous: Option<Time>,
 ) {
     let (hub, topic) = pushed_by(&document, trip);
+    let (hub, topic) = (short(hub), short(topic));
     record.facts = Some(FeedFacts {
         title: document.title,
-        site: document.link,
+        site: short(document.link),
         language: document.language,
         topic: hub.as_ref().and(topic),
         hub,
-        cloud: document.cloud,
+        cloud: short(document.cloud),
     });
     record.hints = Some(document.hints);
     keep_items(record, document.items, observed, dates, trip.at, previous);
+}
+
+/// An address of the feed, unless it is too long to be one.
+fn short(address: Option<String>) -> Option<String> {
+    address.filter(|address| address.len() <= ADDRESS_BYTES_MAX)
 }
 
 /// The hub that pushes a document and the address under which it knows it: as the header says, else

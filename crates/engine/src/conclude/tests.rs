@@ -1,5 +1,7 @@
 //! What a reading of a feed turns into: what is kept, and when the next look is.
 
+mod damaged;
+
 use std::sync::LazyLock;
 
 use feed::{FeedId, FeedUrl, Item, Known, identify};

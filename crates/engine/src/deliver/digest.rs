@@ -42,7 +42,8 @@ impl Job<'_> {
         match send(mail, to, &self.query.name, self.query.id.0, &found).await {
             Ok(()) => {
                 let (id, from) = (self.due.id, self.due.position);
-                let next = if found.len() == MATCHES_MAX as usize { now } else { next };
+                let full = store::is_full(found.iter().map(|one| &one.entry), MATCHES_MAX);
+                let next = if full { now } else { next };
                 self.store().delivered(id, from, last, Some(next), now).await
             }
             Err(why) => self.retry(why).await,

@@ -53,7 +53,8 @@ pub(super) async fn read(
             let base = poll.url.clone();
             let n_bytes = bytes.len();
             let read = move || read_document(&bytes, content_type.as_deref(), &base, &limits);
-            match parsed(n_bytes, read).await.unwrap_or_else(|why| Err((why, Vec::new()))) {
+            let failed = |detail| Unread { detail, candidates: Vec::new(), is_damaged: false };
+            match parsed(n_bytes, read).await.unwrap_or_else(|why| Err(failed(why))) {
                 Ok(document) => {
                     let seen =
                         observe(&context.store, &poll.input, at, facts.date, &document, partial);
@@ -68,7 +69,10 @@ pub(super) async fn read(
                         },
                     }
                 }
-                Err((detail, candidates)) => {
+                Err(unread) if unread.is_damaged && !poll.input.window.entries().is_empty() => {
+                    Reading::Damaged { warnings: vec![unread.detail] }
+                }
+                Err(Unread { detail, candidates, .. }) => {
                     Reading::Failed { detail, our_network: false, candidates }
                 }
             }
@@ -97,16 +101,26 @@ fn body_hash(bytes: &[u8]) -> BodyHash {
     hash
 }
 
+/// A document that is not read as a feed.
+struct Unread {
+    detail: String,
+    /// Feeds that it names.
+    candidates: Vec<Url>,
+    /// It is a feed all the same, but a broken one.
+    is_damaged: bool,
+}
+
 fn read_document(
     bytes: &[u8],
     content_type: Option<&str>,
     base: &Url,
     limits: &parse::Limits,
-) -> Result<Document, (String, Vec<Url>)> {
+) -> Result<Document, Unread> {
     parse::document(bytes, content_type, Some(base), limits).map_err(|not_a_feed| {
         let candidates = parse::discover::links(bytes, content_type, base);
         let candidates = candidates.into_iter().map(|c| c.url).take(20).collect();
-        (not_a_feed.to_string(), candidates)
+        let is_damaged = not_a_feed.kind == parse::Kind::BrokenJsonFeed;
+        Unread { detail: not_a_feed.to_string(), candidates, is_damaged }
     })
 }
 

@@ -16,8 +16,9 @@ const SNIFFED_BYTES: usize = 4;
 const STEP_BYTES: usize = 16 * 1024;
 /// The window that RFC 9659 allows a server to demand: 8 MB.
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
-/// Some servers flush a gzip stream as many small members; more than this is a trick.
-const GZIP_MEMBERS_MAX: u32 = 100_000;
+/// Some servers flush a gzip stream as many small members. Each costs a fresh decoder of 40 KB, so
+/// a body of more members than this is refused.
+const GZIP_MEMBERS_MAX: u32 = 10_000;
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
@@ -146,7 +147,7 @@ impl Layer {
             match taken {
                 Ok(0) => {
                     out.append(&mut self.finish()?);
-                    self.go_on_after_the_end(rest);
+                    self.go_on_after_the_end(rest)?;
                 }
                 Ok(n) => rest = &rest[n..],
                 Err(e) => {
@@ -160,11 +161,14 @@ impl Layer {
     }
 
     /// A stream that takes no more is complete. Only gzip may go on, with another member.
-    fn go_on_after_the_end(&mut self, rest: &[u8]) {
+    fn go_on_after_the_end(&mut self, rest: &[u8]) -> Result<(), DecodeError> {
         self.state = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Gzip { n_members: GZIP_MEMBERS_MAX.., .. } => {
+                let why = format!("it has more than {GZIP_MEMBERS_MAX} gzip members");
+                return Err(garbage(&why));
+            }
             State::Gzip { decoder, n_members }
-                if rest.starts_with(&GZIP_MAGIC[..rest.len().min(2)])
-                    && n_members < GZIP_MEMBERS_MAX =>
+                if rest.starts_with(&GZIP_MAGIC[..rest.len().min(2)]) =>
             {
                 let bytes_left = decoder.get_ref().bytes_left;
                 let sink = Bounded { bytes: Vec::new(), bytes_left, overflowed: false };
@@ -173,6 +177,7 @@ impl Layer {
             }
             _ => State::Ended,
         };
+        Ok(())
     }
 
     /// Takes what the stream gave so far. `failing` tells an overflow from a damaged stream.

@@ -190,6 +190,50 @@ fn bombs_are_refused_before_they_unfold() {
     }
 }
 
+/// Streams that never yield a byte: without a count of what arrives, these never end.
+#[test]
+fn endless_streams_without_output_are_refused_at_the_limit() {
+    // An empty stored block (not the last one) of deflate, aligned to a byte.
+    let deflate_block = [0x00, 0x00, 0x00, 0xff, 0xff];
+    let gzip_head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+    // A skippable frame of zstd without content, after a frame that is empty too.
+    let skippable = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0];
+    // An empty metadata block of brotli, aligned to a byte (RFC 7932, 9.2).
+    let metadata = [0x0c];
+    for (label, head, piece) in [
+        ("gzip", Vec::new(), gzip(b"")),
+        ("gzip", gzip_head.to_vec(), deflate_block.to_vec()),
+        ("deflate", Vec::new(), deflate_block.to_vec()),
+        ("zstd", zstandard(b""), skippable.to_vec()),
+        ("br", vec![0x0c, 0x0c], metadata.to_vec()),
+        ("gzip", gzip(b"<rss/>"), vec![0]),
+    ] {
+        let mut decoder = Decoder::new(label, BYTES_MAX).unwrap();
+        decoder.push(&head).unwrap();
+        let pieces = piece.repeat(200);
+        let mut n_bytes = head.len();
+        let refused = loop {
+            if let Err(refused) = decoder.push(&pieces) {
+                break refused;
+            }
+            n_bytes += pieces.len();
+            assert!(n_bytes <= BYTES_MAX, "{label}: {n_bytes} bytes were taken");
+        };
+        assert_eq!(refused, DecodeError::TooLarge, "{label} after {n_bytes} bytes");
+    }
+    let mut decoder = Decoder::new("", 3).unwrap();
+    let pushed: Vec<bool> = (0..4).map(|_| decoder.push(&[]).is_ok()).collect();
+    assert_eq!(pushed, [true, true, true, false], "an empty piece counts as well");
+}
+
+#[test]
+fn a_body_of_too_many_gzip_members_is_refused_and_not_cut() {
+    let many = [gzip(b"").repeat(10_000), gzip(b"<rss/>")].concat();
+    let mut decoder = Decoder::new("gzip", many.len()).unwrap();
+    let pushed = decoder.push(&many);
+    assert!(matches!(pushed, Err(DecodeError::Garbage(why)) if why.contains("10000 gzip members")));
+}
+
 #[test]
 fn the_limit_itself_is_still_taken() {
     let most = vec![b' '; BYTES_MAX];

@@ -167,6 +167,34 @@ async fn long_bodies_are_refused_as_soon_as_they_are_too_long() {
     assert!(exchange.facts.wire_bytes < wire_max, "{}", exchange.facts.wire_bytes);
 }
 
+/// Such a server used to be read for the whole time limit: gigabytes, and a core kept busy.
+#[tokio::test]
+async fn a_stream_without_output_is_cut_at_the_body_limit() {
+    let small = || Settings { body_bytes_max: 100_000, ..settings() };
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
+    let server = endless(head, gzip(b"").repeat(100)).await;
+    let exchange = with(small(), &server.url("/")).await;
+    assert_failure(&exchange, FailureKind::TooLarge, "longer than 100000 bytes");
+    assert!(exchange.facts.wire_bytes < 1_000_000, "{}", exchange.facts.wire_bytes);
+}
+
+/// The HTTP library bounds what is in no body: this holds it to that.
+#[tokio::test]
+async fn endless_chunk_extensions_and_trailers_are_refused() {
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let extensions = format!("1;{}\r\n \r\n", "x".repeat(100));
+    let server = endless(chunked, extensions.into_bytes()).await;
+    assert_eq!(failure(&get(&server.url("/")).await).kind, FailureKind::Protocol);
+    let server = raw(move |mut stream, _| async move {
+        read_head(&mut stream).await;
+        let _ = stream.write_all(chunked.as_bytes()).await;
+        let _ = stream.write_all(b"6\r\n<rss/>\r\n0\r\n").await;
+        while stream.write_all(&b"X-Trailer: y\r\n".repeat(100)).await.is_ok() {}
+    })
+    .await;
+    assert_eq!(failure(&get(&server.url("/")).await).kind, FailureKind::Protocol);
+}
+
 #[tokio::test]
 async fn compressed_bodies_are_counted_as_they_came() {
     let text = "<item/>".repeat(10_000);

@@ -9,6 +9,7 @@ use super::vocabulary::Field;
 use crate::attribute::{Attributes, value};
 use crate::entity::{escape_attribute, escape_text, unescape, windows_1252};
 use crate::namespace::Ns;
+use crate::room::Room;
 use crate::warning::{Trouble, Warnings};
 use crate::{base64, resolve};
 
@@ -154,7 +155,7 @@ impl Capture {
                 self.unwrapped = true;
                 return;
             }
-            Mode::Text | Mode::Html => self.become_markup(),
+            Mode::Text | Mode::Html => self.become_markup(at, w),
         }
         let opens_shell = level == 1
             && self.shell == Shell::None
@@ -189,12 +190,14 @@ impl Capture {
 
     /// From the first tag on the prose is inline markup. What came before is escaped too, unless
     /// it is markup already.
-    fn become_markup(&mut self) {
+    fn become_markup(&mut self, at: usize, w: &mut Warnings) {
         self.mode = Mode::Markup { shell: false };
         if !looks_like_html(&self.text) {
-            let mut escaped = String::with_capacity(self.text.len());
-            escape_text(&self.text, &mut escaped);
-            self.text = escaped;
+            let plain = std::mem::take(&mut self.text);
+            // What was cut stays cut, and what grows beyond the limit is cut now.
+            let was_cut = std::mem::take(&mut self.cut);
+            self.push_text(&plain, at, w);
+            self.cut |= was_cut;
         }
     }
 
@@ -202,6 +205,7 @@ impl Capture {
     pub(super) fn finish(
         self,
         base: Option<&Url>,
+        room: &Room,
         offset: usize,
         w: &mut Warnings,
     ) -> Option<String> {
@@ -217,9 +221,9 @@ impl Capture {
         }
         match self.mode {
             Mode::Value | Mode::Text => Some(text.to_owned()),
-            Mode::Html | Mode::Markup { .. } => Some(resolve::markup(text.to_owned(), base)),
+            Mode::Html | Mode::Markup { .. } => Some(resolve::markup(text.to_owned(), base, room)),
             Mode::Base64 => match base64::decode(text) {
-                Some(decoded) => Some(resolve::markup(decoded.trim().to_owned(), base)),
+                Some(decoded) => Some(resolve::markup(decoded.trim().to_owned(), base, room)),
                 None => {
                     w.note(Trouble::BadBase64, offset);
                     Some(text.to_owned())
@@ -237,6 +241,7 @@ pub(super) struct Inline<'a> {
     pub(super) attrs: Attributes<'a>,
     pub(super) empty: bool,
     pub(super) base: Option<&'a Url>,
+    pub(super) room: &'a Room,
 }
 
 impl Inline<'_> {
@@ -258,7 +263,7 @@ impl Inline<'_> {
             let value = value(raw);
             let value = match self.base {
                 Some(base) if resolve::holds_address(name) && !value.starts_with('#') => {
-                    Cow::Owned(resolve::link(&value, Some(base)))
+                    Cow::Owned(resolve::link(&value, Some(base), self.room))
                 }
                 _ => value,
             };

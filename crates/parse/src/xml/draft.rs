@@ -4,7 +4,7 @@
 use feed::{Enclosure, Hints, Item, Time};
 
 use super::hint;
-use crate::{Limits, resolve};
+use crate::Limits;
 
 /// The best claim so far for one field.
 #[derive(Debug)]
@@ -182,13 +182,8 @@ impl FactsDraft {
     }
 }
 
-/// An enclosure, if its address says anything.
-pub(super) fn enclosure(
-    url: Option<String>,
-    mime_type: Option<String>,
-    length: Option<&str>,
-    base: Option<&url::Url>,
-) -> Option<Enclosure> {
+/// An enclosure at an absolute address.
+pub(super) fn enclosure(url: String, mime_type: Option<String>, length: Option<&str>) -> Enclosure {
     let length = length.and_then(|l| l.trim().replace(',', "").parse().ok());
-    Some(Enclosure { url: resolve::link(&url?, base), mime_type, length })
+    Enclosure { url, mime_type, length }
 }

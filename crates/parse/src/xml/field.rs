@@ -45,7 +45,7 @@ impl<'a> Walk<'a> {
     /// A link by attributes, as Atom has it; also in RSS, where it names the feed and its hubs.
     fn link_element(&mut self, tag: &Tag<'a>, rank: u8) {
         let Some(href) = tag.attrs.text("href") else { return };
-        let href = resolve::link(&href, self.base());
+        let href = self.absolute(&href);
         let rel = tag
             .attrs
             .text("rel")
@@ -60,9 +60,7 @@ impl<'a> Walk<'a> {
             }
             (Some((_, draft)), "enclosure") => {
                 let length = tag.attrs.text("length");
-                if let Some(file) = enclosure(Some(href), kind, length.as_deref(), None) {
-                    draft.enclosure(file, limits);
-                }
+                draft.enclosure(enclosure(href, kind, length.as_deref()), limits);
             }
             (None, "alternate") => {
                 self.facts.link.offer(rank + u8::from(!page), href);
@@ -80,21 +78,21 @@ impl<'a> Walk<'a> {
         let url =
             attrs.text("url").or_else(|| attrs.text("href")).or_else(|| attrs.text("resource"));
         let length = attrs.text(if field == Field::Enclosure { "length" } else { "fileSize" });
-        let file = enclosure(url, attrs.text("type"), length.as_deref(), self.base());
-        if let (Some(file), Some((_, draft))) = (file, &mut self.item) {
-            draft.enclosure(file, limits);
+        let url = url.map(|url| self.absolute(&url));
+        if let (Some(url), Some((_, draft))) = (url, &mut self.item) {
+            draft.enclosure(enclosure(url, attrs.text("type"), length.as_deref()), limits);
         }
     }
 
     /// Atom content that lies elsewhere: a page is the item's link, anything else a file.
     fn content_elsewhere(&mut self, tag: &Tag<'a>) {
         let (kind, limits) = (tag.attrs.text("type"), self.limits);
-        let Some(file) = enclosure(tag.attrs.text("src"), kind, None, self.base()) else { return };
+        let Some(url) = tag.attrs.text("src").map(|src| self.absolute(&src)) else { return };
         let Some((_, draft)) = &mut self.item else { return };
-        if file.mime_type.as_deref().is_some_and(|t| t.contains("html")) {
-            draft.link.offer(6, file.url);
+        if kind.as_deref().is_some_and(|t| t.contains("html")) {
+            draft.link.offer(6, url);
         } else {
-            draft.enclosure(file, limits);
+            draft.enclosure(enclosure(url, kind, None), limits);
         }
     }
 
@@ -125,8 +123,7 @@ impl<'a> Walk<'a> {
 
     /// Puts a value where it belongs.
     pub(super) fn apply(&mut self, field: Field, rank: u8, permalink: bool, text: String) {
-        let resolved = matches!(field, Field::Link | Field::OrigLink)
-            .then(|| resolve::link(&text, self.base()));
+        let resolved = matches!(field, Field::Link | Field::OrigLink).then(|| self.absolute(&text));
         let text = resolved.unwrap_or(text);
         let is_date = matches!(field, Field::Published | Field::Updated | Field::Date);
         let time = if is_date { date::parse(&text) } else { None };

@@ -10,6 +10,7 @@ use super::open::Tag;
 use super::vocabulary::{Element, Field, element, never_inside_text};
 use crate::attribute::{Attributes, value};
 use crate::namespace::{Ns, Scopes, lower};
+use crate::room::{Room, shorten};
 use crate::scan::{Scanner, Token};
 use crate::warning::{Trouble, Warnings};
 use crate::{Document, Format, Limits, resolve};
@@ -29,6 +30,7 @@ pub(super) struct Walk<'a> {
     pub(super) person: Option<PersonDraft>,
     pub(super) item: Option<(usize, ItemDraft)>,
     pub(super) items: Vec<feed::Item>,
+    room: Room,
     pub(super) facts: FactsDraft,
     pub(super) format: Format,
     pub(super) atom: bool,
@@ -61,6 +63,7 @@ impl<'a> Walk<'a> {
             person: None,
             item: None,
             items: Vec::new(),
+            room: Room::new(text.len(), limits),
             facts: FactsDraft::default(),
             format: root.format,
             atom: root.atom,
@@ -163,7 +166,8 @@ impl<'a> Walk<'a> {
         } else if let Some(capture) = &mut self.capture {
             let level = depth - capture.depth;
             let base = current_base(&self.bases, self.outer_base);
-            let inline = Inline { ns, name, local, attrs, empty, base };
+            let room = &self.room;
+            let inline = Inline { ns, name, local, attrs, empty, base, room };
             capture.start(&inline, level, self.at, &mut self.warnings);
         } else {
             self.open(&tag, element(ns, &lowered), depth);
@@ -308,7 +312,8 @@ impl<'a> Walk<'a> {
         if self.item.as_ref().is_some_and(|(d, _)| *d == depth)
             && let Some((_, draft)) = self.item.take()
         {
-            self.items.push(draft.finish());
+            let (items, warnings) = (&mut self.items, &mut self.warnings);
+            self.full |= !self.room.keep(draft.finish(), items, self.at, warnings);
         }
         self.scopes.leave(depth);
         while self.bases.last().is_some_and(|(d, _)| *d >= depth) {
@@ -320,7 +325,9 @@ impl<'a> Walk<'a> {
         let Some(capture) = self.capture.take() else { return };
         let (field, rank, permalink) = (capture.field, capture.rank, capture.permalink);
         let base = current_base(&self.bases, self.outer_base);
-        let Some(text) = capture.finish(base, self.at, &mut self.warnings) else { return };
+        let Some(text) = capture.finish(base, &self.room, self.at, &mut self.warnings) else {
+            return;
+        };
         match (field, &mut self.person) {
             (Field::PersonName, Some(person)) => person.name = person.name.take().or(Some(text)),
             (Field::PersonEmail, Some(person)) => person.email = person.email.take().or(Some(text)),
@@ -328,25 +335,30 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The base that relative links are resolved against here.
-    pub(super) fn base(&self) -> Option<&Url> {
-        current_base(&self.bases, self.outer_base)
+    /// A link, resolved against the base that holds here.
+    pub(super) fn absolute(&self, link: &str) -> String {
+        resolve::link(link, current_base(&self.bases, self.outer_base), &self.room)
     }
 
     pub(super) fn into_document(mut self) -> Document {
         let hints = self.facts.hints();
+        let name = |mut text: String| {
+            shorten(&mut text);
+            text
+        };
         Document {
             format: self.format,
-            title: self.facts.title.into_value(),
+            title: self.facts.title.into_value().map(name),
             link: self.facts.link.into_value(),
             self_link: self.facts.self_link.into_value(),
             hubs: self.facts.hubs,
             cloud: self.facts.cloud.into_value(),
-            language: self.facts.language.into_value(),
+            language: self.facts.language.into_value().map(name),
             updated: self.facts.updated.into_value(),
             hints,
             items: self.items,
             is_cut_off: self.is_cut_off,
+            is_damaged: self.warnings.tell_damage(),
             warnings: self.warnings.sentences(self.text),
         }
     }

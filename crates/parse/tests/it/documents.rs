@@ -68,7 +68,7 @@ fn what_is_not_a_feed_is_named() {
     refused(b"<html><body><p>&lt;rss&gt; <rss></rss>", Kind::Html, "HTML page");
     refused(b"<opml version='2.0'><body/></opml>", Kind::Opml, "OPML");
     refused(b"{\"a\": 1}", Kind::Json, "not a JSON Feed");
-    refused(b"{\"version\": \"https://jsonfeed.org/version/1\", ", Kind::Json, "broken");
+    refused(b"{\"version\": \"https://jsonfeed.org/version/1\", ", Kind::BrokenJsonFeed, "broken");
     refused(b"Not found, sorry", Kind::Text, "plain text that begins \"Not found, sorry\"");
     refused(b"%PDF-1.4", Kind::Binary, "PDF");
     refused(b"\x89PNG\r\n\x1a\n", Kind::Binary, "PNG");

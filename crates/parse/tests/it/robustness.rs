@@ -1,6 +1,6 @@
 //! Nothing panics and limits hold, whatever comes.
 
-use parse::{Limits, date, discover, document, opml};
+use parse::{Document, Limits, date, discover, document, opml};
 use proptest::prelude::*;
 use url::Url;
 
@@ -76,9 +76,22 @@ proptest! {
         read_all_ways(format!("<opml><body>{}", pieces.concat()).as_bytes());
     }
 
+    /// What is read as a date lies in the years of feeds, and is read the same when it is shown
+    /// and with space around it.
     #[test]
-    fn any_text_is_a_date_or_not(text in "\\PC{0,60}") {
-        let _ = date::parse(&text);
+    fn any_text_is_a_date_of_the_years_of_feeds_or_none(
+        text in prop_oneof![
+            "\\PC{0,60}",
+            "[0-9]{1,4}[-/. ][0-9]{1,2}[-/. ][0-9]{1,4}[T ]?[0-9:.]{0,12} ?[A-Z+-]{0,4}[0-9]{0,4}",
+            "[A-Za-z]{3}, [0-9]{1,2} (Jan|Feb|March|dez|Ιουλ) [0-9]{2,4} [0-9:]{0,8} ?[A-Z]{0,4}",
+        ],
+    ) {
+        let read = date::parse(&text);
+        prop_assert_eq!(date::parse(&format!(" {text}\n")), read);
+        if let Some(time) = read {
+            prop_assert!(text.contains(char::is_numeric), "{text}");
+            prop_assert_eq!(date::parse(&time.to_string()), Some(time), "{}", text);
+        }
     }
 
     #[test]
@@ -106,50 +119,179 @@ proptest! {
     }
 }
 
-/// Each of these made a careless scanner search to the end of the text for every opening.
+/// Each of these made a careless scanner search to the end of the text for every opening. The
+/// item before them is found, nothing grows, and each kind of fault is one warning.
 #[test]
 fn long_hostile_documents_are_read_to_their_end() {
     let pieces =
         ["<!--", "<![CDATA[", "<?", "<!a [", "<a \"", "<a b=\"", "< ", "&", "<a ", "</a", "<i>"];
+    let after = "\"'>]]>--></title><link>http://e.org/last</link></item></channel></rss>";
     for piece in pieces.into_iter().chain(["<![CDATA[</title>"]) {
-        let text = format!("<rss><channel><item><title>{}", piece.repeat(200_000));
-        let _ = document(text.as_bytes(), None, Some(&base()), &Limits::default());
-        let _ = opml::read(text.as_bytes());
+        let title = piece.repeat(200_000);
+        let text = format!("<rss><channel><item><guid>1</guid><title>{title}{after}");
+        let doc = document(text.as_bytes(), None, Some(&base()), &Limits::default()).unwrap();
+        assert_eq!(doc.items.len(), 1, "{piece}");
+        assert_eq!(doc.items[0].id.as_deref(), Some("1"), "{piece}");
+        assert!(bytes_of(&doc) <= 2 * text.len(), "{piece}: {} bytes", bytes_of(&doc));
+        assert!(doc.warnings.len() < 10, "{piece}: {:?}", doc.warnings);
+        // These hold no quote that could hide what follows.
+        if ["<!--", "<![CDATA[", "< ", "&", "<i>"].contains(&piece) {
+            let link = doc.items[0].link.as_deref();
+            assert_eq!(link, Some("http://e.org/last"), "{piece}: {:?}", doc.warnings);
+        }
+        assert!(opml::read(text.as_bytes()).is_err(), "{piece}");
     }
 }
 
 /// The bytes of all texts and addresses that a document was read into.
 fn n_bytes(text: &str, base: &Url) -> usize {
-    let doc = document(text.as_bytes(), None, Some(base), &Limits::default()).unwrap();
+    bytes_of(&document(text.as_bytes(), None, Some(base), &Limits::default()).unwrap())
+}
+
+fn bytes_of(doc: &Document) -> usize {
     let texts = |item: &feed::Item| {
-        let own = [&item.id, &item.link, &item.title, &item.summary, &item.content];
+        let own = [&item.id, &item.link, &item.title, &item.author, &item.summary, &item.content];
         let own: usize = own.into_iter().flatten().map(String::len).sum();
         own + item.enclosures.iter().map(|file| file.url.len()).sum::<usize>()
     };
     doc.items.iter().map(texts).sum()
 }
 
-/// A long base once, and addresses that are short and many: each would become long.
-#[test]
-fn relative_addresses_make_no_document_grow_without_bound() {
-    let long = "a".repeat(100_000);
-    let wide = format!("<rss xml:base='http://e.org/{long}/'><channel>");
-    let twice = format!("<rss {}><channel>", "xml:base='aaaaaaaaaaaaaaaaaaaa/' ".repeat(5000));
-    let deep = format!("<item xml:base='{}/'>", "a".repeat(1000)).repeat(100);
-    let deep = format!("<rss><channel>{deep}");
-    let far = Url::parse(&format!("http://example.org/{long}/feed")).unwrap();
+/// Ways to make a short document long: a base of 500 bytes over short links in fields, escaped
+/// HTML and inline markup; letters that become escapes; markup whose ends are supplied.
+fn swelling(head: &str) -> Vec<String> {
     let items = "<item><guid>1</guid><link>a</link><enclosure url='b'/></item>".repeat(1000);
+    let files: String = (0..100_000).map(|n| format!("<enclosure url='{n}'/>")).collect();
+    let files = format!("<item><guid>1</guid>{files}</item>").repeat(2);
     let links = "<a href=a>".repeat(10_000);
-    let prose = format!("<item><guid>1</guid><description><![CDATA[{links}]]></description>");
+    let prose =
+        format!("<item><guid>1</guid><description><![CDATA[{links}]]></description></item>");
+    let many = prose.repeat(20);
     let inline = format!("<item><guid>1</guid><description><b {}>", "href=a ".repeat(20_000));
-    for body in [items, prose, inline] {
-        for (head, base) in
-            [(&wide, base()), (&twice, base()), (&deep, base()), (&wide, far.clone())]
-        {
-            let text = format!("{head}{body}");
-            assert!(n_bytes(&text, &base) <= 4_000_000, "{} of {}", text.len(), &text[..60]);
+    let letters = format!("<a href='{}'>", "ü".repeat(100_000));
+    let letters = format!("<item><description><![CDATA[{letters}]]></description></item>");
+    let escapes = format!("<item><description><b/><![CDATA[{}]]>", "&".repeat(500_000));
+    let late = format!("<item><description><![CDATA[{}]]><b/>", "& ".repeat(300_000));
+    let ends = format!("<item><description>{}", "<b/>".repeat(300_000));
+    let bodies = [items, files, prose, many, inline, letters, escapes, late, ends];
+    bodies.map(|body| format!("{head}{body}")).to_vec()
+}
+
+/// Two bounds hold after links were resolved: that of each field, and one of the whole document,
+/// which may be stored at twice its length and a little more.
+#[test]
+fn no_document_grows_beyond_its_bounds() {
+    let limits = Limits::default();
+    let long = "a".repeat(480);
+    let far = Url::parse(&format!("http://example.org/{long}/feed")).unwrap();
+    let heads = [
+        format!("<rss xml:base='http://e.org/{long}/'><channel>"),
+        format!("<rss xml:base='http://e.org/{}/'><channel>", "a".repeat(100_000)),
+        format!("<rss {}><channel>", "xml:base='aaaaaaaaaaaaaaaaaaaa/' ".repeat(5000)),
+        format!("<rss><channel>{}", format!("<item xml:base='{long}/'>").repeat(100)),
+        "<rss><channel>".to_owned(),
+    ];
+    for text in heads.iter().flat_map(|head| swelling(head)) {
+        let doc = document(text.as_bytes(), None, Some(&far), &limits).unwrap();
+        let stored = bytes_of(&doc);
+        let name = &text[text.len() - 60..];
+        assert!(stored <= 2 * text.len() + 256 * 1024, "{stored} of {}: {name}", text.len());
+        for item in &doc.items {
+            let fields = [&item.link, &item.title, &item.summary, &item.content];
+            let longest = fields.into_iter().flatten().map(String::len).max().unwrap_or(0);
+            assert!(longest <= limits.field_bytes_max, "{longest}: {name}");
         }
     }
+}
+
+#[test]
+fn a_json_feed_grows_no_further_than_its_bounds() {
+    let far = Url::parse(&format!("http://example.org/{}/", "a".repeat(480))).unwrap();
+    let files: String = (0..499).map(|n| format!("{{\"url\":\"{n}\"}},")).collect();
+    let files = format!("\"attachments\":[{files}{{\"url\":\"b\"}}]");
+    let links = "<a href=a>".repeat(10_000);
+    let item = format!("{{\"id\":\"1\",\"content_html\":\"{links}\",{files}}},").repeat(30);
+    let text = format!(
+        "{{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":[{item}{{\"id\":\"2\"}}]}}"
+    );
+    let stored = n_bytes(&text, &far);
+    assert!(stored <= 2 * text.len() + 256 * 1024, "{stored} of {}", text.len());
+    assert!(stored > text.len() / 2, "and what fits is kept");
+}
+
+/// A real feed whose links are all relative is well within the bounds.
+#[test]
+fn relative_links_of_an_honest_feed_all_become_absolute() {
+    let prose = "<p>Some words, and <a href='../2020/01/a-title.html'>a link</a> in each.</p>";
+    let item = format!(
+        "<item><guid>1</guid><link>2020/a.html</link><description><![CDATA[{}]]></description>\
+         </item>",
+        prose.repeat(50)
+    );
+    let text = format!("<rss><channel>{}", item.repeat(100));
+    let base = Url::parse("https://www.example.org/some/where/under/blog/feed.xml").unwrap();
+    let doc = document(text.as_bytes(), None, Some(&base), &Limits::default()).unwrap();
+    assert_eq!(doc.items.len(), 100);
+    for item in &doc.items {
+        assert_eq!(
+            item.link.as_deref(),
+            Some("https://www.example.org/some/where/under/blog/2020/a.html")
+        );
+        let html = item.summary.as_deref().unwrap();
+        let link = "'https://www.example.org/some/where/under/2020/01/a-title.html'";
+        assert_eq!(html.matches(link).count(), 50);
+    }
+}
+
+#[test]
+fn titles_and_other_names_are_cut_and_files_at_endless_addresses_left_out() {
+    let long = "é".repeat(100_000);
+    let text = format!(
+        "<rss><channel><title>{long}</title><item><guid>1</guid><title>{long}</title>\
+         <author>{long}</author><category>{long}</category>\
+         <enclosure url='http://e.org/{long}'/><enclosure url='http://e.org/a.mp3'/></item>"
+    );
+    let doc = document(text.as_bytes(), None, None, &Limits::default()).unwrap();
+    let item = &doc.items[0];
+    for name in [&doc.title, &item.title, &item.author, &item.categories.first().cloned()] {
+        assert_eq!(name.as_ref().map(String::len), Some(4096));
+    }
+    assert_eq!(item.enclosures.len(), 1);
+    assert!(doc.warnings.iter().any(|w| w.contains("longer than the limit")));
+}
+
+#[test]
+fn a_broken_document_is_told_from_an_empty_feed() {
+    let damaged = |text: &str| {
+        let doc = document(text.as_bytes(), None, None, &Limits::default()).unwrap();
+        assert!(doc.items.is_empty(), "{text}");
+        doc.is_damaged
+    };
+    let head = "<rss version='2.0'><channel><title>A</title><link>http://e.org/</link>";
+    for broken in [
+        "<rss version='2.0'><chann\u{1}el <<<<".to_owned(),
+        head.to_owned(),
+        format!("{head}<item><title>cut he"),
+        format!("{head}<![CDATA[ </channel></rss>"),
+        format!("{head}<descr\u{fffd}</channel></rss>"),
+        "<feed xmlns='http://www.w3.org/2005/Atom'><title>x".to_owned(),
+        "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[1,2]}".to_owned(),
+    ] {
+        assert!(damaged(&broken), "{broken}");
+    }
+    for empty in [
+        format!("{head}</channel></rss>"),
+        format!("{head}<description>a & b &nope; <b>c</description></channel></rss>"),
+        format!("{head}<lastBuildDate>soon</lastBuildDate><ttl>x</ttl></channel></rss>"),
+        "<feed xmlns='http://www.w3.org/2005/Atom'><title>x</title></feed>".to_owned(),
+        "<rss version='2.0'/>".to_owned(),
+        "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[]}".to_owned(),
+    ] {
+        assert!(!damaged(&empty), "{empty}");
+    }
+    let cut = "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[{\"id\":";
+    let refused = document(cut.as_bytes(), None, None, &Limits::default()).unwrap_err();
+    assert_eq!(refused.kind, parse::Kind::BrokenJsonFeed);
 }
 
 #[test]

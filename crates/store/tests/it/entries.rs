@@ -43,6 +43,40 @@ fn what_was_dropped_behind_a_cursor_is_a_gap_and_what_was_never_given_is_none() 
     assert_eq!(page(&restored, new[0], 9), (vec![], false, new[0]));
 }
 
+/// Texts of a megabyte each: a read returns a few of them, and the next goes on behind.
+#[test]
+fn reads_end_early_by_their_bytes_and_go_on_behind() {
+    let f = fresh();
+    let feed = add(&f.store, "https://a.org/");
+    let long = |n| Item { content: Some("x".repeat(1_000_000)), ..item(&format!("{n}"), "t") };
+    let list: Vec<Item> = (0..7).map(long).collect();
+    f.store.record_blocking(seen(&f.store, feed, &list, at(0))).unwrap();
+    let (mut after, mut pages) = (EntryId(0), Vec::new());
+    loop {
+        let rows = f.store.entries(after, &ALL).unwrap();
+        let Some(last) = rows.last() else { break };
+        assert!(store::is_full(&rows, 1000) || rows.len() == 1);
+        after = last.id;
+        pages.push(rows.len());
+    }
+    assert_eq!(pages, [2, 2, 2, 1], "the last page is not full");
+    let page = f.store.stream(EntryId(0), 1000).unwrap();
+    assert_eq!((page.entries.len(), page.next, page.gap), (2, EntryId(2), false));
+    let newest = f.store.recent_entries(None, &ALL).unwrap();
+    assert_eq!(newest.iter().map(|row| row.id.0).collect::<Vec<_>>(), [7, 6]);
+    assert_eq!(f.store.unindexed(100).unwrap().len(), 2);
+
+    let account = store::AccountId(1);
+    let reading = store::Reading::newest(account, store::Scope::All, 1000);
+    assert_eq!(f.store.reading(&reading).unwrap().len(), 2);
+    // What is asked for by number comes, without texts where these are too long together.
+    let ids: Vec<EntryId> = (1..=7).map(EntryId).collect();
+    let named = f.store.read_entries(account, &ids).unwrap();
+    let without: Vec<bool> = named.iter().map(|one| one.without_texts).collect();
+    assert_eq!(without, [false, false, true, true, true, true, true]);
+    assert!(named.iter().all(|one| one.entry.content.is_none() == one.without_texts));
+}
+
 #[test]
 fn the_stream_is_read_from_a_position_on() {
     let f = fresh();

@@ -43,6 +43,7 @@ fn a_poll_is_shown_as_it_was_recorded() {
         reason: Some("fix:1m".to_owned()),
         held: Some("Retry-After of example.org".to_owned()),
         error: Some("the server is overloaded".to_owned()),
+        warnings: Vec::new(),
     };
     assert_eq!(f.store.polls(id, 10).unwrap(), [expected]);
     let row = f.store.feed(id).unwrap();
@@ -97,4 +98,32 @@ fn sums_of_days_long_ago_are_forgotten() {
     }
     let days = f.store.poll_days(id).unwrap();
     assert_eq!(days.len(), 500 + 1 + 1098 / 5, "three years before the last 500 polls");
+}
+
+#[test]
+fn warnings_are_kept_with_their_poll_up_to_a_length() {
+    let f = fresh();
+    let feed = add(&f.store, "https://example.org/a");
+    let mut record = PollRecord::empty(feed, 0, at(0), Outcome::Damaged, at(60));
+    record.failures = 1;
+    record.warnings = vec!["line 1: `<` that opens no tag".to_owned(), "two\nlines".to_owned()];
+    record.warnings.extend((0..100).map(|n| format!("{n} {}", "é".repeat(50))));
+    f.store.record_blocking(record.clone()).unwrap();
+    let kept = f.store.polls(feed, 1).unwrap().remove(0);
+    assert_eq!(kept.outcome, Outcome::Damaged);
+    assert_eq!(kept.warnings[..2], ["line 1: `<` that opens no tag", "two lines"]);
+    let n_bytes: usize = kept.warnings.iter().map(|w| w.len() + 1).sum();
+    assert!((1800..=2001).contains(&n_bytes), "{n_bytes}");
+    assert_eq!(f.store.feed(feed).unwrap().state().word(), "damaged");
+    let counts = f.store.counts(at(1)).unwrap();
+    assert_eq!((counts.failing, counts.damaged), (1, 1));
+    let listed = f.store.feed_page(&store::FeedQuery {
+        text: String::new(),
+        state: Some(store::State::Damaged),
+        order: store::Order::Trouble,
+        since: at(0),
+        offset: 0,
+        limit: 10,
+    });
+    assert_eq!(listed.unwrap().lines.len(), 1);
 }

@@ -88,8 +88,13 @@ pub fn unchanged(store: &Store, feed: FeedId, at: Time) -> PollRecord {
 /// The guids of all entries in the order of the stream.
 pub fn guids(store: &Store) -> Vec<String> {
     let filter = store::EntryFilter { feed: None, limit: u32::MAX };
-    let rows = store.entries(feed::EntryId(0), &filter).unwrap();
-    rows.into_iter().map(|row| row.guid.unwrap_or_default()).collect()
+    let (mut after, mut guids) = (feed::EntryId(0), Vec::new());
+    loop {
+        let rows = store.entries(after, &filter).unwrap();
+        let Some(last) = rows.last() else { return guids };
+        after = last.id;
+        guids.extend(rows.into_iter().map(|row| row.guid.unwrap_or_default()));
+    }
 }
 
 /// How often each text occurs more than once.

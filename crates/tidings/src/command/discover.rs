@@ -11,7 +11,7 @@ use url::Url;
 use crate::args::{Network, Place};
 use crate::config;
 use crate::failure::{Failure, failed_silently, input_error};
-use crate::output::{one_line, print_json, print_line, shown_url};
+use crate::output::{complain, one_line, print_json, print_line, shown_url};
 
 const HOPS_MAX: usize = 5;
 
@@ -48,7 +48,7 @@ pub async fn run(
             }
             Err(why) => {
                 any_failed = true;
-                eprintln!("tidings: {}: {why}", url.masked());
+                complain(&format!("tidings: {}: {why}", url.masked()));
                 json!({ "url": url.masked(), "feeds": [], "error": why })
             }
         };
@@ -113,7 +113,7 @@ fn print_found(page: &str, found: &[Found]) -> Result<(), Failure> {
         let title = one_line(feed.title.as_deref().unwrap_or(""), 100);
         match &feed.dropped {
             None => print_line(&format!("  {}  {title}", feed.url))?,
-            Some(why) => eprintln!("  skipped {}: {why}", feed.url),
+            Some(why) => complain(&format!("  skipped {}: {why}", feed.url)),
         }
     }
     Ok(())

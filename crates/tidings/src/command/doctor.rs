@@ -185,6 +185,14 @@ fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Fail
             "list them with tidings feed list; tidings feed why FEED explains one".to_owned(),
         ));
     }
+    if counts.damaged > 0 {
+        let feeds = if counts.damaged == 1 { "feed sends" } else { "feeds send" };
+        checks.push(Check::advice(
+            "feeds",
+            format!("{} {feeds} broken documents without entries", counts.damaged),
+            "`tidings feed why FEED` says what is wrong; tell the publisher".to_owned(),
+        ));
+    }
     Ok(checks)
 }
 

@@ -37,10 +37,10 @@ pub async fn run(file: &Path, json: bool, place: &Place) -> Result<(), Failure> 
         ));
     };
     for line in &skipped {
-        eprintln!("{line}");
+        output::complain(line);
     }
     for why in &refused {
-        eprintln!("{shown}: skipped: {why}");
+        output::complain(&format!("{shown}: skipped: {why}"));
     }
     let n_skipped = skipped.len() + refused.len();
     if json {

@@ -90,7 +90,7 @@ fn print_human(d: &Document) -> Result<(), Failure> {
         print_line(&table.to_string())?;
     }
     for warning in &d.warnings {
-        eprintln!("warning: {}", tamed(warning));
+        output::complain(&format!("warning: {}", tamed(warning)));
     }
     Ok(())
 }

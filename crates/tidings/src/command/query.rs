@@ -19,7 +19,7 @@ use store::{Mode, QueryRow, Store, StoreError};
 use crate::args::query::{OneQuery, Query};
 use crate::config::{self, Config};
 use crate::failure::{Failure, failed, input_error};
-use crate::output::{print_json, print_line, read_input, relative, table};
+use crate::output::{complain, print_json, print_line, read_input, relative, table};
 use crate::{access, args::Place};
 
 pub async fn run(query: Query) -> Result<(), Failure> {
@@ -87,7 +87,7 @@ fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, Failure>
     check(store.as_ref(), text).map_err(|error| match error {
         CheckError::Store(error) => error.into(),
         CheckError::Faults(faults) => {
-            eprintln!("{}", located(&file.display().to_string(), &faults));
+            complain(&located(&file.display().to_string(), &faults));
             input_error(String::new())
         }
     })

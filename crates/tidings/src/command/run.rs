@@ -217,6 +217,7 @@ fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'stati
             seen: now.seen,
             unchanged: now.unchanged,
             failed: now.failed,
+            damaged: now.damaged,
             refused: now.refused,
             gone: now.gone,
             suspected_misses: now.suspected_misses,
@@ -355,7 +356,8 @@ async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
     bar.finish_and_clear();
     for answer in &left {
         let url = engine.store.feed(answer.feed).map(|f| f.url.masked()).unwrap_or_default();
-        eprintln!("failed: feed {} {url}: {}: {}", answer.feed, answer.outcome, answer.detail);
+        let (feed, outcome, detail) = (answer.feed, answer.outcome, &answer.detail);
+        output::complain(&format!("failed: feed {feed} {url}: {outcome}: {detail}"));
     }
     let of = plural(due.len() as u64, "due feed", "due feeds");
     let new = plural(new as u64, "new entry", "new entries");

@@ -163,7 +163,7 @@ fn remark(poll: &PollRow) -> String {
     match &poll.error {
         Some(error) => error.clone(),
         None if poll.suspected_miss => "some entries may have been missed".to_owned(),
-        None => String::new(),
+        None => poll.warnings.first().cloned().unwrap_or_default(),
     }
 }
 
@@ -181,5 +181,6 @@ fn poll_json(poll: &PollRow) -> Value {
         "wanted_at": poll.wanted_at.map(|t| t.to_string()),
         "next_poll": poll.next_at.map(|t| t.to_string()),
         "error": poll.error,
+        "warnings": poll.warnings,
     })
 }

@@ -84,3 +84,48 @@ fn what_a_fault_left_behind_does_not_hide_the_next_document() {
     assert_eq!(instance.poll(&url)["new"], 2);
     assert!(publisher.take_asked().iter().all(|a| !a.conditional), "the error's ETag was kept");
 }
+
+/// A document that is cut or garbled is not an empty feed: it is said, it backs off, and neither
+/// validators nor the window follow it.
+#[test]
+fn a_broken_document_is_called_damaged_and_hides_nothing() {
+    let publisher = crate::publisher::Publisher::start(1);
+    publisher.set("/f", crate::documents::rss("f", 3));
+    let url = publisher.url("/f");
+    let instance = Instance::new();
+    instance.run(&["feed", "add", &url, "--no-poll"]).ok();
+    assert_eq!(instance.poll(&url)["new"], 3);
+    publisher.set("/f", "<rss version=\"2.0\"><chann\u{1}el <<<<");
+    let ended = instance.run(&["feed", "poll", &url, "--json", "--allow-private"]);
+    assert_eq!((ended.code, &ended.json()["outcome"]), (Some(1), &"damaged".into()), "{ended:?}");
+    let feed = instance.feed();
+    assert_eq!(feed["state"], "damaged", "{feed}");
+    let why = instance.run(&["feed", "why", &url, "--json"]).ok().json();
+    assert_eq!(why["polls"][0]["outcome"], "damaged", "{why}");
+    assert!(!why["polls"][0]["warnings"].as_array().unwrap().is_empty(), "{why}");
+    let doctor = instance.run(&["doctor", "--json"]);
+    assert!(doctor.stdout.contains("broken documents without entries"), "{doctor:?}");
+    // The same bytes again are not "unchanged", and the repaired document brings nothing twice.
+    let again = instance.run(&["feed", "poll", &url, "--json", "--allow-private"]);
+    assert_eq!(again.json()["outcome"], "damaged", "{again:?}");
+    publisher.set("/f", crate::documents::rss("f", 4));
+    let healed = instance.poll(&url);
+    assert_eq!((&healed["outcome"], &healed["new"]), (&"seen".into(), &1.into()), "{healed}");
+    assert_eq!(instance.feed()["state"], "active");
+}
+
+/// Publisher text could clear the screen or reverse what a line says.
+#[test]
+fn no_json_holds_raw_control_characters() {
+    let instance = Instance::new();
+    let document = r#"{"version":"https://jsonfeed.org/version/1","title":"a\u009b2J","items":
+        [{"id":"1","title":"b\u007f\u202ec\u2028\u001b[2J","content_text":"\u0085"}]}"#;
+    let file = instance.write("feed.json", document);
+    let ended = instance.run(&["parse", crate::program::path_text(&file), "--json"]).ok();
+    let raw = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2028}".contains(c);
+    assert!(!ended.stdout.contains(raw), "{:?}", ended.stdout);
+    for shown in ["\\u009b2J", "\\u007f\\u202ec\\u2028"] {
+        assert!(ended.stdout.contains(shown), "{shown}: {}", ended.stdout);
+    }
+    assert_eq!(ended.json()["items"][0]["title"], "b\u{7f}\u{202e}c\u{2028}\u{1b}[2J");
+}

@@ -16,7 +16,8 @@ pub const ORDERS: [(Order, &str, &str); 6] = [
     (Order::Entries, "entries", "most entries first"),
 ];
 
-pub const STATES: [State; 4] = [State::Active, State::BackingOff, State::Gone, State::Paused];
+pub const STATES: [State; 5] =
+    [State::Active, State::BackingOff, State::Damaged, State::Gone, State::Paused];
 
 /// Which part of the list is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

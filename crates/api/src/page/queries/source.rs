@@ -137,12 +137,16 @@ mod tests {
     }
 
     #[test]
-    fn any_text_is_cut_at_characters() {
-        for text in ["", "é", "\"ä", "CREATE\r\nFEED é", "\n\n;", "CREATE FEED é AS \"日本\" x"]
-        {
-            if let Err(faults) = query::parse(text) {
-                pieces(text, &faults);
-            }
+    fn a_text_with_long_characters_is_cut_between_them() {
+        for (text, expect) in [
+            ("é", "é"),
+            ("\"ä", "\"ä"),
+            ("CREATE\r\nFEED é", "é"),
+            ("CREATE FEED é AS \"日本\" x", "é"),
+            ("CREATE FEED A AS RETURN \"日本\" ü", "\"日本\""),
+        ] {
+            // `marked` also checks that the pieces make up the whole text.
+            assert_eq!(marked(text), [expect], "{text}");
         }
     }
 }

@@ -64,7 +64,12 @@ impl Article {
             published_note: published_note(entry),
             seen: Moment::new(entry.seen_at, now),
             edited: entry.edited_at.map(|at| Moment::new(at, now)),
-            html: sanitise::page_html(body, base(entry, name).as_ref(), images),
+            html: sanitise::page_html(
+                body,
+                base(entry, name).as_ref(),
+                entry.link.as_deref().and_then(web_link).as_deref(),
+                images,
+            ),
             enclosures: enclosed(entry),
             categories: entry.categories.iter().map(|c| sanitise::text(c)).take(12).collect(),
             starred: found.starred,

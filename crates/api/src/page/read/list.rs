@@ -200,7 +200,7 @@ fn listed(
     let Some(reading) = asked(store, account, place)? else { return Ok((Vec::new(), None)) };
     // One more than is shown tells whether there are older ones.
     let mut found = store.reading(&Reading { limit: LINES + 1, ..reading })?;
-    let more = found.len() > LINES as usize;
+    let more = store::is_full(found.iter().map(|line| &line.entry), LINES + 1);
     found.truncate(LINES as usize);
     let last = found.last().filter(|_| more).map(ReadEntry::place);
     Ok((found, last))

@@ -68,7 +68,7 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
         updated: Some(updated),
         author: shown::author(entry),
         summary: None,
-        content: Some(shown::html(entry, feed)),
+        content: Some(shown::html(one, feed)),
         categories: Vec::new(),
         enclosures: shown::enclosures(entry).cloned().collect(),
     }

@@ -65,7 +65,7 @@ pub struct Page {
 impl Page {
     pub fn read(store: &Store, reading: &Reading) -> Result<Page, Trouble> {
         let entries = store.reading(reading)?;
-        let full = entries.len() >= reading.limit as usize;
+        let full = store::is_full(entries.iter().map(|one| &one.entry), reading.limit);
         let goes_on = entries.last().filter(|_| full).map(ReadEntry::place);
         Ok(Page { entries, goes_on })
     }
@@ -212,7 +212,7 @@ fn item(one: &ReadEntry, feed: &store::FeedRow) -> Value {
         "published": entry.published_at.secs(),
         "updated": updated.secs(),
         "title": shown::title(entry),
-        "summary": {"content": shown::html(entry, feed), "direction": "ltr"},
+        "summary": {"content": shown::html(one, feed), "direction": "ltr"},
         "categories": categories,
         "origin": {
             "streamId": format!("feed/{}", feed.id),

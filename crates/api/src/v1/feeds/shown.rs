@@ -26,7 +26,7 @@ answer! {
         language: Option<String>,
         /// Its tags.
         tags: Vec<String>,
-        /// `active`, `backing-off`, `gone` or `paused`.
+        /// `active`, `backing-off`, `damaged`, `gone` or `paused`.
         state: &'static str,
         /// When it was added.
         added_at: String,
@@ -34,7 +34,8 @@ answer! {
         entries: u64,
         /// When it was polled last.
         last_poll: Option<String>,
-        /// How that poll ended: `seen`, `unchanged`, `gone`, `refused` or `failed`.
+        /// How that poll ended: `seen`, `unchanged`, `gone`, `refused`, `failed` or
+        /// `damaged`.
         last_outcome: Option<String>,
         /// The last poll that succeeded.
         last_success: Option<String>,
@@ -74,7 +75,8 @@ answer! {
     Poll {
         /// When its request was sent.
         at: String,
-        /// `seen`, `unchanged`, `gone`, `refused` or `failed`.
+        /// `seen`, `unchanged`, `gone`, `refused`, `failed` or
+        /// `damaged`.
         outcome: String,
         /// The status that the server answered.
         status: Option<u16>,
@@ -100,13 +102,16 @@ answer! {
         next_poll: Option<String>,
         /// What went wrong.
         error: Option<String>,
+        /// What the parser repaired or left out in the document.
+        warnings: Vec<String>,
     }
 
     /// How a poll went that was asked for.
     PollAnswer {
         /// The feed's number.
         feed: u32,
-        /// `seen`, `unchanged`, `gone`, `refused` or `failed`.
+        /// `seen`, `unchanged`, `gone`, `refused`, `failed` or
+        /// `damaged`.
         outcome: String,
         /// New entries.
         new: usize,
@@ -153,7 +158,7 @@ impl Feed {
         match row.state() {
             State::Gone => why.extend(gone.clone()),
             State::Paused => why.push("it is paused".to_owned()),
-            State::Active | State::BackingOff => {
+            State::Active | State::BackingOff | State::Damaged => {
                 if row.last_poll_at.is_none() {
                     why.push("a feed that was never polled is due at once".to_owned());
                 }
@@ -205,6 +210,7 @@ impl Poll {
             wanted_at: row.wanted_at.map(|t| t.to_string()),
             next_poll: row.next_at.map(|t| t.to_string()),
             error: row.error.clone(),
+            warnings: row.warnings.clone(),
         }
     }
 }

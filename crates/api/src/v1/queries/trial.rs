@@ -20,6 +20,8 @@ use crate::v1::wire::{answer, asked};
 const ENTRIES_MAX: usize = 20_000;
 /// Entries read at once.
 const CHUNK: u32 = 500;
+/// Their texts together; all of them are held while the queries are tried.
+const BYTES_MAX: usize = 64_000_000;
 const PAST_MAX: u64 = 366 * 86_400;
 const PAST: u64 = 7 * 86_400;
 /// Entries of each query that are named; the rest is counted.
@@ -103,11 +105,13 @@ use crate::v1::sent::Sent;
 /// The entries seen since then, the oldest first; the newest only where there are many.
 fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, Trouble> {
     let (mut found, mut before) = (Vec::new(), None);
-    while found.len() < ENTRIES_MAX {
+    let mut n_bytes = 0;
+    while found.len() < ENTRIES_MAX && n_bytes < BYTES_MAX {
         let rows = store.recent_entries(before, &EntryFilter { feed: None, limit: CHUNK })?;
         let Some(last) = rows.last() else { break };
         before = Some(last.id);
         let n_rows = rows.len();
+        n_bytes += rows.iter().map(EntryRow::n_bytes).sum::<usize>();
         let n_before = found.len();
         found.extend(rows.into_iter().filter(|row| row.seen_at >= since));
         if found.len() - n_before < n_rows {

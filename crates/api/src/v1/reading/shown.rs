@@ -90,7 +90,7 @@ pub struct Feeds(HashMap<FeedId, (String, Option<String>)>);
 
 impl Entry {
     pub fn new(row: &ReadEntry, feeds: &mut Feeds, store: &Store, content: bool) -> Entry {
-        let ReadEntry { entry, read, starred } = row;
+        let ReadEntry { entry, read, starred, .. } = row;
         let (url, title) = feeds.0.entry(entry.feed).or_insert_with(|| {
             // A feed removed meanwhile takes its entries along; this one was read before.
             let feed = store.feed(entry.feed).ok();

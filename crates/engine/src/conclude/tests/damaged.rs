@@ -1,0 +1,40 @@
+//! Broken documents that yield nothing, and empty feeds that are in order.
+
+use super::*;
+
+/// What the parser makes of a text, compared with the window of `input`.
+fn read(input: &PollInput, text: &str) -> Reading {
+    let document = parse::document(text.as_bytes(), None, None, &parse::Limits::default());
+    let (document, dates) = (document.expect("a feed"), DocumentDates::default());
+    let observed = identify(&document.items, &input.window);
+    let observed = observed.observe(&Known::new(), dates, NOW, None, false);
+    let validators = fetch::Validators { etag: Some(b"\"new\"".to_vec()), last_modified: None };
+    Reading::Document { document, observed, dates, validators, body_hash: [7; 16] }
+}
+
+#[test]
+fn a_broken_document_without_items_moves_neither_validators_nor_window() {
+    let broken = "<rss version='2.0'><chann\u{1}el <<<<";
+    let empty = "<rss version='2.0'><channel><title>t</title></channel></rss>";
+    let mut input = input();
+    let first = run(&input, read(&input, broken), |_| ());
+    assert_eq!(first.record.outcome, Outcome::Seen, "nothing was there before");
+    assert_eq!(first.record.validators, Some(Validators::default()), "a 304 would hide the rest");
+
+    let before = run(&input, document(&["a", "b"]), |_| ());
+    input.window = before.record.window.expect("two items");
+    let damaged = run(&input, read(&input, broken), |_| ());
+    assert_eq!(damaged.record.outcome, Outcome::Damaged);
+    assert_eq!(damaged.answer.outcome, Outcome::Damaged);
+    assert_eq!(damaged.record.validators, None);
+    assert_eq!(damaged.record.body_hash, None);
+    assert_eq!(damaged.record.window, None);
+    assert_eq!(damaged.record.facts, None);
+    assert_eq!(damaged.record.failures, input.failures + 1, "it backs off");
+    assert!(damaged.record.error.is_some_and(|error| error.contains("damaged")));
+    assert!(!damaged.record.warnings.is_empty());
+
+    let honest = run(&input, read(&input, empty), |_| ());
+    assert_eq!(honest.record.outcome, Outcome::Seen, "an empty feed is not damaged");
+    assert!(honest.record.window.is_some() && honest.record.validators.is_some());
+}
