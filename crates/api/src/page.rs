@@ -61,6 +61,7 @@ pub fn routes(context: &Context) -> Router<Context> {
         .route("/what-if", post(budget::replay))
         .route("/lab", get(lab::list))
         .route("/lab/{name}", get(lab::report))
+        .route("/lab/{name}/{file}", get(lab::figure))
         .route("/health", get(health::health))
         .route("/account", get(account::account))
         .route("/account/password", post(account::change_password))

@@ -104,6 +104,10 @@ async fn verify(context: &Context, row: &HubRow, wish: &HubWishKind) -> Result<(
             let again = now + waited(row.attempts + 1);
             store.note_push(row.id, None, row.attempts + 1, Some(again)).await
         }
+        Fetched::Blocked { reason } => {
+            tracing::warn!(reason, "a subscriber's callback is not asked");
+            store.refuse_hub(row.id).await
+        }
         _ => store.refuse_hub(row.id).await,
     }
 }

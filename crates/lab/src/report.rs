@@ -10,13 +10,15 @@ mod day;
 mod page;
 mod plot;
 mod runs;
+mod shown;
 
 pub use axis::{Axis, Unit};
 pub use bars::bars;
 pub use day::{Lane, day};
 pub use page::{Figure, Page, Section, Table};
-pub use plot::{Drawn, Plot, Series};
-pub use runs::{Compared, compared};
+pub use plot::{Drawn, Plot, Range, Series};
+pub use runs::{Compared, compared, costs, modes};
+pub use shown::{bytes, count, share, spoken};
 
 /// Text as it may stand in HTML and SVG.
 pub(crate) fn escaped(text: &str) -> String {
@@ -49,13 +51,27 @@ svg.fig text{fill:var(--ink)}svg.fig .soft{fill:var(--soft)}\
 svg.fig .grid{stroke:var(--line);stroke-width:1}svg.fig .axis{stroke:var(--soft);stroke-width:1}\
 </style>";
 
-/// The colour of a series by its number; they repeat after eight, with another dash.
-pub(crate) fn colour(series: usize) -> String {
-    format!("var(--s{})", series % 8)
+/// Which hue a name has, in all figures of a page: the first name has the first.
+#[derive(Clone, Debug, Default)]
+pub struct Palette(Vec<String>);
+
+impl Palette {
+    pub fn hue(&mut self, name: &str) -> usize {
+        if let Some(known) = self.0.iter().position(|other| other == name) {
+            return known;
+        }
+        self.0.push(name.to_owned());
+        self.0.len() - 1
+    }
 }
 
-pub(crate) const fn dash(series: usize) -> &'static str {
-    match series / 8 % 3 {
+/// The colour of a hue; colours repeat after eight, with another dash and another shape.
+pub(crate) fn colour(hue: usize) -> String {
+    format!("var(--s{})", hue % 8)
+}
+
+pub(crate) const fn dash(hue: usize) -> &'static str {
+    match hue / 8 % 3 {
         0 => "",
         1 => " stroke-dasharray=\"6 3\"",
         _ => " stroke-dasharray=\"2 3\"",

@@ -110,6 +110,15 @@ pub struct Run {
     pub per_feed: Vec<Option<Tally>>,
 }
 
+impl Run {
+    /// The share of all entries that were found within so many seconds; `None` without entries.
+    pub fn found_within(&self, seconds: f64) -> Option<f64> {
+        let recall = self.by_entry.recall?;
+        let n_within = self.delay_curve.partition_point(|delay| *delay <= seconds);
+        Some(recall * n_within as f64 / self.delay_curve.len().max(1) as f64)
+    }
+}
+
 /// Runs one policy.
 pub fn run(world: &World, spec: &PolicySpec, setting: &Setting, progress: &Progress) -> Run {
     let nobody: Option<&mut Ignore> = None;

@@ -63,7 +63,7 @@ macro_rules! say {
 
 pub(crate) use say;
 
-pub fn table<const N: usize>(header: [&str; N]) -> Table {
+pub fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')));
     if std::io::stdout().is_terminal() {

@@ -104,8 +104,39 @@ pub async fn report(
         None => None,
     };
     match text {
-        Some(text) => ([(header::CONTENT_SECURITY_POLICY, POLICY)], Html(text)).into_response(),
+        Some(text) => {
+            // The report names its files beside itself; here they are one level below.
+            let base = format!("<head><base href=\"/lab/{name}/\">");
+            let text = text.replacen("<head>", &base, 1);
+            ([(header::CONTENT_SECURITY_POLICY, POLICY)], Html(text)).into_response()
+        }
         None => no_such(&context, visitor, "There is no such report.".to_owned()),
+    }
+}
+
+/// A figure of a report, or the numbers behind one. Numbers are shown as text: a page in a sandbox
+/// may not download.
+pub async fn figure(
+    State(context): State<Context>,
+    visitor: Visitor,
+    Path((name, file)): Path<(String, String)>,
+) -> Response {
+    let kind = match file.rsplit_once('.') {
+        Some((_, "csv")) => Some("text/plain; charset=utf-8"),
+        Some((_, "svg")) => Some("image/svg+xml"),
+        _ => None,
+    };
+    let path =
+        (is_name(&name) && is_name(&file)).then(|| folder(&context.store).join(&name).join(&file));
+    let (Some(kind), Some(path)) = (kind, path) else {
+        return no_such(&context, visitor, "There is no such figure.".to_owned());
+    };
+    match tokio::task::spawn_blocking(move || read(&path)).await.unwrap_or(None) {
+        Some(text) => {
+            let headers = [(header::CONTENT_SECURITY_POLICY, POLICY), (header::CONTENT_TYPE, kind)];
+            (headers, text).into_response()
+        }
+        None => no_such(&context, visitor, "There is no such figure.".to_owned()),
     }
 }
 

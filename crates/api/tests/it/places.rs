@@ -175,7 +175,22 @@ async fn a_report_is_shown_in_a_sandbox_and_nothing_else_is() {
     let report = get(&shelf.router, "/lab/bursty", &[]).await;
     assert_eq!(report.text, "<h1>Bursty</h1>");
     assert!(report.header("content-security-policy").starts_with("sandbox; default-src 'none'"));
-    for path in ["/lab/secret", "/lab/..", "/lab/%2e%2e%2fstore", "/lab/none"] {
+    std::fs::write(folder.join("index.html"), "<head></head><a href=\"a.csv\">data</a>").unwrap();
+    std::fs::write(folder.join("a.csv"), "x,y\n").unwrap();
+    std::fs::write(folder.join("a.txt"), "not a figure").unwrap();
+    let report = get(&shelf.router, "/lab/bursty", &[]).await.text;
+    assert!(report.contains("<head><base href=\"/lab/bursty/\">"), "links lead below: {report}");
+    let data = get(&shelf.router, "/lab/bursty/a.csv", &[]).await;
+    assert_eq!(
+        (data.text.as_str(), data.header("content-type")),
+        ("x,y\n", "text/plain; charset=utf-8")
+    );
+    assert!(data.header("content-security-policy").starts_with("sandbox; default-src 'none'"));
+    let out =
+        ["/lab/bursty/a.txt", "/lab/bursty/..%2f..%2fa.csv", "/lab/../a.csv", "/lab/no/a.csv"];
+    for path in
+        ["/lab/secret", "/lab/..", "/lab/%2e%2e%2fstore", "/lab/none"].into_iter().chain(out)
+    {
         let status = get(&shelf.router, path, &[]).await.status;
         assert!(status.is_client_error(), "{path}: {status}");
     }

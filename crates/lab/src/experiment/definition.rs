@@ -60,6 +60,11 @@ pub struct Definition {
 struct WorldTable {
     #[serde(default)]
     traces: Vec<PathBuf>,
+    /// Smaller traces for those who do not have `traces`.
+    #[serde(default)]
+    sample: Vec<PathBuf>,
+    /// What `traces` hold and where they come from.
+    origin: Option<String>,
     synth: Option<SynthTable>,
     #[serde(default = "window")]
     window: u32,
@@ -79,7 +84,11 @@ struct SynthTable {
 #[derive(Clone, Debug)]
 pub enum WorldSource {
     /// Files, as the definition names them: relative to itself.
-    Traces(Vec<PathBuf>),
+    Traces {
+        files: Vec<PathBuf>,
+        sample: Vec<PathBuf>,
+        origin: Option<String>,
+    },
     Synth(synth::Spec),
 }
 
@@ -109,7 +118,11 @@ impl Definition {
     pub fn world(&self) -> Option<WorldSource> {
         let world = self.world.as_ref()?;
         Some(match world.synth {
-            None => WorldSource::Traces(world.traces.clone()),
+            None => WorldSource::Traces {
+                files: world.traces.clone(),
+                sample: world.sample.clone(),
+                origin: world.origin.clone(),
+            },
             Some(SynthTable { seed, feeds, days }) => {
                 let start = world.start.unwrap_or(SYNTH_START);
                 WorldSource::Synth(synth::Spec { seed, feeds, start, days })

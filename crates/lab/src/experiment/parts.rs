@@ -17,7 +17,7 @@ use feed::Time;
 
 use super::Values;
 use crate::World;
-use crate::report::{Figure, Plot, Section};
+use crate::report::{Figure, Palette, Plot, Section};
 pub(super) use budget::budget;
 pub(super) use changes::changes;
 pub(super) use curves::{budgets, learning};
@@ -36,6 +36,8 @@ pub(in crate::experiment) struct Part<'w> {
     pub(in crate::experiment) start: Option<Time>,
     pub(in crate::experiment) threads: usize,
     pub(in crate::experiment) values: Values,
+    /// One colour for each policy and strategy, over all parts.
+    pub(in crate::experiment) palette: Palette,
     pub(in crate::experiment) sections: Vec<Section>,
 }
 

@@ -1,7 +1,7 @@
 //! Performing a definition: each part in turn, figures and sections gathered, expectations judged.
 
 use crate::World;
-use crate::report::{Section, Table};
+use crate::report::{Palette, Section, Table};
 
 use super::parts::{self, Part};
 use super::{Definition, Judged, Values};
@@ -22,7 +22,8 @@ pub fn perform(
     threads: usize,
 ) -> Result<Performed, String> {
     let start = definition.start();
-    let mut part = Part { world, start, threads, values: Values::default(), sections: Vec::new() };
+    let (values, palette, sections) = (Values::default(), Palette::default(), Vec::new());
+    let mut part = Part { world, start, threads, values, palette, sections };
     if definition.stats {
         parts::stats(&mut part);
     }
@@ -84,5 +85,6 @@ fn verdicts(judged: &[Judged]) -> Table {
         header: ["Expectation", "Left", "Right", "Verdict"].map(str::to_owned).to_vec(),
         rows: judged.iter().map(row).collect(),
         marked: holding.collect(),
+        data: String::new(),
     }
 }

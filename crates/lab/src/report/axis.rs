@@ -1,15 +1,16 @@
 //! Axes: where values lie on them, and which of them are named.
 
 /// What the numbers of an axis mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
+    #[default]
     Plain,
     /// Seconds, named as people speak of them.
     Seconds,
 }
 
 /// One axis of a plot.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Axis {
     pub label: String,
     pub unit: Unit,
@@ -19,6 +20,16 @@ pub struct Axis {
 impl Axis {
     pub fn new(label: &str, unit: Unit, log: bool) -> Axis {
         Axis { label: label.to_owned(), unit, log }
+    }
+
+    /// The name of its column in a CSV file.
+    pub(super) fn column(&self) -> String {
+        let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
+        let name: String = self.label.replace(", ", " ").chars().map(plain).collect();
+        match self.unit {
+            Unit::Seconds => name + "_seconds",
+            Unit::Plain => name,
+        }
     }
 }
 

@@ -17,6 +17,8 @@ const DAY_MS: f64 = 86_400_000.0;
 #[derive(Clone, Debug)]
 pub struct Lane {
     pub name: String,
+    /// The hue of its policy, as in the other figures.
+    pub hue: usize,
     pub moments: Vec<Time>,
 }
 
@@ -75,7 +77,7 @@ pub fn day(from: Time, entries: &Lane, policies: &[Lane]) -> String {
     };
     lane(0, entries, "");
     for (i, policy) in policies.iter().enumerate() {
-        lane(i + 1, policy, &colour(i));
+        lane(i + 1, policy, &colour(policy.hue));
     }
     svg.push_str("</svg>");
     svg

@@ -34,6 +34,8 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Row and column of the cells to mark.
     pub marked: Vec<(usize, usize)>,
+    /// The table as CSV with plain numbers; empty where the rows hold them already.
+    pub data: String,
 }
 
 /// A drawing with its caption, and its numbers.
@@ -53,20 +55,24 @@ const CSS: &str = "\
 --panel:#161b22;--good:#56d364}}\
 *{box-sizing:border-box}\
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,sans-serif}\
-main{max-width:62rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}\
+main{max-width:78rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}\
 h1{font-size:1.9rem;line-height:1.2;margin:0 0 .5rem}h2{font-size:1.25rem;margin:2.5rem 0 .5rem}\
 .lead{font-size:1.1rem;color:var(--soft);margin:0 0 1.5rem;max-width:46rem}\
 p{max-width:46rem}\
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:.75rem 0;\
-font-variant-numeric:tabular-nums;white-space:nowrap}\
-th,td{padding:.35rem .8rem;border-bottom:1px solid var(--line);text-align:right}\
-th:first-child,td:first-child{text-align:left}th{color:var(--soft);font-weight:600}\
+font-variant-numeric:tabular-nums}\
+th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:right}\
+td{white-space:nowrap}th{vertical-align:bottom}\
+th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--ground)}\
+th{color:var(--soft);font-weight:600}\
 td.best{color:var(--good);font-weight:700}td.best::after{content:\" ●\";\
 font-size:.6em;vertical-align:middle}\
 tbody tr:hover{background:var(--panel)}\
-figure{margin:1.25rem 0;padding:1rem;border:1px solid var(--line);border-radius:10px}\
+figure{margin:1.25rem 0;padding:1rem;border:1px solid var(--line);border-radius:10px;\
+max-width:62rem}\
 figure svg{width:100%;height:auto;display:block}\
 figcaption{color:var(--soft);font-size:.9rem;margin-top:.5rem}\
+a{color:inherit}.data{font-size:.85rem;color:var(--soft);margin:0 0 1rem}\
 pre{background:var(--panel);padding:.9rem 1rem;border-radius:8px;overflow-x:auto;font-size:.85rem}\
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:1rem;\
 color:var(--soft);font-size:.9rem}";
@@ -82,8 +88,10 @@ impl Page {
              <h1>{title}</h1>\n<p class=\"lead\">{}</p>\n",
             escaped(&self.lead),
         );
+        let mut n_tables = 0;
         for section in &self.sections {
-            section.write(&mut html);
+            n_tables += usize::from(matches!(section, Section::Table(_)));
+            section.write(&mut html, n_tables);
         }
         html.push_str("<h2>How it was made</h2>\n");
         let _ = write!(
@@ -100,6 +108,15 @@ impl Page {
         html
     }
 
+    /// The tables, each with the name of its file.
+    pub fn tables(&self) -> impl Iterator<Item = (String, &Table)> {
+        let tables = self.sections.iter().filter_map(|section| match section {
+            Section::Table(table) => Some(table),
+            _ => None,
+        });
+        (1..).map(table_file).zip(tables)
+    }
+
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.sections.iter().filter_map(|section| match section {
             Section::Figure(figure) => Some(figure),
@@ -108,28 +125,43 @@ impl Page {
     }
 }
 
+fn table_file(number: usize) -> String {
+    format!("table-{number}.csv")
+}
+
 impl Section {
-    fn write(&self, html: &mut String) {
+    /// `n_tables` counts the tables of the page up to here.
+    fn write(&self, html: &mut String, n_tables: usize) {
         let _ = match self {
             Section::Heading(text) => writeln!(html, "<h2>{}</h2>", escaped(text)),
             Section::Prose(text) => writeln!(html, "<p>{}</p>", escaped(text)),
             Section::Table(table) => {
                 table.write(html);
-                Ok(())
+                let file = table_file(n_tables);
+                writeln!(html, "<p class=\"data\"><a href=\"{file}\">Table as CSV</a></p>")
             }
-            Section::Figure(figure) => writeln!(
-                html,
-                "<figure>{}<figcaption>{}</figcaption></figure>",
-                figure.svg,
-                escaped(&figure.caption),
-            ),
+            Section::Figure(figure) => {
+                let name = escaped(&figure.name);
+                writeln!(
+                    html,
+                    "<figure>{}<figcaption>{} <a href=\"{name}.csv\">Data as CSV</a>, \
+                     <a href=\"{name}.svg\">drawing as SVG</a></figcaption></figure>",
+                    figure.svg,
+                    escaped(&figure.caption),
+                )
+            }
         };
     }
 }
 
 impl Table {
+    /// A table in which nothing is marked.
+    pub fn plain(header: Vec<String>, rows: Vec<Vec<String>>) -> Table {
+        Table { header, rows, marked: Vec::new(), data: String::new() }
+    }
+
     fn write(&self, html: &mut String) {
-        html.push_str("<div class=\"scroll\"><table><thead><tr>");
+        html.push_str("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
         for name in &self.header {
             let _ = write!(html, "<th>{}</th>", escaped(name));
         }
@@ -147,6 +179,9 @@ impl Table {
 
     /// The table as CSV.
     pub fn csv(&self) -> String {
+        if !self.data.is_empty() {
+            return self.data.clone();
+        }
         let line = |row: &Vec<String>| {
             row.iter().map(|cell| super::plot::field(cell)).collect::<Vec<_>>().join(",") + "\n"
         };

@@ -15,11 +15,13 @@ const BOTTOM: f64 = 52.0;
 const LEGEND_MAX: usize = 22;
 
 /// A drawing of series over two axes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Plot {
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
+    /// Thin lines behind the series: points that belong together.
+    pub joins: Vec<Vec<(f64, f64)>>,
     /// A point to point out: where it lies, and what is written beside it.
     pub mark: Option<(f64, f64, String)>,
 }
@@ -28,9 +30,46 @@ pub struct Plot {
 #[derive(Clone, Debug)]
 pub struct Series {
     pub name: String,
+    /// Its colour, dash and shape. What is the same in several figures has the same hue in all.
+    pub hue: usize,
     /// Each with a name of its own, shown on touch; it may be empty.
     pub points: Vec<(f64, f64, String)>,
     pub drawn: Drawn,
+    /// How far each point may be off; empty where that is not known.
+    pub ranges: Vec<Range>,
+}
+
+/// The range of a point on both axes: a band along a line, bars at a dot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    pub x: (f64, f64),
+    pub y: (f64, f64),
+}
+
+impl Range {
+    /// A point whose place on the x axis is exact.
+    pub fn of_y(x: f64, y: (f64, f64)) -> Range {
+        Range { x: (x, x), y }
+    }
+
+    /// The mean of values, and one standard deviation around it; `None` without any.
+    pub(crate) fn around(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, (f64, f64))> {
+        let mean = crate::measure::mean(values.clone())?;
+        let sd = crate::measure::mean(values.map(|v| (v - mean) * (v - mean)))?.sqrt();
+        Some((mean, (mean - sd, mean + sd)))
+    }
+}
+
+impl Series {
+    pub fn new(name: &str, hue: usize, points: Vec<(f64, f64, String)>, drawn: Drawn) -> Series {
+        Series { name: name.to_owned(), hue, points, drawn, ranges: Vec::new() }
+    }
+
+    /// The same with a range for each point.
+    #[must_use]
+    pub fn within(self, ranges: Vec<Range>) -> Series {
+        Series { ranges, ..self }
+    }
 }
 
 /// How a series is drawn.
@@ -48,14 +87,28 @@ impl Plot {
     /// The drawing as SVG.
     pub fn svg(&self) -> String {
         let all = || self.series.iter().flat_map(|s| &s.points);
-        let x = Scale::over(&self.x, all().map(|p| p.0));
-        let y = Scale::over(&self.y, all().map(|p| p.1));
+        let ranges = || self.series.iter().flat_map(|s| &s.ranges);
+        let wide = ranges().flat_map(|r| [r.x.0, r.x.1]);
+        let high = ranges().flat_map(|r| [r.y.0, r.y.1]);
+        let x = Scale::over(&self.x, all().map(|p| p.0).chain(wide));
+        let y = Scale::over(&self.y, all().map(|p| p.1).chain(high));
         let mut svg = format!(
             "<svg class=\"fig\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \
              {WIDTH} {HEIGHT}\" \
              role=\"img\">{STYLE}"
         );
         self.frame(&mut svg, &x, &y);
+        for points in &self.joins {
+            let _ = write!(
+                svg,
+                "<polyline fill=\"none\" stroke=\"var(--soft)\" stroke-width=\"1\" \
+                 stroke-opacity=\".6\" points=\"{}\"/>",
+                path(&x, &y, points.iter().copied())
+            );
+        }
+        for series in &self.series {
+            series.draw_ranges(&mut svg, &x, &y);
+        }
         for (number, series) in self.series.iter().enumerate() {
             self.draw(&mut svg, number, series, (&x, &y));
         }
@@ -64,12 +117,22 @@ impl Plot {
         svg
     }
 
-    /// The numbers behind the drawing.
+    /// The numbers behind the drawing; times in seconds.
     pub fn csv(&self) -> String {
-        let mut csv = format!("series,{},{},point\n", field(&self.x.label), field(&self.y.label));
+        let (x, y) = (self.x.column(), self.y.column());
+        let has_ranges = self.series.iter().any(|s| !s.ranges.is_empty());
+        let more =
+            if has_ranges { format!(",{x}_low,{x}_high,{y}_low,{y}_high") } else { String::new() };
+        let mut csv = format!("series,{x},{y},point{more}\n");
         for series in &self.series {
-            for (x, y, point) in &series.points {
-                let _ = writeln!(csv, "{},{x},{y},{}", field(&series.name), field(point));
+            for (i, (x, y, point)) in series.points.iter().enumerate() {
+                let _ = write!(csv, "{},{x},{y},{}", field(&series.name), field(point));
+                match series.ranges.get(i) {
+                    Some(Range { x, y }) => {
+                        let _ = writeln!(csv, ",{},{},{},{}", x.0, x.1, y.0, y.1);
+                    }
+                    None => csv.push_str(if has_ranges { ",,,,\n" } else { "\n" }),
+                }
             }
         }
         csv
@@ -117,7 +180,7 @@ impl Plot {
     /// A ring with words, above everything else.
     fn draw_mark(&self, svg: &mut String, x: &Scale, y: &Scale) {
         let Some(mark) = &self.mark else { return };
-        let Some((px, py)) = place(x, y, mark) else { return };
+        let Some((px, py)) = place(x, y, mark.0, mark.1) else { return };
         // Words begin right of the ring, or end left of it where they would leave the drawing.
         let (at, anchor) = if px < WIDTH / 2.0 { (px + 14.0, "start") } else { (px - 14.0, "end") };
         let _ = write!(
@@ -133,50 +196,101 @@ impl Plot {
 
     fn draw(&self, svg: &mut String, number: usize, series: &Series, (x, y): (&Scale, &Scale)) {
         let right = WIDTH - RIGHT;
-        let place = |point: &(f64, f64, String)| place(x, y, point);
-        let (stroke, dashes) = (colour(number), dash(number));
-        let placed: Vec<(f64, f64)> = series.points.iter().filter_map(place).collect();
-        if placed.len() > 1 && series.drawn != Drawn::Scattered {
-            let path: Vec<String> =
-                placed.iter().map(|(px, py)| format!("{px:.1},{py:.1}")).collect();
+        let (stroke, dashes) = (colour(series.hue), dash(series.hue));
+        let n_placed = series.points.iter().filter(|p| place(x, y, p.0, p.1).is_some()).count();
+        if n_placed > 1 && series.drawn != Drawn::Scattered {
             let _ = write!(
                 svg,
                 "<polyline fill=\"none\" stroke=\"{stroke}\" \
                  stroke-width=\"2\"{dashes} points=\"{}\"/>",
-                path.join(" ")
+                path(x, y, series.points.iter().map(|p| (p.0, p.1)))
             );
         }
-        if series.drawn != Drawn::Line || placed.len() == 1 {
+        let has_dots = series.drawn != Drawn::Line || n_placed == 1;
+        if has_dots {
             for point in &series.points {
-                let Some((px, py)) = place(point) else { continue };
+                let Some(at) = place(x, y, point.0, point.1) else { continue };
                 let (unit_x, unit_y) = (name(point.0, self.x.unit), name(point.1, self.y.unit));
-                let _ = write!(
-                    svg,
-                    "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"4\" fill=\"{stroke}\">\
-                     <title>{}: {unit_x}, {unit_y}</title></circle>",
-                    escaped(if point.2.is_empty() { &series.name } else { &point.2 }),
-                );
+                let named = if point.2.is_empty() { &series.name } else { &point.2 };
+                let title = format!("{}: {unit_x}, {unit_y}", escaped(named));
+                svg.push_str(&dot(series.hue, at, &format!("<title>{title}</title>")));
             }
         }
         if number < LEGEND_MAX {
             let at = TOP + 6.0 + number as f64 * 17.0;
             let (from, to) = (right + 14.0, right + 34.0);
-            let _ = write!(
-                svg,
-                "<line x1=\"{from}\" y1=\"{at}\" x2=\"{to}\" y2=\"{at}\" stroke=\"{stroke}\" \
-                 stroke-width=\"3\"{dashes}/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                to + 6.0,
-                at + 4.0,
-                escaped(&series.name),
-            );
+            if series.drawn != Drawn::Scattered {
+                let _ = write!(
+                    svg,
+                    "<line x1=\"{from}\" y1=\"{at}\" x2=\"{to}\" y2=\"{at}\" \
+                     stroke=\"{stroke}\" stroke-width=\"3\"{dashes}/>"
+                );
+            }
+            if has_dots {
+                svg.push_str(&dot(series.hue, (f64::midpoint(from, to), at), ""));
+            }
+            let name = escaped(&series.name);
+            let _ = write!(svg, "<text x=\"{:.1}\" y=\"{:.1}\">{name}</text>", to + 6.0, at + 4.0);
         }
     }
 }
 
+impl Series {
+    /// A band along a line, bars at dots.
+    fn draw_ranges(&self, svg: &mut String, x: &Scale, y: &Scale) {
+        let stroke = colour(self.hue);
+        if self.drawn == Drawn::Line && self.ranges.len() > 1 {
+            let low = self.ranges.iter().map(|r| (r.x.0, r.y.0));
+            let high = self.ranges.iter().rev().map(|r| (r.x.0, r.y.1));
+            let _ = write!(
+                svg,
+                "<polygon fill=\"{stroke}\" fill-opacity=\".15\" points=\"{}\"/>",
+                path(x, y, low.chain(high))
+            );
+            return;
+        }
+        for (range, point) in self.ranges.iter().zip(&self.points) {
+            let across = [(range.x.0, point.1), (range.x.1, point.1)];
+            let along = [(point.0, range.y.0), (point.0, range.y.1)];
+            for line in [across, along] {
+                let _ = write!(
+                    svg,
+                    "<polyline fill=\"none\" stroke=\"{stroke}\" stroke-opacity=\".5\" \
+                     points=\"{}\"/>",
+                    path(x, y, line.into_iter())
+                );
+            }
+        }
+    }
+}
+
+/// A point: hues of the same colour have other shapes.
+fn dot(hue: usize, (x, y): (f64, f64), inside: &str) -> String {
+    let fill = colour(hue);
+    match hue / 8 % 3 {
+        0 => {
+            format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{fill}\">{inside}</circle>")
+        }
+        1 => format!(
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"8\" height=\"8\" \
+             fill=\"{fill}\">{inside}</rect>",
+            x - 4.0,
+            y - 4.0
+        ),
+        _ => format!("<path d=\"M{x:.1} {:.1}l5 9h-10z\" fill=\"{fill}\">{inside}</path>", y - 5.0),
+    }
+}
+
+/// Points of a line; those that have no place are left out.
+fn path(x: &Scale, y: &Scale, points: impl Iterator<Item = (f64, f64)>) -> String {
+    let placed = points.filter_map(|(px, py)| place(x, y, px, py));
+    placed.map(|(px, py)| format!("{px:.1},{py:.1}")).collect::<Vec<_>>().join(" ")
+}
+
 /// Where a point lies in the drawing.
-fn place(x: &Scale, y: &Scale, point: &(f64, f64, String)) -> Option<(f64, f64)> {
+fn place(x: &Scale, y: &Scale, at_x: f64, at_y: f64) -> Option<(f64, f64)> {
     let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-    let (px, py) = (x.place(point.0)?, y.place(point.1)?);
+    let (px, py) = (x.place(at_x)?, y.place(at_y)?);
     Some((LEFT + px * (right - LEFT), bottom - py * (bottom - TOP)))
 }
 
@@ -195,13 +309,13 @@ mod tests {
     fn plot(drawn: Drawn, mark: Option<(f64, f64, String)>) -> String {
         let points = [(1.0, 1.0), (2.0, 4.0)].map(|(x, y)| (x, y, String::new())).to_vec();
         let axis = |name| Axis::new(name, Unit::Plain, false);
-        let series = vec![Series { name: "one".to_owned(), points, drawn }];
-        Plot { x: axis("x"), y: axis("y"), series, mark }.svg()
+        let series = vec![Series::new("one", 0, points, drawn)];
+        Plot { x: axis("x"), y: axis("y"), series, mark, ..Plot::default() }.svg()
     }
 
     #[test]
     fn series_are_joined_dotted_or_scattered() {
-        let parts = |svg: &str| (svg.matches("<polyline").count(), svg.matches("<circle").count());
+        let parts = |svg: &str| (svg.matches("<polyline").count(), svg.matches("<title").count());
         assert_eq!(parts(&plot(Drawn::Line, None)), (1, 0));
         assert_eq!(parts(&plot(Drawn::Dotted, None)), (1, 2));
         assert_eq!(parts(&plot(Drawn::Scattered, None)), (0, 2));
@@ -212,8 +326,32 @@ mod tests {
         let svg = plot(Drawn::Dotted, Some((2.0, 4.0, "tide, <in use>".to_owned())));
         let centre = |circle: &str| circle.split(" r=").next().map(str::to_owned);
         let circles: Vec<_> = svg.split("<circle").skip(1).map(centre).collect();
-        assert_eq!(circles.len(), 3);
-        assert_eq!(circles[1], circles[2], "the ring lies around the second point");
+        assert_eq!(circles.len(), 4, "two points, the legend's and the ring");
+        assert_eq!(circles[1], circles[3], "the ring lies around the second point");
         assert!(svg.contains("tide, &lt;in use&gt;"));
+    }
+
+    #[test]
+    fn ranges_are_a_band_along_a_line_and_bars_at_dots() {
+        let points = vec![(1.0, 2.0, String::new()), (2.0, 4.0, String::new())];
+        let ranges = vec![Range::of_y(1.0, (1.0, 3.0)), Range { x: (1.5, 2.5), y: (3.0, 5.0) }];
+        let of = |drawn| {
+            let series = Series::new("one", 9, points.clone(), drawn).within(ranges.clone());
+            Plot {
+                x: Axis::new("wait", Unit::Seconds, false),
+                series: vec![series],
+                ..Plot::default()
+            }
+        };
+        let svg = of(Drawn::Line).svg();
+        assert_eq!((svg.matches("<polygon").count(), svg.matches("<polyline").count()), (1, 1));
+        let svg = of(Drawn::Scattered).svg();
+        assert_eq!((svg.matches("<polygon").count(), svg.matches("<polyline").count()), (0, 4));
+        let csv = of(Drawn::Line).csv();
+        let head = "series,wait_seconds,,point,wait_seconds_low,wait_seconds_high,_low,_high";
+        assert_eq!(
+            csv.lines().collect::<Vec<_>>(),
+            [head, "one,1,2,,1,1,1,3", "one,2,4,,1.5,2.5,3,5"]
+        );
     }
 }

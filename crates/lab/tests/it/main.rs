@@ -10,6 +10,7 @@ mod experiments;
 mod matched;
 mod parity;
 mod quality;
+mod reports;
 mod runs;
 mod shapes;
 mod synth;

@@ -5,23 +5,34 @@ use std::process::{Command, Stdio};
 
 use store::{ErrorKind, Mode, Store};
 
+use crate::needed::missing;
 use crate::sample::{add, at, guids, item, seen};
 
 /// Gone when the test ends.
-struct SmallDisk(tempfile::TempDir);
+pub struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    fn mount() -> Option<SmallDisk> {
+    pub fn mount() -> Option<SmallDisk> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
             .arg(folder.path())
             .stderr(Stdio::null())
             .status();
-        mounted.is_ok_and(|status| status.success()).then_some(SmallDisk(folder))
+        if mounted.is_ok_and(|status| status.success()) {
+            return Some(SmallDisk(folder));
+        }
+        missing("the right to mount a tmpfs, so that a disk can fill up");
+        None
     }
 
-    fn path(&self) -> &Path {
+    pub fn remount_read_only(&self) {
+        let args = ["-o", "remount,ro"];
+        let remounted = Command::new("mount").args(args).arg(self.path()).status().unwrap();
+        assert!(remounted.success());
+    }
+
+    pub fn path(&self) -> &Path {
         self.0.path()
     }
 }
@@ -37,10 +48,7 @@ impl Drop for SmallDisk {
 
 #[test]
 fn a_really_full_disk_loses_nothing_and_it_goes_on_when_there_is_space() {
-    let Some(disk) = SmallDisk::mount() else {
-        eprintln!("skipped: no small file system can be mounted here");
-        return;
-    };
+    let Some(disk) = SmallDisk::mount() else { return };
     let ballast = disk.path().join("ballast");
     std::fs::write(&ballast, vec![1; 600_000]).unwrap();
     let store = Store::open(disk.path(), Mode::ReadWrite).unwrap();

@@ -10,6 +10,8 @@ mod feeds;
 mod files;
 mod full;
 mod killed;
+#[path = "../../../tidings/tests/it/needed.rs"]
+mod needed;
 mod overview;
 mod polls;
 mod queries;

@@ -50,7 +50,8 @@ pub struct Traces {
 /// When the world begins and how long it is lived in.
 #[derive(Debug, Args)]
 pub struct Times {
-    /// Where training begins [default: the first entry]
+    /// Where training begins [default: the first entry; `lab run` begins later where fewer than
+    /// half of the feeds would exist when the test begins, and says so]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub start: Option<Time>,
     /// How many entries a feed shows, where the trace does not say
@@ -108,6 +109,9 @@ pub struct Run {
     /// Write a report: index.html, its figures as SVG and their numbers as CSV
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
+    /// Write the report even if its folder is not empty
+    #[arg(long, requires = "report")]
+    pub force: bool,
     /// The policy in use: one of those given, marked on the report's trade-off
     #[arg(long, value_name = "SPEC", requires = "report")]
     pub mark: Option<String>,
@@ -197,6 +201,9 @@ pub struct Quality {
 pub struct Experiment {
     /// A definition (TOML)
     pub file: PathBuf,
+    /// Use this trace instead of the one that the definition names (repeatable)
+    #[arg(long = "trace", value_name = "FILE", num_args = 1)]
+    pub traces: Vec<PathBuf>,
     /// Where the record goes [default: records/DATE/NAME beside the definitions]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,

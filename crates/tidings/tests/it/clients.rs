@@ -3,7 +3,7 @@
 //! publisher of two feeds and a home folder for the app; everything is on loopback.
 //!
 //! An app that is not installed is installed by `make test`; where that is impossible its test
-//! says so and ends.
+//! says so and ends, or fails where `CI` is set.
 
 mod liferea;
 mod newsboat;
@@ -19,6 +19,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::documents::rss;
+use crate::needed::missing;
 use crate::program::{Daemon, Instance, eventually, finish};
 use crate::publisher::Publisher;
 
@@ -143,7 +144,7 @@ fn installed(programs: &[&str]) -> bool {
             .unwrap()
             .success();
         if !found {
-            eprintln!("SKIPPED: {program} is not installed; `make packages` installs it");
+            missing(&format!("the program {program}"));
         }
         found
     })

@@ -123,6 +123,54 @@ fn a_population_is_drawn_measured_and_reported() {
     let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!elsewhere.contains("http"), "a page that stands alone");
     assert!(report.join("tradeoff-entries.svg").exists() && report.join("delays.csv").exists());
+    for link in page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(report.join(link).exists(), "{link}");
+    }
+    // Written once; a second time only on request.
+    instance.run(&args).says(2, &["--report", "not empty", "--force"]);
+    args.push("--force");
+    instance.run(&args).ok();
+}
+
+/// One feed from the first day on, three from the 90th.
+fn feeds_that_begin_later() -> String {
+    let mut csv = "feed,published\n".to_owned();
+    let day = |n: i64| feed::Time::from_secs(1_500_000_000 + n * 86_400);
+    (0..200).for_each(|n| csv += &format!("first,{}\n", day(n)));
+    for name in ["a", "b", "c"] {
+        (90..200).for_each(|n| csv += &format!("{name},{}\n", day(n)));
+    }
+    (199..201).for_each(|n| csv += &format!("last,{}\n", day(n)));
+    csv
+}
+
+#[test]
+fn a_run_without_a_start_begins_where_most_feeds_exist_and_says_so() {
+    let instance = Instance::new();
+    let trace = file(&instance, "later.csv", &feeds_that_begin_later());
+    let report = instance.home.path().join("report").display().to_string();
+    let args = ["lab", "run", "--trace", &trace, "--policy", "fix:1d", "mavsync"];
+    let ended = instance.run(&[&args[..], &["--report", &report]].concat()).ok();
+    let begun = "--start 2017-10-05T02:40:00Z (later than the first entry): 4 of 5 feeds exist";
+    assert!(ended.stderr.contains(begun), "{}", ended.stderr);
+    let took_part = "4 of 5 feeds took part. 1 did not, because their first entry comes after";
+    let page = fs::read_to_string(format!("{report}/index.html")).unwrap();
+    for said in [&ended.stdout, &page] {
+        assert!(said.contains(took_part), "{said}");
+    }
+    // Figures are rounded alike: every figure of the terminal is a cell of the report.
+    let rows = ended.stdout.lines().filter(|line| line.trim_start().starts_with("mavsync"));
+    let cells: Vec<String> = rows
+        .flat_map(|row| row.split("  ").map(|cell| cell.trim().trim_end_matches(" *").to_owned()))
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    assert!(cells.len() > 15, "{cells:?}");
+    for cell in &cells {
+        assert!(page.contains(&format!(">{cell}</td>")), "`{cell}` is not in the report");
+    }
+    let said = instance.run(&[&args[..], &["--start", "2017-07-14", "--json"]].concat()).ok();
+    assert!(!said.stderr.contains("--start"), "{}", said.stderr);
+    assert_eq!(said.json()["trace"]["feeds_after_the_end"], 4);
 }
 
 #[test]

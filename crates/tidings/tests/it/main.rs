@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends where it stands")]
 
 mod documents;
+mod experiments;
 mod faults;
 mod hub;
 mod program;
@@ -27,6 +28,7 @@ mod lab;
 mod log;
 mod manual;
 mod moves;
+mod needed;
 mod outage;
 mod page;
 mod people;

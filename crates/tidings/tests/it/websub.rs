@@ -88,6 +88,13 @@ fn wish_with(hub: SocketAddr, mode: &str, topic: &str, callback: &str, more: &st
     wire::post(hub, "/websub/hub", &form).unwrap()
 }
 
+/// Subscribers that the hub has agreed with.
+fn n_subscribers(hub: SocketAddr) -> usize {
+    let (_, text) = wire::get(hub, "/metrics").unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("tidings_hub_subscribers "));
+    line.and_then(|n| n.parse().ok()).expect("the hub counts its subscribers")
+}
+
 struct House {
     instance: Instance,
     publisher: Publisher,
@@ -118,9 +125,11 @@ fn hub_101_and_104_a_subscriber_is_asked_and_then_pushed_what_is_new_until_it_le
     assert_eq!(wish(hub, "subscribe", &topic, &subscriber.callback()), 202);
     eventually("it is asked", || (subscriber.modes() == ["subscribe"]).then_some(()));
 
+    // Somebody else stays to the end: what they are pushed says that the hub went on.
+    let witness = Subscriber::start(true);
+    assert_eq!(wish(hub, "subscribe", &topic, &witness.callback()), 202);
+    eventually("both agreements are kept", || (n_subscribers(hub) == 2).then_some(()));
     publisher.set("/news", rss_of("news", 0..3));
-    // The agreement is kept a moment after it was given; from then on pushes come.
-    std::thread::sleep(std::time::Duration::from_millis(1500));
     instance.run(&["feed", "poll", "1", "--json"]).ok();
     let push = eventually("a push", || subscriber.pushes().first().cloned());
     assert!(push.body.contains("Item 2 of news") && push.body.contains("Item 0 of news"));
@@ -130,10 +139,15 @@ fn hub_101_and_104_a_subscriber_is_asked_and_then_pushed_what_is_new_until_it_le
 
     assert_eq!(wish(hub, "unsubscribe", &topic, &subscriber.callback()), 202);
     eventually("it is asked again", || (subscriber.modes().len() == 2).then_some(()));
-    std::thread::sleep(std::time::Duration::from_millis(1500));
-    publisher.set("/news", rss_of("news", 0..4));
-    instance.run(&["feed", "poll", "1", "--json"]).ok();
-    std::thread::sleep(std::time::Duration::from_millis(2500));
+    eventually("its leaving is kept", || (n_subscribers(hub) == 1).then_some(()));
+    for last in [3, 4] {
+        publisher.set("/news", rss_of("news", 0..last + 1));
+        instance.run(&["feed", "poll", "1", "--json"]).ok();
+        let item = format!("Item {last} of news");
+        eventually("who stayed is pushed", || {
+            witness.pushes().iter().any(|push| push.body.contains(&item)).then_some(())
+        });
+    }
     assert_eq!(subscriber.pushes().len(), 1, "it left");
 }
 
@@ -150,12 +164,12 @@ impl House {
     }
 
     fn subscribe_to(&self, path: &str, subscriber: &Subscriber, more: &str) -> String {
-        let (hub, n_asked) = (self.daemon.listen, subscriber.modes().len());
+        let hub = self.daemon.listen;
+        let (n_asked, n_before) = (subscriber.modes().len(), n_subscribers(hub));
         let topic = format!("http://{hub}{path}");
         assert_eq!(wish_with(hub, "subscribe", &topic, &subscriber.callback(), more), 202);
         eventually("it is asked", || (subscriber.modes().len() > n_asked).then_some(()));
-        // The agreement is kept a moment after it was given.
-        std::thread::sleep(std::time::Duration::from_millis(1500));
+        eventually("it is kept", || (n_subscribers(hub) > n_before).then_some(()));
         topic
     }
 }
@@ -206,16 +220,28 @@ fn hub_106_a_topic_is_pushed_in_the_form_that_was_subscribed_to() {
 fn hub_103_a_subscriber_that_asks_again_is_pushed_once_under_its_new_secret() {
     let house = house();
     let subscriber = Subscriber::start(true);
-    house.subscribe(&subscriber, "&hub.secret=first&hub.lease_seconds=300");
-    house.subscribe(&subscriber, "&hub.secret=second&hub.lease_seconds=600");
-    house.publish(2);
-    let push = eventually("a push", || subscriber.pushes().first().cloned());
-    let signature = crate::hub::signature("second", &push.body);
-    assert_eq!(push.signature, signature);
-    house.publish(3);
-    eventually("the next push", || (subscriber.pushes().len() == 2).then_some(()));
-    std::thread::sleep(std::time::Duration::from_millis(1500));
-    assert_eq!(subscriber.pushes().len(), 2, "one subscription, not two");
+    let topic = house.subscribe(&subscriber, "&hub.secret=first&hub.lease_seconds=300");
+    let (hub, again) = (house.daemon.listen, "&hub.secret=second&hub.lease_seconds=600");
+    assert_eq!(wish_with(hub, "subscribe", &topic, &subscriber.callback(), again), 202);
+    eventually("it is asked again", || (subscriber.modes().len() == 2).then_some(()));
+    // The new secret is kept a moment after that. Some pushes later it must be in use.
+    let is_new = |push: &Push| push.signature == crate::hub::signature("second", &push.body);
+    let mut last = 1;
+    let mut publish = || {
+        last += 1;
+        house.publish(last);
+        let item = format!("Item {last} of news");
+        eventually("the push of the newest item", || {
+            subscriber.pushes().into_iter().find(|push| push.body.contains(&item))
+        })
+    };
+    eventually("a push under the new secret", || is_new(&publish()).then_some(()));
+    assert!(is_new(&publish()), "the old secret is no longer in use");
+    let mut bodies: Vec<String> = subscriber.pushes().into_iter().map(|p| p.body).collect();
+    let n_pushes = bodies.len();
+    bodies.sort();
+    bodies.dedup();
+    assert_eq!((bodies.len(), n_subscribers(hub)), (n_pushes, 1), "one subscription, not two");
 }
 
 #[test]
@@ -226,9 +252,17 @@ fn nobody_is_pushed_who_did_not_ask_for_it() {
     let victim = Subscriber::start(false);
     assert_eq!(wish(hub, "subscribe", &topic, &victim.callback()), 202);
     eventually("it is asked", || (!victim.modes().is_empty()).then_some(()));
-    publisher.set("/news", rss_of("news", 0..3));
-    instance.run(&["feed", "poll", "1", "--json"]).ok();
-    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let witness = Subscriber::start(true);
+    assert_eq!(wish(hub, "subscribe", &topic, &witness.callback()), 202);
+    eventually("who agreed is kept", || (n_subscribers(hub) == 1).then_some(()));
+    for last in [2, 3] {
+        publisher.set("/news", rss_of("news", 0..last + 1));
+        instance.run(&["feed", "poll", "1", "--json"]).ok();
+        let item = format!("Item {last} of news");
+        eventually("who agreed is pushed", || {
+            witness.pushes().iter().any(|push| push.body.contains(&item)).then_some(())
+        });
+    }
     assert!(victim.pushes().is_empty());
     assert_eq!(victim.modes().len(), 1, "a callback that says no is not asked twice");
 

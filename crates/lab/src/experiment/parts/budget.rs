@@ -89,5 +89,21 @@ fn spent_table(spent: &[Spent]) -> Table {
         header: header.map(str::to_owned).to_vec(),
         rows: spent.iter().map(row).collect(),
         marked: marked.into_iter().flatten().collect(),
+        data: data(spent),
     }
+}
+
+/// The same unrounded, times in seconds.
+fn data(spent: &[Spent]) -> String {
+    let mut csv = "strategy,polls,completeness,window_freshness,delay_seconds,delay_sd_seconds,\
+                   delay_max_seconds,missed,divergence_error\n"
+        .to_owned();
+    for s in spent {
+        let known = |value: Option<f64>| value.map_or(String::new(), |v| v.to_string());
+        let figures = [s.completeness, s.window_freshness, s.delay, s.delay_sd, s.delay_max];
+        let figures = figures.map(known).join(",");
+        let (polls, missed, error) = (s.polls, s.missed, known(s.divergence_error));
+        csv += &format!("{},{polls},{figures},{missed},{error}\n", s.spender);
+    }
+    csv
 }

@@ -68,17 +68,14 @@ pub(in crate::experiment) fn changes(
             );
             let points = days.delay.iter().enumerate().filter(|(_, delay)| delay.is_finite());
             let points = points.map(|(day, delay)| (day as f64 + 0.5, *delay, String::new()));
-            series.push(Series {
-                name: policy.to_string(),
-                points: points.collect(),
-                drawn: Drawn::Line,
-            });
+            let (name, points) = (policy.to_string(), points.collect());
+            series.push(Series::new(&name, part.palette.hue(&name), points, Drawn::Line));
         }
         let plot = Plot {
             x: Axis::new("days after the change", Unit::Plain, false),
             y: Axis::new("mean delay of the day's entries", Unit::Seconds, true),
             series,
-            mark: None,
+            ..Plot::default()
         };
         let caption = format!("{}: {} feeds.", change.word(), given.feeds);
         part.plot(&format!("change-{}", change.word()), &caption, &plot);
@@ -91,7 +88,7 @@ pub(in crate::experiment) fn changes(
         "Delay in the first week, hours",
     ];
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table { header, rows, marked: Vec::new() }));
+    part.sections.push(Section::Table(Table::plain(header, rows)));
     Ok(())
 }
 

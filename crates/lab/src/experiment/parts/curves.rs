@@ -153,13 +153,13 @@ fn draw(
             match series.iter_mut().find(|s| s.name == case.curve) {
                 Some(curve) => curve.points.push(point),
                 None => {
-                    let name = case.curve.clone();
-                    series.push(Series { name, points: vec![point], drawn: Drawn::Dotted });
+                    let hue = part.palette.hue(&case.curve);
+                    series.push(Series::new(&case.curve, hue, vec![point], Drawn::Dotted));
                 }
             }
         }
         let y = Axis::new(measure.axis, measure.unit, false);
-        let plot = Plot { x: x.clone(), y, series, mark: None };
+        let plot = Plot { x: x.clone(), y, series, ..Plot::default() };
         let file = format!("{prefix}{}", measure.word.replace('_', "-"));
         part.plot(&file, &format!("{} over {}.", measure.axis, x.label), &plot);
     }

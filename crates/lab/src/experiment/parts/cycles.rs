@@ -3,7 +3,7 @@
 use super::Part;
 use crate::cycles as two_steps;
 use crate::experiment::definition::{CyclesPart, Divergence};
-use crate::report::{Axis, Drawn, Plot, Section, Series, Table, Unit};
+use crate::report::{Axis, Drawn, Plot, Range, Section, Series, Table, Unit};
 
 pub(in crate::experiment) fn cycles(part: &mut Part<'_>, given: &CyclesPart) {
     let cells = two_steps::table(given.seeds, part.threads);
@@ -37,7 +37,7 @@ pub(in crate::experiment) fn cycles(part: &mut Part<'_>, given: &CyclesPart) {
     ];
     part.heading("Table 2: ours over many seeds beside the published single run");
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table { header, rows, marked: Vec::new() }));
+    part.sections.push(Section::Table(Table::plain(header, rows)));
     unread(part, given);
     over_cost(part, given);
     thresholds(part, given);
@@ -50,17 +50,17 @@ fn unread(part: &mut Part<'_>, given: &CyclesPart) {
         .map(|seed| two_steps::left_unread(rate, selectivity, cycles, seed))
         .collect();
     let Some(one) = sources.first() else { return };
-    let mean = |cycle: usize| {
-        sources.iter().map(|s| s[cycle].1 as f64).sum::<f64>() / sources.len() as f64
-    };
-    let curve = |name: &str, of: &dyn Fn(usize) -> f64| {
+    let spread = |cycle: usize| Range::around(sources.iter().map(|s| s[cycle].1 as f64));
+    let mean = |cycle: usize| spread(cycle).map_or(0.0, |(mean, _)| mean);
+    let curve = |name: &str, hue: usize, of: &dyn Fn(usize) -> f64| {
         let points = (0..one.len()).map(|i| ((i + 1) as f64, of(i), String::new())).collect();
-        Series { name: name.to_owned(), points, drawn: Drawn::Line }
+        Series::new(name, hue, points, Drawn::Line)
     };
+    let band = |i: usize| Range::of_y((i + 1) as f64, spread(i).map_or((0.0, 0.0), |(_, r)| r));
     let series = vec![
-        curve("published", &|i| one[i].0 as f64),
-        curve("still shown", &|i| one[i].1 as f64),
-        curve("still shown, mean", &mean),
+        curve("published", 0, &|i| one[i].0 as f64),
+        curve("still shown", 1, &|i| one[i].1 as f64),
+        curve("still shown, mean", 2, &mean).within((0..one.len()).map(band).collect()),
     ];
     let falls = one.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
     if let (Some(last), Some((published, _))) = (one.len().checked_sub(1), one.last()) {
@@ -72,9 +72,11 @@ fn unread(part: &mut Part<'_>, given: &CyclesPart) {
         x: Axis::new("cycles since the last read", Unit::Plain, false),
         y: Axis::new("relevant entries", Unit::Plain, false),
         series,
-        mark: None,
+        ..Plot::default()
     };
-    part.plot("window-divergence", "A source that is left unread (figure 1).", &plot);
+    let caption = "A source that is left unread (figure 1). The band is the mean and one standard \
+                   deviation over all seeds.";
+    part.plot("window-divergence", caption, &plot);
 }
 
 /// Figure 2a.
@@ -87,27 +89,24 @@ fn over_cost(part: &mut Part<'_>, given: &CyclesPart) {
     let series = two_steps::STRATEGIES.map(|strategy| {
         let point = |budget: &usize| {
             let each = worlds.iter().filter_map(|w| w.run(strategy, *budget, two_steps::TAU_START));
-            let (mut n, mut cost, mut completeness) = (0.0, 0.0, 0.0);
-            for outcome in each {
-                (n, cost) = (n + 1.0, cost + f64::from(outcome.cost));
-                completeness += outcome.completeness;
-            }
-            (
-                cost / f64::max(n, 1.0),
-                completeness / f64::max(n, 1.0),
-                format!("{strategy}, b = {budget}"),
-            )
+            let each: Vec<_> = each.map(|o| (f64::from(o.cost), o.completeness)).collect();
+            let (cost, x) = Range::around(each.iter().map(|o| o.0))?;
+            let (completeness, y) = Range::around(each.iter().map(|o| o.1))?;
+            Some(((cost, completeness, format!("{strategy}, b = {budget}")), Range { x, y }))
         };
-        let points = given.budgets.iter().map(point).collect();
-        Series { name: strategy.to_string(), points, drawn: Drawn::Dotted }
+        let (points, ranges) = given.budgets.iter().filter_map(point).unzip();
+        let (name, hue) = (strategy.to_string(), part.palette.hue(&strategy.to_string()));
+        Series::new(&name, hue, points, Drawn::Dotted).within(ranges)
     });
     let plot = Plot {
         x: Axis::new("reads in 100 cycles", Unit::Plain, false),
         y: Axis::new("feed completeness", Unit::Plain, false),
         series: series.to_vec(),
-        mark: None,
+        ..Plot::default()
     };
-    part.plot("completeness-over-cost", "Completeness over cost (figure 2a).", &plot);
+    let caption = "Completeness over cost (figure 2a). Bars are one standard deviation over the \
+                   seeds, 40 at most.";
+    part.plot("completeness-over-cost", caption, &plot);
 }
 
 /// Figure 2b.
@@ -116,13 +115,13 @@ fn thresholds(part: &mut Part<'_>, given: &CyclesPart) {
         return;
     }
     let world = two_steps::Cycles::draw(0);
-    let curve = |start: &f64| {
+    let curve = |(hue, start): (usize, &f64)| {
         let outcome = world.run(polling::budget::Strategy::TwoSteps, 30, *start)?;
         let points =
             (1..).zip(outcome.taus).map(|(i, tau): (u32, f64)| (i.into(), tau, String::new()));
-        Some(Series { name: format!("from {start}"), points: points.collect(), drawn: Drawn::Line })
+        Some(Series::new(&format!("from {start}"), hue, points.collect(), Drawn::Line))
     };
-    let series: Vec<Series> = given.tau_starts.iter().filter_map(curve).collect();
+    let series: Vec<Series> = given.tau_starts.iter().enumerate().filter_map(curve).collect();
     let last = |series: &Series| series.points.last().map(|p| p.1);
     for (start, series) in given.tau_starts.iter().zip(&series) {
         part.values.add(&format!("tau@{start}"), "end", last(series));
@@ -131,7 +130,7 @@ fn thresholds(part: &mut Part<'_>, given: &CyclesPart) {
         x: Axis::new("cycle", Unit::Plain, false),
         y: Axis::new("τ", Unit::Plain, true),
         series,
-        mark: None,
+        ..Plot::default()
     };
     part.plot("threshold", "The threshold finds its place from any start (figure 2b).", &plot);
 }

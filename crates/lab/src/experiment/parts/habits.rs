@@ -42,22 +42,21 @@ fn stability(part: &mut Part<'_>, given: &HabitsPart, start: Time) {
         ]);
         let most = pairs.iter().fold(1.0, |most: f64, (a, b)| most.max(*a).max(*b));
         let diagonal = [0.1, most].map(|r| (r, r, String::new())).to_vec();
-        let mut series =
-            vec![Series { name: "as before".into(), points: diagonal, drawn: Drawn::Line }];
+        let mut series = vec![Series::new("as before", 0, diagonal, Drawn::Line)];
         let dots = pairs.iter().map(|(a, b)| (*a, *b, String::new())).collect();
-        series.push(Series { name: "feeds".into(), points: dots, drawn: Drawn::Scattered });
+        series.push(Series::new("feeds", 1, dots, Drawn::Scattered));
         let plot = Plot {
             x: Axis::new("entries a day, first span", Unit::Plain, true),
             y: Axis::new("entries a day, later span", Unit::Plain, true),
             series,
-            mark: None,
+            ..Plot::default()
         };
         let caption = format!("The rate of each feed {} later.", polling::spoken(*later));
         part.plot(&format!("rates-{after}"), &caption, &plot);
     }
     let header = ["Later by", "Feeds", "Within a factor of two", "Correlation"];
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table { header, rows, marked: Vec::new() }));
+    part.sections.push(Section::Table(Table::plain(header, rows)));
 }
 
 /// Entries a day in both spans, of the feeds that published in the first.

@@ -55,6 +55,6 @@ pub(in crate::experiment) fn oracle(part: &mut Part<'_>, given: &OraclePart) -> 
     part.heading("With the true rate, at equal polls");
     let header = ["Policy", "Polls", "Delay in seconds", "Recall", "Of the gap"];
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table { header, rows, marked: Vec::new() }));
+    part.sections.push(Section::Table(Table::plain(header, rows)));
     Ok(())
 }

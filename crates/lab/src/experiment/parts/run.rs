@@ -40,12 +40,15 @@ pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result
         part.sections.push(Section::Table(brief(&comparison.runs)));
         return Ok(());
     }
+    let hues: Vec<usize> = given.policies.iter().map(|name| part.palette.hue(name)).collect();
     let shown = Compared {
         world: part.world,
         setting: &setting,
         comparison: &comparison,
         prefix: &prefix,
         in_use: None,
+        hues: &hues,
+        by_trace: &[],
     };
     part.sections.extend(compared(&shown));
     Ok(())
@@ -67,7 +70,7 @@ fn brief(runs: &[Run]) -> Table {
     };
     let header = ["Policy", "Polls", "Delay of entries, s", "of feeds", "Recall"];
     let rows = runs.iter().map(row).collect();
-    Table { header: header.map(str::to_owned).to_vec(), rows, marked: Vec::new() }
+    Table::plain(header.map(str::to_owned).to_vec(), rows)
 }
 
 fn runs(world: &World, given: &RunPart, setting: &Setting) -> Result<Vec<Run>, String> {

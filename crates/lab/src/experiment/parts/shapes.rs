@@ -33,20 +33,16 @@ pub(in crate::experiment) fn shapes(part: &mut Part<'_>, given: &ShapesPart) {
                 let own = all.iter().filter(|r| r.shape == shape && r.online == kind);
                 own.map(|r| (r.average.as_secs_f64(), value(r), String::new())).collect()
             };
-            let name = kind.word().to_owned();
-            series.push(Series {
-                points: of(|r| r.error),
-                drawn: Drawn::Dotted,
-                name: name.clone(),
-            });
+            let (name, hue) = (kind.word(), series.len());
+            series.push(Series::new(name, hue, of(|r| r.error), Drawn::Dotted));
             let name = format!("{name}, window 20");
-            series.push(Series { points: of(|r| r.error_honest), drawn: Drawn::Dotted, name });
+            series.push(Series::new(&name, hue + 1, of(|r| r.error_honest), Drawn::Dotted));
         }
         let plot = Plot {
             x: Axis::new("average time between two looks", Unit::Seconds, true),
             y: Axis::new("divergence error, in days' totals", Unit::Plain, false),
             series,
-            mark: None,
+            ..Plot::default()
         };
         let name = format!("{}-robustness", shape.word());
         part.plot(&name, "Divergence error by how often is looked (figures 8 and 10).", &plot);
@@ -56,7 +52,7 @@ pub(in crate::experiment) fn shapes(part: &mut Part<'_>, given: &ShapesPart) {
 
 /// Figure 9.
 fn adaptation(part: &mut Part<'_>, given: &ShapesPart) {
-    let curves = [("hourly", 3600), ("daily", 86_400)].map(|(name, seconds)| {
+    let curves = [("hourly", 3600, 0), ("daily", 86_400, 1)].map(|(name, seconds, hue)| {
         let average = Duration::from_secs(seconds);
         let weeks = online::adaptation(average, given.smoothing, given.seed, part.threads);
         let each = online::WEEKS_EACH as usize;
@@ -66,14 +62,14 @@ fn adaptation(part: &mut Part<'_>, given: &ShapesPart) {
             part.values.add(name, &format!("distance@{}", week + 1), Some(*distance));
         }
         let points = (1..).zip(weeks).map(|(week, d): (u32, f64)| (week.into(), d, String::new()));
-        Series { name: format!("{name} looks"), points: points.collect(), drawn: Drawn::Dotted }
+        Series::new(&format!("{name} looks"), hue, points.collect(), Drawn::Dotted)
     });
     part.heading("Following a change of behaviour");
     let plot = Plot {
         x: Axis::new("week: uniform, from 17 peaks, from 33 waves", Unit::Plain, false),
         y: Axis::new("distance from the real day", Unit::Plain, false),
         series: curves.to_vec(),
-        mark: None,
+        ..Plot::default()
     };
     part.plot("adaptation", "A periodic model when the feed changes its habits (figure 9).", &plot);
 }

@@ -45,6 +45,6 @@ pub(in crate::experiment) fn showing(
     part.heading("Where entries become visible later than they claim, at equal polls");
     let header = ["Entries are shown", "Rival's delay in seconds", "Tide's", "Beside it"];
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table { header, rows, marked: Vec::new() }));
+    part.sections.push(Section::Table(Table::plain(header, rows)));
     Ok(())
 }

@@ -15,7 +15,7 @@ pub(in crate::experiment) fn stats(part: &mut Part<'_>) {
     }
     part.heading("Update patterns");
     let header = ["Pattern", "Feeds", "Share"].map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table { header, rows, marked: Vec::new() }));
+    part.sections.push(Section::Table(Table::plain(header, rows)));
     let mut rows = Vec::new();
     for class in &stats.classes {
         let subject = format!("class/{}", class.above_per_day);
@@ -42,5 +42,5 @@ pub(in crate::experiment) fn stats(part: &mut Part<'_>) {
         "Periodic, active hours",
     ];
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table { header, rows, marked: Vec::new() }));
+    part.sections.push(Section::Table(Table::plain(header, rows)));
 }

@@ -45,13 +45,14 @@ pub(in crate::experiment) fn trajectories(
         let feed = &part.world.feeds[*feed];
         let series = specs.iter().map(|spec| {
             let polls = polls_of(part.world, feed, spec, &setting);
-            intervals(spec, &polls, phases.test_start())
+            let hue = part.palette.hue(&spec.to_string());
+            intervals(spec, hue, &polls, phases.test_start())
         });
         let plot = Plot {
             x: Axis::new("day of the test", Unit::Plain, false),
             y: Axis::new("time since the poll before", Unit::Seconds, true),
             series: series.collect(),
-            mark: None,
+            ..Plot::default()
         };
         let caption =
             format!("{}: the middle one of {} {} feeds.", feed.name, kind.feeds.len(), kind.word);
@@ -60,7 +61,7 @@ pub(in crate::experiment) fn trajectories(
         part.plot(&format!("{prefix}trajectory-{}", kind.word), &caption, &plot);
     }
     let header = ["Feeds", "Number", "Policy", "Polls a day"].map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table { header, rows, marked: Vec::new() }));
+    part.sections.push(Section::Table(Table::plain(header, rows)));
     Ok(())
 }
 
@@ -91,11 +92,11 @@ fn polls_per_day(run: &Run, feeds: &[usize]) -> Option<f64> {
     mean(watched.map(|tally| tally.polls as f64 * DAY_MS / tally.watched_ms as f64))
 }
 
-fn intervals(spec: &PolicySpec, polls: &[Time], start: Time) -> Series {
+fn intervals(spec: &PolicySpec, hue: usize, polls: &[Time], start: Time) -> Series {
     let point = |pair: &[Time]| {
         let day = pair[1].millis_since(start) as f64 / DAY_MS;
         (day, pair[1].millis_since(pair[0]) as f64 / 1000.0, String::new())
     };
     let points = polls.windows(2).map(point).collect();
-    Series { name: spec.to_string(), points, drawn: Drawn::Line }
+    Series::new(&spec.to_string(), hue, points, Drawn::Line)
 }

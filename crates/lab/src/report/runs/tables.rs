@@ -1,79 +1,75 @@
-//! The tables of a comparison: both modes, cost and delays, the best of each column marked.
+//! The tables of a comparison: both modes, cost and delays, the best of each column marked. A
+//! report and a terminal show the same; CSV holds plain numbers.
+
+use std::fmt::Write;
 
 use crate::quality::Quality;
-use crate::report::axis::name;
-use crate::report::{Table, Unit};
+use crate::report::plot::field;
+use crate::report::{Table, bytes, count, share, spoken};
 use crate::{Averages, Comparison, Run};
 
 /// One column of a table: its figures, what is good, and how they are shown.
 struct Column {
     name: &'static str,
+    /// Its name in CSV.
+    key: &'static str,
     values: Vec<Option<f64>>,
-    small_is_good: Option<bool>,
+    good: Good,
     show: fn(f64) -> String,
 }
 
-fn spoken(seconds: f64) -> String {
-    name(seconds, Unit::Seconds)
+#[derive(Clone, Copy)]
+enum Good {
+    Small,
+    Large,
+    Neither,
 }
+use Good::{Large, Neither, Small};
 
-fn digits(value: f64) -> String {
-    format!("{value:.3}")
-}
-
-fn whole(value: f64) -> String {
-    format!("{value:.0}")
-}
-
-pub(super) fn modes(runs: &[Run], qualities: &[Quality], mode: fn(&Run) -> Averages) -> Table {
+/// Delay, cost, recall and quality of each run in one mode.
+pub fn modes(runs: &[Run], qualities: &[Quality], mode: fn(&Run) -> Averages) -> Table {
     let of = |value: fn(&Averages) -> Option<f64>| runs.iter().map(|r| value(&mode(r))).collect();
     let quality = qualities.iter().map(|q| q.quality).collect();
-    tabled(
-        runs,
-        &[
-            Column {
-                name: "Delay",
-                values: of(|a| a.delay),
-                small_is_good: Some(true),
-                show: spoken,
-            },
-            Column {
-                name: "Polls per entry",
-                values: of(|a| a.polls_per_entry),
-                small_is_good: Some(true),
-                show: digits,
-            },
-            Column {
-                name: "Recall",
-                values: of(|a| a.recall),
-                small_is_good: Some(false),
-                show: digits,
-            },
-            Column { name: "Quality", values: quality, small_is_good: Some(false), show: digits },
-        ],
-    )
+    let columns = [
+        column("Delay", "delay_seconds", Small, of(|a| a.delay), spoken),
+        column("Polls per entry", "polls_per_entry", Small, of(|a| a.polls_per_entry), share),
+        column("Recall", "recall", Large, of(|a| a.recall), share),
+        column("Quality", "quality", Large, quality, share),
+    ];
+    tabled(runs, &columns)
 }
 
-pub(super) fn costs(comparison: &Comparison) -> Table {
+/// What each run cost and how long its entries waited.
+pub fn costs(comparison: &Comparison) -> Table {
     let of = |value: fn(&Run) -> Option<f64>| comparison.runs.iter().map(value).collect();
-    let column = |name, small_is_good, values, show| Column { name, values, small_is_good, show };
     let mut columns = vec![
-        column("Polls", None, of(|r| Some(r.total.polls as f64)), whole as fn(f64) -> String),
-        column("Found", Some(false), of(|r| Some(r.total.found as f64)), whole),
-        column("Missed", Some(true), of(|r| Some(r.total.missed as f64)), whole),
-        column("Open", Some(true), of(|r| Some(r.total.open as f64)), whole),
-        column("Half within", Some(true), of(|r| Some(r.delays?.p50)), spoken),
-        column("90 % within", Some(true), of(|r| Some(r.delays?.p90)), spoken),
-        column("Longest", Some(true), of(|r| Some(r.delays?.max)), spoken),
-        column("Fresh", Some(false), of(|r| r.freshness), digits),
-        column("Site per hour, max", Some(true), of(|r| Some(r.load.hour_max.into())), whole),
+        column("Polls", "polls", Neither, of(|r| Some(r.total.polls as f64)), count),
+        column("Found", "found", Large, of(|r| Some(r.total.found as f64)), count),
+        column("Missed", "missed", Small, of(|r| Some(r.total.missed as f64)), count),
+        column("Open", "open", Small, of(|r| Some(r.total.open as f64)), count),
+        column("Half within", "p50_seconds", Small, of(|r| Some(r.delays?.p50)), spoken),
+        column("90 % within", "p90_seconds", Small, of(|r| Some(r.delays?.p90)), spoken),
+        column("99 % within", "p99_seconds", Small, of(|r| Some(r.delays?.p99)), spoken),
+        column("Longest", "max_seconds", Small, of(|r| Some(r.delays?.max)), spoken),
+        column("Fresh", "freshness", Large, of(|r| r.freshness), share),
+        column("Site/h max", "site_hour_max", Small, of(|r| Some(r.load.hour_max.into())), count),
     ];
     if comparison.runs.iter().any(|run| run.has_bytes) {
-        let megabytes = of(|r| r.has_bytes.then_some(r.total.bytes as f64 / 1e6));
-        columns.push(column("Volume, MB", Some(true), megabytes, whole));
+        let volume = of(|r| r.has_bytes.then_some(r.total.bytes as f64));
+        columns.push(column("Volume", "bytes", Small, volume, bytes));
     }
-    columns.push(column("Quality", Some(false), comparison.both.clone(), digits));
+    columns.push(column("Quality", "quality", Large, comparison.both.clone(), share));
     tabled(&comparison.runs, &columns)
+}
+
+fn column(
+    name: &'static str,
+    key: &'static str,
+    good: Good,
+    values: Vec<Option<f64>>,
+    show: fn(f64) -> String,
+) -> Column {
+    Column { name, key, values, good, show }
 }
 
 fn tabled(runs: &[Run], columns: &[Column]) -> Table {
@@ -87,14 +83,32 @@ fn tabled(runs: &[Run], columns: &[Column]) -> Table {
     let mut marked = Vec::new();
     for (j, column) in columns.iter().enumerate() {
         let defined = column.values.iter().copied().flatten();
-        let best = match column.small_is_good {
-            Some(true) => defined.reduce(f64::min),
-            Some(false) => defined.reduce(f64::max),
-            None => None,
+        let best = match column.good {
+            Small => defined.reduce(f64::min),
+            Large => defined.reduce(f64::max),
+            Neither => None,
         };
         let Some(best) = best.filter(|_| runs.len() > 1).map(column.show) else { continue };
+        // What looks alike is marked alike.
         let rows = (0..runs.len()).filter(|i| cell(column, *i) == best);
         marked.extend(rows.map(|i| (i, j + 1)));
     }
-    Table { header, rows: runs.iter().enumerate().map(row).collect(), marked }
+    let rows = runs.iter().enumerate().map(row).collect();
+    Table { header, rows, marked, data: data(runs, columns) }
+}
+
+/// The figures unrounded, in seconds and bytes; an undefined one is empty.
+fn data(runs: &[Run], columns: &[Column]) -> String {
+    let mut csv = "policy".to_owned();
+    columns.iter().for_each(|column| csv.extend([",", column.key]));
+    for (i, run) in runs.iter().enumerate() {
+        let _ = write!(csv, "\n{}", field(&run.policy));
+        for column in columns {
+            csv.push(',');
+            if let Some(value) = column.values[i] {
+                let _ = write!(csv, "{value}");
+            }
+        }
+    }
+    csv + "\n"
 }

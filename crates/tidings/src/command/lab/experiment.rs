@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lab::experiment::{Definition, Performed, WorldSource, perform};
-use lab::report::Page;
+use lab::report::{Page, Section};
 use lab::{World, WorldBuilder};
 
 use super::files::{csv_field, read_world};
@@ -18,13 +18,13 @@ pub fn run(args: &Experiment) -> Result<(), Failure> {
     let text = fs::read_to_string(&args.file)
         .map_err(|e| input_error(format!("{shown}: cannot be read: {e}")))?;
     let definition = Definition::read(&text).map_err(|e| input_error(format!("{shown}:{e}")))?;
-    let world = world(&definition, &args.file)?;
+    let (world, sampled) = world(&definition, args)?;
     let waiting = spinner("performing");
     let performed = perform(&definition, &world, super::threads());
     let performed = performed.map_err(|e| input_error(format!("{shown}: {e}")))?;
     waiting.finish_and_clear();
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.file));
-    report::write(&folder, &page(&definition, &performed))?;
+    report::write(&folder, &page(&definition, &performed, sampled))?;
     write_values(&folder, &performed)?;
     say!("{} ({})", definition.title, definition.source)?;
     for judged in &performed.judged {
@@ -40,14 +40,30 @@ pub fn run(args: &Experiment) -> Result<(), Failure> {
     if performed.judged.iter().all(|judged| judged.holds) { Ok(()) } else { Err(failed_silently()) }
 }
 
-/// The world that a definition names; its files are named relative to itself.
-fn world(definition: &Definition, file: &Path) -> Result<World, Failure> {
+/// What a report says first where it is not about the trace that the definition names.
+const SAMPLED: &str = "Performed on a small sample: the trace that the definition names was not \
+                       there. The recorded figures are those of the whole trace.";
+
+/// The world that a definition names, and whether it is only the sample of it.
+fn world(definition: &Definition, args: &Experiment) -> Result<(World, bool), Failure> {
+    let window = definition.window();
+    if !args.traces.is_empty() {
+        return Ok((read_world(&Traces { files: args.traces.clone() }, window)?, false));
+    }
     match definition.world() {
-        None => Ok(World::default()),
-        Some(WorldSource::Traces(files)) => {
-            let beside = file.parent().unwrap_or(Path::new("."));
-            let files = files.iter().map(|name| beside.join(name)).collect();
-            read_world(&Traces { files }, definition.window())
+        None => Ok((World::default(), false)),
+        Some(WorldSource::Traces { files, sample, origin }) => {
+            let beside = args.file.parent().unwrap_or(Path::new("."));
+            let named = |files: &[PathBuf]| files.iter().map(|f| beside.join(f)).collect();
+            let (files, sample): (Vec<PathBuf>, Vec<PathBuf>) = (named(&files), named(&sample));
+            let Some(absent) = files.iter().find(|file| !file.exists()) else {
+                return Ok((read_world(&Traces { files }, window)?, false));
+            };
+            if sample.is_empty() {
+                return Err(absent_trace(&args.file, absent, origin.as_deref()));
+            }
+            eprintln!("tidings: {} is not there; using the sample instead", absent.display());
+            Ok((read_world(&Traces { files: sample }, window)?, true))
         }
         Some(WorldSource::Synth(spec)) => {
             let mut csv = Vec::new();
@@ -55,16 +71,30 @@ fn world(definition: &Definition, file: &Path) -> Result<World, Failure> {
             let mut builder = WorldBuilder::default();
             lab::trace::read("synthetic", &csv[..], &mut builder)
                 .map_err(|e| failed(e.to_string()))?;
-            Ok(builder.finish(definition.window()))
+            Ok((builder.finish(window), false))
         }
     }
 }
 
-fn page(definition: &Definition, performed: &Performed) -> Page {
+fn absent_trace(definition: &Path, trace: &Path, origin: Option<&str>) -> Failure {
+    let holds = origin.map_or(String::new(), |origin| format!(" ({origin})"));
+    input_error(format!(
+        "{}: the trace {} is not there{holds}; pass a CSV with the columns feed and published: \
+         --trace FILE",
+        definition.display(),
+        trace.display(),
+    ))
+}
+
+fn page(definition: &Definition, performed: &Performed, sampled: bool) -> Page {
+    let mut sections = performed.sections.clone();
+    if sampled {
+        sections.insert(0, Section::Prose(SAMPLED.to_owned()));
+    }
     Page {
         title: definition.title.clone(),
         lead: format!("After {}.", definition.source),
-        sections: performed.sections.clone(),
+        sections,
         command: report::command_line(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         limits: report::limits(),

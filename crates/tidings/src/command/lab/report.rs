@@ -3,9 +3,25 @@
 use std::fs;
 use std::path::Path;
 
-use lab::report::{Page, Section};
+use lab::report::Page;
 
-use crate::failure::{Failure, failed};
+use crate::failure::{Failure, failed, input_error};
+
+/// Refuses a folder that holds something already, unless that is wanted.
+pub fn check_folder(folder: &Path, force: bool) -> Result<(), Failure> {
+    let is_taken = match fs::read_dir(folder) {
+        Ok(mut inside) => inside.next().is_some(),
+        Err(_) => folder.exists(),
+    };
+    if !is_taken || force {
+        return Ok(());
+    }
+    let shown = folder.display();
+    Err(input_error(format!(
+        "--report {shown}: the folder is not empty; name another one, or add --force to write \
+         into it"
+    )))
+}
 
 /// Writes `index.html` and beside it every figure; says where on standard error.
 pub fn write(folder: &Path, page: &Page) -> Result<(), Failure> {
@@ -21,12 +37,8 @@ pub fn write(folder: &Path, page: &Page) -> Result<(), Failure> {
         save(format!("{}.svg", figure.name), &figure.svg)?;
         save(format!("{}.csv", figure.name), &figure.csv)?;
     }
-    let tables = page.sections.iter().filter_map(|section| match section {
-        Section::Table(table) => Some(table),
-        _ => None,
-    });
-    for (i, table) in tables.enumerate() {
-        save(format!("table-{}.csv", i + 1), &table.csv())?;
+    for (name, table) in page.tables() {
+        save(name, &table.csv())?;
     }
     eprintln!("report: {}", folder.join("index.html").display());
     Ok(())

@@ -2,9 +2,12 @@
 
 use std::io::Write;
 
+use feed::Time;
 use lab::quality::Quality;
-use lab::report::{Compared, Page, compared};
-use lab::{Averages, Comparison, Phases, Run, Setting, World, WorldFeed};
+use lab::report::{Compared, Page, compared, costs, modes};
+use lab::{
+    Averages, ChosenStart, Comparison, Participation, Phases, Run, Setting, World, WorldFeed,
+};
 use polling::hints::HintReading;
 use polling::{Bounds, PolicySpec};
 use serde_json::{Value, json};
@@ -13,8 +16,8 @@ use super::contender::{contenders, goal};
 use super::files::{Output, csv_field, read_world};
 use super::progress::watched;
 use super::report;
-use super::tables::{self, Column, Good, share, spoken};
-use crate::args::lab::{Hints, QualityWeights, Run as Args};
+use super::tables;
+use crate::args::lab::{Hints, QualityWeights, Run as Args, Traces};
 use crate::failure::{Failure, input_error};
 use crate::output::{print_json, say};
 
@@ -25,14 +28,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let contenders = contenders(args)?;
     let in_use = in_use(args)?;
     let goal = goal(args)?;
+    if let Some(folder) = &args.report {
+        report::check_folder(folder, args.force)?;
+    }
     let world = read_world(&args.traces, args.times.window)?;
     let setting = setting(args, &world, bounds)?;
     let mut polls_out = args.polls_out.as_deref().map(PollsOut::create).transpose()?;
     let mut runs = Vec::new();
     let goal = goal.map(|goal| goal.of(&world, &setting)).transpose()?;
+    let mut specs = Vec::new();
     for contender in &contenders {
         let spec = contender.settled(&world, &setting, goal)?;
         runs.push(one(&world, &spec, &setting, polls_out.as_mut())?);
+        specs.push(spec);
     }
     if let (Some(out), Some(file)) = (polls_out, &args.polls_out) {
         out.out.finish(file)?;
@@ -40,7 +48,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let QualityWeights { weights, mode_weights } = args.weights;
     let comparison = Comparison::of(runs, weights, mode_weights);
     if let Some(folder) = &args.report {
-        report::write(folder, &page(&world, &setting, &comparison, in_use))?;
+        let by_trace = by_trace(args, &specs, &setting)?;
+        report::write(folder, &page(&world, &setting, &comparison, in_use, &by_trace))?;
     }
     if args.json {
         return print_json(&to_json(&world, &setting.phases, &comparison));
@@ -48,20 +57,50 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     print_tables(&world, &setting.phases, &comparison)
 }
 
+/// The same policies on each trace by itself, where there are several: how far figures differ.
+fn by_trace(
+    args: &Args,
+    specs: &[PolicySpec],
+    setting: &Setting,
+) -> Result<Vec<Vec<Run>>, Failure> {
+    let files = &args.traces.files;
+    // Standard input cannot be read a second time.
+    if files.len() < 2 || files.iter().any(|file| file.as_os_str() == "-") {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    for file in files {
+        let world = read_world(&Traces { files: vec![file.clone()] }, args.times.window)?;
+        if Participation::of(&world, &setting.phases).taking_part > 0 {
+            let run = |spec: &PolicySpec| one(&world, spec, setting, None);
+            all.push(specs.iter().map(run).collect::<Result<Vec<Run>, Failure>>()?);
+        }
+    }
+    Ok(all)
+}
+
+/// The test phase in words.
+fn tested(phases: &Phases) -> String {
+    let warm_up = if phases.warm_up { " after a warm-up" } else { "" };
+    format!("tested from {} to {}{warm_up}", phases.test_start(), phases.end())
+}
+
 /// The report on the whole comparison.
-fn page(world: &World, setting: &Setting, comparison: &Comparison, in_use: Option<usize>) -> Page {
-    let shown = Compared { world, setting, comparison, prefix: "", in_use };
-    let phases = &setting.phases;
-    let n = world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some()).count();
+fn page(
+    world: &World,
+    setting: &Setting,
+    comparison: &Comparison,
+    in_use: Option<usize>,
+    by_trace: &[Vec<Run>],
+) -> Page {
+    let hues: Vec<usize> = (0..comparison.runs.len()).collect();
+    let hues = &hues[..];
+    let shown = Compared { world, setting, comparison, prefix: "", in_use, hues, by_trace };
+    let n = Participation::of(world, &setting.phases).taking_part;
+    let (policies, tested) = (comparison.runs.len(), tested(&setting.phases));
     Page {
         title: "Policies compared".to_owned(),
-        lead: format!(
-            "{} policies over {n} feeds, tested from {} to {}{}.",
-            comparison.runs.len(),
-            phases.test_start(),
-            phases.end(),
-            if phases.warm_up { " after a warm-up" } else { "" },
-        ),
+        lead: format!("{policies} policies over {n} feeds, {tested}."),
         sections: compared(&shown),
         command: report::command_line(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -79,7 +118,8 @@ fn in_use(args: &Args) -> Result<Option<usize>, Failure> {
 }
 
 fn setting(args: &Args, world: &World, bounds: Bounds) -> Result<Setting, Failure> {
-    let phases = Phases::over(world, args.times.start, args.train, args.test, args.warm_up);
+    let start = args.times.start.or_else(|| choose_start(world, args));
+    let phases = Phases::over(world, start, args.train, args.test, args.warm_up);
     let phases = phases.map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
     super::tell_silence(world, &phases);
     let hints = match args.hints {
@@ -89,6 +129,17 @@ fn setting(args: &Args, world: &World, bounds: Bounds) -> Result<Setting, Failur
     };
     let threads = super::threads();
     Ok(Setting { bounds, hints, zone_secs: args.timezone, threads, ..Setting::new(phases) })
+}
+
+/// The start of a run that names none; says which it is and why.
+fn choose_start(world: &World, args: &Args) -> Option<Time> {
+    let ChosenStart { start, first, existing, feeds } =
+        lab::chosen_start(world, args.train, args.test)?;
+    let why = if start == first { "the first entry" } else { "later than the first entry" };
+    eprintln!(
+        "tidings: --start {start} ({why}): {existing} of {feeds} feeds exist when the test begins"
+    );
+    Some(start)
 }
 
 struct PollsOut {
@@ -114,7 +165,7 @@ fn one(
         let Some(polls_out) = polls_out else {
             return Ok(lab::run(world, spec, setting, progress));
         };
-        let mut tell = |feed: &WorldFeed, polls: &[feed::Time]| -> Result<(), std::io::Error> {
+        let mut tell = |feed: &WorldFeed, polls: &[Time]| -> Result<(), std::io::Error> {
             let (policy, feed) = (csv_field(&name), csv_field(&feed.name));
             polls.iter().try_for_each(|at| writeln!(polls_out.out, "{policy},{feed},{at}"))
         };
@@ -125,8 +176,13 @@ fn one(
 /// The trace as the contract shows it: what takes part.
 pub fn trace_json(world: &World, phases: &Phases) -> Value {
     let taking_part = || world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some());
+    let counted = Participation::of(world, phases);
     json!({
-        "feeds": taking_part().count(),
+        "feeds": counted.taking_part,
+        "feeds_in_trace": counted.in_world,
+        "feeds_after_the_end": counted.after_the_end,
+        "feeds_begun_in_test": counted.begun_in_test,
+        "feeds_silent_in_test": counted.silent,
         "entries": taking_part().map(|f| f.visible().len()).sum::<usize>(),
         "start": phases.start.to_string(),
         "train_seconds": phases.train.as_secs(),
@@ -172,59 +228,13 @@ fn to_json(world: &World, phases: &Phases, comparison: &Comparison) -> Value {
 }
 
 fn print_tables(world: &World, phases: &Phases, comparison: &Comparison) -> Result<(), Failure> {
-    let Comparison { runs, by_feed, by_entry, both } = comparison;
-    let taking_part = world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some());
-    say!(
-        "{} feeds, tested from {} to {}{}; * marks the best of a column\n",
-        taking_part.count(),
-        phases.test_start(),
-        phases.end(),
-        if phases.warm_up { " after a warm-up" } else { "" },
-    )?;
-    let names: Vec<String> = runs.iter().map(|run| run.policy.clone()).collect();
-    let modes = [
-        ("Every feed weighs the same", by_feed, (|run| run.by_feed) as fn(&Run) -> Averages),
-        ("Every entry weighs the same", by_entry, |run| run.by_entry),
-    ];
-    for (title, qualities, mode) in modes {
-        say!("{title}")?;
-        let of =
-            |value: fn(&Averages) -> Option<f64>| runs.iter().map(|r| value(&mode(r))).collect();
-        let columns = [
-            column("Delay", Good::Small, of(|a| a.delay), spoken),
-            column("Polls per entry", Good::Small, of(|a| a.polls_per_entry), share),
-            column("Recall", Good::Large, of(|a| a.recall), share),
-            column("Quality", Good::Large, qualities.iter().map(|q| q.quality).collect(), share),
-        ];
-        tables::print("Policy", &names, &columns)?;
-        say!("")?;
-    }
-    let of = |value: fn(&Run) -> Option<f64>| runs.iter().map(value).collect();
-    let mut columns = vec![
-        column("Polls", Good::Neither, of(|r| Some(r.total.polls as f64)), tables::count),
-        column("Found", Good::Large, of(|r| Some(r.total.found as f64)), tables::count),
-        column("Missed", Good::Small, of(|r| Some(r.total.missed as f64)), tables::count),
-        column("Open", Good::Small, of(|r| Some(r.total.open as f64)), tables::count),
-        column("Half within", Good::Small, of(|r| Some(r.delays?.p50)), spoken),
-        column("99 % within", Good::Small, of(|r| Some(r.delays?.p99)), spoken),
-        column("Longest", Good::Small, of(|r| Some(r.delays?.max)), spoken),
-        column("Fresh", Good::Large, of(|r| r.freshness), share),
-        column("Site/h max", Good::Small, of(|r| Some(r.load.hour_max.into())), tables::count),
-        column("Quality", Good::Large, both.clone(), share),
-    ];
-    if runs.iter().any(|run| run.has_bytes) {
-        let bytes = of(|r| r.has_bytes.then_some(r.total.bytes as f64));
-        columns.insert(9, column("Volume", Good::Small, bytes, tables::bytes));
-    }
-    say!("Both modes together")?;
-    tables::print("Policy", &names, &columns)
-}
-
-fn column(
-    name: &'static str,
-    good: Good,
-    values: Vec<Option<f64>>,
-    show: fn(f64) -> String,
-) -> Column<'static> {
-    Column { name, good, values, show }
+    let Comparison { runs, by_feed, by_entry, .. } = comparison;
+    say!("{}", Participation::of(world, phases).in_words())?;
+    say!("Policies {}; * marks the best of a column\n", tested(phases))?;
+    say!("Every feed weighs the same")?;
+    tables::print_table(&modes(runs, by_feed, |run| run.by_feed))?;
+    say!("\nEvery entry weighs the same")?;
+    tables::print_table(&modes(runs, by_entry, |run| run.by_entry))?;
+    say!("\nBoth modes together")?;
+    tables::print_table(&costs(comparison))
 }

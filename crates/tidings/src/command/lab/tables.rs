@@ -1,5 +1,7 @@
 //! Tables of figures for a terminal, the best of each column marked.
 
+pub use lab::report::{count, share, spoken};
+
 use crate::failure::Failure;
 use crate::output::{self, say};
 
@@ -52,35 +54,17 @@ impl Column<'_> {
     }
 }
 
-/// Seconds for people: `12 h 5 min`.
-pub fn spoken(seconds: f64) -> String {
-    let whole = std::time::Duration::from_secs_f64(seconds.max(0.0).round());
-    polling::spoken(whole)
-}
-
-pub fn share(value: f64) -> String {
-    format!("{value:.3}")
-}
-
-pub fn count(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut shown = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
+/// Prints a table of a report; the best of a column carries a `*`.
+pub fn print_table(shown: &lab::report::Table) -> Result<(), Failure> {
+    let mut table = output::table(shown.header.iter().map(String::as_str));
+    for (i, row) in shown.rows.iter().enumerate() {
+        let cell = |(j, cell): (usize, &String)| match shown.marked.contains(&(i, j)) {
+            true => format!("{cell} *"),
+            false => cell.clone(),
+        };
+        table.add_row(row.iter().enumerate().map(cell));
     }
-    shown
-}
-
-/// Bytes in the unit that fits.
-pub fn bytes(value: f64) -> String {
-    match value {
-        v if v >= 1e9 => format!("{:.2} GB", v / 1e9),
-        v if v >= 1e6 => format!("{:.1} MB", v / 1e6),
-        v => format!("{:.0} kB", v / 1e3),
-    }
+    say!("{table}")
 }
 
 #[cfg(test)]
@@ -93,13 +77,5 @@ mod tests {
         let column = Column { name: "Recall", good: Good::Large, values, show: share };
         let cells: Vec<String> = (0..4).map(|row| column.cell(row)).collect();
         assert_eq!(cells, ["0.500", "-", "0.900 *", "0.900 *"]);
-    }
-
-    #[test]
-    fn counts_are_grouped() {
-        assert_eq!(
-            [0.0, 999.0, 1000.0, 1_234_567.0].map(count),
-            ["0", "999", "1,000", "1,234,567"]
-        );
     }
 }
