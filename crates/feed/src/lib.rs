@@ -5,19 +5,23 @@
 //! Everything here is a value or a function of values.
 
 mod address;
+mod cause;
 mod entry;
 mod hints;
 mod identity;
 mod observation;
 mod repair;
 mod time;
+mod trouble;
 mod window;
 
 pub use address::{AddressError, Domain, FeedUrl, mask_secrets};
+pub use cause::Cause;
 pub use entry::{Enclosure, EntryId, FeedId, Item};
 pub use hints::Hints;
 pub use identity::{EntryKey, Found, Identified, content_hash, identify};
 pub use observation::{Observation, Outcome};
 pub use repair::{DocumentDates, Published, late, repair};
 pub use time::{Time, TimeError};
+pub use trouble::Trouble;
 pub use window::{Known, Observed, Sighting, Window, WindowEntry, WindowError};

@@ -20,6 +20,7 @@ const STEPS: &[Step] = &[
     ("waiting", include_str!("../migrations/06_waiting.sql")),
     ("validators", include_str!("../migrations/07_validators.sql")),
     ("reading choices", include_str!("../migrations/08_reading_choices.sql")),
+    ("kinds", include_str!("../migrations/09_kinds.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
