@@ -1,10 +1,14 @@
 //! What a failing poll means for the person who reads the page, and what to do about it. The
 //! error's own words are shown beside it; nothing is decided here.
 
-use feed::Outcome;
+use feed::{Outcome, Trouble};
 
 /// One sentence of advice for a feed whose last poll ended so. `None` where nothing is wrong.
-pub fn advice(outcome: Option<Outcome>, status: Option<u16>, error: &str) -> Option<&'static str> {
+pub fn advice(
+    outcome: Option<Outcome>,
+    status: Option<u16>,
+    trouble: Option<Trouble>,
+) -> Option<&'static str> {
     match (outcome?, status) {
         (Outcome::Seen | Outcome::Unchanged, _) => None,
         (Outcome::Gone, _) => Some(
@@ -36,25 +40,36 @@ pub fn advice(outcome: Option<Outcome>, status: Option<u16>, error: &str) -> Opt
              tidings discover SITE.",
         ),
         (_, Some(_)) => Some("An unusual answer. It is tried again, at growing intervals."),
-        (_, None) => Some(without_answer(&error.to_ascii_lowercase())),
+        (_, None) => Some(without_answer(trouble)),
     }
 }
 
-/// There was no answer: the words of the error say on which step.
-fn without_answer(error: &str) -> &'static str {
-    let says = |words: &[&str]| words.iter().any(|w| error.contains(w));
-    if says(&["tls", "certificate", "site of this name"]) {
-        "The secure connection failed, mostly for an expired certificate. The site must mend it."
-    } else if says(&["not a public address"]) {
-        "The address is not public. If it is yours, start with --allow-private."
-    } else if says(&["no such host", "cannot be looked up"]) {
-        "The name is not known now. Check its spelling; the site may be gone."
-    } else if says(&["within"]) {
-        "It did not answer in time. It is tried again, at growing intervals."
-    } else if says(&["the limit for a feed"]) {
-        "It sent more than we take. If you trust it, raise the limit in [limits]."
-    } else {
-        "It could not be reached. It is tried again, at growing intervals."
+/// There was no answer: the kind of trouble says on which step.
+fn without_answer(trouble: Option<Trouble>) -> &'static str {
+    match trouble {
+        Some(Trouble::Tls) => {
+            "The secure connection failed, mostly for an expired certificate. The site must mend \
+             it."
+        }
+        Some(Trouble::NotPublic) => {
+            "The address is not public. If it is yours, start with --allow-private."
+        }
+        Some(Trouble::NoSuchHost | Trouble::Lookup) => {
+            "The name is not known now. Check its spelling; the site may be gone."
+        }
+        Some(Trouble::Timeout) => {
+            "It did not answer in time. It is tried again, at growing intervals."
+        }
+        Some(Trouble::TooLarge) => {
+            "It sent more than we take. If you trust it, raise the limit in [limits]."
+        }
+        Some(Trouble::Waiting) => {
+            "The server asks for patience. The whole domain is left alone as long as it said."
+        }
+        Some(Trouble::Internal) => {
+            "This program failed, not the site. The log says more; please report it."
+        }
+        _ => "It could not be reached. It is tried again, at growing intervals.",
     }
 }
 
@@ -66,20 +81,20 @@ mod tests {
     fn all_trouble_gets_advice_and_success_gets_none() {
         for outcome in [Outcome::Gone, Outcome::Refused, Outcome::Failed, Outcome::Damaged] {
             for status in [None, Some(200), Some(304), Some(401), Some(404), Some(503), Some(599)] {
-                assert!(advice(Some(outcome), status, "").is_some(), "{outcome} {status:?}");
+                assert!(advice(Some(outcome), status, None).is_some(), "{outcome} {status:?}");
             }
         }
-        assert_eq!(advice(Some(Outcome::Unchanged), Some(304), ""), None);
-        assert_eq!(advice(None, None, ""), None);
+        assert_eq!(advice(Some(Outcome::Unchanged), Some(304), None), None);
+        assert_eq!(advice(None, None, None), None);
     }
 
     #[test]
     fn the_step_that_failed_decides_the_advice() {
-        let say = |error| advice(Some(Outcome::Failed), None, error).unwrap_or_default();
-        assert!(say("no such host: example.test").contains("spelling"));
-        assert!(say("the server's certificate is for another name").contains("certificate"));
-        assert!(say("no answer within 20 s").contains("in time"));
-        assert!(say("10.0.0.1 is not a public address").contains("--allow-private"));
-        assert!(say("connection reset").contains("reached"));
+        let say = |kind| advice(Some(Outcome::Failed), None, Some(kind)).unwrap_or_default();
+        assert!(say(Trouble::NoSuchHost).contains("spelling"));
+        assert!(say(Trouble::Tls).contains("certificate"));
+        assert!(say(Trouble::Timeout).contains("in time"));
+        assert!(say(Trouble::NotPublic).contains("--allow-private"));
+        assert!(say(Trouble::Connect).contains("reached"));
     }
 }

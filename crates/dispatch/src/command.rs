@@ -16,7 +16,11 @@ pub enum Command {
     Add {
         urls: Vec<String>,
         tags: Vec<String>,
+        /// Poll them at once. An address that yields no feed is then not kept.
         poll: bool,
+        /// Keep it all the same.
+        #[serde(default)]
+        force: bool,
     },
     Import {
         feeds: Vec<ImportedFeed>,
@@ -108,6 +112,8 @@ fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 pub enum Done {
     Added {
         feeds: Vec<AddedFeed>,
+        #[serde(default)]
+        not_added: Vec<NotAdded>,
     },
     Imported {
         added: usize,
@@ -147,6 +153,25 @@ pub struct AddedFeed {
     pub existed: bool,
     pub twin: Option<String>,
     pub poll: Option<Polled>,
+}
+
+/// An address that yielded no feed and was not kept.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct NotAdded {
+    pub url: String,
+    /// How its one poll ended.
+    pub poll: Polled,
+}
+
+impl NotAdded {
+    /// What came of it, in one sentence.
+    pub fn words(&self) -> String {
+        let NotAdded { url, poll } = self;
+        match poll.candidates.len() {
+            0 => format!("could not add {url}: {}", poll.detail),
+            _ => format!("could not add {url}: it is a page that names several feeds; add one"),
+        }
+    }
 }
 
 /// The contract's answer to a poll.

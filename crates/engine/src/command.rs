@@ -2,11 +2,12 @@
 //! a request that another process left in the store, and inside a command that holds the data
 //! folder itself.
 
+mod adding;
 pub mod standing;
 
 use std::time::Duration;
 
-use dispatch::command::{AddedFeed, Change, Command, Done, ImportedFeed, Polled, Target};
+use dispatch::command::{Change, Command, Done, ImportedFeed, Polled, Target};
 use feed::{AddressError, FeedId, FeedUrl, Time};
 use polling::PolicySpec;
 use store::{Added, FeedSettings, NewFeed, StoreError};
@@ -42,10 +43,6 @@ impl CommandError {
 const TITLE_CHARS_MAX: usize = 500;
 const TAG_CHARS_MAX: usize = 100;
 
-/// A feed that is added and polled by one command is due by itself only after this long, or a fast
-/// server would be asked twice: once because it is due, and once because somebody asks.
-const ASKED_WAIT: Duration = Duration::from_secs(60);
-
 /// Told how many polls of how many have ended.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
@@ -56,7 +53,9 @@ pub async fn carry_out(
     progress: Progress<'_>,
 ) -> Result<Done, CommandError> {
     match command {
-        Command::Add { urls, tags, poll } => add(engine, &urls, &tags, poll, progress).await,
+        Command::Add { urls, tags, poll, force } => {
+            adding::add(engine, &urls, &tags, adding::Check { poll, force }, progress).await
+        }
         Command::Import { feeds } => import(engine, feeds),
         Command::Poll { feeds: None } => {
             let ids = engine.store.feed_ids(None)?;
@@ -169,75 +168,6 @@ fn is_of_query(tag: &str) -> bool {
 fn of_query() -> CommandError {
     let text = "tags that begin with `query:` are given by queries; choose another";
     CommandError::Change(text.to_owned())
-}
-
-async fn add(
-    engine: &Engine,
-    urls: &[String],
-    tags: &[String],
-    poll: bool,
-    progress: Progress<'_>,
-) -> Result<Done, CommandError> {
-    let parsed: Result<Vec<FeedUrl>, _> = urls.iter().map(|u| FeedUrl::parse(u)).collect();
-    let tags: Vec<String> = tags.iter().map(|tag| sound_tag(tag)).collect::<Result<_, _>>()?;
-    let now = engine.clock.now();
-    let mut feeds = Vec::new();
-    let due = if poll { now + ASKED_WAIT } else { now };
-    for url in parsed? {
-        feeds.push(add_one(engine, url, &tags, due)?);
-    }
-    if poll {
-        let new: Vec<FeedId> = feeds.iter().filter(|f| !f.existed).map(|f| FeedId(f.id)).collect();
-        let answers = poll_all(engine, &new, progress).await?;
-        for feed in &mut feeds {
-            feed.poll = answers.iter().find(|a| a.feed.0 == feed.id).map(polled);
-        }
-        follow_pages(engine, &mut feeds, &tags, due, progress).await?;
-    }
-    Ok(Done::Added { feeds })
-}
-
-fn add_one(
-    engine: &Engine,
-    url: FeedUrl,
-    tags: &[String],
-    due: Time,
-) -> Result<AddedFeed, CommandError> {
-    let shown = url.masked();
-    let new = NewFeed { url, title: None, site: None, tags: tags.to_vec() };
-    let added = engine.store.add_feed(&new, engine.clock.now())?;
-    lay_down(engine, std::slice::from_ref(&added), due)?;
-    Ok(AddedFeed {
-        id: added.id.0,
-        url: shown,
-        existed: added.existed,
-        twin: added.twin.map(|(id, url)| format!("{id} {}", masked(&url))),
-        poll: None,
-    })
-}
-
-/// A URL that turned out to be a page which names exactly one feed stands for that feed.
-async fn follow_pages(
-    engine: &Engine,
-    feeds: &mut [AddedFeed],
-    tags: &[String],
-    due: Time,
-    progress: Progress<'_>,
-) -> Result<(), CommandError> {
-    for feed in feeds {
-        let Some(poll) = &feed.poll else { continue };
-        let [only] = poll.candidates.as_slice() else { continue };
-        let Ok(url) = FeedUrl::parse(only) else { continue };
-        let page = FeedId(feed.id);
-        *feed = add_one(engine, url, tags, due)?;
-        engine.forget(page);
-        engine.store.remove_feed(page)?;
-        if !feed.existed {
-            let answers = poll_all(engine, &[FeedId(feed.id)], progress).await?;
-            feed.poll = answers.first().map(polled);
-        }
-    }
-    Ok(())
 }
 
 fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<Done, CommandError> {

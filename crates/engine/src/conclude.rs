@@ -8,7 +8,7 @@ mod relevant;
 
 use std::time::Duration;
 
-use feed::{DocumentDates, Domain, Observation, Observed, Outcome, Time, Window};
+use feed::{Cause, DocumentDates, Domain, Observation, Observed, Outcome, Time, Trouble, Window};
 use parse::Document;
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
@@ -20,7 +20,7 @@ use crate::budget::BudgetRule;
 use crate::event::{Budgeted, Finished, PollAnswer};
 use next::Decided;
 pub use next::{budgeted, replanned};
-pub use pushed::{SAFETY_NET, is_push_trusted, push_record};
+pub use pushed::{is_push_trusted, push_record};
 pub use relevant::Later;
 
 /// A domain that was asked this shortly before a restart may have a request of ours under way.
@@ -46,9 +46,11 @@ pub enum Reading {
         warnings: Vec<String>,
     },
     Refused {
+        kind: Trouble,
         detail: String,
     },
     Failed {
+        kind: Trouble,
         detail: String,
         our_network: bool,
         candidates: Vec<Url>,
@@ -193,9 +195,9 @@ fn cause(input: &PollInput, trip: &Trip<'_>) -> String {
         return cause.to_owned();
     }
     match (&input.cause, input.next_at) {
-        (_, Some(planned)) if trip.at < planned => "asked for".to_owned(),
+        (_, Some(planned)) if trip.at < planned => Cause::Asked.code(),
         (Some(cause), _) => cause.clone(),
-        (None, _) => "first poll".to_owned(),
+        (None, _) => Cause::First.code(),
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use feed::{Domain, FeedId, Outcome, Time};
+use feed::{Domain, FeedId, Outcome, Time, Trouble};
 use fetch::{Exchange, FailureKind, Fetched};
 use polling::outage::Reach;
 use polling::pace::{DomainPace, RetryAfter};
@@ -246,7 +246,8 @@ async fn hop(context: &Context, mut poll: Poll, to: Url, permanent: bool) {
             "more than {HOPS_MAX} redirects; the last one leads to {}",
             feed::mask_secrets(&to)
         );
-        let reading = Reading::Failed { detail, our_network: false, candidates: Vec::new() };
+        let (kind, candidates) = (Trouble::Redirect, Vec::new());
+        let reading = Reading::Failed { kind, detail, our_network: false, candidates };
         return finish(context, poll, reading, &fetch::Facts::default(), None).await;
     }
     poll.permanent &= permanent;
@@ -258,7 +259,8 @@ async fn hop(context: &Context, mut poll: Poll, to: Url, permanent: bool) {
 async fn give_up(context: &Context, poll: Poll, until: Time) {
     let detail = format!("it redirects to {}, which asked us to wait until {until}", poll.domain());
     let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
-    finish(context, poll, Reading::Refused { detail }, &fetch::Facts::default(), Some(pace)).await;
+    let reading = Reading::Refused { kind: Trouble::Waiting, detail };
+    finish(context, poll, reading, &fetch::Facts::default(), Some(pace)).await;
 }
 
 /// Records the poll and tells the loop.

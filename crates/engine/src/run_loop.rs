@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dispatch::JobSender;
-use feed::{FeedId, Outcome, Time};
+use feed::{Cause, FeedId, Outcome, Time};
 use polling::outage::Reach;
 use tokio::sync::{mpsc, watch};
 
@@ -148,7 +148,7 @@ impl Loop {
         let planned = self.causes.remove(&feed);
         let under_budget = self.spending.as_ref().is_some_and(|s| s.holds(feed));
         let promised = under_budget && !self.asked.contains_key(&feed);
-        planned.or_else(|| promised.then(|| "promised delay".to_owned()))
+        planned.or_else(|| promised.then(|| Cause::PromisedDelay.code()))
     }
 
     fn take_all(&mut self, first: Event) {

@@ -13,7 +13,6 @@ use store::StoreError;
 use tokio::sync::watch;
 use url::Url;
 
-use crate::conclude::SAFETY_NET;
 use crate::event::Event;
 use crate::keys;
 use crate::poll::Context;
@@ -66,7 +65,7 @@ async fn pause(stop: &mut watch::Receiver<bool>) {
 async fn sweep(context: &Context) -> Result<(), StoreError> {
     let now = context.clock.now();
     let mut on_their_own = context.store.detach_pushes(now).await?;
-    on_their_own.extend(context.store.lapsed_pushes(SAFETY_NET, now)?);
+    on_their_own.extend(context.store.lapsed_pushes(now)?);
     for feed in on_their_own {
         poll_by_policy(context, feed)?;
     }

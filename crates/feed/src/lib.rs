@@ -5,6 +5,7 @@
 //! Everything here is a value or a function of values.
 
 mod address;
+mod cause;
 mod entry;
 mod hints;
 mod identity;
@@ -12,9 +13,11 @@ mod observation;
 mod repair;
 mod secrets;
 mod time;
+mod trouble;
 mod window;
 
 pub use address::{AddressError, Domain, FeedUrl};
+pub use cause::Cause;
 pub use entry::{Enclosure, EntryId, FeedId, Item};
 pub use hints::Hints;
 pub use identity::{EntryKey, Found, Identified, content_hash, identify};
@@ -22,4 +25,5 @@ pub use observation::{Observation, Outcome};
 pub use repair::{DocumentDates, Published, late, repair};
 pub use secrets::{mask_secrets, mask_text};
 pub use time::{Time, TimeError};
+pub use trouble::Trouble;
 pub use window::{Known, Observed, Sighting, Window, WindowEntry, WindowError};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::{Enclosure, FeedUrl, Hints, Outcome, Time};
+use feed::{Enclosure, FeedUrl, Hints, Outcome, Time, Trouble};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,10 @@ pub(crate) fn url_or_none(row: &Row<'_>, column: usize) -> rusqlite::Result<Opti
 
 pub(crate) fn outcome(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Outcome>> {
     Ok(row.get_ref(column)?.as_str_or_null()?.and_then(Outcome::from_word))
+}
+
+pub(crate) fn trouble(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Trouble>> {
+    Ok(row.get_ref(column)?.as_str_or_null()?.and_then(Trouble::from_code))
 }
 
 fn unreadable(

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use feed::{FeedId, FeedUrl, Hints, Outcome, Time};
+use feed::{FeedId, FeedUrl, Hints, Outcome, Time, Trouble};
 use rusqlite::{Connection, Row, params};
 
-use crate::columns::{count, hints, outcome, time, time_or_none, url, url_or_none};
+use crate::columns::{count, hints, outcome, time, time_or_none, trouble, url, url_or_none};
 use crate::error::Fault;
 use crate::settings::settings;
 use crate::{Gone, Moved, Settings, Store, StoreError};
@@ -46,6 +46,8 @@ pub struct FeedRow {
     pub last_change_at: Option<Time>,
     pub failures: u32,
     pub error: Option<String>,
+    /// What kind of trouble the error is; `None` where it was never said.
+    pub trouble: Option<Trouble>,
     pub gone: Option<Gone>,
     pub moved: Option<Moved>,
     pub reason: Option<String>,
@@ -111,7 +113,7 @@ const COLUMNS: &str = "select f.id, f.url, f.effective_url, d.name, f.given_titl
     s.last_outcome, s.last_success_at, s.last_change_at, s.failures, s.error, s.gone_at, \
     s.gone_reason, s.moved_to, s.moved_count, s.reason, s.held, \
     exists (select 1 from feed_tags t join tag_settings g on g.tag = t.tag \
-            where t.feed = f.id and g.paused = 1), f.cloud \
+            where t.feed = f.id and g.paused = 1), f.cloud, s.trouble \
     from feeds f join feed_state s on s.feed = f.id join domains d on d.id = s.domain ";
 
 impl Store {
@@ -209,6 +211,7 @@ fn feed_row(row: &Row<'_>) -> rusqlite::Result<FeedRow> {
         last_change_at: time_or_none(row, 24)?,
         failures: row.get(25)?,
         error: row.get(26)?,
+        trouble: trouble(row, 35)?,
         gone: gone(row, 27)?,
         moved: moved(row, 29)?,
         reason: row.get(31)?,

@@ -269,8 +269,8 @@ fn keep_state(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), 
                last_outcome = $4, last_success_at = coalesce($5, last_success_at), \
                last_change_at = coalesce($6, last_change_at), failures = $7, error = $8, \
                gone_at = $9, gone_reason = $10, moved_to = $11, moved_count = $12, reason = $13, \
-               held = $14, entries = entries + $15, cause = $16, generation = generation + 1 \
-               where feed = $17";
+               held = $14, entries = entries + $15, cause = $16, trouble = $17, \
+               generation = generation + 1 where feed = $18";
     conn.prepare_cached(sql)?.execute(params![
         record.next_at.millis(),
         millis(record.wanted_at),
@@ -288,6 +288,7 @@ fn keep_state(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), 
         record.held,
         sql_count(n_new),
         record.next_cause,
+        record.trouble.map(feed::Trouble::code),
         record.feed.0,
     ])?;
     Ok(())

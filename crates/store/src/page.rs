@@ -1,10 +1,10 @@
 //! Feeds as the page lists them: found by text and state, in an order, one page at a time. Only
 //! the rows of that page are read in full; nothing here grows with what a feed has kept.
 
-use feed::{FeedId, FeedUrl, Outcome, Time};
+use feed::{FeedId, FeedUrl, Outcome, Time, Trouble};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::columns::{count, outcome, time, time_or_none, url};
+use crate::columns::{count, outcome, time, time_or_none, trouble, url};
 use crate::error::Fault;
 use crate::{State, Store, StoreError};
 
@@ -85,6 +85,7 @@ pub struct FeedLine {
     pub next_at: Option<Time>,
     pub failures: u32,
     pub error: Option<String>,
+    pub trouble: Option<Trouble>,
     pub gone_reason: Option<String>,
 }
 
@@ -185,8 +186,8 @@ fn line(
                s.last_poll_at, s.last_outcome, s.next_at, s.failures, s.error, s.gone_reason, \
                (select p.status from polls p where p.feed = f.id \
                 order by p.generation desc limit 1), \
-               (select count(*) from entry_keys k where k.feed = f.id and k.published_at >= $1) \
-               from feeds f join feed_state s on s.feed = f.id where f.id = $2";
+               (select count(*) from entry_keys k where k.feed = f.id and k.published_at >= $1), \
+               s.trouble from feeds f join feed_state s on s.feed = f.id where f.id = $2";
     let mut statement = conn.prepare_cached(sql)?;
     let found = statement.query_row(params![since.millis(), id.0], |row| {
         Ok(FeedLine {
@@ -205,6 +206,7 @@ fn line(
             gone_reason: row.get(9)?,
             last_status: row.get(10)?,
             n_since: count(row, 11)?,
+            trouble: trouble(row, 12)?,
         })
     });
     let Some(mut line) = found.optional()? else { return Ok(None) };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use feed::{FeedId, Outcome, Time};
+use feed::{Cause, FeedId, Outcome, Time};
 use rusqlite::{Connection, Row, params};
 
 use crate::columns::{count, duration_ms, millis, outcome, sql_count, time, time_or_none};
@@ -65,6 +65,13 @@ const SUMS: &str = "select feed, at / 86400000, count(*), \
     sum(case when outcome = 'unchanged' then 1 else 0 end), \
     sum(case when outcome in ('failed', 'damaged', 'refused', 'gone') then 1 else 0 end), \
     sum(n_new), sum(suspected_miss), sum(bytes) from polls where feed = $1 ";
+
+impl PollRow {
+    /// Why the poll was made.
+    pub fn cause(&self) -> Option<Cause> {
+        self.reason.as_deref().map(Cause::from_code)
+    }
+}
 
 impl Store {
     /// A feed's polls, the newest first; at most the last 500 are kept one by one.

@@ -1,7 +1,7 @@
 //! Our subscriptions at other hubs (WebSub): which feed is pushed by whom, until when, and how far
 //! its pushes have proven themselves. Asking hubs and judging pushes is somebody else's work.
 
-use feed::{FeedId, Time};
+use feed::{Cause, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::columns::{count, time, time_or_none};
@@ -165,12 +165,13 @@ impl Store {
     }
 
     /// Feeds whose next poll waits for pushes (their cause says so) that do not come any more.
-    pub fn lapsed_pushes(&self, cause: &str, now: Time) -> Result<Vec<FeedId>, StoreError> {
+    pub fn lapsed_pushes(&self, now: Time) -> Result<Vec<FeedId>, StoreError> {
         self.read(|conn| {
             let sql = "select s.feed from push_subscriptions p \
                        join feed_state s on s.feed = p.feed \
                        where (p.lease_until is null or p.lease_until <= $1) and s.cause = $2";
             let mut statement = conn.prepare_cached(sql)?;
+            let cause = Cause::PushCheck.code();
             let rows =
                 statement.query_map(params![now.millis(), cause], |row| row.get(0).map(FeedId))?;
             Ok(rows.collect::<Result<_, _>>()?)

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use feed::{EntryId, EntryKey, FeedId, FeedUrl, Hints, Item, Outcome, Published, Time, Window};
+use feed::{
+    EntryId, EntryKey, FeedId, FeedUrl, Hints, Item, Outcome, Published, Time, Trouble, Window,
+};
 use rusqlite::Row;
 
 use crate::{Pace, PushNote, Store, StoreError, figures, keeping};
@@ -74,6 +76,8 @@ pub struct PollRecord {
     pub outcome: Outcome,
     pub status: Option<u16>,
     pub error: Option<String>,
+    /// What kind of trouble the error is.
+    pub trouble: Option<Trouble>,
     /// Failures in a row after this poll.
     pub failures: u32,
     /// Whether the feed is gone after this poll.
@@ -152,6 +156,7 @@ impl PollRecord {
             outcome,
             status: None,
             error: None,
+            trouble: None,
             failures: 0,
             gone: None,
             moved: None,

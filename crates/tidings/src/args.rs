@@ -255,6 +255,9 @@ pub enum Feed {
         /// Do not poll now; the feed is polled when `tidings run` runs
         #[arg(long)]
         no_poll: bool,
+        /// Add the feed also where this poll finds none at the address
+        #[arg(long)]
+        force: bool,
         /// Print JSON, for programs
         #[arg(long)]
         json: bool,

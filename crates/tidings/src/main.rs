@@ -5,6 +5,7 @@ mod args;
 mod command;
 mod config;
 mod failure;
+mod judged;
 mod log;
 mod output;
 

@@ -204,7 +204,7 @@ fn trouble(row: &FeedRow, last: Option<&PollRow>) -> Option<Trouble> {
     if row.gone.is_none() && row.failures == 0 {
         return None;
     }
-    let advice = advice(row.last_outcome, last.and_then(|p| p.status), error)?;
+    let advice = advice(row.last_outcome, last.and_then(|p| p.status), row.trouble)?;
     let tries = match row.failures {
         0 | 1 => String::new(),
         n => format!(" {} failed in a row.", plural(n.into(), "poll", "polls")),
@@ -273,7 +273,7 @@ fn poll(poll: &PollRow, now: Now) -> Poll {
     if poll.suspected_miss {
         words.push("No entry of the last poll was left. Some entries may have been missed.".into());
     }
-    words.extend(poll.reason.as_deref().map(told));
+    words.extend(poll.cause().map(|cause| told(&cause.to_string())));
     words.extend(poll.held.as_deref().map(sentence));
     Poll {
         at: Moment::new(poll.at, now),

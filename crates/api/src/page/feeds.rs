@@ -225,7 +225,7 @@ pub fn line(line: FeedLine, now: Now) -> Line {
     let error = line.gone_reason.or(line.error).unwrap_or_default();
     let in_trouble =
         matches!(line.state, FeedState::Gone | FeedState::BackingOff | FeedState::Damaged);
-    let advised = advice(line.last_outcome, line.last_status, &error).filter(|_| in_trouble);
+    let advised = advice(line.last_outcome, line.last_status, line.trouble).filter(|_| in_trouble);
     let masked = line.url.masked();
     let address = masked.split_once("://").map_or(masked.as_str(), |(_, rest)| rest);
     let address = address.trim_end_matches('/').to_owned();

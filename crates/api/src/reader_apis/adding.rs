@@ -8,17 +8,15 @@ use super::act;
 use super::trouble::Trouble;
 use crate::Context;
 
-/// Adds a feed and answers its number. An address that answers with something else than a feed is
-/// refused; one that does not answer now is kept, since it may answer later.
+/// Adds a feed and answers its number. An address that yields no feed is refused.
 pub async fn add(context: &Context, url: &str, tags: Vec<String>) -> Result<FeedId, Trouble> {
-    let command = Command::Add { urls: vec![url.to_owned()], tags, poll: true };
-    let Done::Added { feeds } = act(context, command).await? else { return Err(Trouble::Closed) };
-    let feed = feeds.first().ok_or(Trouble::Closed)?;
-    let candidates = feed.poll.as_ref().map_or(&[][..], |poll| poll.candidates.as_slice());
-    if candidates.is_empty() || feed.existed {
-        return Ok(FeedId(feed.id));
+    let command = Command::Add { urls: vec![url.to_owned()], tags, poll: true, force: false };
+    let Done::Added { feeds, not_added } = act(context, command).await? else {
+        return Err(Trouble::Closed);
+    };
+    if let Some(not_added) = not_added.first() {
+        let names = not_added.poll.candidates.join(" ");
+        return Err(Trouble::asked(format!("{} {names}", not_added.words()).trim().to_owned()));
     }
-    act(context, Command::Remove { feed: feed.id.to_string() }).await?;
-    let names = candidates.join(" ");
-    Err(Trouble::asked(format!("this is a page with several feeds; choose one: {names}")))
+    feeds.first().map(|feed| FeedId(feed.id)).ok_or(Trouble::Closed)
 }

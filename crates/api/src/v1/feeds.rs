@@ -70,6 +70,8 @@ asked! {
         tags: Option<Vec<String>>,
         /// Whether it is polled at once, which tells pages from feeds; yes where nothing is said.
         poll: Option<bool>,
+        /// Add it also where that poll finds no feed.
+        force: Option<bool>,
     }
 }
 
@@ -165,17 +167,20 @@ async fn add(
 ) -> Result<Json<FeedAdded>, Trouble> {
     let urls = vec![new.url];
     let (tags, poll) = (new.tags.unwrap_or_default(), new.poll.unwrap_or(true));
-    let done = act(&context, Command::Add { urls, tags, poll }).await?;
-    let Done::Added { mut feeds } = done else { return Err(odd()) };
+    let force = new.force.unwrap_or(false);
+    let done = act(&context, Command::Add { urls, tags, poll, force }).await?;
+    let Done::Added { mut feeds, mut not_added } = done else { return Err(odd()) };
+    if let Some(not_added) = not_added.pop() {
+        if not_added.poll.candidates.is_empty() {
+            return Err(Trouble::Wrong(format!("{}; `force` adds it anyway", not_added.words())));
+        }
+        // It is a page and not a feed; which of its feeds is meant is for the client to say.
+        let (candidates, poll) = (not_added.poll.candidates.clone(), Some(not_added.poll.into()));
+        return Ok(Json(FeedAdded { feed: None, existed: false, twin: None, poll, candidates }));
+    }
     let added = feeds.pop().ok_or_else(odd)?;
     let AddedFeed { id, existed, twin, poll, .. } = added;
     let candidates = poll.as_ref().map(|poll| poll.candidates.clone()).unwrap_or_default();
-    if candidates.len() > 1 && !existed {
-        // It is a page and no feed; which of its feeds is meant is for the client to say.
-        act(&context, Command::Remove { feed: id.to_string() }).await?;
-        let poll = poll.map(PollAnswer::from);
-        return Ok(Json(FeedAdded { feed: None, existed, twin, poll, candidates }));
-    }
     let feed = match row(&context, FeedId(id)).await {
         Ok(row) => Some(Feed::new(&row)),
         Err(Trouble::Missing(_)) => None,

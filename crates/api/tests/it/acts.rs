@@ -6,7 +6,7 @@ use api::{Context, router};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
-use dispatch::command::{AddedFeed, Command, Done, Polled, Refusal};
+use dispatch::command::{AddedFeed, Command, Done, NotAdded, Polled, Refusal};
 use feed::{FeedId, FeedUrl};
 use store::{Mode, NewFeed, Store};
 use tempfile::TempDir;
@@ -106,15 +106,18 @@ fn polled(outcome: &str, candidates: &[&str]) -> Polled {
 
 fn added(poll: Polled) -> Box<Engine> {
     Box::new(move |command| match command {
-        Command::Add { .. } => Ok(Done::Added {
-            feeds: vec![AddedFeed {
-                id: 7,
-                url: "https://a.org".to_owned(),
-                existed: false,
-                twin: None,
-                poll: Some(poll.clone()),
-            }],
-        }),
+        Command::Add { force, .. } => {
+            let (url, poll) = ("https://a.org/?token=…".to_owned(), poll.clone());
+            let (mut feeds, mut not_added) = (Vec::new(), Vec::new());
+            if poll.is_success() || *force {
+                let (existed, twin, poll) = (false, None, Some(poll));
+                feeds.push(AddedFeed { id: 7, url, existed, twin, poll });
+            } else {
+                let url = FeedUrl::parse("https://a.org/?token=x").unwrap().masked();
+                not_added.push(NotAdded { url, poll });
+            }
+            Ok(Done::Added { feeds, not_added })
+        }
         _ => Ok(Done::Removed { feed: 7, url: String::new() }),
     })
 }
@@ -128,15 +131,24 @@ async fn an_address_becomes_a_feed_to_read() {
     let desk = Desk::new(added(polled("seen", &[])));
     let answer = desk.post("/feeds", &[("url", " a.org "), ("tags", "news, local")]).await;
     assert_eq!(answer.header("location"), "/?feed=7");
-    let expected = r#"{"kind":"add","urls":["a.org"],"tags":["news","local"],"poll":true}"#;
+    let expected =
+        r#"{"kind":"add","urls":["a.org"],"tags":["news","local"],"poll":true,"force":false}"#;
     assert_eq!(desk.commands(), [expected]);
 }
 
 #[tokio::test]
-async fn an_address_that_does_not_work_leads_to_what_is_wrong() {
+async fn an_address_that_does_not_work_is_not_added_unless_the_person_insists() {
     let desk = Desk::new(added(polled("failed", &[])));
-    let answer = desk.post("/feeds", &[("url", "https://a.org/")]).await;
-    assert_eq!(answer.header("location"), "/feed/7");
+    let typed = "https://a.org/?token=x";
+    let answer = desk.post("/feeds", &[("url", typed), ("tags", "t")]).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    for part in ["Could not add the feed", "Add it anyway", "name=\"force\" value=\"yes\""] {
+        assert!(answer.text.contains(part), "{part}: {}", answer.text);
+    }
+    assert!(answer.text.contains(&format!("value=\"{typed}\"")), "{}", answer.text);
+    let answer = desk.post("/feeds", &[("url", typed), ("force", "yes")]).await;
+    assert_eq!(answer.header("location"), "/feed/7", "its page says what is wrong");
+    assert!(desk.commands().last().unwrap().contains("\"force\":true"));
 }
 
 #[tokio::test]
@@ -147,8 +159,7 @@ async fn a_page_with_several_feeds_asks_which() {
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.text.contains("value=\"https://a.org/atom?x=1&#38;y=2\""), "{}", answer.text);
     assert!(answer.text.contains("name=\"tags\" value=\"t\""), "the tags are kept");
-    let commands = desk.commands();
-    assert!(commands[1].contains("remove"), "the page itself is not polled: {commands:?}");
+    desk.commands();
     desk.post("/feeds", &[("url", candidates[0]), ("url", candidates[1])]).await;
     assert!(desk.commands()[0].contains("https://a.org/rss"));
 }
@@ -313,19 +324,16 @@ async fn what_was_begun_is_done_though_whoever_asked_has_left() {
     let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
     let (begun, go_on) =
         (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
-    let removed = Arc::new(tokio::sync::Notify::new());
+    let ended = Arc::new(tokio::sync::Notify::new());
     let engine = added(polled("failed", &["https://a.org/1", "https://a.org/2"]));
-    let [begins, waits, removes] = [&begun, &go_on, &removed].map(Arc::clone);
+    let [begins, waits, ends] = [&begun, &go_on, &ended].map(Arc::clone);
     let act: api::Act = Arc::new(move |command| {
         let answer = engine(&command);
-        let [begins, waits, removes] = [&begins, &waits, &removes].map(Arc::clone);
+        let [begins, waits, ends] = [&begins, &waits, &ends].map(Arc::clone);
         Box::pin(async move {
-            if matches!(command, Command::Remove { .. }) {
-                removes.notify_one();
-            } else {
-                begins.notify_one();
-                waits.notified().await;
-            }
+            begins.notify_one();
+            waits.notified().await;
+            ends.notify_one();
             answer
         })
     });
@@ -340,6 +348,6 @@ async fn what_was_begun_is_done_though_whoever_asked_has_left() {
         // The browser is closed while the page is polled.
     }
     go_on.notify_one();
-    let removal = tokio::time::timeout(std::time::Duration::from_secs(60), removed.notified());
-    removal.await.expect("the page, which is no feed, is removed again");
+    let end = tokio::time::timeout(std::time::Duration::from_secs(60), ended.notified());
+    end.await.expect("what was begun is carried to its end");
 }

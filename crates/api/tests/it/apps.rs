@@ -15,7 +15,7 @@ use api::{Context, router};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use dispatch::command::{AddedFeed, Command, Done, Polled, Refusal};
+use dispatch::command::{AddedFeed, Command, Done, NotAdded, Polled, Refusal};
 use feed::{Enclosure, FeedId, FeedUrl, Item, Outcome, Published};
 use serde_json::Value;
 use store::{
@@ -101,25 +101,30 @@ pub fn empty(accounts: bool) -> House {
 fn done(store: &Store, command: &Command) -> Result<Done, Refusal> {
     let refused = |message: &str| Err(Refusal { message: message.to_owned(), input: true });
     match command {
-        Command::Add { urls, tags, poll } => {
-            let mut feeds = Vec::new();
+        Command::Add { urls, tags, poll, .. } => {
+            let (mut feeds, mut not_added) = (Vec::new(), Vec::new());
             for url in urls {
                 let Ok(parsed) = FeedUrl::parse(url) else { return refused("no address") };
                 let new = NewFeed { url: parsed, title: None, site: None, tags: tags.clone() };
-                let added = store.add_feed(&new, T0).unwrap();
                 let candidates = match url.contains("several") {
                     true => vec!["https://a.example/".to_owned(), "https://b.example/".to_owned()],
                     false => vec![],
                 };
+                let dead = url.contains("dead") || !candidates.is_empty();
                 let polled = Polled {
-                    feed: added.id.0,
-                    outcome: "seen".to_owned(),
+                    feed: 0,
+                    outcome: if dead { "failed" } else { "seen" }.to_owned(),
                     new: 0,
                     suspected_miss: false,
                     next_poll: None,
                     detail: String::new(),
                     candidates,
                 };
+                if dead {
+                    not_added.push(NotAdded { url: url.clone(), poll: polled });
+                    continue;
+                }
+                let added = store.add_feed(&new, T0).unwrap();
                 feeds.push(AddedFeed {
                     id: added.id.0,
                     url: url.clone(),
@@ -128,7 +133,7 @@ fn done(store: &Store, command: &Command) -> Result<Done, Refusal> {
                     poll: poll.then_some(polled),
                 });
             }
-            Ok(Done::Added { feeds })
+            Ok(Done::Added { feeds, not_added })
         }
         Command::Import { feeds } => {
             Ok(Done::Imported { added: feeds.len(), known: 0, refused: vec![] })

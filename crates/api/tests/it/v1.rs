@@ -9,7 +9,7 @@ use api::api_routes;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use dispatch::command::{AddedFeed, Command, Done, Polled};
+use dispatch::command::{AddedFeed, Command, Done, NotAdded, Polled};
 use serde_json::{Value, json};
 use store::{NewToken, TokenScope};
 use tower::ServiceExt;
@@ -88,12 +88,19 @@ fn carried_out(command: &Command) -> Done {
     };
     match command {
         Command::Add { urls, .. } => {
-            let page = urls[0].contains("page");
+            let (page, dead) = (urls[0].contains("page"), urls[0].contains("dead"));
             let candidates: &[&str] =
                 if page { &["https://c.org/1", "https://c.org/2"] } else { &[] };
-            let (id, url) = (2, urls[0].clone());
-            let poll = Some(poll(candidates));
-            Done::Added { feeds: vec![AddedFeed { id, url, existed: false, twin: None, poll }] }
+            let (id, url, poll) = (2, urls[0].clone(), poll(candidates));
+            let (mut feeds, mut not_added) = (vec![], vec![]);
+            if page || dead {
+                let detail = "404: there is nothing".to_owned();
+                not_added.push(NotAdded { url, poll: Polled { detail, ..poll } });
+            } else {
+                let poll = Some(poll);
+                feeds.push(AddedFeed { id, url, existed: false, twin: None, poll });
+            }
+            Done::Added { feeds, not_added }
         }
         Command::Import { feeds } => {
             Done::Imported { added: feeds.len(), known: 0, refused: vec![] }
@@ -258,6 +265,10 @@ async fn changes_become_commands_of_the_engine() {
     let page = send(&router, "POST", "/api/v1/feeds", &[], json!({"url": "https://c.org/page"}));
     let page = read(&page.await);
     assert_eq!((&page["feed"], page["candidates"].as_array().unwrap().len()), (&Value::Null, 2));
+    let dead = send(&router, "POST", "/api/v1/feeds", &[], json!({"url": "https://dead.org/"}));
+    let dead = dead.await;
+    assert!(dead.status.is_client_error(), "{}", dead.text);
+    assert!(dead.text.contains("404: there is nothing") && dead.text.contains("force"));
     let change = json!({"title": null, "tags": ["x"], "alpha_seconds": null, "paused": true});
     let changed = send(&router, "PATCH", "/api/v1/feeds/2", &[], change).await;
     assert_eq!(changed.status, 200, "{}", changed.text);
@@ -273,7 +284,7 @@ async fn changes_become_commands_of_the_engine() {
     let noted: Vec<Value> =
         noted.lock().unwrap().iter().map(|c| serde_json::to_value(c).unwrap()).collect();
     let kinds: Vec<&str> = noted.iter().map(|c| c["kind"].as_str().unwrap()).collect();
-    let expected = ["add", "add", "remove", "together", "poll", "remove", "budget", "import"];
+    let expected = ["add", "add", "add", "together", "poll", "remove", "budget", "import"];
     assert_eq!(kinds, expected);
     let together = noted[3]["commands"].as_array().unwrap();
     let kinds: Vec<&str> = together.iter().map(|c| c["kind"].as_str().unwrap()).collect();

@@ -1,6 +1,8 @@
 //! What of a poll is kept: entries, revisions, validators, where the feed is found from now on.
 
-use feed::{DocumentDates, FeedUrl, Item, Observed, Outcome, Sighting, Time, WindowEntry, repair};
+use feed::{
+    DocumentDates, FeedUrl, Item, Observed, Outcome, Sighting, Time, Trouble, WindowEntry, repair,
+};
 use parse::Document;
 use store::{BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollInput, PollRecord};
 use url::Url;
@@ -22,7 +24,8 @@ pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
         (Some(moved_to), Reading::Gone) if *moved_to != input.url => {
             let to = moved_to.masked();
             let detail = format!("410 Gone at {to}, where it had moved; its own URL is asked next");
-            Reading::Failed { detail, our_network: false, candidates: Vec::new() }
+            let kind = Trouble::Status;
+            Reading::Failed { kind, detail, our_network: false, candidates: Vec::new() }
         }
         (_, reading) => reading,
     }
@@ -132,13 +135,15 @@ pub fn keep_reading(
             record.warnings = warnings;
             answer.detail = detail;
         }
-        Reading::Refused { detail } => {
+        Reading::Refused { kind, detail } => {
             tracing::info!(feed, detail, "refused");
+            record.trouble = Some(kind);
             record.error = Some(detail.clone());
             answer.detail = detail;
         }
-        Reading::Failed { detail, our_network, candidates } => {
+        Reading::Failed { kind, detail, our_network, candidates } => {
             tracing::info!(feed, detail, our_network, "failed");
+            record.trouble = Some(kind);
             record.error = Some(detail.clone());
             answer.detail = detail;
             answer.candidates = candidates;

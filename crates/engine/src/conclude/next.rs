@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::{Domain, Hints, Observation, Outcome, Time, Window};
+use feed::{Cause, Domain, Hints, Observation, Outcome, Time, Window};
 use polling::hints::{self, CacheHints, HintReading};
 use polling::{Bounds, Learned, PolicySpec, backoff, spoken};
 use store::{Decision, PollInput, PushNote, Replan};
@@ -154,7 +154,7 @@ fn hinted(
 ) -> Next {
     let reading = if settings.follow_hints { HintReading::LowerBound } else { HintReading::Ignore };
     let hinted = hints::apply(wanted_at, last, own, cache, window, reading);
-    let cause = hinted.followed.map(|hint| format!("hint: {}", hint.words()));
+    let cause = hinted.followed.map(|hint| Cause::Hint(hint.words()).code());
     Next { at: hinted.at, held: hinted.words(), cause }
 }
 
@@ -170,7 +170,7 @@ fn expires(trip: &Trip<'_>) -> Option<Time> {
 fn netted(input: &PollInput, next: Next, net: Option<Time>) -> Next {
     match (&input.push, net) {
         (Some(push), Some(at)) if at > next.at => {
-            Next { at, held: Some(pushed::held(push)), cause: Some(pushed::SAFETY_NET.to_owned()) }
+            Next { at, held: Some(pushed::held(push)), cause: Some(Cause::PushCheck.code()) }
         }
         _ => next,
     }
@@ -187,7 +187,7 @@ fn after_failure(
     if our_network {
         let held = "our own network seems to be down; this is not the fault of the feed".to_owned();
         let at = trip.at + OUR_NETWORK_WAIT;
-        return Next { at, held: Some(held), cause: Some("our network was down".to_owned()) };
+        return Next { at, held: Some(held), cause: Some(Cause::NetworkWasDown.code()) };
     }
     let jitter = chance::unit(settings.seed, input.id, input.generation);
     let wait = backoff::after(failures, wanted_at.since(trip.at), jitter);
@@ -197,14 +197,14 @@ fn after_failure(
     let mut next = Next {
         at,
         held: Some(format!("it failed {times}, so the next poll waits {}", spoken(wait))),
-        cause: Some(format!("retry after it failed {times}")),
+        cause: Some(Cause::Retry(failures).code()),
     };
     if let Some(until) = trip.pace.and_then(|p| p.not_before)
         && until > at
     {
         next.at = until;
         next.held = Some(format!("{} asked us to wait until {until}", Domain::of(trip.url)));
-        next.cause = Some(format!("after Retry-After until {until}"));
+        next.cause = Some(Cause::RetryAfter(until).code());
     }
     next
 }

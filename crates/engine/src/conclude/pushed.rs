@@ -3,15 +3,12 @@
 //! them of what pushes brought since the last one, so that they see what they would have seen
 //! without.
 
-use feed::{DocumentDates, Item, Observed, Outcome, Time};
+use feed::{Cause, DocumentDates, Item, Observed, Outcome, Time};
 use store::{PollInput, PollRecord, PushNote, PushParcel, PushRow, PushTrust};
 
 use super::keep;
 use crate::Settings;
 use crate::budget;
-
-/// Why a poll is made that only checks on pushes.
-pub const SAFETY_NET: &str = "safety net while its hub pushes";
 
 /// However often pushes failed, so many of them in a row are enough.
 const PROOFS_MAX: u32 = 9;
@@ -92,7 +89,7 @@ pub fn push_record(
     {
         record.next_at = net;
         record.held = Some(held(push));
-        record.next_cause = Some(SAFETY_NET.to_owned());
+        record.next_cause = Some(Cause::PushCheck.code());
     }
     let note = PushNote { subscription: push.id, trust, parcel: Some(parcel.id) };
     record.push = Some(note);

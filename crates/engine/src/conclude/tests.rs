@@ -73,7 +73,8 @@ fn trip<'a>(url: &'a Url, facts: &'a fetch::Facts) -> Trip<'a> {
 }
 
 fn failed(our_network: bool) -> Reading {
-    Reading::Failed { detail: "connection refused".to_owned(), our_network, candidates: vec![] }
+    let (kind, detail) = (Trouble::Connect, "connection refused".to_owned());
+    Reading::Failed { kind, detail, our_network, candidates: vec![] }
 }
 
 fn document(ids: &[&str]) -> Reading {
@@ -209,11 +210,11 @@ fn a_feed_that_backs_off_keeps_its_time_and_the_reason_for_it() {
 fn a_poll_is_recorded_with_its_reason() {
     let mut input = input();
     let cause = |input: &PollInput| run(input, document(&["a"]), |_| ()).record.cause;
-    assert_eq!(cause(&input).as_deref(), Some("first poll"));
+    assert_eq!(cause(&input).as_deref(), Some("first"));
     (input.next_at, input.cause) = (Some(NOW), Some("fix u=3600s".to_owned()));
     assert_eq!(cause(&input).as_deref(), Some("fix u=3600s"));
     input.next_at = Some(NOW + Duration::from_secs(1));
-    assert_eq!(cause(&input).as_deref(), Some("asked for"), "it came before its time");
+    assert_eq!(cause(&input).as_deref(), Some("asked"), "it came before its time");
 }
 
 #[test]
@@ -227,7 +228,7 @@ fn nobody_is_blamed_for_our_network() {
 fn retry_after_moves_the_next_poll() {
     let until = NOW + Duration::from_secs(30 * 3600);
     let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
-    let reading = Reading::Refused { detail: "429".to_owned() };
+    let reading = Reading::Refused { kind: Trouble::Status, detail: "429".to_owned() };
     let done = run(&input(), reading, |trip| trip.pace = Some(pace));
     assert_eq!(done.record.next_at, until);
     assert_eq!(done.record.domains[0].not_before, Some(until));

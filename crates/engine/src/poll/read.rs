@@ -3,8 +3,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use feed::{DocumentDates, Observed, Time, identify};
-use fetch::Fetched;
+use feed::{DocumentDates, Observed, Time, Trouble, identify};
+use fetch::{FailureKind, Fetched};
 use parse::Document;
 use sha2::{Digest, Sha256};
 use store::{BodyHash, PollInput, Store, StoreError};
@@ -30,16 +30,21 @@ pub(super) async fn read(
     match fetched {
         Fetched::NotModified { validators } => Reading::Unchanged { validators },
         Fetched::Gone => Reading::Gone,
-        Fetched::Refused { status } => {
-            Reading::Refused { detail: conclude::refusal(status, verdict.pace.as_ref()) }
+        Fetched::Refused { status } => Reading::Refused {
+            kind: Trouble::Status,
+            detail: conclude::refusal(status, verdict.pace.as_ref()),
+        },
+        Fetched::Blocked { reason } => {
+            Reading::Refused { kind: Trouble::NotPublic, detail: reason }
         }
-        Fetched::Blocked { reason } => Reading::Refused { detail: reason },
         Fetched::Failed(failure) => Reading::Failed {
+            kind: kind(failure.kind),
             detail: failure.detail,
             our_network: verdict.our_network,
             candidates: Vec::new(),
         },
         Fetched::Moved { to, .. } => Reading::Failed {
+            kind: Trouble::Redirect,
             detail: format!("redirect to {} not followed", feed::mask_secrets(&to)),
             our_network: false,
             candidates: Vec::new(),
@@ -63,6 +68,7 @@ pub(super) async fn read(
                             Reading::Document { document, observed, dates, validators, body_hash }
                         }
                         Err(e) => Reading::Failed {
+                            kind: Trouble::Internal,
                             detail: format!("the store could not be read: {e}"),
                             our_network: true,
                             candidates: Vec::new(),
@@ -73,10 +79,27 @@ pub(super) async fn read(
                     Reading::Damaged { warnings: vec![unread.detail] }
                 }
                 Err(Unread { detail, candidates, .. }) => {
-                    Reading::Failed { detail, our_network: false, candidates }
+                    let kind = Trouble::NotAFeed;
+                    Reading::Failed { kind, detail, our_network: false, candidates }
                 }
             }
         }
+    }
+}
+
+/// A failed exchange as it is kept.
+fn kind(failure: FailureKind) -> Trouble {
+    match failure {
+        FailureKind::Dns => Trouble::Lookup,
+        FailureKind::NoSuchHost => Trouble::NoSuchHost,
+        FailureKind::Connect => Trouble::Connect,
+        FailureKind::Tls => Trouble::Tls,
+        FailureKind::Timeout => Trouble::Timeout,
+        FailureKind::Status(_) => Trouble::Status,
+        FailureKind::TooLarge => Trouble::TooLarge,
+        FailureKind::Encoding => Trouble::Encoding,
+        FailureKind::Protocol => Trouble::Protocol,
+        FailureKind::Redirect => Trouble::Redirect,
     }
 }
 

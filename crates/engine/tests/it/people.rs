@@ -10,7 +10,7 @@ use engine::command::carry_out;
 use crate::scripted::{CONDITIONAL, House, document};
 
 fn add(url: String, poll: bool) -> Command {
-    Command::Add { urls: vec![url], tags: Vec::new(), poll }
+    Command::Add { urls: vec![url], tags: Vec::new(), poll, force: true }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,7 +133,7 @@ async fn feeds_that_are_added_and_polled_are_asked_for_once() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let places: Vec<String> = (0..40).map(|n| format!("a.test/{n}")).collect();
     let urls = places.iter().map(|place| house.url(place)).collect();
-    house.act(Command::Add { urls, tags: Vec::new(), poll: true }).await;
+    house.act(Command::Add { urls, tags: Vec::new(), poll: true, force: true }).await;
     house.rest().await;
     let n_asked: Vec<usize> = places.iter().map(|place| house.n_asked(place)).collect();
     assert_eq!(n_asked, [1; 40], "a server is asked once for each");

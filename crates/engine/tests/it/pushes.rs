@@ -29,7 +29,7 @@ fn reachable() -> Settings {
 }
 
 fn add(url: String) -> Command {
-    Command::Add { urls: vec![url], tags: Vec::new(), poll: true }
+    Command::Add { urls: vec![url], tags: Vec::new(), poll: true, force: true }
 }
 
 /// What a hub sends, and its signature.

@@ -8,11 +8,12 @@ use std::time::Duration;
 use engine::Clock;
 use feed::Time;
 use serde_json::json;
-use store::{Mode, Store, StoreError};
+use store::{Held, Mode, Store, StoreError};
 
 use crate::args::Place;
 use crate::config::{self, Config};
 use crate::failure::{Failure, failed_silently};
+use crate::judged::Judged;
 use crate::output::{print_json, print_line};
 
 /// The first release; a clock that shows less is wrong.
@@ -60,10 +61,18 @@ impl Check {
 pub async fn run(json: bool, place: &Place) -> Result<(), Failure> {
     let config = config::read_offline(place)?;
     let now = Clock::System.now();
-    let mut checks = configuration(&config);
-    let store = match Store::open(&config.data, Mode::ReadOnly) {
+    let store = Store::open(&config.data, Mode::ReadOnly);
+    let held = config.data.exists().then(|| store::lock(&config.data).err()).flatten();
+    let held = held.filter(Held::is_held);
+    let daemons = match &store {
+        Ok(store) => Judged::of_daemon(store, held.as_ref())?,
+        Err(_) => None,
+    };
+    let judged = daemons.unwrap_or_else(|| Judged::of(&config));
+    let mut checks = configuration(&judged, &config, held.as_ref());
+    let store = match store {
         Ok(store) => Some(store),
-        Err(error @ StoreError::Missing { .. }) => {
+        Err(error @ StoreError::Missing { .. }) if held.is_none() => {
             let remedy = "add a feed: tidings feed add URL; or import a list: tidings import FILE"
                 .to_owned();
             checks.push(Check::advice("storage", error.to_string(), remedy));
@@ -76,12 +85,12 @@ pub async fn run(json: bool, place: &Place) -> Result<(), Failure> {
         }
     };
     if let Some(store) = &store {
-        checks.extend(storage(store, &config, now)?);
-        checks.extend(access(store, &config)?);
+        checks.extend(storage(store, &judged, &config, now)?);
+        checks.extend(access(store, &judged)?);
     }
     checks.push(clock(store.as_ref(), now)?);
     if let Some(store) = &store {
-        checks.extend(reachability(store).await?);
+        checks.extend(reachability(store, &judged).await?);
     }
     print(&checks, json)?;
     let trouble = checks.iter().any(|c| c.level == Level::Trouble);
@@ -107,21 +116,33 @@ fn print(checks: &[Check], json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn configuration(config: &Config) -> Vec<Check> {
-    let says = format!("{}; data in {}", config.origin, config.data.display());
+/// Says whose settings are judged: those of the daemon while one runs, else those of this call.
+fn configuration(judged: &Judged, config: &Config, held: Option<&Held>) -> Vec<Check> {
+    let (origin, data) = (&judged.origin, config.data.display());
+    let says = match (judged.pid, held) {
+        (Some(pid), _) => {
+            format!("of the running daemon (process {pid}): {origin}; data in {data}")
+        }
+        (None, Some(_)) => {
+            format!(
+                "of this call, since the daemon did not leave its own: {origin}; data in {data}"
+            )
+        }
+        (None, None) => format!("{origin}; data in {data}"),
+    };
     let mut checks = vec![Check::good("configuration", says)];
-    if !config.has_contact {
+    if !judged.has_contact {
         checks.push(Check::advice(
             "configuration",
             "no contact is configured, so site owners cannot reach you".to_owned(),
             "add contact = \"https://…\" to the configuration file".to_owned(),
         ));
     }
-    if let Some(fault) = config.resolve_fault() {
+    if let Some(fault) = judged.resolve_fault.clone() {
         let remedy = "start with tidings run --allow-private, or remove [resolve]".to_owned();
         checks.push(Check::advice("configuration", fault, remedy));
     }
-    if config.engine.gaps.default < Duration::from_secs(1) {
+    if judged.gap_ms < 1000 {
         checks.push(Check::advice(
             "configuration",
             "the gap between two requests to a domain is under a second".to_owned(),
@@ -131,7 +152,12 @@ fn configuration(config: &Config) -> Vec<Check> {
     checks
 }
 
-fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Failure> {
+fn storage(
+    store: &Store,
+    judged: &Judged,
+    config: &Config,
+    now: Time,
+) -> Result<Vec<Check>, Failure> {
     let counts = store.counts(now)?;
     // What was written last is in the log beside the file, at first everything.
     let standing = store.standing(now)?;
@@ -157,7 +183,7 @@ fn storage(store: &Store, config: &Config, now: Time) -> Result<Vec<Check>, Fail
     }
     checks.extend(readable(store));
     let n_with_hub = store.n_with_hub()?;
-    if n_with_hub > 0 && config.engine.push.public_url.is_none() {
+    if n_with_hub > 0 && !judged.takes_pushes {
         let feeds = if n_with_hub == 1 { "feed names" } else { "feeds name" };
         checks.push(Check::advice(
             "push",
@@ -209,8 +235,8 @@ fn readable(store: &Store) -> Option<Check> {
 }
 
 /// Whether those who should reach the page can, and can do it safely.
-fn access(store: &Store, config: &Config) -> Result<Option<Check>, Failure> {
-    let public = config.public_url.as_ref();
+fn access(store: &Store, judged: &Judged) -> Result<Option<Check>, Failure> {
+    let public = judged.public_url.as_ref();
     let says = if !store.has_accounts()? {
         let Some(url) = public else { return Ok(None) };
         let says = format!("there is no account, so nobody can use {url}");
@@ -218,10 +244,10 @@ fn access(store: &Store, config: &Config) -> Result<Option<Check>, Failure> {
         return Ok(Some(Check::advice("access", says, remedy)));
     } else {
         match public {
-            Some(url) if url.scheme() == "https" => return Ok(None),
+            Some(url) if url.starts_with("https:") => return Ok(None),
             Some(url) => format!("passwords are sent unencrypted to {url}"),
-            None if config.listen.ip().is_loopback() => return Ok(None),
-            None => format!("passwords are sent unencrypted to {}", config.listen),
+            None if judged.listen.ip().is_loopback() => return Ok(None),
+            None => format!("passwords are sent unencrypted to {}", judged.listen),
         }
     };
     let remedy = "put a proxy with TLS in front (operating/nginx.conf shows one) and add \
@@ -242,7 +268,7 @@ fn clock(store: Option<&Store>, now: Time) -> Result<Check, Failure> {
     Ok(Check::good("clock", now.to_string()))
 }
 
-async fn reachability(store: &Store) -> Result<Vec<Check>, Failure> {
+async fn reachability(store: &Store, judged: &Judged) -> Result<Vec<Check>, Failure> {
     let filter = store::FeedFilter { limit: Some(200), ..Default::default() };
     let mut names: Vec<String> = store
         .feeds(&filter)?
@@ -258,6 +284,11 @@ async fn reachability(store: &Store) -> Result<Vec<Check>, Failure> {
     }
     let mut found = 0;
     for name in &names {
+        if judged.resolved.contains(name) {
+            // Its address is configured: the name server is not asked by a poll either.
+            found += 1;
+            continue;
+        }
         let lookup = tokio::net::lookup_host((name.as_str(), 443));
         let answer = tokio::time::timeout(LOOKUP_TIMEOUT, lookup).await;
         found += usize::from(matches!(answer, Ok(Ok(_))));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use api::plural;
-use dispatch::command::{Change, Command, Done, Polled, Target};
+use dispatch::command::{Change, Command, Done, NotAdded, Polled, Target};
 use engine::Clock;
 use serde_json::{Value, json};
 use store::{FeedFilter, FeedRow};
@@ -17,8 +17,9 @@ use crate::{access, config};
 
 pub async fn run(feed: Feed) -> Result<(), Failure> {
     match feed {
-        Feed::Add { urls, tags, no_poll, json, network, place } => {
-            add(Command::Add { urls, tags, poll: !no_poll }, json, &network, &place).await
+        Feed::Add { urls, tags, no_poll, force, json, network, place } => {
+            let command = Command::Add { urls, tags, poll: !no_poll, force };
+            add(command, json, &network, &place).await
         }
         Feed::List { tag, json, place } => list(tag, json, &place),
         Feed::Show(one) => show(&one),
@@ -42,9 +43,14 @@ async fn add(
     let spinner = output::spinner("polling the feed");
     let done = access::carry_out(&config, command, &|_, _| ()).await;
     spinner.finish_and_clear();
-    let Done::Added { feeds } = done? else { return Err(other_answer()) };
+    let Done::Added { feeds, not_added } = done? else { return Err(other_answer()) };
     if json {
-        return print_json(&feeds);
+        let mut rows = feeds.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
+        rows.extend(not_added.iter().map(|one| {
+            json!({ "id": null, "url": one.url, "existed": false, "twin": null, "poll": one.poll })
+        }));
+        print_json(&rows)?;
+        return if not_added.is_empty() { Ok(()) } else { Err(failed_silently()) };
     }
     for feed in &feeds {
         let known = if feed.existed { "already there" } else { "added" };
@@ -55,18 +61,25 @@ async fn add(
             for candidate in &poll.candidates {
                 print_line(&format!("  the page links to this feed: {candidate}"))?;
             }
-            if poll.candidates.len() > 1 {
-                print_line(&format!(
-                    "  add the ones you want; remove the page with: tidings feed remove {}",
-                    feed.id
-                ))?;
-            }
         }
         if let Some(twin) = &feed.twin {
             print_line(&format!("  it looks like the same feed as {twin}; both stay"))?;
         }
     }
-    Ok(())
+    if not_added.is_empty() { Ok(()) } else { Err(refused(&not_added)) }
+}
+
+fn refused(not_added: &[NotAdded]) -> Failure {
+    let mut lines = Vec::new();
+    for one in not_added {
+        lines.push(one.words());
+        let candidates = one.poll.candidates.iter();
+        lines.extend(
+            candidates.map(|candidate| format!("  the page links to this feed: {candidate}")),
+        );
+    }
+    lines.push("nothing of it is kept; --force adds it anyway".to_owned());
+    failed(lines.join("\n"))
 }
 
 fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {

@@ -19,6 +19,7 @@ use crate::access;
 use crate::args::Run;
 use crate::config::{self, Config};
 use crate::failure::{Failure, failed, input_error};
+use crate::judged::Judged;
 use crate::output;
 
 /// How often what is too old is dropped, where retention is configured.
@@ -75,6 +76,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         (config, store, Clock::System)
     };
     lock.name_store(&store)?;
+    Judged::keep(&config, &store)?;
     if !config.has_contact && !demonstrates {
         tracing::warn!("no `contact` is configured: sites cannot reach you; see `tidings doctor`");
     }

@@ -56,7 +56,7 @@ pub fn run(one: &OneFeed) -> Result<(), Failure> {
             },
             poll.n_new.to_string(),
             poll.bytes.to_string(),
-            poll.reason.as_deref().map(told).unwrap_or_default(),
+            poll.cause().map_or_else(String::new, |cause| told(&cause.to_string())),
             one_line(&remark(poll), 60),
         ]);
     }
@@ -177,7 +177,7 @@ fn poll_json(poll: &PollRow) -> Value {
         "overlap": poll.overlap,
         "suspected_miss": poll.suspected_miss,
         "bytes": poll.bytes,
-        "made_because": poll.reason,
+        "made_because": poll.cause().map(|cause| cause.to_string()),
         "wanted_at": poll.wanted_at.map(|t| t.to_string()),
         "next_poll": poll.next_at.map(|t| t.to_string()),
         "error": poll.error,

@@ -12,6 +12,7 @@ mod receiver;
 mod score;
 mod wire;
 
+mod adding;
 mod attacks;
 mod backup;
 mod browser;

@@ -62,7 +62,7 @@ fn the_demonstration_asks_no_server_but_its_own() {
     let instance = Instance::new();
     let _daemon = instance.daemon(&["--demo"]).ready();
     for url in ["http://feeds.example.org/f", "http://192.0.2.1/f", "http://[2001:db8::1]/f"] {
-        let added = instance.run(&["feed", "add", url, "--json"]).ok().json();
+        let added = instance.run(&["feed", "add", url, "--json"]).json();
         let poll = &added[0]["poll"];
         assert_eq!(poll["outcome"], "refused", "{added}");
         assert!(poll["detail"].as_str().unwrap().contains("without --demo"), "{added}");

@@ -30,7 +30,8 @@ fn no_command_no_log_and_no_page_shows_a_secret() {
     let instance = Instance::new();
     let (good, bad) = (secret_url(&publisher, "/f"), secret_url(&publisher, "/bad"));
     for url in [&good, &bad] {
-        let ended = instance.run(&["feed", "add", url, "--allow-private", "--domain-gap", "0s"]);
+        let args = ["feed", "add", url, "--force", "--allow-private", "--domain-gap", "0s"];
+        let ended = instance.run(&args);
         hides("feed add", &format!("{}{}", ended.stdout, ended.stderr));
     }
     assert_eq!(instance.entries().len(), 2, "the URL is asked for with its secrets");

@@ -156,7 +156,7 @@ fn a_poll_that_the_daemon_refuses_is_answered_too() {
     let instance = Instance::new();
     let daemon = instance.daemon(&FREELY).ready();
     let url = publisher.url("/f");
-    instance.run(&["feed", "add", &url, "--json"]);
+    instance.run(&["feed", "add", &url, "--force", "--json"]);
     let ended = instance.run(&["feed", "poll", &url, "--json"]);
     assert_eq!((ended.code, &ended.json()["outcome"]), (Some(1), &"refused".into()), "{ended:?}");
     instance.run(&["feed", "poll", "4711"]).says(2, &["4711"]);

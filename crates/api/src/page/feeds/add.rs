@@ -1,13 +1,13 @@
-//! Adding feeds by any address: a feed, or a page that names one. Where a page names several, the
-//! person chooses.
+//! Adding feeds by any address: a feed, or a page that names one. Where a page names several, or
+//! the address yields no feed, the person chooses.
 
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use dispatch::command::{AddedFeed, Command, Done};
+use dispatch::command::{AddedFeed, Command, Done, NotAdded};
 
 use crate::Context;
-use crate::page::frame::{Frame, Ordered, Section, Visitor};
+use crate::page::frame::{Frame, Ordered, Section};
 use crate::page::read::{Of, Place};
 use crate::page::{act, shown};
 
@@ -18,12 +18,32 @@ const URLS_MAX: usize = 50;
 #[template(path = "choice.html")]
 struct Choice {
     frame: Frame,
-    asked: String,
     tags: String,
+    not_added: Vec<Refused>,
+}
+
+/// An address that was not added.
+struct Refused {
+    shown: String,
+    /// As it was typed, secrets included: it is sent again where the person insists.
+    address: String,
+    why: String,
     candidates: Vec<String>,
 }
 
-/// Adds what the form names, and leads to what there is to read.
+impl Refused {
+    fn new(not_added: NotAdded, typed: &[String]) -> Refused {
+        let is_it = |url: &&String| {
+            feed::FeedUrl::parse(url).is_ok_and(|url| url.masked() == not_added.url)
+        };
+        let address = typed.iter().find(is_it).unwrap_or(&not_added.url).clone();
+        let NotAdded { url, poll } = not_added;
+        Refused { shown: url, address, why: poll.detail, candidates: poll.candidates }
+    }
+}
+
+/// Adds what the form names, and leads to what there is to read. An address that yields no feed is
+/// not added, unless the person says so.
 pub async fn add(State(context): State<Context>, ordered: Ordered) -> Response {
     let Ordered(visitor, form) = ordered;
     let urls = form.all("url").map(str::trim).filter(|url| !url.is_empty());
@@ -31,46 +51,24 @@ pub async fn add(State(context): State<Context>, ordered: Ordered) -> Response {
     if urls.is_empty() {
         return Redirect::to(Section::Feeds.path()).into_response();
     }
-    let asked = urls.join(", ");
-    let command = Command::Add { urls, tags: tags(form.text("tags")), poll: true };
-    let feeds = match act(&context, &visitor, command).await {
-        Ok(Done::Added { feeds }) => feeds,
+    let force = form.text("force") == "yes";
+    let typed = urls.clone();
+    let command = Command::Add { urls, tags: tags(form.text("tags")), poll: true, force };
+    let (feeds, not_added) = match act(&context, &visitor, command).await {
+        Ok(Done::Added { feeds, not_added }) => (feeds, not_added),
         // Nothing else answers this command.
-        Ok(_) => Vec::new(),
+        Ok(_) => (Vec::new(), Vec::new()),
         Err(refused) => return refused,
     };
+    if !not_added.is_empty() {
+        let frame = Frame::new(&context, visitor, Some(Section::Feeds));
+        let not_added = not_added.into_iter().map(|one| Refused::new(one, &typed)).collect();
+        return shown(&Choice { frame, tags: form.text("tags").to_owned(), not_added });
+    }
     match feeds.as_slice() {
-        [one] => match candidates(one) {
-            Some(candidates) => {
-                choose(&context, visitor, one, asked, form.text("tags"), candidates).await
-            }
-            None => Redirect::to(&to(one)).into_response(),
-        },
+        [one] => Redirect::to(&to(one)).into_response(),
         _ => Redirect::to(Section::Read.path()).into_response(),
     }
-}
-
-/// Whether the address was a page that names several feeds.
-fn candidates(added: &AddedFeed) -> Option<Vec<String>> {
-    let poll = added.poll.as_ref().filter(|poll| !added.existed && !poll.is_success())?;
-    (poll.candidates.len() > 1).then(|| poll.candidates.clone())
-}
-
-async fn choose(
-    context: &Context,
-    visitor: Visitor,
-    added: &AddedFeed,
-    asked: String,
-    tags: &str,
-    candidates: Vec<String>,
-) -> Response {
-    // The page itself is no feed, and would only be polled in vain.
-    let remove = Command::Remove { feed: added.id.to_string() };
-    if let Err(refused) = act(context, &visitor, remove).await {
-        return refused;
-    }
-    let frame = Frame::new(context, visitor, Some(Section::Feeds));
-    shown(&Choice { frame, asked, tags: tags.to_owned(), candidates })
 }
 
 /// Its entries where it has some; else its own page, which says what is wrong.

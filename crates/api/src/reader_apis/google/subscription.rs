@@ -13,6 +13,7 @@ use super::Asked;
 use super::marking::OK;
 use super::stream::{find_feed, label, label_name};
 use crate::Context;
+use crate::reader_apis::adding;
 use crate::reader_apis::params::{self, Params};
 use crate::reader_apis::trouble::{InText, Trouble};
 use crate::reader_apis::{act, blocking, opml, shown, who};
@@ -67,9 +68,11 @@ pub async fn edit(asked: Asked) -> Result<&'static str, InText> {
     let context = asked.context.clone();
     match params.text("ac") {
         Some("subscribe") => {
-            let command = Command::Add { urls: streams.clone(), tags: add, poll: false };
-            act(&context, command).await?;
-            entitle(&context, &streams, params.text("t")).await?;
+            let mut feeds = Vec::with_capacity(streams.len());
+            for url in &streams {
+                feeds.push(adding::add(&context, url, add.clone()).await?.to_string());
+            }
+            entitle(&context, &feeds, params.text("t")).await?;
         }
         Some("unsubscribe") => {
             for feed in known(asked, &streams).await? {
@@ -122,7 +125,7 @@ pub async fn quick_add(asked: Asked) -> Result<Response, InText> {
     let url = asked.params.text("quickadd").or(asked.params.text("q"));
     let url = url.ok_or_else(|| Trouble::asked("say which feed: quickadd=ADDRESS"))?;
     let url = url.strip_prefix("feed/").unwrap_or(url).to_owned();
-    let added = crate::reader_apis::adding::add(&asked.context, &url, Vec::new()).await;
+    let added = adding::add(&asked.context, &url, Vec::new()).await;
     let body = match added {
         Ok(feed) => {
             let row = asked.ask(move |store, _| Ok(store.feed(feed)?)).await?;

@@ -205,7 +205,7 @@ impl Poll {
             suspected_miss: row.suspected_miss,
             bytes: row.bytes,
             elapsed_ms: u64::try_from(row.elapsed.as_millis()).unwrap_or(u64::MAX),
-            made_because: row.reason.clone(),
+            made_because: row.cause().map(|cause| cause.to_string()),
             held: row.held.clone(),
             wanted_at: row.wanted_at.map(|t| t.to_string()),
             next_poll: row.next_at.map(|t| t.to_string()),

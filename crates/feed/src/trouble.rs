@@ -1,0 +1,92 @@
+//! Why a poll brought nothing, as a value with a stable code. The code is stored with the feed;
+//! what to do about it is said where it is shown.
+
+/// The step at which a poll failed or was refused. Where a server answered, its status says more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Trouble {
+    /// There is no host of this name.
+    NoSuchHost,
+    /// The name could not be looked up now.
+    Lookup,
+    /// No connection.
+    Connect,
+    /// No secure connection.
+    Tls,
+    /// No answer in time.
+    Timeout,
+    /// The server answered with a status that brings no document.
+    Status,
+    /// The answer is longer than we take.
+    TooLarge,
+    /// The body is not encoded as the server says.
+    Encoding,
+    /// The answer is not HTTP, or it was cut off.
+    Protocol,
+    /// A redirect that leads nowhere, or too many of them.
+    Redirect,
+    /// The address is not public.
+    NotPublic,
+    /// The server asked us to wait.
+    Waiting,
+    /// The answer is not a feed.
+    NotAFeed,
+    /// An error inside this program.
+    Internal,
+}
+
+impl Trouble {
+    const ALL: [Trouble; 14] = [
+        Trouble::NoSuchHost,
+        Trouble::Lookup,
+        Trouble::Connect,
+        Trouble::Tls,
+        Trouble::Timeout,
+        Trouble::Status,
+        Trouble::TooLarge,
+        Trouble::Encoding,
+        Trouble::Protocol,
+        Trouble::Redirect,
+        Trouble::NotPublic,
+        Trouble::Waiting,
+        Trouble::NotAFeed,
+        Trouble::Internal,
+    ];
+
+    /// The code that is stored. It never changes.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Trouble::NoSuchHost => "no-such-host",
+            Trouble::Lookup => "lookup",
+            Trouble::Connect => "connect",
+            Trouble::Tls => "tls",
+            Trouble::Timeout => "timeout",
+            Trouble::Status => "status",
+            Trouble::TooLarge => "too-large",
+            Trouble::Encoding => "encoding",
+            Trouble::Protocol => "protocol",
+            Trouble::Redirect => "redirect",
+            Trouble::NotPublic => "not-public",
+            Trouble::Waiting => "waiting",
+            Trouble::NotAFeed => "not-a-feed",
+            Trouble::Internal => "internal",
+        }
+    }
+
+    /// `None` for a code of a newer program.
+    pub fn from_code(code: &str) -> Option<Trouble> {
+        Trouble::ALL.into_iter().find(|trouble| trouble.code() == code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_trouble_comes_back_from_a_code_of_its_own() {
+        for trouble in Trouble::ALL {
+            assert_eq!(Trouble::from_code(trouble.code()), Some(trouble));
+        }
+        assert_eq!(Trouble::from_code("of next year"), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! The settings that `tidings doctor` judges. A daemon keeps its own in the store when it starts:
+//! another call knows neither its flags nor its configuration file.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+use store::{Held, Store};
+
+use crate::config::Config;
+use crate::failure::Failure;
+
+/// The key under which a daemon keeps them in the store.
+const KEY: &str = "daemon-settings";
+
+/// What matters to a check; secrets are masked.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Judged {
+    /// The process whose settings these are; `None` for those of this call.
+    pub pid: Option<u32>,
+    /// Where they come from, in words.
+    pub origin: String,
+    pub has_contact: bool,
+    pub gap_ms: u64,
+    pub listen: SocketAddr,
+    pub public_url: Option<String>,
+    /// Hubs can reach the program to push.
+    pub takes_pushes: bool,
+    /// Names whose addresses are configured, so that no name server is asked.
+    pub resolved: Vec<String>,
+    pub resolve_fault: Option<String>,
+}
+
+impl Judged {
+    pub fn of(config: &Config) -> Judged {
+        Judged {
+            pid: None,
+            origin: config.origin.clone(),
+            has_contact: config.has_contact,
+            gap_ms: u64::try_from(config.engine.gaps.default.as_millis()).unwrap_or(u64::MAX),
+            listen: config.listen,
+            public_url: config.public_url.as_ref().map(feed::mask_secrets),
+            takes_pushes: config.engine.push.public_url.is_some(),
+            resolved: config.fetch.resolve.keys().cloned().collect(),
+            resolve_fault: config.resolve_fault(),
+        }
+    }
+
+    /// Keeps the settings of this process, which is the daemon.
+    pub fn keep(config: &Config, store: &Store) -> Result<(), Failure> {
+        let own = Judged { pid: Some(std::process::id()), ..Judged::of(config) };
+        store.set_setting(KEY, Some(&serde_json::to_string(&own)?))?;
+        Ok(())
+    }
+
+    /// Those of the daemon that holds the folder. `None` where none runs, or where what is kept is
+    /// of another process or version.
+    pub fn of_daemon(store: &Store, held: Option<&Held>) -> Result<Option<Judged>, Failure> {
+        let Some(pid) = held.and_then(Held::pid) else { return Ok(None) };
+        let kept = store.setting(KEY)?;
+        let kept = kept.and_then(|text| serde_json::from_str::<Judged>(&text).ok());
+        Ok(kept.filter(|kept| kept.pid == Some(pid)))
+    }
+}
