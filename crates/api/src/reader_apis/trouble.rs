@@ -65,7 +65,7 @@ impl Trouble {
             Trouble::Denied(what) | Trouble::Missing(what) => (*what).to_owned(),
             Trouble::Asked(what) => what.clone(),
             Trouble::TooLarge => "that is too much at once".to_owned(),
-            Trouble::Cut => "what you sent did not come to its end in time".to_owned(),
+            Trouble::Cut => "what you sent took too long to arrive".to_owned(),
             Trouble::Refused(refusal) => refusal.message.clone(),
             Trouble::Store(_) => "the store did not answer".to_owned(),
             Trouble::Closed => "the program is stopping; try again when it is back".to_owned(),

@@ -119,7 +119,7 @@ async fn what_is_wrong_is_told_as_a_problem() {
     let (router, _) = acting(&shelf);
     for (method, path, body, status, said) in [
         ("GET", "/nowhere", json!(null), 404, "no such path"),
-        ("PUT", "/feeds", json!(null), 405, "nothing is done here by this method"),
+        ("PUT", "/feeds", json!(null), 405, "this method is not allowed here"),
         ("GET", "/feeds/99", json!(null), 404, "there is no such feed"),
         ("GET", "/feeds/99999999999", json!(null), 404, "there is no such feed"),
         ("GET", "/feeds/x", json!(null), 400, "the path holds a number"),

@@ -250,7 +250,7 @@ fn the_own_history_comes_back_as_a_trace() {
     let data = instance.data.display().to_string();
     let out = instance.home.path().join("own.csv.gz").display().to_string();
     let told = instance.run(&["lab", "export-trace", "--data", &data, "--out", &out]).ok();
-    assert!(told.stderr.contains("5 entries of 1 feeds"), "{}", told.stderr);
+    assert!(told.stderr.contains("5 entries of 1 feed. "), "{}", told.stderr);
     let stats = instance.run(&["lab", "stats", "--trace", &out, "--json"]).ok().json();
     assert_eq!(stats["entries"], 5, "{stats}");
     instance.run(&["lab", "what-if", "--data", &data]).says(1, &["shorter than a day"]);

@@ -58,7 +58,7 @@ fn doctor_says_who_cannot_come_in_and_whose_password_can_be_read_on_the_way() {
     assert!(advice(&closed).unwrap().contains("no account"));
     let args = ["user", "add", "anna", "--password-stdin"];
     with_password(&closed, &args, "correct horse").ok();
-    assert!(advice(&closed).unwrap().contains("in the clear to http://news.example.org/"));
+    assert!(advice(&closed).unwrap().contains("unencrypted to http://news.example.org/"));
     let safe = Instance::with_config("public_url = \"https://news.example.org/\"\n");
     with_password(&safe, &args, "correct horse").ok();
     assert_eq!(advice(&safe), None);

@@ -178,7 +178,7 @@ fn the_doctor_says_who_else_may_read_the_store() {
     let mode = |path: &std::path::Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
-    let says = || instance.run(&["doctor"]).stdout.contains("everybody on this machine may read");
+    let says = || instance.run(&["doctor"]).stdout.contains("all users of this machine can read");
     mode(&instance.data, 0o755);
     assert!(!says(), "a new store is for its owner alone");
     mode(&instance.data.join("tidings.db"), 0o644);

@@ -19,6 +19,8 @@ pub fn run(args: &ExportTrace) -> Result<(), Failure> {
     let written = history::write(&feeds, &mut file);
     written.map_err(|e| failed(format!("{}: cannot be written: {e}", out.display())))?;
     file.finish(out)?;
-    eprintln!("{n_entries} entries of {} feeds. {}", feeds.len(), history::blind_spots(&feeds));
+    let entries = api::plural(n_entries as u64, "entry", "entries");
+    let of = api::plural(feeds.len() as u64, "feed", "feeds");
+    eprintln!("{entries} of {of}. {}", history::blind_spots(&feeds));
     Ok(())
 }
