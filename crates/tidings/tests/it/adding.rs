@@ -69,7 +69,8 @@ fn doctor_judges_the_settings_of_the_daemon_that_runs() {
     publisher.set("/f", rss("f", 3));
     let address = publisher.addresses[0];
     let instance = Instance::with_config(&format!(
-        "contact = \"https://example.org/me\"\nallow_private = true\n[resolve]\n\"news.example\" = \"{address}\"\n"
+        "contact = \"https://example.org/me\"\nallow_private = true\n\
+         [resolve]\n\"news.example\" = \"{address}\"\n"
     ));
     let daemon = instance.daemon(&FREELY).ready();
     let url = publisher.url("/f").replace(&address.to_string(), "news.example");
