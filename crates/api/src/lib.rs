@@ -66,7 +66,7 @@ use url::Url;
 use what_if::WhatIf;
 
 pub use image::{Images, ImagesError};
-pub use published::{Topic, at as published_at};
+pub use published::{Topic, at as published_at, is_published};
 pub use server::serve;
 pub use traffic::Traffic;
 pub use v1::listed as api_routes;
@@ -92,6 +92,8 @@ pub struct Context {
     pub loopback: bool,
     /// Places for open streams.
     pub streams: Arc<Semaphore>,
+    /// Places for pushes that are being read.
+    pub pushes: Arc<Semaphore>,
     /// Through which pages show pictures; without it they show none.
     pub images: Option<Arc<Images>>,
     /// What the engine's polls came to; must not wait.
@@ -133,6 +135,7 @@ impl Context {
             proxies: Arc::default(),
             loopback: true,
             streams,
+            pushes: Arc::new(Semaphore::new(websub::callback::PLACES)),
             images: None,
             spent: Arc::new(Spent::default),
             traffic: Arc::default(),

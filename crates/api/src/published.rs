@@ -143,6 +143,15 @@ impl Asked {
         (asked.address(None) == url.as_str()).then_some(asked)
     }
 
+    /// Whether the query is published to whoever knows this address.
+    fn is_open(&self, row: &QueryRow, access: Access) -> bool {
+        match access {
+            Access::Public => true,
+            Access::SecretLink => self.key.as_deref().is_some_and(|k| agree(k, &row.link_key)),
+            Access::Private => false,
+        }
+    }
+
     /// Where subscribers of this feed go.
     fn hub(&self) -> String {
         let mut url = self.base.clone();
@@ -171,26 +180,30 @@ impl Asked {
     }
 }
 
-/// A feed of ours by its address: its query, its document, its type and its hub. `None` where
-/// there is none, or where it is not for whoever knows this address.
-pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
+/// The query that is published at an address: for everybody, or by this secret link. Being asked
+/// on this machine opens nothing here, since any website can name an address of this machine.
+pub fn topic(context: &Context, topic: &str) -> Result<Option<QueryId>, StoreError> {
     let Some(asked) = Asked::topic(context, topic) else { return Ok(None) };
     let Some(row) = context.store.query(&asked.name)? else { return Ok(None) };
-    // Without accounts whoever sits at this machine may have everything.
-    let here = asked.base.host_str().is_some_and(guard::is_local);
-    let open = here && !context.store.has_accounts()?;
-    let found = document(&context.store, &asked, open, (context.now)())?;
-    Ok(found.map(|(body, _)| Topic {
-        query: row.id,
-        body,
-        content_type: asked.format.2,
-        hub: asked.hub(),
-    }))
+    let is_open = read(&row.text).is_some_and(|query| asked.is_open(&row, query.access));
+    Ok(is_open.then_some(row.id))
+}
+
+/// Whether a feed is published at an address.
+pub fn is_published(context: &Context, address: &str) -> Result<bool, StoreError> {
+    Ok(topic(context, address)?.is_some())
+}
+
+/// The feed that is published at an address, as the hub pushes it. `None` where [`topic`] finds
+/// no query.
+pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
+    let Some(asked) = Asked::topic(context, topic) else { return Ok(None) };
+    let found = document(&context.store, &asked, false, (context.now)())?;
+    Ok(found.map(|(body, _)| Topic { body, content_type: asked.format.2, hub: asked.hub() }))
 }
 
 /// A published feed as a hub sees it.
 pub struct Topic {
-    pub query: QueryId,
     pub body: String,
     pub content_type: &'static str,
     pub hub: String,
@@ -205,12 +218,8 @@ fn document(
 ) -> Result<Option<(String, Time)>, StoreError> {
     let Some(row) = store.query(&asked.name)? else { return Ok(None) };
     let Some(query) = read(&row.text) else { return Ok(None) };
-    let allowed = match query.access {
-        Access::Public => true,
-        Access::SecretLink => open || asked.key.as_deref().is_some_and(|k| agree(k, &row.link_key)),
-        Access::Private => open,
-    };
-    if !allowed {
+    let is_open = asked.is_open(&row, query.access);
+    if !is_open && !open {
         return Ok(None);
     }
     let (found, older) = window(store, &row, query.window, asked.before, now)?;
@@ -241,7 +250,8 @@ fn document(
         link: Some(asked.base.to_string()),
         id: Some(asked.address(None)),
         self_link: Some(asked.address(asked.before)),
-        hubs: vec![asked.hub()],
+        // The hub takes no other feeds.
+        hubs: if is_open { vec![asked.hub()] } else { Vec::new() },
         updated: Some(changed_at),
         items,
         origins,

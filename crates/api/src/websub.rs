@@ -1,5 +1,5 @@
 //! `/websub/hub`: where subscribers of published feeds ask to be pushed (WebSub, section 5). It
-//! writes the wish down; whether the callback agrees is asked by the engine.
+//! stores the wish, as far as limits allow it; the engine asks the callback to confirm it.
 
 pub mod callback;
 
@@ -7,14 +7,15 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use store::{HubWish, HubWishKind, StoreError};
+use feed::Domain;
+use store::{HubWish, HubWishKind, StoreError, WishNoted};
 use url::{Url, form_urlencoded};
 
-use crate::Context;
+use crate::auth::Place;
 use crate::page::ask;
-use crate::published;
+use crate::{Context, published};
 
 /// Where a subscriber says nothing: ten days, as the specification proposes.
 const LEASE: u64 = 10 * 86_400;
@@ -24,36 +25,45 @@ const LEASE_MAX: u64 = 30 * 86_400;
 const SECRET_BYTES_MAX: usize = 199;
 /// Longer addresses are no callbacks.
 const CALLBACK_BYTES_MAX: usize = 2000;
-/// Each push goes to all of them.
-const SUBSCRIBERS_MAX: u64 = 1000;
+/// What a client is told to wait before it tries again where there are no places.
+const FULL_WAIT: Duration = Duration::from_secs(600);
 
 /// Takes a wish to subscribe or to unsubscribe.
-pub async fn hub(State(context): State<Context>, body: Bytes) -> Response {
+pub async fn hub(State(context): State<Context>, from: Place, body: Bytes) -> Response {
     let Some(asked) = Asked::read(&body) else {
         let what = "hub.mode, hub.topic and hub.callback are needed, or one of them is wrong\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
     };
-    match ask(move || asked.note(&context)).await {
-        Ok(Noted::Taken) => StatusCode::ACCEPTED.into_response(),
-        Ok(Noted::NoTopic) => (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response(),
-        Ok(Noted::Full) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    match ask(move || asked.note(&context, from.to_string())).await {
+        Ok(Some(WishNoted::Taken)) => StatusCode::ACCEPTED.into_response(),
+        Ok(Some(WishNoted::Full)) => later(
+            StatusCode::SERVICE_UNAVAILABLE,
+            FULL_WAIT,
+            "The hub has no place for another subscriber of this feed.\n",
+        ),
+        Ok(Some(WishNoted::TooMany(wait))) => later(
+            StatusCode::TOO_MANY_REQUESTS,
+            wait,
+            "Too many requests of this client or for this callback wait for confirmation. \
+             Repeat the request later.\n",
+        ),
+        Ok(None) => (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response(),
         Err(error) => {
-            tracing::warn!(%error, "a subscriber's wish could not be written down");
+            tracing::warn!(%error, "cannot store a request to the hub");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
 }
 
-struct Asked {
-    topic: String,
-    callback: String,
-    kind: HubWishKind,
+fn later(status: StatusCode, wait: Duration, text: &'static str) -> Response {
+    let seconds = wait.as_secs().max(1).to_string();
+    (status, [(header::RETRY_AFTER, seconds)], text).into_response()
 }
 
-enum Noted {
-    Taken,
-    NoTopic,
-    Full,
+struct Asked {
+    topic: String,
+    callback: Url,
+    kind: HubWishKind,
 }
 
 impl Asked {
@@ -72,7 +82,7 @@ impl Asked {
         }
         let callback = callback.filter(|text| text.len() <= CALLBACK_BYTES_MAX)?;
         let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
-        let callback = Url::parse(&callback).ok().filter(is_web)?.into();
+        let callback = Url::parse(&callback).ok().filter(is_web)?;
         if secret.as_ref().is_some_and(|secret| secret.len() > SECRET_BYTES_MAX) {
             return None;
         }
@@ -85,11 +95,12 @@ impl Asked {
         Some(Asked { topic: topic?, callback, kind })
     }
 
-    fn note(self, context: &Context) -> Result<Noted, StoreError> {
-        let Some(topic) = published::at(context, &self.topic)? else { return Ok(Noted::NoTopic) };
-        let Asked { topic: address, callback, kind } = self;
-        let wish = HubWish { query: topic.query, topic: address, callback, kind };
-        let taken = context.store.wish_hub(&wish, SUBSCRIBERS_MAX)?;
-        Ok(if taken { Noted::Taken } else { Noted::Full })
+    /// Notes the wish; `None` where nothing is published at the topic.
+    fn note(self, context: &Context, from: String) -> Result<Option<WishNoted>, StoreError> {
+        let Asked { topic, callback, kind } = self;
+        let Some(query) = published::topic(context, &topic)? else { return Ok(None) };
+        let (domain, callback) = (Domain::of(&callback), callback.into());
+        let wish = HubWish { query, topic, callback, domain, from, kind };
+        context.store.wish_hub(&wish, (context.now)()).map(Some)
     }
 }

@@ -9,17 +9,18 @@ mod letter;
 mod settings;
 mod webhook;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use feed::FeedId;
+use feed::{Domain, FeedId};
 use query::Deliver;
 use store::{DeliveryId, DueDelivery, QueryEntry, QueryRow, Store, StoreError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use url::Url;
 
 use crate::command::standing::receiver;
+use crate::lanes::Lanes;
 use crate::poll::Context;
 use crate::{chance, matching};
 
@@ -46,7 +47,7 @@ const UNREADABLE_WAIT: Duration = Duration::from_secs(3600);
 /// next start.
 pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
     let mut under_way = JoinSet::new();
-    let mut busy = HashSet::new();
+    let mut busy = Lanes::new(AT_ONCE_MAX);
     while !*stop.borrow() {
         start_due(&context, &mut under_way, &mut busy, TROUBLE_WAIT);
         tokio::select! {
@@ -63,7 +64,7 @@ pub async fn run(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
 /// Hands over all that can be handed over now, then returns; also where that cannot be stored.
 pub async fn run_once(context: &Arc<Context>) {
     let mut under_way = JoinSet::new();
-    let mut busy = HashSet::new();
+    let mut busy = Lanes::new(AT_ONCE_MAX);
     while start_due(context, &mut under_way, &mut busy, Duration::ZERO) {
         if let Some(ended) = under_way.join_next().await
             && !forget(&mut busy, ended)
@@ -82,7 +83,7 @@ type Turned = (DeliveryId, bool);
 fn start_due(
     context: &Arc<Context>,
     under_way: &mut JoinSet<Turned>,
-    busy: &mut HashSet<DeliveryId>,
+    busy: &mut Lanes<DeliveryId>,
     trouble_wait: Duration,
 ) -> bool {
     let due = match context.store.deliveries_due(context.clock.now()) {
@@ -92,32 +93,41 @@ fn start_due(
             return !busy.is_empty();
         }
     };
-    for delivery in due {
-        if busy.len() >= AT_ONCE_MAX {
-            break;
-        }
-        if busy.insert(delivery.id) {
-            let context = Arc::clone(context);
-            under_way.spawn(async move {
-                let id = delivery.id;
-                let stored = turn(&context, delivery).await;
-                if let Err(error) = &stored {
-                    tracing::error!(%error, "a delivery could not be kept; it is repeated");
-                    tokio::time::sleep(trouble_wait).await;
-                }
-                (id, stored.is_ok())
-            });
-        }
+    let admitted = busy.admit(due.iter().map(|delivery| (delivery.id, lane(&delivery.receiver))));
+    for delivery in due.into_iter().filter(|delivery| admitted.contains(&delivery.id)) {
+        let context = Arc::clone(context);
+        under_way.spawn(async move {
+            let id = delivery.id;
+            let stored = turn(&context, delivery).await;
+            if let Err(error) = &stored {
+                tracing::error!(%error, "a delivery could not be kept; it is repeated");
+                tokio::time::sleep(trouble_wait).await;
+            }
+            (id, stored.is_ok())
+        });
     }
     !busy.is_empty()
 }
 
+/// Receivers of one lane are served one after the other: webhooks at one registrable domain, all
+/// digests (there is one mail server), and each file.
+fn lane(receiver: &str) -> String {
+    match receiver.split_once(' ') {
+        Some(("webhook", url)) => {
+            let domain = Url::parse(url).map(|url| Domain::of(&url)).unwrap_or_default();
+            format!("webhook {domain}")
+        }
+        Some(("email", _)) => "email".to_owned(),
+        _ => receiver.to_owned(),
+    }
+}
+
 /// A task that panicked cannot say which delivery it was; then all are looked at again, and the
 /// store refuses a cursor that does not stand where it should. Answers whether all went well.
-fn forget(busy: &mut HashSet<DeliveryId>, ended: Result<Turned, tokio::task::JoinError>) -> bool {
+fn forget(busy: &mut Lanes<DeliveryId>, ended: Result<Turned, tokio::task::JoinError>) -> bool {
     match ended {
         Ok((id, stored)) => {
-            busy.remove(&id);
+            busy.ended(id);
             stored
         }
         Err(error) => {

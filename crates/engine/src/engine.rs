@@ -19,7 +19,7 @@ use crate::poll::{self, Context, Poll};
 use crate::run_loop::Loop;
 use crate::spending::Spending;
 use crate::{
-    BudgetRule, Clock, Render, Settings, budget, chance, conclude, deliver, hub, indexing,
+    BudgetRule, Clock, Settings, Topics, budget, chance, conclude, deliver, hub, indexing,
     subscriber,
 };
 
@@ -203,10 +203,10 @@ impl Engine {
         self.send(Event::Forget(feed));
     }
 
-    /// Serves the subscribers of published feeds, which `render` shows.
-    pub async fn serve_hub(&self, render: Render) {
+    /// Serves the subscribers of published feeds.
+    pub async fn serve_hub(&self, topics: Topics) {
         let (context, stop) = (Arc::clone(&self.context), self.stop.subscribe());
-        self.deliverer.lock().await.spawn(hub::run(context, render, stop));
+        self.deliverer.lock().await.spawn(hub::run(context, topics, stop));
     }
 
     /// There may be something to hand over.

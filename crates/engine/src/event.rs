@@ -9,7 +9,7 @@ use polling::pace::{DomainPace, RetryAfter};
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
-use crate::plan::Turn;
+use crate::plan::{Rank, Turn};
 use crate::poll::Poll;
 use crate::spending::Spending;
 
@@ -45,8 +45,8 @@ pub enum Event {
     Ask { feeds: Vec<Asked>, answers: mpsc::UnboundedSender<PollAnswer> },
     /// A feed is to be polled from now on, or at another time.
     Rest(Asked),
-    /// A request that is no poll wants its turn at a domain.
-    Errand { domain: Domain, turn: Turn },
+    /// A request that is not a poll wants its turn at a domain.
+    Errand { domain: Domain, turn: Turn, rank: Rank },
     /// A feed is not to be polled by itself any more.
     Forget(FeedId),
     /// The budget changed: from now on these feeds are under it, and no others.
@@ -93,7 +93,7 @@ pub enum Answered {
     Unreachable { feed: FeedId, reach: Reach, ours: oneshot::Sender<bool> },
     /// A request that was no poll found nobody.
     Lost,
-    /// Nothing was sent (a stale job).
+    /// Nothing was sent (a stale job), or nothing that a gap follows.
     NotSent,
 }
 

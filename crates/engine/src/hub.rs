@@ -1,26 +1,32 @@
-//! Our WebSub hub: asks callbacks whether they agree, and pushes published feeds to those that did.
-//! A push carries the whole feed as it is, so a missed one is made good by the next. What a feed
-//! looks like is the renderer's business.
+//! Our WebSub hub: asks callbacks to confirm wishes ([`verify`]) and pushes published feeds to
+//! those that did ([`push`]). Each request waits for its turn at its domain. Verifications, pushes
+//! and repeated pushes have places of their own, so that none of them waits for another kind.
+//! What a feed looks like, and whether it is published, is the business of [`Topics`].
 
-use std::sync::Arc;
+mod push;
+mod verify;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fetch::{Fetched, Parcel, Posted};
-use store::{HubRow, HubWishKind, StoreError};
+use feed::{Domain, Time};
+use store::{HubDue, StoreError};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 use url::Url;
 
-use crate::deliver::waited;
-use crate::keys;
+use crate::lanes::Lanes;
 use crate::poll::Context;
 
 /// How often wishes and news are looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// A callback that cannot be reached is asked this often before its wish is dropped.
-const ASKED_MAX: u32 = 3;
-/// Subscribers that are served at once.
-const AT_ONCE_MAX: usize = 32;
+/// Callbacks that are asked at once, each at another domain. An answer is a few bytes.
+const VERIFY_PLACES: usize = 32;
+/// Subscribers that are pushed to at once, each at another domain; each holds the whole feed.
+const PUSH_PLACES: usize = 32;
+/// The same for subscribers whose last push failed, so that those that hang take only these.
+const RETRY_PLACES: usize = 8;
 
 /// A feed as it is pushed.
 #[derive(Clone, Debug)]
@@ -31,111 +37,126 @@ pub struct Rendered {
     pub hub: String,
 }
 
-/// Renders the feed at an address; `None` where there is none any more.
-pub type Render = Arc<dyn Fn(&str) -> Result<Option<Rendered>, StoreError> + Send + Sync>;
+/// The published feeds, by their addresses.
+#[derive(Clone)]
+pub struct Topics {
+    /// Whether a feed is published at an address.
+    pub is_open: Lookup<bool>,
+    /// The feed at an address; `None` where none is published (any more).
+    pub render: Lookup<Option<Rendered>>,
+}
 
-/// Serves subscribers until told to stop.
-pub async fn run(context: Arc<Context>, render: Render, mut stop: watch::Receiver<bool>) {
+/// What is known of an address.
+pub type Lookup<T> = Arc<dyn Fn(&str) -> Result<T, StoreError> + Send + Sync>;
+
+/// Domains that asked for fewer verifications, and until when.
+type Resting = Mutex<HashMap<Domain, Time>>;
+
+/// The kinds of work, each with places of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Verify,
+    Push,
+    Retry,
+}
+
+struct Hub {
+    context: Arc<Context>,
+    topics: Topics,
+    resting: Arc<Resting>,
+    lanes: [(Kind, Lanes<i64>); 3],
+    tasks: JoinSet<()>,
+    /// What each task works on.
+    under_way: HashMap<Id, (Kind, i64)>,
+}
+
+/// Serves subscribers until told to stop. A request under way is then cut, and repeated at the
+/// next start.
+pub async fn run(context: Arc<Context>, topics: Topics, mut stop: watch::Receiver<bool>) {
+    let mut hub = Hub {
+        context: Arc::clone(&context),
+        topics,
+        resting: Arc::default(),
+        lanes: [
+            (Kind::Verify, Lanes::new(VERIFY_PLACES)),
+            (Kind::Push, Lanes::new(PUSH_PLACES)),
+            (Kind::Retry, Lanes::new(RETRY_PLACES)),
+        ],
+        tasks: JoinSet::new(),
+        under_way: HashMap::new(),
+    };
     while !*stop.borrow() {
-        tokio::select! {
-            () = round(&context, &render) => {}
-            _ = stop.changed() => break,
+        if let Err(error) = hub.look().await {
+            tracing::error!(%error, "cannot look for subscribers of the hub");
         }
         tokio::select! {
+            Some(ended) = hub.tasks.join_next_with_id() => hub.ended(ended),
             () = context.clock.sleep_until(context.clock.now() + LOOK_EVERY) => {}
             _ = stop.changed() => {}
         }
     }
 }
 
-/// Whatever is due, once.
-async fn round(context: &Arc<Context>, render: &Render) {
-    let due = match context.store.hub_due(context.clock.now()) {
-        Ok(due) => due,
-        Err(error) => return tracing::error!(%error, "cannot look for subscribers of the hub"),
-    };
-    let mut under_way = JoinSet::new();
-    for row in due {
-        if under_way.len() >= AT_ONCE_MAX {
-            under_way.join_next().await;
+impl Hub {
+    /// Starts whatever is due and has a place.
+    async fn look(&mut self) -> Result<(), StoreError> {
+        let (store, now) = (&self.context.store, self.context.clock.now());
+        store.end_leases(now).await?;
+        let [mut wishes, mut pushes, mut retries] = [const { Vec::new() }; 3];
+        store.hub_wishes_due(now, |due| wishes.push(lane(due)))?;
+        store.hub_pushes_due(now, |due| {
+            let kind = if due.attempts == 0 { &mut pushes } else { &mut retries };
+            kind.push(lane(due));
+        })?;
+        let mut admitted = Vec::new();
+        for ((kind, lanes), due) in self.lanes.iter_mut().zip([wishes, pushes, retries]) {
+            admitted.extend(lanes.admit(due).into_iter().map(|id| (*kind, id)));
         }
-        let (context, render) = (Arc::clone(context), Arc::clone(render));
-        under_way.spawn(async move {
-            let served = match &row.wish {
-                Some(wish) => verify(&context, &row, wish).await,
-                None => push(&context, &render, &row).await,
+        for (kind, id) in admitted {
+            self.start(kind, id);
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, kind: Kind, id: i64) {
+        let (context, topics) = (Arc::clone(&self.context), self.topics.clone());
+        let resting = Arc::clone(&self.resting);
+        let task = self.tasks.spawn(async move {
+            let served = match kind {
+                Kind::Verify => verify::verify(&context, &topics, &resting, id).await,
+                Kind::Push | Kind::Retry => push::push(&context, &topics, id).await,
             };
             if let Err(error) = served {
-                tracing::error!(%error, "what the hub did could not be kept; it is repeated");
+                tracing::error!(%error, "cannot store what the hub did; it is repeated");
             }
         });
+        self.under_way.insert(task.id(), (kind, id));
     }
-    while under_way.join_next().await.is_some() {}
-    if let Err(error) = context.store.end_leases(context.clock.now()).await {
-        tracing::error!(%error, "cannot end leases of the hub");
-    }
-}
 
-/// Asks a callback whether the wish is its own: it must echo what only it can know.
-async fn verify(context: &Context, row: &HubRow, wish: &HubWishKind) -> Result<(), StoreError> {
-    let store = &context.store;
-    let (Ok(mut url), Ok(challenge)) = (Url::parse(&row.callback), keys::fresh()) else {
-        return store.refuse_hub(row.id).await;
-    };
-    {
-        let mut pairs = url.query_pairs_mut();
-        pairs.append_pair("hub.topic", &row.topic).append_pair("hub.challenge", &challenge);
-        match wish {
-            HubWishKind::Subscribe { lease, .. } => pairs
-                .append_pair("hub.mode", "subscribe")
-                .append_pair("hub.lease_seconds", &lease.as_secs().to_string()),
-            HubWishKind::Unsubscribe => pairs.append_pair("hub.mode", "unsubscribe"),
-        };
-    }
-    let now = context.clock.now();
-    match context.fetcher.page(&url).await.fetched {
-        Fetched::Body { bytes, .. } if bytes == challenge.as_bytes() => {
-            store.grant_hub(row.id, now).await
-        }
-        Fetched::Failed(failure) if !matches!(failure.kind, fetch::FailureKind::Status(404)) => {
-            if row.attempts + 1 >= ASKED_MAX {
-                return store.refuse_hub(row.id).await;
+    fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let task = match ended {
+            Ok((task, ())) => task,
+            Err(error) => {
+                tracing::error!(%error, "internal error in the hub; please report it");
+                error.id()
             }
-            let again = now + waited(row.attempts + 1);
-            store.note_push(row.id, None, row.attempts + 1, Some(again)).await
-        }
-        Fetched::Blocked { reason } => {
-            tracing::warn!(reason, "a subscriber's callback is not asked");
-            store.refuse_hub(row.id).await
-        }
-        _ => store.refuse_hub(row.id).await,
+        };
+        let Some((kind, id)) = self.under_way.remove(&task) else { return };
+        let lanes = self.lanes.iter_mut().find(|(of, _)| *of == kind);
+        lanes.into_iter().for_each(|(_, lanes)| lanes.ended(id));
     }
 }
 
-async fn push(context: &Context, render: &Render, row: &HubRow) -> Result<(), StoreError> {
-    let store = &context.store;
-    let (topic, render) = (row.topic.clone(), Arc::clone(render));
+/// A subscription and its lane: the domain of its callback.
+fn lane(due: HubDue<'_>) -> (i64, String) {
+    let domain = Url::parse(due.callback).map(|url| Domain::of(&url)).unwrap_or_default();
+    (due.id, domain.as_str().to_owned())
+}
+
+/// Asks the store's renderer beside the async threads.
+async fn beside<T: Send + 'static>(
+    ask: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
     // Joining fails only where the runtime ends, and the store with it.
-    let rendered = tokio::task::spawn_blocking(move || render(&topic)).await;
-    let rendered = rendered.unwrap_or(Err(StoreError::Closed))?;
-    let (Some(rendered), Ok(url)) = (rendered, Url::parse(&row.callback)) else {
-        return store.end_hub(row.id).await;
-    };
-    let links = format!("<{}>; rel=\"hub\", <{}>; rel=\"self\"", rendered.hub, row.topic);
-    let body = rendered.body.into_bytes();
-    let mut headers = vec![("link", links)];
-    if let Some(secret) = &row.secret {
-        headers.push(("x-hub-signature", keys::hub_signature(secret, &body)));
-    }
-    let parcel = Parcel { content_type: rendered.content_type, headers, body };
-    match context.fetcher.post(&url, parcel).await {
-        Posted::Taken { .. } => store.note_push(row.id, Some(row.last_position), 0, None).await,
-        // The subscriber says that it is no longer there.
-        Posted::Refused { status: 410, .. } => store.end_hub(row.id).await,
-        _ => {
-            let attempts = row.attempts.saturating_add(1);
-            let again = context.clock.now() + waited(attempts);
-            store.note_push(row.id, None, attempts, Some(again)).await
-        }
-    }
+    tokio::task::spawn_blocking(ask).await.unwrap_or(Err(StoreError::Closed))
 }

@@ -12,6 +12,7 @@
 //! - `conclude`: what a poll's result means for the feed. Pure.
 //! - `matching`: the standing queries, asked inside the transaction of each poll.
 //! - `deliver`: what queries kept, handed over. `hub`: published feeds, pushed to subscribers.
+//! - `errand`: requests that are not polls, in turn. `lanes`: who is served next.
 //! - `indexing`: fills the index of words behind the polls.
 //! - `subscriber`: feeds that a hub pushes to us.
 //! - [`command`]: what people ask for (add, poll, set, …), here or in another process.
@@ -24,11 +25,13 @@ mod clock;
 mod conclude;
 mod deliver;
 mod engine;
+mod errand;
 mod event;
 mod figures;
 mod hub;
 mod indexing;
 mod keys;
+mod lanes;
 mod matching;
 mod network;
 mod plan;
@@ -45,7 +48,7 @@ pub use deliver::{DeliverySettings, Letters, Mail, MailSecurity, shown as shown_
 pub use engine::{Engine, EngineError, Watch};
 pub use event::PollAnswer;
 pub use figures::Figures;
-pub use hub::{Render, Rendered};
+pub use hub::{Lookup, Rendered, Topics};
 pub use indexing::run_once as index_once;
 pub use matching::stored as stored_query;
 pub use plan::Gaps;

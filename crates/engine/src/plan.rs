@@ -13,7 +13,7 @@ use feed::{Domain, FeedId, Time};
 use polling::pace::{self, DomainPace};
 
 use grant::Queued;
-pub use grant::{Gaps, Grant, Turn, Work};
+pub use grant::{Gaps, Grant, Rank, Turn, Work};
 
 /// The time of a feed under the budget: it rests until it is [lined up](Plan::line_up).
 pub const UNTIL_PLANNED: Time = Time::from_millis(Time::MAX.millis() - 1);
@@ -58,6 +58,8 @@ pub struct Plan<H> {
     domains: Vec<DomainSlot>,
     domain_index: HashMap<Domain, u32>,
     lines: HashMap<u32, VecDeque<Queued<H>>>,
+    /// Requests that wait for a busy domain and for nothing else.
+    without_gap: HashMap<u32, VecDeque<Turn>>,
     /// Domains with a line, by the moment at which they may be asked next.
     ready: BinaryHeap<Reverse<(Time, u32)>>,
     gaps: Gaps,
@@ -75,6 +77,7 @@ impl<H> Plan<H> {
             domains: Vec::new(),
             domain_index: HashMap::new(),
             lines: HashMap::new(),
+            without_gap: HashMap::new(),
             ready: BinaryHeap::new(),
             gaps,
             by_itself,
@@ -283,6 +286,7 @@ impl<H> Plan<H> {
         let slot = &mut self.domains[domain as usize];
         slot.busy = false;
         slot.pace.last_request_end = Some(now);
+        self.pass(domain);
         if self.lines.get(&domain).is_some_and(VecDeque::is_empty) {
             self.lines.remove(&domain);
         }
@@ -292,6 +296,7 @@ impl<H> Plan<H> {
     /// A granted request was not sent: the domain is free at once.
     pub fn not_sent(&mut self, domain: u32, now: Time) {
         self.domains[domain as usize].busy = false;
+        self.pass(domain);
         self.list(domain, now);
     }
 

@@ -165,9 +165,9 @@ impl Loop {
         match event {
             Event::Exchanged { domain, at, answer } => self.exchanged(domain, at, answer),
             Event::Hop(poll) => self.hop(*poll),
-            Event::Errand { domain, turn } => {
+            Event::Errand { domain, turn, rank } => {
                 let domain = self.plan.domain(&domain);
-                self.plan.errand(domain, turn, self.context.clock.now());
+                self.plan.errand(domain, turn, rank, self.context.clock.now());
             }
             Event::Finished { finished, answer } => self.finished(finished, &answer),
             Event::Ask { feeds, answers } => self.ask(feeds, &answers),

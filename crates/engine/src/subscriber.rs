@@ -30,6 +30,9 @@ pub async fn receive(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
         if let Err(error) = take::all(&context).await {
             tracing::error!(%error, "a push could not be recorded; it is tried again");
         }
+        if let Err(error) = take::refused(&context).await {
+            tracing::error!(%error, "cannot look for feeds of which a push was refused");
+        }
         pause(&mut stop).await;
     }
 }

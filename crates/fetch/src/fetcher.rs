@@ -20,6 +20,7 @@ const ACCEPT_FEED: &str = "application/atom+xml, application/rss+xml, applicatio
     */*;q=0.5";
 const ACCEPT_PAGE: &str = "text/html, application/xhtml+xml, application/atom+xml;q=0.9, \
     application/rss+xml;q=0.9, application/feed+json;q=0.9, */*;q=0.5";
+const ACCEPT_ANY: &str = "*/*";
 /// SVG is a document, not a picture, and not asked for.
 const ACCEPT_IMAGE: &str = "image/avif, image/webp, image/png, image/jpeg, image/gif";
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
@@ -45,6 +46,7 @@ pub struct Fetcher {
 }
 
 /// What an exchange is held to.
+#[derive(Clone, Copy)]
 pub(crate) struct Limits {
     pub connect_timeout: Duration,
     pub header_timeout: Duration,
@@ -95,26 +97,38 @@ impl Fetcher {
 
     /// Asks for a feed, conditionally if there are validators.
     pub async fn fetch(&self, url: &Url, validators: &Validators) -> Exchange {
-        self.exchange(url, ACCEPT_FEED, validators).await
+        self.exchange(url, ACCEPT_FEED, validators, &self.limits).await
     }
 
     /// Asks for a page on which feeds are looked for.
     pub async fn page(&self, url: &Url) -> Exchange {
-        self.exchange(url, ACCEPT_PAGE, &Validators::default()).await
+        self.exchange(url, ACCEPT_PAGE, &Validators::default(), &self.limits).await
+    }
+
+    /// Asks for a few bytes, such as the echo of a challenge. A longer answer is not read.
+    pub async fn short(&self, url: &Url, bytes_max: usize) -> Exchange {
+        let limits = Limits { body_bytes_max: bytes_max, ..self.limits };
+        self.exchange(url, ACCEPT_ANY, &Validators::default(), &limits).await
     }
 
     /// Asks for a picture.
     pub async fn image(&self, url: &Url) -> Exchange {
-        self.exchange(url, ACCEPT_IMAGE, &Validators::default()).await
+        self.exchange(url, ACCEPT_IMAGE, &Validators::default(), &self.limits).await
     }
 
-    async fn exchange(&self, url: &Url, accept: &'static str, sent: &Validators) -> Exchange {
+    async fn exchange(
+        &self,
+        url: &Url,
+        accept: &'static str,
+        sent: &Validators,
+        limits: &Limits,
+    ) -> Exchange {
         // Fails only when the semaphore is closed, which never happens; then go on without.
         let _permit = self.under_way.acquire().await.ok();
         let started = moment();
         let mut facts = Facts::default();
         let fetched = match self.request(url, accept, sent) {
-            Ok(request) => self.send(request, url, sent, &mut facts).await,
+            Ok(request) => self.send(request, url, sent, limits, &mut facts).await,
             Err(outcome) => outcome,
         };
         facts.elapsed = started.elapsed();
@@ -172,13 +186,14 @@ impl Fetcher {
         request: Request,
         url: &Url,
         sent: &Validators,
+        limits: &Limits,
         facts: &mut Facts,
     ) -> Fetched {
         match self.answered(url, request).await {
             Ok((response, _lease)) => {
                 *facts =
                     read::facts(url, response.status(), response.version(), response.headers());
-                answer::fetched(response, url, sent, &self.limits, facts).await
+                answer::fetched(response, url, sent, limits, facts).await
             }
             Err(outcome) => outcome,
         }

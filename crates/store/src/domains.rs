@@ -41,6 +41,18 @@ impl Store {
     pub async fn keep_pace(&self, pace: Pace) -> Result<(), StoreError> {
         self.write_async(move |conn| keep(conn, &pace)).await
     }
+
+    /// Keeps when a domain that a stranger named was asked. Only a domain that is known already is
+    /// noted, so that strangers cannot make the table grow.
+    pub async fn keep_known_pace(&self, pace: Pace) -> Result<(), StoreError> {
+        self.write_async(move |conn| {
+            let sql = "update domains set last_request_at = $1 where name = $2";
+            let at = millis(pace.last_request_at);
+            conn.prepare_cached(sql)?.execute(params![at, pace.domain.as_str()])?;
+            Ok(())
+        })
+        .await
+    }
 }
 
 /// A promise to wait is only replaced by another one: polls of one domain may be recorded in

@@ -1,13 +1,16 @@
-//! Who wants to be pushed which published feed (WebSub), and how far each was served. Whether a
-//! callback agrees is asked elsewhere.
+//! Subscribers of published feeds (WebSub): who waits for a confirmation, and how far each was
+//! served. Which wishes are taken is decided in `hub_wishes`; the engine asks callbacks.
 
 use std::time::Duration;
 
-use feed::Time;
-use rusqlite::{Row, params};
+use feed::{Domain, Time};
+use rusqlite::{OptionalExtension, Row, params};
 
-use crate::columns::{count, duration, duration_ms, millis, time_or_none};
+use crate::columns::{duration, millis, time_or_none};
 use crate::{QueryId, Store, StoreError};
+
+/// How long a wish waits for its confirmation. A wish that was refused counts for as long.
+pub const WISH_LIFE: Duration = Duration::from_secs(120);
 
 /// What a subscriber asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,10 @@ pub struct HubWish {
     /// The address of the feed as the subscriber knows it.
     pub topic: String,
     pub callback: String,
+    /// The registrable domain of the callback.
+    pub domain: Domain,
+    /// The network address of the client that sent the wish.
+    pub from: String,
     pub kind: HubWishKind,
 }
 
@@ -25,7 +32,27 @@ pub enum HubWishKind {
     Unsubscribe,
 }
 
+/// What became of a wish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WishNoted {
+    Taken,
+    /// The query, or the hub, has no place for another subscriber.
+    Full,
+    /// The client or the callback's domain has too many unconfirmed wishes, or the callback
+    /// refused the same wish just now: it may be repeated after this long.
+    TooMany(Duration),
+}
+
 /// A subscription that something is to be done for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HubDue<'a> {
+    pub id: i64,
+    pub callback: &'a str,
+    /// How often it failed in a row.
+    pub attempts: u32,
+}
+
+/// A subscription, or a wish for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubRow {
     pub id: i64,
@@ -35,79 +62,112 @@ pub struct HubRow {
     /// `None`: the callback has not agreed yet.
     pub lease_until: Option<Time>,
     pub wish: Option<HubWishKind>,
+    pub wish_attempts: u32,
     pub position: i64,
     /// The last position of its query.
     pub last_position: i64,
     pub attempts: u32,
 }
 
+impl HubRow {
+    /// Whether there is something to push.
+    pub fn is_due(&self, now: Time) -> bool {
+        self.lease_until.is_some_and(|until| until > now) && self.last_position > self.position
+    }
+}
+
 impl Store {
-    /// Notes a wish; `false` where too many subscribers follow the query already.
-    pub fn wish_hub(&self, wish: &HubWish, n_max: u64) -> Result<bool, StoreError> {
-        let wish = wish.clone();
-        self.write(move |conn| {
-            let (kind, secret, lease) = match &wish.kind {
-                HubWishKind::Subscribe { secret, lease } => ("subscribe", secret.as_ref(), *lease),
-                HubWishKind::Unsubscribe => ("unsubscribe", None, Duration::ZERO),
-            };
-            let lease = duration_ms(lease);
-            let sql = "update hub_subscriptions set wish = $1, wish_secret = $2, \
-                       wish_lease_ms = $3, attempts = 0, next_at = null \
-                       where topic = $4 and callback = $5";
-            let known =
-                conn.execute(sql, params![kind, secret, lease, wish.topic, wish.callback])?;
-            if known > 0 || wish.kind == HubWishKind::Unsubscribe {
-                return Ok(true);
+    /// Visits the wishes that are to be verified now, the least often tried first.
+    pub fn hub_wishes_due(
+        &self,
+        now: Time,
+        visit: impl FnMut(HubDue<'_>),
+    ) -> Result<(), StoreError> {
+        let sql = "select id, callback, wish_attempts from hub_subscriptions \
+                   where wish is not null and (wish_next_at is null or wish_next_at <= $1) \
+                   order by wish_attempts, id";
+        self.visit_hub(sql, now, visit)
+    }
+
+    /// Visits the subscriptions that something is to be pushed to now, the least failing first.
+    pub fn hub_pushes_due(
+        &self,
+        now: Time,
+        visit: impl FnMut(HubDue<'_>),
+    ) -> Result<(), StoreError> {
+        let sql = "select h.id, h.callback, h.attempts \
+                   from hub_subscriptions h join queries q on q.id = h.query \
+                   where h.lease_until > $1 and q.last_position > h.position \
+                   and (h.next_at is null or h.next_at <= $1) order by h.attempts, h.id";
+        self.visit_hub(sql, now, visit)
+    }
+
+    fn visit_hub(
+        &self,
+        sql: &str,
+        now: Time,
+        mut visit: impl FnMut(HubDue<'_>),
+    ) -> Result<(), StoreError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut rows = statement.query([now.millis()])?;
+            while let Some(row) = rows.next()? {
+                let callback = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+                visit(HubDue { id: row.get(0)?, callback, attempts: row.get(2)? });
             }
-            let sql = "select count(*) from hub_subscriptions where query = $1";
-            if conn.query_row(sql, [wish.query.0], |row| count(row, 0))? >= n_max {
-                return Ok(false);
-            }
-            let sql = "insert into hub_subscriptions \
-                       (topic, callback, wish, wish_secret, wish_lease_ms, query, position) \
-                       select $1, $2, $3, $4, $5, id, last_position from queries where id = $6";
-            let values = params![wish.topic, wish.callback, kind, secret, lease, wish.query.0];
-            conn.execute(sql, values)?;
-            Ok(true)
+            Ok(())
         })
     }
 
-    /// Subscriptions with a wish, or with something to push, whose time has come.
-    pub fn hub_due(&self, now: Time) -> Result<Vec<HubRow>, StoreError> {
+    /// A subscription by its number.
+    pub fn hub_subscription(&self, id: i64) -> Result<Option<HubRow>, StoreError> {
         self.read(|conn| {
             let sql = "select h.id, h.topic, h.callback, h.secret, h.lease_until, h.wish, \
-                       h.wish_secret, h.wish_lease_ms, h.position, q.last_position, h.attempts \
-                       from hub_subscriptions h join queries q on q.id = h.query \
-                       where (h.next_at is null or h.next_at <= $1) and (h.wish is not null \
-                       or (h.lease_until > $1 and q.last_position > h.position)) order by h.id";
-            let mut statement = conn.prepare_cached(sql)?;
-            let rows = statement.query_map([now.millis()], hub_row)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+                       h.wish_secret, h.wish_lease_ms, h.position, q.last_position, h.attempts, \
+                       h.wish_attempts \
+                       from hub_subscriptions h join queries q on q.id = h.query where h.id = $1";
+            Ok(conn.prepare_cached(sql)?.query_row([id], hub_row).optional()?)
         })
     }
 
-    /// The callback agreed: the wish holds.
-    pub async fn grant_hub(&self, id: i64, now: Time) -> Result<(), StoreError> {
+    /// The callback confirmed this wish: it holds, and nobody needs to know who sent it.
+    pub async fn grant_hub(&self, id: i64, wish: HubWishKind, now: Time) -> Result<(), StoreError> {
         self.write_async(move |conn| {
-            let sql = "delete from hub_subscriptions where id = $1 and wish = 'unsubscribe'";
-            conn.execute(sql, [id])?;
-            let sql = "update hub_subscriptions set secret = wish_secret, \
-                       lease_until = $1 + wish_lease_ms, wish = null, wish_secret = null, \
-                       attempts = 0, next_at = null where id = $2 and wish = 'subscribe'";
-            conn.execute(sql, params![now.millis(), id])?;
+            let HubWishKind::Subscribe { secret, lease } = wish else {
+                conn.execute("delete from hub_subscriptions where id = $1", [id])?;
+                return Ok(());
+            };
+            let sql = "update hub_subscriptions set secret = $1, lease_until = $2, wish = null, \
+                       wish_secret = null, wish_from = null, wished_at = null, \
+                       attempts = 0, next_at = null where id = $3";
+            conn.execute(sql, params![secret, (now + lease).millis(), id])?;
             Ok(())
         })
         .await
     }
 
-    /// It did not: what held before holds on.
+    /// The callback did not confirm: what held before holds on. The wish is counted until its
+    /// life ends.
     pub async fn refuse_hub(&self, id: i64) -> Result<(), StoreError> {
         self.write_async(move |conn| {
-            let sql = "delete from hub_subscriptions where id = $1 and lease_until is null";
+            let sql = "update hub_subscriptions set wish = null, wish_secret = null where id = $1";
             conn.execute(sql, [id])?;
-            let sql = "update hub_subscriptions set wish = null, wish_secret = null, \
-                       attempts = 0, next_at = null where id = $1";
-            conn.execute(sql, [id])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// The callback could not be asked: the wish is tried again later.
+    pub async fn retry_hub_wish(
+        &self,
+        id: i64,
+        attempts: u32,
+        next_at: Time,
+    ) -> Result<(), StoreError> {
+        self.write_async(move |conn| {
+            let sql = "update hub_subscriptions set wish_attempts = $1, wish_next_at = $2 \
+                       where id = $3";
+            conn.execute(sql, params![attempts, next_at.millis(), id])?;
             Ok(())
         })
         .await
@@ -139,19 +199,31 @@ impl Store {
         .await
     }
 
-    /// Forgets subscriptions whose lease has run out. Returns how many.
-    pub async fn end_leases(&self, now: Time) -> Result<usize, StoreError> {
+    /// Forgets subscriptions whose lease has run out, and wishes that nobody confirmed in time.
+    /// A wish from the future was noted before the clock was set back.
+    pub async fn end_leases(&self, now: Time) -> Result<(), StoreError> {
+        let times = [now, now - WISH_LIFE, now + WISH_LIFE].map(Time::millis);
         // Nearly always none has: then nothing is written.
         let ended = self.read(|conn| {
-            let sql = "select 1 from hub_subscriptions where lease_until <= $1 and wish is null";
-            Ok(conn.prepare_cached(sql)?.exists([now.millis()])?)
+            let sql = "select 1 from hub_subscriptions where (lease_until <= $1 and wish is null) \
+                       or wished_at <= $2 or wished_at > $3";
+            Ok(conn.prepare_cached(sql)?.exists(times)?)
         })?;
         if !ended {
-            return Ok(0);
+            return Ok(());
         }
         self.write_async(move |conn| {
+            let [now, earliest, latest] = times;
+            let sql = "delete from hub_subscriptions where lease_until is null \
+                       and (wished_at <= $1 or wished_at > $2)";
+            conn.execute(sql, [earliest, latest])?;
+            let sql = "update hub_subscriptions set wish = null, wish_secret = null, \
+                       wish_from = null, wished_at = null \
+                       where wished_at <= $1 or wished_at > $2";
+            conn.execute(sql, [earliest, latest])?;
             let sql = "delete from hub_subscriptions where lease_until <= $1 and wish is null";
-            Ok(conn.execute(sql, [now.millis()])?)
+            conn.execute(sql, [now])?;
+            Ok(())
         })
         .await
     }
@@ -170,6 +242,7 @@ fn hub_row(row: &Row<'_>) -> rusqlite::Result<HubRow> {
             "subscribe" => HubWishKind::Subscribe { secret, lease },
             _ => HubWishKind::Unsubscribe,
         }),
+        wish_attempts: row.get(11)?,
         position: row.get(8)?,
         last_position: row.get(9)?,
         attempts: row.get(10)?,

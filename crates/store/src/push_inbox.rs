@@ -1,17 +1,30 @@
 //! What hubs tell us at our callbacks: that they mean it, that they will not, and what is new. What
-//! is new is kept as it came until it is recorded; whether it is genuine is judged elsewhere.
+//! is new is kept as it came until it is recorded; whether it is genuine is judged elsewhere. What
+//! waits, and what comes within some minutes, has limits for each feed.
 
 use std::time::Duration;
 
 use feed::{FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::columns::time;
+use crate::columns::{count, time, time_or_none};
 use crate::error::Fault;
 use crate::{PollRecord, PushTrust, Store, StoreError};
 
 /// So many pushes of one subscription may wait. A hub that sends more sends them again.
 const WAITING_MAX: u64 = 32;
+/// Bytes of one subscription's pushes that may wait: two of the largest documents.
+const WAITING_BYTES_MAX: u64 = 8_000_000;
+/// The time over which the pushes of one subscription are counted: the shortest interval between
+/// two polls, by default.
+const WINDOW: Duration = Duration::from_secs(300);
+/// Pushes in that time: one every five seconds, which a live ticker needs.
+const WINDOW_PUSHES_MAX: u64 = 60;
+/// Bytes in that time: two of the largest documents that a poll may bring. Without this limit a
+/// hub fills the disk by signed pushes (763 MB in 20 s were seen).
+const WINDOW_BYTES_MAX: u64 = 8_000_000;
+/// Until a push that found the inbox full is repeated.
+const FULL_WAIT: Duration = Duration::from_secs(60);
 
 /// What a hub asks our callback to confirm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +39,38 @@ pub enum PushTaken {
     Kept,
     /// There is no such callback (any more).
     Unknown,
-    /// Too many wait already.
-    Full,
+    /// Too many, or too many bytes, came or wait already: again after this long.
+    TooMany(Duration),
+}
+
+/// What is known of a subscription when a push comes.
+struct Inbox {
+    subscription: i64,
+    n_waiting: u64,
+    bytes_waiting: u64,
+    window_at: Option<Time>,
+    window_n: u64,
+    window_bytes: u64,
+}
+
+impl Inbox {
+    /// Counts a push of so many bytes. `Err` is how long it has to wait.
+    fn count(&mut self, bytes: u64, now: Time) -> Result<Time, Duration> {
+        let began = self.window_at.filter(|at| *at <= now && now.since(*at) < WINDOW);
+        if began.is_none() {
+            (self.window_n, self.window_bytes) = (0, 0);
+        }
+        let began = began.unwrap_or(now);
+        self.window_n += 1;
+        self.window_bytes += bytes;
+        if self.window_n > WINDOW_PUSHES_MAX || self.window_bytes > WINDOW_BYTES_MAX {
+            return Err((began + WINDOW).since(now));
+        }
+        if self.n_waiting >= WAITING_MAX || self.bytes_waiting + bytes > WAITING_BYTES_MAX {
+            return Err(FULL_WAIT);
+        }
+        Ok(began)
+    }
 }
 
 /// A push as it came.
@@ -112,7 +155,8 @@ impl Store {
         })
     }
 
-    /// Keeps what a hub sent until it is recorded.
+    /// Keeps what a hub sent until it is recorded, as far as limits allow it. A refused push is
+    /// remembered, so that the feed is polled instead.
     pub fn receive_push(
         &self,
         token: &str,
@@ -123,22 +167,52 @@ impl Store {
     ) -> Result<PushTaken, StoreError> {
         let token = token.to_owned();
         self.write(move |conn| {
-            let sql = "select p.id, \
-                       (select count(*) from push_inbox i where i.subscription = p.id) \
-                       from push_subscriptions p where p.token = $1";
-            let found = conn.prepare_cached(sql)?.query_row([token], |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
-            });
-            let Some((id, n_waiting)) = found.optional()? else { return Ok(PushTaken::Unknown) };
-            if n_waiting >= WAITING_MAX {
-                return Ok(PushTaken::Full);
-            }
+            let Some(mut inbox) = inbox(conn, &token)? else { return Ok(PushTaken::Unknown) };
+            let began = match inbox.count(body.len() as u64, now) {
+                Ok(began) => began,
+                Err(wait) => {
+                    let sql = "update push_subscriptions set refused_at = $1 where id = $2";
+                    let mut statement = conn.prepare_cached(sql)?;
+                    statement.execute(params![now.millis(), inbox.subscription])?;
+                    return Ok(PushTaken::TooMany(wait));
+                }
+            };
+            let sql = "update push_subscriptions set window_at = $1, window_n = $2, \
+                       window_bytes = $3 where id = $4";
+            let (n, bytes) = (inbox.window_n.cast_signed(), inbox.window_bytes.cast_signed());
+            let values = params![began.millis(), n, bytes, inbox.subscription];
+            conn.prepare_cached(sql)?.execute(values)?;
             let sql = "insert into push_inbox (subscription, at, content_type, signature, body) \
                        values ($1, $2, $3, $4, $5)";
             let mut statement = conn.prepare_cached(sql)?;
-            statement.execute(params![id, now.millis(), content_type, signature, body])?;
+            let values = params![inbox.subscription, now.millis(), content_type, signature, body];
+            statement.execute(values)?;
             Ok(PushTaken::Kept)
         })
+    }
+
+    /// The feeds of which a push was refused since this was last asked.
+    pub async fn take_refused_pushes(&self) -> Result<Vec<FeedId>, StoreError> {
+        // Nearly always none was: then nothing is written.
+        let any = self.read(|conn| {
+            let sql = "select 1 from push_subscriptions where refused_at is not null";
+            Ok(conn.prepare_cached(sql)?.exists([])?)
+        })?;
+        if !any {
+            return Ok(Vec::new());
+        }
+        self.write_async(|conn| {
+            let sql = "select feed from push_subscriptions where refused_at is not null \
+                       and feed is not null";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| Ok(FeedId(row.get(0)?)))?;
+            let feeds = rows.collect::<Result<_, _>>()?;
+            let sql = "update push_subscriptions set refused_at = null \
+                       where refused_at is not null";
+            conn.execute(sql, [])?;
+            Ok(feeds)
+        })
+        .await
     }
 
     /// The push that has waited longest, after the one with this number.
@@ -173,6 +247,26 @@ impl Store {
         })
         .await
     }
+}
+
+fn inbox(conn: &Connection, token: &str) -> Result<Option<Inbox>, Fault> {
+    let sql = "select p.id, \
+               (select count(*) from push_inbox i where i.subscription = p.id), \
+               (select coalesce(sum(length(i.body)), 0) from push_inbox i \
+                where i.subscription = p.id), \
+               p.window_at, p.window_n, p.window_bytes \
+               from push_subscriptions p where p.token = $1";
+    let found = conn.prepare_cached(sql)?.query_row([token], |row| {
+        Ok(Inbox {
+            subscription: row.get(0)?,
+            n_waiting: count(row, 1)?,
+            bytes_waiting: count(row, 2)?,
+            window_at: time_or_none(row, 3)?,
+            window_n: count(row, 4)?,
+            window_bytes: count(row, 5)?,
+        })
+    });
+    Ok(found.optional()?)
 }
 
 /// Keeps what a record means for its subscription. Called inside the record's transaction.

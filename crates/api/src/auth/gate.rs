@@ -22,19 +22,16 @@ const FOR_EVERYBODY: [&str; 5] = ["/healthz", "/readyz", "/style.css", "/script.
 const PUBLIC_BELOW: [&str; 7] =
     ["/feeds/", "/websub/", "/accounts/", "/reader/", "/api/greader.php/", "/v1/", "/fever/"];
 
-/// Where other sites may send something; what they say proves itself. Reader apps are no sites:
-/// while there are no accounts, any page in the same browser could act for them.
-const FOR_ALL_SITES: [&str; 2] = ["/feeds/", "/websub/"];
-
 /// Finds out who asks and puts them beside the request.
 pub async fn gate(State(context): State<Context>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     if is_safe(request.method()) && FOR_EVERYBODY.contains(&path.as_str()) {
         return next.run(request).await;
     }
-    let is_below = |starts: &[&str]| starts.iter().any(|start| path.starts_with(start));
-    let below = is_below(&PUBLIC_BELOW);
-    if !is_below(&FOR_ALL_SITES) && !is_safe(request.method()) && is_foreign(request.headers()) {
+    let below = PUBLIC_BELOW.iter().any(|start| path.starts_with(start));
+    // Hubs, subscribers and reader apps are programs. None of them sends what a browser adds to a
+    // request of another site.
+    if !is_safe(request.method()) && is_foreign(request.headers()) {
         return foreign();
     }
     if let Some(Peer(peer)) = request.extensions().get::<Peer>() {

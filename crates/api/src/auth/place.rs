@@ -3,6 +3,7 @@
 //! but only from proxies that the operator named. Anybody else could write any address there.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::extract::FromRequestParts;
@@ -26,6 +27,12 @@ impl Place {
             IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
             v4 => v4,
         })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

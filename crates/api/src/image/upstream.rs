@@ -182,6 +182,20 @@ mod tests {
         drop(held);
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_redirect_waits_for_a_place_at_the_domain_it_leads_to() {
+        let upstream =
+            Upstream::new(Fetcher::new(Settings::new("https://e.org/")).expect("a fetcher"));
+        let slow = Domain::of(&url("http://slow.test/"));
+        let _held = [upstream.place_at(&slow).await, upstream.place_at(&slow).await];
+        let ask = async |at: Url| match at.host_str() {
+            Some("pictures.example") => Ok(moved("http://cdn.slow.test/a.png")),
+            _ => upstream.asked(at).await,
+        };
+        let found = follow(url("http://pictures.example/a.png"), ask).await;
+        assert_eq!(found, Err(Refusal::Crowded));
+    }
+
     #[tokio::test]
     async fn redirects_come_to_an_end() {
         let asked = AtomicU64::new(0);

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{Path, RawQuery, Request, State};
+use axum::extract::{FromRequest, Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -18,6 +18,10 @@ use crate::page::ask;
 
 /// As much as a poll may bring.
 pub const BODY_BYTES_MAX: usize = 4_000_000;
+/// Pushes whose bodies are read at once; with the largest in each place 32 MB.
+pub const PLACES: usize = 8;
+/// Until a push that found no place is sent again.
+const CROWDED_WAIT: Duration = Duration::from_secs(5);
 /// A challenge is echoed; an honest one is some dozens of letters.
 const CHALLENGE_BYTES_MAX: usize = 2000;
 /// Where a hub says nothing, which it must not, or something absurd.
@@ -118,29 +122,38 @@ pub async fn confirm(
     }
 }
 
-/// Takes what a hub sends.
+/// Takes what a hub sends. Only a few bodies are read at a time.
 pub async fn receive(
     State(context): State<Context>,
     Path(token): Path<String>,
     headers: HeaderMap,
-    body: Bytes,
+    request: Request,
 ) -> Response {
+    let Ok(_place) = context.pushes.try_acquire() else { return later(CROWDED_WAIT) };
     let text = |name: &HeaderName| {
         headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
     };
     let (content_type, signature) = (text(&header::CONTENT_TYPE), text(&HUB_SIGNATURE));
-    let taken = ask(move || {
-        let now = (context.now)();
-        context.store.receive_push(&token, content_type, signature, body.to_vec(), now)
-    });
+    let body = match Bytes::from_request(request, &()).await {
+        Ok(body) => body,
+        Err(rejection) => return rejection.into_response(),
+    };
+    let (store, now) = (context.store.clone(), (context.now)());
+    let taken =
+        ask(move || store.receive_push(&token, content_type, signature, body.to_vec(), now));
     match taken.await {
         Ok(PushTaken::Kept) => StatusCode::ACCEPTED.into_response(),
         Ok(PushTaken::Unknown) => StatusCode::GONE.into_response(),
-        Ok(PushTaken::Full) => {
-            (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "60")]).into_response()
-        }
+        Ok(PushTaken::TooMany(wait)) => later(wait),
         Err(error) => trouble(&error),
     }
+}
+
+/// Nothing was taken; the hub sends it again, and the next poll finds it in any case.
+fn later(wait: Duration) -> Response {
+    let seconds = wait.as_secs().max(1).to_string();
+    let text = "Too many pushes of this feed. Send it again later.\n";
+    (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, seconds)], text).into_response()
 }
 
 fn trouble(error: &StoreError) -> Response {

@@ -44,12 +44,25 @@ impl Answer {
 }
 
 pub async fn get(router: &Router, path: &str, headers: &[(&str, &str)]) -> Answer {
-    let mut request = Request::get(path);
+    asked(router, Request::get(path), headers, Body::empty()).await
+}
+
+/// A form, as programs send it.
+pub async fn post(router: &Router, path: &str, headers: &[(&str, &str)], form: String) -> Answer {
+    let kind = "application/x-www-form-urlencoded";
+    asked(router, Request::post(path).header("content-type", kind), headers, form.into()).await
+}
+
+async fn asked(
+    router: &Router,
+    mut request: axum::http::request::Builder,
+    headers: &[(&str, &str)],
+    body: Body,
+) -> Answer {
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let request = request.body(Body::empty()).unwrap();
-    let response = router.clone().oneshot(request).await.unwrap();
+    let response = router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
     let (parts, body) = response.into_parts();
     let bytes = to_bytes(body, 1 << 24).await.unwrap();
     let text = String::from_utf8(bytes.to_vec()).unwrap();

@@ -5,7 +5,7 @@ use feed::Item;
 use parse::{Document, Format, Limits, document};
 
 use crate::shelf::{Shelf, T0};
-use crate::{Answer, get};
+use crate::{Answer, get, post};
 
 const HOST: (&str, &str) = ("host", "localhost");
 
@@ -157,4 +157,38 @@ async fn no_address_that_runs_something_is_published() {
         }
         assert!(text.contains("magnet:?xt") && text.contains("https://a.org/1"), "{end}: {text}");
     }
+}
+
+/// On an instance without accounts, which shows everything to whoever sits at the machine.
+#[tokio::test]
+async fn only_what_is_published_is_a_topic_of_the_hub() {
+    let shelf = Shelf::new(true);
+    shelf.query("mine", "PRIVATE");
+    shelf.query("friends", "PUBLISH BY SECRET LINK");
+    shelf.query("all", "PUBLISH");
+    let wish = async |file: &str, headers: &[(&str, &str)]| {
+        let mut form = url::form_urlencoded::Serializer::new(String::new());
+        form.append_pair("hub.mode", "subscribe")
+            .append_pair("hub.topic", &format!("http://localhost/feeds/{file}"))
+            .append_pair("hub.callback", &format!("https://{file}.example/callback"));
+        post(&shelf.router, "/websub/hub", headers, form.finish()).await.status.as_u16()
+    };
+    let renders = |file: &str| {
+        let topic = format!("http://localhost/feeds/{file}");
+        api::published_at(&shelf.context, &topic).unwrap().is_some()
+    };
+    for file in ["mine.atom", "mine.json", "friends.atom", "friends.atom?key=opensesam"] {
+        assert_eq!(feed(&shelf, "/feeds/mine.atom").await.status, 200, "this machine sees it");
+        assert_eq!(wish(file, &[HOST]).await, 404, "{file}");
+        assert_eq!(wish(file, &[("host", "evil.example")]).await, 404, "{file}");
+        assert_eq!(wish(file, &[HOST, ("origin", "http://evil.example")]).await, 403, "{file}");
+        assert!(!renders(file), "a subscription of before gets nothing either: {file}");
+    }
+    for file in ["all.atom", "friends.atom?key=opensesame"] {
+        assert_eq!(wish(file, &[HOST]).await, 202, "{file}");
+        assert!(renders(file), "{file}");
+    }
+    let hub = "rel=\"hub\"";
+    assert!(feed(&shelf, "/feeds/all.atom").await.text.contains(hub));
+    assert!(!feed(&shelf, "/feeds/mine.atom").await.text.contains(hub), "no hub would take it");
 }

@@ -1,6 +1,9 @@
 //! Webhooks: one signed request for each match, in the manner of standardwebhooks.com, so that
 //! receivers can use its libraries. `webhook-id` is the key of the match and the same in every
 //! repeat.
+//!
+//! A webhook waits until no other request to its domain is under way, but for no gap: the operator
+//! chose the receiver, and a burst of matches must not take two seconds for each.
 
 use std::time::Duration;
 
@@ -10,7 +13,8 @@ use store::{QueryEntry, StoreError};
 
 use super::cursor::Attempt;
 use super::{Job, Letters, TURN_MAX};
-use crate::keys;
+use crate::plan::Rank;
+use crate::{errand, keys};
 
 impl Job<'_> {
     pub(super) async fn webhook(
@@ -92,7 +96,10 @@ impl Job<'_> {
             ("webhook-signature", format!("v1,{signature}")),
         ];
         let parcel = Parcel { content_type: "application/json", headers, body };
-        Ok(attempt(self.context.fetcher.post(url.url(), parcel).await, now))
+        let turn = errand::turn(self.context, url.url(), Rank::WithoutGap).await;
+        // There is no turn only where the engine ends.
+        let turn = turn.ok_or(StoreError::Closed)?;
+        Ok(attempt(turn.post_without_gap(url.url(), parcel).await, now))
     }
 }
 

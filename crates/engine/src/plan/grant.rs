@@ -17,6 +17,17 @@ pub enum Work<H> {
 /// dropped where it does not come.
 pub type Turn = oneshot::Sender<u32>;
 
+/// How a request that is not a poll waits for its domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rank {
+    /// At the head of the line: a person or a subscriber waits for it.
+    First,
+    /// At the end of the line: a stranger asked for it.
+    Last,
+    /// Until no other request is under way, without a gap: the operator chose the receiver.
+    WithoutGap,
+}
+
 /// What stands in a domain's line.
 #[derive(Debug)]
 pub(super) enum Queued<H> {

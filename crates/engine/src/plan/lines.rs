@@ -8,14 +8,32 @@ use feed::{FeedId, Time};
 use polling::pace::{self, DomainPace};
 
 use super::grant::Queued;
-use super::{Place, Plan, Turn, Work};
+use super::{Place, Plan, Rank, Turn, Work};
 
 impl<H> Plan<H> {
-    /// A request that is no poll wants its turn. It goes to the head of the line; where a
-    /// Retry-After binds the domain there is no turn.
-    pub fn errand(&mut self, domain: u32, turn: Turn, now: Time) {
+    /// A request that is not a poll wants its turn. Where a Retry-After binds the domain there is
+    /// no turn, except for a receiver that the operator chose.
+    pub fn errand(&mut self, domain: u32, turn: Turn, rank: Rank, now: Time) {
+        if rank == Rank::WithoutGap {
+            self.without_gap.entry(domain).or_default().push_back(turn);
+            return self.pass(domain);
+        }
         if self.domains[domain as usize].pace.not_before.is_none_or(|until| until <= now) {
-            self.stand(domain, Queued::Errand(turn), true, now);
+            self.stand(domain, Queued::Errand(turn), rank == Rank::First, now);
+        }
+    }
+
+    /// Gives a free domain to the next request that needs no gap.
+    pub(super) fn pass(&mut self, domain: u32) {
+        let slot = &mut self.domains[domain as usize];
+        let Some(waiting) = self.without_gap.get_mut(&domain) else { return };
+        while !slot.busy {
+            let Some(turn) = waiting.pop_front() else { break };
+            // The task that wanted it may have ended.
+            slot.busy = turn.send(domain).is_ok();
+        }
+        if waiting.is_empty() {
+            self.without_gap.remove(&domain);
         }
     }
 

@@ -8,14 +8,13 @@ use std::time::Duration;
 use feed::Domain;
 use fetch::{Parcel, Posted, RetryAfter};
 use store::{PushDue, StoreError};
-use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 use url::{Url, form_urlencoded};
 
 use super::masked;
-use crate::event::{Answered, Event};
-use crate::poll::{self, Context};
-use crate::{Clock, conclude};
+use crate::errand;
+use crate::plan::Rank;
+use crate::poll::Context;
 
 /// How long a hub may take to verify a request that it accepted.
 const VERIFY_WAIT: Duration = Duration::from_secs(600);
@@ -104,63 +103,14 @@ async fn send(context: &Context, public: &Url, due: &PushDue) -> Posted {
     }
 }
 
-/// Sends one request when its domain's turn has come, and tells the plan how it ended.
+/// Sends one request when its domain's turn has come.
 async fn in_turn(context: &Context, url: &Url, parcel: Parcel) -> Posted {
-    let (turn, granted) = oneshot::channel();
-    // The loop ends only with the engine; then there is no turn either.
-    let _ = context.events.send(Event::Errand { domain: Domain::of(url), turn });
-    let Ok(domain) = granted.await else {
-        let reason = "its domain asked us to wait; it is asked later".to_owned();
-        return Posted::Blocked { reason };
-    };
-    let Context { events, clock, .. } = context;
-    let mut asked = Asked { events, clock, domain, answer: Answered::Lost };
-    let posted = context.fetcher.post(url, parcel).await;
-    let mut asks_to_wait = None;
-    let status = match &posted {
-        Posted::Taken { status } | Posted::Refused { status, .. } => Some(*status),
-        Posted::Blocked { .. } | Posted::Failed(_) => None,
-    };
-    asked.answer = match &posted {
-        Posted::Refused { status: 429 | 503, retry_after, .. } => {
-            let retry_after = retry_after.map(|wish| poll::wish(wish, None));
-            let (reply, pace) = oneshot::channel();
-            asks_to_wait = Some(pace);
-            Answered::AskedToWait { retry_after, pace: reply }
+    match errand::turn(context, url, Rank::First).await {
+        Some(turn) => turn.post(url, parcel).await,
+        None => {
+            let reason = "its domain asked us to wait; it is asked later".to_owned();
+            Posted::Blocked { reason }
         }
-        Posted::Taken { .. } | Posted::Refused { .. } => Answered::Heard,
-        Posted::Blocked { .. } => Answered::NotSent,
-        Posted::Failed(_) => Answered::Lost,
-    };
-    let sent = !matches!(asked.answer, Answered::NotSent);
-    drop(asked);
-    if sent {
-        let not_before = match asks_to_wait {
-            Some(pace) => pace.await.ok().and_then(|pace| pace.not_before),
-            None => None,
-        };
-        let pace = conclude::pace(Domain::of(url), clock.now(), not_before, status);
-        if let Err(error) = context.store.keep_pace(pace).await {
-            tracing::warn!(%error, "cannot keep when a hub was asked");
-        }
-    }
-    posted
-}
-
-/// A turn that has come. However the task ends that has it, the domain is free for the next.
-struct Asked<'a> {
-    events: &'a mpsc::UnboundedSender<Event>,
-    clock: &'a Clock,
-    domain: u32,
-    answer: Answered,
-}
-
-impl Drop for Asked<'_> {
-    fn drop(&mut self) {
-        let answer = std::mem::replace(&mut self.answer, Answered::Lost);
-        let (domain, at) = (self.domain, self.clock.now());
-        // The loop ends only with the engine; then there are no turns any more.
-        let _ = self.events.send(Event::Exchanged { domain, at, answer });
     }
 }
 
@@ -210,21 +160,6 @@ mod tests {
         let hours = |n: u64| Some(Duration::from_secs(n * 3600));
         assert_eq!(wait(1, hours(2)).as_secs(), 7200);
         assert_eq!(wait(1, hours(1000)), WAIT_MAX);
-    }
-
-    #[test]
-    fn a_turn_whose_task_fails_leaves_its_domain_free() {
-        let (events, mut heard) = mpsc::unbounded_channel();
-        let clock = Clock::manual(feed::Time::from_secs(1_700_000_000));
-        let failing = || {
-            let _asked =
-                Asked { events: &events, clock: &clock, domain: 7, answer: Answered::Lost };
-            panic!("a hub that nobody thought of");
-        };
-        let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(failing));
-        assert!(failed.is_err());
-        let heard = heard.try_recv();
-        assert!(matches!(heard, Ok(Event::Exchanged { domain: 7, answer: Answered::Lost, .. })));
     }
 
     #[test]

@@ -39,6 +39,14 @@ pub async fn all(context: &Context) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Polls the feeds of which a push was refused: what it brought is found there.
+pub async fn refused(context: &Context) -> Result<(), StoreError> {
+    for feed in context.store.take_refused_pushes().await? {
+        look_soon(context, &context.store.poll_input(feed)?)?;
+    }
+    Ok(())
+}
+
 /// Whether the trouble is the store's own, so that no other push can be recorded either.
 fn is_of_all(error: &StoreError) -> bool {
     let StoreError::Database { kind, .. } = error else {

@@ -146,6 +146,55 @@ async fn what_a_receiver_never_takes_is_laid_aside_and_comes_back_on_request() {
     house.engine.stop().await;
 }
 
+/// A receiver that keeps each request open until another one comes, or until none has come for a
+/// while; the most that were open at once, and how many came in all.
+async fn crowd() -> (String, Arc<AtomicU16>, Arc<AtomicU16>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let [open, most, all] = [(); 3].map(|()| Arc::new(AtomicU16::new(0)));
+    let (counted, total) = (Arc::clone(&most), Arc::clone(&all));
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let (open, most, all) = (Arc::clone(&open), Arc::clone(&most), Arc::clone(&all));
+            tokio::spawn(async move {
+                let mut head = [0; 4096];
+                if stream.read(&mut head).await.is_ok_and(|n| n > 0) {
+                    most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    all.fetch_add(1, Ordering::SeqCst);
+                    for _ in 0..100 {
+                        if open.load(Ordering::SeqCst) > 1 {
+                            break;
+                        }
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                    }
+                    open.fetch_sub(1, Ordering::SeqCst);
+                    let answer = b"HTTP/1.1 204 x\r\nConnection: close\r\n\r\n";
+                    let _ = stream.write_all(answer).await;
+                }
+            });
+        }
+    });
+    (url, counted, total)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn receivers_at_one_domain_are_served_one_at_a_time_and_take_turns() {
+    let (url, most, all) = crowd().await;
+    let statement: String = ["A", "B", "C"]
+        .map(|name| {
+            format!("CREATE FEED {name} AS RETURN ALL FEEDS DELIVER TO WEBHOOK \"{url}/{name}\";")
+        })
+        .concat();
+    let house = House::new(DeliverySettings::default(), &statement).await;
+    house.see(&["one"]);
+    house.engine.deliver().await;
+    assert_eq!((all.load(Ordering::SeqCst), most.load(Ordering::SeqCst)), (3, 1));
+    for row in house.engine.store.deliveries(None).unwrap() {
+        assert_eq!(row.n_waiting, 0, "{row:?}");
+    }
+    house.engine.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn where_nothing_can_be_stored_a_receiver_is_not_told_the_same_for_ever() {
     let (url, taken) = receiver(Arc::new(AtomicU16::new(200))).await;

@@ -3,6 +3,7 @@
 
 mod clock;
 mod deliver;
+mod hub;
 mod indexing;
 mod live;
 mod mail;

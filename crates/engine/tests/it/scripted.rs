@@ -1,7 +1,6 @@
 //! An engine whose servers do what a test says: every name under `.test` is this machine, requests
 //! are noted as `host/path`, and the clock stands still until the test moves it.
 
-use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -46,7 +45,7 @@ impl House {
                 tokio::spawn(talk(stream, Arc::clone(&answer), Arc::clone(&noted)));
             }
         });
-        let gaps = Gaps { default: Duration::ZERO, by_domain: HashMap::new() };
+        let gaps = Gaps { default: Duration::ZERO, ..settings.gaps };
         let settings = Settings { gaps, ..settings };
         let clock = Clock::manual(START);
         let engine = start(&store, &clock, &settings);
@@ -67,6 +66,12 @@ impl House {
 
     pub async fn act(&self, command: Command) -> Done {
         carry_out(&self.engine, command, &|_, _| ()).await.unwrap()
+    }
+
+    /// How many requests came to a host.
+    pub fn n_at(&self, host: &str) -> usize {
+        let requests = self.requests.lock().unwrap();
+        requests.iter().filter(|r| r.split('/').next() == Some(host)).count()
     }
 
     /// How often a place was asked for.
@@ -110,7 +115,7 @@ impl House {
 fn start(store: &Store, clock: &Clock, settings: &Settings) -> Engine {
     let mut fetch = fetch::Settings::new("https://example.org/about");
     fetch.allow_private = true;
-    for name in ["a.test", "b.test"] {
+    for name in ["a.test", "b.test", "c.test"] {
         fetch.resolve.insert(name.to_owned(), vec![Ipv4Addr::LOCALHOST.into()]);
     }
     let fetcher = Fetcher::new(fetch).unwrap();
@@ -134,8 +139,9 @@ async fn talk(mut stream: TcpStream, answer: Answer, noted: Arc<Mutex<Vec<String
         }
         while let Some(end) = request.windows(4).position(|w| w == b"\r\n\r\n") {
             let head: Vec<u8> = request.drain(..end + 4).collect();
-            let head = String::from_utf8_lossy(&head).to_lowercase();
+            let head = String::from_utf8_lossy(&head);
             let path = head.split(' ').nth(1).unwrap();
+            let head = head.to_lowercase();
             let host = head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
             let mut place = format!("{}{path}", host.split(':').next().unwrap());
             if head.contains("\r\nif-") {

@@ -9,6 +9,7 @@ mod entries;
 mod feeds;
 mod files;
 mod full;
+mod hub;
 mod killed;
 #[path = "../../../tidings/tests/it/needed.rs"]
 mod needed;

@@ -1,9 +1,13 @@
-//! `tidings discover`: which feeds a page names. One request per URL, plus redirects.
+//! `tidings discover`: which feeds a page names. One request per URL, plus redirects, one after the
+//! other and with the gap that polls keep. It does not know when a running daemon asked a domain.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use ::parse::Limits;
 use ::parse::discover::{self, Candidate};
+use engine::{Clock, Gaps};
+use feed::{Domain, Time};
 use fetch::{Fetched, Fetcher};
 use serde_json::{Value, json};
 use url::Url;
@@ -32,12 +36,13 @@ pub async fn run(
     let place = Place { data: None, config };
     let network = Network { allow_private, ..Network::default() };
     let config = config::read(&place, &network)?;
-    let fetcher = Fetcher::new(config.fetch)?;
+    let gaps = config.engine.gaps;
+    let mut pages = Pages { fetcher: Fetcher::new(config.fetch)?, gaps, asked: HashMap::new() };
     let mut any_failed = false;
     let mut answers: Vec<Value> = Vec::new();
     for text in urls {
         let url = feed::FeedUrl::parse(text).map_err(|e| input_error(e.to_string()))?;
-        let answer = match ask(&fetcher, url.url().clone()).await {
+        let answer = match pages.ask(url.url().clone()).await {
             Ok(found) => {
                 if !json {
                     print_found(&url.masked(), &found)?;
@@ -60,21 +65,47 @@ pub async fn run(
     if any_failed { Err(failed_silently()) } else { Ok(()) }
 }
 
-async fn ask(fetcher: &Fetcher, mut url: Url) -> Result<Vec<Found>, String> {
-    for _ in 0..=HOPS_MAX {
-        match fetcher.page(&url).await.fetched {
-            Fetched::Body { bytes, content_type, .. } => {
-                return read(&bytes, content_type.as_deref(), &url);
+/// Asks for pages, and remembers when each domain was asked last.
+struct Pages {
+    fetcher: Fetcher,
+    gaps: Gaps,
+    asked: HashMap<Domain, Time>,
+}
+
+impl Pages {
+    async fn ask(&mut self, mut url: Url) -> Result<Vec<Found>, String> {
+        for _ in 0..=HOPS_MAX {
+            match self.page(&url).await {
+                Fetched::Body { bytes, content_type, .. } => {
+                    return read(&bytes, content_type.as_deref(), &url);
+                }
+                Fetched::Moved { to, .. } => url = to,
+                Fetched::Gone => return Err("it is gone (410)".to_owned()),
+                Fetched::Refused { status } => {
+                    return Err(format!("the server refused ({status})"));
+                }
+                Fetched::Blocked { reason } => return Err(reason),
+                Fetched::Failed(failure) => return Err(failure.detail),
+                Fetched::NotModified { .. } => return Err("304 to a first request".to_owned()),
             }
-            Fetched::Moved { to, .. } => url = to,
-            Fetched::Gone => return Err("it is gone (410)".to_owned()),
-            Fetched::Refused { status } => return Err(format!("the server refused ({status})")),
-            Fetched::Blocked { reason } => return Err(reason),
-            Fetched::Failed(failure) => return Err(failure.detail),
-            Fetched::NotModified { .. } => return Err("304 to a first request".to_owned()),
         }
+        Err(format!("more than {HOPS_MAX} redirects"))
     }
-    Err(format!("more than {HOPS_MAX} redirects"))
+
+    /// One request, after the gap since the last one to its domain.
+    async fn page(&mut self, url: &Url) -> Fetched {
+        let (clock, domain) = (Clock::System, Domain::of(url));
+        if let Some(ended) = self.asked.get(&domain) {
+            // A clock that is set back meanwhile makes nobody wait for more than the gap.
+            let from = (*ended).min(clock.now()) + self.gaps.of(&domain);
+            while clock.now() < from {
+                clock.sleep_until(from).await;
+            }
+        }
+        let fetched = self.fetcher.page(url).await.fetched;
+        self.asked.insert(domain, clock.now());
+        fetched
+    }
 }
 
 fn read(bytes: &[u8], content_type: Option<&str>, url: &Url) -> Result<Vec<Found>, String> {

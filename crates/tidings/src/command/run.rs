@@ -110,8 +110,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         what_if: what_if(&config, &store),
         ..api::Context::new(store.clone(), now, Arc::new(live), version)?
     };
-    let shown = context.clone();
-    engine.serve_hub(Arc::new(move |topic| rendered(&shown, topic))).await;
+    engine.serve_hub(topics(&context)).await;
     let server = tokio::spawn(api::serve(listener, api::router(context), until(stopped.clone())));
     let tasks = [
         tokio::spawn(requests::serve(Arc::clone(&engine))),
@@ -155,6 +154,15 @@ fn act(engine: &Arc<Engine>) -> api::Act {
 fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, Failure> {
     let proxy = || api::Images::new(store, config.fetch.clone()).map(Arc::new);
     Ok(config.shows_images.then(proxy).transpose()?)
+}
+
+/// The published feeds, as the hub asks for them.
+fn topics(context: &api::Context) -> engine::Topics {
+    let (asked, shown) = (context.clone(), context.clone());
+    engine::Topics {
+        is_open: Arc::new(move |topic| api::is_published(&asked, topic)),
+        render: Arc::new(move |topic| rendered(&shown, topic)),
+    }
 }
 
 /// A published feed as the hub pushes it.

@@ -6,6 +6,7 @@ mod documents;
 mod experiments;
 mod faults;
 mod hub;
+mod hub_attacks;
 mod program;
 mod publisher;
 mod receiver;

@@ -204,3 +204,24 @@ fn user_and_password_go_to_their_origin_only() {
     assert_eq!(server.requests(&(other, "/there".to_owned())), 1);
     assert_eq!(server.faults(), Vec::<String>::new());
 }
+
+#[test]
+fn discover_keeps_the_gap_too() {
+    let addresses = addresses(1);
+    let host = addresses[0].to_string();
+    let server = ScoreServer::start(&addresses, GAP, |port| {
+        let to = format!("http://{host}:{port}/target");
+        let moved = Manner::Redirect { status: 302, to };
+        let pages = [
+            ("/one", Served::steady(rss("one", 1))),
+            ("/two", Served { manner: moved, ..Served::steady(String::new()) }),
+            ("/target", Served::steady(rss("two", 1))),
+        ];
+        pages.map(|(path, served)| ((host.clone(), path.to_owned()), served)).into()
+    });
+    let config = "contact = \"https://example.org/contact\"\ndomain_gap = \"1s\"\n";
+    let instance = Instance::with_config(config);
+    let urls = ["/one", "/two"].map(|path| server.server.url(addresses[0], path));
+    instance.run(&["discover", &urls[0], &urls[1], "--allow-private"]).ok();
+    assert_eq!((server.total(), server.faults()), (3, Vec::<String>::new()));
+}

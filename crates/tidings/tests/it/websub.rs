@@ -10,11 +10,11 @@ use crate::program::{Daemon, Instance, eventually, path_text};
 use crate::publisher::Publisher;
 use crate::wire::{self, Next, Request, Response, Server, addresses};
 
-const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
+pub const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 
 /// What reached the subscriber's callback.
 #[derive(Clone, Debug)]
-struct Push {
+pub struct Push {
     link: String,
     content_type: String,
     signature: String,
@@ -27,7 +27,7 @@ struct Heard {
     pushes: Vec<Push>,
 }
 
-struct Subscriber {
+pub struct Subscriber {
     server: Server,
     address: Ipv4Addr,
     heard: Arc<Mutex<Heard>>,
@@ -35,7 +35,7 @@ struct Subscriber {
 
 impl Subscriber {
     /// `agrees`: whether it confirms what is asked of its callback.
-    fn start(agrees: bool) -> Subscriber {
+    pub fn start(agrees: bool) -> Subscriber {
         let heard: Arc<Mutex<Heard>> = Arc::default();
         let (noted, addresses) = (Arc::clone(&heard), addresses(1));
         let server = Server::start(&addresses, move |request, stream| {
@@ -45,15 +45,15 @@ impl Subscriber {
         Subscriber { server, address: addresses[0], heard }
     }
 
-    fn callback(&self) -> String {
+    pub fn callback(&self) -> String {
         self.server.url(self.address, "/callback%3Fid%3D7")
     }
 
-    fn pushes(&self) -> Vec<Push> {
+    pub fn pushes(&self) -> Vec<Push> {
         self.heard.lock().unwrap().pushes.clone()
     }
 
-    fn modes(&self) -> Vec<String> {
+    pub fn modes(&self) -> Vec<String> {
         self.heard.lock().unwrap().modes.clone()
     }
 }

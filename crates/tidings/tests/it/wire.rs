@@ -232,14 +232,15 @@ pub fn post(address: SocketAddr, path: &str, form: &str) -> io::Result<u16> {
 
 /// One POST of anything, with the header lines as they are given: the status.
 pub fn post_as(address: SocketAddr, path: &str, headers: &str, body: &str) -> io::Result<u16> {
+    let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\n{headers}");
+    raw(address, &head, body)
+}
+
+/// One request with a head as it is given, but for the length of its body: the status.
+pub fn raw(address: SocketAddr, head: &str, body: &str) -> io::Result<u16> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
-    write!(
-        stream,
-        "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
-         {headers}Content-Length: {}\r\n\r\n{body}",
-        body.len()
-    )?;
+    write!(stream, "{head}Connection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())?;
     let mut text = String::new();
     stream.read_to_string(&mut text)?;
     let status = text.split(' ').nth(1).and_then(|s| s.parse().ok());

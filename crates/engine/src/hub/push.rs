@@ -1,0 +1,57 @@
+//! One push: a published feed, sent to one subscriber. It carries the whole feed as it is, so the
+//! next push makes up for one that failed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fetch::{Parcel, Posted};
+use store::{HubRow, StoreError};
+use url::Url;
+
+use super::{Rendered, Topics, beside};
+use crate::deliver::waited;
+use crate::plan::Rank;
+use crate::poll::Context;
+use crate::{errand, keys};
+
+/// Until a domain that asked us to wait is looked at again.
+const BOUND_WAIT: Duration = Duration::from_secs(60);
+
+/// Pushes the feed of a subscription. The feed is rendered only when the domain's turn has come:
+/// what waits in line holds no copy of it, and is checked again then.
+pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), StoreError> {
+    let store = &context.store;
+    let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
+    let Ok(url) = Url::parse(&row.callback) else { return store.end_hub(id).await };
+    let Some(turn) = errand::turn(context, &url, Rank::First).await else {
+        let again = context.clock.now() + BOUND_WAIT;
+        return store.note_push(id, None, row.attempts, Some(again)).await;
+    };
+    let due = store.hub_subscription(id)?.filter(|row| row.is_due(context.clock.now()));
+    let Some(row) = due else { return Ok(()) };
+    let (topic, render) = (row.topic.clone(), Arc::clone(&topics.render));
+    let Some(rendered) = beside(move || render(&topic)).await? else {
+        // The query is gone, or is not published any more.
+        return store.end_hub(id).await;
+    };
+    match turn.post(&url, parcel(&row, rendered)).await {
+        Posted::Taken { .. } => store.note_push(id, Some(row.last_position), 0, None).await,
+        // The subscriber says that it is no longer there.
+        Posted::Refused { status: 410, .. } => store.end_hub(id).await,
+        _ => {
+            let attempts = row.attempts.saturating_add(1);
+            let again = context.clock.now() + waited(attempts);
+            store.note_push(id, None, attempts, Some(again)).await
+        }
+    }
+}
+
+fn parcel(row: &HubRow, rendered: Rendered) -> Parcel {
+    let links = format!("<{}>; rel=\"hub\", <{}>; rel=\"self\"", rendered.hub, row.topic);
+    let body = rendered.body.into_bytes();
+    let mut headers = vec![("link", links)];
+    if let Some(secret) = &row.secret {
+        headers.push(("x-hub-signature", keys::hub_signature(secret, &body)));
+    }
+    Parcel { content_type: rendered.content_type, headers, body }
+}

@@ -1,0 +1,132 @@
+//! One verification: a callback must echo what only it can know before a wish holds. The address
+//! comes from a stranger, so the question waits behind polls, has little time, and is asked twice
+//! at most.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use feed::Domain;
+use fetch::{FailureKind, Fetched};
+use store::{HubRow, HubWishKind, StoreError};
+use url::Url;
+
+use super::{Resting, Topics, beside};
+use crate::plan::Rank;
+use crate::poll::Context;
+use crate::{errand, keys};
+
+/// Time for an answer of a few bytes. A callback that never answers keeps its domain, and one of
+/// the places, for so long.
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// A challenge is 43 letters; a longer answer is wrong.
+const ANSWER_BYTES_MAX: usize = 1000;
+/// A callback that cannot be reached is asked this often before its wish is refused.
+const ASKED_MAX: u32 = 2;
+/// Until a callback that could not be reached is asked again.
+const RETRY_WAIT: Duration = Duration::from_secs(30);
+/// A domain that answers 429 or 503 is not asked by strangers' wishes for so long.
+const REST: Duration = Duration::from_secs(3600);
+/// Domains that are remembered as resting: more than can answer so within an hour.
+const RESTING_MAX: usize = 10_000;
+
+/// Asks the callback of a wish to confirm it.
+pub async fn verify(
+    context: &Context,
+    topics: &Topics,
+    resting: &Resting,
+    id: i64,
+) -> Result<(), StoreError> {
+    let store = &context.store;
+    let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
+    let Ok(callback) = Url::parse(&row.callback) else { return store.refuse_hub(id).await };
+    if is_resting(context, resting, &callback) {
+        return store.refuse_hub(id).await;
+    }
+    let Some(turn) = errand::turn(context, &callback, Rank::Last).await else {
+        let again = context.clock.now() + RETRY_WAIT;
+        return store.retry_hub_wish(id, row.wish_attempts, again).await;
+    };
+    // While it waited, the wish may have ended, or the query may have been made private.
+    let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
+    let Some(wish) = row.wish.clone() else { return Ok(()) };
+    if !is_still_open(topics, &row, &wish).await? {
+        return store.refuse_hub(id).await;
+    }
+    let Ok(challenge) = keys::fresh() else { return store.refuse_hub(id).await };
+    let url = question(callback, &row.topic, &wish, &challenge);
+    let answer = turn.ask(&url, ANSWER_BYTES_MAX, ANSWER_WITHIN).await;
+    let now = context.clock.now();
+    match answer {
+        Some(Fetched::Body { bytes, .. }) if bytes == challenge.as_bytes() => {
+            store.grant_hub(id, wish, now).await
+        }
+        Some(Fetched::Refused { status: 429 }) => {
+            rest(context, resting, &url);
+            store.refuse_hub(id).await
+        }
+        Some(Fetched::Failed(failure)) if failure.kind == FailureKind::Status(503) => {
+            rest(context, resting, &url);
+            store.refuse_hub(id).await
+        }
+        Some(Fetched::Failed(failure)) if failure.kind != FailureKind::Status(404) => {
+            again(context, &row).await
+        }
+        None => again(context, &row).await,
+        Some(Fetched::Blocked { reason }) => {
+            tracing::warn!(reason, "a subscriber's callback is not asked");
+            store.refuse_hub(id).await
+        }
+        Some(_) => store.refuse_hub(id).await,
+    }
+}
+
+async fn again(context: &Context, row: &HubRow) -> Result<(), StoreError> {
+    let attempts = row.wish_attempts.saturating_add(1);
+    if attempts >= ASKED_MAX {
+        return context.store.refuse_hub(row.id).await;
+    }
+    let next_at = context.clock.now() + RETRY_WAIT;
+    context.store.retry_hub_wish(row.id, attempts, next_at).await
+}
+
+/// Whether the topic is one of ours. Who wants to leave may do so in any case.
+async fn is_still_open(
+    topics: &Topics,
+    row: &HubRow,
+    wish: &HubWishKind,
+) -> Result<bool, StoreError> {
+    if *wish == HubWishKind::Unsubscribe {
+        return Ok(true);
+    }
+    let (topic, is_open) = (row.topic.clone(), Arc::clone(&topics.is_open));
+    beside(move || is_open(&topic)).await
+}
+
+fn question(mut url: Url, topic: &str, wish: &HubWishKind, challenge: &str) -> Url {
+    {
+        let mut pairs = url.query_pairs_mut();
+        pairs.append_pair("hub.topic", topic).append_pair("hub.challenge", challenge);
+        match wish {
+            HubWishKind::Subscribe { lease, .. } => pairs
+                .append_pair("hub.mode", "subscribe")
+                .append_pair("hub.lease_seconds", &lease.as_secs().to_string()),
+            HubWishKind::Unsubscribe => pairs.append_pair("hub.mode", "unsubscribe"),
+        };
+    }
+    url
+}
+
+fn is_resting(context: &Context, resting: &Resting, url: &Url) -> bool {
+    let now = context.clock.now();
+    let mut resting = resting.lock().unwrap_or_else(PoisonError::into_inner);
+    // A clock that was set back ends no rest later than it would have ended.
+    resting.retain(|_, until| *until > now && *until <= now + REST);
+    resting.contains_key(&Domain::of(url))
+}
+
+fn rest(context: &Context, resting: &Resting, url: &Url) {
+    let mut resting = resting.lock().unwrap_or_else(PoisonError::into_inner);
+    if resting.len() < RESTING_MAX {
+        resting.insert(Domain::of(url), context.clock.now() + REST);
+    }
+}
