@@ -23,6 +23,7 @@ const STEPS: &[Step] = &[
     ("warnings", include_str!("../migrations/09_warnings.sql")),
     ("kinds", include_str!("../migrations/10_kinds.sql")),
     ("hub limits", include_str!("../migrations/11_hub_limits.sql")),
+    ("provenance", include_str!("../migrations/12_provenance.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";

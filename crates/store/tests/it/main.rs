@@ -15,6 +15,7 @@ mod killed;
 mod needed;
 mod overview;
 mod polls;
+mod provenance;
 mod queries;
 mod reading;
 mod replan;
