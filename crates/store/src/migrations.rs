@@ -21,6 +21,7 @@ const STEPS: &[Step] = &[
     ("validators", include_str!("../migrations/07_validators.sql")),
     ("reading choices", include_str!("../migrations/08_reading_choices.sql")),
     ("warnings", include_str!("../migrations/09_warnings.sql")),
+    ("counts", include_str!("../migrations/10_counts.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";

@@ -10,6 +10,7 @@ mod feeds;
 mod files;
 mod full;
 mod killed;
+mod moving;
 #[path = "../../../tidings/tests/it/needed.rs"]
 mod needed;
 mod overview;
@@ -23,4 +24,5 @@ mod sample;
 mod schedule;
 mod search;
 mod tag_numbers;
+mod totals;
 mod undo;
