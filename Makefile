@@ -36,7 +36,7 @@ lint:
 	cargo run -q -p xtask -- tidy
 
 # What a decision, a plan, a simulated poll and a match cost; page and API with a million entries
-# under load; then cold load, unchanged reload and
+# under load; pages with a million feeds beside a thousand; then cold load, unchanged reload and
 # memory beside newsboat and reader on one local nginx. `make bench WRITE=--write` also writes
 # docs/notes/benchmarks.md.
 bench:
@@ -45,6 +45,7 @@ bench:
 	cargo run --release -p query --example matching
 	cargo run --release -p engine --example recording
 	cargo run --release -p api --example load
+	cargo run --release -p api --example many_feeds
 	cargo build --release --bin tidings
 	cargo run --release -p xtask -- bench $(WRITE)
 

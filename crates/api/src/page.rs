@@ -40,6 +40,7 @@ use crate::{Context, assets};
 pub fn routes(context: &Context) -> Router<Context> {
     Router::new()
         .route("/", get(read::list))
+        .route("/fold", get(read::fold))
         .route("/entry/{id}", get(read::entry))
         .route("/marks", post(read::mark))
         .route("/marks/all", post(read::mark_all))
@@ -115,6 +116,7 @@ const fn could_not(command: &Command) -> &'static str {
         Command::Poll { .. } => "Could not poll the feed",
         Command::Set { .. } => "Could not change the settings",
         Command::Remove { .. } => "Could not remove the feed",
+        Command::Move { .. } => "Could not move the feed",
         Command::Title { .. } => "Could not rename the feed",
         Command::Tag { .. } => "Could not change the tags",
         Command::RenameTag { .. } => "Could not rename the tag",

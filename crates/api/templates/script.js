@@ -252,3 +252,14 @@ for (const slider of all("input[data-rows]")) {
   slider.closest("[hidden]")?.removeAttribute("hidden");
   show();
 }
+
+// The feeds of a tag come when its fold is opened. Without this the link in it leads to them.
+document.addEventListener("toggle", async (event) => {
+  const link = event.target.open && event.target.querySelector("a[data-fold]");
+  if (!link) return;
+  const answer = await fetch(link.dataset.fold).catch(() => null);
+  if (!answer?.ok || answer.redirected) return;
+  const fold = document.createElement("template");
+  fold.innerHTML = await answer.text();
+  link.closest("p")?.replaceWith(fold.content);
+}, true);

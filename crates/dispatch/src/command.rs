@@ -36,6 +36,11 @@ pub enum Command {
     Remove {
         feed: String,
     },
+    /// Gives a feed another address; what was kept and learned of it stays.
+    Move {
+        feed: String,
+        url: String,
+    },
     /// Gives a feed a title of our own; `None` shows the publisher's again.
     Title {
         feed: String,
@@ -129,6 +134,20 @@ pub enum Done {
     Removed {
         feed: u32,
         url: String,
+    },
+    Moved {
+        feed: u32,
+        /// The address before and the present one, without secrets.
+        from: String,
+        url: String,
+        /// Queries that name the address before, and so read the feed no longer.
+        #[serde(default)]
+        queries: Vec<String>,
+    },
+    /// How many feeds were polled, and how many of the polls did not succeed.
+    PolledAll {
+        feeds: usize,
+        failed: usize,
     },
     Titled {
         feed: u32,

@@ -3,6 +3,8 @@
 //! folder itself.
 
 mod adding;
+mod every;
+mod moving;
 pub mod standing;
 
 use std::time::Duration;
@@ -57,10 +59,7 @@ pub async fn carry_out(
             adding::add(engine, &urls, &tags, adding::Check { poll, force }, progress).await
         }
         Command::Import { feeds } => import(engine, feeds),
-        Command::Poll { feeds: None } => {
-            let ids = engine.store.feed_ids(None)?;
-            poll(engine, &ids, progress).await
-        }
+        Command::Poll { feeds: None } => every::carry_out(engine, progress).await,
         Command::Poll { feeds: Some(names) } => {
             let ids: Result<Vec<FeedId>, _> = names.iter().map(|n| find(engine, n)).collect();
             poll(engine, &ids?, progress).await
@@ -73,6 +72,7 @@ pub async fn carry_out(
             engine.store.remove_feed(id)?;
             Ok(Done::Removed { feed: id.0, url })
         }
+        Command::Move { feed, url } => moving::carry_out(engine, &feed, &url),
         Command::Title { feed, title } => {
             let id = find(engine, &feed)?;
             let title = title.map(|title| title.trim().chars().take(TITLE_CHARS_MAX).collect());
@@ -107,6 +107,7 @@ fn check(command: &Command) -> Result<(), CommandError> {
         Command::Set { change, .. } => check_change(change),
         Command::Tag { add, .. } => add.iter().try_for_each(|tag| sound_tag(tag).map(drop)),
         Command::RenameTag { tag, to } => sound_names(tag, to.as_deref()).map(drop),
+        Command::Move { url, .. } => Ok(FeedUrl::parse(url).map(drop)?),
         _ => Ok(()),
     }
 }

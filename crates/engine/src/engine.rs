@@ -133,6 +133,16 @@ impl Engine {
         feeds: &[FeedId],
     ) -> Result<mpsc::UnboundedReceiver<PollAnswer>, StoreError> {
         let (answers, receiver) = mpsc::unbounded_channel();
+        self.ask(feeds, answers)?;
+        Ok(receiver)
+    }
+
+    /// The same with a channel for the answers that other feeds are answered by too.
+    pub fn ask(
+        &self,
+        feeds: &[FeedId],
+        answers: mpsc::UnboundedSender<PollAnswer>,
+    ) -> Result<(), StoreError> {
         let mut asked = Vec::with_capacity(feeds.len());
         for &feed in feeds {
             let input = self.store.poll_input(feed)?;
@@ -145,7 +155,7 @@ impl Engine {
             });
         }
         self.send(Event::Ask { feeds: asked, answers });
-        Ok(receiver)
+        Ok(())
     }
 
     /// A feed is new, or its settings changed: it is polled at `next_at`, or when the strategy

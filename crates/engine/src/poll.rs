@@ -302,6 +302,7 @@ async fn finish(
             })
         }
     };
+    let overtaken = matches!(recorded, Err(StoreError::Stale { .. }));
     match recorded {
         Ok(recorded) if recorded.new_ids.is_empty() => {}
         Ok(_) => context.deliveries.notify_one(),
@@ -323,7 +324,8 @@ async fn finish(
     }
     send(context, Event::Finished { finished, answer });
     // Paused when its poll began, it may have been resumed since: then it was laid down in vain.
-    if poll.input.paused
+    // Overtaken, it may have moved to another domain.
+    if (poll.input.paused || overtaken)
         && let Ok(Some(asked)) = context.asked(feed, due)
     {
         send(context, Event::Rest(asked));

@@ -1,14 +1,18 @@
-//! Totals for metrics and page, in one pass over the small rows; no entry and no poll is touched.
+//! Totals for metrics and page. They are kept as feeds change, or counted in an index of the few
+//! rows that they are about; no table is walked over.
 
 use feed::Time;
 
 use crate::columns::count;
-use crate::{Store, StoreError};
+use crate::error::Fault;
+use crate::state::Total;
+use crate::{State, StateCounts, Store, StoreError};
 
 /// How things stand in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub feeds: u64,
+    pub states: StateCounts,
     /// Entries whose text is kept.
     pub entries: u64,
     /// Polls ever made of the feeds there are.
@@ -16,12 +20,12 @@ pub struct Counts {
     pub never_polled: u64,
     /// Those of them that are neither gone nor paused: their first poll comes.
     pub first_polls: u64,
-    /// Feeds whose last poll did not succeed and that are not gone.
+    /// Feeds that are polled and whose last poll did not succeed.
     pub failing: u64,
     /// Those of them whose last document was broken.
     pub damaged: u64,
     pub gone: u64,
-    /// Paused by their own setting; by tag is not counted.
+    /// Paused by their own setting or by a tag's.
     pub paused: u64,
     /// Neither gone nor paused, and their time has come.
     pub due: u64,
@@ -29,46 +33,107 @@ pub struct Counts {
     pub domains_held: u64,
 }
 
-/// That a row of `feed_state` is polled: neither gone nor paused, by its own setting or, where it
-/// has none, by a tag's.
-pub(crate) const POLLED: &str = "gone_at is null and coalesce(paused, case when feed in \
-    (select t.feed from tag_settings g join feed_tags t on t.tag = g.tag where g.paused = 1) \
-    then 1 else 0 end) = 0";
+/// Feeds of one state whose time has come.
+pub(crate) const DUE: &str =
+    "select count(*) from feed_state where state = $1 and coalesce(next_at, 0) <= $2";
+
+pub(crate) const DOMAINS_HELD: &str =
+    "select count(*) from domains where not_before is not null and not_before > $1";
 
 impl Store {
     pub fn counts(&self, now: Time) -> Result<Counts, StoreError> {
         self.read(|conn| {
-            let n = |what: &str| format!("coalesce(sum(case when {what} then 1 else 0 end), 0)");
-            let sql = [
-                "select count(*), coalesce(sum(entries), 0), coalesce(sum(generation), 0)",
-                &n("last_poll_at is null"),
-                &n(&format!("last_poll_at is null and {POLLED}")),
-                &n("failures > 0 and gone_at is null"),
-                &n("failures > 0 and gone_at is null and last_outcome = 'damaged'"),
-                &n("gone_at is not null"),
-                &n("paused = 1"),
-                &n(&format!("{POLLED} and coalesce(next_at, $1) <= $1")),
-            ];
-            let sql = format!("{} from feed_state", sql.join(", "));
-            let mut counts = conn.prepare_cached(&sql)?.query_row([now.millis()], |row| {
-                Ok(Counts {
-                    feeds: count(row, 0)?,
-                    entries: count(row, 1)?,
-                    polls: count(row, 2)?,
-                    never_polled: count(row, 3)?,
-                    first_polls: count(row, 4)?,
-                    failing: count(row, 5)?,
-                    damaged: count(row, 6)?,
-                    gone: count(row, 7)?,
-                    paused: count(row, 8)?,
-                    due: count(row, 9)?,
-                    domains_held: 0,
-                })
-            })?;
-            let sql = "select count(*) from domains where not_before > $1";
-            counts.domains_held =
-                conn.prepare_cached(sql)?.query_row([now.millis()], |row| count(row, 0))?;
-            Ok(counts)
+            let states = states(conn)?;
+            let kept = |total: Total| -> Result<u64, Fault> {
+                Ok(total.kept(conn)?.max(0).unsigned_abs())
+            };
+            let mut statement = conn.prepare_cached(DUE)?;
+            let mut due = 0;
+            for state in State::ALL.into_iter().filter(|state| state.is_polled()) {
+                due += statement.query_row([state.code(), now.millis()], |row| count(row, 0))?;
+            }
+            let mut statement = conn.prepare_cached(DOMAINS_HELD)?;
+            Ok(Counts {
+                feeds: states.of(None),
+                states,
+                entries: kept(Total::Entries)?,
+                polls: kept(Total::Polls)?,
+                never_polled: kept(Total::NeverPolled)?,
+                first_polls: states.of(Some(State::Never)),
+                failing: states.of(Some(State::BackingOff)) + states.of(Some(State::Damaged)),
+                damaged: states.of(Some(State::Damaged)),
+                gone: states.of(Some(State::Gone)),
+                paused: states.of(Some(State::Paused)),
+                due,
+                domains_held: statement.query_row([now.millis()], |row| count(row, 0))?,
+            })
         })
+    }
+
+    pub fn feed_count(&self) -> Result<u64, StoreError> {
+        self.read(|conn| Ok(states(conn)?.of(None)))
+    }
+}
+
+/// How many feeds are in each state.
+pub(crate) fn states(conn: &rusqlite::Connection) -> Result<StateCounts, Fault> {
+    let mut states = StateCounts::default();
+    for state in State::ALL {
+        states.add(state, Total::Feeds(state).kept(conn)?.max(0).unsigned_abs());
+    }
+    Ok(states)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listing::Part;
+    use crate::overview::BUSIEST;
+    use crate::standing::{FAILING_EVER, FAILING_WITHIN, FIRST_DUE};
+    use crate::{Mode, Order};
+
+    /// With a million feeds a walk over a table takes seconds.
+    #[test]
+    fn pages_and_metrics_walk_over_no_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let mut asked: Vec<String> =
+            [DUE, DOMAINS_HELD, FIRST_DUE, FAILING_WITHIN, FAILING_EVER].map(str::to_owned).into();
+        for order in [
+            Order::LastChange,
+            Order::Trouble,
+            Order::Title,
+            Order::NextPoll,
+            Order::LastPoll,
+            Order::Entries,
+        ] {
+            for (backwards, cursor) in [(false, false), (false, true), (true, true)] {
+                let part = Part { order, state: None, from: None, backwards, limit: 50 };
+                asked.push(part.sql(cursor));
+            }
+        }
+        let plan = |sql: &str| -> Vec<String> {
+            let read = store.read(|conn| {
+                let mut statement = conn.prepare(&format!("explain query plan {sql}"))?;
+                for n in 1..=statement.parameter_count() {
+                    statement.raw_bind_parameter(n, 1)?;
+                }
+                let mut rows = statement.raw_query();
+                let mut plan = Vec::new();
+                while let Some(row) = rows.next()? {
+                    plan.push(row.get::<_, String>(3)?);
+                }
+                Ok(plan)
+            });
+            read.unwrap()
+        };
+        for sql in asked {
+            let plan = plan(&sql);
+            let is_search = plan.iter().all(|step| step.starts_with("SEARCH"));
+            assert!(is_search && plan.len() == 1, "{sql}: {plan:?}");
+        }
+        // This one walks an index in its order, and stops.
+        let busiest = plan(BUSIEST);
+        assert!(busiest.len() == 1 && busiest[0].contains("domains_by_load"), "{busiest:?}");
     }
 }

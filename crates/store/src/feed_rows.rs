@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row, params};
 use crate::columns::{count, hints, outcome, time, time_or_none, trouble, url, url_or_none};
 use crate::error::Fault;
 use crate::settings::settings;
-use crate::{Gone, Moved, Settings, Store, StoreError};
+use crate::{Gone, Moved, Settings, State, Store, StoreError};
 
 /// Everything shown of a feed.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +34,7 @@ pub struct FeedRow {
     pub settings: Settings,
     /// By its own setting, or else by one of its tags.
     pub paused: bool,
+    pub(crate) state: State,
     pub generation: u32,
     /// How many entries are kept.
     pub entries: u64,
@@ -54,42 +55,9 @@ pub struct FeedRow {
     pub held: Option<String>,
 }
 
-/// A feed's condition in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    Active,
-    BackingOff,
-    /// The last document was broken; see [`Outcome::Damaged`].
-    Damaged,
-    Gone,
-    Paused,
-}
-
-impl State {
-    pub const fn word(self) -> &'static str {
-        match self {
-            State::Active => "active",
-            State::BackingOff => "backing-off",
-            State::Damaged => "damaged",
-            State::Gone => "gone",
-            State::Paused => "paused",
-        }
-    }
-}
-
 impl FeedRow {
-    pub fn state(&self) -> State {
-        if self.gone.is_some() {
-            State::Gone
-        } else if self.paused {
-            State::Paused
-        } else if self.failures > 0 && self.last_outcome == Some(Outcome::Damaged) {
-            State::Damaged
-        } else if self.failures > 0 {
-            State::BackingOff
-        } else {
-            State::Active
-        }
+    pub const fn state(&self) -> State {
+        self.state
     }
 
     /// The title to show: the given one, or else the publisher's.
@@ -102,6 +70,7 @@ impl FeedRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedFilter {
     pub tag: Option<String>,
+    pub state: Option<State>,
     pub after: Option<FeedId>,
     pub limit: Option<u32>,
 }
@@ -113,40 +82,32 @@ const COLUMNS: &str = "select f.id, f.url, f.effective_url, d.name, f.given_titl
     s.last_outcome, s.last_success_at, s.last_change_at, s.failures, s.error, s.gone_at, \
     s.gone_reason, s.moved_to, s.moved_count, s.reason, s.held, \
     exists (select 1 from feed_tags t join tag_settings g on g.tag = t.tag \
-            where t.feed = f.id and g.paused = 1), f.cloud, s.trouble \
+            where t.feed = f.id and g.paused = 1), f.cloud, s.trouble, s.state \
     from feeds f join feed_state s on s.feed = f.id join domains d on d.id = s.domain ";
 
 impl Store {
     pub fn feed(&self, feed: FeedId) -> Result<FeedRow, StoreError> {
-        self.read(|conn| {
-            let sql = format!("{COLUMNS} where f.id = $1");
-            let mut statement = conn.prepare_cached(&sql)?;
-            let mut rows = statement.query([feed.0])?;
-            let mut found = match rows.next()? {
-                Some(row) => feed_row(row)?,
-                None => return Err(StoreError::NoFeed(feed).into()),
-            };
-            let sql = "select tag from feed_tags where feed = $1 order by tag";
-            let mut statement = conn.prepare_cached(sql)?;
-            let tags = statement.query_map([feed.0], |row| row.get(0))?;
-            found.tags = tags.collect::<Result<_, _>>()?;
-            Ok(found)
-        })
+        self.read(|conn| find(conn, feed)?.ok_or_else(|| StoreError::NoFeed(feed).into()))
     }
 
     pub fn feeds(&self, filter: &FeedFilter) -> Result<Vec<FeedRow>, StoreError> {
         let after = filter.after.map_or(0, |feed| feed.0);
         let limit = filter.limit.map_or(i64::MAX, i64::from);
+        // The list is in the order of numbers; no index by state must be taken for it.
+        let codes = State::ALL.iter().filter(|state| state.is_listed_by(filter.state));
+        let codes: Vec<String> = codes.map(|state| state.code().to_string()).collect();
+        let states = format!("+s.state in ({})", codes.join(", "));
         self.read(|conn| {
             let mut found = match &filter.tag {
                 None => {
-                    let sql = format!("{COLUMNS} where f.id > $1 order by f.id limit $2");
+                    let sql =
+                        format!("{COLUMNS} where {states} and f.id > $1 order by f.id limit $2");
                     rows(conn, &sql, params![after, limit])?
                 }
                 Some(tag) => {
                     let sql = format!(
                         "{COLUMNS} join feed_tags x on x.feed = f.id \
-                         where x.tag = $1 and f.id > $2 order by f.id limit $3"
+                         where {states} and x.tag = $1 and f.id > $2 order by f.id limit $3"
                     );
                     rows(conn, &sql, params![tag, after, limit])?
                 }
@@ -155,6 +116,19 @@ impl Store {
             Ok(found)
         })
     }
+}
+
+pub(crate) fn find(conn: &Connection, feed: FeedId) -> Result<Option<FeedRow>, Fault> {
+    let sql = format!("{COLUMNS} where f.id = $1");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query([feed.0])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let mut found = feed_row(row)?;
+    let sql = "select tag from feed_tags where feed = $1 order by tag";
+    let mut statement = conn.prepare_cached(sql)?;
+    let tags = statement.query_map([feed.0], |row| row.get(0))?;
+    found.tags = tags.collect::<Result<_, _>>()?;
+    Ok(Some(found))
 }
 
 fn rows(
@@ -201,6 +175,7 @@ fn feed_row(row: &Row<'_>) -> rusqlite::Result<FeedRow> {
         tags: Vec::new(),
         settings,
         paused,
+        state: State::read(row, 36)?,
         generation: row.get(17)?,
         entries: count(row, 18)?,
         next_at: time_or_none(row, 19)?,

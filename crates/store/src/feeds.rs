@@ -3,9 +3,8 @@
 use feed::{EntryId, FeedId, FeedUrl, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::columns::count;
 use crate::error::Fault;
-use crate::{Store, StoreError, domains, marks, search, tag_numbers};
+use crate::{Store, StoreError, domains, marks, search, state, tag_numbers};
 
 /// A feed to be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +62,7 @@ impl Store {
             let entries: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
             marks::forget(conn, &entries)?;
             search::forget(conn, &entries)?;
+            state::count_out(conn, feed)?;
             let removed = conn.execute("delete from feeds where id = $1", [feed.0])?;
             if removed == 0 { Err(StoreError::NoFeed(feed).into()) } else { Ok(()) }
         })
@@ -84,7 +84,8 @@ impl Store {
                 let sql = "delete from feed_tags where feed = $1 and tag = $2";
                 conn.execute(sql, params![feed.0, tag])?;
             }
-            add_tags(conn, feed, &add)
+            add_tags(conn, feed, &add)?;
+            state::settle(conn, feed)
         })
     }
 
@@ -95,7 +96,7 @@ impl Store {
             let sql = "update feeds set given_title = $1 where id = $2";
             match conn.execute(sql, params![title, feed.0])? {
                 0 => Err(StoreError::NoFeed(feed).into()),
-                _ => Ok(()),
+                _ => state::settle_title(conn, feed),
             }
         })
     }
@@ -108,26 +109,24 @@ impl Store {
             if to.as_ref() == Some(&tag) {
                 return Ok(());
             }
-            if let Some(to) = to {
+            let mut statement = conn.prepare("select feed from feed_tags where tag = $1")?;
+            let feeds: Vec<u32> =
+                statement.query_map([&tag], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            if let Some(to) = &to {
                 let sql = "insert into feed_tags (feed, tag) select feed, $1 from feed_tags \
                            where tag = $2 on conflict do nothing";
                 conn.execute(sql, params![to, tag])?;
                 let sql = "update tag_settings set tag = $1 where tag = $2 \
                            and not exists (select 1 from tag_settings where tag = $1)";
                 conn.execute(sql, params![to, tag])?;
-                tag_numbers::rename(conn, &tag, &to)?;
+                tag_numbers::rename(conn, &tag, to)?;
             }
             conn.execute("delete from tag_numbers where tag = $1", [&tag])?;
             conn.execute("delete from feed_tags where tag = $1", [&tag])?;
             conn.execute("delete from tag_settings where tag = $1", [&tag])?;
-            Ok(())
-        })
-    }
-
-    pub fn feed_count(&self) -> Result<u64, StoreError> {
-        self.read(|conn| {
-            let mut statement = conn.prepare_cached("select count(*) from feeds")?;
-            Ok(statement.query_row([], |row| count(row, 0))?)
+            feeds.into_iter().try_for_each(|feed| state::settle(conn, FeedId(feed)))?;
+            // Feeds that had the other name may get settings with this one.
+            to.iter().try_for_each(|to| state::settle_tagged(conn, to))
         })
     }
 }
@@ -141,6 +140,7 @@ fn add_kept(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault>
         if conn.prepare_cached(sql)?.execute([feed.0])? > 0 {
             conn.execute("update feed_state set paused = null where feed = $1", [feed.0])?;
         }
+        state::settle(conn, feed)?;
     }
     add(conn, new, now)
 }
@@ -152,6 +152,9 @@ pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, 
         None => insert(conn, new, now)?,
     };
     add_tags(conn, id, &new.tags)?;
+    if !new.tags.is_empty() {
+        state::settle(conn, id)?;
+    }
     Ok(Added { id, existed: known.is_some(), twin: twin(conn, id, &new.url)? })
 }
 
@@ -166,6 +169,7 @@ fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, Fault> 
         })?;
     let sql = "insert into feed_state (feed, domain) values ($1, $2)";
     conn.prepare_cached(sql)?.execute(params![id, domain])?;
+    state::count_in(conn, FeedId(id), domain)?;
     Ok(FeedId(id))
 }
 

@@ -4,6 +4,7 @@ use feed::{FeedId, Window};
 use rusqlite::{Connection, params};
 
 use crate::error::Fault;
+use crate::state::{LOAD, SORT_TITLE, STATE, Total};
 use crate::{Store, StoreError, deliveries, migrations, schema};
 
 /// Faults of one kind that are named one by one; more would bury the others.
@@ -41,6 +42,8 @@ impl Store {
             findings.extend(foreign_keys(conn)?);
             findings.extend(validators_ahead(conn)?);
             findings.extend(counters(conn)?);
+            findings.extend(states(conn)?);
+            findings.extend(totals(conn)?);
             findings.extend(windows(conn)?);
             findings.extend(twins(conn)?);
             findings.extend(receivers(conn)?);
@@ -128,6 +131,48 @@ fn counters(conn: &Connection) -> Result<Vec<Finding>, Fault> {
         Ok(finding(Some(feed), what, "restore a backup; the file was changed by other means"))
     })
     .collect()
+}
+
+/// State, load and place among titles, each kept with the feed, must follow from its other columns.
+fn states(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let sql = format!(
+        "select s.feed from feed_state s join feeds f on f.id = s.feed \
+         where s.state <> {STATE} or s.sort_title <> {SORT_TITLE} \
+         or s.load <> case when s.state in (4, 5) then 0 else {LOAD} end limit $1"
+    );
+    let mut statement = conn.prepare(&sql)?;
+    let feeds = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
+    feeds
+        .map(|feed| {
+            let what = "the state that is kept of it is not the one it is in".to_owned();
+            Ok(finding(Some(feed?), what, "restore a backup; the file was changed by other means"))
+        })
+        .collect()
+}
+
+/// Totals and sums by domain must be what a count finds.
+fn totals(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let remedy = "restore a backup; the file was changed by other means";
+    let mut findings = Vec::new();
+    for total in Total::all() {
+        let (kept, counted) = (total.kept(conn)?, total.counted(conn)?);
+        if kept != counted {
+            let what = format!("the total {total:?} is kept as {kept}, but {counted} are there");
+            findings.push(finding(None, what, remedy));
+        }
+    }
+    let sql = "select d.name from domains d left join \
+               (select domain, count(*) as feeds, sum(load) as load from feed_state \
+                group by domain) s on s.domain = d.id \
+               where d.feeds <> coalesce(s.feeds, 0) or d.load <> coalesce(s.load, 0) limit $1";
+    let mut statement = conn.prepare(sql)?;
+    let names = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
+    for name in names {
+        let name: String = name?;
+        let what = format!("the load kept of {name} is not the sum of its feeds");
+        findings.push(finding(None, what, remedy));
+    }
+    Ok(findings)
 }
 
 /// Every entry that a window shows must be known, or it would be new again; and its key must not

@@ -10,6 +10,7 @@ use crate::columns::{enclosures_json, hints_json, millis, source_json, sql_count
 use crate::error::Fault;
 use crate::matching::Keeper;
 use crate::provenance::Claim;
+use crate::state::{self, Total};
 use crate::{
     Edited, NewEntry, PollRecord, Recorded, StoreError, domains, kept, polls, push_inbox, search,
 };
@@ -26,7 +27,7 @@ pub(crate) fn keep<T>(
     keeper: &Keeper,
     decide: impl FnOnce(&Connection, &mut PollRecord) -> Result<T, Fault>,
 ) -> Result<(Recorded, T), Fault> {
-    refuse_stale(conn, &record)?;
+    let is_first = refuse_stale(conn, &record)?;
     let mut new = Vec::with_capacity(record.new.len());
     for entry in &record.new {
         let id = add_entry(conn, record.feed, entry, record.at)?;
@@ -47,12 +48,14 @@ pub(crate) fn keep<T>(
     let more = decide(conn, &mut record)?;
     let record = &record;
     keep_learned(conn, record)?;
+    keep_entries(conn, record, n_new)?;
     if record.is_push() {
-        keep_pushed_state(conn, record, n_new)?;
+        keep_pushed_state(conn, record)?;
     } else {
-        keep_state(conn, record, n_new)?;
+        keep_state(conn, record, is_first)?;
         polls::keep(conn, record, n_new)?;
     }
+    state::settle(conn, record.feed)?;
     push_inbox::keep(conn, record)?;
     for pace in &record.domains {
         domains::keep(conn, pace)?;
@@ -60,16 +63,18 @@ pub(crate) fn keep<T>(
     Ok((Recorded { new_ids, n_matches }, more))
 }
 
-fn refuse_stale(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
-    let sql = "select generation from feed_state where feed = $1";
-    let found =
-        conn.prepare_cached(sql)?.query_row([record.feed.0], |row| row.get(0)).optional()?;
-    let current: u32 = found.ok_or(StoreError::NoFeed(record.feed))?;
+/// Whether the feed was never polled before.
+fn refuse_stale(conn: &Connection, record: &PollRecord) -> Result<bool, Fault> {
+    let sql = "select generation, last_poll_at is null from feed_state where feed = $1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let found = statement.query_row([record.feed.0], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (current, is_first): (u32, bool) =
+        found.optional()?.ok_or(StoreError::NoFeed(record.feed))?;
     if current != record.generation {
         let (feed, generation) = (record.feed, record.generation);
         return Err(StoreError::Stale { feed, generation }.into());
     }
-    Ok(())
+    Ok(is_first)
 }
 
 /// `None` if the key is known after all, or if it is a copy of an entry that is: then it is not
@@ -230,7 +235,7 @@ fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
                    and (title is distinct from $1 or site is distinct from $2 \
                    or language is distinct from $3 or hub is distinct from $4 \
                    or topic is distinct from $5 or cloud is distinct from $6)";
-        conn.prepare_cached(sql)?.execute(params![
+        let changed = conn.prepare_cached(sql)?.execute(params![
             facts.title,
             facts.site,
             facts.language,
@@ -239,6 +244,9 @@ fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
             facts.cloud,
             feed
         ])?;
+        if changed > 0 {
+            state::settle_title(conn, record.feed)?;
+        }
     }
     if let Some(hints) = &record.hints {
         let sql = "update feeds set hints = $1 where id = $2 and hints is distinct from $1";
@@ -248,8 +256,7 @@ fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
         let sql = "update feeds set effective_url = nullif($1, url) where id = $2";
         conn.prepare_cached(sql)?.execute(params![url.as_str(), feed])?;
         let domain = domains::number(conn, &url.domain())?;
-        let sql = "update feed_state set domain = $1 where feed = $2";
-        conn.prepare_cached(sql)?.execute(params![domain, feed])?;
+        state::change_domain(conn, record.feed, domain)?;
     }
     Ok(())
 }
@@ -273,22 +280,31 @@ fn keep_validators(conn: &Connection, record: &PollRecord) -> Result<(), Fault> 
     Ok(())
 }
 
-fn keep_state(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
+/// Columns that stay the same are left out of the update: each of them is in an index of its own.
+fn keep_entries(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
+    if n_new == 0 {
+        return Ok(());
+    }
+    let sql = "update feed_state set entries = entries + $1, last_change_at = $2 where feed = $3";
+    let n_new = sql_count(n_new);
+    let values = params![n_new, record.at.millis(), record.feed.0];
+    conn.prepare_cached(sql)?.execute(values)?;
+    Total::Entries.add(conn, n_new)
+}
+
+fn keep_state(conn: &Connection, record: &PollRecord, is_first: bool) -> Result<(), Fault> {
     let at = record.at.millis();
     let sql = "update feed_state set next_at = $1, wanted_at = $2, last_poll_at = $3, \
                last_outcome = $4, last_success_at = coalesce($5, last_success_at), \
-               last_change_at = coalesce($6, last_change_at), failures = $7, error = $8, \
-               gone_at = $9, gone_reason = $10, moved_to = $11, moved_count = $12, reason = $13, \
-               held = $14, entries = entries + $15, cause = $16, trouble = $17, \
-               generation = generation + 1 where feed = $18";
+               error = $6, gone_at = $7, gone_reason = $8, moved_to = $9, moved_count = $10, \
+               reason = $11, held = $12, cause = $13, trouble = $14, \
+               generation = generation + 1 where feed = $15";
     conn.prepare_cached(sql)?.execute(params![
         record.next_at.millis(),
         millis(record.wanted_at),
         at,
         record.outcome.word(),
         record.outcome.is_success().then_some(at),
-        (n_new > 0).then_some(at),
-        record.failures,
         record.error,
         record.gone.as_ref().map(|gone| gone.at.millis()),
         record.gone.as_ref().map(|gone| &gone.reason),
@@ -296,27 +312,26 @@ fn keep_state(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), 
         record.moved.as_ref().map_or(0, |moved| moved.count),
         record.reason,
         record.held,
-        sql_count(n_new),
         record.next_cause,
         record.trouble.map(feed::Trouble::code),
         record.feed.0,
     ])?;
-    Ok(())
+    let sql = "update feed_state set failures = $1 where feed = $2 and failures <> $1";
+    conn.prepare_cached(sql)?.execute(params![record.failures, record.feed.0])?;
+    Total::Polls.add(conn, 1)?;
+    Total::NeverPolled.add(conn, -i64::from(is_first))
 }
 
 /// A push changes when the feed is polled next, and what it has; polls and their count stay.
-fn keep_pushed_state(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
-    let sql = "update feed_state set next_at = $1, wanted_at = $2, \
-               last_change_at = coalesce($3, last_change_at), reason = $4, held = $5, \
-               cause = $6, entries = entries + $7 where feed = $8";
+fn keep_pushed_state(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
+    let sql = "update feed_state set next_at = $1, wanted_at = $2, reason = $3, held = $4, \
+               cause = $5 where feed = $6";
     conn.prepare_cached(sql)?.execute(params![
         record.next_at.millis(),
         millis(record.wanted_at),
-        (n_new > 0).then_some(record.at.millis()),
         record.reason,
         record.held,
         record.next_cause,
-        sql_count(n_new),
         record.feed.0,
     ])?;
     Ok(())

@@ -24,6 +24,7 @@ const STEPS: &[Step] = &[
     ("kinds", include_str!("../migrations/10_kinds.sql")),
     ("hub limits", include_str!("../migrations/11_hub_limits.sql")),
     ("provenance", include_str!("../migrations/12_provenance.sql")),
+    ("counts", include_str!("../migrations/13_counts.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";

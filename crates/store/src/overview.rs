@@ -1,5 +1,5 @@
 //! Figures over all feeds that people look at when they weigh polls against delay. Bounded: delay
-//! is reckoned from a sample, and load from one small row for each feed.
+//! comes from a sample, and the load of a domain is kept with the domain.
 
 use std::time::Duration;
 
@@ -7,7 +7,6 @@ use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::columns::{count, time};
-use crate::counts::POLLED;
 use crate::error::Fault;
 use crate::query_entries::position_before;
 use crate::{Store, StoreError};
@@ -35,6 +34,10 @@ pub struct DomainLoad {
     pub polls_per_day: f64,
 }
 
+/// Loads are kept as polls change them.
+pub(crate) const BUSIEST: &str = "select name, feeds, load from domains where feeds > 0 \
+    order by load desc, feeds desc limit $1";
+
 impl Store {
     /// Delay over the last days, the oldest first. Entries that were there before their feed was
     /// added were late by no fault of any poll and are left out.
@@ -60,17 +63,10 @@ impl Store {
     /// The domains that are asked most.
     pub fn domain_loads(&self, limit: u32) -> Result<Vec<DomainLoad>, StoreError> {
         self.read(|conn| {
-            let sql = format!(
-                "select d.name, count(*), \
-                 sum(case when s.next_at > s.last_poll_at and {POLLED} \
-                     then 86400000.0 / (s.next_at - s.last_poll_at) else 0.0 end) as rate \
-                 from feed_state s join domains d on d.id = s.domain \
-                 group by s.domain order by rate desc, count(*) desc limit $1"
-            );
-            let mut statement = conn.prepare_cached(&sql)?;
+            let mut statement = conn.prepare_cached(BUSIEST)?;
             let rows = statement.query_map([limit], |row| {
                 let (domain, feeds) = (row.get(0)?, count(row, 1)?);
-                Ok(DomainLoad { domain, feeds, polls_per_day: row.get(2)? })
+                Ok(DomainLoad { domain, feeds, polls_per_day: count(row, 2)? as f64 / 1000.0 })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })

@@ -1,69 +1,43 @@
-//! Feeds as the page lists them: found by text and state, in an order, one page at a time. Only
+//! Feeds as lists show them: found by text, tag and state, in an order, one page at a time. Only
 //! the rows of that page are read in full; nothing here grows with what a feed has kept.
 
 use feed::{FeedId, FeedUrl, Outcome, Time, Trouble};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::{count, outcome, time, time_or_none, trouble, url};
 use crate::error::Fault;
-use crate::{State, Store, StoreError};
+use crate::listing::{GATHERED_MAX, Listed, Part, sorted, walk};
+use crate::{FeedCursor, FeedRow, Order, State, StateCounts, Store, StoreError, counts, feed_rows};
 
 /// More than fits on any page that is read by a person.
 const LINES_MAX: u32 = 500;
 
-/// Which feeds the page lists.
+/// Which feeds a list shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedQuery {
     /// Part of a title, a URL or a tag, in whatever case; empty for all.
     pub text: String,
+    /// Feeds with exactly this tag.
+    pub tag: Option<String>,
     pub state: Option<State>,
     pub order: Order,
-    pub offset: u64,
+    /// From where the list goes on; `None`: from its beginning.
+    pub from: Option<FeedCursor>,
+    /// The page before the cursor rather than the one behind it.
+    pub backwards: bool,
     pub limit: u32,
-    /// Entries published since then are counted for each line.
-    pub since: Time,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Those that brought new entries last come first.
-    LastChange,
-    /// Backing off, then damaged, gone and paused, then the others.
-    Trouble,
-    Title,
-    NextPoll,
-    LastPoll,
-    Entries,
 }
 
 /// One page of the list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FeedPage {
-    pub lines: Vec<FeedLine>,
-    /// Feeds with this text, by state.
-    pub states: StateCounts,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StateCounts {
-    pub active: u64,
-    pub backing_off: u64,
-    pub damaged: u64,
-    pub gone: u64,
-    pub paused: u64,
-}
-
-impl StateCounts {
-    pub const fn of(&self, state: Option<State>) -> u64 {
-        match state {
-            Some(State::Active) => self.active,
-            Some(State::BackingOff) => self.backing_off,
-            Some(State::Damaged) => self.damaged,
-            Some(State::Gone) => self.gone,
-            Some(State::Paused) => self.paused,
-            None => self.active + self.backing_off + self.damaged + self.gone + self.paused,
-        }
-    }
+pub struct FeedPage<T> {
+    pub lines: Vec<T>,
+    /// Feeds with this text and tag, by state; `None` where so many have them that they are not
+    /// counted.
+    pub states: Option<StateCounts>,
+    /// The cursors from which the pages around this one are asked for, where there are any.
+    pub before: Option<FeedCursor>,
+    pub after: Option<FeedCursor>,
 }
 
 /// What the list says of one feed.
@@ -89,33 +63,46 @@ pub struct FeedLine {
     pub gone_reason: Option<String>,
 }
 
-/// Every feed that has the text `$1` (a pattern), with its state.
-const FOUND: &str = "select f.id as id, case when s.gone_at is not null then 'gone' \
-    when coalesce(s.paused, case when f.id in (select t.feed from tag_settings g join feed_tags t \
-      on t.tag = g.tag where g.paused = 1) then 1 else 0 end) = 1 then 'paused' \
-    when s.failures > 0 and s.last_outcome = 'damaged' then 'damaged' \
-    when s.failures > 0 then 'backing-off' else 'active' end as state, \
-    coalesce(f.given_title, f.title, f.url) as title, s.next_at as next_at, \
-    s.last_poll_at as last_poll_at, s.last_change_at as last_change_at, s.entries as entries, \
-    s.failures as failures \
-    from feeds f join feed_state s on s.feed = f.id \
-    where $1 = '%%' or lower(f.url) like $1 escape '\\' \
-    or lower(coalesce(f.given_title, '')) like $1 escape '\\' \
-    or lower(coalesce(f.title, '')) like $1 escape '\\' \
-    or exists (select 1 from feed_tags t where t.feed = f.id and lower(t.tag) like $1 escape '\\')";
+/// That the feed `f` has the text `$1` (a pattern), where its tags are told by `{tagged}`.
+macro_rules! has_text {
+    ($tagged:literal) => {
+        concat!(
+            "($1 = '%%' or lower(f.url) like $1 escape '\\' \
+             or lower(coalesce(f.given_title, '')) like $1 escape '\\' \
+             or lower(coalesce(f.title, '')) like $1 escape '\\' or ",
+            $tagged,
+            ")"
+        )
+    };
+}
+
+/// For a walk over feeds: the tags that have the text are found once, from name to name.
+const HAS_TEXT: &str = has_text!(
+    "f.id in (select t.feed from feed_tags t where t.tag in \
+      (with recursive names (tag) as (select min(tag) from feed_tags union all \
+       select (select min(t.tag) from feed_tags t where t.tag > names.tag) from names \
+       where names.tag is not null) \
+       select tag from names where lower(tag) like $1 escape '\\'))"
+);
+/// For one feed.
+const HAS_TEXT_ITSELF: &str = has_text!(
+    "exists (select 1 from feed_tags t where t.feed = f.id and lower(t.tag) like $1 escape '\\')"
+);
 
 impl Store {
-    /// One page of the list, with the number of feeds in each state.
-    pub fn feed_page(&self, query: &FeedQuery) -> Result<FeedPage, StoreError> {
-        let pattern = pattern(&query.text);
-        self.read(|conn| {
-            let (states, found) = found(conn, &pattern, query)?;
-            let mut lines = Vec::new();
-            for (id, state) in found {
-                lines.extend(line(conn, id, state, query.since)?);
-            }
-            Ok(FeedPage { lines, states })
-        })
+    /// One page of the list, with the number of feeds in each state. Entries published since then
+    /// are counted for each line.
+    pub fn feed_page(
+        &self,
+        query: &FeedQuery,
+        since: Time,
+    ) -> Result<FeedPage<FeedLine>, StoreError> {
+        self.read(|conn| page(conn, query, |listed| line(conn, listed, since)))
+    }
+
+    /// The same with everything that is known of each feed.
+    pub fn feed_list(&self, query: &FeedQuery) -> Result<FeedPage<FeedRow>, StoreError> {
+        self.read(|conn| page(conn, query, |listed| feed_rows::find(conn, listed.feed)))
     }
 
     /// When the entries of a feed were published (as repaired) and seen, last seen first.
@@ -132,56 +119,72 @@ impl Store {
     }
 }
 
-/// Feeds with this text, counted by state, and those of the page in their order. One walk over all
-/// feeds answers both: with many of them the walk is what takes the time.
-fn found(
+fn page<T>(
     conn: &Connection,
-    pattern: &str,
     query: &FeedQuery,
-) -> Result<(StateCounts, Vec<(FeedId, State)>), Fault> {
-    let order = match query.order {
-        Order::LastChange => "coalesce(last_change_at, 0) desc",
-        Order::Trouble => {
-            "case state when 'backing-off' then 0 when 'damaged' then 1 when 'gone' then 2 \
-             when 'paused' then 3 else 4 end, failures desc"
-        }
-        Order::Title => "lower(title)",
-        Order::NextPoll => {
-            "case when state in ('gone', 'paused') then 1 else 0 end, coalesce(next_at, 0)"
-        }
-        Order::LastPoll => "coalesce(last_poll_at, 0) desc",
-        Order::Entries => "entries desc",
-    };
-    let sql = format!("select id, state from ({FOUND}) as found order by {order}, id");
-    let mut statement = conn.prepare_cached(&sql)?;
-    let mut rows = statement.query([pattern])?;
-    let (mut counts, mut shown, mut passed) = (StateCounts::default(), Vec::new(), 0);
-    while let Some(row) = rows.next()? {
-        let state = state(row, 1)?;
-        *match state {
-            State::Active => &mut counts.active,
-            State::BackingOff => &mut counts.backing_off,
-            State::Damaged => &mut counts.damaged,
-            State::Gone => &mut counts.gone,
-            State::Paused => &mut counts.paused,
-        } += 1;
-        if query.state.is_some_and(|wanted| wanted != state) {
-            continue;
-        }
-        passed += 1;
-        if passed > query.offset && shown.len() < query.limit.min(LINES_MAX) as usize {
-            shown.push((FeedId(row.get(0)?), state));
-        }
+    mut show: impl FnMut(&Listed) -> Result<Option<T>, Fault>,
+) -> Result<FeedPage<T>, Fault> {
+    let limit = query.limit.min(LINES_MAX) as usize;
+    let (mut found, states) = found(conn, query, limit + 1)?;
+    let is_more = found.len() > limit;
+    found.truncate(limit);
+    if query.backwards {
+        found.reverse();
     }
-    Ok((counts, shown))
+    let (is_before, is_after) = match query.backwards {
+        true => (is_more, query.from.is_some()),
+        false => (query.from.is_some(), is_more),
+    };
+    let place = |listed: Option<&Listed>| listed.map(|listed| listed.cursor.clone());
+    let (before, after) = (place(found.first()), place(found.last()));
+    let mut lines = Vec::with_capacity(found.len());
+    for listed in &found {
+        lines.extend(show(listed)?);
+    }
+    let (before, after) = (before.filter(|_| is_before), after.filter(|_| is_after));
+    Ok(FeedPage { lines, states, before, after })
 }
 
-fn line(
+fn found(
     conn: &Connection,
-    id: FeedId,
-    state: State,
-    since: Time,
-) -> Result<Option<FeedLine>, Fault> {
+    query: &FeedQuery,
+    limit: usize,
+) -> Result<(Vec<Listed>, Option<StateCounts>), Fault> {
+    let (order, state, backwards) = (query.order, query.state, query.backwards);
+    let part = Part { order, state, from: query.from.as_ref(), backwards, limit };
+    let pattern = pattern(&query.text);
+    if pattern == "%%" && query.tag.is_none() {
+        return Ok((walk(conn, &part, |_| Ok(true))?, Some(counts::states(conn)?)));
+    }
+    let gathered = gather(conn, &pattern, query.tag.as_deref())?;
+    if gathered.len() <= GATHERED_MAX {
+        let (found, counts) = sorted(conn, &part, &gathered)?;
+        return Ok((found, Some(counts)));
+    }
+    let sql = format!(
+        "select 1 from feeds f where {HAS_TEXT_ITSELF} and ($2 is null or exists \
+         (select 1 from feed_tags x where x.feed = f.id and x.tag = $2)) and f.id = $3"
+    );
+    let mut fits = conn.prepare_cached(&sql)?;
+    let found = walk(conn, &part, |feed| Ok(fits.exists(params![pattern, query.tag, feed.0])?))?;
+    Ok((found, None))
+}
+
+/// The feeds that have a text and a tag, up to one more than are gathered.
+fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<FeedId>, Fault> {
+    let (of, tagged) = match tag {
+        Some(_) => ("feed_tags x join feeds f on f.id = x.feed", "x.tag = $2"),
+        None => ("feeds f", "$2 is null"),
+    };
+    let sql = format!("select f.id from {of} where {HAS_TEXT} and {tagged} limit $3");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let values = params![pattern, tag, GATHERED_MAX as i64 + 1];
+    let rows = statement.query_map(values, |row| row.get(0).map(FeedId))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn line(conn: &Connection, listed: &Listed, since: Time) -> Result<Option<FeedLine>, Fault> {
+    let (id, state) = (listed.feed, listed.state);
     let sql = "select f.url, coalesce(f.given_title, f.title), s.entries, f.added_at, \
                s.last_poll_at, s.last_outcome, s.next_at, s.failures, s.error, s.gone_reason, \
                (select p.status from polls p where p.feed = f.id \
@@ -216,12 +219,6 @@ fn line(
     Ok(Some(line))
 }
 
-fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
-    let word = row.get_ref(column)?.as_str()?;
-    let states = [State::BackingOff, State::Damaged, State::Gone, State::Paused];
-    Ok(states.into_iter().find(|s| s.word() == word).unwrap_or(State::Active))
-}
-
 /// What a person typed, as a pattern. Folded as SQL folds: the letters of ASCII only.
 fn pattern(text: &str) -> String {
     let mut pattern = String::from("%");
@@ -236,117 +233,4 @@ fn pattern(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-    use crate::{FeedSettings, Gone, Mode, NewFeed, PollRecord};
-
-    const NOW: Time = Time::from_secs(1_310_792_400);
-
-    struct Filled {
-        store: Store,
-        _folder: tempfile::TempDir,
-    }
-
-    /// Feeds 1 to 5: active, backing off, gone, paused by its tag, never polled.
-    fn filled() -> Filled {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
-        let names = ["b_ta", "Alpha", "gamma", "delta", "omega"];
-        for name in names {
-            let url = FeedUrl::parse(&format!("https://{name}.example/f?token=x")).unwrap();
-            let tags = if name == "delta" { vec!["Rest".to_owned()] } else { vec![] };
-            let new = NewFeed { url, title: Some(format!("{name} 100%")), site: None, tags };
-            store.add_feed(&new, NOW).unwrap();
-        }
-        let at = |s: u64| NOW + Duration::from_secs(s);
-        let mut record = PollRecord::empty(FeedId(1), 0, at(1), Outcome::Unchanged, at(100));
-        record.status = Some(304);
-        store.record_blocking(record).unwrap();
-        let mut record = PollRecord::empty(FeedId(2), 0, at(2), Outcome::Failed, at(50));
-        (record.failures, record.error, record.status) = (3, Some("it broke".into()), Some(500));
-        store.record_blocking(record).unwrap();
-        let mut record = PollRecord::empty(FeedId(3), 0, at(3), Outcome::Gone, at(10));
-        record.gone = Some(Gone { at: at(3), reason: "410".to_owned() });
-        store.record_blocking(record).unwrap();
-        let pause = FeedSettings { paused: Some(Some(true)), ..FeedSettings::default() };
-        store.set_tag("Rest", &pause).unwrap();
-        Filled { store, _folder: folder }
-    }
-
-    fn all() -> FeedQuery {
-        FeedQuery {
-            text: String::new(),
-            state: None,
-            order: Order::Title,
-            offset: 0,
-            limit: 10,
-            since: NOW,
-        }
-    }
-
-    fn ids(store: &Store, query: &FeedQuery) -> Vec<u32> {
-        store.feed_page(query).unwrap().lines.iter().map(|l| l.id.0).collect()
-    }
-
-    #[test]
-    fn states_are_those_of_the_feeds_own_rows() {
-        let filled = filled();
-        let page = filled.store.feed_page(&all()).unwrap();
-        for line in &page.lines {
-            assert_eq!(line.state, filled.store.feed(line.id).unwrap().state(), "{}", line.id);
-        }
-        let expect = StateCounts { active: 2, backing_off: 1, damaged: 0, gone: 1, paused: 1 };
-        assert_eq!(page.states, expect);
-        assert_eq!(page.states.of(None), 5);
-        for state in [State::Active, State::BackingOff, State::Gone, State::Paused] {
-            let query = FeedQuery { state: Some(state), ..all() };
-            let lines = filled.store.feed_page(&query).unwrap().lines;
-            assert_eq!(lines.len() as u64, page.states.of(Some(state)), "{state:?}");
-            assert!(lines.iter().all(|l| l.state == state));
-        }
-    }
-
-    #[test]
-    fn every_order_is_what_its_name_says() {
-        let filled = filled();
-        let in_order = |order| ids(&filled.store, &FeedQuery { order, ..all() });
-        assert_eq!(in_order(Order::Title), [2, 1, 4, 3, 5]);
-        assert_eq!(in_order(Order::Trouble), [2, 3, 4, 1, 5]);
-        assert_eq!(in_order(Order::NextPoll), [5, 2, 1, 4, 3]);
-        assert_eq!(in_order(Order::LastPoll), [3, 2, 1, 4, 5]);
-    }
-
-    #[test]
-    fn text_is_found_in_titles_urls_and_tags_and_taken_literally() {
-        let filled = filled();
-        let with = |text: &str| ids(&filled.store, &FeedQuery { text: text.to_owned(), ..all() });
-        assert_eq!(with("ALPHA"), [2]);
-        assert_eq!(with("gamma.example"), [3]);
-        assert_eq!(with("rest"), [4]);
-        assert_eq!(with("100%").len(), 5);
-        assert_eq!(with("b_t"), [1]);
-        assert_eq!(with("_"), [1], "an underscore is no joker");
-        assert!(with("nowhere").is_empty());
-    }
-
-    #[test]
-    fn a_line_says_what_the_last_poll_said() {
-        let filled = filled();
-        let query = FeedQuery { state: Some(State::BackingOff), ..all() };
-        let line = filled.store.feed_page(&query).unwrap().lines.remove(0);
-        assert_eq!((line.last_status, line.failures), (Some(500), 3));
-        assert_eq!(line.error.as_deref(), Some("it broke"));
-        assert_eq!(line.last_outcome, Some(Outcome::Failed));
-        assert_eq!(line.title.as_deref(), Some("Alpha 100%"));
-    }
-
-    #[test]
-    fn pages_follow_each_other_without_gap() {
-        let filled = filled();
-        let page = |offset| ids(&filled.store, &FeedQuery { offset, limit: 2, ..all() });
-        assert_eq!([page(0), page(2), page(4)].concat(), [2, 1, 4, 3, 5]);
-        assert!(page(6).is_empty());
-    }
-}
+mod tests;

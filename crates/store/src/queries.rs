@@ -9,7 +9,7 @@ use crate::error::Fault;
 use crate::feeds::{self, NewFeed};
 use crate::kept::forget_state;
 use crate::matching::Keeps;
-use crate::{QueryId, Store, StoreError};
+use crate::{QueryId, Store, StoreError, state};
 
 /// A query as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -275,6 +275,7 @@ fn want(
     if orphan || brought_by_query(conn, feed)? {
         feeds::add_tags(conn, feed, &[tag])?;
     }
+    state::settle(conn, feed)?;
     if orphan || known.is_none() {
         changed.wanted.push(feed);
     }
@@ -307,7 +308,7 @@ fn leave(
         conn.execute(sql, [feed.0])?;
         changed.unwanted.push(feed);
     }
-    Ok(())
+    state::settle(conn, feed)
 }
 
 fn query_row(row: &Row<'_>) -> rusqlite::Result<QueryRow> {

@@ -6,7 +6,7 @@ use feed::{FeedId, Time};
 use rusqlite::{OptionalExtension, params};
 
 use crate::settings::put_setting;
-use crate::{Due, Store, StoreError};
+use crate::{Due, Store, StoreError, state};
 
 /// A feed's next poll, decided anew.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,13 +54,10 @@ impl Store {
             let mut statement = conn.prepare_cached(sql)?;
             for row in &outlook.feeds {
                 let at = row.at.map(Time::millis);
-                statement.execute(params![
-                    at,
-                    row.reason,
-                    row.cause,
-                    row.feed.0,
-                    row.generation
-                ])?;
+                let values = params![at, row.reason, row.cause, row.feed.0, row.generation];
+                if statement.execute(values)? > 0 {
+                    state::settle(conn, row.feed)?;
+                }
             }
             let hex: String = outlook.progress.iter().map(|b| format!("{b:02x}")).collect();
             put_setting(conn, PROGRESS, Some(&hex))
@@ -97,7 +94,11 @@ impl Store {
                 if changed == 0 && !exists.exists([feed.0])? {
                     return Err(StoreError::NoFeed(feed).into());
                 }
-                stale.extend((changed == 0).then_some(feed));
+                if changed > 0 {
+                    state::settle(conn, feed)?;
+                } else {
+                    stale.push(feed);
+                }
             }
             Ok(stale)
         })
@@ -123,7 +124,7 @@ impl Store {
                                          else last_request_at end \
                        where $1 is not null or last_request_at > $2";
             conn.execute(sql, params![by, now])?;
-            Ok(())
+            state::settle_loads(conn)
         })
     }
 
@@ -145,6 +146,9 @@ impl Store {
                 let found: Option<u32> = statement
                     .query_row(params![next_at.millis(), why, feed.0], |row| row.get(0))
                     .optional()?;
+                if found.is_some() {
+                    state::settle(conn, feed)?;
+                }
                 forgiven.extend(found.map(FeedId));
             }
             Ok(forgiven)

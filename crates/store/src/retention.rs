@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::columns::{count, sql_count};
 use crate::error::Fault;
+use crate::state::Total;
 use crate::{Store, StoreError, marks, search};
 
 /// A key is kept at least so long after its entry left the window. Yearly columns and rotating
@@ -149,8 +150,7 @@ impl Store {
     /// The same over all feeds.
     fn forget_over_all(&self, max: u64, now: Time) -> Result<u64, StoreError> {
         let last = self.read(|conn| {
-            let sql = "select coalesce(sum(entries), 0) from feed_state";
-            let kept = conn.prepare_cached(sql)?.query_row([], |row| count(row, 0))?;
+            let kept = Total::Entries.kept(conn)?.max(0).unsigned_abs();
             let surplus = kept.saturating_sub(max);
             let sql = "select max(id) from (select id from entries order by id limit $1) as oldest";
             let bounds = [sql_count(surplus)];
@@ -249,6 +249,7 @@ fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), Fault
         let feed: u32 = remove.query_row([entry.0], |row| row.get(0))?;
         count.execute([feed])?;
     }
+    Total::Entries.add(conn, -sql_count(entries.len() as u64))?;
     marks::forget(conn, entries)?;
     search::forget(conn, entries)
 }

@@ -10,7 +10,7 @@ use feed::{FeedId, Time};
 
 use crate::columns::{count, duration, duration_ms};
 use crate::error::Fault;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, state};
 
 /// What is set in one place. `None`: nothing is said here.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,7 +82,7 @@ impl Store {
             )?;
             let sql = "update feed_state set paused = $1 where feed = $2";
             conn.execute(sql, params![set.paused.map(i64::from), feed.0])?;
-            Ok(())
+            state::settle(conn, feed)
         })
     }
 
@@ -93,10 +93,11 @@ impl Store {
                        from tag_settings where tag = $1";
             let found = conn.query_row(sql, [&tag], |row| settings(row, 0)).optional()?;
             let mut set = found.unwrap_or_default();
+            let paused_before = set.paused;
             change.change(&mut set);
             if set == Settings::default() {
                 conn.execute("delete from tag_settings where tag = $1", [&tag])?;
-                return Ok(());
+                return state::settle_tagged(conn, &tag);
             }
             let sql = "insert into tag_settings \
                        (tag, policy, alpha_ms, beta_ms, weight, max_delay_ms, paused) \
@@ -116,7 +117,10 @@ impl Store {
                     set.paused.map(i64::from),
                 ],
             )?;
-            Ok(())
+            if set.paused == paused_before {
+                return Ok(());
+            }
+            state::settle_tagged(conn, &tag)
         })
     }
 

@@ -3,10 +3,12 @@
 
 use feed::Time;
 
+use rusqlite::{Connection, OptionalExtension};
+
 use crate::columns::count;
-use crate::counts::POLLED;
+use crate::error::Fault;
 use crate::identity::with_ending;
-use crate::{Store, StoreError};
+use crate::{State, Store, StoreError};
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -40,38 +42,21 @@ pub struct Failing {
     pub never: u64,
 }
 
+/// The first feed of a state that has a time.
+pub(crate) const FIRST_DUE: &str = "select coalesce(next_at, 0) from feed_state \
+    where state = $1 and coalesce(next_at, 0) > 0 order by coalesce(next_at, 0) limit 1";
+
+/// Failing feeds whose last poll succeeded within a time; the words are those of the index.
+pub(crate) const FAILING_WITHIN: &str = "select count(*) from feed_state \
+    where state in (2, 3) and last_success_at > $1 and last_success_at <= $2";
+pub(crate) const FAILING_EVER: &str =
+    "select count(*) from feed_state where state in (2, 3) and last_success_at is null";
+
 impl Store {
     pub fn standing(&self, now: Time) -> Result<Standing, StoreError> {
         let mut standing = self.read(|conn| {
-            let sql = format!(
-                "select min(case when {POLLED} and next_at <= $1 then next_at end), \
-                       sum(failures > 0 and gone_at is null and last_success_at > $2), \
-                       sum(failures > 0 and gone_at is null and last_success_at <= $2 \
-                           and last_success_at > $3), \
-                       sum(failures > 0 and gone_at is null and last_success_at <= $3 \
-                           and last_success_at > $4), \
-                       sum(failures > 0 and gone_at is null and last_success_at <= $4), \
-                       sum(failures > 0 and gone_at is null and last_success_at is null) \
-                       from feed_state"
-            );
             let now = now.millis();
-            let ago = |hours: i64| now - hours * HOUR_MS;
-            let sum = |row: &rusqlite::Row<'_>, column: usize| -> rusqlite::Result<u64> {
-                Ok(row.get::<_, Option<i64>>(column)?.unwrap_or(0).unsigned_abs())
-            };
-            let (due_since, failing) = conn.prepare_cached(&sql)?.query_row(
-                [now, ago(1), ago(24), ago(7 * 24)],
-                |row| {
-                    let failing = Failing {
-                        under_an_hour: sum(row, 1)?,
-                        under_a_day: sum(row, 2)?,
-                        under_a_week: sum(row, 3)?,
-                        longer: sum(row, 4)?,
-                        never: sum(row, 5)?,
-                    };
-                    Ok((row.get::<_, Option<i64>>(0)?.map(Time::from_millis), failing))
-                },
-            )?;
+            let (due_since, failing) = (due_since(conn, now)?, failing(conn, now)?);
             // Positions have holes where entries were dropped: what waits is counted.
             let sql = "select (select count(*) from queries), count(*), \
                        coalesce(sum(d.attempts > 0), 0), \
@@ -101,4 +86,30 @@ impl Store {
         standing.log_bytes = bytes(&with_ending(self.path(), "-wal"));
         Ok(standing)
     }
+}
+
+/// Since when the feed that is due longest waits.
+fn due_since(conn: &Connection, now: i64) -> Result<Option<Time>, Fault> {
+    let mut statement = conn.prepare_cached(FIRST_DUE)?;
+    let mut first: Option<i64> = None;
+    for state in State::ALL.into_iter().filter(|state| state.is_polled()) {
+        let at = statement.query_row([state.code()], |row| row.get::<_, i64>(0)).optional()?;
+        first = first.into_iter().chain(at).min();
+    }
+    Ok(first.filter(|at| *at <= now).map(Time::from_millis))
+}
+
+fn failing(conn: &Connection, now: i64) -> Result<Failing, Fault> {
+    let mut statement = conn.prepare_cached(FAILING_WITHIN)?;
+    let ago = |hours: i64| now - hours * HOUR_MS;
+    let mut between = |after: i64, up_to: i64| {
+        statement.query_row([after, up_to], |row| count(row, 0)).map_err(Fault::from)
+    };
+    Ok(Failing {
+        under_an_hour: between(ago(1), i64::MAX)?,
+        under_a_day: between(ago(24), ago(1))?,
+        under_a_week: between(ago(7 * 24), ago(24))?,
+        longer: between(i64::MIN, ago(7 * 24))?,
+        never: conn.prepare_cached(FAILING_EVER)?.query_row([], |row| count(row, 0))?,
+    })
 }

@@ -1,5 +1,6 @@
 //! Acting on a data folder: by ourselves where it is free, through the daemon where it holds it.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dispatch::command::{Command, Done, REQUEST_KIND, Refusal};
@@ -34,7 +35,7 @@ pub fn refuse_lost(config: &Config) -> Result<(), Failure> {
         return Ok(());
     }
     match store::lock(&config.data) {
-        Err(held) if held.has_store(&config.data) == Some(false) => Err(lost(config, &held)),
+        Err(held) if held.has_store(&config.data) == Some(false) => Err(lost(&config.data, &held)),
         _ => Ok(()),
     }
 }
@@ -52,17 +53,17 @@ pub fn write(config: &Config) -> Result<Store, Failure> {
 /// Opens the store that the holder of the folder's lock writes to.
 fn beside(config: &Config, held: &Held) -> Result<Store, Failure> {
     if held.has_store(&config.data) == Some(false) {
-        return Err(lost(config, held));
+        return Err(lost(&config.data, held));
     }
     match Store::open(&config.data, Mode::Shared) {
-        Err(StoreError::Missing { .. }) => Err(lost(config, held)),
+        Err(StoreError::Missing { .. }) => Err(lost(&config.data, held)),
         opened => Ok(opened?),
     }
 }
 
 /// The holder of the lock works with a file that is not in the folder any more.
-fn lost(config: &Config, held: &Held) -> Failure {
-    let file = config.data.join("tidings.db");
+fn lost(data: &Path, held: &Held) -> Failure {
+    let file = data.join("tidings.db");
     let what = if file.exists() { "was replaced" } else { "is missing" };
     let who = held.pid().map_or("a process".to_owned(), |pid| format!("process {pid}"));
     failed(format!(
@@ -78,17 +79,67 @@ pub async fn carry_out(
     command: Command,
     progress: Progress<'_>,
 ) -> Result<Done, Failure> {
-    let lock = match store::lock(&config.data) {
-        Ok(lock) => lock,
-        Err(held) if held.is_held() => return through_daemon(config, &held, &command).await,
-        Err(held) => return Err(held.into()),
-    };
-    let store = Store::open(&config.data, Mode::ReadWrite)?;
-    let engine = start(config, store, Watch::Asked)?;
-    let done = engine::command::carry_out(&engine, command, progress).await;
-    engine.stop().await;
-    drop(lock);
-    done.map_err(|e| if e.is_input() { input_error(e.to_string()) } else { e.into() })
+    let hand = Hand::open(config).await?;
+    let done = hand.carry_out(command, progress).await;
+    hand.close().await;
+    done
+}
+
+/// Who carries commands out: we ourselves, or the daemon that holds the folder.
+pub enum Hand {
+    Own { engine: Box<Engine>, _lock: store::Lock },
+    Daemon { data: PathBuf, store: Store },
+}
+
+impl Hand {
+    pub async fn open(config: &Config) -> Result<Hand, Failure> {
+        let lock = match store::lock(&config.data) {
+            Ok(lock) => lock,
+            Err(held) if held.is_held() => {
+                if config.has_network_flags {
+                    eprintln!(
+                        "tidings: the running daemon does this with its own settings; \
+                         --allow-private, --domain-gap and --workers of this call are ignored"
+                    );
+                }
+                let store = once_made(config, &held).await?;
+                return Ok(Hand::Daemon { data: config.data.clone(), store });
+            }
+            Err(held) => return Err(held.into()),
+        };
+        let store = Store::open(&config.data, Mode::ReadWrite)?;
+        let engine = Box::new(start(config, store, Watch::Asked)?);
+        Ok(Hand::Own { engine, _lock: lock })
+    }
+
+    pub async fn carry_out(
+        &self,
+        command: Command,
+        progress: Progress<'_>,
+    ) -> Result<Done, Failure> {
+        match self {
+            Hand::Own { engine, .. } => {
+                let done = engine::command::carry_out(engine, command, progress).await;
+                done.map_err(|e| if e.is_input() { input_error(e.to_string()) } else { e.into() })
+            }
+            Hand::Daemon { data, store } => through_daemon(data, store, &command).await,
+        }
+    }
+
+    /// All feeds, by number.
+    pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, Failure> {
+        let store = match self {
+            Hand::Own { engine, .. } => &engine.store,
+            Hand::Daemon { store, .. } => store,
+        };
+        Ok(store.feed_ids(None)?)
+    }
+
+    pub async fn close(&self) {
+        if let Hand::Own { engine, .. } = self {
+            engine.stop().await;
+        }
+    }
 }
 
 /// Starts an engine over an open store.
@@ -97,14 +148,7 @@ pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, Fail
     Ok(Engine::start(store, fetcher, Clock::System, config.engine.clone(), watch)?)
 }
 
-async fn through_daemon(config: &Config, held: &Held, command: &Command) -> Result<Done, Failure> {
-    if config.has_network_flags {
-        eprintln!(
-            "tidings: the running daemon does this with its own settings; --allow-private, \
-             --domain-gap and --workers of this call are ignored"
-        );
-    }
-    let store = once_made(config, held).await?;
+async fn through_daemon(data: &Path, store: &Store, command: &Command) -> Result<Done, Failure> {
     let body = serde_json::to_string(command)?;
     let id = store.leave(REQUEST_KIND, &body, Clock::System.now())?;
     let mut waited = Duration::ZERO;
@@ -121,7 +165,7 @@ async fn through_daemon(config: &Config, held: &Held, command: &Command) -> Resu
         waited += ANSWER_POLL;
         if waited >= DAEMON_CHECK {
             waited = Duration::ZERO;
-            match store::lock(&config.data) {
+            match store::lock(data) {
                 Ok(_free) => {
                     return Err(failed(
                         "the daemon stopped before it answered; start it again and repeat the \
@@ -129,8 +173,8 @@ async fn through_daemon(config: &Config, held: &Held, command: &Command) -> Resu
                             .to_owned(),
                     ));
                 }
-                Err(held) if held.has_store(&config.data) == Some(false) => {
-                    return Err(lost(config, &held));
+                Err(held) if held.has_store(data) == Some(false) => {
+                    return Err(lost(data, &held));
                 }
                 Err(_) => {}
             }

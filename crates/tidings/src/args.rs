@@ -1,5 +1,6 @@
 //! The command line, as the contract spells it. Nothing is decided here.
 
+pub mod feed_list;
 pub mod lab;
 pub mod operate;
 pub mod query;
@@ -266,17 +267,8 @@ pub enum Feed {
         #[command(flatten)]
         place: Place,
     },
-    /// List all feeds with their state
-    List {
-        /// Only feeds with this tag
-        #[arg(long, value_name = "TAG")]
-        tag: Option<String>,
-        /// Print JSON, for programs
-        #[arg(long)]
-        json: bool,
-        #[command(flatten)]
-        place: Place,
-    },
+    /// List feeds with their state
+    List(feed_list::FeedList),
     /// Show everything about one feed
     Show(OneFeed),
     /// Explain when and why the feed is polled next
@@ -298,6 +290,18 @@ pub enum Feed {
     },
     /// Change the settings of a feed, or of all feeds of a tag
     Set(FeedSet),
+    /// Change a feed's address; its entries, marks, tags and settings stay
+    Move {
+        /// The feed's number or URL
+        feed: String,
+        /// Its new address
+        url: String,
+        /// Print JSON, for programs
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        place: Place,
+    },
     /// Remove a feed with its entries
     Remove(OneFeed),
 }

@@ -42,15 +42,63 @@ pub fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
     print_line(&escaped_json(&serde_json::to_string(value)?))
 }
 
-/// Standard output closed by the reader (`| head`) is no failure of ours. On a terminal, what
-/// could control it is shown instead.
+/// One line on standard output. On a terminal, what could control it is shown instead.
 pub fn print_line(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     let text = if out.is_terminal() { visible(text) } else { Cow::Borrowed(text) };
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+    written(writeln!(out, "{text}").and_then(|()| out.flush()))
+}
+
+/// Standard output closed by the reader (`| head`) is no failure of ours.
+fn written(result: std::io::Result<()>) -> Result<(), Failure> {
+    match result {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(e) => Err(failed(format!("cannot write to standard output: {e}"))),
         Ok(()) => Ok(()),
+    }
+}
+
+/// Standard output with a buffer, for what is written row by row.
+pub struct Rows {
+    out: std::io::BufWriter<std::io::Stdout>,
+    n: u64,
+}
+
+impl Rows {
+    pub fn new() -> Rows {
+        Rows { out: std::io::BufWriter::new(std::io::stdout()), n: 0 }
+    }
+
+    /// How many rows were written.
+    pub fn n(&self) -> u64 {
+        self.n
+    }
+
+    pub fn line(&mut self, text: &str) -> Result<(), Failure> {
+        self.n += 1;
+        let is_terminal = self.out.get_ref().is_terminal();
+        let text = if is_terminal { visible(text) } else { Cow::Borrowed(text) };
+        written(writeln!(self.out, "{text}"))
+    }
+
+    /// A row of a JSON array, which [`Rows::end_json`] closes.
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let before = if self.n == 0 { "[" } else { "," };
+        self.n += 1;
+        let text = serde_json::to_string_pretty(value)?.replace('\n', "\n  ");
+        let is_terminal = self.out.get_ref().is_terminal();
+        let text = if is_terminal { visible(&text) } else { Cow::Borrowed(text.as_str()) };
+        written(write!(self.out, "{before}\n  {text}"))
+    }
+
+    pub fn end_json(mut self) -> Result<(), Failure> {
+        let end = if self.n == 0 { "[]" } else { "\n]" };
+        written(writeln!(self.out, "{end}").and_then(|()| self.out.flush()))
+    }
+
+    /// Hands over what waits in the buffer: somebody may look at it.
+    pub fn flush(&mut self) -> Result<(), Failure> {
+        written(self.out.flush())
     }
 }
 

@@ -142,7 +142,7 @@ fn composed(
     now: Now,
 ) -> FeedPage {
     let Found { row, n_since, mut entries, times, polls, learned, days, push } = found;
-    let (state, state_class) = state_words(row.state(), row.last_poll_at.is_none());
+    let (state, state_class) = state_words(row.state());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
     let next_at = row.next_at.filter(|_| !resting);
     let more = store::is_full(&entries, ENTRIES + 1);
@@ -187,9 +187,7 @@ fn acts(state: FeedState) -> Vec<(&'static str, &'static str)> {
     match state {
         FeedState::Paused => vec![("resume", "Resume"), ("poll", "Poll once")],
         FeedState::Gone => vec![("poll", "Try again")],
-        FeedState::Active | FeedState::BackingOff | FeedState::Damaged => {
-            vec![("poll", "Poll now"), ("pause", "Pause")]
-        }
+        _ => vec![("poll", "Poll now"), ("pause", "Pause")],
     }
 }
 
@@ -220,7 +218,7 @@ fn why(row: &FeedRow, now: Time) -> Vec<String> {
         FeedState::Paused => {
             lines.push("This feed or one of its tags is paused.".to_owned());
         }
-        FeedState::Active | FeedState::BackingOff | FeedState::Damaged => {
+        _ => {
             if row.last_poll_at.is_none() {
                 lines.push("The feed was never polled, so it is due now.".to_owned());
             }

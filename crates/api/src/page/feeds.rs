@@ -14,7 +14,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use store::{Counts, FeedLine, FeedPage, FeedQuery, State as FeedState};
 
-use self::params::{ListParams, ORDERS, STATES};
+use self::params::{ListParams, ORDERS};
 use super::frame::{Frame, Section, Visitor};
 use super::{Trouble, ask, failed, shown};
 use crate::advice::advice;
@@ -37,6 +37,7 @@ struct FeedsPage {
     nothing_yet: bool,
     tabs: Vec<Tab>,
     text: String,
+    tag: Option<String>,
     state: Option<&'static str>,
     sorts: Vec<Choice>,
     lines: Vec<Line>,
@@ -93,14 +94,16 @@ pub async fn list(
     let now = visitor.now(&context);
     let query = FeedQuery {
         text: params.text.clone(),
+        tag: params.tag.clone(),
         state: params.state,
         order: params.order,
-        offset: (params.page - 1) * u64::from(LINES),
+        from: params.from.clone(),
+        backwards: params.backwards,
         limit: LINES,
-        since: now.at - rate_span(),
     };
+    let since = now.at - rate_span();
     let store = context.store.clone();
-    let answer = ask(move || Ok((store.counts(now.at)?, store.feed_page(&query)?))).await;
+    let answer = ask(move || Ok((store.counts(now.at)?, store.feed_page(&query, since)?))).await;
     match answer {
         Ok((counts, page)) => {
             let live = (context.live)();
@@ -119,14 +122,14 @@ fn composed(
     frame: Frame,
     live: &Live,
     counts: &Counts,
-    page: FeedPage,
+    page: FeedPage<FeedLine>,
     params: &ListParams,
     now: Now,
 ) -> FeedsPage {
-    let matching = page.states.of(params.state);
     let first = (params.page - 1) * u64::from(LINES);
     let last = first + page.lines.len() as u64;
-    let turn = |page| ListParams { page, ..params.clone() }.href();
+    let turn = |from, backwards| params.turned(from, backwards).href();
+    let of = page.states.map(|states| format!(" of {}", count(states.of(params.state))));
     FeedsPage {
         frame,
         trouble: counts.failing,
@@ -135,14 +138,15 @@ fn composed(
         nothing_yet: counts.feeds == 0,
         tabs: tabs(&page, params),
         text: params.text.clone(),
-        state: params.state.map(FeedState::word),
+        tag: params.tag.clone(),
+        state: params.state.map(FeedState::filter_word),
         sorts: ORDERS
             .iter()
             .map(|(order, word, name)| Choice { word, name, chosen: *order == params.order })
             .collect(),
-        range: format!("{}–{} of {}", count(first + 1), count(last), count(matching)),
-        previous: (params.page > 1).then(|| turn(params.page - 1)),
-        next: (last < matching).then(|| turn(params.page + 1)),
+        range: format!("{}–{}{}", count(first + 1), count(last), of.unwrap_or_default()),
+        previous: page.before.map(|from| turn(from, true)),
+        next: page.after.map(|from| turn(from, false)),
         lines: page.lines.into_iter().map(|line| self::line(line, now)).collect(),
     }
 }
@@ -179,28 +183,35 @@ fn totals(live: &Live, counts: &Counts) -> Vec<Total> {
     ]
 }
 
-fn tabs(page: &FeedPage, params: &ListParams) -> Vec<Tab> {
-    let states = [None].into_iter().chain(STATES.map(Some));
+fn tabs(page: &FeedPage<FeedLine>, params: &ListParams) -> Vec<Tab> {
+    let states = [None].into_iter().chain(FeedState::ALL.map(Some));
     let tab = |state: Option<FeedState>| Tab {
         name: match state {
             None => "All",
             Some(FeedState::Active) => "Active",
+            Some(FeedState::Never) => "Never polled",
             Some(FeedState::BackingOff) => "Backing off",
             Some(FeedState::Damaged) => "Damaged",
             Some(FeedState::Gone) => "Gone",
             Some(FeedState::Paused) => "Paused",
         },
-        count: count(page.states.of(state)),
-        href: ListParams { state, page: 1, ..params.clone() }.href(),
+        count: page.states.map_or_else(String::new, |states| count(states.of(state))),
+        href: ListParams { state, ..params.first() }.href(),
         chosen: state == params.state,
     };
-    states.map(tab).collect()
+    // States that no feed is in would only take room.
+    let is_shown = |state: &Option<FeedState>| {
+        let rare = matches!(state, Some(FeedState::Never | FeedState::Damaged));
+        let empty = page.states.is_some_and(|states| states.of(*state) == 0);
+        !rare || !empty || *state == params.state
+    };
+    states.filter(is_shown).map(tab).collect()
 }
 
 /// A feed's state in words, and its class in the stylesheet.
-pub fn state_words(state: FeedState, never_polled: bool) -> (&'static str, &'static str) {
+pub fn state_words(state: FeedState) -> (&'static str, &'static str) {
     match state {
-        FeedState::Active if never_polled => ("not polled yet", "fresh"),
+        FeedState::Never => ("not polled yet", "fresh"),
         FeedState::Active => ("active", "active"),
         FeedState::BackingOff => ("backing off", "backing"),
         FeedState::Damaged => ("damaged", "backing"),
@@ -214,17 +225,15 @@ pub fn no_next(state: FeedState) -> &'static str {
     match state {
         FeedState::Gone => "never",
         FeedState::Paused => "when resumed",
-        FeedState::Active | FeedState::BackingOff | FeedState::Damaged => "now",
+        _ => "now",
     }
 }
 
 pub fn line(line: FeedLine, now: Now) -> Line {
     let never_polled = line.last_poll_at.is_none();
-    let (state, state_class) = state_words(line.state, never_polled);
-    let resting = matches!(line.state, FeedState::Gone | FeedState::Paused);
+    let (state, state_class) = state_words(line.state);
     let error = line.gone_reason.or(line.error).unwrap_or_default();
-    let in_trouble =
-        matches!(line.state, FeedState::Gone | FeedState::BackingOff | FeedState::Damaged);
+    let in_trouble = line.state == FeedState::Gone || line.state.is_failing();
     let advised = advice(line.last_outcome, line.last_status, line.trouble).filter(|_| in_trouble);
     let masked = line.url.masked();
     let address = masked.split_once("://").map_or(masked.as_str(), |(_, rest)| rest);
@@ -245,14 +254,14 @@ pub fn line(line: FeedLine, now: Now) -> Line {
         per_day: if never_polled { "–".to_owned() } else { rate(line.n_since) },
         entries: count(line.entries),
         last_poll: line.last_poll_at.map(|t| Moment::new(t, now)),
-        next_poll: line.next_at.filter(|_| !resting).map(|t| Moment::ahead(t, now)),
+        next_poll: line.next_at.filter(|_| line.state.is_polled()).map(|t| Moment::ahead(t, now)),
         no_next: no_next(line.state),
         trouble: advised.map(|advice| Trouble { what: sentence(&error), advice }),
     }
 }
 
 fn tagged(tag: String) -> (String, String) {
-    let href = ListParams { text: tag.clone(), ..ListParams::read(None) }.href();
+    let href = ListParams::of_tag(tag.clone()).href();
     (tag, href)
 }
 

@@ -5,7 +5,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use feed::Time;
-use store::{Counts, FeedLine, FeedQuery, Order, Standing, State as FeedState, Store, StoreError};
+use store::{Counts, FeedLine, FeedQuery, Order, Standing, Store, StoreError};
 
 use super::feeds::{Line, Verdict, line, rate_span, verdict};
 use super::frame::{Frame, Section, Visitor};
@@ -85,17 +85,20 @@ fn none_failing(live: &Live, counts: &Counts) -> String {
 fn find(store: &Store, now: Time) -> Result<Found, StoreError> {
     let query = FeedQuery {
         text: String::new(),
-        state: Some(FeedState::BackingOff),
+        tag: None,
+        state: None,
         order: Order::Trouble,
-        offset: 0,
+        from: None,
+        backwards: false,
         limit: NAMED,
-        since: now - rate_span(),
     };
+    let mut failing = store.feed_page(&query, now - rate_span())?.lines;
+    failing.retain(|line| line.state.is_failing());
     let (last, indexed) = (store.last_entry_id()?, store.indexed_to()?);
     Ok(Found {
         counts: store.counts(now)?,
         standing: store.standing(now)?,
-        failing: store.feed_page(&query)?.lines,
+        failing,
         unindexed: u64::try_from(last.0 - indexed.0).unwrap_or(0),
         free: free_bytes(store.path()),
     })

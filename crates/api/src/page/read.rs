@@ -8,7 +8,7 @@ mod list;
 mod marks;
 mod news;
 mod place;
-mod scopes;
+mod sidebar;
 
 pub use article::{published_note, teaser, title, web_link};
 pub use entry::entry;
@@ -16,6 +16,7 @@ pub use list::list;
 pub use marks::{mark, mark_all, undo};
 pub use news::news;
 pub use place::{Of, Place, Show};
+pub use sidebar::fold;
 
 use store::{AccountId, QueryId, Reading, Scope, Store, StoreError};
 

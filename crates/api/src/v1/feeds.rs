@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use dispatch::command::{AddedFeed, Command, Done, Polled};
 use feed::FeedId;
 use serde_json::json;
-use store::{FeedFilter, FeedRow};
+use store::{FeedFilter, FeedRow, State as FeedState};
 
 use super::route::Route;
 use super::sent::{Number, Params, Sent};
@@ -21,8 +21,6 @@ pub use change::settings;
 pub use shown::FeedSettings;
 use shown::{Feed, Poll, PollAnswer};
 
-/// The words of [`store::State`].
-const STATES: [&str; 5] = ["active", "backing-off", "damaged", "gone", "paused"];
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 500;
 /// Feeds that one question looks at where a state is asked for; then the answer says where to go
@@ -76,7 +74,10 @@ asked! {
 }
 
 pub fn routes() -> Vec<Route> {
-    let states = json!({"type": "string", "enum": STATES});
+    let states = json!({
+        "type": "string",
+        "enum": ["active", "backing-off", "damaged", "gone", "paused", "never"]
+    });
     let polls = json!({"type": "integer", "minimum": 1, "maximum": POLLS_MAX, "default": 50});
     vec![
         Route::get("/feeds", "The feeds, by number", list)
@@ -89,9 +90,13 @@ pub fn routes() -> Vec<Route> {
             .answers_with::<FeedAdded>(StatusCode::OK),
         Route::get("/feeds/{id}", "One feed, and why it is polled when it is", one)
             .answers::<Feed>(),
-        Route::patch("/feeds/{id}", "Change a feed's title, tags and settings", change::change)
-            .takes::<change::FeedChange>()
-            .answers::<Feed>(),
+        Route::patch(
+            "/feeds/{id}",
+            "Change a feed's address, title, tags and settings",
+            change::change,
+        )
+        .takes::<change::FeedChange>()
+        .answers::<Feed>(),
         Route::delete("/feeds/{id}", "Remove a feed with all that was kept of it", remove),
         Route::post("/feeds/{id}/poll", "Poll a feed now", poll).answers::<PollAnswer>(),
         Route::get("/feeds/{id}/polls", "The last polls of a feed", polls_of)
@@ -106,6 +111,9 @@ fn feed_id(number: i64) -> Result<FeedId, Trouble> {
     u32::try_from(number).map(FeedId).map_err(|_| missing)
 }
 
+const UNKNOWN: Trouble =
+    Trouble::Asked("state must be active, backing-off, damaged, gone, paused or never");
+
 async fn list(
     State(context): State<Context>,
     mut params: Params,
@@ -119,10 +127,8 @@ async fn list(
         }
     };
     let tag = params.text("tag");
-    let state = params.text("state");
-    if state.as_deref().is_some_and(|s| !STATES.contains(&s)) {
-        return Err(Trouble::Asked("state must be active, backing-off, damaged, gone or paused"));
-    }
+    let state = params.text("state").map(|word| FeedState::from_filter_word(&word).ok_or(UNKNOWN));
+    let state = state.transpose()?;
     params.end()?;
     blocking(move || {
         let (mut after, mut n_looked_at, mut feeds) = (after, 0, Vec::new());
@@ -130,7 +136,7 @@ async fn list(
         while more && feeds.len() < limit as usize && n_looked_at < LOOKED_AT_MAX {
             // One more than is shown tells whether there are more.
             let chunk = if state.is_none() { limit + 1 } else { LIMIT_MAX };
-            let filter = FeedFilter { tag: tag.clone(), after, limit: Some(chunk) };
+            let filter = FeedFilter { tag: tag.clone(), state: None, after, limit: Some(chunk) };
             let rows = context.store.feeds(&filter)?;
             more = rows.len() == chunk as usize;
             n_looked_at += chunk;
@@ -140,7 +146,7 @@ async fn list(
                     break;
                 }
                 after = Some(row.id);
-                if state.as_deref().is_none_or(|state| row.state().word() == state) {
+                if row.state().is_listed_by(state) {
                     feeds.push(Feed::new(&row));
                 }
             }

@@ -146,7 +146,7 @@ fn done(store: &Store, command: &Command) -> Result<Done, Refusal> {
             Ok(Done::Tagged { feeds: 1 })
         }
         Command::Tag { .. } => Ok(Done::Tagged { feeds: 1 }),
-        Command::Title { .. } => Ok(Done::Titled { feed: 1 }),
+        Command::Title { .. } | Command::Move { .. } => Ok(Done::Titled { feed: 1 }),
         Command::Poll { .. } => Ok(Done::Polled { polls: vec![] }),
         _ => refused("not here"),
     }

@@ -2,8 +2,8 @@
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
-use feed::EntryId;
-use store::AccountId;
+use feed::{EntryId, FeedId, FeedUrl};
+use store::{AccountId, NewFeed};
 use tower::ServiceExt;
 
 use crate::shelf::Shelf;
@@ -88,7 +88,7 @@ async fn feeds_queries_and_tags_are_lists_of_their_own() {
     let query = text(&shelf, "/?query=red").await;
     assert!(query.contains("red one") && query.contains("red three"), "{query}");
     assert!(!query.contains("blue two"));
-    shelf.store.tag_feed(feed::FeedId(2), &["news".to_owned()], &[]).unwrap();
+    shelf.store.tag_feed(FeedId(2), &["news".to_owned()], &[]).unwrap();
     let tag = text(&shelf, "/?tag=news").await;
     assert!(tag.contains("red three") && !tag.contains("red one"));
     assert!(tag.contains("href=\"/?tag=news\" aria-current"), "{tag}");
@@ -214,4 +214,49 @@ async fn the_script_is_told_that_a_mark_was_made_and_not_sent_elsewhere() {
     shelf.store.add_account("anna", "x", crate::shelf::T0).unwrap().unwrap();
     let denied = send(&shelf, "/marks", "read=1&part=1".to_owned()).await;
     assert_eq!(denied.status, StatusCode::SEE_OTHER, "to the login");
+}
+
+#[tokio::test]
+async fn the_sidebar_folds_the_feeds_of_a_tag_with_what_is_unread() {
+    let shelf = Shelf::new(true);
+    shelf.see("https://a.org/f", &["One.", "Two."], 100);
+    shelf.see("https://b.org/f", &["Three."], 200);
+    let tags = ["News & <b>".to_owned()];
+    for feed in [1, 2] {
+        shelf.store.tag_feed(FeedId(feed), &tags, &[]).unwrap();
+    }
+    let page = text(&shelf, "/").await;
+    let sidebar =
+        page.split("<nav class=\"scopes\"").nth(1).unwrap().split("</nav>").next().unwrap();
+    assert!(sidebar.contains("<details><summary>"), "{sidebar}");
+    assert!(sidebar.contains("News &#38; &#60;b&#62; <b>3</b>"), "{sidebar}");
+    assert!(sidebar.contains("href=\"/?feed=1\"") && sidebar.contains("<b>2</b>"), "{sidebar}");
+    assert!(!sidebar.contains("data-fold"), "a few feeds come with the page");
+    shelf.store.mark_read(ME, &[EntryId(3)], true).unwrap();
+    let fold = text(&shelf, "/fold?tag=News+%26+%3Cb%3E").await;
+    assert!(fold.contains("href=\"/?feed=2\"") && !fold.contains("<b>1</b>"), "{fold}");
+    let chosen = text(&shelf, "/?tag=News+%26+%3Cb%3E").await;
+    assert!(chosen.contains("<details open>"));
+}
+
+#[tokio::test]
+async fn five_thousand_feeds_in_the_sidebar_leave_the_first_paint_light() {
+    let shelf = Shelf::new(true);
+    let new = |n: usize| NewFeed {
+        url: FeedUrl::parse(&format!("https://s{n}.example/feed.xml")).unwrap(),
+        title: Some(format!("A feed with a title of the usual length, number {n}")),
+        site: None,
+        tags: vec![format!("tag {}", n % 50)],
+    };
+    let feeds: Vec<NewFeed> = (0..5000).map(new).collect();
+    shelf.store.add_feeds(&feeds, crate::shelf::T0).unwrap();
+    shelf.see("https://s7.example/feed.xml", &["One."], 100);
+    for path in ["/", "/?tag=tag+7"] {
+        let page = text(&shelf, path).await;
+        assert!(page.len() < 60_000, "{path}: {} bytes", page.len());
+        assert!(page.contains("tag 7 <b>1</b>") && page.contains("100 feeds"), "{path}");
+        assert!(page.contains("data-fold=\"/fold?tag=tag+8\""), "{path}");
+    }
+    let fold = text(&shelf, "/fold?tag=tag+7").await;
+    assert_eq!(fold.matches("<li>").count(), 100);
 }

@@ -224,3 +224,55 @@ async fn a_poll_that_learns_from_wanted_entries_is_decided_once() {
     }
     assert_ne!(next[0], next[1], "no entry is wanted, and that was learned");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poll_under_way_when_its_feed_is_moved_is_refused_and_the_new_address_polled() {
+    let waits = Arc::new(AtomicBool::new(true));
+    let held = Arc::clone(&waits);
+    let answer = move |place: &str| match place {
+        "a.test/old" if held.load(Ordering::SeqCst) => None,
+        "a.test/old" => Some(document(&["old"])),
+        _ => Some(document(&["new"])),
+    };
+    let house = House::new(Settings::new(), Arc::new(answer)).await;
+    house.act(add(house.url("a.test/old"), false)).await;
+    assert!(house.until(|house| house.n_asked("a.test/old") == 1).await);
+    let to = house.url("b.test/new");
+    let done = house.act(Command::Move { feed: "1".to_owned(), url: to.clone() }).await;
+    let Done::Moved { feed: 1, url, .. } = done else { panic!("{done:?}") };
+    assert_eq!(url, to);
+    assert!(house.until(|house| house.n_asked("b.test/new") == 1).await);
+    waits.store(false, Ordering::SeqCst);
+    house.rest().await;
+    let filter = store::EntryFilter { feed: None, limit: 10 };
+    let titles = |house: &House| {
+        let entries = house.store.entries(feed::EntryId(0), &filter).unwrap();
+        entries.into_iter().map(|e| e.guid.unwrap_or_default()).collect::<Vec<_>>()
+    };
+    assert_eq!(titles(&house).len(), 1, "{:?}", titles(&house));
+    assert_eq!(house.n_asked("a.test/old"), 1, "the old address is not asked again");
+    assert_eq!(house.store.feed(feed::FeedId(1)).unwrap().domain, "b.test");
+    house.act(add(house.url("a.test/else"), false)).await;
+    let taken = Command::Move { feed: "1".to_owned(), url: house.url("a.test/else") };
+    let refused = carry_out(&house.engine, taken, &|_, _| ()).await.unwrap_err().to_string();
+    assert!(refused.contains("feed 2 has the address"), "{refused}");
+    house.engine.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_feed_is_polled_once_and_only_counted() {
+    let house = House::new(Settings::new(), Arc::new(|_: &str| Some(document(&["1"])))).await;
+    let pause = Change { paused: Some(true), ..Change::default() };
+    for n in 0..700 {
+        house.act(add(house.url(&format!("a.test/{n}")), false)).await;
+        if n == 0 {
+            // A feed that is paused is polled too where somebody asks.
+            let target = Target::Feed("1".to_owned());
+            house.act(Command::Set { target, change: pause.clone() }).await;
+        }
+    }
+    house.rest().await;
+    let done = house.act(Command::Poll { feeds: None }).await;
+    let Done::PolledAll { feeds: 700, failed: 0 } = done else { panic!("{done:?}") };
+    house.engine.stop().await;
+}

@@ -82,7 +82,8 @@ fn feeds_are_listed_page_by_page_with_their_tags() {
     f.store.add_feeds(&new, T0).unwrap();
     let (mut after, mut seen) = (None, Vec::new());
     loop {
-        let page = f.store.feeds(&FeedFilter { tag: None, after, limit: Some(10) }).unwrap();
+        let page =
+            f.store.feeds(&FeedFilter { after, limit: Some(10), ..FeedFilter::default() }).unwrap();
         let Some(last) = page.last() else { break };
         after = Some(last.id);
         seen.extend(page);

@@ -182,6 +182,22 @@ fn what_others_changed_behind_our_back_is_found() {
     };
     let undo = "update feed_state set entries = 2";
     found("update feed_state set entries = 7", "counts 7 entries", undo);
+    for (change, word, undo) in [
+        ("update totals set n = n + 1 where name = 'polls'", "Polls", "n - 1 where name = 'polls'"),
+        (
+            "update totals set n = n - 1 where name = 'feeds 0'",
+            "Active",
+            "n + 1 where name = 'feeds 0'",
+        ),
+    ] {
+        found(change, word, &format!("update totals set n = {undo}"));
+    }
+    let undo = "update feed_state set state = 0";
+    found("update feed_state set state = 5", "the state that is kept", undo);
+    let undo = "update feed_state set sort_title = 'https://example.org/a'";
+    found("update feed_state set sort_title = 'x'", "the state that is kept", undo);
+    let undo = "update domains set feeds = 1";
+    found("update domains set feeds = 7", "load kept of example.org", undo);
     let undo = "update entry_keys set left_window_at = null";
     found("update entry_keys set left_window_at = 5", "marked as left", undo);
     let undo = "delete from feed_tags";

@@ -11,6 +11,7 @@ mod files;
 mod full;
 mod hub;
 mod killed;
+mod moving;
 #[path = "../../../tidings/tests/it/needed.rs"]
 mod needed;
 mod overview;
@@ -25,4 +26,5 @@ mod sample;
 mod schedule;
 mod search;
 mod tag_numbers;
+mod totals;
 mod undo;

@@ -117,13 +117,15 @@ fn warnings_are_kept_with_their_poll_up_to_a_length() {
     assert_eq!(f.store.feed(feed).unwrap().state().word(), "damaged");
     let counts = f.store.counts(at(1)).unwrap();
     assert_eq!((counts.failing, counts.damaged), (1, 1));
-    let listed = f.store.feed_page(&store::FeedQuery {
+    let query = store::FeedQuery {
         text: String::new(),
         state: Some(store::State::Damaged),
         order: store::Order::Trouble,
-        since: at(0),
-        offset: 0,
+        tag: None,
+        from: None,
+        backwards: false,
         limit: 10,
-    });
+    };
+    let listed = f.store.feed_page(&query, at(0));
     assert_eq!(listed.unwrap().lines.len(), 1);
 }

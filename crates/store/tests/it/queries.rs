@@ -270,14 +270,14 @@ fn feeds_that_only_queries_want_rest_when_the_last_goes() {
     let gone = |name: &str| apply(store, vec![QueryChange::Drop(name.to_owned())]).unwanted;
     assert!(gone("A").is_empty(), "B wants it still");
     assert_eq!(gone("B"), [new]);
-    assert_eq!((state(new), state(mine)), (State::Paused, State::Active));
+    assert_eq!((state(new), state(mine)), (State::Paused, State::Never));
     let back = apply(store, vec![put("C", "z", &urls[1..])]);
     assert_eq!(back.wanted, [new]);
-    assert_eq!(state(new), State::Active);
+    assert_eq!(state(new), State::Never);
     // Whoever adds it makes it theirs.
     assert!(store.add_feed(&new_feed(urls[1]), T0).unwrap().existed);
     assert!(gone("C").is_empty());
-    assert_eq!(state(new), State::Active);
+    assert_eq!(state(new), State::Never);
 }
 
 #[test]

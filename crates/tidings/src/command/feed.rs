@@ -1,18 +1,20 @@
-//! `tidings feed …`: add, list, show, explain, poll, set up, remove.
+//! `tidings feed …`: add, list, show, explain, poll, set up, move, remove.
+
+mod list;
+mod poll;
 
 use std::time::Duration;
 
 use api::plural;
-use dispatch::command::{Change, Command, Done, NotAdded, Polled, Target};
+use dispatch::command::{Change, Command, Done, NotAdded, Target};
 use engine::Clock;
 use serde_json::{Value, json};
-use store::{FeedFilter, FeedRow};
+use store::FeedRow;
 
 use super::why;
 use crate::args::{self, Feed, FeedSet, Network, OneFeed, Place};
-use crate::config::Config;
-use crate::failure::{Failure, failed, failed_silently, input_error};
-use crate::output::{self, ahead, one_line, print_json, print_line, relative, shown_url};
+use crate::failure::{Failure, failed, input_error};
+use crate::output::{self, one_line, print_json, print_line, shown_url};
 use crate::{access, config};
 
 pub async fn run(feed: Feed) -> Result<(), Failure> {
@@ -21,14 +23,15 @@ pub async fn run(feed: Feed) -> Result<(), Failure> {
             let command = Command::Add { urls, tags, poll: !no_poll, force };
             add(command, json, &network, &place).await
         }
-        Feed::List { tag, json, place } => list(tag, json, &place),
+        Feed::List(asked) => list::run(asked),
         Feed::Show(one) => show(&one),
         Feed::Why(one) => why::run(&one),
         Feed::Poll { feeds, all, json, network, place } => {
             let feeds = (!all).then_some(feeds);
-            poll(feeds, json, &network, &place).await
+            poll::run(feeds, json, &network, &place).await
         }
         Feed::Set(set) => change(set).await,
+        Feed::Move { feed, url, json, place } => move_feed(feed, url, json, &place).await,
         Feed::Remove(one) => remove(one).await,
     }
 }
@@ -80,37 +83,6 @@ fn refused(not_added: &[NotAdded]) -> Failure {
     }
     lines.push("nothing of it is kept; --force adds it anyway".to_owned());
     failed(lines.join("\n"))
-}
-
-fn list(tag: Option<String>, json: bool, place: &Place) -> Result<(), Failure> {
-    let config = config::read_offline(place)?;
-    let store = access::read(&config)?;
-    let feeds = store.feeds(&FeedFilter { tag, ..FeedFilter::default() })?;
-    let now = Clock::System.now();
-    if json {
-        let rows: Vec<Value> = feeds.iter().map(|f| list_json(f, now)).collect();
-        return print_json(&rows);
-    }
-    if feeds.is_empty() {
-        return print_line(
-            "No feeds yet. Add one: tidings feed add URL. Import many: tidings import FILE.opml",
-        );
-    }
-    let mut table =
-        output::table(["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Problem"]);
-    for f in &feeds {
-        let title = f.shown_title().map_or_else(|| f.url.masked(), str::to_owned);
-        table.add_row([
-            f.id.to_string(),
-            one_line(&title, 40),
-            f.state().word().to_owned(),
-            f.entries.to_string(),
-            f.last_poll_at.map_or_else(|| "never".to_owned(), |t| relative(t, now)),
-            next_poll(f, now).map_or_else(|| "-".to_owned(), |t| ahead(t, now)),
-            one_line(f.error.as_deref().unwrap_or(""), 50),
-        ]);
-    }
-    print_line(&table.to_string())
 }
 
 /// When the feed is polled next by itself, if it is. A last poll that is ahead of the clock was
@@ -198,59 +170,6 @@ pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, Failure> {
     })
 }
 
-async fn poll(
-    feeds: Option<Vec<String>>,
-    json: bool,
-    network: &Network,
-    place: &Place,
-) -> Result<(), Failure> {
-    let config = config::read(place, network)?;
-    let single = feeds.as_ref().is_some_and(|f| f.len() == 1);
-    let polls = poll_with_bar(&config, Command::Poll { feeds }).await?;
-    if json && single {
-        print_json(&polls.first())?;
-    } else if json {
-        print_json(&polls)?;
-    } else {
-        print_polls(&config, &polls)?;
-    }
-    if polls.iter().all(Polled::is_success) { Ok(()) } else { Err(failed_silently()) }
-}
-
-async fn poll_with_bar(config: &Config, command: Command) -> Result<Vec<Polled>, Failure> {
-    let bar = output::bar("polling", 0);
-    let progress = |done: usize, of: usize| {
-        bar.set_length(of as u64);
-        bar.set_position(done as u64);
-    };
-    let done = access::carry_out(config, command, &progress).await;
-    bar.finish_and_clear();
-    match done? {
-        Done::Polled { polls } => Ok(polls),
-        _ => Err(other_answer()),
-    }
-}
-
-fn print_polls(config: &Config, polls: &[Polled]) -> Result<(), Failure> {
-    const SHOWN_MAX: usize = 50;
-    let store = access::read(config)?;
-    let (good, bad): (Vec<&Polled>, Vec<&Polled>) = polls.iter().partition(|p| p.is_success());
-    let line = |p: &Polled| -> Result<(), Failure> {
-        let url = store.feed(feed::FeedId(p.feed)).map(|f| f.url.masked()).unwrap_or_default();
-        let next = p.next_poll.as_deref().unwrap_or("never");
-        print_line(&format!("{} {url}: {}: {}; next poll {next}", p.feed, p.outcome, p.detail))
-    };
-    for p in bad {
-        line(p)?;
-    }
-    if good.len() <= SHOWN_MAX {
-        return good.iter().try_for_each(|p| line(p));
-    }
-    let new: usize = good.iter().map(|p| p.new).sum();
-    let polled = plural(good.len() as u64, "feed", "feeds");
-    print_line(&format!("{polled} polled, {}", plural(new as u64, "new entry", "new entries")))
-}
-
 async fn change(set: FeedSet) -> Result<(), Failure> {
     let config = config::read_offline(&set.place)?;
     let target = match (set.feed, set.tag) {
@@ -288,6 +207,25 @@ fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, Fail
             .map_err(|e| input_error(format!("{flag}: {e}"))),
     })
     .transpose()
+}
+
+async fn move_feed(feed: String, url: String, json: bool, place: &Place) -> Result<(), Failure> {
+    let config = config::read_offline(place)?;
+    let command = Command::Move { feed, url };
+    let done = access::carry_out(&config, command, &|_, _| ()).await?;
+    let Done::Moved { feed, from, url, queries } = done else { return Err(other_answer()) };
+    if json {
+        let value = json!({ "id": feed, "from": from, "url": url, "queries": queries });
+        return print_json(&value);
+    }
+    print_line(&format!("feed {feed} moved from {from} to {url}; it is polled there next"))?;
+    for query in queries {
+        print_line(&format!(
+            "  query {query} names the old address: write the new one there and run \
+             `tidings query apply`"
+        ))?;
+    }
+    Ok(())
 }
 
 async fn remove(one: OneFeed) -> Result<(), Failure> {

@@ -27,6 +27,7 @@ mod faulty;
 mod guard;
 mod images;
 mod lab;
+mod listing;
 mod log;
 mod manual;
 mod moves;

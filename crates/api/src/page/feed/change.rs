@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use dispatch::command::{Change, Command, Target};
+use dispatch::command::{Change, Command, Done, Target};
 use feed::FeedId;
 use store::FeedRow;
 
@@ -69,6 +69,14 @@ async fn changed(context: &Context, id: &str, word: &str, ordered: Ordered) -> R
         _ => format!("/feed/{number}"),
     };
     match act(context, &visitor, command).await {
+        Ok(Done::Moved { queries, .. }) if !queries.is_empty() => {
+            let text = format!(
+                "The feed has its new address. Queries that name the old one no longer read it: \
+                 {}. Write the new address there.",
+                queries.join(", ")
+            );
+            notice(context, visitor, StatusCode::OK, "The feed was moved", text)
+        }
         Ok(_) => Redirect::to(&to).into_response(),
         Err(refused) => refused,
     }
@@ -108,6 +116,7 @@ fn command(word: &str, row: &FeedRow, form: &Signed) -> Result<Option<Command>, 
         "pause" => paused(true),
         "resume" => paused(false),
         "remove" => Command::Remove { feed },
+        "address" => Command::Move { feed, url: form.text("url").trim().to_owned() },
         "title" => {
             let title = form.text("title").trim();
             Command::Title { feed, title: (!title.is_empty()).then(|| title.to_owned()) }
@@ -152,6 +161,8 @@ fn settings(form: &Signed, row: &FeedRow) -> Result<Change, String> {
 /// The settings of a feed as the form shows them.
 pub struct Fields {
     pub title: String,
+    /// Its address without secrets, where it can be shown.
+    pub address: String,
     pub tags: String,
     pub policy: String,
     pub alpha: String,
@@ -167,6 +178,7 @@ impl Fields {
         let tags: Vec<&str> = row.tags.iter().map(String::as_str).collect();
         Fields {
             title: row.given_title.clone().unwrap_or_default(),
+            address: row.url.masked(),
             tags: tags
                 .into_iter()
                 .filter(|t| !t.starts_with(store::QUERY_TAG))

@@ -1,6 +1,6 @@
 //! What a page's address asks for. Lenient: what is not understood is as if it were not said.
 
-use store::{Order, State};
+use store::{FeedCursor, Order, State};
 use url::form_urlencoded;
 
 /// Longer texts find nothing, and cost a scan all the same.
@@ -16,36 +16,66 @@ pub const ORDERS: [(Order, &str, &str); 6] = [
     (Order::Entries, "entries", "most entries first"),
 ];
 
-pub const STATES: [State; 5] =
-    [State::Active, State::BackingOff, State::Damaged, State::Gone, State::Paused];
-
 /// Which part of the list is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListParams {
     pub text: String,
+    pub tag: Option<String>,
     pub state: Option<State>,
     pub order: Order,
-    /// From 1.
+    /// Where the page begins; backwards: where it ends.
+    pub from: Option<FeedCursor>,
+    pub backwards: bool,
+    /// Which page this is, from 1; only said, as far as cursors were followed.
     pub page: u64,
 }
 
 impl ListParams {
     pub fn read(query: Option<&str>) -> ListParams {
-        let mut params =
-            ListParams { text: String::new(), state: None, order: Order::LastChange, page: 1 };
+        let mut params = ListParams::of(String::new());
         for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
             match name.as_ref() {
                 "q" => params.text = value.trim().chars().take(TEXT_CHARS_MAX).collect(),
-                "state" => params.state = STATES.into_iter().find(|s| s.word() == value),
+                "tag" => params.tag = Some(value.chars().take(TEXT_CHARS_MAX).collect()),
+                "state" => params.state = State::from_filter_word(&value),
                 "sort" => {
                     let known = ORDERS.iter().find(|o| o.1 == value);
                     params.order = known.map_or(Order::LastChange, |o| o.0);
                 }
                 "page" => params.page = value.parse().unwrap_or(1).clamp(1, 1_000_000),
+                "after" | "before" => {
+                    params.from = FeedCursor::parse(&value);
+                    params.backwards = name == "before" && params.from.is_some();
+                }
                 _ => {}
             }
         }
+        if params.from.is_none() {
+            params.page = 1;
+        }
         params
+    }
+
+    /// The first page of all feeds with a text.
+    fn of(text: String) -> ListParams {
+        let (order, page) = (Order::LastChange, 1);
+        ListParams { text, tag: None, state: None, order, from: None, backwards: false, page }
+    }
+
+    /// The first page of the feeds with a tag.
+    pub fn of_tag(tag: String) -> ListParams {
+        ListParams { tag: Some(tag), ..ListParams::of(String::new()) }
+    }
+
+    /// The first page of the same list.
+    pub fn first(&self) -> ListParams {
+        ListParams { from: None, backwards: false, page: 1, ..self.clone() }
+    }
+
+    /// The page behind this one, or before it.
+    pub fn turned(&self, from: FeedCursor, backwards: bool) -> ListParams {
+        let page = if backwards { self.page.saturating_sub(1).max(1) } else { self.page + 1 };
+        ListParams { from: Some(from), backwards, page, ..self.clone() }
     }
 
     /// The address that asks for this.
@@ -54,11 +84,18 @@ impl ListParams {
         if !self.text.is_empty() {
             query.append_pair("q", &self.text);
         }
+        if let Some(tag) = &self.tag {
+            query.append_pair("tag", tag);
+        }
         if let Some(state) = self.state {
-            query.append_pair("state", state.word());
+            query.append_pair("state", state.filter_word());
         }
         if let Some((_, word, _)) = ORDERS[1..].iter().find(|o| o.0 == self.order) {
             query.append_pair("sort", word);
+        }
+        if let Some(from) = &self.from {
+            let name = if self.backwards { "before" } else { "after" };
+            query.append_pair(name, &from.to_string());
         }
         if self.page > 1 {
             query.append_pair("page", &self.page.to_string());
@@ -78,7 +115,8 @@ mod tests {
     fn an_address_survives_reading_and_writing() {
         for href in [
             "/feeds",
-            "/feeds?q=a%26b+%C3%A9&state=backing-off&sort=trouble&page=3",
+            "/feeds?q=a%26b+%C3%A9&state=backing-off&sort=trouble&after=0.17.n3&page=3",
+            "/feeds?tag=a+b&state=never&sort=title&before=0.9.tb%26c.d",
             "/feeds?sort=title",
         ] {
             let query = href.split_once('?').map(|(_, q)| q);
@@ -88,6 +126,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_as_if_not_said() {
-        assert_eq!(ListParams::read(Some("state=x&sort=%00&page=-1&page=0&zz")).href(), "/feeds");
+        assert_eq!(
+            ListParams::read(Some("state=x&sort=%00&page=-1&page=7&after=1.2.x&zz")).href(),
+            "/feeds"
+        );
     }
 }

@@ -10,7 +10,7 @@ use store::{AccountId, FeedName, ReadEntry, Reading, ReadingPlace, Store, StoreE
 
 use super::article::{feed_title, teaser, title, web_link};
 use super::marks::MARKED;
-use super::scopes::{Scopes, scopes};
+use super::sidebar::{Sidebar, sidebar};
 use super::{LINES, Of, Place, Show, asked};
 use crate::Context;
 use crate::page::feeds::sentence;
@@ -32,7 +32,7 @@ struct ReadPage {
     tabs: Vec<Tab>,
     lines: Vec<Line>,
     empty: Empty,
-    scopes: Scopes,
+    sidebar: Sidebar,
     /// The list itself, without its place.
     list: String,
     /// The highest number that was given by now: what comes later is not swept away.
@@ -112,7 +112,7 @@ struct Found {
     /// Why a search was not understood.
     fault: Option<String>,
     names: HashMap<FeedId, FeedName>,
-    scopes: Scopes,
+    sidebar: Sidebar,
     /// The title of the feed that is asked for.
     feed: Option<String>,
     has_feeds: bool,
@@ -185,7 +185,7 @@ fn find(
         fault,
         feed: feed.map(|feed| feed_title(names.get(&feed))),
         names,
-        scopes: scopes(store, account, place)?,
+        sidebar: sidebar(store, account, place)?,
         has_feeds: store.feed_count()? > 0,
         last: store.last_entry_id()?.0,
     })
@@ -207,7 +207,7 @@ fn listed(
 }
 
 fn composed(frame: Frame, found: Found, place: &Place, now: Now) -> ReadPage {
-    let Found { lines, older, fault, names, scopes, feed, has_feeds, last: shown_to } = found;
+    let Found { lines, older, fault, names, sidebar, feed, has_feeds, last: shown_to } = found;
     let about = match &place.of {
         Of::Feed(feed) => Some(("About this feed", format!("/feed/{feed}"))),
         Of::Query(name) => Some(("About this query", format!("/query/{name}"))),
@@ -226,7 +226,7 @@ fn composed(frame: Frame, found: Found, place: &Place, now: Now) -> ReadPage {
         shown_to,
         can_mark_all: !matches!(place.of, Of::Search(_)) && place.show != Show::Starred,
         lines: by_day(lines.iter().map(|entry| line(entry, &names, place, now)), place),
-        scopes,
+        sidebar,
         list: Place { from: None, ..place.clone() }.query(),
         undo: None,
         onward: older.map(|from| Place { from: Some(from), ..place.clone() }.href()),

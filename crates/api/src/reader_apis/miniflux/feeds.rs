@@ -168,10 +168,12 @@ pub async fn update(Path(id): Path<String>, asked: Asked) -> Result<Response, In
             Ok((row, from, to))
         })
         .await?;
-    if changed.feed_url.is_some_and(|url| url != row.url.masked() && url != row.url.as_str()) {
-        return Err(Trouble::asked("a feed keeps its address; add the other one instead").into());
-    }
     let feed = id.to_string();
+    // An app that sends back what it was shown means no other address.
+    let is_shown = |url: &String| *url == row.url.masked() || url == row.url.as_str();
+    if let Some(url) = changed.feed_url.filter(|url| !is_shown(url)) {
+        act(&context, Command::Move { feed: feed.clone(), url }).await?;
+    }
     if let Some(title) = changed.title {
         act(&context, Command::Title { feed: feed.clone(), title: Some(title) }).await?;
     }

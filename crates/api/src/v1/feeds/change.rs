@@ -1,4 +1,4 @@
-//! Changing a feed: its title, its tags, its settings, all in one request.
+//! Changing a feed: its address, its title, its tags, its settings, all in one request.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,6 +18,9 @@ const SECONDS_MAX: u64 = 100 * 366 * 86_400;
 asked! {
     /// What is to change of a feed. What is left out stays; null takes a setting back.
     FeedChange {
+        /// Another address. Entries, marks and what was learned stay; an address that another feed
+        /// has is refused.
+        url: Option<String>,
         /// A title of our own; null shows the publisher's.
         title: Edit<String>,
         /// All its tags, in place of those it has.
@@ -61,10 +64,13 @@ pub async fn change(
 ) -> Result<Json<Feed>, Trouble> {
     let feed = feed_id(id)?;
     let before = row(&context, feed).await?;
-    let FeedChange { title, tags, policy, weight, paused, .. } = change;
+    let FeedChange { url, title, tags, policy, weight, paused, .. } = change;
     let seconds = [change.alpha_seconds, change.beta_seconds, change.max_delay_seconds];
     let name = feed.to_string();
     let mut commands = Vec::new();
+    if let Some(url) = url.filter(|url| *url != before.url.masked()) {
+        commands.push(Command::Move { feed: name.clone(), url });
+    }
     if let Some(change) = settings(policy, seconds, weight, paused)? {
         commands.push(Command::Set { target: Target::Feed(name.clone()), change });
     }

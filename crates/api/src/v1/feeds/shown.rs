@@ -152,13 +152,13 @@ impl From<&Settings> for FeedSettings {
 
 impl Feed {
     pub fn new(row: &FeedRow) -> Feed {
-        let rests = matches!(row.state(), State::Gone | State::Paused);
+        let rests = !row.state().is_polled();
         let gone = row.gone.as_ref().map(|gone| gone.reason.clone());
         let mut why = Vec::new();
         match row.state() {
             State::Gone => why.extend(gone.clone()),
             State::Paused => why.push("it is paused".to_owned()),
-            State::Active | State::BackingOff | State::Damaged => {
+            _ => {
                 if row.last_poll_at.is_none() {
                     why.push("a feed that was never polled is due at once".to_owned());
                 }

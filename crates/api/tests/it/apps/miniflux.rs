@@ -261,7 +261,9 @@ async fn feeds_come_change_and_go() {
     send(&house, "PUT", "feeds/1", json!({"category_id": 2})).await;
     assert!(house.acts().is_empty(), "it is there already");
     let moved = send(&house, "PUT", "feeds/1", json!({"feed_url": "https://else.example/"})).await;
-    says(&moved, 400, "keeps its address");
+    assert_eq!(moved.status, 201, "{}", moved.text);
+    let expect = json!([{"kind": "move", "feed": "1", "url": "https://else.example/"}]);
+    assert_eq!(json!(house.acts()), expect);
     for (method, path, expect) in [
         ("PUT", "feeds/2/refresh", json!([{"kind": "poll", "feeds": ["2"]}])),
         ("PUT", "feeds/refresh", json!([{"kind": "poll", "feeds": null}])),

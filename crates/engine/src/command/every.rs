@@ -1,0 +1,40 @@
+//! Polling every feed there is: part by part, so that a million of them need no more memory than
+//! some thousand.
+
+use dispatch::command::Done;
+use feed::FeedId;
+use tokio::sync::mpsc;
+
+use super::{CommandError, Progress};
+use crate::Engine;
+
+/// Polls asked for and not answered: enough for every worker to find a domain that may be asked.
+const UNANSWERED_MAX: usize = 20_000;
+/// Feeds that are asked for at once.
+const PART: usize = 500;
+
+pub async fn carry_out(engine: &Engine, progress: Progress<'_>) -> Result<Done, CommandError> {
+    let ids = engine.store.feed_ids(None)?;
+    let n_parts = ids.len().div_ceil(PART).max(1);
+    // Neighbours are often of one domain, which is asked one feed after the other.
+    let mut parts = (0..n_parts).map(|n| ids.iter().copied().skip(n).step_by(n_parts));
+    let (answers, mut answered) = mpsc::unbounded_channel();
+    let (mut n_asked, mut n_answered, mut failed) = (0, 0, 0);
+    loop {
+        while n_asked - n_answered < UNANSWERED_MAX
+            && let Some(part) = parts.next()
+        {
+            let part: Vec<FeedId> = part.collect();
+            n_asked += part.len();
+            tokio::task::block_in_place(|| engine.ask(&part, answers.clone()))?;
+        }
+        if n_answered == n_asked {
+            return Ok(Done::PolledAll { feeds: n_answered, failed });
+        }
+        let Some(answer) = answered.recv().await else { break };
+        n_answered += 1;
+        failed += usize::from(!answer.outcome.is_success());
+        progress(n_answered, ids.len());
+    }
+    Ok(Done::PolledAll { feeds: n_answered, failed })
+}

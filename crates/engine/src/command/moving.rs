@@ -1,0 +1,30 @@
+//! Moving a feed to another address.
+
+use dispatch::command::Done;
+use feed::FeedUrl;
+use store::MovedFeed;
+
+use super::{CommandError, find};
+use crate::Engine;
+
+/// The feed is polled at the new address next, at the pace of its domain.
+pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<Done, CommandError> {
+    let (feed, url) = (find(engine, name)?, FeedUrl::parse(url)?);
+    let from = engine.store.feed(feed)?.url;
+    let now = engine.clock.now();
+    let queries = match engine.store.move_feed(feed, &url, now)? {
+        MovedFeed::Moved { queries } => queries,
+        MovedFeed::Taken(other) => {
+            return Err(CommandError::Change(format!(
+                "feed {other} has the address {} already; remove one of the two instead",
+                url.masked()
+            )));
+        }
+    };
+    if from != url {
+        // Out of the line of its old domain, and into that of the new one.
+        engine.forget(feed);
+        engine.rest(feed, now)?;
+    }
+    Ok(Done::Moved { feed: feed.0, from: from.masked(), url: url.masked(), queries })
+}

@@ -1,0 +1,268 @@
+//! Feeds in an order, found by state, tag and text, from a cursor on in either direction.
+//!
+//! Each order has an index within a state; the lists of the states are merged. What a filter finds
+//! is sorted where it is little, and looked for along the index where it is much.
+
+use std::cmp::Ordering;
+
+use feed::FeedId;
+use rusqlite::types::ValueRef;
+use rusqlite::{CachedStatement, Connection, Row, Rows, params_from_iter};
+
+use crate::error::Fault;
+use crate::{State, StateCounts};
+
+/// Feeds that a filter may find before they are no longer sorted, but looked for along an index:
+/// some ten milliseconds of work.
+pub(crate) const GATHERED_MAX: usize = 20_000;
+
+/// The order of a list of feeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Those that brought new entries last come first.
+    LastChange,
+    /// Backing off or damaged, then gone, then paused, then the others.
+    Trouble,
+    Title,
+    NextPoll,
+    LastPoll,
+    Entries,
+}
+
+impl Order {
+    /// The key within a state, as the index of this order has it.
+    pub(crate) const fn key(self) -> &'static str {
+        match self {
+            Order::LastChange => "coalesce(last_change_at, 0)",
+            Order::Trouble => "failures",
+            Order::Title => "sort_title",
+            Order::NextPoll => "coalesce(next_at, 0)",
+            Order::LastPoll => "coalesce(last_poll_at, 0)",
+            Order::Entries => "entries",
+        }
+    }
+
+    const fn descends(self) -> bool {
+        !matches!(self, Order::Title | Order::NextPoll)
+    }
+
+    /// States of one group are merged; groups follow each other.
+    const fn groups(self) -> &'static [&'static [State]] {
+        use State::{Active, BackingOff, Damaged, Gone, Never, Paused};
+        match self {
+            Order::Trouble => &[&[BackingOff, Damaged], &[Gone], &[Paused], &[Active, Never]],
+            Order::NextPoll => &[&[Active, Never, BackingOff, Damaged], &[Gone, Paused]],
+            _ => &[&State::ALL],
+        }
+    }
+
+    fn group_of(self, state: State) -> usize {
+        self.groups().iter().position(|group| group.contains(&state)).unwrap_or(0)
+    }
+}
+
+/// What a feed is sorted by. In one order all keys are of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Number(i64),
+    Text(String),
+}
+
+/// A place in a list: behind it, or before it, the list goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedCursor {
+    group: usize,
+    key: Key,
+    feed: FeedId,
+}
+
+impl FeedCursor {
+    fn compare(&self, other: &FeedCursor, order: Order) -> Ordering {
+        let within = (&self.key, self.feed).cmp(&(&other.key, other.feed));
+        let within = if order.descends() { within.reverse() } else { within };
+        self.group.cmp(&other.group).then(within)
+    }
+}
+
+impl std::fmt::Display for FeedCursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (group, feed) = (self.group, self.feed);
+        match &self.key {
+            Key::Number(n) => write!(f, "{group}.{feed}.n{n}"),
+            Key::Text(text) => write!(f, "{group}.{feed}.t{text}"),
+        }
+    }
+}
+
+impl FeedCursor {
+    /// Reads a cursor as it was written; `None` for anything else.
+    pub fn parse(text: &str) -> Option<FeedCursor> {
+        let mut parts = text.splitn(3, '.');
+        let group = parts.next()?.parse().ok()?;
+        let feed = FeedId(parts.next()?.parse().ok()?);
+        let key = parts.next()?;
+        let key = match key.strip_prefix('n') {
+            Some(n) => Key::Number(n.parse().ok()?),
+            None => Key::Text(key.strip_prefix('t')?.to_owned()),
+        };
+        Some(FeedCursor { group, key, feed })
+    }
+}
+
+/// A feed of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub feed: FeedId,
+    pub state: State,
+    pub cursor: FeedCursor,
+}
+
+/// Which part of which list.
+#[derive(Clone, Debug)]
+pub(crate) struct Part<'a> {
+    pub order: Order,
+    pub state: Option<State>,
+    pub from: Option<&'a FeedCursor>,
+    /// Before the cursor rather than behind it.
+    pub backwards: bool,
+    pub limit: usize,
+}
+
+impl Part<'_> {
+    /// Whether the one stands before the other in the direction of the walk.
+    fn compare(&self, one: &FeedCursor, other: &FeedCursor) -> Ordering {
+        let order = one.compare(other, self.order);
+        if self.backwards { order.reverse() } else { order }
+    }
+
+    fn is_ahead(&self, place: &FeedCursor) -> bool {
+        self.from.is_none_or(|from| self.compare(place, from) == Ordering::Greater)
+    }
+
+    /// Feeds of one state in this order; with a cursor, `$2` and `$3`, from there on.
+    pub(crate) fn sql(&self, from_cursor: bool) -> String {
+        let key = self.order.key();
+        let (way, sign) = match self.order.descends() != self.backwards {
+            true => ("desc", "<"),
+            false => ("asc", ">"),
+        };
+        let from =
+            if from_cursor { format!("and ({key}, feed) {sign} ($2, $3)") } else { String::new() };
+        format!(
+            "select feed, {key} from feed_state where state = $1 {from} \
+             order by {key} {way}, feed {way}"
+        )
+    }
+}
+
+/// Walks along the order and keeps the feeds that `fits` takes, until there are enough.
+pub(crate) fn walk(
+    conn: &Connection,
+    part: &Part<'_>,
+    mut fits: impl FnMut(FeedId) -> Result<bool, Fault>,
+) -> Result<Vec<Listed>, Fault> {
+    let mut groups: Vec<usize> = (0..part.order.groups().len()).collect();
+    if part.backwards {
+        groups.reverse();
+    }
+    let mut found = Vec::new();
+    for group in groups {
+        let from = part.from.filter(|from| from.group == group);
+        let passed = part.from.is_some_and(|from| match part.backwards {
+            true => group > from.group,
+            false => group < from.group,
+        });
+        if passed {
+            continue;
+        }
+        merge(conn, part, group, from, &mut |listed: Listed| {
+            if fits(listed.feed)? {
+                found.push(listed);
+            }
+            Ok(found.len() < part.limit)
+        })?;
+        if found.len() >= part.limit {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Hands over the feeds of one group in order, while more are wanted.
+fn merge(
+    conn: &Connection,
+    part: &Part<'_>,
+    group: usize,
+    from: Option<&FeedCursor>,
+    take: &mut dyn FnMut(Listed) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    let states = part.order.groups()[group].iter().copied();
+    let states: Vec<State> = states.filter(|state| state.is_listed_by(part.state)).collect();
+    let sql = part.sql(from.is_some());
+    let mut statements: Vec<CachedStatement<'_>> =
+        states.iter().map(|_| conn.prepare_cached(&sql)).collect::<Result<_, _>>()?;
+    let mut lists = Vec::with_capacity(states.len());
+    for (state, statement) in states.into_iter().zip(&mut statements) {
+        let mut values = vec![rusqlite::types::Value::Integer(state.code())];
+        if let Some(from) = from {
+            values.push(match &from.key {
+                Key::Number(n) => (*n).into(),
+                Key::Text(text) => text.clone().into(),
+            });
+            values.push(i64::from(from.feed.0).into());
+        }
+        let mut rows = statement.query(params_from_iter(values))?;
+        let head = next(&mut rows, group, state)?;
+        lists.push((rows, state, head));
+    }
+    loop {
+        let heads = lists.iter_mut().filter(|(_, _, head)| head.is_some());
+        let first = heads.min_by(|(_, _, one), (_, _, other)| match (one, other) {
+            (Some(one), Some(other)) => part.compare(&one.cursor, &other.cursor),
+            _ => Ordering::Equal,
+        });
+        let Some((rows, state, head)) = first else { return Ok(()) };
+        let Some(listed) = head.take() else { return Ok(()) };
+        if !take(listed)? {
+            return Ok(());
+        }
+        *head = next(rows, group, *state)?;
+    }
+}
+
+fn next(rows: &mut Rows<'_>, group: usize, state: State) -> Result<Option<Listed>, Fault> {
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let feed = FeedId(row.get(0)?);
+    Ok(Some(Listed { feed, state, cursor: FeedCursor { group, key: key(row, 1)?, feed } }))
+}
+
+fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<Key> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Text(_) => Key::Text(row.get(column)?),
+        _ => Key::Number(row.get(column)?),
+    })
+}
+
+/// Sorts feeds that were found by other means, and counts them by state.
+pub(crate) fn sorted(
+    conn: &Connection,
+    part: &Part<'_>,
+    feeds: &[FeedId],
+) -> Result<(Vec<Listed>, StateCounts), Fault> {
+    let sql = format!("select state, {} from feed_state where feed = $1", part.order.key());
+    let mut statement = conn.prepare_cached(&sql)?;
+    let (mut found, mut counts) = (Vec::new(), StateCounts::default());
+    for &feed in feeds {
+        let mut rows = statement.query([feed.0])?;
+        let Some(row) = rows.next()? else { continue };
+        let state = State::read(row, 0)?;
+        counts.add(state, 1);
+        let cursor = FeedCursor { group: part.order.group_of(state), key: key(row, 1)?, feed };
+        if state.is_listed_by(part.state) && part.is_ahead(&cursor) {
+            found.push(Listed { feed, state, cursor });
+        }
+    }
+    found.sort_by(|one, other| part.compare(&one.cursor, &other.cursor));
+    found.truncate(part.limit);
+    Ok((found, counts))
+}

@@ -1,0 +1,27 @@
+//! The arguments of `tidings feed list`.
+
+use clap::Args;
+
+use super::Place;
+
+#[derive(Debug, Args)]
+pub struct FeedList {
+    /// Only feeds in this state; active feeds are also those that were never polled
+    #[arg(long, value_name = "STATE", value_parser =
+        ["active", "backing-off", "damaged", "gone", "paused", "never"])]
+    pub state: Option<String>,
+    /// Only feeds with this tag
+    #[arg(long, value_name = "TAG")]
+    pub tag: Option<String>,
+    /// Trouble first, last polled first, next polled first, or by title [default: by number]
+    #[arg(long, value_name = "ORDER", value_parser = ["trouble", "last", "next", "title"])]
+    pub sort: Option<String>,
+    /// How many feeds at most [default: 100 on a terminal, else all]
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub place: Place,
+}
