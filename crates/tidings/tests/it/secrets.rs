@@ -10,6 +10,29 @@ const SECRETS: [&str; 6] = ["s3cretpw", "t0ken", "k3y", "p4ss", "s1gn", "c00kie"
 const QUERY: &str =
     "?a=1&token=t0ken&api_key=k3y&Passwd=p4ss&X-Amz-Signature=s1gn&PHPSESSID=c00kie";
 
+/// Every kind of answer that names feeds.
+const PATHS: [&str; 19] = [
+    "/",
+    "/feeds",
+    "/feed/1",
+    "/feed/2",
+    "/health",
+    "/metrics",
+    "/export.opml",
+    "/api/v1/feeds",
+    "/api/v1/feeds/2",
+    "/api/v1/feeds/2/polls",
+    "/api/v1/entries",
+    "/api/v1/opml",
+    "/v1/feeds",
+    "/v1/entries",
+    "/reader/api/0/subscription/list?output=json",
+    "/reader/api/0/subscription/export",
+    "/reader/api/0/stream/contents?output=json",
+    "/reader/atom/feed/1",
+    "/fever/?api&feeds&items",
+];
+
 #[track_caller]
 fn hides(what: &str, text: &str) {
     for secret in SECRETS {
@@ -57,27 +80,7 @@ fn no_command_no_log_and_no_page_shows_a_secret() {
         let ended = instance.run(&args);
         hides(&args.join(" "), &format!("{}{}", ended.stdout, ended.stderr));
     }
-    for path in [
-        "/",
-        "/feeds",
-        "/feed/1",
-        "/feed/2",
-        "/health",
-        "/metrics",
-        "/export.opml",
-        "/api/v1/feeds",
-        "/api/v1/feeds/2",
-        "/api/v1/feeds/2/polls",
-        "/api/v1/entries",
-        "/api/v1/opml",
-        "/v1/feeds",
-        "/v1/entries",
-        "/reader/api/0/subscription/list?output=json",
-        "/reader/api/0/subscription/export",
-        "/reader/api/0/stream/contents?output=json",
-        "/reader/atom/feed/1",
-        "/fever/?api&feeds&items",
-    ] {
+    for path in PATHS {
         let (status, text) = get(daemon.listen, path).unwrap();
         assert_eq!(status, 200, "{path}: {text}");
         hides(path, &text);
