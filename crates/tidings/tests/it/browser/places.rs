@@ -30,7 +30,7 @@ fn dead_letters_are_shown_with_their_reason_and_tried_again() {
     let browser = &mut stage.browser;
     browser.open("/queries");
     browser.follow(".feeds tbody th a");
-    let dead = "document.querySelector('[aria-label=\"Dead letters\"] tbody tr')";
+    let dead = "document.querySelector('[aria-label=\"Failed deliveries\"] tbody tr')";
     again_until(browser, dead);
     browser.sees("answered 503");
     browser.wait(&format!("{dead}.querySelector('td a').innerText.includes(' ')"));

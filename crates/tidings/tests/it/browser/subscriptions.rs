@@ -137,7 +137,7 @@ fn a_feed_tells_what_it_does_and_what_polling_it_costs() {
         assert_eq!(sum("Polls"), "3", "{sums}");
         assert!(sum("Unchanged (304)").starts_with("33 %"), "{sums}");
         assert!(sum("Suspected misses").starts_with('1'), "{sums}");
-        assert!(sum("Received").contains("a poll"), "{sums}");
+        assert!(sum("Received").contains("per poll"), "{sums}");
         browser.wait("document.querySelectorAll('.polls tbody tr').length === 3");
         browser.follow("a[rel=next]");
         browser.wait("document.querySelectorAll('ol.entries > li').length > 0");
