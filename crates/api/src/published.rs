@@ -12,10 +12,11 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use parse::write::{self, Published};
-use store::{QueryId, StoreError};
+use query::Access;
+use store::{QueryId, QueryRow, StoreError};
 use url::{Url, form_urlencoded};
 
-use crate::auth::Person;
+use crate::auth::{Person, agree};
 use crate::page::ask;
 use crate::{Context, etag, guard, http_date};
 

@@ -125,11 +125,7 @@ pub fn keep_reading(
             answer.detail = reason.to_owned();
         }
         Reading::Damaged { warnings } => {
-            let first = warnings.first().map_or(String::new(), |warning| format!(" ({warning})"));
-            let detail = format!(
-                "the document is damaged{first} and has no entries, although the one before had; \
-                 the publisher's software or the transfer broke it"
-            );
+            let detail = damaged_in_words(&warnings);
             tracing::info!(feed, detail, "damaged");
             record.error = Some(detail.clone());
             record.warnings = warnings;
@@ -149,6 +145,14 @@ pub fn keep_reading(
             answer.candidates = candidates;
         }
     }
+}
+
+fn damaged_in_words(warnings: &[String]) -> String {
+    let first = warnings.first().map_or(String::new(), |warning| format!(" ({warning})"));
+    format!(
+        "the document is damaged{first} and has no entries, although the one before had; \
+         the publisher's software or the transfer broke it"
+    )
 }
 
 fn seen_in_words(observed: &Observed) -> String {

@@ -194,7 +194,7 @@ async fn a_stranger_cannot_stop_polls_by_a_callback_that_answers_503() {
     let refused = |house: &House| house.store.hub_subscription(1).unwrap().unwrap().wish.is_none();
     assert!(house.until(refused).await);
     let urls = vec![house.url("a.test/feed")];
-    house.act(Command::Add { urls, tags: Vec::new(), poll: true }).await;
+    house.act(Command::Add { urls, tags: Vec::new(), poll: true, force: false }).await;
     assert_eq!(house.n_asked("a.test/feed"), 1, "the feed is polled");
     // The domain itself is left alone by further wishes.
     assert_eq!(wish(&house, "a.test/again"), WishNoted::Taken);

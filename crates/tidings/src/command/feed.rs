@@ -13,7 +13,7 @@ use store::FeedRow;
 
 use super::why;
 use crate::args::{self, Feed, FeedSet, Network, OneFeed, Place};
-use crate::failure::{Failure, failed, input_error};
+use crate::failure::{Failure, failed, failed_silently, input_error};
 use crate::output::{self, one_line, print_json, print_line, shown_url};
 use crate::{access, config};
 
