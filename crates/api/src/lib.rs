@@ -104,6 +104,8 @@ pub struct Context {
     pub rule: Arc<dyn Fn() -> Option<String> + Send + Sync>,
     /// What other rules would have done, where somebody can tell.
     pub what_if: WhatIf,
+    /// Published feeds as they were rendered last.
+    pub published: Arc<published::Shelf>,
 }
 
 /// Carries a command out, and says what came of it.
@@ -139,6 +141,7 @@ impl Context {
             rates: Arc::default(),
             rule: Arc::new(|| None),
             what_if: WhatIf::default(),
+            published: Arc::default(),
         })
     }
 }

@@ -2,25 +2,26 @@
 //! keep the ids of their publishers, so that a feed that comes back to us ends there instead of
 //! growing.
 
-use std::collections::{HashMap, HashSet};
+mod entry;
+mod page;
+mod shelf;
+
+use std::sync::Arc;
 
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use feed::{FeedId, Item, Time};
-use parse::write::{self, Origin, Published};
-use query::{Access, Query, Reach, Statement};
-use store::{FeedRow, QueryEntry, QueryId, QueryRow, Store, StoreError};
+use parse::write::{self, Published};
+use store::{QueryId, StoreError};
 use url::{Url, form_urlencoded};
 
-use crate::auth::{Person, agree};
+use crate::auth::Person;
 use crate::page::ask;
-use crate::{Context, etag, guard, http_date, sanitise};
+use crate::{Context, etag, guard, http_date};
 
-/// Entries on one page of a feed.
-const PAGE: u32 = 50;
-/// The most that a window shows on one page: readers take documents of a few megabytes.
-const WINDOW_MAX: u32 = 500;
+use page::{Entries, Page};
+pub use shelf::Shelf;
+use shelf::{Mark, Rendered};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
@@ -68,9 +69,8 @@ pub async fn feed(
         return missing();
     };
     let content_type = asked.format.2;
-    let (store, now) = (context.store.clone(), (context.now)());
-    match ask(move || document(&store, &asked, person.is_some(), now)).await {
-        Ok(Some((body, changed_at))) => answer(&headers, body, content_type, changed_at),
+    match found(&context, Arc::new(asked), person.is_some()).await {
+        Ok(Some(rendered)) => answer(&headers, &rendered, content_type),
         Ok(None) => missing(),
         Err(error) => {
             tracing::warn!(%error, "a feed could not be published");
@@ -79,30 +79,47 @@ pub async fn feed(
     }
 }
 
+/// The document as it is kept; rendered anew where it changed, but once however many ask for it.
+async fn found(
+    context: &Context,
+    asked: Arc<Asked>,
+    open: bool,
+) -> Result<Option<Arc<Rendered>>, StoreError> {
+    let (here, what) = (context.clone(), Arc::clone(&asked));
+    match ask(move || look(&here, &what, open)).await? {
+        Found::Nothing => return Ok(None),
+        Found::Ready(rendered) => return Ok(Some(rendered)),
+        Found::Stale(..) => {}
+    }
+    let _turn = context.published.turn(&asked.address(asked.before)).await;
+    let here = context.clone();
+    ask(move || document(&here, &asked, open)).await
+}
+
 /// The same answer for what does not exist and for what is not theirs.
 fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response()
 }
 
-fn answer(asked: &HeaderMap, body: String, content_type: &str, changed_at: Time) -> Response {
-    let tag = etag::tag(body.as_bytes());
-    let changed = http_date(changed_at);
+fn answer(asked: &HeaderMap, rendered: &Rendered, content_type: &str) -> Response {
+    let Rendered { body, tag, changed_at } = rendered;
+    let changed = http_date(*changed_at);
     let since = asked.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
     let not_since = || {
         let since = since.and_then(parse::date::parse);
         since.is_some_and(|since| changed_at.floor_to_second() <= since)
     };
     // The tag is the stronger of the two and goes before.
-    let known = etag::is_known(asked, &tag).unwrap_or_else(not_since);
+    let known = etag::is_known(asked, tag).unwrap_or_else(not_since);
     let headers = [
-        (header::ETAG, tag),
+        (header::ETAG, tag.clone()),
         (header::LAST_MODIFIED, changed),
         (header::CACHE_CONTROL, "no-cache".to_owned()),
     ];
     if known {
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
-    (headers, [(header::CONTENT_TYPE, content_type.to_owned())], body).into_response()
+    (headers, [(header::CONTENT_TYPE, content_type.to_owned())], body.clone()).into_response()
 }
 
 impl Asked {
@@ -179,10 +196,10 @@ pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
     // Without accounts whoever sits at this machine may have everything.
     let here = asked.base.host_str().is_some_and(guard::is_local);
     let open = here && !context.store.has_accounts()?;
-    let found = document(&context.store, &asked, open, (context.now)())?;
-    Ok(found.map(|(body, _)| Topic {
+    let found = document(context, &asked, open)?;
+    Ok(found.map(|rendered| Topic {
         query: row.id,
-        body,
+        body: rendered.body.clone(),
         content_type: asked.format.2,
         hub: asked.hub(),
     }))
@@ -196,37 +213,39 @@ pub struct Topic {
     pub hub: String,
 }
 
-/// The document and when it last changed; `None` where there is nothing for whoever asks.
+/// A document as it was asked for.
+enum Found {
+    /// There is nothing for whoever asks.
+    Nothing,
+    Ready(Arc<Rendered>),
+    /// It changed since it was rendered last.
+    Stale(Box<Page>, Mark),
+}
+
+fn look(context: &Context, asked: &Asked, open: bool) -> Result<Found, StoreError> {
+    let store = &context.store;
+    let Some(page) = Page::find(store, asked, open, (context.now)())? else {
+        return Ok(Found::Nothing);
+    };
+    let mark = page.mark(store)?;
+    let kept = context.published.get(&asked.address(asked.before), &mark);
+    Ok(kept.map_or_else(|| Found::Stale(Box::new(page), mark), Found::Ready))
+}
+
+/// The document, rendered only if it changed; `None` where there is nothing for whoever asks.
 fn document(
-    store: &Store,
+    context: &Context,
     asked: &Asked,
     open: bool,
-    now: Time,
-) -> Result<Option<(String, Time)>, StoreError> {
-    let Some(row) = store.query(&asked.name)? else { return Ok(None) };
-    let Some(query) = read(&row.text) else { return Ok(None) };
-    let allowed = match query.access {
-        Access::Public => true,
-        Access::SecretLink => open || asked.key.as_deref().is_some_and(|k| agree(k, &row.link_key)),
-        Access::Private => open,
+) -> Result<Option<Arc<Rendered>>, StoreError> {
+    let (page, mark) = match look(context, asked, open)? {
+        Found::Nothing => return Ok(None),
+        Found::Ready(rendered) => return Ok(Some(rendered)),
+        Found::Stale(page, mark) => (page, mark),
     };
-    if !allowed {
-        return Ok(None);
-    }
-    let (found, older) = window(store, &row, query.window, asked.before, now)?;
-    let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
-    let (mut items, mut origins, mut ids) = (Vec::new(), Vec::new(), HashSet::new());
-    let mut changed_at = row.changed_at;
-    for one in &found {
-        let feed = feeds.entry(one.entry.feed).or_insert_with(|| store.feed(one.entry.feed).ok());
-        let Some(feed) = feed else { continue };
-        let item = item(one, feed);
-        changed_at = changed_at.max(one.entry.edited_at.unwrap_or(one.entry.seen_at));
-        // One id twice would be the same entry twice.
-        if ids.insert(item.id.clone()) {
-            origins.push(origin(feed));
-            items.push(item);
-        }
+    let Entries { mut items, older, changed_at } = page.entries(&context.store)?;
+    if asked.format.0 == Format::Json {
+        items.iter_mut().for_each(entry::for_json);
     }
     let mut pages = Vec::new();
     if let Some(older) = older {
@@ -235,97 +254,18 @@ fn document(
     if asked.before.is_some() {
         pages.push(("first", asked.address(None)));
     }
-    let title = query.title.unwrap_or_else(|| row.name.clone());
     let doc = Published {
-        title,
+        title: page.title,
         link: Some(asked.base.to_string()),
         id: Some(asked.address(None)),
         self_link: Some(asked.address(asked.before)),
         hubs: vec![asked.hub()],
         updated: Some(changed_at),
         items,
-        origins,
         pages,
         ..Published::default()
     };
-    Ok(Some((asked.format.0.write(&doc), changed_at)))
-}
-
-/// The newest entries before a position that the window shows, newest first; and the position
-/// before which there are more.
-fn window(
-    store: &Store,
-    row: &QueryRow,
-    window: Option<Reach>,
-    before: Option<i64>,
-    now: Time,
-) -> Result<(Vec<QueryEntry>, Option<i64>), StoreError> {
-    let (limit, since, lowest) = match window {
-        None => (PAGE, None, 0),
-        Some(Reach::Time(time)) => (WINDOW_MAX, Some(now - time), 0),
-        Some(Reach::Items(n)) => (WINDOW_MAX.min(n), None, store.position_before_last(row.id, n)?),
-    };
-    let mut found = store.recent_query_entries(row.id, before, since, limit + 1)?;
-    // The read ended early for its bytes, and not at the end of the window.
-    let ended_early = store::is_full(found.iter().map(|one| &one.entry), u32::MAX)
-        && found.iter().all(|one| one.position > lowest);
-    found.retain(|one| one.position > lowest);
-    let more = ended_early || found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let older = found.last().filter(|_| more).map(|one| one.position);
-    Ok((found, older))
-}
-
-fn read(text: &str) -> Option<Query> {
-    match query::parse(text).ok()?.pop()? {
-        Statement::Create(create) => Some(create.query),
-        Statement::Drop(_) => None,
-    }
-}
-
-fn item(one: &QueryEntry, feed: &FeedRow) -> Item {
-    let entry = &one.entry;
-    let id = entry.guid.as_deref().or(entry.link.as_deref());
-    // Readers load what we publish under our name: nothing that acts, and no link that leads
-    // nowhere.
-    let base = entry.link.as_deref().and_then(|link| Url::parse(link).ok());
-    let link = entry.link.as_deref().filter(|link| leads_somewhere(link));
-    let clean = |dirty: &str| sanitise::html(dirty, base.as_ref().or(Some(feed.url.url())), link);
-    Item {
-        id: Some(identity(id, one, feed)),
-        title: entry.title.clone(),
-        link: link.map(str::to_owned),
-        published: Some(entry.published_at),
-        updated: Some(entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at)),
-        author: entry.author.clone(),
-        summary: entry.summary.as_deref().map(clean),
-        content: entry.content.as_deref().map(clean),
-        categories: entry.categories.clone(),
-        enclosures: entry.enclosures.iter().filter(|e| leads_somewhere(&e.url)).cloned().collect(),
-    }
-}
-
-/// Whether an address names something elsewhere. By list, as the sanitiser has it for what stands
-/// in texts: one that runs something is not passed on.
-fn leads_somewhere(link: &str) -> bool {
-    const SCHEMES: [&str; 5] = ["http", "https", "ftp", "magnet", "mailto"];
-    Url::parse(link).is_ok_and(|url| SCHEMES.contains(&url.scheme()))
-}
-
-/// The publisher's id where it is an address of some kind; else one made of it (RFC 4151), the same
-/// for ever.
-fn identity(id: Option<&str>, one: &QueryEntry, feed: &FeedRow) -> String {
-    if let Some(id) = id.filter(|id| Url::parse(id).is_ok() && !id.contains(char::is_whitespace)) {
-        return id.to_owned();
-    }
-    let host = feed.url.url().host_str().unwrap_or("localhost");
-    let own = id.map_or_else(|| one.entry.id.to_string(), str::to_owned);
-    let specific: String = form_urlencoded::byte_serialize(own.as_bytes()).collect();
-    format!("tag:{host},2005:{specific}")
-}
-
-fn origin(feed: &FeedRow) -> Origin {
-    let url = feed.url.masked();
-    let title = feed.shown_title().map_or_else(|| url.clone(), str::to_owned);
-    Origin { title, url, updated: feed.last_change_at }
+    let body = asked.format.0.write(&doc);
+    let rendered = Rendered { tag: etag::tag(body.as_bytes()), body, changed_at };
+    Ok(Some(context.published.put(&asked.address(asked.before), mark, rendered)))
 }

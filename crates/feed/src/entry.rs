@@ -40,6 +40,23 @@ pub struct Item {
     pub content: Option<String>,
     pub categories: Vec<String>,
     pub enclosures: Vec<Enclosure>,
+    /// The feed that the item says it was taken from. A claim: anybody can make it.
+    pub source: Option<Source>,
+}
+
+/// The feed that an item was taken from (`atom:source`, `source` in RSS).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The feed's own id, as Atom has it.
+    pub id: Option<String>,
+    /// The address at which the feed is polled.
+    pub url: Option<String>,
+    pub title: Option<String>,
+    /// The page that the feed belongs to.
+    pub site: Option<String>,
+    pub updated: Option<Time>,
+    /// The instances that passed the item on, the first of them first.
+    pub via: Vec<String>,
 }
 
 /// A file that goes with an item.

@@ -30,7 +30,7 @@ impl EntryKey {
         &self.0
     }
 
-    fn of(basis: &str, parts: &[&str]) -> EntryKey {
+    pub(crate) fn of(basis: &str, parts: &[&str]) -> EntryKey {
         let digest = hash(basis, parts);
         let mut key = [RULE; 16];
         key[1..].copy_from_slice(&digest[..15]);
@@ -155,7 +155,7 @@ fn link_hash(item: &Item) -> u64 {
 }
 
 /// Removes session ids that servers write into links; they differ at every poll.
-fn strip_session(link: &str) -> Cow<'_, str> {
+pub(crate) fn strip_session(link: &str) -> Cow<'_, str> {
     if !mentions_session(link) {
         return Cow::Borrowed(link);
     }

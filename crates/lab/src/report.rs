@@ -29,7 +29,8 @@ pub(crate) fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            c if c.is_control() => safe.push(' '),
+            // XML forbids most of these, and a drawing is XML where it stands alone.
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
             c => safe.push(c),
         }
     }

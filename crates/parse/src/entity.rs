@@ -104,29 +104,54 @@ pub(crate) fn windows_1252(byte: u8) -> char {
     decoded.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// Writes text into markup.
+/// Writes text into markup. Every XML writer passes here: characters that XML 1.0 forbids are
+/// left out, because one of them makes a whole document unreadable.
 pub(crate) fn escape_text(text: &str, out: &mut String) {
     escape(text, out, false);
 }
 
-/// Writes a value that stands between double quotes.
+/// Writes a value that stands between double quotes; otherwise the same.
 pub(crate) fn escape_attribute(text: &str, out: &mut String) {
     escape(text, out, true);
 }
 
 fn escape(text: &str, out: &mut String, quotes: bool) {
+    let special =
+        |c: char| matches!(c, '&' | '<' | '>') || (quotes && c == '"') || !is_xml_character(c);
     let mut rest = text;
-    while let Some(at) = rest.find(|c| matches!(c, '&' | '<' | '>') || (quotes && c == '"')) {
-        out.push_str(&rest[..at]);
-        out.push_str(match rest.as_bytes()[at] {
-            b'&' => "&amp;",
-            b'<' => "&lt;",
-            b'>' => "&gt;",
-            _ => "&quot;",
-        });
-        rest = &rest[at + 1..];
+    while let Some(at) = rest.find(special) {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        let mut tail = tail.chars();
+        match tail.next() {
+            Some('&') => out.push_str("&amp;"),
+            Some('<') => out.push_str("&lt;"),
+            Some('>') => out.push_str("&gt;"),
+            Some('"') => out.push_str("&quot;"),
+            _ => {}
+        }
+        rest = tail.as_str();
     }
     out.push_str(rest);
+}
+
+/// Whether XML 1.0 can carry the character (its production `Char`).
+fn is_xml_character(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// Whether a text holds tags or references, so that a reader may take it for HTML.
+pub(crate) fn looks_like_html(text: &str) -> bool {
+    let tag = text.match_indices('<').any(|(at, _)| {
+        text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'))
+    });
+    let reference = text.match_indices('&').any(|(at, _)| {
+        let tail: String = text[at + 1..].chars().take(12).collect();
+        tail.find(';').is_some_and(|end| {
+            end > 0 && tail[..end].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'#')
+        })
+    });
+    tag || reference
 }
 
 #[cfg(test)]
@@ -151,5 +176,15 @@ mod tests {
         check("R&D & &unknown; &; &#; a?b=1&c=2", "R&D & &unknown; &;  a?b=1&c=2");
         check("&amp", "&amp");
         check("&#0;&#xFFFFFFFF;&#xD800;", "");
+    }
+
+    #[test]
+    fn what_xml_forbids_is_left_out_of_texts_and_attributes() {
+        let dirty = "a\u{0}\u{1b}\u{fffe}\u{ffff}\t<\"&>\u{85}\u{fffd}\u{1f600}";
+        let (mut text, mut attribute) = (String::new(), String::new());
+        escape_text(dirty, &mut text);
+        escape_attribute(dirty, &mut attribute);
+        assert_eq!(text, "a\t&lt;\"&amp;&gt;\u{85}\u{fffd}\u{1f600}");
+        assert_eq!(attribute, text.replace('"', "&quot;"));
     }
 }

@@ -1,12 +1,13 @@
 //! JSON Feed 1.0 and 1.1. Values of a wrong type are left out, not refused.
 
-use feed::{Enclosure, Hints, Item};
+use feed::{Enclosure, Hints, Item, Source};
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::refusal::{Kind, NotAFeed};
 use crate::room::{Room, shorten};
 use crate::warning::{Trouble, Warnings};
+use crate::xml::named;
 use crate::{Document, Format, Limits, date, resolve};
 
 /// Every JSON Feed names its version by an address that contains this.
@@ -104,7 +105,22 @@ impl Reader<'_> {
                 .or_else(|| self.text(object, "content_text", warnings)),
             categories: self.tags(object),
             enclosures: self.attachments(object),
+            source: self.source(object, warnings),
         }
+    }
+
+    /// `_source`, an extension: JSON Feed itself has no word for it.
+    fn source(&self, object: &Object, warnings: &mut Warnings) -> Option<Source> {
+        let said = object.get("_source")?.as_object()?;
+        let via = said.get("via").and_then(Value::as_array).into_iter().flatten();
+        named(Source {
+            id: self.text(said, "id", warnings),
+            url: self.link(said, "url", warnings),
+            title: self.text(said, "title", warnings),
+            site: self.link(said, "home_page_url", warnings),
+            updated: said.get("updated").and_then(Value::as_str).and_then(date::parse),
+            via: via.filter_map(Value::as_str).map(str::to_owned).collect(),
+        })
     }
 
     /// A text that says something, cut at the limit.

@@ -1,13 +1,19 @@
 //! Documents to bytes: valid Atom 1.0, RSS 2.0 and JSON Feed 1.1 from the facts and items given.
-//! Invents nothing the caller did not give, and repairs nothing but what XML cannot carry.
+//!
+//! Summaries and contents are HTML, which the caller has made safe. Titles, authors, categories
+//! and the names of sources are text: no reader may take them for markup. Invents nothing the
+//! caller did not give, and repairs nothing but what XML cannot carry. Addresses and ids must be
+//! valid; see [`crate::uri`].
 
 mod atom;
 mod json;
 mod rss;
 
-use feed::{Item, Time};
+use std::borrow::Cow;
 
-use crate::entity::{escape_attribute, escape_text};
+use feed::{Enclosure, Item, Time};
+
+use crate::entity::{escape_attribute, escape_text, looks_like_html};
 
 pub use atom::atom;
 pub use json::json;
@@ -32,21 +38,10 @@ pub struct Published {
     /// Items with an id; one without is given its link for an id, and left out if it has neither,
     /// since readers could not tell it from others.
     pub items: Vec<Item>,
-    /// Where the items came from, in their order; empty where they are the document's own.
-    pub origins: Vec<Origin>,
     /// Marks of the items, in their order; empty where there are none. Only Atom carries them.
     pub labels: Vec<Vec<Label>>,
     /// Other pages of the same feed (RFC 5005): relation and address.
     pub pages: Vec<(&'static str, String)>,
-}
-
-/// The feed that an item was taken from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
-    pub title: String,
-    pub url: String,
-    /// When it last said something.
-    pub updated: Option<Time>,
 }
 
 /// A mark of an item in some vocabulary.
@@ -63,21 +58,20 @@ impl Published {
         self.updated.or(newest).unwrap_or_default()
     }
 
-    /// The items that can be published, each with its id and where it came from.
+    /// The items that can be published, each with its id.
     fn identified(&self) -> impl Iterator<Item = Identified<'_>> {
         self.items.iter().enumerate().filter_map(|(number, item)| {
             let id = item.id.as_deref().or(item.link.as_deref())?;
             let labels = self.labels.get(number).map_or(&[][..], Vec::as_slice);
-            Some(Identified { id, item, origin: self.origins.get(number), labels })
+            Some(Identified { id, item, labels })
         })
     }
 }
 
-/// An item with its id, where it came from and how it is marked.
+/// An item with its id and how it is marked.
 struct Identified<'a> {
     id: &'a str,
     item: &'a Item,
-    origin: Option<&'a Origin>,
     labels: &'a [Label],
 }
 
@@ -107,7 +101,7 @@ impl Xml {
 
     fn text(&mut self, name: &str, attributes: &[(&str, &str)], text: &str) {
         self.tag(name, attributes, ">");
-        escape_text(&sendable(text), &mut self.out);
+        escape_text(text, &mut self.out);
         self.close(name);
     }
 
@@ -124,20 +118,39 @@ impl Xml {
             self.out.push(' ');
             self.out.push_str(name);
             self.out.push_str("=\"");
-            escape_attribute(&sendable(value), &mut self.out);
+            escape_attribute(value, &mut self.out);
             self.out.push('"');
         }
         self.out.push_str(end);
     }
 }
 
-/// Text without the characters that XML 1.0 cannot carry at all.
-fn sendable(text: &str) -> String {
-    text.chars()
-        .filter(|c| matches!(c, '\t' | '\n' | '\r' | ' '..))
-        .filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}'))
-        .collect()
+/// Text for a place that readers take for HTML, whatever its format says: where it looks like
+/// markup it is escaped, so that it is shown and does nothing.
+fn for_html(text: &str) -> Cow<'_, str> {
+    if !looks_like_html(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    escape_text(text, &mut escaped);
+    Cow::Owned(escaped)
 }
 
-/// The type of a file whose publisher did not say it: RSS demands one.
+/// The type of a file whose publisher did not say it: RSS and JSON Feed demand one.
 const UNKNOWN_TYPE: &str = "application/octet-stream";
+
+/// The type of a file, where it has the form of one. Parameters are left out.
+fn mime_type(file: &Enclosure) -> Option<&str> {
+    let bare = file.mime_type.as_deref()?.split(';').next()?;
+    let (kind, of_kind) = bare.trim().split_once('/')?;
+    let is_token = |word: &str| {
+        let good = |b: u8| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b);
+        !word.is_empty() && word.bytes().all(good)
+    };
+    (is_token(kind) && is_token(of_kind)).then_some(bare.trim())
+}
+
+/// Whether an address can be fetched by HTTP; RSS allows no other for its files and sources.
+fn is_http(address: &str) -> bool {
+    address.starts_with("http://") || address.starts_with("https://")
+}

@@ -8,6 +8,7 @@ mod open;
 mod vocabulary;
 mod walk;
 
+pub(crate) use draft::named;
 use url::Url;
 
 use crate::attribute::Attributes;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::{Enclosure, FeedUrl, Hints, Outcome, Time, Trouble};
+use feed::{Enclosure, FeedUrl, Hints, Outcome, Source, Time, Trouble};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,23 @@ struct StoredEnclosure {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
+struct StoredSource {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_ms: Option<i64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    via: Vec<String>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
 struct StoredHints {
     #[serde(skip_serializing_if = "Option::is_none")]
     ttl_ms: Option<i64>,
@@ -109,6 +126,29 @@ pub(crate) fn enclosures(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<E
     let back =
         |e: StoredEnclosure| Enclosure { url: e.url, mime_type: e.mime_type, length: e.length };
     Ok(stored.into_iter().map(back).collect())
+}
+
+pub(crate) fn source_json(source: &Source) -> String {
+    json(&StoredSource {
+        id: source.id.clone(),
+        url: source.url.clone(),
+        title: source.title.clone(),
+        site: source.site.clone(),
+        updated_ms: source.updated.map(Time::millis),
+        via: source.via.clone(),
+    })
+}
+
+pub(crate) fn source(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Source>> {
+    let stored: Option<StoredSource> = from_json(row, column)?;
+    Ok(stored.map(|s| Source {
+        id: s.id,
+        url: s.url,
+        title: s.title,
+        site: s.site,
+        updated: s.updated_ms.map(Time::from_millis),
+        via: s.via,
+    }))
 }
 
 pub(crate) fn hints_json(hints: &Hints) -> Option<String> {

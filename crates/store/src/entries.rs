@@ -1,9 +1,9 @@
 //! The stream of entries: read from a position on, oldest first, or backwards from the end.
 
-use feed::{Enclosure, EntryId, EntryKey, FeedId, Time};
+use feed::{Enclosure, EntryId, EntryKey, FeedId, Source, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::columns::{count, enclosures, time, time_or_none, words};
+use crate::columns::{count, enclosures, source, time, time_or_none, words};
 use crate::error::Fault;
 use crate::marks::Numbers;
 use crate::{Store, StoreError};
@@ -31,6 +31,8 @@ pub struct EntryRow {
     pub seen_at: Time,
     /// When we saw the present text, if it is not the first.
     pub edited_at: Option<Time>,
+    /// The first feed of an entry that this one took from elsewhere, as its document says.
+    pub source: Option<Source>,
 }
 
 /// The texts that one read returns, in bytes. A page of a hundred usual entries has under 1 MB. A
@@ -107,8 +109,8 @@ pub struct StreamPage {
 
 pub(crate) const COLUMNS: &str = "select id, feed, key, guid, title, link, author, summary, \
     content, \
-    categories, enclosures, published_claim, published_at, updated_at, seen_at, edited_at \
-    from entries ";
+    categories, enclosures, published_claim, published_at, updated_at, seen_at, edited_at, \
+    source from entries ";
 
 impl Store {
     /// The stream after a position, oldest first. Like every read of entries it ends early at
@@ -276,5 +278,6 @@ pub(crate) fn entry_row(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
         updated_at: time_or_none(row, 13)?,
         seen_at: time(row, 14)?,
         edited_at: time_or_none(row, 15)?,
+        source: source(row, 16)?,
     })
 }

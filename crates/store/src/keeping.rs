@@ -6,9 +6,10 @@ use std::collections::HashSet;
 use feed::{EntryId, EntryKey, FeedId, Time, Window};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::columns::{enclosures_json, hints_json, millis, sql_count, words_json};
+use crate::columns::{enclosures_json, hints_json, millis, source_json, sql_count, words_json};
 use crate::error::Fault;
 use crate::matching::Keeper;
+use crate::provenance::Claim;
 use crate::{
     Edited, NewEntry, PollRecord, Recorded, StoreError, domains, kept, polls, push_inbox, search,
 };
@@ -71,7 +72,8 @@ fn refuse_stale(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
     Ok(())
 }
 
-/// `None` if the key is known after all: then it is not new.
+/// `None` if the key is known after all, or if it is a copy of an entry that is: then it is not
+/// new.
 fn add_entry(
     conn: &Connection,
     feed: FeedId,
@@ -84,10 +86,16 @@ fn add_entry(
         return Ok(None);
     }
     let item = &new.item;
+    let claim = Claim::of(conn, feed, item)?;
+    if let Some(claim) = &claim
+        && claim.is_known(conn, new.content)?
+    {
+        return Ok(None);
+    }
     let sql = "insert into entries (feed, key, guid, title, link, author, summary, content, \
                categories, enclosures, published_claim, published_at, updated_at, seen_at, \
-               content_hash) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-               $14, $15) returning id";
+               content_hash, source) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, \
+               $13, $14, $15, $16) returning id";
     let id: i64 = conn.prepare_cached(sql)?.query_row(
         params![
             feed.0,
@@ -105,11 +113,12 @@ fn add_entry(
             millis(item.updated),
             at.millis(),
             new.content.cast_signed(),
+            claim.as_ref().map(|claim| source_json(&claim.source)),
         ],
         |row| row.get(0),
     )?;
-    let sql = "insert into entry_keys (feed, key, entry, content_hash, published_at, seen_at) \
-               values ($1, $2, $3, $4, $5, $6)";
+    let sql = "insert into entry_keys (feed, key, entry, content_hash, published_at, seen_at, \
+               origin) values ($1, $2, $3, $4, $5, $6, $7)";
     conn.prepare_cached(sql)?.execute(params![
         feed.0,
         new.key.bytes(),
@@ -117,6 +126,7 @@ fn add_entry(
         new.content.cast_signed(),
         new.published.at.millis(),
         at.millis(),
+        claim.as_ref().and_then(Claim::origin),
     ])?;
     Ok(Some(EntryId(id)))
 }

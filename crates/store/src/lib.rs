@@ -33,6 +33,7 @@ mod origins;
 mod overview;
 mod page;
 mod polls;
+mod provenance;
 mod push;
 mod push_inbox;
 mod queries;

@@ -22,6 +22,7 @@ const STEPS: &[Step] = &[
     ("reading choices", include_str!("../migrations/08_reading_choices.sql")),
     ("warnings", include_str!("../migrations/09_warnings.sql")),
     ("kinds", include_str!("../migrations/10_kinds.sql")),
+    ("provenance", include_str!("../migrations/11_provenance.sql")),
 ];
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
+use sha2::{Digest, Sha256};
 
 use crate::entries::{entry_row, page};
 use crate::error::Fault;
@@ -32,7 +33,7 @@ pub struct QueryPage {
 
 const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.author, e.summary, \
     e.content, e.categories, e.enclosures, e.published_claim, e.published_at, e.updated_at, \
-    e.seen_at, e.edited_at, q.position, q.partner \
+    e.seen_at, e.edited_at, e.source, q.position, q.partner \
     from query_entries q join entries e on e.id = q.entry ";
 
 impl Store {
@@ -98,6 +99,44 @@ impl Store {
         })
     }
 
+    /// What a page of a query's newest entries depends on, as one digest: which entries it shows,
+    /// their texts, and the names of their feeds. It reads no text, so that asking whether a page
+    /// changed is cheap.
+    pub fn query_mark(
+        &self,
+        query: QueryId,
+        before: Option<i64>,
+        since: Option<Time>,
+        limit: u32,
+    ) -> Result<[u8; 32], StoreError> {
+        let before = before.unwrap_or(i64::MAX);
+        let since = since.unwrap_or(Time::MIN);
+        self.read(|conn| {
+            let sql = "select q.position, q.entry, e.content_hash, e.edited_at, f.url, \
+                       f.given_title, f.title, f.site \
+                       from query_entries q join entries e on e.id = q.entry \
+                       join feeds f on f.id = e.feed \
+                       where q.query = $1 and q.position < $2 and e.seen_at >= $3 \
+                       order by q.position desc limit $4";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut rows = statement.query(params![query.0, before, since.millis(), limit])?;
+            let mut sha = Sha256::new();
+            while let Some(row) = rows.next()? {
+                for column in 0..4 {
+                    let number: Option<i64> = row.get(column)?;
+                    sha.update(number.unwrap_or(i64::MIN).to_le_bytes());
+                }
+                for column in 4..8 {
+                    let text = row.get_ref(column)?.as_str_or_null()?.unwrap_or("\0");
+                    // The length keeps ("ab", "c") and ("a", "bc") apart.
+                    sha.update((text.len() as u64).to_le_bytes());
+                    sha.update(text.as_bytes());
+                }
+            }
+            Ok(sha.finalize().into())
+        })
+    }
+
     /// The position behind which the last so many matches stand that are kept; 0 where there are
     /// no more than those.
     pub fn position_before_last(&self, query: QueryId, n: u32) -> Result<i64, StoreError> {
@@ -159,10 +198,10 @@ fn rows(
 ) -> Result<Vec<QueryEntry>, Fault> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| {
-        let partner: Option<i64> = row.get(17)?;
+        let partner: Option<i64> = row.get(18)?;
         Ok(QueryEntry {
             entry: entry_row(row)?,
-            position: row.get(16)?,
+            position: row.get(17)?,
             partner: partner.map(EntryId),
         })
     })?;

@@ -35,9 +35,14 @@ async fn the_three_formats_say_the_same() {
         assert!(doc.title.is_some_and(|title| title.contains("red")));
         let ids: Vec<_> = doc.items.iter().map(|item| item.id.as_deref().unwrap()).collect();
         assert_eq!(ids, ["tag:a.org,2005:id+red+3+%26+more", "tag:a.org,2005:id+red+1"]);
-        assert_eq!(doc.items[1].content.as_deref(), Some("<p>1 &lt; 2</p>"));
+        // In RSS a content without a summary is the description.
+        let html = doc.items[1].content.as_ref().or(doc.items[1].summary.as_ref());
+        assert_eq!(html.map(String::as_str), Some("<p>1 &lt; 2</p>"));
         assert!(!answer.text.contains("secret"), "{}", answer.text);
-        assert!(answer.text.contains("https://a.org/feed"), "the source is named");
+        let source = doc.items[0].source.as_ref().and_then(feed::Source::name);
+        // RSS has room for an address only, and this one holds a secret.
+        let named = (end != "rss").then_some("tag:a.org,2005:feed-1");
+        assert_eq!(source, named, "{}", answer.text);
     }
 }
 
@@ -53,9 +58,8 @@ async fn atom_holds_to_the_rules_of_its_specification() {
     }
     assert!(text.contains("<author>\n<name>"), "an author for every entry");
     assert!(text.contains("rel=\"self\" type=\"application/atom+xml\""));
-    assert!(
-        text.contains("<source>\n<id>https://a.org/feed</id>\n<title>Their &lt;feed&gt;</title>")
-    );
+    let source = "<source>\n<id>https://a.org/feed</id>\n<title type=\"text\">Their</title>";
+    assert!(text.contains(source), "{text}");
 }
 
 #[tokio::test]
@@ -157,4 +161,89 @@ async fn no_address_that_runs_something_is_published() {
         }
         assert!(text.contains("magnet:?xt") && text.contains("https://a.org/1"), "{end}: {text}");
     }
+}
+
+#[tokio::test]
+async fn a_document_is_rendered_once_for_each_change() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "PUBLISH");
+    shelf.see("https://a.org/feed", &["red 1"], 10);
+    let rendered = || shelf.context.published.n_rendered();
+    let twenty = (0..20).map(|_| feed(&shelf, "/feeds/red.atom"));
+    let answers = futures_util::future::join_all(twenty).await;
+    assert!(answers.iter().all(|answer| answer.text == answers[0].text));
+    assert_eq!(rendered(), 1, "whoever asks at the same time gets the same bytes");
+    feed(&shelf, "/feeds/red.rss").await;
+    assert_eq!(rendered(), 2);
+    shelf.see("https://b.org/feed", &["blue"], 15);
+    let again = feed(&shelf, "/feeds/red.atom").await;
+    assert_eq!((rendered(), &again.text), (2, &answers[0].text), "nothing of it has changed");
+    shelf.see("https://a.org/feed", &["red 2"], 20);
+    assert_eq!(read(&feed(&shelf, "/feeds/red.atom").await).items.len(), 2);
+    shelf.query("red", "TITLED \"Other\" PUBLISH");
+    assert!(feed(&shelf, "/feeds/red.atom").await.text.contains("Other"));
+    assert_eq!(rendered(), 4);
+    shelf.query("red", "");
+    shelf.store.add_account("somebody", "no hash", T0).unwrap().unwrap();
+    let answer = get(&shelf.router, "/feeds/red.atom", &[]).await;
+    assert_eq!(answer.status, 404, "what is kept is shown to nobody who may not see it");
+}
+
+#[tokio::test]
+async fn a_page_ends_where_it_would_become_too_long() {
+    let shelf = Shelf::new(true);
+    shelf.query("red", "WINDOW LAST 500 ITEMS PUBLISH");
+    let long = |number: usize, n_bytes: usize| Item {
+        id: Some(format!("https://a.org/{number}")),
+        title: Some("red".to_owned()),
+        content: Some(format!("<p>{}</p>", "red words ".repeat(n_bytes / 10))),
+        ..Item::default()
+    };
+    let mut items: Vec<Item> = (0..20).map(|number| long(number, 200_000)).collect();
+    items.push(long(20, 900_000));
+    shelf.see_items("https://a.org/feed", items, 10);
+    for end in ["atom", "rss", "json"] {
+        let (mut path, mut ids, mut n_pages) = (format!("/feeds/red.{end}"), Vec::new(), 0);
+        loop {
+            let answer = feed(&shelf, &path).await;
+            assert!(answer.text.len() < 4_000_000, "{} bytes", answer.text.len());
+            ids.extend(read(&answer).items.into_iter().map(|item| item.id.unwrap()));
+            n_pages += 1;
+            let Some(at) = answer.text.find("before=") else { break };
+            let digits = answer.text[at + 7..].split(|c: char| !c.is_ascii_digit()).next();
+            let next = digits.unwrap().parse::<i64>().unwrap();
+            if path.ends_with(&format!("before={next}")) {
+                break;
+            }
+            path = format!("/feeds/red.{end}?before={next}");
+        }
+        ids.dedup();
+        assert!(n_pages > 2, "{end}: {n_pages} pages");
+        assert_eq!(ids.len(), 21, "{end}: every entry on some page, once");
+    }
+}
+
+#[tokio::test]
+async fn nobody_pushes_an_entry_out_by_taking_its_id() {
+    let shelf = Shelf::new(true);
+    shelf.query("all", "PUBLISH");
+    let item = |title: &str| Item {
+        id: Some("https://a.org/1".to_owned()),
+        title: Some(title.to_owned()),
+        ..Item::default()
+    };
+    shelf.see_items("https://evil.example/feed", vec![item("fake before")], 5);
+    shelf.see_items("https://a.org/feed", vec![item("real")], 10);
+    shelf.see_items("https://evil.example/feed", vec![item("fake after")], 15);
+    let mut claimed = item("fake claim");
+    let url = Some("https://a.org/feed".to_owned());
+    claimed.source = Some(feed::Source { url, ..feed::Source::default() });
+    claimed.id = Some("https://a.org/2".to_owned());
+    shelf.see_items("https://evil.example/other", vec![claimed.clone()], 20);
+    claimed.source = None;
+    claimed.title = Some("real too".to_owned());
+    shelf.see_items("https://a.org/feed", vec![claimed], 25);
+    let doc = read(&feed(&shelf, "/feeds/all.atom").await);
+    let titles: Vec<_> = doc.items.iter().map(|item| item.title.as_deref().unwrap()).collect();
+    assert_eq!(titles, ["real too", "real"]);
 }

@@ -1,4 +1,4 @@
-//! A store with queries in it: each keeps the entries whose title holds its name.
+//! A store with queries in it: each keeps the entries whose title holds its name; `all` keeps all.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,8 @@ impl Keeps for ByName {
     }
     fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept> {
         let title = entry.title.unwrap_or_default();
-        let keeping = self.0.iter().filter(|(_, name)| title.contains(name.as_str()));
+        let keeps = |name: &str| name == "all" || title.contains(name);
+        let keeping = self.0.iter().filter(|(_, name)| keeps(name));
         keeping.map(|(query, _)| Kept { query: *query, partner: None }).collect()
     }
     fn take_changes(&mut self) -> Vec<StateChange> {

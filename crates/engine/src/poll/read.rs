@@ -1,9 +1,10 @@
 //! From what a server sent to what it means for the feed: parse, identify, compare with the
 //! window. It records nothing and decides no next poll.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use feed::{DocumentDates, Observed, Time, Trouble, identify};
+use feed::{DocumentDates, EntryKey, Observed, Time, Trouble, identify, repair};
 use fetch::{FailureKind, Fetched};
 use parse::Document;
 use sha2::{Digest, Sha256};
@@ -157,9 +158,22 @@ pub fn observe(
     partial: bool,
 ) -> Result<(Observed, DocumentDates), StoreError> {
     let identified = identify(&document.items, &input.window);
-    let known = store.known(input.id, &identified.beyond())?;
+    let beyond = identified.beyond();
+    let mut known = store.known(input.id, &beyond)?;
     let dates = DocumentDates::judge(&document.items, response_date, at);
     let previous = input.last_success_at;
+    // Copies of entries that this instance has already are not new here either.
+    let beyond: HashSet<EntryKey> = beyond.into_iter().collect();
+    let items = &document.items;
+    let claims =
+        identified.found().iter().map(|found| (found.key, found.content, &items[found.index]));
+    let claims = claims.filter(|(_, _, item)| item.source.is_some());
+    let claims: Vec<_> =
+        claims.filter(|(key, _, _)| beyond.contains(key) && !known.contains_key(key)).collect();
+    let copies = store.known_copies(input.id, &claims)?;
+    for (key, content, item) in claims.into_iter().filter(|(key, _, _)| copies.contains(key)) {
+        known.insert(key, (content, repair(item, dates, at, previous).at));
+    }
     let observed = identified.observe(&known, dates, at, previous, partial);
     Ok((observed, dates))
 }

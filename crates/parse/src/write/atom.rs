@@ -1,8 +1,8 @@
 //! Atom 1.0 (RFC 4287).
 
-use feed::Time;
+use feed::{Enclosure, Item, Source, Time};
 
-use super::{Identified, Label, Origin, Published, Xml};
+use super::{Identified, Label, Published, Xml, for_html, mime_type};
 
 /// The document as Atom 1.0. Atom demands an author and times: where an item names no author the
 /// document's title stands for it, and where it has no time the document's.
@@ -14,7 +14,7 @@ pub fn atom(doc: &Published) -> String {
         }
         None => xml.open("feed", &[("xmlns", "http://www.w3.org/2005/Atom")]),
     }
-    xml.text("title", &[], &doc.title);
+    title(&mut xml, &doc.title);
     let id = doc.id.as_deref().or(doc.self_link.as_deref()).or(doc.link.as_deref());
     let id = id.unwrap_or("urn:tidings:feed");
     xml.text("id", &[], id);
@@ -42,10 +42,10 @@ pub fn atom(doc: &Published) -> String {
 }
 
 fn entry(xml: &mut Xml, doc: &Published, identified: &Identified<'_>) {
-    let Identified { id, item, origin, labels } = *identified;
+    let Identified { id, item, labels } = *identified;
     xml.open("entry", &[]);
     xml.text("id", &[], id);
-    xml.text("title", &[("type", "html")], item.title.as_deref().unwrap_or(""));
+    title(xml, item.title.as_deref().unwrap_or(""));
     let updated = item.updated.or(item.published).unwrap_or_else(|| doc.updated());
     xml.text("updated", &[], &updated.to_string());
     xml.maybe("published", item.published.map(|t| t.to_string()).as_deref());
@@ -64,30 +64,68 @@ fn entry(xml: &mut Xml, doc: &Published, identified: &Identified<'_>) {
         xml.empty("category", &[("term", term), ("scheme", scheme), ("label", label)]);
     }
     for file in &item.enclosures {
-        let length = file.length.map(|n| n.to_string());
-        let mut attributes = vec![("rel", "enclosure"), ("href", file.url.as_str())];
-        attributes.extend(file.mime_type.as_deref().map(|t| ("type", t)));
-        attributes.extend(length.as_deref().map(|n| ("length", n)));
-        xml.empty("link", &attributes);
+        enclosure(xml, "link", file);
     }
-    if let Some(summary) = &item.summary {
-        xml.text("summary", &[("type", "html")], summary);
-    }
-    if let Some(content) = &item.content {
-        xml.text("content", &[("type", "html")], content);
-    }
-    if let Some(origin) = origin {
-        source(xml, origin, updated);
+    texts(xml, id, item);
+    if let Some(given) = &item.source {
+        for instance in &given.via {
+            xml.empty("link", &[("rel", "via"), ("href", instance)]);
+        }
+        source(xml, given, updated);
     }
     xml.close("entry");
 }
 
-/// Atom demands a time of the source too: where nothing is known, the entry's.
-fn source(xml: &mut Xml, origin: &Origin, entry_updated: Time) {
+/// A title as text. One that looks like markup is escaped and called HTML: it reads the same, and
+/// a reader that takes all titles for HTML shows nothing live.
+fn title(xml: &mut Xml, text: &str) {
+    let shown = for_html(text);
+    let kind = if shown == text { "text" } else { "html" };
+    xml.text("title", &[("type", kind)], &shown);
+}
+
+/// Summary and content. An entry without a link must have a content: its summary stands for it,
+/// else its title, else its id.
+fn texts(xml: &mut Xml, id: &str, item: &Item) {
+    let html = |xml: &mut Xml, name, text| xml.text(name, &[("type", "html")], text);
+    match (&item.summary, &item.content) {
+        (summary, Some(content)) => {
+            if let Some(summary) = summary {
+                html(xml, "summary", summary);
+            }
+            html(xml, "content", content);
+        }
+        (Some(summary), None) if item.link.is_some() => html(xml, "summary", summary),
+        (Some(summary), None) => html(xml, "content", summary),
+        (None, None) if item.link.is_some() => {}
+        (None, None) => {
+            xml.text("content", &[("type", "text")], item.title.as_deref().unwrap_or(id));
+        }
+    }
+}
+
+/// A file as a link; also in RSS, for the files that its own element has no room for.
+pub(super) fn enclosure(xml: &mut Xml, element: &str, file: &Enclosure) {
+    let length = file.length.map(|n| n.to_string());
+    let mut attributes = vec![("rel", "enclosure"), ("href", file.url.as_str())];
+    attributes.extend(mime_type(file).map(|t| ("type", t)));
+    attributes.extend(length.as_deref().map(|n| ("length", n)));
+    xml.empty(element, &attributes);
+}
+
+/// Atom demands an id, a title and a time of the source too: where the time is not known, the
+/// entry's stands there.
+fn source(xml: &mut Xml, source: &Source, entry_updated: Time) {
+    let Some(id) = source.id.as_ref().or(source.url.as_ref()) else { return };
     xml.open("source", &[]);
-    xml.text("id", &[], &origin.url);
-    xml.text("title", &[], &origin.title);
-    xml.text("updated", &[], &origin.updated.unwrap_or(entry_updated).to_string());
-    xml.empty("link", &[("rel", "self"), ("href", &origin.url)]);
+    xml.text("id", &[], id);
+    title(xml, source.title.as_deref().unwrap_or(id));
+    xml.text("updated", &[], &source.updated.unwrap_or(entry_updated).to_string());
+    if let Some(url) = &source.url {
+        xml.empty("link", &[("rel", "self"), ("href", url)]);
+    }
+    if let Some(site) = &source.site {
+        xml.empty("link", &[("rel", "alternate"), ("href", site)]);
+    }
     xml.close("source");
 }

@@ -1,9 +1,9 @@
 //! JSON Feed 1.1.
 
-use feed::{Enclosure, Item};
+use feed::{Enclosure, Item, Source};
 use serde_json::{Map, Value, json as value};
 
-use super::{Origin, Published, UNKNOWN_TYPE};
+use super::{Published, UNKNOWN_TYPE, mime_type};
 
 /// The document as JSON Feed 1.1.
 pub fn json(doc: &Published) -> String {
@@ -24,12 +24,12 @@ pub fn json(doc: &Published) -> String {
         let hubs = doc.hubs.iter().map(|url| value!({"type": "WebSub", "url": url})).collect();
         root.insert("hubs".to_owned(), Value::Array(hubs));
     }
-    let items = doc.identified().map(|one| object(one.id, one.item, one.origin)).collect();
+    let items = doc.identified().map(|one| object(one.id, one.item)).collect();
     root.insert("items".to_owned(), Value::Array(items));
     Value::Object(root).to_string()
 }
 
-fn object(id: &str, item: &Item, origin: Option<&Origin>) -> Value {
+fn object(id: &str, item: &Item) -> Value {
     let mut object = Map::new();
     let mut put = |name: &str, text: Option<&str>| {
         if let Some(text) = text {
@@ -50,9 +50,9 @@ fn object(id: &str, item: &Item, origin: Option<&Origin>) -> Value {
     if !item.categories.is_empty() {
         object.insert("tags".to_owned(), value!(item.categories));
     }
-    if let Some(Origin { title, url, .. }) = origin {
+    if let Some(given) = &item.source {
         // JSON Feed has no word for it; its extensions begin with an underscore.
-        object.insert("_source".to_owned(), value!({"title": title, "url": url}));
+        object.insert("_source".to_owned(), source(given));
     }
     if !item.enclosures.is_empty() {
         let files = item.enclosures.iter().map(attachment).collect();
@@ -62,9 +62,27 @@ fn object(id: &str, item: &Item, origin: Option<&Origin>) -> Value {
 }
 
 fn attachment(file: &Enclosure) -> Value {
-    let mime_type = file.mime_type.as_deref().unwrap_or(UNKNOWN_TYPE);
+    let mime_type = mime_type(file).unwrap_or(UNKNOWN_TYPE);
     match file.length {
         Some(n) => value!({"url": file.url, "mime_type": mime_type, "size_in_bytes": n}),
         None => value!({"url": file.url, "mime_type": mime_type}),
     }
+}
+
+fn source(source: &Source) -> Value {
+    let mut object = Map::new();
+    let updated = source.updated.map(|time| time.to_string());
+    for (name, text) in [
+        ("id", &source.id),
+        ("url", &source.url),
+        ("title", &source.title),
+        ("home_page_url", &source.site),
+        ("updated", &updated),
+    ] {
+        object.extend(text.as_ref().map(|text| (name.to_owned(), text.as_str().into())));
+    }
+    if !source.via.is_empty() {
+        object.insert("via".to_owned(), value!(source.via));
+    }
+    Value::Object(object)
 }

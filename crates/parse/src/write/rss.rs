@@ -1,8 +1,8 @@
 //! RSS 2.0, with the modules that carry what it lacks.
 
-use feed::{Item, Time};
+use feed::{Enclosure, Item, Time};
 
-use super::{Origin, Published, UNKNOWN_TYPE, Xml};
+use super::{Published, UNKNOWN_TYPE, Xml, atom, for_html, is_http, mime_type};
 
 /// The document as RSS 2.0. It demands a link and a description: without a link the document's
 /// own address stands there, and the title describes it.
@@ -18,9 +18,9 @@ pub fn rss(doc: &Published) -> String {
         ],
     );
     xml.open("channel", &[]);
-    xml.text("title", &[], &doc.title);
+    xml.text("title", &[], &for_html(&doc.title));
     xml.text("link", &[], doc.link.as_deref().or(doc.self_link.as_deref()).unwrap_or(""));
-    xml.text("description", &[], &doc.title);
+    xml.text("description", &[], &for_html(&doc.title));
     xml.maybe("language", doc.language.as_deref());
     xml.text("lastBuildDate", &[], &mail_date(doc.updated()));
     if let Some(ttl) = doc.ttl {
@@ -36,36 +36,59 @@ pub fn rss(doc: &Published) -> String {
         xml.empty("atom:link", &[("rel", rel), ("href", href)]);
     }
     for one in doc.identified() {
-        write_item(&mut xml, one.id, one.item, one.origin);
+        write_item(&mut xml, one.id, one.item);
     }
     xml.close("channel");
     xml.close("rss");
     xml.out
 }
 
-fn write_item(xml: &mut Xml, id: &str, item: &Item, origin: Option<&Origin>) {
+fn write_item(xml: &mut Xml, id: &str, item: &Item) {
     xml.open("item", &[]);
     xml.text("guid", &[("isPermaLink", "false")], id);
-    xml.maybe("title", item.title.as_deref());
+    let described = item.summary.as_deref().or(item.content.as_deref());
+    let title = item.title.as_deref().map(for_html);
+    // One of the two is demanded; an item with neither is known by its address.
+    let address = item.link.as_deref().unwrap_or(id);
+    let title = title.or_else(|| described.is_none().then_some(address.into()));
+    xml.maybe("title", title.as_deref());
     xml.maybe("link", item.link.as_deref());
     xml.maybe("pubDate", item.published.map(mail_date).as_deref());
     xml.maybe("atom:updated", item.updated.map(|t| t.to_string()).as_deref());
-    xml.maybe("dc:creator", item.author.as_deref());
+    xml.maybe("dc:creator", item.author.as_deref().map(for_html).as_deref());
     for category in &item.categories {
-        xml.text("category", &[], category);
+        xml.text("category", &[], &for_html(category));
     }
-    xml.maybe("description", item.summary.as_deref());
-    xml.maybe("content:encoded", item.content.as_deref());
-    for file in &item.enclosures {
-        // Zero is what RSS wants where the length is unknown.
-        let length = file.length.unwrap_or(0).to_string();
-        let mime_type = file.mime_type.as_deref().unwrap_or(UNKNOWN_TYPE);
-        xml.empty("enclosure", &[("url", &file.url), ("length", &length), ("type", mime_type)]);
-    }
-    if let Some(origin) = origin {
-        xml.text("source", &[("url", &origin.url)], &origin.title);
+    // A content without a summary is the description: `content:encoded` must follow one.
+    xml.maybe("description", described);
+    xml.maybe("content:encoded", item.content.as_deref().filter(|_| item.summary.is_some()));
+    enclosures(xml, &item.enclosures);
+    if let Some(source) = &item.source {
+        for instance in &source.via {
+            xml.empty("atom:link", &[("rel", "via"), ("href", instance)]);
+        }
+        let address = [&source.url, &source.id, &source.site].into_iter().flatten();
+        if let Some(url) = address.map(String::as_str).find(|url| is_http(url)) {
+            let title = for_html(source.title.as_deref().unwrap_or(url));
+            xml.text("source", &[("url", url)], &title);
+        }
     }
     xml.close("item");
+}
+
+/// RSS has room for one file, which must be fetched by HTTP. Others become links.
+fn enclosures(xml: &mut Xml, files: &[Enclosure]) {
+    let first = files.iter().position(|file| is_http(&file.url));
+    for (number, file) in files.iter().enumerate() {
+        if Some(number) != first {
+            atom::enclosure(xml, "atom:link", file);
+            continue;
+        }
+        // Zero is what RSS wants where the length is unknown.
+        let length = file.length.unwrap_or(0).to_string();
+        let mime_type = mime_type(file).unwrap_or(UNKNOWN_TYPE);
+        xml.empty("enclosure", &[("url", &file.url), ("length", &length), ("type", mime_type)]);
+    }
 }
 
 /// `Thu, 01 Jan 2004 19:48:21 GMT`.

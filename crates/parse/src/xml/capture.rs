@@ -7,7 +7,7 @@ use url::Url;
 
 use super::vocabulary::Field;
 use crate::attribute::{Attributes, value};
-use crate::entity::{escape_attribute, escape_text, unescape, windows_1252};
+use crate::entity::{escape_attribute, escape_text, looks_like_html, unescape, windows_1252};
 use crate::namespace::Ns;
 use crate::room::Room;
 use crate::warning::{Trouble, Warnings};
@@ -302,20 +302,6 @@ pub(super) fn is_void(name: &str) -> bool {
     ]
     .iter()
     .any(|void| local.eq_ignore_ascii_case(void))
-}
-
-/// Whether a text holds tags or references, so that it must be HTML already.
-fn looks_like_html(text: &str) -> bool {
-    let tag = text.match_indices('<').any(|(at, _)| {
-        text[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '/' | '!'))
-    });
-    let reference = text.match_indices('&').any(|(at, _)| {
-        let tail: String = text[at + 1..].chars().take(12).collect();
-        tail.find(';').is_some_and(|end| {
-            end > 0 && tail[..end].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'#')
-        })
-    });
-    tag || reference
 }
 
 /// Text without the control characters that XML forbids. Those of the upper range are meant as

@@ -1,7 +1,7 @@
 //! What has been read so far of a document and of an item, with the rank of each claim, so that
 //! the best one counts in whatever order they come. Invents nothing.
 
-use feed::{Enclosure, Hints, Item, Time};
+use feed::{Enclosure, Hints, Item, Source, Time};
 
 use super::hint;
 use crate::Limits;
@@ -51,6 +51,8 @@ pub(super) struct ItemDraft {
     pub(super) content: Slot<String>,
     categories: Vec<String>,
     enclosures: Vec<Enclosure>,
+    pub(super) source: Slot<Source>,
+    via: Vec<String>,
 }
 
 impl ItemDraft {
@@ -97,12 +99,21 @@ impl ItemDraft {
         }
     }
 
+    /// An instance that passed the item on. Other addresses under `via` name pages.
+    pub(super) fn via(&mut self, instance: String) {
+        if self.via.len() < VIA_MAX && is_instance(&instance) {
+            self.via.push(instance);
+        }
+    }
+
     pub(super) fn has_id(&self) -> bool {
         self.id.value.is_some()
     }
 
     pub(super) fn finish(self) -> Item {
+        let via = self.via;
         Item {
+            source: self.source.value.map(|source| Source { via, ..source }),
             id: self.id.value,
             title: self.title.value,
             link: self.link.value,
@@ -115,6 +126,31 @@ impl ItemDraft {
             enclosures: self.enclosures,
         }
     }
+}
+
+/// An item that passed through more instances than this goes round in a circle.
+const VIA_MAX: usize = 20;
+/// As long as a feed's address may be; a longer one names no feed.
+const SOURCE_BYTES_MAX: usize = 8192;
+
+/// Whether an address has the form under which instances name themselves.
+fn is_instance(address: &str) -> bool {
+    address.len() == "urn:uuid:".len() + 36 && address.starts_with("urn:uuid:")
+}
+
+/// A source that names a feed, with only what has a sensible length: it is kept with every entry.
+pub(crate) fn named(source: Source) -> Option<Source> {
+    let short = |text: Option<String>| text.filter(|text| text.len() <= SOURCE_BYTES_MAX);
+    let via = source.via.into_iter().filter(|one| is_instance(one));
+    let source = Source {
+        id: short(source.id),
+        url: short(source.url),
+        title: short(source.title),
+        site: short(source.site),
+        updated: source.updated,
+        via: via.take(VIA_MAX).collect(),
+    };
+    (source.id.is_some() || source.url.is_some()).then_some(source)
 }
 
 fn push_new(list: &mut Vec<String>, text: String, limits: &Limits) {
@@ -141,6 +177,28 @@ impl PersonDraft {
             (None, Some(email)) => Some(email),
             (None, None) => Some(self.text.trim().to_owned()).filter(|t| !t.is_empty()),
         }
+    }
+}
+
+/// What an item says of the feed that it was taken from.
+#[derive(Debug, Default)]
+pub(super) struct SourceDraft {
+    pub(super) depth: usize,
+    pub(super) rank: u8,
+    /// The title of an RSS source.
+    pub(super) text: String,
+    pub(super) source: Source,
+}
+
+impl SourceDraft {
+    /// The source, if it names a feed.
+    pub(super) fn finish(self) -> Option<Source> {
+        let SourceDraft { text, mut source, .. } = self;
+        let text = text.trim();
+        if source.title.is_none() && !text.is_empty() {
+            source.title = Some(text.to_owned());
+        }
+        named(source)
     }
 }
 

@@ -62,6 +62,7 @@ impl<'a> Walk<'a> {
                 let length = tag.attrs.text("length");
                 draft.enclosure(enclosure(href, kind, length.as_deref()), limits);
             }
+            (Some((_, draft)), "via") => draft.via(href),
             (None, "alternate") => {
                 self.facts.link.offer(rank + u8::from(!page), href);
             }

@@ -1,7 +1,9 @@
-//! What a start tag opens: an item, a person, a field, or nothing that concerns us.
+//! What a start tag opens: an item, a person, a source, a field, or nothing that concerns us.
+
+use feed::Source;
 
 use super::capture::{Capture, Mode};
-use super::draft::{ItemDraft, PersonDraft};
+use super::draft::{ItemDraft, PersonDraft, SourceDraft};
 use super::vocabulary::{Element, Field};
 use super::walk::Walk;
 use crate::attribute::Attributes;
@@ -35,6 +37,10 @@ impl<'a> Walk<'a> {
             }
             return;
         }
+        if let Some(source) = &self.source {
+            let inner = depth == source.depth + 1;
+            return self.open_in_source(tag, depth, inner);
+        }
         match meaning {
             Element::Container => {}
             Element::Foreign => self.skip = Some(depth),
@@ -59,8 +65,41 @@ impl<'a> Walk<'a> {
                 self.person =
                     Some(PersonDraft { depth, rank: rank(own), ..PersonDraft::default() });
             }
+            Element::Source if self.item.is_none() => self.skip = Some(depth),
+            Element::Source => {
+                let url = tag.attrs.text("url").map(|url| self.absolute(&url));
+                let source = Source { url, ..Source::default() };
+                self.source =
+                    Some(SourceDraft { depth, rank: rank(0), source, ..SourceDraft::default() });
+            }
             Element::Field(field, own) => self.open_field(tag, field, rank(own), depth),
         }
+    }
+
+    /// What a source holds: the facts of another feed, of which those are read that name it.
+    fn open_in_source(&mut self, tag: &Tag<'a>, depth: usize, inner: bool) {
+        match tag.local {
+            "id" if inner => self.begin(Field::SourceId, 0, depth, Mode::Value),
+            "updated" if inner => self.begin(Field::SourceUpdated, 0, depth, Mode::Value),
+            "title" if inner => {
+                let mode = self.prose_mode(tag);
+                self.begin(Field::SourceTitle, 0, depth, mode);
+            }
+            "link" if inner => self.source_link(tag),
+            _ => self.skip = Some(depth),
+        }
+    }
+
+    fn source_link(&mut self, tag: &Tag<'a>) {
+        let Some(href) = tag.attrs.text("href") else { return };
+        let href = self.absolute(&href);
+        let Some(draft) = &mut self.source else { return };
+        let place = match tag.attrs.text("rel").as_deref() {
+            None | Some("alternate") => &mut draft.source.site,
+            Some("self") => &mut draft.source.url,
+            Some(_) => return,
+        };
+        place.get_or_insert(href);
     }
 
     fn atom_strictly(&self) -> bool {

@@ -13,6 +13,8 @@ pub(super) enum Element {
     Foreign,
     /// `author`: a text in RSS, a person with a name in Atom.
     Person,
+    /// `source` of an item: in Atom it holds what the other feed says of itself, in RSS its title.
+    Source,
     Field(Field, u8),
 }
 
@@ -28,6 +30,9 @@ pub(super) enum Field {
     Author,
     PersonName,
     PersonEmail,
+    SourceId,
+    SourceTitle,
+    SourceUpdated,
     Published,
     Updated,
     /// `dc:date`, which does not say which of the two it is.
@@ -49,7 +54,7 @@ pub(super) enum Field {
 impl Field {
     /// Fields whose text is prose that may hold markup.
     pub(super) fn is_prose(self) -> bool {
-        matches!(self, Field::Title | Field::Summary | Field::Content)
+        matches!(self, Field::Title | Field::SourceTitle | Field::Summary | Field::Content)
     }
 }
 
@@ -77,6 +82,7 @@ fn of_feed(local: &str) -> Element {
         "item" | "entry" => return Element::Item,
         "channel" | "rss" | "feed" | "skiphours" | "skipdays" => return Element::Container,
         "author" => return Element::Person,
+        "source" => return Element::Source,
         "title" => (Field::Title, 0),
         "link" => (Field::Link, 1),
         "guid" => (Field::Guid, 0),

@@ -5,7 +5,7 @@ use url::Url;
 
 use super::Root;
 use super::capture::{Capture, Inline, is_void};
-use super::draft::{FactsDraft, ItemDraft, PersonDraft};
+use super::draft::{FactsDraft, ItemDraft, PersonDraft, SourceDraft};
 use super::open::Tag;
 use super::vocabulary::{Element, Field, element, never_inside_text};
 use crate::attribute::{Attributes, value};
@@ -28,6 +28,7 @@ pub(super) struct Walk<'a> {
     pub(super) skip: Option<usize>,
     pub(super) capture: Option<Capture>,
     pub(super) person: Option<PersonDraft>,
+    pub(super) source: Option<SourceDraft>,
     pub(super) item: Option<(usize, ItemDraft)>,
     pub(super) items: Vec<feed::Item>,
     room: Room,
@@ -61,6 +62,7 @@ impl<'a> Walk<'a> {
             skip: None,
             capture: None,
             person: None,
+            source: None,
             item: None,
             items: Vec::new(),
             room: Room::new(text.len(), limits),
@@ -118,6 +120,7 @@ impl<'a> Walk<'a> {
             if self.item.as_ref().is_some_and(|(_, draft)| !draft.has_id()) {
                 self.capture = None;
                 self.person = None;
+                self.source = None;
                 self.item = None;
             }
             self.close_to(0);
@@ -131,12 +134,16 @@ impl<'a> Walk<'a> {
             } else {
                 capture.text(raw, self.at, &mut self.warnings);
             }
-        } else if let Some(person) = &mut self.person
+            return;
+        }
+        let person = self.person.as_mut().map(|person| &mut person.text);
+        let own = person.or(self.source.as_mut().map(|source| &mut source.text));
+        if let Some(own) = own
             && self.skip.is_none()
-            && person.text.len() + raw.len() <= self.limits.field_bytes_max
+            && own.len() + raw.len() <= self.limits.field_bytes_max
         {
             let text = if is_cdata { raw.into() } else { value(raw) };
-            person.text.push_str(&text);
+            own.push_str(&text);
         }
     }
 
@@ -309,6 +316,14 @@ impl<'a> Walk<'a> {
                 draft.author(rank, name, self.limits);
             }
         }
+        if self.source.as_ref().is_some_and(|s| s.depth == depth)
+            && let Some(source) = self.source.take()
+        {
+            let rank = source.rank;
+            if let (Some(source), Some((_, draft))) = (source.finish(), &mut self.item) {
+                draft.source.offer(rank, source);
+            }
+        }
         if self.item.as_ref().is_some_and(|(d, _)| *d == depth)
             && let Some((_, draft)) = self.item.take()
         {
@@ -328,9 +343,22 @@ impl<'a> Walk<'a> {
         let Some(text) = capture.finish(base, &self.room, self.at, &mut self.warnings) else {
             return;
         };
-        match (field, &mut self.person) {
-            (Field::PersonName, Some(person)) => person.name = person.name.take().or(Some(text)),
-            (Field::PersonEmail, Some(person)) => person.email = person.email.take().or(Some(text)),
+        match (field, &mut self.person, &mut self.source) {
+            (Field::PersonName, Some(person), _) => {
+                person.name.get_or_insert(text);
+            }
+            (Field::PersonEmail, Some(person), _) => {
+                person.email.get_or_insert(text);
+            }
+            (Field::SourceId, _, Some(draft)) => {
+                draft.source.id.get_or_insert(text);
+            }
+            (Field::SourceTitle, _, Some(draft)) => {
+                draft.source.title.get_or_insert(text);
+            }
+            (Field::SourceUpdated, _, Some(draft)) => {
+                draft.source.updated = draft.source.updated.or(crate::date::parse(&text));
+            }
             _ => self.apply(field, rank, permalink, text),
         }
     }

@@ -138,3 +138,19 @@ fn long_hostile_lists_are_read_to_their_end_and_do_not_grow() {
         assert!(n_bytes < 4_000_000, "{n_bytes}");
     }
 }
+
+#[test]
+fn a_title_with_characters_that_xml_forbids_breaks_no_list() {
+    let bad = "a\u{0}b\u{1b}c\u{fffe}d\u{ffff}e";
+    let outline = Outline {
+        url: format!("http://e.org/{bad}"),
+        title: Some(bad.to_owned()),
+        site: Some(bad.to_owned()),
+        tags: vec![bad.to_owned(), format!("second {bad}")],
+    };
+    let text = write(bad, &[outline]);
+    assert!(!text.contains(['\u{0}', '\u{1b}', '\u{fffe}', '\u{ffff}']), "{text:?}");
+    let read = read(text.as_bytes()).unwrap();
+    assert_eq!((read.title.as_deref(), read.skipped.len()), (Some("abcde"), 0));
+    assert_eq!(read.outlines[0].title.as_deref(), Some("abcde"));
+}

@@ -122,6 +122,14 @@ fn an_entry_is_kept_as_the_publisher_wrote_it() {
             },
             Enclosure { url: "https://e/2".into(), mime_type: None, length: None },
         ],
+        source: Some(feed::Source {
+            id: Some("tag:first.example,2024:feed".into()),
+            url: Some("https://first.example/feed".into()),
+            title: Some("First & <foremost>".into()),
+            site: Some("https://first.example/".into()),
+            updated: Some(at(-200)),
+            via: vec!["urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6".into()],
+        }),
     };
     let record = seen(&f.store, id, std::slice::from_ref(&written), at(10));
     let new_id = f.store.record_blocking(record).unwrap().new_ids[0];
@@ -137,6 +145,7 @@ fn an_entry_is_kept_as_the_publisher_wrote_it() {
         content: row.content,
         categories: row.categories,
         enclosures: row.enclosures,
+        source: row.source,
     };
     assert_eq!(back, written);
     assert_eq!((row.published_at, row.seen_at, row.feed), (at(-100), at(10), id));

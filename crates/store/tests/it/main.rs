@@ -14,6 +14,7 @@ mod killed;
 mod needed;
 mod overview;
 mod polls;
+mod provenance;
 mod queries;
 mod reading;
 mod replan;

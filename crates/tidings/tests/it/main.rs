@@ -39,6 +39,7 @@ mod queries;
 mod reading;
 mod replaced;
 mod replay;
+mod ring;
 mod secrets;
 mod soak;
 mod started;

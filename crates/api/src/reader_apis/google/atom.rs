@@ -4,8 +4,8 @@
 use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use feed::Item;
-use parse::write::{self, Label, Origin, Published};
+use feed::{Item, Source, public_source};
+use parse::write::{self, Label, Published};
 use store::{FeedRow, ReadEntry, Store};
 
 use super::item::{self, N, Page};
@@ -47,11 +47,6 @@ fn fill(doc: &mut Published, store: &Store, entries: &[ReadEntry]) -> Result<(),
         let Some(feed) = feeds.of(store, one.entry.feed)? else { continue };
         doc.items.push(item(one, feed));
         doc.labels.push(labels(one, feed));
-        doc.origins.push(Origin {
-            title: shown::feed_title(feed),
-            url: feed.url.masked(),
-            updated: feed.last_change_at,
-        });
     }
     Ok(())
 }
@@ -61,8 +56,7 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
     let updated = entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at);
     Item {
         id: Some(item_id::long(entry.id)),
-        // Atom's titles are HTML, ours are text.
-        title: Some(escaped(&shown::title(entry))),
+        title: Some(shown::title(entry)),
         link: shown::link(entry).map(str::to_owned),
         published: Some(entry.published_at),
         updated: Some(updated),
@@ -71,11 +65,12 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
         content: Some(shown::html(one, feed)),
         categories: Vec::new(),
         enclosures: shown::enclosures(entry).cloned().collect(),
+        source: Some(Source {
+            title: Some(shown::feed_title(feed)),
+            updated: feed.last_change_at,
+            ..public_source(&feed.url, feed.site.as_deref(), feed.id)
+        }),
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 fn labels(one: &ReadEntry, feed: &FeedRow) -> Vec<Label> {

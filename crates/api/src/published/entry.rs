@@ -1,0 +1,160 @@
+//! One entry of a published feed. Readers load it under our name: its texts hold nothing that acts,
+//! its addresses lead somewhere, and it keeps the W3C validator's rules whatever its source wrote.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use feed::{Domain, Enclosure, EntryId, Item, Source, public_id, public_link, public_source};
+use store::{EntryRow, FeedRow};
+use url::Url;
+
+use crate::sanitise;
+
+/// An entry as the named instance publishes it.
+pub fn item(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Item {
+    let base = entry.link.as_deref().and_then(|link| Url::parse(link).ok());
+    let base = base.as_ref().unwrap_or(feed.url.url());
+    let link = entry.link.as_deref().and_then(public_link);
+    let clean = |dirty: &Option<String>| {
+        let clean = dirty.as_deref().map(|d| sanitise::html(d, Some(base), link.as_deref()));
+        clean.filter(|html| !html.trim().is_empty())
+    };
+    let (summary, content) = (clean(&entry.summary), clean(&entry.content));
+    // A claim of an edit after we saw the text is wrong, and validators call it implausible.
+    let seen_at = entry.edited_at.unwrap_or(entry.seen_at);
+    let updated = entry.updated_at.unwrap_or(entry.published_at).min(seen_at);
+    Item {
+        id: Some(id(entry, feed)),
+        title: entry.title.as_deref().and_then(line),
+        link: link.clone(),
+        published: Some(entry.published_at),
+        updated: Some(updated.max(entry.published_at)),
+        author: entry.author.as_deref().and_then(name),
+        summary: summary.filter(|summary| Some(summary) != content.as_ref()),
+        content,
+        categories: entry.categories.iter().filter_map(|one| name(one)).collect(),
+        enclosures: entry.enclosures.iter().filter_map(enclosure).collect(),
+        source: Some(source(entry, feed, instance)),
+    }
+}
+
+fn id(entry: &EntryRow, feed: &FeedRow) -> String {
+    let host = feed.url.url().host_str().unwrap_or_default();
+    public_id(entry.guid.as_deref(), entry.link.as_deref(), entry.id, host)
+}
+
+/// The first feed of an entry, and who passed it on: the last of them is this instance.
+fn source(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Source {
+    let seen_at = entry.edited_at.unwrap_or(entry.seen_at);
+    let (title, mut source) = match &entry.source {
+        Some(source) => (source.title.as_deref(), source.clone()),
+        None => {
+            let known = public_source(&feed.url, feed.site.as_deref(), feed.id);
+            // By then it had changed; a later time would change this document with every poll.
+            (feed.shown_title(), Source { updated: Some(seen_at), ..known })
+        }
+    };
+    source.title = title.and_then(name).or_else(|| source.name().map(str::to_owned));
+    source.updated = source.updated.map(|updated| updated.min(seen_at));
+    if !source.via.iter().any(|one| one == instance) {
+        source.via.push(instance.to_owned());
+    }
+    source
+}
+
+fn enclosure(file: &Enclosure) -> Option<Enclosure> {
+    Some(Enclosure { url: public_link(&file.url)?, ..file.clone() })
+}
+
+/// A title as one line of text; `None` where it says nothing.
+fn line(dirty: &str) -> Option<String> {
+    let text = sanitise::text(dirty);
+    // Characters that nobody sees, and the one that stands for a lost character.
+    let shown = |c: char| if c.is_control() || c == '\u{fffd}' { ' ' } else { c };
+    let text: String = text.chars().map(shown).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(text)
+}
+
+/// A name of a person, a category or a feed. Formats have no way to say whether it is HTML, so no
+/// tag is left in it, however often it was escaped.
+fn name(dirty: &str) -> Option<String> {
+    const ESCAPED_MAX: usize = 3;
+    let mut text = line(dirty)?;
+    for _ in 0..ESCAPED_MAX {
+        let again = line(&text)?;
+        if again == text {
+            return Some(text);
+        }
+        text = again;
+    }
+    line(&text.replace(['<', '>', '&'], " "))
+}
+
+/// Which of two entries with one id stands for both: the one with the smaller rank. A feed's own
+/// entry goes before a copy, an entry on its own host before one that bears an id of another host,
+/// and then the one that was recorded first. So nobody can push an entry out of a published feed
+/// by taking its id.
+pub type Rank = (bool, bool, EntryId);
+
+pub fn rank(entry: &EntryRow, feed: &FeedRow) -> Rank {
+    let at_home = Url::parse(&id(entry, feed))
+        .is_ok_and(|id| id.host_str().is_none() || Domain::of(&id) == feed.url.domain());
+    (entry.source.is_some(), !at_home, entry.id)
+}
+
+/// The longest text of one entry that is published; a document must hold more than one entry.
+const TEXT_BYTES_MAX: usize = 1_000_000;
+
+/// An entry whose texts are not too long to be published; a note stands for one that is.
+pub fn fitted(mut item: Item) -> Item {
+    if item.summary.as_deref().is_some_and(|text| escaped_len(text) > TEXT_BYTES_MAX) {
+        item.summary = None;
+    }
+    if item.content.as_deref().is_some_and(|text| escaped_len(text) > TEXT_BYTES_MAX) {
+        let note = "<p>This text is too long to be published here. Read it at its source.</p>";
+        item.content = Some(note.to_owned());
+    }
+    item
+}
+
+/// About how many bytes an entry takes in a document.
+pub fn n_bytes(item: &Item) -> usize {
+    let fields = [&item.id, &item.title, &item.link, &item.author, &item.summary, &item.content];
+    let fields = fields.into_iter().flatten().chain(&item.categories);
+    let texts = fields.chain(item.enclosures.iter().map(|file| &file.url));
+    texts.map(|text| escaped_len(text) + 60).sum()
+}
+
+/// The length of a text in XML or JSON, where marks take up to six bytes.
+fn escaped_len(text: &str) -> usize {
+    text.len() + 5 * text.bytes().filter(|b| matches!(b, b'<' | b'>' | b'&' | b'"')).count()
+}
+
+/// Every id once, in the order given.
+pub fn each_once(items: Vec<(Rank, Item)>) -> Vec<Item> {
+    let mut best: HashMap<Option<String>, (Rank, usize)> = HashMap::new();
+    for (number, (rank, item)) in items.iter().enumerate() {
+        match best.entry(item.id.clone()) {
+            Entry::Vacant(new) => {
+                new.insert((*rank, number));
+            }
+            Entry::Occupied(mut known) if *rank < known.get().0 => {
+                known.insert((*rank, number));
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+    let chosen = |number: usize, item: &Item| best.get(&item.id).is_some_and(|b| b.1 == number);
+    let numbered = items.into_iter().enumerate();
+    numbered.filter(|(n, (_, item))| chosen(*n, item)).map(|(_, (_, item))| item).collect()
+}
+
+/// JSON Feed knows one HTML text; its summary is plain.
+pub fn for_json(item: &mut Item) {
+    let summary = item.summary.take();
+    item.summary = summary.as_deref().and_then(line);
+    if item.content.is_none() {
+        item.content = summary;
+    }
+}

@@ -1,0 +1,137 @@
+//! One page of a published feed: which query it is of, whether it may be seen, what it depends on
+//! and what it shows. How it is written and sent is decided elsewhere.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry::{Occupied, Vacant};
+
+use feed::{FeedId, Item, Time};
+use query::{Access, Query, Reach, Statement};
+use sha2::{Digest, Sha256};
+use store::{FeedRow, QueryRow, Store, StoreError};
+
+use super::shelf::Mark;
+use super::{Asked, entry};
+use crate::auth::agree;
+
+/// Entries on one page of a feed.
+const PAGE: u32 = 50;
+/// The most that a window shows on one page: readers take documents of a few megabytes.
+const WINDOW_MAX: u32 = 500;
+/// A page ends after so many bytes of entries, with fewer entries than it might have: half of what
+/// our own polls and pushes take.
+const BYTES_MAX: usize = 2_000_000;
+/// Entries that are read from the store at once; each may be megabytes long.
+const READ_AT_ONCE: u32 = 10;
+
+/// A page that somebody may see.
+pub struct Page {
+    row: QueryRow,
+    pub title: String,
+    before: Option<i64>,
+    since: Option<Time>,
+    /// Only positions after this one belong to the query's window.
+    lowest: i64,
+    limit: u32,
+}
+
+impl Page {
+    /// The page, if there is such a query and it is for whoever asks.
+    pub fn find(
+        store: &Store,
+        asked: &Asked,
+        open: bool,
+        now: Time,
+    ) -> Result<Option<Page>, StoreError> {
+        let Some(row) = store.query(&asked.name)? else { return Ok(None) };
+        let Some(query) = read(&row.text) else { return Ok(None) };
+        let key = asked.key.as_deref();
+        let allowed = match query.access {
+            Access::Public => true,
+            Access::SecretLink => open || key.is_some_and(|key| agree(key, &row.link_key)),
+            Access::Private => open,
+        };
+        if !allowed {
+            return Ok(None);
+        }
+        let (limit, since, lowest) = match query.window {
+            None => (PAGE, None, 0),
+            Some(Reach::Time(time)) => (WINDOW_MAX, Some(now - time), 0),
+            Some(Reach::Items(n)) => {
+                (WINDOW_MAX.min(n), None, store.position_before_last(row.id, n)?)
+            }
+        };
+        let title = query.title.unwrap_or_else(|| row.name.clone());
+        Ok(Some(Page { row, title, before: asked.before, since, lowest, limit }))
+    }
+
+    /// Everything that its document depends on, beside the address.
+    pub fn mark(&self, store: &Store) -> Result<Mark, StoreError> {
+        let entries =
+            store.query_mark(self.row.id, self.before, self.since, self.limit.saturating_add(1))?;
+        let mut sha = Sha256::new();
+        sha.update(entries);
+        for number in [i64::from(self.row.id.0), self.row.changed_at.millis(), self.lowest] {
+            sha.update(number.to_le_bytes());
+        }
+        sha.update(&self.row.text);
+        Ok(sha.finalize().into())
+    }
+
+    /// Its entries, newest first, and the position before which there are more. It ends early where
+    /// the document would become too long.
+    pub fn entries(&self, store: &Store) -> Result<Entries, StoreError> {
+        let instance = store.instance()?;
+        let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
+        let (mut items, mut bytes) = (Vec::new(), 0);
+        let mut found = Entries { changed_at: self.row.changed_at, ..Entries::default() };
+        let (mut before, mut taken) = (self.before, 0);
+        'page: loop {
+            let some = store.recent_query_entries(self.row.id, before, self.since, READ_AT_ONCE)?;
+            for one in &some {
+                if one.position <= self.lowest {
+                    break 'page;
+                }
+                let feed = match feeds.entry(one.entry.feed) {
+                    Occupied(known) => known.into_mut(),
+                    Vacant(new) => new.insert(store.feed(one.entry.feed).ok()),
+                };
+                let item = feed.as_ref().map(|feed| {
+                    let item = entry::fitted(entry::item(&one.entry, feed, &instance));
+                    (entry::rank(&one.entry, feed), item)
+                });
+                let size = item.as_ref().map_or(0, |(_, item)| entry::n_bytes(item));
+                if taken == self.limit || (taken > 0 && bytes + size > BYTES_MAX) {
+                    found.older = before;
+                    break 'page;
+                }
+                (before, taken, bytes) = (Some(one.position), taken + 1, bytes + size);
+                if let Some(item) = item {
+                    let changed_at = one.entry.edited_at.unwrap_or(one.entry.seen_at);
+                    found.changed_at = found.changed_at.max(changed_at);
+                    items.push(item);
+                }
+            }
+            if !store::is_full(some.iter().map(|one| &one.entry), READ_AT_ONCE) {
+                break;
+            }
+        }
+        found.items = entry::each_once(items);
+        Ok(found)
+    }
+}
+
+/// What a page shows.
+#[derive(Default)]
+pub struct Entries {
+    pub items: Vec<Item>,
+    /// The position before which there are more.
+    pub older: Option<i64>,
+    pub changed_at: Time,
+}
+
+fn read(text: &str) -> Option<Query> {
+    match query::parse(text).ok()?.pop()? {
+        Statement::Create(create) => Some(create.query),
+        Statement::Drop(_) => None,
+    }
+}

@@ -1,0 +1,144 @@
+//! Published documents as they were rendered last. Rendering cleans every text of a page, which
+//! takes seconds on hostile feeds, so it is done once for each change and the bytes are kept.
+//! It decides nothing about who may see a document.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use feed::Time;
+use tokio::sync::MutexGuard;
+
+/// Some dozens of pages at their usual size. Readers ask for a few of them again and again.
+const BYTES_MAX: usize = 32 << 20;
+/// Documents that are rendered at once, so that other requests still find a processor.
+const TURNS: usize = 2;
+
+/// A document as it is sent.
+#[derive(Debug)]
+pub struct Rendered {
+    pub body: String,
+    pub tag: String,
+    pub changed_at: Time,
+}
+
+/// Everything that a document depends on, as a digest.
+pub type Mark = [u8; 32];
+
+struct Kept {
+    mark: Mark,
+    rendered: Arc<Rendered>,
+    /// When it was last asked for, counted in requests.
+    used: u64,
+}
+
+#[derive(Default)]
+struct Documents {
+    /// By their own addresses.
+    kept: HashMap<String, Kept>,
+    bytes: usize,
+    n_asked: u64,
+    n_rendered: u64,
+}
+
+/// The documents that are kept.
+#[derive(Default)]
+pub struct Shelf {
+    documents: Mutex<Documents>,
+    turns: [tokio::sync::Mutex<()>; TURNS],
+}
+
+impl Shelf {
+    /// Waits until nobody else renders the document at this address.
+    pub async fn turn(&self, address: &str) -> MutexGuard<'_, ()> {
+        let mut hasher = DefaultHasher::new();
+        address.hash(&mut hasher);
+        let number = usize::try_from(hasher.finish() % TURNS as u64).unwrap_or(0);
+        self.turns[number].lock().await
+    }
+
+    /// The document at an address, if nothing has changed since it was rendered.
+    pub fn get(&self, address: &str, mark: &Mark) -> Option<Arc<Rendered>> {
+        let mut documents = self.lock();
+        documents.n_asked += 1;
+        let used = documents.n_asked;
+        let kept = documents.kept.get_mut(address).filter(|kept| kept.mark == *mark)?;
+        kept.used = used;
+        Some(Arc::clone(&kept.rendered))
+    }
+
+    /// Keeps a document that was just rendered, and drops those that were not asked for longest.
+    pub fn put(&self, address: &str, mark: Mark, rendered: Rendered) -> Arc<Rendered> {
+        let rendered = Arc::new(rendered);
+        let mut documents = self.lock();
+        documents.n_rendered += 1;
+        documents.remove(address);
+        let size = size(address, &rendered);
+        while documents.bytes + size > BYTES_MAX {
+            let oldest = documents.kept.iter().min_by_key(|(_, kept)| kept.used);
+            let Some(oldest) = oldest.map(|(address, _)| address.clone()) else { break };
+            documents.remove(&oldest);
+        }
+        if size <= BYTES_MAX {
+            let kept = Kept { mark, rendered: Arc::clone(&rendered), used: documents.n_asked };
+            documents.kept.insert(address.to_owned(), kept);
+            documents.bytes += size;
+        }
+        rendered
+    }
+
+    /// How many documents were rendered so far.
+    pub fn n_rendered(&self) -> u64 {
+        self.lock().n_rendered
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Documents> {
+        // Every change leaves it whole, so a panic elsewhere does no harm.
+        self.documents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Documents {
+    fn remove(&mut self, address: &str) {
+        if let Some(kept) = self.kept.remove(address) {
+            self.bytes -= size(address, &kept.rendered);
+        }
+    }
+}
+
+/// What a document takes. The least counts as a page of memory, which limits their number too.
+fn size(address: &str, rendered: &Rendered) -> usize {
+    address.len() + rendered.body.len() + 4096
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(n_bytes: usize) -> Rendered {
+        let body = "x".repeat(n_bytes);
+        Rendered { body, tag: "t".to_owned(), changed_at: Time::from_secs(0) }
+    }
+
+    #[test]
+    fn what_is_kept_has_a_limit_and_the_least_asked_for_goes_first() {
+        let shelf = Shelf::default();
+        let third = BYTES_MAX / 3;
+        for address in ["a", "b"] {
+            shelf.put(address, [1; 32], rendered(third));
+        }
+        assert!(shelf.get("b", &[1; 32]).is_some() && shelf.get("a", &[1; 32]).is_some());
+        shelf.put("c", [1; 32], rendered(third));
+        let there = |address| shelf.get(address, &[1; 32]).is_some();
+        assert_eq!(["a", "b", "c"].map(there), [true, false, true]);
+        assert!(shelf.get("a", &[2; 32]).is_none(), "it has changed since");
+        shelf.put("a", [2; 32], rendered(10));
+        assert!(shelf.lock().bytes < BYTES_MAX / 2, "the new one replaced the old one");
+        shelf.put("d", [1; 32], rendered(BYTES_MAX + 1));
+        assert!(!there("d") && shelf.lock().bytes <= BYTES_MAX);
+        for number in 0..10_000 {
+            shelf.put(&number.to_string(), [1; 32], rendered(10));
+        }
+        assert!(shelf.lock().bytes <= BYTES_MAX && shelf.lock().kept.len() < 8000);
+    }
+}

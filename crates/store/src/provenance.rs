@@ -1,0 +1,164 @@
+//! Entries that come back: a document says from which feed it took an item, and this instance may
+//! know that entry already.
+//!
+//! Such a claim can be false, so it has one effect only: the item that makes it is not new. That
+//! needs proof from this store: the first feed is one of ours and has shown the entry, or we hold
+//! another copy of it and the item says that it passed through us or says the same as that copy.
+//! No claim ever hides an entry that somebody else shows.
+
+use std::collections::HashSet;
+
+use feed::{EntryId, EntryKey, FeedId, FeedUrl, Item, Source};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::error::Fault;
+use crate::{Store, StoreError};
+
+/// What an item claims: that it was first shown by another feed than the one that shows it now.
+pub(crate) struct Claim {
+    pub(crate) source: Source,
+    /// The id under which it is published; `None` where nothing tells it from other items.
+    id: Option<String>,
+    link: Option<String>,
+    /// Feeds of ours that have the name of its source.
+    ours: Vec<FeedId>,
+}
+
+impl Claim {
+    /// What an item of a feed claims; `None` where it is the feed's own.
+    pub(crate) fn of(conn: &Connection, feed: FeedId, item: &Item) -> Result<Option<Claim>, Fault> {
+        let Some(source) = item.source.as_ref().and_then(feed::passed_on) else { return Ok(None) };
+        let ours = named(conn, &source)?;
+        if ours.contains(&feed) {
+            return Ok(None);
+        }
+        let sql = "select url from feeds where id = $1";
+        let url: Option<String> =
+            conn.prepare_cached(sql)?.query_row([feed.0], |row| row.get(0)).optional()?;
+        let url = url.and_then(|url| FeedUrl::parse(&url).ok());
+        let host = url.as_ref().and_then(|url| url.url().host_str()).unwrap_or_default();
+        let (guid, link) = (item.id.as_deref(), item.link.as_deref());
+        let id = guid.or(link).map(|_| feed::public_id(guid, link, EntryId(0), host));
+        Ok(Some(Claim { source, id, link: item.link.clone(), ours }))
+    }
+
+    /// The identity of the entry wherever it is met.
+    pub(crate) fn origin(&self) -> Option<[u8; 16]> {
+        feed::origin(&self.source, self.id.as_deref()?)
+    }
+
+    /// Whether this instance has the entry already.
+    pub(crate) fn is_known(&self, conn: &Connection, content: u64) -> Result<bool, Fault> {
+        Ok(self.is_ours(conn)? || self.is_copy(conn, content)?)
+    }
+
+    /// Whether a feed of ours has shown it.
+    fn is_ours(&self, conn: &Connection) -> Result<bool, Fault> {
+        let Some(id) = &self.id else { return Ok(false) };
+        let (keys, number) = feed::original_keys(id, self.link.as_deref());
+        let by_key = "select 1 from entry_keys where feed = $1 and key = $2";
+        let mut by_key = conn.prepare_cached(by_key)?;
+        let by_number = "select 1 from entries where id = $1 and feed = $2 \
+                         and guid is null and link is null";
+        let mut by_number = conn.prepare_cached(by_number)?;
+        for feed in &self.ours {
+            for key in &keys {
+                if by_key.exists(params![feed.0, key.bytes()])? {
+                    return Ok(true);
+                }
+            }
+            if let Some(number) = number
+                && by_number.exists(params![number.0, feed.0])?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether we hold a copy that this one came from, or that says the same.
+    fn is_copy(&self, conn: &Connection, content: u64) -> Result<bool, Fault> {
+        let Some(origin) = self.origin() else { return Ok(false) };
+        let sql = "select content_hash from entry_keys where origin = $1";
+        let mut statement = conn.prepare_cached(sql)?;
+        let rows = statement.query_map([origin], |row| row.get::<_, i64>(0))?;
+        let copies: Vec<i64> = rows.collect::<Result<_, _>>()?;
+        if copies.is_empty() {
+            return Ok(false);
+        }
+        let passed_us = self.source.via.contains(&instance(conn)?);
+        Ok(passed_us || copies.contains(&content.cast_signed()))
+    }
+}
+
+/// Our feeds that have the name of a source: by their address, with http for https and the other
+/// way round, or, where the address holds a secret, by what stands for it.
+fn named(conn: &Connection, source: &Source) -> Result<Vec<FeedId>, Fault> {
+    let Some(name) = source.name() else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    if let Ok(url) = FeedUrl::parse(name) {
+        let sql = "select id from feeds where url in ($1, $2) \
+                   union select id from feeds where effective_url in ($1, $2)";
+        let mut statement = conn.prepare_cached(sql)?;
+        let rows = statement
+            .query_map([url.as_str(), url.twin().as_str()], |row| row.get(0).map(FeedId))?;
+        found = rows.collect::<Result<_, _>>()?;
+    }
+    // The index holds the same condition.
+    let sql = "select id, url, site from feeds \
+               where site in ($1, $2) and (url like '%@%' or url like '%?%') \
+               union select id, url, site from feeds where id = $3";
+    let mut statement = conn.prepare_cached(sql)?;
+    let number = source.numbered().map(|feed| feed.0);
+    let rows = statement.query_map(params![name, name.trim_end_matches('/'), number], |row| {
+        Ok((FeedId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?))
+    })?;
+    for row in rows {
+        let (id, url, site) = row?;
+        let Ok(url) = FeedUrl::parse(&url) else { continue };
+        let public = feed::public_source(&url, site.as_deref(), id);
+        if public.url.is_none() && public.name() == Some(name) {
+            found.push(id);
+        }
+    }
+    Ok(found)
+}
+
+/// The name that this instance puts on what it publishes.
+fn instance(conn: &Connection) -> Result<String, Fault> {
+    let sql = "select value from settings where key = 'instance'";
+    let name: Option<String> =
+        conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+    Ok(format!("urn:uuid:{}", name.unwrap_or_default()))
+}
+
+impl Store {
+    /// The name that this instance puts on what it publishes, so that it recognises what comes
+    /// back. It says nothing else.
+    pub fn instance(&self) -> Result<String, StoreError> {
+        self.read(instance)
+    }
+
+    /// Which of these items of a feed, given with their keys and content hashes, are copies of
+    /// entries that this instance has already.
+    pub fn known_copies(
+        &self,
+        feed: FeedId,
+        items: &[(EntryKey, u64, &Item)],
+    ) -> Result<HashSet<EntryKey>, StoreError> {
+        if items.is_empty() {
+            return Ok(HashSet::new());
+        }
+        self.read(|conn| {
+            let mut known = HashSet::new();
+            for (key, content, item) in items {
+                if let Some(claim) = Claim::of(conn, feed, item)?
+                    && claim.is_known(conn, *content)?
+                {
+                    known.insert(*key);
+                }
+            }
+            Ok(known)
+        })
+    }
+}
