@@ -243,12 +243,10 @@ async fn a_page_ends_where_it_would_become_too_long() {
             assert!(answer.text.len() < 4_000_000, "{} bytes", answer.text.len());
             ids.extend(read(&answer).items.into_iter().map(|item| item.id.unwrap()));
             n_pages += 1;
-            let Some(at) = answer.text.find("before=") else { break };
-            let digits = answer.text[at + 7..].split(|c: char| !c.is_ascii_digit()).next();
-            let next = digits.unwrap().parse::<i64>().unwrap();
-            if path.ends_with(&format!("before={next}")) {
-                break;
-            }
+            let mark = if end == "json" { "\"next_url\"" } else { "rel=\"next\"" };
+            let Some((_, next)) = answer.text.split_once(mark) else { break };
+            let (_, next) = next.split_once("before=").unwrap();
+            let next = next.split(|c: char| !c.is_ascii_digit()).next().unwrap();
             path = format!("/feeds/red.{end}?before={next}");
         }
         ids.dedup();
