@@ -11,35 +11,37 @@ pub fn advice(
 ) -> Option<&'static str> {
     match (outcome?, status) {
         (Outcome::Seen | Outcome::Unchanged, _) => None,
-        (Outcome::Gone, _) => Some(
-            "The publisher ended this feed. Nothing is polled any more; what was seen is kept.",
-        ),
+        (Outcome::Gone, _) => {
+            Some("The publisher ended this feed. It is not polled any more. Its entries are kept.")
+        }
         (Outcome::Damaged, _) => Some(
-            "The feed answers, but its document is broken. Its publisher must repair it. What was \
-             seen is kept, and the feed is tried again at growing intervals.",
+            "The server answers, but the document is broken. The publisher must repair it. The \
+             entries are kept, and we try again at growing intervals.",
         ),
         (_, Some(401)) => {
-            Some("It asks for a login. Add it with user and password in its address, or remove it.")
+            Some("The feed needs a login. Put user and password into its address, or remove it.")
         }
         (_, Some(403)) => {
-            Some("The server refuses us. Open the address in a browser; it may want a login now.")
+            Some("The server refuses us. Open the address in a browser: it may need a login now.")
         }
         (_, Some(404)) => Some(
-            "Nothing is at this address now. If it stays so, look for the new one on the site: \
-             tidings discover SITE.",
+            "There is nothing at this address now. If this lasts, add the feed again by the \
+             address of its site: we look for the new address there.",
         ),
         (_, Some(429 | 503)) => {
-            Some("The server asks for patience. The whole domain is left alone as long as it said.")
+            Some("The server asked us to wait. We do not ask this site before that time.")
         }
-        (_, Some(451)) => Some("The server may not answer here for legal reasons."),
+        (_, Some(451)) => Some("The server does not show this feed here, for legal reasons."),
         (_, Some(500..)) => {
-            Some("The server has trouble of its own. It is tried again, at growing intervals.")
+            Some("The server has an error of its own. We try again at growing intervals.")
         }
         (_, Some(200..300)) => Some(
-            "Something answers, but it is not a feed. Look for the right address: \
-             tidings discover SITE.",
+            "The server answers, but not with a feed. Add the feed again by the address of its \
+             site: we look for the right address there.",
         ),
-        (_, Some(_)) => Some("An unusual answer. It is tried again, at growing intervals."),
+        (_, Some(_)) => {
+            Some("The server gave an unusual answer. We try again at growing intervals.")
+        }
         (_, None) => Some(without_answer(trouble)),
     }
 }
@@ -48,28 +50,28 @@ pub fn advice(
 fn without_answer(trouble: Option<Trouble>) -> &'static str {
     match trouble {
         Some(Trouble::Tls) => {
-            "The secure connection failed, mostly for an expired certificate. The site must mend \
-             it."
+            "The secure connection failed, often because a certificate has expired. The site must \
+             fix it."
         }
         Some(Trouble::NotPublic) => {
             "The address is not public. If it is yours, start with --allow-private."
         }
         Some(Trouble::NoSuchHost | Trouble::Lookup) => {
-            "The name is not known now. Check its spelling; the site may be gone."
+            "The host name is not known now. Check the spelling; the site may be gone."
         }
         Some(Trouble::Timeout) => {
-            "It did not answer in time. It is tried again, at growing intervals."
+            "The server did not answer in time. We try again at growing intervals."
         }
         Some(Trouble::TooLarge) => {
-            "It sent more than we take. If you trust it, raise the limit in [limits]."
+            "The server sent more than the limit. If you trust it, raise the limit in [limits]."
         }
         Some(Trouble::Waiting) => {
-            "The server asks for patience. The whole domain is left alone as long as it said."
+            "The server asked us to wait. We do not ask this site before that time."
         }
         Some(Trouble::Internal) => {
-            "This program failed, not the site. The log says more; please report it."
+            "This program failed, not the site. The log says more. Please report it."
         }
-        _ => "It could not be reached. It is tried again, at growing intervals.",
+        _ => "The server could not be reached. We try again at growing intervals.",
     }
 }
 

@@ -136,7 +136,7 @@ fn in_pairs<'a>(text: &'a str, separators: &[char], depth: u32) -> Cow<'a, str> 
 
 /// A pair with its value masked; `None` where nothing is secret.
 fn in_pair(pair: &str, depth: u32) -> Option<String> {
-    let (written, _) = pair.split_once('=')?;
+    let Some((written, _)) = pair.split_once('=') else { return in_segment(pair) };
     let (name, value) = form_urlencoded::parse(pair.as_bytes()).next()?;
     if value.is_empty() {
         return None;
@@ -151,6 +151,15 @@ fn in_pair(pair: &str, depth: u32) -> Option<String> {
     let shown = masked(&inner, depth + 1);
     let encoded = || form_urlencoded::byte_serialize(shown.as_bytes()).collect::<String>();
     (shown != inner.as_str()).then(|| format!("{written}={}", encoded()))
+}
+
+/// A part of a path that is secret by itself: `secret:…` (Pinboard), `private-` and digits (Google
+/// Calendar).
+fn in_segment(segment: &str) -> Option<String> {
+    let is_private = |rest: &&str| is_random(rest);
+    let private = segment.strip_prefix("private-").filter(is_private).map(|_| "private-");
+    let secret = segment.strip_prefix("secret:").filter(|rest| !rest.is_empty());
+    private.or(secret.map(|_| "secret:")).map(|start| format!("{start}{MASK}"))
 }
 
 fn is_secret(name: &str, value: &str) -> bool {
@@ -254,6 +263,12 @@ mod tests {
     fn secrets_hide_in_paths_fragments_encoded_names_and_inner_addresses() {
         for (address, expect) in [
             ("https://a.org/f;jsessionid=1A2B/x?y=1", "https://a.org/f;jsessionid=***/x?y=1"),
+            (
+                "https://feeds.pin.example/rss/secret:a1b2/u:me/",
+                "https://feeds.pin.example/rss/secret:***/u:me/",
+            ),
+            ("https://a.org/private-0123456789abcdef01/basic", "https://a.org/private-***/basic"),
+            ("https://a.org/private-equity/feed", "https://a.org/private-equity/feed"),
             ("https://a.org/f#access_token=abc&x=1", "https://a.org/f#access_token=***&x=1"),
             ("https://a.org/f?to%6ben=abc&x=%20", "https://a.org/f?to%6ben=***&x=%20"),
             (

@@ -31,6 +31,11 @@ impl Identity {
         Identity(all.filter_map(|path| file_id(&path).ok().map(|id| (path, id))).collect())
     }
 
+    /// The database alone. Another process may remove its log while this one only reads.
+    pub fn of_database(path: &Path) -> Identity {
+        Identity(file_id(path).ok().map(|id| (path.to_owned(), id)).into_iter().collect())
+    }
+
     /// Fails where a name no longer leads to the file that is open.
     pub fn check(&self) -> Result<(), StoreError> {
         for (path, id) in &self.0 {

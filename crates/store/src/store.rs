@@ -50,8 +50,8 @@ struct Inner {
     keeper: Arc<Keeper>,
     tally: Arc<Tally>,
     origins: Origins,
-    /// What may not change underneath; not watched by those who only read.
-    identity: Option<Arc<Identity>>,
+    /// The files that must not change underneath.
+    identity: Arc<Identity>,
 }
 
 struct Writer {
@@ -71,14 +71,19 @@ impl Store {
         }
         let conn = (mode != Mode::ReadOnly).then(|| open_writer(folder, &path, &file, mode));
         let conn = conn.transpose()?;
-        let identity = conn.as_ref().map(|_| Arc::new(Identity::of(&path)));
-        let writer = conn.zip(identity.clone()).map(|(conn, identity)| {
+        let identity = match &conn {
+            Some(_) => Identity::of(&path),
+            None => Identity::of_database(&path),
+        };
+        let identity = Arc::new(identity);
+        let writer = conn.map(|conn| {
             let (file, keeper, tally) = (file.clone(), Arc::clone(&keeper), Arc::clone(&tally));
+            let identity = Arc::clone(&identity);
             start_writer(conn, folder, Desk { file, keeper, tally, identity })
         });
         let writer = writer.transpose()?;
         let first = open_reader(&path, &file)?;
-        let readers = Readers::new(&path, first, identity.clone());
+        let readers = Readers::new(&path, first, Some(Arc::clone(&identity)));
         let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
         Ok(Store(Arc::new(Inner {
             path,
@@ -118,8 +123,14 @@ impl Store {
     /// Why changes cannot be written: the files are not there any more, or the last group of
     /// changes failed. `None` where nothing is wrong.
     pub fn trouble(&self) -> Option<Arc<str>> {
-        let lost = self.0.identity.as_ref().and_then(|identity| identity.check().err());
+        let lost = self.0.identity.check().err();
         lost.map(|error| Arc::from(error.to_string())).or_else(|| self.0.tally.trouble())
+    }
+
+    /// Whether the database was removed or replaced since it was opened: what is read from now on
+    /// does not change any more.
+    pub fn is_lost(&self) -> bool {
+        self.0.identity.check().is_err()
     }
 
     pub(crate) fn file(&self) -> &Arc<str> {

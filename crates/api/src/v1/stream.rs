@@ -28,9 +28,11 @@ use crate::json::{Feeds, Trouble};
 /// Entries on a page where nothing is said, and at most.
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 1000;
-/// Entries that an open stream reads at once and holds until its reader took them. Their bytes are
-/// bounded by the store, so that a slow reader costs a few megabytes.
+/// Entries that an open stream reads at once, at most. It holds them until its reader took them.
 const EVENTS_MAX: u32 = 20;
+/// A stream that held more than this reads a single entry next. Usual entries have a few kilobytes,
+/// so twenty of them stay below it; two hundred slow readers of long ones hold one entry each.
+const HELD_BYTES_MAX: usize = 128 << 10;
 /// How often an open stream looks for new entries.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 /// So many looks, some ten seconds, go by until it is asked whether the reader is still let in.
@@ -251,6 +253,8 @@ struct Following {
     place: Place,
     feeds: Feeds,
     waiting: VecDeque<Event>,
+    /// Entries to read at the next look.
+    at_once: u32,
     _place_taken: OwnedSemaphorePermit,
 }
 
@@ -281,6 +285,7 @@ pub async fn stream(
         place,
         feeds,
         waiting,
+        at_once: 1,
         _place_taken: taken,
     };
     let events = Sse::new(events(following)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
@@ -319,17 +324,25 @@ impl Following {
         if let Spot::Query { query, .. } = self.place.spot {
             self.context.store.last_position(query).ok()??;
         }
-        let page = self.place.read(&self.context.store, EVENTS_MAX, &mut self.feeds).ok()?;
+        let page = self.place.read(&self.context.store, self.at_once, &mut self.feeds).ok()?;
         if page.gap {
             self.waiting.push_back(Event::default().event("gap").data("{}"));
         }
+        let mut n_bytes = 0;
         for entry in page.entries {
             let id = entry["cursor"].as_str().unwrap_or_default().to_owned();
-            let event = Event::default().event("entry").id(id).data(entry.to_string());
-            self.waiting.push_back(event);
+            let data = entry.to_string();
+            n_bytes += data.len();
+            self.waiting.push_back(Event::default().event("entry").id(id).data(data));
         }
+        self.at_once = at_once(self.at_once, n_bytes);
         Some(self)
     }
+}
+
+/// How many entries a stream reads next, after it read so many with so many bytes.
+fn at_once(last: u32, n_bytes: usize) -> u32 {
+    if n_bytes > HELD_BYTES_MAX { 1 } else { (last * 2).min(EVENTS_MAX) }
 }
 
 asked! {
@@ -360,4 +373,18 @@ pub async fn relevance(
 /// Room for the streams of one server.
 pub fn room() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(STREAMS_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_of_long_entries_holds_one_at_a_time() {
+        let short: Vec<u32> =
+            std::iter::successors(Some(1), |n| Some(at_once(*n, 1000))).take(6).collect();
+        assert_eq!(short, [1, 2, 4, 8, 16, 20]);
+        assert_eq!(at_once(20, HELD_BYTES_MAX + 1), 1);
+        assert_eq!(at_once(1, HELD_BYTES_MAX + 1), 1);
+    }
 }

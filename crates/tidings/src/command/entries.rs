@@ -5,17 +5,17 @@ use std::time::Duration;
 use engine::Letters;
 use feed::EntryId;
 use serde_json::json;
-use store::{Cursor, EntryFilter};
+use store::{Cursor, EntryFilter, Store};
 
 use crate::args::Entries;
-use crate::failure::{Failure, input_error};
+use crate::failure::{Failure, failed, input_error};
 use crate::output::{print_json_line, shown_url};
 use crate::{access, config};
 
 /// Entries read at a time: enough to be quick, few enough to stay small.
 pub const BATCH: u32 = 500;
 /// How often `--follow` looks for new entries.
-pub const FOLLOW_POLL: Duration = Duration::from_millis(200);
+const FOLLOW_POLL: Duration = Duration::from_millis(200);
 
 pub fn run(args: &Entries) -> Result<(), Failure> {
     let config = config::read_offline(&args.place)?;
@@ -74,9 +74,20 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
             if !args.follow {
                 break;
             }
-            std::thread::sleep(FOLLOW_POLL);
+            wait(&store)?;
         }
     }
+    Ok(())
+}
+
+/// Waits until new entries are looked for again.
+pub fn wait(store: &Store) -> Result<(), Failure> {
+    if store.is_lost() {
+        let file = store.path().display();
+        let remedy = "start this command again once the daemon is ready";
+        return Err(failed(format!("{file} was removed or replaced; {remedy}")));
+    }
+    std::thread::sleep(FOLLOW_POLL);
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::documents::{rss, rss_of};
-use crate::program::{Daemon, Instance, eventually, path_text};
+use crate::program::{Daemon, Instance, eventually, finish, path_text};
 use crate::publisher::Publisher;
 use crate::wire;
 
@@ -66,7 +66,7 @@ fn a_store_that_was_removed_is_noticed_and_no_empty_one_is_made() {
     }
     let mut add = instance.command(&["user", "add", "ann", "--password-stdin"]);
     add.stdin(fs::File::open(instance.write("password", "correct horse battery")).unwrap());
-    crate::program::finish(add, "user add").says(1, &[path_text(&file)]);
+    finish(add, "user add").says(1, &[path_text(&file)]);
     assert!(!file.exists(), "an empty store was made beside the daemon");
     eventually("the log says it", || daemon.log().contains("was removed or moved").then_some(()));
     daemon.signal("TERM");
@@ -99,6 +99,31 @@ fn a_store_that_was_replaced_is_noticed_also_by_other_commands() {
     not_ready(&daemon, "replaced", path_text(&file));
     nothing_is_recorded(&daemon, &publisher);
     instance.run(&["feed", "poll", "1"]).says(1, &[path_text(&file), "replaced"]);
+}
+
+#[test]
+fn who_follows_the_entries_is_told_that_the_store_was_replaced() {
+    let (instance, daemon, _publisher) = watching();
+    let following = instance.command(&["entries", "--follow"]);
+    let file = instance.data.join("tidings.db");
+    let copy = instance.home.path().join("copy.db");
+    instance.run(&["backup", path_text(&copy)]).ok();
+    let ended = std::thread::scope(|scope| {
+        let ended = scope.spawn(|| finish(following, "entries --follow"));
+        eventually("the follower has the file open", || opened_by_another(&file, &daemon));
+        fs::rename(&copy, &file).unwrap();
+        ended.join().unwrap()
+    });
+    ended.says(1, &[path_text(&file), "removed or replaced", "again"]);
+}
+
+/// Whether a process besides the daemon has the file open.
+fn opened_by_another(file: &std::path::Path, daemon: &Daemon) -> Option<()> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let others = processes.filter(|p| p.file_name() != *daemon.pid().to_string());
+    let mut open = others.filter_map(|p| fs::read_dir(p.path().join("fd")).ok()).flatten();
+    open.any(|fd| fd.is_ok_and(|fd| fs::read_link(fd.path()).is_ok_and(|to| to == file)))
+        .then_some(())
 }
 
 #[test]

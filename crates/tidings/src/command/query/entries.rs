@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use store::{Cursor, Store};
 
 use crate::args::Entries;
-use crate::command::entries::{BATCH, FOLLOW_POLL, say_gap};
+use crate::command::entries::{BATCH, say_gap, wait};
 use crate::failure::{Failure, failed, input_error};
 use crate::output::print_json_line;
 
@@ -57,7 +57,7 @@ pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
             if store.last_position(query.id)?.is_none() {
                 return Err(failed(format!("the query {name} was deleted")));
             }
-            std::thread::sleep(FOLLOW_POLL);
+            wait(store)?;
         }
     }
     Ok(())
