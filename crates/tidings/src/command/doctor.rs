@@ -165,10 +165,10 @@ fn storage(
     let mut checks = vec![Check::good(
         "storage",
         format!(
-            "{} feeds, {} entries, {} polls, {:.1} MB",
-            counts.feeds,
-            counts.entries,
-            counts.polls,
+            "{}, {}, {}, {:.1} MB",
+            api::plural(counts.feeds, "feed", "feeds"),
+            api::plural(counts.entries, "entry", "entries"),
+            api::plural(counts.polls, "poll", "polls"),
             bytes as f64 / 1e6
         ),
     )];

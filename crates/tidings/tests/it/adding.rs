@@ -80,7 +80,7 @@ fn doctor_judges_the_settings_of_the_daemon_that_runs() {
     let says = &without_config.stdout;
     assert!(says.contains(&format!("of the running daemon (process {})", daemon.pid())), "{says}");
     assert!(!says.contains("no contact is configured"), "{says}");
-    assert!(says.contains("1 of 1 names of feeds can be looked up"), "{says}");
+    assert!(says.contains("1 of 1 host names of feeds resolve"), "{says}");
     drop(daemon);
     let says = instance.command_as_written(&["doctor", "--data", data]).stdout;
     assert!(says.contains("no contact is configured"), "now it judges this call: {says}");

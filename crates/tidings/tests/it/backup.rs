@@ -59,10 +59,14 @@ fn a_copy_goes_through_a_pipe_and_wrong_files_are_named() {
     assert_eq!(other.feeds().len(), 1);
 
     let text = other.write("text.db", "no database, but long enough to be one".repeat(100));
-    other.run(&["restore", path_text(&text), "--force"]).says(2, &["text.db", "no whole copy"]);
+    other
+        .run(&["restore", path_text(&text), "--force"])
+        .says(2, &["text.db", "not a complete copy"]);
     let whole = std::fs::read(&copy).unwrap();
     let half = other.write("half.db", &whole[..whole.len() / 2]);
-    other.run(&["restore", path_text(&half), "--force"]).says(2, &["half.db", "no whole copy"]);
+    other
+        .run(&["restore", path_text(&half), "--force"])
+        .says(2, &["half.db", "not a complete copy"]);
     other.run(&["restore", "nowhere.db", "--force"]).says(2, &["nowhere.db"]);
     Instance::new().run(&["backup", path_text(&copy)]).says(1, &["--data"]);
     let live = other.write("live.db", std::fs::read(&copy).unwrap());
