@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use url::Url;
+
 use crate::attribute::Attributes;
 use crate::encoding::decode;
 use crate::entity::{escape_attribute, escape_text};
@@ -334,7 +336,8 @@ fn write_feed(out: &mut String, outline: &Outline) {
         attribute(out, "title", title);
     }
     attribute(out, "xmlUrl", &outline.url);
-    if let Some(site) = &outline.site {
+    // Readers open it as a link: an address that runs something is left out.
+    if let Some(site) = outline.site.as_deref().filter(|site| is_web(site)) {
         attribute(out, "htmlUrl", site);
     }
     let more: Vec<String> = outline
@@ -348,6 +351,10 @@ fn write_feed(out: &mut String, outline: &Outline) {
         attribute(out, "category", &more.join(","));
     }
     out.push_str("/>\n");
+}
+
+fn is_web(address: &str) -> bool {
+    Url::parse(address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
 fn attribute(out: &mut String, name: &str, value: &str) {

@@ -154,3 +154,16 @@ fn a_title_with_characters_that_xml_forbids_breaks_no_list() {
     assert_eq!((read.title.as_deref(), read.skipped.len()), (Some("abcde"), 0));
     assert_eq!(read.outlines[0].title.as_deref(), Some("abcde"));
 }
+
+#[test]
+fn a_site_that_runs_something_is_left_out_of_a_list() {
+    let site = |site: &str| {
+        let url = "http://e.org/f".to_owned();
+        let outline = Outline { url, title: None, site: Some(site.to_owned()), tags: Vec::new() };
+        read(write("t", &[outline]).as_bytes()).unwrap().outlines[0].site.clone()
+    };
+    assert_eq!(site("https://e.org/").as_deref(), Some("https://e.org/"));
+    for hostile in ["javascript:alert(1)", "JAVASCRIPT:alert(1)", "data:text/html,x", "//e.org"] {
+        assert_eq!(site(hostile), None, "{hostile}");
+    }
+}

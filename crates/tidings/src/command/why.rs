@@ -155,6 +155,10 @@ fn push_words(push: &PushRow, next_poll: Option<Time>, now: Time) -> String {
              checks that.",
             relative(last, now)
         ),
+        (Some(_), _) => format!(
+            "{hub} promised to push it until {until}, but a poll found more than it pushed. \
+             Polls go on until it has pushed reliably again."
+        ),
         _ => format!("{hub} promised to push it until {until}. It is polled until the first push."),
     }
 }

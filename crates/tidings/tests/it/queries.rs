@@ -82,7 +82,7 @@ fn a_daemon_takes_queries_and_follows_them_while_it_runs() {
     assert_eq!(dropped["feeds_resting"], 1);
     assert_eq!(instance.feed()["state"], "paused");
     instance.run(&["query", "drop", "x; DROP FEED y"]).says(2, &["no query named"]);
-    instance.run(&["query", "show", "All"]).says(2, &["no query `All`", "query list"]);
+    instance.run(&["query", "show", "All"]).says(2, &["no query All", "query list"]);
     drop(daemon);
 }
 
@@ -147,7 +147,7 @@ fn a_cursor_older_than_what_is_kept_answers_from_the_oldest_and_says_gap() {
     let lines = ended.lines();
     assert_eq!((lines.len(), &lines[0]["gap"]), (2, &true.into()));
     assert!(lines[1].get("gap").is_none());
-    instance.run(&["entries", "--query", "All", "--after", "e5"]).says(2, &["no cursor"]);
+    instance.run(&["entries", "--query", "All", "--after", "e5"]).says(2, &["not a cursor"]);
     // The same in the stream of all entries; a cursor that lies ahead is of another store.
     for cursor in ["e1", "e99"] {
         let lines = instance.run(&["entries", "--after", cursor]).ok().lines();
