@@ -353,8 +353,10 @@ fn write_feed(out: &mut String, outline: &Outline) {
     out.push_str("/>\n");
 }
 
+/// Whether an address is on the web, or relative, as some lists have it.
 fn is_web(address: &str) -> bool {
     Url::parse(address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+        || matches!(Url::parse(address), Err(url::ParseError::RelativeUrlWithoutBase))
 }
 
 fn attribute(out: &mut String, name: &str, value: &str) {

@@ -254,7 +254,7 @@ async fn five_thousand_feeds_in_the_sidebar_leave_the_first_paint_light() {
     for path in ["/", "/?tag=tag+7"] {
         let page = text(&shelf, path).await;
         assert!(page.len() < 60_000, "{path}: {} bytes", page.len());
-        assert!(page.contains("tag 7 <b>1</b>") && page.contains("100 feeds"), "{path}");
+        assert!(page.contains("tag 7</span> <b>1</b>") && page.contains("100 feeds"), "{path}");
         assert!(page.contains("data-fold=\"/fold?tag=tag+8\""), "{path}");
     }
     let fold = text(&shelf, "/fold?tag=tag+7").await;
