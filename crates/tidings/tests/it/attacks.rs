@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::program::{Instance, eventually, path_text};
+use crate::program::{Instance, eventually, finish, path_text};
 use crate::wire::{self, Next, Response, Server, addresses};
 
 /// Somebody asks our hub to push to an address of our own network. The hub would have to ask the
@@ -32,4 +32,20 @@ fn a_callback_in_our_own_network_is_not_asked() {
     assert_eq!(n_asked.load(Ordering::SeqCst), 0);
     // The same listener is reached where the operator allows it: the silence above says something.
     assert_eq!(wire::get((inside[0], server.port).into(), "/").unwrap().0, 200);
+}
+
+/// Each check of a password needs 19 MB for a moment. They must not add up.
+#[test]
+fn guesses_do_not_make_the_program_grow() {
+    let instance = Instance::new();
+    let mut add = instance.command(&["user", "add", "ann", "--password-stdin"]);
+    add.stdin(std::fs::File::open(instance.write("password", "correct horse battery")).unwrap());
+    finish(add, "user add").ok();
+    let daemon = instance.daemon(&[]).ready();
+    for guess in 0..30 {
+        let form = format!("name=guess{guess}&password=wrong");
+        assert_eq!(wire::post(daemon.listen, "/login", &form).unwrap(), 401);
+    }
+    let bytes = daemon.memory_peak();
+    assert!(bytes < 200_000_000, "{bytes} bytes after thirty guesses");
 }
