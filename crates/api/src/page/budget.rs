@@ -17,7 +17,7 @@ use super::{act, ask, failed, shown};
 use crate::page::bars::{Bars, delays};
 use crate::page::feed::Sum;
 use crate::what_if::{self, Outlook, Rule};
-use crate::words::{count, per_day, plural, span};
+use crate::words::{Moment, Now, count, per_day, plural, span};
 use crate::{Context, Live, Spent};
 
 const DAYS: u32 = 7;
@@ -75,9 +75,9 @@ pub struct Line {
 }
 
 pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Response {
-    let (store, now) = (context.store.clone(), (context.now)());
+    let (store, now) = (context.store.clone(), visitor.now(&context));
     let answer = ask(move || {
-        let days = store.delay_days(now, DAYS)?;
+        let days = store.delay_days(now.at, DAYS)?;
         Ok((days, store.domain_loads(DOMAINS)?, what_if::last(&store)?))
     });
     let (days, domains, outlook) = match answer.await {
@@ -94,7 +94,7 @@ pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Respons
         strategies: strategies(&rule.strategy),
         models: words(ModelKind::ALL.map(ModelKind::word), &rule.model),
         rule,
-        outlook: outlook.map(told),
+        outlook: outlook.map(|outlook| told(outlook, now)),
         job,
     };
     let runs = page.job.running.is_some();
@@ -184,12 +184,17 @@ fn words<const N: usize>(words: [&'static str; N], chosen: &str) -> Vec<(&'stati
 }
 
 /// The outlook as the page of the budget and that of the lab show it.
-pub fn told(outlook: Outlook) -> Shown {
+pub fn told(outlook: Outlook, now: Now) -> Shown {
+    // It is stored as text, with the times in UTC.
+    let at = |text: &str| match parse::date::parse(text) {
+        Some(time) => Moment::new(time, now).short,
+        None => text.to_owned(),
+    };
     let steps: Vec<Line> = outlook.steps.iter().map(line).collect();
     let start = outlook.steps.iter().position(|rule| rule.current).unwrap_or(0);
     Shown {
-        made_at: outlook.made_at,
-        span: format!("{} to {}", outlook.from, outlook.to),
+        made_at: at(&outlook.made_at),
+        span: format!("{} to {}", at(&outlook.from), at(&outlook.to)),
         last: steps.len().saturating_sub(1),
         steps,
         rules: outlook.rules.iter().map(line).collect(),

@@ -55,7 +55,7 @@ pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response 
                 frame: Frame::new(&context, visitor, Some(Section::Lab)),
                 reports,
                 folder: folder(&context.store).display().to_string(),
-                outlook: outlook.map(told),
+                outlook: outlook.map(|outlook| told(outlook, now)),
                 job,
             });
             if runs { ([(header::REFRESH, "3")], page).into_response() } else { page }
