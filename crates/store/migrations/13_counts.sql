@@ -48,6 +48,6 @@ create index feed_state_by_change on feed_state (state, coalesce(last_change_at,
 create index feed_state_by_entries on feed_state (state, entries);
 create index feed_state_by_failures on feed_state (state, failures);
 create index feed_state_by_title on feed_state (state, sort_title);
-create index feed_state_failing on feed_state (last_success_at) where state in (2, 3);
+create index feed_state_failing on feed_state (state, last_success_at) where state in (2, 3);
 create index domains_by_load on domains (load, feeds);
 create index domains_held on domains (not_before) where not_before is not null;

@@ -142,7 +142,7 @@ async fn the_list_says_how_every_feed_stands() {
             && text.contains("5 min ago")
             && text.contains("in 10 min")
     );
-    assert!(text.contains("No such page.") && text.contains("tidings discover"));
+    assert!(text.contains("No such page.") && text.contains("There is nothing at this address"));
     assert!(text.contains("not polled yet") && text.contains("never"));
 
     let gone = site.text("/feeds?state=gone").await;

@@ -85,7 +85,7 @@ fn trouble_is_said_in_words_with_advice_and_comes_first() {
             states.as_array().unwrap().iter().flat_map(|s| s.as_str()).collect();
         assert_eq!(states.len(), 4);
         assert_eq!(states.last(), Some(&"active"), "{states:?}");
-        browser.sees("Nothing is at this address now.");
+        browser.sees("There is nothing at this address now.");
         browser.sees("Something answers, but it is not a feed.");
         browser.sees("The publisher ended this feed.");
         browser.follow(".states a[href*='state=gone']");
@@ -99,7 +99,7 @@ fn trouble_is_said_in_words_with_advice_and_comes_first() {
         browser.wait("document.querySelectorAll('.feeds tbody th').length === 1");
         browser.open("/health");
         browser.wait("document.querySelectorAll('.feeds tr.why').length === 2");
-        browser.sees("Nothing is at this address now.");
+        browser.sees("There is nothing at this address now.");
         browser.follow("a[href='/feeds?sort=trouble']");
         browser.sees("The publisher ended this feed.");
     });
