@@ -86,7 +86,7 @@ fn trouble_is_said_in_words_with_advice_and_comes_first() {
         assert_eq!(states.len(), 4);
         assert_eq!(states.last(), Some(&"active"), "{states:?}");
         browser.sees("There is nothing at this address now.");
-        browser.sees("Something answers, but it is not a feed.");
+        browser.sees("The server answers, but not with a feed.");
         browser.sees("The publisher ended this feed.");
         browser.follow(".states a[href*='state=gone']");
         browser.wait("document.querySelectorAll('.feeds tbody th').length === 1");
