@@ -10,7 +10,7 @@ use crate::auth::{self, Person};
 use crate::pairs::{self, TooMany};
 use crate::{Context, server};
 
-/// A file in a form: a subscription list of some thousand feeds is a megabyte.
+/// A file in a form: a subscription list of 5,000 feeds is about a megabyte.
 const FILE_BYTES_MAX: usize = 8 << 20;
 /// A form without a file. The largest holds the statements of the query editor.
 const BYTES_MAX: usize = 2 << 20;

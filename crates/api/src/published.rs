@@ -80,7 +80,7 @@ pub async fn feed(
     }
 }
 
-/// The document as it is kept; rendered anew where it changed, but once however many ask for it.
+/// The document as it is kept; rendered again where it changed, once for all who ask.
 async fn found(
     context: &Context,
     asked: Arc<Asked>,
@@ -161,7 +161,7 @@ impl Asked {
         (asked.address(None) == url.as_str()).then_some(asked)
     }
 
-    /// Whether the query is published to whoever knows this address.
+    /// Whether the query is published to everybody who knows this address.
     fn is_open(&self, row: &QueryRow, access: Access) -> bool {
         match access {
             Access::Public => true,
@@ -233,7 +233,7 @@ pub struct Topic {
 
 /// A document as it was asked for.
 enum Found {
-    /// There is nothing for whoever asks.
+    /// There is nothing that the client may see.
     Nothing,
     Ready(Arc<Rendered>),
     /// It changed since it was rendered last.
@@ -250,7 +250,7 @@ fn look(context: &Context, asked: &Asked, open: bool) -> Result<Found, StoreErro
     Ok(kept.map_or_else(|| Found::Stale(Box::new(page), mark), Found::Ready))
 }
 
-/// The document, rendered only if it changed; `None` where there is nothing for whoever asks.
+/// The document, rendered only if it changed; `None` where the client may see nothing.
 fn document(
     context: &Context,
     asked: &Asked,

@@ -7,7 +7,7 @@ use feed::Time;
 
 use crate::zone::Zone;
 
-/// The present moment, and the zone of whoever looks.
+/// The present moment, and the zone of the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
     pub at: Time,

@@ -163,7 +163,7 @@ pub fn conclude(
     Concluded { record, finished, answer, later }
 }
 
-/// What whoever asked is told; the rest is filled in from the reading.
+/// The answer to the caller; the rest is filled in from the reading.
 fn answer(input: &PollInput, observation: &Observation<'_>, trip: &Trip<'_>) -> PollAnswer {
     PollAnswer {
         feed: input.id,

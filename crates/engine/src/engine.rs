@@ -202,7 +202,7 @@ impl Engine {
         Ok(n_under)
     }
 
-    /// Decides the next polls of feeds anew and tells the loop.
+    /// Decides the next polls of feeds again and tells the loop.
     pub fn replan(&self, feeds: &[FeedId]) -> Result<(), StoreError> {
         let planned = self.context.replan(feeds)?;
         planned.into_iter().try_for_each(|(feed, next_at)| self.rest(feed, next_at))

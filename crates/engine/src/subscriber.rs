@@ -31,7 +31,7 @@ pub async fn receive(context: Arc<Context>, mut stop: watch::Receiver<bool>) {
             tracing::error!(%error, "a push could not be recorded; it is tried again");
         }
         if let Err(error) = take::refused(&context).await {
-            tracing::error!(%error, "cannot look for feeds of which a push was refused");
+            tracing::error!(%error, "cannot look for feeds with a refused push");
         }
         pause(&mut stop).await;
     }

@@ -68,7 +68,7 @@ fn known(conn: &Connection, wish: &HubWish) -> Result<Option<Known>, Fault> {
     Ok(found.optional()?)
 }
 
-/// Why a wish is not noted, if it is not. Whoever is subscribed already has a place.
+/// Why a wish is not noted, if it is not. A subscriber has a place already.
 fn refused(
     conn: &Connection,
     wish: &HubWish,

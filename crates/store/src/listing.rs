@@ -117,7 +117,7 @@ pub(crate) struct Listed {
     pub cursor: FeedCursor,
 }
 
-/// Which part of which list.
+/// One part of a list of feeds.
 #[derive(Clone, Debug)]
 pub(crate) struct Part<'a> {
     pub order: Order,

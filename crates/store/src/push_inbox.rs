@@ -191,7 +191,7 @@ impl Store {
         })
     }
 
-    /// The feeds of which a push was refused since this was last asked.
+    /// The feeds with a push that was refused since this was last asked.
     pub async fn take_refused_pushes(&self) -> Result<Vec<FeedId>, StoreError> {
         // Nearly always none was: then nothing is written.
         let any = self.read(|conn| {

@@ -187,7 +187,7 @@ pub(crate) fn mark_scope(
 /// What follows in an answer that is full by its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// Nothing: whoever asked goes on behind the last entry.
+    /// Nothing: the caller goes on behind the last entry.
     End,
     /// Entries without their texts: they were asked for one by one.
     LeaveTextsOut,

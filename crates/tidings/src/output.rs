@@ -150,7 +150,7 @@ fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// JSON whose strings hold no character that could control a terminal, nor one that some readers
-/// take for the end of a line: those become `\uXXXX`. Outside of strings JSON has only ASCII.
+/// take for the end of a line: those become `\u` and four digits. JSON has only ASCII elsewhere.
 fn escaped_json(json: &str) -> Cow<'_, str> {
     escaped(json, |c| is_control(c) || matches!(c, '\u{2028}' | '\u{2029}'))
 }

@@ -265,7 +265,7 @@ impl Logins {
 }
 
 /// Whether it is the password that was hashed, found out on a thread that may be slow. The turn
-/// ends with the check, also where whoever asked has left meanwhile.
+/// ends with the check, also where the client has left meanwhile.
 async fn fits(password: String, hashed: Option<String>, turn: Turn) -> bool {
     let checked = tokio::task::spawn_blocking(move || {
         let fits = password::is(&password, hashed.as_deref());

@@ -71,7 +71,7 @@ pub fn zone_of(headers: &HeaderMap) -> Option<Zone> {
     })
 }
 
-/// Looks up the choices of whoever asks, once for each page.
+/// Looks up the choices of the person who asks, once for each page.
 pub async fn look_up(State(context): State<Context>, mut request: Request, next: Next) -> Response {
     if let Some(person) = request.extensions().get::<Person>() {
         let (store, account) = (context.store.clone(), person.account);

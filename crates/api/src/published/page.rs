@@ -25,7 +25,7 @@ const READ_AT_ONCE: u32 = 10;
 /// A page that somebody may see.
 pub struct Page {
     row: QueryRow,
-    /// Whoever knows the address may see it, not only people of this instance.
+    /// Everybody who knows the address may see it, not only people of this instance.
     pub is_open: bool,
     pub title: String,
     before: Option<i64>,
@@ -36,7 +36,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page, if there is such a query and it is for whoever asks.
+    /// The page, if there is such a query and the client may see it.
     pub fn find(
         store: &Store,
         asked: &Asked,

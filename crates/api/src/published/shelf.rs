@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use feed::Time;
 use tokio::sync::MutexGuard;
 
-/// Some dozens of pages at their usual size. Readers ask for a few of them again and again.
+/// About thirty pages at their usual size. Readers ask for a few of them again and again.
 const BYTES_MAX: usize = 32 << 20;
 /// Documents that are rendered at once, so that other requests still find a processor.
 const TURNS: usize = 2;

@@ -74,7 +74,7 @@ impl FromRequest<Context> for Asked {
     type Rejection = InText;
 
     async fn from_request(request: Request, context: &Context) -> Result<Asked, InText> {
-        // Whoever proves themselves in a header does so before the body is read.
+        // A proof in a header is checked before the body is read.
         let secret = who::google_secret(request.headers()).map(str::to_owned);
         let known = match (who::admitted(&request), secret) {
             (Some(person), _) => Some((person, String::new())),

@@ -18,7 +18,7 @@ pub const TAGS_MAX: usize = 2000;
 /// says so. Browsers bear more; the sanitiser takes about 0.1 s for this.
 pub const ARTICLE_BYTES_MAX: usize = 1_000_000;
 
-/// Tags of such an article: a book's chapter has some thousand.
+/// Tags of such an article: a book's chapter has a few thousand.
 pub const ARTICLE_TAGS_MAX: usize = 50_000;
 
 /// Attributes of one tag: the parser compares each with all before it. People write a handful,

@@ -4,7 +4,7 @@
 
 use super::bounds::Tag;
 
-/// Elements inside each other. Articles nest some dozen, tables for layout some more. The parser
+/// Elements inside each other. Articles nest about twelve, tables for layout a few more. The parser
 /// walks over the open elements for many of its steps.
 const DEPTH_MAX: usize = 256;
 

@@ -85,7 +85,7 @@ impl Said {
     }
 }
 
-/// Sends away whoever does not know a callback's name, before a body is read: only that name
+/// Refuses a client that does not know a callback's name before a body is read: only that name
 /// proves who asks.
 pub async fn known(
     State(context): State<Context>,

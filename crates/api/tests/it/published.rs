@@ -163,7 +163,7 @@ async fn no_address_that_runs_something_is_published() {
     }
 }
 
-/// On an instance without accounts, which shows everything to whoever sits at the machine.
+/// On an instance without accounts, which shows everything to the person at the machine.
 #[tokio::test]
 async fn only_what_is_published_is_a_topic_of_the_hub() {
     let shelf = Shelf::new(true);
@@ -206,7 +206,7 @@ async fn a_document_is_rendered_once_for_each_change() {
     let twenty = (0..20).map(|_| feed(&shelf, "/feeds/red.atom"));
     let answers = futures_util::future::join_all(twenty).await;
     assert!(answers.iter().all(|answer| answer.text == answers[0].text));
-    assert_eq!(rendered(), 1, "whoever asks at the same time gets the same bytes");
+    assert_eq!(rendered(), 1, "requests at the same time get the same bytes");
     feed(&shelf, "/feeds/red.rss").await;
     assert_eq!(rendered(), 2);
     shelf.see("https://b.org/feed", &["blue"], 15);

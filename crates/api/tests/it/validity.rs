@@ -158,7 +158,7 @@ async fn atom_passes_the_rules_of_the_validator() {
     all_absolute(ids.into_iter().chain(attributes(text, "link", "href")));
     for date in texts(text, "updated").into_iter().chain(texts(text, "published")) {
         assert!(date.len() == 20 && date.contains('T') && date.ends_with('Z'), "{date}");
-        assert!(date < "2023-11-15", "{date} lies in the future");
+        assert!(date < "2023-11-15", "{date} is in the future");
     }
     harmless(text);
     sendable(text);

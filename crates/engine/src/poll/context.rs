@@ -78,7 +78,7 @@ impl Context {
         }
     }
 
-    /// Decides the next polls of feeds anew, after settings changed or pushes ended. Where a poll
+    /// Decides the next polls of feeds again, after settings changed or pushes ended. Where a poll
     /// is recorded meanwhile, the feed is decided again from it. Answers when each is polled;
     /// feeds that are not polled by themselves are left out.
     pub fn replan(&self, feeds: &[FeedId]) -> Result<Vec<(FeedId, Time)>, StoreError> {

@@ -39,7 +39,7 @@ pub async fn all(context: &Context) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Polls the feeds of which a push was refused: what it brought is found there.
+/// Polls the feeds with a refused push: the poll finds what the push held.
 pub async fn refused(context: &Context) -> Result<(), StoreError> {
     for feed in context.store.take_refused_pushes().await? {
         look_soon(context, &context.store.poll_input(feed)?)?;

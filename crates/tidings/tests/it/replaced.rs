@@ -10,7 +10,7 @@ use crate::wire;
 
 const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 
-/// A daemon with one feed, of which three entries are recorded and a fourth is published.
+/// A daemon with one feed. Three of its entries are recorded, and a fourth is published.
 fn watching() -> (Instance, Daemon, Publisher) {
     let publisher = Publisher::start(1);
     publisher.set("/f", rss("f", 3));

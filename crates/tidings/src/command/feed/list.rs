@@ -1,5 +1,5 @@
 //! `tidings feed list`: feeds by state and tag, in an order, written row by row: a million of them
-//! need no more memory than some hundred.
+//! need no more memory than a few hundred.
 
 use std::io::IsTerminal;
 

@@ -1,5 +1,5 @@
 //! `tidings feed poll`: some feeds, or all of them part by part, with the answers written as they
-//! come: a million feeds need no more memory than some thousand.
+//! come: a million feeds need no more memory than a few thousand.
 
 use std::sync::Arc;
 
