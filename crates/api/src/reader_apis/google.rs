@@ -57,8 +57,11 @@ pub fn routes() -> Router<Context> {
 
 /// An app reads a line, also where it is told that there is nothing.
 async fn missing() -> InText {
-    Trouble::Missing("this part of Google Reader's API is not supported; see docs/reader-apps.md")
-        .into()
+    Trouble::Missing(
+        "this part of Google Reader's API is not supported; \
+         see docs/reference/reader-apis.md",
+    )
+    .into()
 }
 
 /// A request of somebody known.

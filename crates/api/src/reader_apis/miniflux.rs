@@ -61,7 +61,11 @@ pub fn routes() -> Router<Context> {
 
 /// A client reads JSON, also where it is told that there is nothing.
 async fn missing() -> InJson {
-    Trouble::Missing("this part of miniflux's API is not supported; see docs/reader-apps.md").into()
+    Trouble::Missing(
+        "this part of miniflux's API is not supported; \
+         see docs/reference/reader-apis.md",
+    )
+    .into()
 }
 
 /// A request of somebody known, read to its end.

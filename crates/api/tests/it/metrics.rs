@@ -176,13 +176,13 @@ async fn the_dashboard_and_the_alerts_ask_for_what_is_there() {
 #[test]
 fn every_alert_has_its_paragraph() {
     let alerts = include_str!("../../../../operating/alerts.yml");
-    let guide = include_str!("../../../../docs/operating.md");
+    let guide = include_str!("../../../../docs/how-to/monitor.md");
     let names: Vec<&str> =
         alerts.lines().filter_map(|l| l.trim().strip_prefix("- alert: ")).collect();
     assert!(names.len() > 10);
     for name in names {
-        assert!(guide.contains(&format!("\n### {name}\n")), "docs/operating.md tells no {name}");
-        let anchor = format!("docs/operating.md#{}", name.to_lowercase());
+        assert!(guide.contains(&format!("\n### {name}\n")), "monitor.md lacks {name}");
+        let anchor = format!("docs/how-to/monitor.md#{}", name.to_lowercase());
         assert!(alerts.contains(&format!("runbook: {anchor}\n")), "{name} leads nowhere");
     }
 }

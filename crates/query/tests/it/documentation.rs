@@ -3,7 +3,7 @@
 use std::path::Path;
 
 fn examples() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/queries.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/queries.md");
     let text = std::fs::read_to_string(path).unwrap();
     let blocks = text.split("```query\n").skip(1);
     blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()

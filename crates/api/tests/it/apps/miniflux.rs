@@ -32,7 +32,7 @@ pub fn says(answer: &Answer, status: u16, text: &str) {
 #[tokio::test]
 async fn who_asks_for_what_is_not_here_is_told_in_its_own_form() {
     let house = house();
-    says(&get(&house, "enclosures/1").await, 404, "docs/reader-apps.md");
+    says(&get(&house, "enclosures/1").await, 404, "docs/reference/reader-apis.md");
     for place in ["", "/api/greader.php"] {
         let path = format!("{place}/reader/api/0/friend/list");
         let answer = house.send("GET", &path, &[], "").await;

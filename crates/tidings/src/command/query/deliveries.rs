@@ -57,7 +57,7 @@ pub async fn run(
         let who = name.map_or("no query has deliveries".to_owned(), |name| {
             format!("{name} has no deliveries")
         });
-        return print_line(&format!("{who}; see DELIVER TO in docs/queries.md."));
+        return print_line(&format!("{who}; see DELIVER TO in docs/reference/queries.md."));
     }
     Ok(())
 }

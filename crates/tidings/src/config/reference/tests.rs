@@ -88,10 +88,10 @@ fn every_example_is_read() {
 
 #[test]
 fn the_written_reference_is_the_printed_one() {
-    let written = include_str!("../../../../../docs/configuration.md");
+    let written = include_str!("../../../../../docs/reference/configuration.md");
     assert!(
         written == markdown(),
-        "docs/configuration.md is behind; write it anew: \
-         `cargo run -p tidings -- config reference > docs/configuration.md`"
+        "docs/reference/configuration.md is outdated; write it again: \
+         `cargo run -p tidings -- config reference > docs/reference/configuration.md`"
     );
 }
