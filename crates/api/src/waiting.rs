@@ -42,7 +42,7 @@ pub fn curve(model: &Model, from: Time, to: Time) -> Vec<(Time, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use feed::{Observation, Outcome};
+    use feed::Observation;
     use polling::model::homogeneous::Homogeneous;
 
     use super::*;
@@ -65,16 +65,7 @@ mod tests {
         let mut learned = policy.start();
         assert_eq!(model(&learned.encode()), None, "nothing was learned yet");
         let window: Vec<Time> = (0..9).map(|h| Time::from_secs(h * 3600)).collect();
-        let seen = Observation {
-            at: Time::from_secs(40_000),
-            outcome: Outcome::Seen,
-            window: &window,
-            new: &window,
-            overlap: 0,
-            suspected_miss: false,
-            partial: false,
-            late: &[],
-        };
+        let seen = Observation::first(Time::from_secs(40_000), &window);
         policy.learn(&mut learned, &seen);
         assert_eq!(model(&learned.encode()).as_ref(), learned.model());
         assert_eq!(model(&"fix:1h".parse::<Policy>().unwrap().start().encode()), None);

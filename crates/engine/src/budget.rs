@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::budget::{Budget, Spender, Strategy, Tracked};
 use polling::model::ModelKind;
 use polling::policy::window_share::Room;
@@ -67,16 +67,7 @@ impl BudgetRule {
             && learned.model() == policy.start().model()
         {
             let times = input.window.times();
-            let first = Observation {
-                at,
-                outcome: Outcome::Seen,
-                window: &times,
-                new: &times,
-                overlap: 0,
-                suspected_miss: false,
-                partial: false,
-                late: &[],
-            };
+            let first = Observation::first(at, &times);
             policy.learn(&mut learned, &first);
         }
         learned

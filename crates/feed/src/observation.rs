@@ -75,7 +75,37 @@ pub struct Observation<'a> {
     pub late: &'a [Time],
 }
 
-impl Observation<'_> {
+impl<'a> Observation<'a> {
+    /// Observes a feed for the first time: every entry of the window is new.
+    pub const fn first(at: Time, window: &'a [Time]) -> Observation<'a> {
+        Observation::seen(at, window, window)
+    }
+
+    /// Observes a whole document. The entries of the window that are not new are the overlap.
+    pub const fn seen(at: Time, window: &'a [Time], new: &'a [Time]) -> Observation<'a> {
+        Observation {
+            at,
+            outcome: Outcome::Seen,
+            window,
+            new,
+            overlap: window.len().saturating_sub(new.len()),
+            suspected_miss: false,
+            partial: false,
+            late: &[],
+        }
+    }
+
+    /// Observes that nothing changed since the last poll, which showed `window`.
+    pub const fn unchanged(at: Time, window: &'a [Time]) -> Observation<'a> {
+        Observation { outcome: Outcome::Unchanged, ..Observation::seen(at, window, &[]) }
+    }
+
+    /// The same observation with another overlap.
+    #[must_use]
+    pub const fn with_overlap(self, overlap: usize) -> Observation<'a> {
+        Observation { overlap, ..self }
+    }
+
     /// The oldest and the newest publication time in the window.
     pub fn span(&self) -> Option<(Time, Time)> {
         Some((*self.window.first()?, *self.window.last()?))

@@ -91,17 +91,7 @@ impl Window {
     /// The observation of a poll that brought no document: unchanged, refused, failed or gone.
     /// `times` is what [`Window::times`] gives.
     pub fn without_document(times: &[Time], at: Time, outcome: Outcome) -> Observation<'_> {
-        let overlap = times.len();
-        Observation {
-            at,
-            outcome,
-            window: times,
-            new: &[],
-            overlap,
-            suspected_miss: false,
-            partial: false,
-            late: &[],
-        }
+        Observation { outcome, ..Observation::unchanged(at, times) }
     }
 
     /// For the store: a version, a flag, then 40 bytes an entry.

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::model::Model;
 use polling::model::smoothing::Smoothing;
 
@@ -123,16 +123,14 @@ impl Reader<'_> {
         if now >= self.next {
             let from =
                 if self.honest { self.n_seen.max(n.saturating_sub(WINDOW)) } else { self.n_seen };
-            self.model.learn(&Observation {
-                at: now,
-                outcome: Outcome::Seen,
-                window: &self.times[n.saturating_sub(WINDOW)..n],
-                new: &self.times[from..n],
-                overlap: 0,
-                suspected_miss: false,
-                partial: false,
-                late: &[],
-            });
+            self.model.learn(
+                &Observation::seen(
+                    now,
+                    &self.times[n.saturating_sub(WINDOW)..n],
+                    &self.times[from..n],
+                )
+                .with_overlap(0),
+            );
             (self.last, self.n_seen) = (now, n);
             self.next = now + self.pause();
         }

@@ -98,16 +98,7 @@ fn median(mut samples: Vec<u64>) -> f64 {
 fn observation<'a>(at: Time, window: &'a [Time], new: &'a [Time]) -> Observation<'a> {
     let overlap = window.len() - new.len();
     let outcome = Outcome::Seen;
-    Observation {
-        at,
-        outcome,
-        window,
-        new,
-        overlap,
-        suspected_miss: false,
-        partial: false,
-        late: &[],
-    }
+    Observation { overlap, outcome, ..Observation::seen(at, window, new) }
 }
 
 fn verdict(found: f64, target: f64) -> &'static str {

@@ -17,16 +17,13 @@
 //! process (module `tuning`): `crates/lab/examples/cross_validation`.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! // Entries at 0:00, 1:00, 2:00 and 3:00, first polled at 6:00: the next look is at 7:30.
 //! let policy: Policy = "mavsync".parse().unwrap();
 //! let window = [0, 3600, 7200, 10_800].map(Time::from_secs);
-//! let seen = Observation {
-//!     at: Time::from_secs(6 * 3600), outcome: Outcome::Seen, window: &window, new: &window,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(Time::from_secs(6 * 3600), &window);
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);

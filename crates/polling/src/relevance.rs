@@ -7,14 +7,11 @@
 //! caller's knowledge.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::relevance::Relevant;
 //!
 //! let times = [10, 20, 30].map(Time::from_secs);
-//! let seen = Observation {
-//!     at: Time::from_secs(40), outcome: Outcome::Seen, window: &times, new: &times[1..],
-//!     overlap: 1, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::seen(Time::from_secs(40), &times, &times[1..]);
 //! let relevant = Relevant::of(&seen, &[true, false, true], &[false, true]);
 //! assert_eq!(relevant.observation().window, [10, 30].map(Time::from_secs));
 //! assert_eq!(relevant.observation().new, [Time::from_secs(30)]);

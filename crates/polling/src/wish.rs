@@ -1,16 +1,13 @@
 //! A policy's answer: when it would look next, exactly and in whole seconds, and why.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! // Four entries in 29,302 seconds, 7,325.5 for each: half a second is rounded up.
 //! let policy: Policy = "mavsync".parse().unwrap();
 //! let window = [0, 3600, 7200, 10_800].map(Time::from_secs);
-//! let seen = Observation {
-//!     at: Time::from_secs(29_302), outcome: Outcome::Seen, window: &window, new: &window,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(Time::from_secs(29_302), &window);
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);

@@ -1,15 +1,12 @@
 //! Why a policy chose a time for the next poll, in plain sentences for people.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! let policy: Policy = "fix:1h".parse().unwrap();
 //! let window = [0, 3600, 7200, 10_800].map(Time::from_secs);
-//! let seen = Observation {
-//!     at: Time::from_secs(21_600), outcome: Outcome::Seen, window: &window, new: &window,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(Time::from_secs(21_600), &window);
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::policy::tide;
 use polling::tuning::{Constant, reset, scale};
 use polling::{Bounds, Policy};
@@ -30,16 +30,7 @@ fn looks_at(price: Duration) -> Vec<i64> {
         let now = entries.partition_point(|time| *time <= at);
         let window = &entries[now.saturating_sub(5)..now];
         let new = &entries[found.max(now.saturating_sub(5))..now];
-        let seen = Observation {
-            at,
-            outcome: Outcome::Seen,
-            window,
-            new,
-            overlap: window.len() - new.len(),
-            suspected_miss: false,
-            partial: false,
-            late: &[],
-        };
+        let seen = Observation::seen(at, window, new);
         policy.learn(&mut learned, &seen);
         at = policy.wish(&learned, &seen, &Bounds::EVALUATION).at;
         found = now;

@@ -6,7 +6,7 @@
 //! not forget in `progress`, why a feed waits in `why`.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::budget::{Planner, Strategy, Tracked};
 //! use polling::model::ModelKind;
 //! use std::time::Duration;
@@ -16,10 +16,7 @@
 //! let now = Time::from_secs(1_700_000_000);
 //! assert_eq!(planner.plan(now, 10), [feed], "a feed never polled is due at once");
 //! let window = [now - Duration::from_secs(60)];
-//! planner.observe(feed, &Observation {
-//!     at: now, outcome: Outcome::Seen, window: &window, new: &window,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! });
+//! planner.observe(feed, &Observation::first(now, &window));
 //! assert!(planner.plan(now, 10).is_empty());
 //! ```
 

@@ -49,7 +49,7 @@ impl Tracked {
 mod tests {
     use super::*;
     use crate::model::ModelKind;
-    use feed::{Observation, Outcome, Time};
+    use feed::{Observation, Time};
 
     #[test]
     fn every_kind_survives_being_stored_and_learns_on_as_if_nothing_had_happened() {
@@ -59,16 +59,7 @@ mod tests {
                 let at = Time::from_secs(poll * 40_000);
                 let window: Vec<Time> =
                     (0..9).map(|i| Time::from_secs(poll * 40_000 - (9 - i) * 997)).collect();
-                let o = Observation {
-                    at,
-                    outcome: Outcome::Seen,
-                    window: &window,
-                    new: &window[(poll % 9) as usize..],
-                    overlap: (poll % 9) as usize,
-                    suspected_miss: false,
-                    partial: false,
-                    late: &[],
-                };
+                let o = Observation::seen(at, &window, &window[(poll % 9) as usize..]);
                 live.learn(&o);
                 stored.learn(&o);
                 let bytes = stored.encode();

@@ -5,16 +5,13 @@
 //! nothing. Rates are entries per second.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
 //! let mut model = ModelKind::Periodic.start();
 //! let hourly: Vec<Time> = (0..20).map(|h| Time::from_secs(h * 3600)).collect();
 //! let at = Time::from_secs(20 * 3600);
-//! model.learn(&Observation {
-//!     at, outcome: Outcome::Seen, window: &hourly, new: &hourly,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! });
+//! model.learn(&Observation::first(at, &hourly));
 //! let tomorrow = Time::from_secs(44 * 3600);
 //! assert!((model.expect(at, tomorrow) - 24.0).abs() < 1e-9);
 //! ```

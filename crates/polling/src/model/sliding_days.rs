@@ -6,15 +6,12 @@
 //! period too, and fit the kilobyte that a feed's memory may take.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::{histogram::Period, sliding_days::SlidingDays};
 //!
 //! let mut days = SlidingDays::default();
 //! let noons: Vec<Time> = (0..3).map(|d| Time::from_secs(d * 86_400 + 43_200)).collect();
-//! days.learn(&Observation {
-//!     at: Time::from_secs(3 * 86_400), outcome: Outcome::Seen, window: &noons, new: &noons,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! });
+//! days.learn(&Observation::first(Time::from_secs(3 * 86_400), &noons));
 //! let model = days.histogram(Period::Day).unwrap();
 //! assert_eq!((model.counts[12], model.days), (3, 3));
 //! ```
@@ -127,21 +124,11 @@ fn row_of(day: i64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use feed::Outcome;
 
     const DAY: i64 = 86_400;
 
     fn seen(at: i64, new: &[Time]) -> Observation<'_> {
-        Observation {
-            at: Time::from_secs(at),
-            outcome: Outcome::Seen,
-            window: new,
-            new,
-            overlap: 0,
-            suspected_miss: false,
-            partial: false,
-            late: &[],
-        }
+        Observation::first(Time::from_secs(at), new)
     }
 
     #[test]

@@ -3,14 +3,11 @@
 //! u = d. It learns nothing.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! let policy: Policy = "fix:1h".parse().unwrap();
-//! let seen = Observation {
-//!     at: Time::from_secs(7200), outcome: Outcome::Seen, window: &[], new: &[],
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(Time::from_secs(7200), &[]);
 //! let wish = policy.wish(&policy.start(), &seen, &Bounds::EVALUATION);
 //! assert_eq!(wish.at, Time::from_secs(10_800));
 //! ```

@@ -6,7 +6,7 @@
 //! beforehand on a history, or daily from what was seen ([`SlidingDays`]).
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy, policy::Training};
 //!
 //! let policy: Policy = "indhist:0.5".parse().unwrap();
@@ -14,10 +14,7 @@
 //! let end = Time::from_secs(7 * 86_400);
 //! let training = Training { history: &noons, start: Time::from_secs(0), end, zone_secs: 0 };
 //! let learned = policy.train(&training);
-//! let seen = Observation {
-//!     at: end, outcome: Outcome::Seen, window: &noons, new: &noons,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(end, &noons);
 //! // One entry a day, between noon and one: half of it is expected by half past twelve.
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);
 //! assert_eq!(wish.at, Time::from_secs(7 * 86_400 + 45_000));

@@ -100,16 +100,7 @@ mod tests {
         if let Some(profile) = profile {
             learned.adopt(profile);
         }
-        let o = Observation {
-            at: end,
-            outcome: feed::Outcome::Seen,
-            window: &history,
-            new: &[],
-            overlap: 1,
-            suspected_miss: false,
-            partial: false,
-            late: &[],
-        };
+        let o = Observation::seen(end, &history, &[]).with_overlap(1);
         let at = policy.wish(&learned, &o, &Bounds::EVALUATION).at;
         Time::from_secs(at.secs() - end.secs())
     }

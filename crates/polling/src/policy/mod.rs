@@ -4,16 +4,13 @@
 //! no other feed; publisher hints, backoff and jitter act on its answer afterwards.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! let policy: Policy = "mavsync".parse().unwrap();
 //! let mut learned = policy.start();
 //! let hourly: Vec<Time> = (0..20).map(|h| Time::from_secs(h * 3600)).collect();
-//! let seen = Observation {
-//!     at: Time::from_secs(70_000), outcome: Outcome::Seen, window: &hourly, new: &hourly,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(Time::from_secs(70_000), &hourly);
 //! policy.learn(&mut learned, &seen);
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);
 //! assert_eq!(wish.at, Time::from_secs(20 * 3600));

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::budget::Tracked;
 use polling::model::ModelKind;
 use polling::{Bounds, Policy};
@@ -21,16 +21,7 @@ fn looks(mut each: impl FnMut(&Observation<'_>)) {
     let mut look = |at: Time, new: &[Time]| {
         window.extend(new);
         window.drain(..window.len().saturating_sub(20));
-        each(&Observation {
-            at,
-            outcome: Outcome::Seen,
-            window: &window,
-            new,
-            overlap: 1,
-            suspected_miss: false,
-            partial: false,
-            late: &[],
-        });
+        each(&Observation::seen(at, &window, new).with_overlap(1));
     };
     for hour in 0..240 {
         let at = START + HOUR * hour;

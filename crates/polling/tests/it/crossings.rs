@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::budget::two_steps::{Threshold, two_steps};
 use polling::budget::{Planner, Standing, Strategy, Tracked};
 use polling::model::smoothing::Smoothing;
@@ -40,16 +40,7 @@ pub fn feed(chance: &mut Chance, now: Time) -> Tracked {
 }
 
 pub fn seen(at: Time, window: &[Time], n_new: usize) -> Observation<'_> {
-    Observation {
-        at,
-        outcome: Outcome::Seen,
-        window,
-        new: &window[window.len() - n_new..],
-        overlap: window.len() - n_new,
-        suspected_miss: false,
-        partial: false,
-        late: &[],
-    }
+    Observation::seen(at, window, &window[window.len() - n_new..])
 }
 
 fn compare(seed: u64, n_feeds: usize, n_cycles: u64, tau: f64) -> usize {

@@ -97,14 +97,12 @@ pub fn show(start: Time, polls: &[Odd], mut each: impl FnMut(&Observation<'_>)) 
             window.drain(..window.len().saturating_sub(odd.window_max));
         }
         each(&Observation {
-            at,
-            outcome: odd.outcome,
-            window: &window,
-            new: &new,
             overlap: 0,
+            outcome: odd.outcome,
             suspected_miss: odd.missed,
             partial: odd.partial,
             late: &late,
+            ..Observation::seen(at, &window, &new)
         });
         if odd.outcome.is_success() {
             last = Some(at);

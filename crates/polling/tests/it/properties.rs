@@ -99,14 +99,10 @@ pub fn drive_from(
             window.drain(..window.len().saturating_sub(25));
         }
         let o = Observation {
-            at,
-            outcome,
-            window: &window,
-            new: &new,
             overlap: 0,
-            suspected_miss: false,
+            outcome,
             partial: *partial,
-            late: &[],
+            ..Observation::seen(at, &window, &new)
         };
         policy.learn(&mut learned, &o);
         let wish = policy.wish(&learned, &o, bounds);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::budget::{Planner, Strategy, Tracked};
 use polling::model::{Model, Rates};
 
@@ -41,16 +41,7 @@ pub fn answer(planner: &mut Planner, feed: usize, now: Time) {
 }
 
 fn observation(now: Time, window: &[Time]) -> Observation<'_> {
-    Observation {
-        at: now,
-        outcome: Outcome::Seen,
-        window,
-        new: &window[1..],
-        overlap: 1,
-        suspected_miss: false,
-        partial: false,
-        late: &[],
-    }
+    Observation::seen(now, window, &window[1..])
 }
 
 /// Polls of each of the cycles, every one answered at once.

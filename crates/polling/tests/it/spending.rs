@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::budget::{Budget, Planner, Strategy, Tracked};
 use polling::model::{Model, Rates};
 
@@ -49,14 +49,5 @@ fn every_allocating_strategy_spends_its_budget() {
 }
 
 fn unchanged(at: Time) -> Observation<'static> {
-    Observation {
-        at,
-        outcome: Outcome::Unchanged,
-        window: &[],
-        new: &[],
-        overlap: 0,
-        suspected_miss: false,
-        partial: false,
-        late: &[],
-    }
+    Observation::unchanged(at, &[])
 }

@@ -22,18 +22,18 @@ pub fn live(policy: &Policy, entries: &[Time], days: i64) -> (Vec<Time>, Learned
         let end = entries.partition_point(|t| *t <= at);
         let window = end.saturating_sub(20)..end;
         let o = Observation {
-            at,
+            overlap: before.end.saturating_sub(window.start),
             outcome: if polls.is_empty() || end > n_known {
                 Outcome::Seen
             } else {
                 Outcome::Unchanged
             },
-            window: &entries[window.clone()],
-            new: &entries[n_known.max(window.start)..end],
-            overlap: before.end.saturating_sub(window.start),
             suspected_miss: !before.is_empty() && window.start >= before.end,
-            partial: false,
-            late: &[],
+            ..Observation::seen(
+                at,
+                &entries[window.clone()],
+                &entries[n_known.max(window.start)..end],
+            )
         };
         policy.learn(&mut learned, &o);
         polls.push(at);

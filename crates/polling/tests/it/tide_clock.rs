@@ -1,6 +1,6 @@
 //! Feeds that go by a clock of their own, which is set twice a year.
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::model::{Model, ModelKind};
 
 const DAY_SECS: i64 = 86_400;
@@ -24,16 +24,7 @@ fn noon(day: i64, is_set: bool) -> Time {
 fn learn(model: &mut Model, days: std::ops::Range<i64>, is_set: bool) {
     for day in days {
         let new = [noon(day, is_set)];
-        model.learn(&Observation {
-            at: Time::from_secs(START + (day + 1) * DAY_SECS),
-            outcome: Outcome::Seen,
-            window: &new,
-            new: &new,
-            overlap: 0,
-            suspected_miss: false,
-            partial: false,
-            late: &[],
-        });
+        model.learn(&Observation::first(Time::from_secs(START + (day + 1) * DAY_SECS), &new));
     }
 }
 

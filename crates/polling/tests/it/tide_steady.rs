@@ -1,19 +1,10 @@
 //! What `tide` must get right whatever it was fitted on.
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::{Bounds, Policy};
 
 fn observe<'a>(at: Time, window: &'a [Time], new: &'a [Time]) -> Observation<'a> {
-    Observation {
-        at,
-        outcome: Outcome::Seen,
-        window,
-        new,
-        overlap: window.len() - new.len(),
-        suspected_miss: false,
-        partial: false,
-        late: &[],
-    }
+    Observation::seen(at, window, new)
 }
 
 /// A machine that posts every eight minutes has no rhythm, however little of the week its first

@@ -2,22 +2,13 @@
 
 use std::time::Duration;
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::{Bounds, Learned, Policy};
 
 const DAY: i64 = 86_400;
 
 fn observed<'a>(at: i64, new: &'a [Time]) -> Observation<'a> {
-    Observation {
-        at: Time::from_secs(at),
-        outcome: Outcome::Seen,
-        window: new,
-        new,
-        overlap: 0,
-        suspected_miss: false,
-        partial: false,
-        late: &[],
-    }
+    Observation::first(Time::from_secs(at), new)
 }
 
 /// The header of version 1: kind, whether there was an entry, the first poll.

@@ -1,7 +1,7 @@
 //! Test vectors from independent reference implementations. Those kept beside the tests always
 //! run; where the shared folder exists, its files of the same name run too.
 
-use feed::{Observation, Outcome, Time};
+use feed::{Observation, Time};
 use polling::{Bounds, Fraction};
 use serde_json::Value;
 use std::time::Duration;
@@ -63,14 +63,5 @@ pub fn bounds(value: &Value) -> Bounds {
 
 /// A poll that saw `window`, all of it new.
 pub fn seen(at: Time, window: &[Time]) -> Observation<'_> {
-    Observation {
-        at,
-        outcome: Outcome::Seen,
-        window,
-        new: window,
-        overlap: 0,
-        suspected_miss: false,
-        partial: false,
-        late: &[],
-    }
+    Observation::first(at, window)
 }

@@ -3,7 +3,7 @@
 //! knows no rate, and no look.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! // Twenty entries in thirty hours, and no more are shown: a minute apart, or 36 minutes.
@@ -14,10 +14,7 @@
 //!         let at = Time::from_secs(n * 108_000);
 //!         let window: Vec<Time> =
 //!             (1..=20).rev().map(|k| at.shifted(-k * apart_secs * 1000)).collect();
-//!         let seen = Observation {
-//!             at, outcome: Outcome::Seen, window: &window, new: &window,
-//!             overlap: 0, suspected_miss: false, partial: false, late: &[],
-//!         };
+//!         let seen = Observation::first(at, &window);
 //!         policy.learn(&mut learned, &seen);
 //!         wait = policy.wish(&learned, &seen, &Bounds::EVALUATION).at.since(at).as_secs() / 60;
 //!     }
@@ -92,20 +89,18 @@ impl Tide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use feed::{Outcome, Time};
+    use feed::Time;
 
     fn looked(bursts: &mut Bursts, at_secs: i64, window: &[i64], n_new: usize, partial: bool) {
         let window: Vec<Time> = window.iter().map(|t| Time::from_secs(*t)).collect();
         bursts.learn(
             &Observation {
-                at: Time::from_secs(at_secs),
-                outcome: Outcome::Seen,
-                window: &window,
-                new: &window[window.len() - n_new..],
-                overlap: window.len() - n_new,
-                suspected_miss: false,
                 partial,
-                late: &[],
+                ..Observation::seen(
+                    Time::from_secs(at_secs),
+                    &window,
+                    &window[window.len() - n_new..],
+                )
             },
             5,
         );

@@ -1,16 +1,13 @@
 //! When a feed posts, in words for people: its busiest hours, and whether weekends are quiet.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! // Every day at ten, for forty days.
 //! let policy: Policy = "tide".parse().unwrap();
 //! let daily: Vec<Time> = (0..40).map(|d| Time::from_secs(d * 86_400 + 36_000)).collect();
-//! let seen = Observation {
-//!     at: Time::from_secs(40 * 86_400), outcome: Outcome::Seen, window: &daily, new: &daily,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(Time::from_secs(40 * 86_400), &daily);
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
 //! let why = policy.wish(&learned, &seen, &Bounds::EVALUATION).why.words();

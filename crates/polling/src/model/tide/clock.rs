@@ -7,7 +7,7 @@
 //! in advance. It changes no hour by itself.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
 //! // Noon in New York, every day from New Year of 2021 on: 17:00, and from 14 March on 16:00 UTC.
@@ -16,10 +16,7 @@
 //! let noon = |d: i64| Time::from_secs(day(d) + if d < 72 { 17 } else { 16 } * 3600);
 //! for d in 0..76 {
 //!     let new = [noon(d)];
-//!     model.learn(&Observation {
-//!         at: Time::from_secs(day(d) + 64_800), outcome: Outcome::Seen, window: &new, new: &new,
-//!         overlap: 0, suspected_miss: false, partial: false, late: &[],
-//!     });
+//!     model.learn(&Observation::first(Time::from_secs(day(d) + 64_800), &new));
 //! }
 //! let hour = |h: i64| Time::from_secs(day(76) + h * 3600);
 //! assert!(model.expect(hour(16), hour(17)) > 1.2 * model.expect(hour(17), hour(18)));

@@ -12,7 +12,7 @@
 //! knows no hour, and it is not asked while hours are in doubt ([`super::turned`]).
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
 //! // An entry an hour for sixty days, then one in ten hours for four; looked at every hour.
@@ -21,10 +21,7 @@
 //!     let at = Time::from_secs(hour * 3600 + 1800);
 //!     let born = [Time::from_secs(hour * 3600)];
 //!     let new = if hour < 60 * 24 || hour % 10 == 0 { &born[..] } else { &[] };
-//!     model.learn(&Observation {
-//!         at, outcome: Outcome::Seen, window: new, new,
-//!         overlap: 1, suspected_miss: false, partial: false, late: &[],
-//!     });
+//!     model.learn(&Observation::first(at, new).with_overlap(1));
 //! }
 //! assert!(model.mean_rate() * 86_400.0 < 4.0, "{}", model.mean_rate() * 86_400.0);
 //! ```

@@ -3,16 +3,13 @@
 //! window without dates says how many entries fit, and nothing else.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
 //! let at = Time::from_secs(1_000_000);
 //! let first = |window: &[Time]| {
 //!     let mut model = ModelKind::Tide.start();
-//!     model.learn(&Observation {
-//!         at, outcome: Outcome::Seen, window, new: window,
-//!         overlap: 0, suspected_miss: false, partial: false, late: &[],
-//!     });
+//!     model.learn(&Observation::first(at, window));
 //!     model.mean_rate() * 86_400.0
 //! };
 //! // Twenty entries without a date may be those of a day or of ten years.

@@ -5,17 +5,14 @@
 //! fraction are forgotten together. Hours are those of UTC; shifted days are among the shapes.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
 //! // Ten weeks of posts on Mondays only: the epoch began with a Thursday.
 //! let times: Vec<Time> = (0..10).map(|w| Time::from_secs((w * 7 + 4) * 86_400)).collect();
 //! let at = Time::from_secs(70 * 86_400);
 //! let mut model = ModelKind::Tide.start();
-//! model.learn(&Observation {
-//!     at, outcome: Outcome::Seen, window: &times, new: &times,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! });
+//! model.learn(&Observation::first(at, &times));
 //! let day = |d: i64| model.expect(at.shifted(d * 86_400_000), at.shifted((d + 1) * 86_400_000));
 //! assert!(day(4) > 2.0 * day(2));
 //! ```

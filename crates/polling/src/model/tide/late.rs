@@ -8,7 +8,7 @@
 //! minute. It never doubts a feed of which no entry was ever late.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::{Model, ModelKind};
 //! use polling::model::tide::Shown;
 //!
@@ -18,10 +18,7 @@
 //!     let at = Time::from_secs(look * 600);
 //!     let dates = [Time::from_secs(look * 600 - 1500 - look * 11 % 600)];
 //!     let found = if look % 7 == 0 { &dates[..] } else { &[] };
-//!     model.learn(&Observation {
-//!         at, outcome: Outcome::Seen, window: found, new: &[at; 1][..found.len()],
-//!         overlap: 1, suspected_miss: false, partial: false, late: found,
-//!     });
+//!     model.learn(&Observation { overlap: 1, late: found, ..Observation::seen(at, found, &[at; 1][..found.len()]) });
 //! }
 //! let Model::Tide(tide) = &model else { panic!("another model") };
 //! assert!(matches!(tide.busy().shown, Shown::After { minutes: 23..=27 }), "{:?}", tide.busy());

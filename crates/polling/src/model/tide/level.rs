@@ -3,17 +3,14 @@
 //! hours are, so that a quiet night is no sign of silence. It knows no hour.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
 //! // A hundred entries in twenty days are five a day.
 //! let times: Vec<Time> = (0..100).map(|n| Time::from_secs(n * 17_280)).collect();
 //! let at = Time::from_secs(20 * 86_400);
 //! let mut model = ModelKind::Tide.start();
-//! model.learn(&Observation {
-//!     at, outcome: Outcome::Seen, window: &times, new: &times,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! });
+//! model.learn(&Observation::first(at, &times));
 //! let week = model.expect(at, at.shifted(7 * 86_400_000));
 //! assert!((31.0..39.0).contains(&week), "{week}");
 //! ```

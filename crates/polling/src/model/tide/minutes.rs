@@ -6,16 +6,13 @@
 //! past every hour) are learned from the feed alone. It knows no hour of the day.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! // A timer posts on every half hour: the look comes a minute after one.
 //! let policy: Policy = "tide:55m".parse().unwrap();
 //! let times: Vec<Time> = (0..400).map(|n| Time::from_secs(n * 1800)).collect();
-//! let seen = Observation {
-//!     at: Time::from_secs(720_000), outcome: Outcome::Seen, window: &times, new: &times,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(Time::from_secs(720_000), &times);
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);

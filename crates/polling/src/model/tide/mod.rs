@@ -18,17 +18,14 @@
 //! model has no wish and no price.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
 //! let mut model = ModelKind::Tide.start();
 //! // Every day at ten, for twenty days.
 //! let daily: Vec<Time> = (0..20).map(|d| Time::from_secs(d * 86_400 + 36_000)).collect();
 //! let at = Time::from_secs(20 * 86_400);
-//! model.learn(&Observation {
-//!     at, outcome: Outcome::Seen, window: &daily, new: &daily,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! });
+//! model.learn(&Observation::first(at, &daily));
 //! let hour = |h: i64| model.expect(at.shifted(h * 3_600_000), at.shifted((h + 1) * 3_600_000));
 //! assert!(hour(10) > 8.0 * hour(3));
 //! ```

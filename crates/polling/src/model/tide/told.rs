@@ -2,15 +2,12 @@
 //! learns nothing and reckons nothing.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::{Model, ModelKind};
 //!
 //! let mut model = ModelKind::Tide.start();
 //! let hourly: Vec<Time> = (0..20).map(|h| Time::from_secs(h * 3600)).collect();
-//! model.learn(&Observation {
-//!     at: Time::from_secs(72_000), outcome: Outcome::Seen, window: &hourly, new: &hourly,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! });
+//! model.learn(&Observation::first(Time::from_secs(72_000), &hourly));
 //! let Model::Tide(tide) = model else { unreachable!("asked for") };
 //! assert_eq!((tide.window_max(), tide.last()), (20, Some(Time::from_secs(72_000))));
 //! assert!((20.0..28.0).contains(&(tide.rate() * 86_400.0)));

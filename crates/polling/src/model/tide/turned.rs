@@ -8,7 +8,7 @@
 //! learned anew: little is left of them, so that the shapes of other feeds and new entries lead.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
 //! // An hour of the morning for two months, then one of the evening for a week.
@@ -17,10 +17,7 @@
 //! for d in 0..68 {
 //!     let born = |i: i64| day(d).shifted(if d < 61 { 9 } else { 21 } * 3_600_000 + i * 300_000);
 //!     let new: Vec<Time> = (0..12).map(born).collect();
-//!     model.learn(&Observation {
-//!         at: day(d + 1), outcome: Outcome::Seen, window: &new, new: &new,
-//!         overlap: 0, suspected_miss: false, partial: false, late: &[],
-//!     });
+//!     model.learn(&Observation::first(day(d + 1), &new));
 //! }
 //! let hour = |h: i64| {
 //!     model.expect(day(68).shifted(h * 3_600_000), day(68).shifted((h + 1) * 3_600_000))
@@ -129,16 +126,7 @@ mod tests {
             }
             let seen = |tide: &Tide| tide.habits.hours.iter().map(|share| share.seen).sum::<f64>();
             let before = seen(&tide);
-            tide.learn(&feed::Observation {
-                at: begin.shifted(2 * HOUR_MS),
-                outcome: feed::Outcome::Seen,
-                window: &new,
-                new: &new,
-                overlap: 1,
-                suspected_miss: false,
-                partial: false,
-                late: &[],
-            });
+            tide.learn(&feed::Observation::first(begin.shifted(2 * HOUR_MS), &new).with_overlap(1));
             n += usize::from(seen(&tide) < 0.5 * before);
         }
         n

@@ -6,7 +6,7 @@
 //! other hours every day tell the hours apart. It counts no entry: the level does.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
 //! // Every day at ten, without a date; looked at every seven hours.
@@ -15,10 +15,7 @@
 //! for look in 0..400 {
 //!     let (last, at) = ((look - 1) * 25_200, look * 25_200);
 //!     let new = vec![Time::from_secs(at); (n_by(at) - n_by(last)) as usize];
-//!     model.learn(&Observation {
-//!         at: Time::from_secs(at), outcome: Outcome::Seen, window: &new, new: &new,
-//!         overlap: 1, suspected_miss: false, partial: false, late: &[],
-//!     });
+//!     model.learn(&Observation::first(Time::from_secs(at), &new).with_overlap(1));
 //! }
 //! let hour = |h: i64| {
 //!     let day = Time::from_secs(200 * 86_400);

@@ -3,17 +3,14 @@
 //! one.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::{Model, Rates};
 //! use polling::{Bounds, Policy};
 //!
 //! // Nothing comes before noon: no look is planned for the morning.
 //! let hours = (0..24).map(|h| if h < 12 { 0.0 } else { 1.0 / 3600.0 }).collect();
 //! let model = Model::Frozen(Rates { hours, zone_secs: 0 });
-//! let looked = Observation {
-//!     at: Time::from_secs(3600), outcome: Outcome::Unchanged, window: &[], new: &[],
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let looked = Observation::unchanged(Time::from_secs(3600), &[]);
 //! let policy: Policy = "tide:30m".parse().unwrap();
 //! let learned = policy.start_on(model);
 //! let wish = policy.wish(&learned, &looked, &Bounds::EVALUATION);

@@ -12,15 +12,12 @@
 //! operator says (`tide:30m,365d`): so busy feeds are looked at long before their windows are full.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! let policy: Policy = "tide:55m".parse().unwrap();
 //! let hourly: Vec<Time> = (0..200).map(|h| Time::from_secs(h * 3600)).collect();
-//! let seen = Observation {
-//!     at: Time::from_secs(720_000), outcome: Outcome::Seen, window: &hourly, new: &hourly,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(Time::from_secs(720_000), &hourly);
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);

@@ -7,17 +7,14 @@
 //! the one after it ended. It knows no feed's history, only its rates.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::model::{Model, Rates};
 //! use polling::{Bounds, Policy};
 //!
 //! // At a constant rate W = λ·t²/2 = price: an entry an hour and half an hour make an hour.
 //! let model = Model::Frozen(Rates { hours: vec![1.0 / 3600.0; 24], zone_secs: 0 });
 //! // The feed shows fifty entries: none will be lost.
-//! let looked = Observation {
-//!     at: Time::from_secs(0), outcome: Outcome::Seen, window: &[Time::from_secs(0); 50], new: &[],
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let looked = Observation::seen(Time::from_secs(0), &[Time::from_secs(0); 50], &[]).with_overlap(0);
 //! let policy: Policy = "tide:30m".parse().unwrap();
 //! let learned = policy.start_on(model);
 //! let wish = policy.wish(&learned, &looked, &Bounds::EVALUATION);

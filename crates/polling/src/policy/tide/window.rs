@@ -12,16 +12,13 @@
 //! All three are convex in the gap. Nothing here chooses a look.
 //!
 //! ```
-//! use feed::{Observation, Outcome, Time};
+//! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
 //! // An entry an hour for a day and a night, and polls so dear that a window might fill.
 //! let at = Time::from_secs(0);
 //! let hourly: Vec<Time> = (1..=24).rev().map(|h| at.shifted(-h * 3_600_000)).collect();
-//! let seen = Observation {
-//!     at, outcome: Outcome::Seen, window: &hourly, new: &hourly,
-//!     overlap: 0, suspected_miss: false, partial: false, late: &[],
-//! };
+//! let seen = Observation::first(at, &hourly);
 //! let wait_hours = |policy: &str| {
 //!     let policy: Policy = policy.parse().unwrap();
 //!     let mut learned = policy.start();
@@ -102,7 +99,7 @@ impl Window {
 mod tests {
     use super::*;
     use crate::model::ModelKind;
-    use feed::{Observation, Outcome, Time};
+    use feed::{Observation, Time};
 
     const DAY: f64 = 86_400.0;
 
@@ -114,16 +111,14 @@ mod tests {
         for day in 1..=(n * apart_secs / 86_400 + 1) {
             let at = Time::from_secs(day * 86_400);
             let seen = times.iter().filter(|time| **time < at).count();
-            model.learn(&Observation {
-                at,
-                outcome: Outcome::Seen,
-                window: &times[seen.saturating_sub(20)..seen],
-                new: &times[known.max(seen.saturating_sub(20))..seen],
-                overlap: 0,
-                suspected_miss: false,
-                partial: false,
-                late: &[],
-            });
+            model.learn(
+                &Observation::seen(
+                    at,
+                    &times[seen.saturating_sub(20)..seen],
+                    &times[known.max(seen.saturating_sub(20))..seen],
+                )
+                .with_overlap(0),
+            );
             known = seen;
         }
         Window::new(&model, 20, DAY)
