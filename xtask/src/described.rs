@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 
 /// The version whose verdict we know.
 const VERSION: &str = "schemathesis==4.32.5";
-/// What is checked of every answer.
+/// The checks that every answer must pass.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
                       response_schema_conformance,negative_data_rejection,unsupported_method";
 /// Half a minute of requests; `--examples` asks for more.
@@ -64,7 +64,7 @@ fn tool(target: &Path) -> Result<Option<PathBuf>> {
         let done = command.args(args).stdout(Stdio::null()).stderr(Stdio::null()).status();
         done.is_ok_and(|status| status.success())
     };
-    let place = home.to_str().context("the target folder's name is no text")?;
+    let place = home.to_str().context("the target folder's name is not valid UTF-8")?;
     let made = quiet(Path::new("python3"), &["-m", "venv", place])
         && quiet(&home.join("bin/pip"), &["install", "-q", "--timeout", "20", VERSION]);
     if !made {

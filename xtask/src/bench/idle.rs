@@ -1,5 +1,5 @@
-//! What feeds cost that are only waited for: memory of the daemon, and the time from its start to
-//! its first poll.
+//! The cost of feeds that are not due: memory of the daemon, and the time from its start to its
+//! first poll.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -42,8 +42,8 @@ pub fn measure(place: &Path, tidings: &Path, n_feeds: usize) -> Result<Idle> {
     Ok(Idle { n_base: BASE_FEEDS, base_bytes, n_feeds, bytes, load_seconds, restart_seconds })
 }
 
-/// Memory of a daemon that waits for this many feeds, how long their first polls took, and how
-/// long a restart takes until a feed that is due is asked for.
+/// Measures a daemon with this many feeds: its memory, the time of all first polls, and the time
+/// from a restart to the first poll of a due feed.
 fn daemon_with(
     place: &Path,
     tidings: &Path,
@@ -53,7 +53,7 @@ fn daemon_with(
     eprintln!("{n_feeds} idle feeds:");
     let folder = place.join(format!("idle{n_feeds}"));
     let settings = write_settings(&folder)?;
-    let place = Place { tidings, data: folder.join("data"), settings };
+    let place = IdleDaemon { tidings, data: folder.join("data"), settings };
     let urls: Vec<String> = (0..n_feeds).map(|i| nginx.url(i, &format!("idle/{i}"))).collect();
     let list = folder.join("list.opml");
     std::fs::write(&list, opml(&urls))?;
@@ -79,13 +79,13 @@ fn daemon_with(
     Ok((bytes, load.wall_seconds, restart_seconds))
 }
 
-struct Place<'a> {
+struct IdleDaemon<'a> {
     tidings: &'a Path,
     data: PathBuf,
     settings: PathBuf,
 }
 
-impl Place<'_> {
+impl IdleDaemon<'_> {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(self.tidings);
         command.args(args).arg("--data").arg(&self.data).arg("--config").arg(&self.settings);

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 /// 100 on every Linux since 2.6.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// What a run cost.
+/// The cost of one run.
 #[derive(Clone, Debug)]
 pub struct Cost {
     pub wall_seconds: f64,

@@ -15,27 +15,27 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use nginx::Nginx;
-use peers::{Peer, Scene};
-use report::{Comparison, Row};
+use peers::{Competitor, Scene};
+use report::{ComparisonRow, ComparisonTable};
 
 const NOTE: &str = "docs/notes/benchmarks.md";
 
-/// What the caller asked for.
-struct Wanted {
+/// The options of `xtask bench`.
+struct BenchArgs {
     /// Sizes of the comparison.
     feeds: Vec<usize>,
     /// Feeds of the memory and restart measurement; 0 leaves it out.
     idle: usize,
-    peers: Vec<Peer>,
+    peers: Vec<Competitor>,
     write: bool,
 }
 
 pub fn command(root: &Path, args: &[String]) -> Result<bool> {
-    let wanted = wanted(args)?;
+    let options = parse_args(args)?;
     let tidings = program()?;
-    install_missing(&wanted.peers)?;
+    install_missing(&options.peers)?;
     let folder = tempfile::tempdir().context("making a folder for the run")?;
-    let python = if wanted.peers.contains(&Peer::Reader) {
+    let python = if options.peers.contains(&Competitor::Reader) {
         peers::python_with_reader(folder.path())
             .inspect_err(|e| eprintln!("reader is left out: {e:#}"))
             .ok()
@@ -43,71 +43,73 @@ pub fn command(root: &Path, args: &[String]) -> Result<bool> {
         None
     };
     let mut text = report::preface();
-    for n_feeds in &wanted.feeds {
+    for n_feeds in &options.feeds {
         eprintln!("{n_feeds} feeds:");
         let place = folder.path().join(format!("n{n_feeds}"));
         let nginx = Nginx::start(&place, *n_feeds)?;
         let scene = Scene { place, nginx, tidings: tidings.clone(), python: python.clone() };
-        let comparison = compare(&scene, *n_feeds, &wanted.peers)?;
+        let comparison = compare(&scene, *n_feeds, &options.peers)?;
         text += &report::comparison(&comparison);
     }
-    if wanted.idle > 0 {
+    if options.idle > 0 {
         let place = folder.path().join("idle");
-        text += &report::idle(&idle::measure(&place, &tidings, wanted.idle)?);
+        text += &report::idle(&idle::measure(&place, &tidings, options.idle)?);
     }
     println!("{text}");
-    if wanted.write {
+    if options.write {
         std::fs::write(root.join(NOTE), &text).with_context(|| format!("writing {NOTE}"))?;
     }
     Ok(true)
 }
 
-fn compare(scene: &Scene, n_feeds: usize, peers: &[Peer]) -> Result<Comparison> {
-    let mut rows: Vec<Row> = Vec::new();
+fn compare(scene: &Scene, n_feeds: usize, peers: &[Competitor]) -> Result<ComparisonTable> {
+    let mut rows: Vec<ComparisonRow> = Vec::new();
     for peer in peers {
-        if *peer == Peer::Reader && scene.python.is_none() {
+        if *peer == Competitor::Reader && scene.python.is_none() {
             continue;
         }
         eprintln!("  {}", peer.name());
         rows.push(scene.run(*peer).with_context(|| format!("measuring {}", peer.name()))?);
     }
-    Ok(Comparison { n_feeds, rows })
+    Ok(ComparisonTable { n_feeds, rows })
 }
 
-fn wanted(args: &[String]) -> Result<Wanted> {
-    let peers = vec![Peer::Tidings, Peer::Newsboat, Peer::Reader];
-    let mut wanted = Wanted { feeds: vec![1000, 10_000], idle: 200_000, peers, write: false };
+fn parse_args(args: &[String]) -> Result<BenchArgs> {
+    let peers = vec![Competitor::Tidings, Competitor::Newsboat, Competitor::Reader];
+    let mut options = BenchArgs { feeds: vec![1000, 10_000], idle: 200_000, peers, write: false };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
         match arg.as_str() {
-            "--write" => wanted.write = true,
-            "--idle" => wanted.idle = value()?.parse().context("--idle takes a number")?,
+            "--write" => options.write = true,
+            "--idle" => options.idle = value()?.parse().context("--idle takes a number")?,
             "--feeds" => {
                 let numbers: Result<Vec<usize>, _> = value()?.split(',').map(str::parse).collect();
-                wanted.feeds = numbers.context("--feeds takes numbers, e.g. 1000,10000")?;
+                options.feeds = numbers.context("--feeds takes numbers, e.g. 1000,10000")?;
             }
             "--only" => match value()?.as_str() {
-                "tidings" => wanted.peers = vec![Peer::Tidings],
+                "tidings" => options.peers = vec![Competitor::Tidings],
                 other => bail!("--only {other}: only `tidings` can be measured alone"),
             },
-            other => bail!("`{other}` is no option of bench: --write, --feeds, --idle, --only"),
+            other => {
+                bail!("`{other}` is not an option of bench; use --write, --feeds, --idle, --only")
+            }
         }
     }
-    Ok(wanted)
+    Ok(options)
 }
 
-/// The release binary beside this one.
+/// The release binary in the folder of this program.
 fn program() -> Result<PathBuf> {
-    let beside = std::env::current_exe()?.with_file_name("tidings");
-    if cfg!(debug_assertions) || !beside.exists() {
+    let own = std::env::current_exe()?.with_file_name("tidings");
+    if cfg!(debug_assertions) || !own.exists() {
         bail!("there is no release binary to measure; run `make bench`");
     }
-    Ok(beside)
+    Ok(own)
 }
 
 /// Debian's packages of what we compare with, where they are missing.
-fn install_missing(peers: &[Peer]) -> Result<()> {
+fn install_missing(peers: &[Competitor]) -> Result<()> {
     let mut packages = Vec::new();
     let is_missing = |program: &str| {
         Command::new("sh")
@@ -118,10 +120,10 @@ fn install_missing(peers: &[Peer]) -> Result<()> {
     if is_missing("nginx") {
         packages.push("nginx-light");
     }
-    if peers.contains(&Peer::Newsboat) && is_missing("newsboat") {
+    if peers.contains(&Competitor::Newsboat) && is_missing("newsboat") {
         packages.push("newsboat");
     }
-    if peers.contains(&Peer::Reader) && is_missing("python3") {
+    if peers.contains(&Competitor::Reader) && is_missing("python3") {
         packages.extend(["python3", "python3-venv"]);
     }
     if packages.is_empty() {

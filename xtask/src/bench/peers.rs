@@ -10,21 +10,21 @@ use anyhow::{Context, Result, bail};
 
 use super::measure::{Cost, run};
 use super::nginx::{ITEMS_PER_FEED, Nginx};
-use super::report::Row;
+use super::report::ComparisonRow;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Peer {
+pub enum Competitor {
     Tidings,
     Newsboat,
     Reader,
 }
 
-impl Peer {
+impl Competitor {
     pub fn name(self) -> &'static str {
         match self {
-            Peer::Tidings => "tidings",
-            Peer::Newsboat => "newsboat",
-            Peer::Reader => "reader",
+            Competitor::Tidings => "tidings",
+            Competitor::Newsboat => "newsboat",
+            Competitor::Reader => "reader",
         }
     }
 }
@@ -38,26 +38,32 @@ pub struct Scene {
 }
 
 impl Scene {
-    pub fn run(&self, peer: Peer) -> Result<Row> {
+    pub fn run(&self, peer: Competitor) -> Result<ComparisonRow> {
         let n_feeds = fs::read_dir(self.place.join("pages"))?.count();
         let urls = self.nginx.feeds(n_feeds);
         let folder = self.place.join(peer.name());
         fs::create_dir_all(&folder)?;
         let (cold, reload, n_items) = match peer {
-            Peer::Tidings => self.tidings(&folder, &urls)?,
-            Peer::Newsboat => self.newsboat(&folder, &urls)?,
-            Peer::Reader => self.reader(&folder, &urls)?,
+            Competitor::Tidings => self.tidings(&folder, &urls)?,
+            Competitor::Newsboat => self.newsboat(&folder, &urls)?,
+            Competitor::Reader => self.reader(&folder, &urls)?,
         };
-        Ok(Row { peer, cold, reload, n_items, n_items_expected: n_feeds * ITEMS_PER_FEED })
+        Ok(ComparisonRow {
+            peer,
+            cold,
+            reload,
+            n_items,
+            n_items_expected: n_feeds * ITEMS_PER_FEED,
+        })
     }
 
-    fn measured(&self, command: &mut Command, may_fail: bool) -> Result<Load> {
+    fn measured(&self, command: &mut Command, may_fail: bool) -> Result<MeasuredRun> {
         self.nginx.reset_log()?;
         let cost = run(command, may_fail)?;
-        Ok(Load { cost, statuses: self.nginx.statuses()? })
+        Ok(MeasuredRun { cost, statuses: self.nginx.statuses()? })
     }
 
-    fn tidings(&self, folder: &Path, urls: &[String]) -> Result<(Load, Load, usize)> {
+    fn tidings(&self, folder: &Path, urls: &[String]) -> Result<(MeasuredRun, MeasuredRun, usize)> {
         let settings = write_settings(folder)?;
         let list = folder.join("list.opml");
         fs::write(&list, opml(urls))?;
@@ -76,7 +82,11 @@ impl Scene {
     }
 
     /// newsboat sends validators from its third reload on, so that is the one measured.
-    fn newsboat(&self, folder: &Path, urls: &[String]) -> Result<(Load, Load, usize)> {
+    fn newsboat(
+        &self,
+        folder: &Path,
+        urls: &[String],
+    ) -> Result<(MeasuredRun, MeasuredRun, usize)> {
         fs::write(folder.join("urls"), urls.join("\n") + "\n")?;
         fs::write(folder.join("config"), "reload-threads 4\nauto-reload no\n")?;
         let reload = || {
@@ -97,7 +107,7 @@ impl Scene {
         Ok((cold, unchanged, counted.stdout.trim().parse().context("counting newsboat's items")?))
     }
 
-    fn reader(&self, folder: &Path, urls: &[String]) -> Result<(Load, Load, usize)> {
+    fn reader(&self, folder: &Path, urls: &[String]) -> Result<(MeasuredRun, MeasuredRun, usize)> {
         let python = self.python.as_ref().context("no Python with reader")?;
         fs::write(folder.join("urls"), urls.join("\n"))?;
         let call = |action: &str| {
@@ -115,7 +125,7 @@ impl Scene {
 }
 
 /// One load of all feeds: what it cost and what the server answered.
-pub struct Load {
+pub struct MeasuredRun {
     pub cost: Cost,
     pub statuses: BTreeMap<String, usize>,
 }
@@ -133,7 +143,7 @@ else:
     print(reader.get_entry_counts().total)
 ";
 
-/// A Python of its own with reader in it; current feedparser needs `sgmllib3k` beside it.
+/// A Python of its own with reader in it; current feedparser also needs `sgmllib3k`.
 pub fn python_with_reader(folder: &Path) -> Result<PathBuf> {
     eprintln!("installing reader from PyPI");
     let home = folder.join("venv");

@@ -3,21 +3,21 @@
 use std::fmt::Write as _;
 
 use super::idle::Idle;
-use super::peers::{Load, Peer};
+use super::peers::{Competitor, MeasuredRun};
 
 /// One program's figures.
-pub struct Row {
-    pub peer: Peer,
-    pub cold: Load,
-    pub reload: Load,
+pub struct ComparisonRow {
+    pub peer: Competitor,
+    pub cold: MeasuredRun,
+    pub reload: MeasuredRun,
     pub n_items: usize,
     pub n_items_expected: usize,
 }
 
 /// All programs on one number of feeds.
-pub struct Comparison {
+pub struct ComparisonTable {
     pub n_feeds: usize,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparisonRow>,
 }
 
 pub fn preface() -> String {
@@ -33,7 +33,7 @@ pub fn preface() -> String {
     )
 }
 
-pub fn comparison(found: &Comparison) -> String {
+pub fn comparison(found: &ComparisonTable) -> String {
     let mut text = format!(
         "\n## {} feeds\n\n| program | cold wall s | cold CPU s | items | statuses | unchanged wall \
          s | unchanged CPU s | CPU ms a feed | statuses | peak MB |\n\
@@ -63,13 +63,13 @@ pub fn comparison(found: &Comparison) -> String {
 }
 
 /// How many times as much the others need.
-fn ratios(found: &Comparison) -> String {
-    let Some(ours) = found.rows.iter().find(|r| r.peer == Peer::Tidings) else {
+fn ratios(found: &ComparisonTable) -> String {
+    let Some(ours) = found.rows.iter().find(|r| r.peer == Competitor::Tidings) else {
         return String::new();
     };
     let mut text = String::new();
-    for row in found.rows.iter().filter(|r| r.peer != Peer::Tidings) {
-        let times = |of: fn(&Row) -> f64| of(row) / of(ours).max(0.01);
+    for row in found.rows.iter().filter(|r| r.peer != Competitor::Tidings) {
+        let times = |of: fn(&ComparisonRow) -> f64| of(row) / of(ours).max(0.01);
         let _ = write!(
             text,
             "\n{} needs, against tidings: cold {:.1} × CPU and {:.1} × wall, unchanged {:.1} × CPU \
@@ -84,7 +84,7 @@ fn ratios(found: &Comparison) -> String {
     text
 }
 
-fn statuses(load: &Load) -> String {
+fn statuses(load: &MeasuredRun) -> String {
     let parts: Vec<String> = load.statuses.iter().map(|(s, n)| format!("{s}: {n}")).collect();
     parts.join(", ")
 }
@@ -120,8 +120,8 @@ mod tests {
     use super::super::measure::Cost;
     use super::*;
 
-    fn row(peer: Peer, cpu_seconds: f64) -> Row {
-        let load = || Load {
+    fn row(peer: Competitor, cpu_seconds: f64) -> ComparisonRow {
+        let load = || MeasuredRun {
             cost: Cost {
                 wall_seconds: 1.0,
                 cpu_seconds,
@@ -130,13 +130,13 @@ mod tests {
             },
             statuses: BTreeMap::from([("304".to_owned(), 7)]),
         };
-        Row { peer, cold: load(), reload: load(), n_items: 9, n_items_expected: 10 }
+        ComparisonRow { peer, cold: load(), reload: load(), n_items: 9, n_items_expected: 10 }
     }
 
     #[test]
     fn ratios_are_taken_against_our_own_row() {
-        let rows = vec![row(Peer::Tidings, 0.5), row(Peer::Newsboat, 5.0)];
-        let text = comparison(&Comparison { n_feeds: 1000, rows });
+        let rows = vec![row(Competitor::Tidings, 0.5), row(Competitor::Newsboat, 5.0)];
+        let text = comparison(&ComparisonTable { n_feeds: 1000, rows });
         assert!(text.contains("| tidings | 1.00 | 0.50 | 9 of 10 | 304: 7 |"), "{text}");
         assert!(text.contains("newsboat needs, against tidings: cold 10.0 × CPU"), "{text}");
     }

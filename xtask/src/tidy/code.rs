@@ -21,7 +21,7 @@ pub fn only_code(source: &str) -> String {
     out
 }
 
-/// Where the comment or literal that starts at `at` ends; `at` itself if none starts there.
+/// The end of the comment or literal that starts at `at`; `at` itself if none starts there.
 fn end_of_non_code(chars: &[char], at: usize) -> usize {
     let next = chars.get(at + 1).copied().unwrap_or(' ');
     let after_word = at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_');

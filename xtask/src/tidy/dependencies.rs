@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::Fault;
+use super::Violation;
 use super::imports::imports;
 
 const NOTE: &str = "docs/notes/dependencies.md";
@@ -17,7 +17,7 @@ const NOTE: &str = "docs/notes/dependencies.md";
 const BIG: [&str; 8] =
     ["hyper", "tokio", "rustls", "ring", "html5ever", "syn", "icu_properties_data", "zstd-sys"];
 
-pub fn check(root: &Path, metadata: &Value) -> Result<Vec<Fault>> {
+pub fn check(root: &Path, metadata: &Value) -> Result<Vec<Violation>> {
     let note = std::fs::read_to_string(root.join(NOTE)).unwrap_or_default();
     let manifest =
         std::fs::read_to_string(root.join("Cargo.toml")).context("reading Cargo.toml")?;
@@ -53,33 +53,33 @@ fn compare(
     declared: &BTreeSet<String>,
     used: &BTreeSet<&str>,
     sentences: &BTreeMap<&str, (usize, &str)>,
-) -> Vec<Fault> {
-    let mut faults = Vec::new();
+) -> Vec<Violation> {
+    let mut violations = Vec::new();
     for name in declared {
         if !sentences.contains_key(name.as_str()) {
             let what = format!("`{name}` has no sentence; add \"- `{name}`: why it is here.\"");
-            faults.push(Fault::new(NOTE, 1, what));
+            violations.push(Violation::new(NOTE, 1, what));
         }
         if !used.contains(name.as_str()) {
             let what = format!("no crate uses `{name}`; take it out of [workspace.dependencies]");
-            faults.push(Fault::new("Cargo.toml", 1, what));
+            violations.push(Violation::new("Cargo.toml", 1, what));
         }
     }
     for name in used.iter().filter(|name| !declared.contains(**name)) {
         let what = format!("`{name}` is used by a crate; declare it in [workspace.dependencies]");
-        faults.push(Fault::new("Cargo.toml", 1, what));
+        violations.push(Violation::new("Cargo.toml", 1, what));
     }
     for (name, (line, text)) in sentences {
         if !declared.contains(*name) {
-            let what = format!("`{name}` is no dependency any more; delete its sentence");
-            faults.push(Fault::new(NOTE, *line, what));
+            let what = format!("`{name}` is not a dependency any more; delete its sentence");
+            violations.push(Violation::new(NOTE, *line, what));
         }
         if text.split_whitespace().count() < 4 {
             let what = format!("`{name}` needs a whole sentence that says why it is here");
-            faults.push(Fault::new(NOTE, *line, what));
+            violations.push(Violation::new(NOTE, *line, what));
         }
     }
-    faults
+    violations
 }
 
 /// For information: which libraries are built in two versions, the big ones by name.
@@ -118,11 +118,11 @@ mod tests {
     #[track_caller]
     fn check_note(declared: &[&str], used: &[&str], note: &str, expect: &[&str]) {
         let declared = declared.iter().map(|s| (*s).to_owned()).collect();
-        let faults = compare(&declared, &used.iter().copied().collect(), &sentences(note));
-        let shown: Vec<String> = faults.iter().map(Fault::to_string).collect();
+        let violations = compare(&declared, &used.iter().copied().collect(), &sentences(note));
+        let shown: Vec<String> = violations.iter().map(Violation::to_string).collect();
         assert_eq!(shown.len(), expect.len(), "{shown:?}");
-        for (fault, part) in shown.iter().zip(expect) {
-            assert!(fault.contains(part), "{fault}");
+        for (violation, part) in shown.iter().zip(expect) {
+            assert!(violation.contains(part), "{violation}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Who may import whom: the table of ARCHITECTURE.md, held against what Cargo says.
+//! Compares the imports of our crates with the table in ARCHITECTURE.md.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,9 +6,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::Fault;
+use super::Violation;
 
-/// A crate and what it may import of ours. What is not here may not exist.
+/// A crate and what it may import of ours. A crate that is missing here is a violation.
 const TABLE: [(&str, &[&str]); 12] = [
     ("feed", &[]),
     ("polling", &["feed"]),
@@ -33,7 +33,7 @@ const TABLE: [(&str, &[&str]); 12] = [
 /// Tests may import what the program may not: the engine is run against the lab's world.
 const TESTS_ALSO: [(&str, &str); 1] = [("engine", "lab")];
 
-/// What Cargo knows of the workspace's own packages.
+/// Reads Cargo's description of the workspace's own packages.
 pub fn metadata(root: &Path) -> Result<Value> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(cargo)
@@ -70,15 +70,15 @@ pub fn imports(metadata: &Value) -> Vec<Import<'_>> {
     found
 }
 
-pub fn check(metadata: &Value) -> Vec<Fault> {
-    let mut faults = Vec::new();
+pub fn check(metadata: &Value) -> Vec<Violation> {
+    let mut violations = Vec::new();
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let name = package["name"].as_str().unwrap_or("");
         if !TABLE.iter().any(|(known, _)| *known == name) {
             let what = format!(
                 "crate `{name}` is not in the import table; add it to ARCHITECTURE.md and xtask"
             );
-            faults.push(Fault::new(&manifest(name), 1, what));
+            violations.push(Violation::new(&manifest(name), 1, what));
         }
     }
     for import in imports(metadata).iter().filter(|i| i.ours && !is_allowed(i)) {
@@ -87,9 +87,9 @@ pub fn check(metadata: &Value) -> Vec<Fault> {
              both may reach it",
             import.package, import.name
         );
-        faults.push(Fault::new(&manifest(import.package), 1, what));
+        violations.push(Violation::new(&manifest(import.package), 1, what));
     }
-    faults
+    violations
 }
 
 fn is_allowed(import: &Import<'_>) -> bool {
@@ -116,8 +116,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_import(package: &str, import: &str, kind: Option<&str>, n_faults: usize) {
-        assert_eq!(check(&workspace(package, import, kind)).len(), n_faults);
+    fn check_import(package: &str, import: &str, kind: Option<&str>, n_violations: usize) {
+        assert_eq!(check(&workspace(package, import, kind)).len(), n_violations);
     }
 
     #[test]

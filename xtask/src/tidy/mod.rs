@@ -1,10 +1,15 @@
-//! The rules of the house that a machine can check, as faults with a place and a remedy.
+//! The rules of the house that a machine can check, as violations with a place and a remedy.
 //!
 //! It reads and reports; it repairs nothing.
 
 mod code;
+mod cycles;
 mod dependencies;
+mod homonyms;
 mod imports;
+mod mentioned;
+mod parsed;
+mod prose;
 mod reachable;
 mod source;
 mod words;
@@ -17,58 +22,64 @@ use anyhow::{Context, Result};
 
 /// One broken rule: where, what, and what to do about it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
+pub struct Violation {
     file: String,
     line: usize,
     what: String,
 }
 
-impl Fault {
-    fn new(file: &str, line: usize, what: impl Into<String>) -> Fault {
-        Fault { file: file.to_owned(), line, what: what.into() }
+impl Violation {
+    fn new(file: &str, line: usize, what: impl Into<String>) -> Violation {
+        Violation { file: file.to_owned(), line, what: what.into() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.file, self.line, self.what)
     }
 }
 
 /// A text file of the repository, its path relative to the root with `/` between folders.
-pub struct File {
+pub struct TextFile {
     path: String,
     text: String,
 }
 
-/// Prints every fault and, for information, the libraries that are built twice.
+/// Prints every violation and, for information, the libraries that are built twice.
 pub fn command(root: &Path) -> Result<bool> {
-    let faults = faults(root)?;
-    for fault in &faults {
-        println!("{fault}");
+    let violations = violations(root)?;
+    for violation in &violations {
+        println!("{violation}");
     }
     eprintln!("{}", dependencies::duplicates(root)?);
-    eprintln!("tidy: {} faults", faults.len());
-    Ok(faults.is_empty())
+    eprintln!("tidy: {} violations", violations.len());
+    Ok(violations.is_empty())
 }
 
-fn faults(root: &Path) -> Result<Vec<Fault>> {
+fn violations(root: &Path) -> Result<Vec<Violation>> {
     let files = files(root)?;
     let metadata = imports::metadata(root)?;
-    let mut faults = imports::check(&metadata);
-    faults.extend(dependencies::check(root, &metadata)?);
-    faults.extend(reachable::check(&files));
+    let mut violations = imports::check(&metadata);
+    violations.extend(dependencies::check(root, &metadata)?);
+    violations.extend(reachable::check(&files));
+    let sources = parsed::sources(&files)?;
+    violations.extend(homonyms::check(&sources));
+    violations.extend(cycles::check(&sources));
+    violations.extend(mentioned::check(&files, &sources));
     for file in &files {
-        faults.extend(words::check(file));
+        violations.extend(words::check(file));
+        violations.extend(prose::check(file));
         if file.path.ends_with(".rs") {
-            faults.extend(source::check(file));
+            violations.extend(source::check(file));
         }
     }
-    faults.sort();
-    Ok(faults)
+    violations.sort();
+    Ok(violations)
 }
 
-/// What people write: source, documents, settings. Test data and fuzz corpora are others' words.
+/// Only texts that people write are read: source, documents, settings. Test data and fuzz corpora
+/// are others' words.
 const SKIPPED_FOLDERS: [&str; 9] = [
     "target",
     "data",
@@ -83,7 +94,7 @@ const SKIPPED_FOLDERS: [&str; 9] = [
 const READ_ENDINGS: [&str; 8] = ["rs", "md", "toml", "html", "css", "js", "sql", "sh"];
 const READ_NAMES: [&str; 2] = ["Makefile", "run"];
 
-fn files(root: &Path) -> Result<Vec<File>> {
+fn files(root: &Path) -> Result<Vec<TextFile>> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -100,7 +111,7 @@ fn files(root: &Path) -> Result<Vec<File>> {
             } else if is_read(&path, &name) {
                 let text = fs::read_to_string(&path)
                     .with_context(|| format!("{} is not UTF-8 text", path.display()))?;
-                found.push(File { path: relative(root, &path), text });
+                found.push(TextFile { path: relative(root, &path), text });
             }
         }
     }
@@ -124,9 +135,9 @@ mod tests {
 
     #[test]
     fn the_repository_is_tidy() {
-        let faults = faults(&crate::root()).unwrap();
-        let list: Vec<String> = faults.iter().map(Fault::to_string).collect();
-        assert!(list.is_empty(), "{} faults:\n{}", list.len(), list.join("\n"));
+        let violations = violations(&crate::root()).unwrap();
+        let list: Vec<String> = violations.iter().map(Violation::to_string).collect();
+        assert!(list.is_empty(), "{} violations:\n{}", list.len(), list.join("\n"));
     }
 
     #[test]

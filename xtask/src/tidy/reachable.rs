@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::code::only_code;
-use super::{Fault, File};
+use super::{TextFile, Violation};
 
-pub fn check(files: &[File]) -> Vec<Fault> {
+pub fn check(files: &[TextFile]) -> Vec<Violation> {
     let sources: HashMap<&str, &str> = files
         .iter()
         .filter(|f| f.path.ends_with(".rs"))
@@ -25,11 +25,13 @@ pub fn check(files: &[File]) -> Vec<Fault> {
     sources
         .keys()
         .filter(|path| !reached.contains(**path))
-        .map(|path| Fault::new(path, 1, "no `mod` line reaches this file; add one or delete it"))
+        .map(|path| {
+            Violation::new(path, 1, "no `mod` line reaches this file; add one or delete it")
+        })
         .collect()
 }
 
-/// Where the compiler starts: libraries, programs, tests, examples, fuzz targets.
+/// The files at which the compiler starts: libraries, programs, tests, examples, fuzz targets.
 fn is_root(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
@@ -68,7 +70,8 @@ mod tests {
 
     #[test]
     fn a_file_that_no_mod_line_names_is_dead() {
-        let file = |path: &str, text: &str| File { path: path.to_owned(), text: text.to_owned() };
+        let file =
+            |path: &str, text: &str| TextFile { path: path.to_owned(), text: text.to_owned() };
         let files = [
             file("c/src/lib.rs", "pub mod a;\nmod b;\n// mod dead;\n"),
             file("c/src/a.rs", "pub(crate) mod inner;\n"),

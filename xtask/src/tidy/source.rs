@@ -1,35 +1,35 @@
 //! Rules for one Rust file: its size, its functions, its columns, its first line.
 
 use super::code::{functions, only_code};
-use super::{Fault, File};
+use super::{TextFile, Violation};
 
 /// A file that does not fit is two files.
 const FILE_LINES_MAX: usize = 400;
-/// What fits on one screen.
+/// The lines that fit on one screen.
 const FUNCTION_LINES_MAX: usize = 70;
 const COLUMNS_MAX: usize = 100;
 
 /// A ratchet: (file, function) that may stay longer until somebody shortens them. Never add to it.
 const LONG_FUNCTIONS: [(&str, &str); 0] = [];
 
-pub fn check(file: &File) -> Vec<Fault> {
+pub fn check(file: &TextFile) -> Vec<Violation> {
     let path = file.path.as_str();
-    let mut faults = Vec::new();
+    let mut violations = Vec::new();
     let first = file.text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
     if !first.starts_with("//!") {
         let what = "no `//!` on top; say the module's duty in one sentence, then what it refuses";
-        faults.push(Fault::new(path, 1, what));
+        violations.push(Violation::new(path, 1, what));
     }
     let lines = file.text.lines().count();
     if lines > FILE_LINES_MAX {
         let what = format!("{lines} lines, the limit is {FILE_LINES_MAX}; split it by duty");
-        faults.push(Fault::new(path, lines, what));
+        violations.push(Violation::new(path, lines, what));
     }
     for (index, line) in file.text.lines().enumerate() {
         let columns = line.chars().count();
         if columns > COLUMNS_MAX {
             let what = format!("{columns} columns, the limit is {COLUMNS_MAX}; break the line");
-            faults.push(Fault::new(path, index + 1, what));
+            violations.push(Violation::new(path, index + 1, what));
         }
     }
     for function in functions(&only_code(&file.text)) {
@@ -39,10 +39,10 @@ pub fn check(file: &File) -> Vec<Fault> {
                 "`{}` has {} lines, the limit is {FUNCTION_LINES_MAX}; name its steps",
                 function.name, function.lines
             );
-            faults.push(Fault::new(path, function.line, what));
+            violations.push(Violation::new(path, function.line, what));
         }
     }
-    faults
+    violations
 }
 
 #[cfg(test)]
@@ -51,11 +51,11 @@ mod tests {
 
     #[track_caller]
     fn check_text(text: &str, expect: &[&str]) {
-        let file = File { path: "a.rs".to_owned(), text: text.to_owned() };
-        let faults: Vec<String> = check(&file).iter().map(Fault::to_string).collect();
-        assert_eq!(faults.len(), expect.len(), "{faults:?}");
-        for (fault, start) in faults.iter().zip(expect) {
-            assert!(fault.starts_with(start), "{fault}");
+        let file = TextFile { path: "a.rs".to_owned(), text: text.to_owned() };
+        let violations: Vec<String> = check(&file).iter().map(Violation::to_string).collect();
+        assert_eq!(violations.len(), expect.len(), "{violations:?}");
+        for (violation, start) in violations.iter().zip(expect) {
+            assert!(violation.starts_with(start), "{violation}");
         }
     }
 

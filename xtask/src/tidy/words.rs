@@ -2,7 +2,7 @@
 //! machine, hosts of package registries.
 
 use super::code::only_code;
-use super::{Fault, File};
+use super::{TextFile, Violation};
 
 /// Names under which everything and nothing is kept.
 const DRAWERS: [&str; 8] =
@@ -26,29 +26,33 @@ const FORBIDDEN: [(&str, &str, &str); 14] = [
     ("deb.deb", "ian.org", "a registry's host; say `Debian`"),
 ];
 
-pub fn check(file: &File) -> Vec<Fault> {
-    let mut faults = Vec::new();
+pub fn check(file: &TextFile) -> Vec<Violation> {
+    let mut violations = Vec::new();
     for (index, line) in file.text.lines().enumerate() {
         for (head, tail, why) in FORBIDDEN {
             let word = format!("{head}{tail}");
             if contains_word(line, &word) {
-                faults.push(Fault::new(&file.path, index + 1, format!("`{word}`: {why}")));
+                violations.push(Violation::new(&file.path, index + 1, format!("`{word}`: {why}")));
             }
         }
     }
     if file.path.ends_with(".rs") {
-        faults.extend(drawers(file));
+        violations.extend(drawers(file));
     }
-    faults
+    violations
 }
 
 /// Modules (files, folders, or inline) and crates with a name that says nothing.
-fn drawers(file: &File) -> Vec<Fault> {
+fn drawers(file: &TextFile) -> Vec<Violation> {
     let remedy = "name it by its duty";
-    let mut faults = Vec::new();
+    let mut violations = Vec::new();
     for part in file.path.trim_end_matches(".rs").split('/') {
         if DRAWERS.contains(&part) {
-            faults.push(Fault::new(&file.path, 1, format!("`{part}` says nothing; {remedy}")));
+            violations.push(Violation::new(
+                &file.path,
+                1,
+                format!("`{part}` says nothing; {remedy}"),
+            ));
         }
     }
     for (index, line) in only_code(&file.text).lines().enumerate() {
@@ -56,10 +60,10 @@ fn drawers(file: &File) -> Vec<Fault> {
         let named = words.find(|w| *w == "mod").and_then(|_| words.next());
         if let Some(name) = named.filter(|name| DRAWERS.contains(name)) {
             let what = format!("module `{name}` says nothing; {remedy}");
-            faults.push(Fault::new(&file.path, index + 1, what));
+            violations.push(Violation::new(&file.path, index + 1, what));
         }
     }
-    faults
+    violations
 }
 
 /// The word, not inside a longer one.
@@ -77,27 +81,27 @@ fn contains_word(line: &str, word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn faults(path: &str, text: &str) -> usize {
-        check(&File { path: path.to_owned(), text: text.to_owned() }).len()
+    fn violations(path: &str, text: &str) -> usize {
+        check(&TextFile { path: path.to_owned(), text: text.to_owned() }).len()
     }
 
     #[test]
     fn unfinished_marks_are_found_as_words_only() {
         let mark = format!("// {}{}: later", "TO", "DO");
-        assert_eq!(faults("a.rs", &mark), 1);
-        assert_eq!(faults("a.md", &mark.replace(':', "S:")), 0);
-        assert_eq!(faults("a.rs", &format!("{}{}()", "to", "do!")), 1);
+        assert_eq!(violations("a.rs", &mark), 1);
+        assert_eq!(violations("a.md", &mark.replace(':', "S:")), 0);
+        assert_eq!(violations("a.rs", &format!("{}{}()", "to", "do!")), 1);
     }
 
     #[test]
     fn paths_of_one_machine_are_found_in_every_file() {
-        assert_eq!(faults("a.md", &format!("see {}{}/x", "/work", "/main")), 1);
+        assert_eq!(violations("a.md", &format!("see {}{}/x", "/work", "/main")), 1);
     }
 
     #[test]
     fn drawers_are_found_as_files_and_as_modules() {
-        assert_eq!(faults("crates/a/src/util.rs", "//! x"), 1);
-        assert_eq!(faults("crates/a/src/b.rs", "pub mod helpers {"), 1);
-        assert_eq!(faults("crates/a/src/b.rs", "// mod helpers\nmod helper;"), 0);
+        assert_eq!(violations("crates/a/src/util.rs", "//! x"), 1);
+        assert_eq!(violations("crates/a/src/b.rs", "pub mod helpers {"), 1);
+        assert_eq!(violations("crates/a/src/b.rs", "// mod helpers\nmod helper;"), 0);
     }
 }
