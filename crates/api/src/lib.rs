@@ -8,7 +8,7 @@
 //! # Layout
 //! - [`router`] and [`serve`]: the routes, and the server around them.
 //! - `page`: what people see and do; `assets` its sheet and script, `timeline` a feed's polls.
-//! - `v1`: `/api/v1`, our JSON API. `json`: how trouble is told. `published`: queries as feeds.
+//! - `v1`: `/api/v1`, our JSON API. `published`: queries as feeds.
 //! - [`search`]: what people type, as entries.
 //! - `websub`: our hub, and where other hubs reach us.
 //! - [`sanitise`]: what is shown of a publisher's HTML.
@@ -24,13 +24,13 @@
 mod advice;
 mod assets;
 pub mod auth;
+mod blocking;
 pub mod demo;
 mod etag;
 mod exposition;
 mod form;
 mod guard;
 mod image;
-mod json;
 mod metrics;
 mod page;
 mod pairs;

@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Response};
 use feed::Time;
 use store::{Counts, Figures, Standing};
 
+use crate::blocking::run_blocking;
 use crate::exposition::Exposition;
 use crate::exposition::Kind::{Counter, Gauge};
-use crate::page::ask;
 use crate::{Context, Live, Spent, process};
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -19,7 +19,7 @@ pub async fn metrics(State(context): State<Context>) -> Response {
     let now = (context.now)();
     let (live, spent) = ((context.live)(), (context.spent)());
     let store = context.store.clone();
-    let asked = ask(move || Ok((store.counts(now)?, store.standing(now)?))).await;
+    let asked = run_blocking(move || Ok((store.counts(now)?, store.standing(now)?))).await;
     let mut text = Exposition::default();
     program(&mut text, &live, asked.is_ok(), context.version);
     polls(&mut text, &live, &spent);

@@ -93,14 +93,6 @@ struct Notice {
     shows_places: bool,
 }
 
-/// Asks the store on a thread that may wait.
-pub async fn ask<T: Send + 'static>(
-    question: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, StoreError> {
-    // Joining fails only where the runtime ends, and the store with it.
-    tokio::task::spawn_blocking(question).await.unwrap_or(Err(StoreError::Closed))
-}
-
 /// Has a command carried out; where it is refused, the page that says why.
 async fn act(context: &Context, visitor: &Visitor, command: Command) -> Result<Done, Response> {
     let what = could_not(&command);

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 
 use crate::Context;
-use crate::page::ask;
+use crate::blocking::run_blocking;
 
 /// The process answers.
 pub async fn health() -> &'static str {
@@ -18,7 +18,7 @@ pub async fn readiness(State(context): State<Context>) -> Response {
     let now = (context.now)();
     let live = (context.live)();
     let store = context.store;
-    match ask(move || store.counts(now)).await {
+    match run_blocking(move || store.counts(now)).await {
         Err(error) => not_ready(&format!("the store does not answer: {error}")),
         Ok(_) => match live.not_ready {
             Some(why) => not_ready(&why),

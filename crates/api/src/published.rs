@@ -17,7 +17,7 @@ use store::{QueryId, QueryRow, StoreError};
 use url::{Url, form_urlencoded};
 
 use crate::auth::{Person, agree};
-use crate::page::ask;
+use crate::blocking::run_blocking;
 use crate::{Context, etag, guard, http_date};
 
 use page::{Entries, Page};
@@ -87,14 +87,14 @@ async fn found(
     open: bool,
 ) -> Result<Option<Arc<Rendered>>, StoreError> {
     let (here, what) = (context.clone(), Arc::clone(&asked));
-    match ask(move || look(&here, &what, open)).await? {
+    match run_blocking(move || look(&here, &what, open)).await? {
         Found::Nothing => return Ok(None),
         Found::Ready(rendered) => return Ok(Some(rendered)),
         Found::Stale(..) => {}
     }
     let _turn = context.published.turn(&asked.address(asked.before)).await;
     let here = context.clone();
-    ask(move || document(&here, &asked, open)).await
+    run_blocking(move || document(&here, &asked, open)).await
 }
 
 /// The same answer for what does not exist and for what is not theirs.

@@ -10,7 +10,7 @@ use store::{AccountId, EntryRow, FeedRow, PAGE_BYTES_MAX, ReadEntry, Store, Stor
 
 use crate::Context;
 use crate::auth::Person;
-use crate::page::ask;
+use crate::blocking::run_blocking;
 
 /// Entries on one page at most.
 const LIMIT_MAX: usize = 1000;
@@ -57,7 +57,8 @@ pub async fn find(
 ) -> Result<Found, NotFound> {
     let search = Search::read(text, (context.now)()).map_err(|f| NotFound::Search(Box::new(f)))?;
     let (store, account) = (context.store.clone(), person.account);
-    Ok(ask(move || judge(&store, account, search, below, limit.clamp(1, LIMIT_MAX))).await?)
+    Ok(run_blocking(move || judge(&store, account, search, below, limit.clamp(1, LIMIT_MAX)))
+        .await?)
 }
 
 fn judge(

@@ -5,13 +5,16 @@
 //! # Layout
 //! - `route`: a route and what is said of it; the description (OpenAPI 3.1) of all.
 //! - `wire`: forms of JSON, declared once. `sent`: what clients send.
+//! - `error`: how a failure is answered. `entry_json`: entries of the stream.
 //! - `around`: tags and limits around every answer. `rate`: how often one may ask.
 //! - `feeds`, `tags`, `reading`, `stream`, `queries`, `budget`, `account`, `lists`, `health`:
 //!   one noun each.
 
 mod account;
-pub mod around;
+mod around;
 mod budget;
+mod entry_json;
+mod error;
 mod feeds;
 mod health;
 mod lists;
@@ -22,7 +25,7 @@ mod route;
 mod sent;
 mod stream;
 mod tags;
-pub mod wire;
+mod wire;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -31,9 +34,9 @@ use axum::{Json, Router, middleware};
 use dispatch::command::{Command, Done};
 
 use crate::Context;
-use crate::json::Trouble;
 use route::Route;
 
+pub use error::ApiError;
 pub use stream::room;
 
 /// All routes, in the order in which they are described.
@@ -75,13 +78,13 @@ pub fn listed() -> Vec<(String, &'static str, store::TokenScope)> {
 }
 
 /// Has a command carried out.
-async fn act(context: &Context, command: Command) -> Result<Done, Trouble> {
+async fn act(context: &Context, command: Command) -> Result<Done, ApiError> {
     Ok((context.act)(command).await?)
 }
 
 /// The command's answer is not the one that it should have.
-fn odd() -> Trouble {
-    Trouble::Refused(dispatch::command::Refusal {
+fn odd() -> ApiError {
+    ApiError::Refused(dispatch::command::Refusal {
         message: "the engine answered something else".to_owned(),
         input: false,
     })
@@ -89,9 +92,9 @@ fn odd() -> Trouble {
 
 /// Asks the store on a thread that may wait.
 async fn blocking<T: Send + 'static>(
-    question: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
-) -> Result<T, Trouble> {
+    question: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
     // Joining fails only where the runtime ends, and the store with it.
     let joined = tokio::task::spawn_blocking(question).await;
-    joined.unwrap_or(Err(Trouble::Store(store::StoreError::Closed)))
+    joined.unwrap_or(Err(ApiError::Store(store::StoreError::Closed)))
 }

@@ -14,7 +14,7 @@ use store::{HubWish, HubWishKind, StoreError, WishNoted};
 use url::{Url, form_urlencoded};
 
 use crate::auth::Place;
-use crate::page::ask;
+use crate::blocking::run_blocking;
 use crate::{Context, published};
 
 /// Where a subscriber says nothing: ten days, as the specification proposes.
@@ -34,7 +34,7 @@ pub async fn hub(State(context): State<Context>, from: Place, body: Bytes) -> Re
         let what = "hub.mode, hub.topic and hub.callback are needed, or one of them is wrong\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
     };
-    match ask(move || asked.note(&context, from.to_string())).await {
+    match run_blocking(move || asked.note(&context, from.to_string())).await {
         Ok(Some(WishNoted::Taken)) => StatusCode::ACCEPTED.into_response(),
         Ok(Some(WishNoted::Full)) => later(
             StatusCode::SERVICE_UNAVAILABLE,

@@ -107,6 +107,11 @@ pub fn span(d: Duration) -> String {
     }
 }
 
+/// Returns whole seconds, rounded up.
+pub fn ceil_secs(d: Duration) -> u64 {
+    d.as_secs() + u64::from(d.subsec_nanos() > 0)
+}
+
 /// `12,345`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();

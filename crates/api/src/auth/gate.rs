@@ -9,8 +9,9 @@ use store::StoreError;
 use url::form_urlencoded;
 
 use super::{Peer, Person, login};
-use crate::json::Trouble;
-use crate::page::{Visitor, ask, failed};
+use crate::blocking::run_blocking;
+use crate::page::{Visitor, failed};
+use crate::v1::ApiError;
 use crate::{Context, guard};
 
 /// Routes that need nobody, or find out themselves who asks.
@@ -40,7 +41,7 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
     }
     let has_accounts = {
         let store = context.store.clone();
-        match ask(move || store.has_accounts()).await {
+        match run_blocking(move || store.has_accounts()).await {
             Ok(has_accounts) => has_accounts,
             Err(error) => return unanswered(&context, &request, error),
         }
@@ -66,7 +67,7 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
 /// Nobody knows who asks: people are told so on a page, programs as they expect it.
 fn unanswered(context: &Context, request: &Request, error: StoreError) -> Response {
     if is_for_programs(request.uri().path()) {
-        return Trouble::Store(error).into_response();
+        return ApiError::Store(error).into_response();
     }
     let visitor = Visitor::of(request.method(), request.uri(), request.headers(), None);
     failed(context, visitor, &error)
@@ -87,7 +88,7 @@ pub async fn is_still(
 ) -> Result<bool, StoreError> {
     if person.name.is_none() {
         let store = context.store.clone();
-        return Ok(!ask(move || store.has_accounts()).await?);
+        return Ok(!run_blocking(move || store.has_accounts()).await?);
     }
     let found = identify(context, headers).await?;
     Ok(found.is_some_and(|found| found.account == person.account))
@@ -143,7 +144,7 @@ fn elsewhere() -> Response {
 /// People are shown where to log in, programs are told.
 fn stranger(request: &Request) -> Response {
     if is_for_programs(request.uri().path()) {
-        return Trouble::Stranger.into_response();
+        return ApiError::Unauthenticated.into_response();
     }
     let wanted = request.uri().path_and_query().map_or("/", |p| p.as_str());
     let query: String = form_urlencoded::Serializer::new(String::new())

@@ -12,10 +12,10 @@ use url::form_urlencoded;
 use super::logins::{Credentials, Denied};
 use super::{Place, secret};
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::form::Signed;
-use crate::page::{Frame, Visitor, ask, failed, shown};
-use crate::v1::around::up;
-use crate::words::span;
+use crate::page::{Frame, Visitor, failed, shown};
+use crate::words::{ceil_secs, span};
 
 /// People log in once a month.
 const LASTS: Duration = Duration::from_secs(30 * 86_400);
@@ -96,7 +96,7 @@ fn refused(
     let page = Login { frame, name, to, trouble: Some(trouble) };
     let mut response = (status, shown(&page)).into_response();
     if let Some(wait) = denied.retry_after() {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(up(wait)));
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(ceil_secs(wait)));
     }
     response
 }
@@ -110,7 +110,7 @@ pub async fn leave(
 ) -> Response {
     if let Some(session) = session(&context, &headers) {
         let (store, digest) = (context.store.clone(), secret::digest(session));
-        if let Err(error) = ask(move || store.end_session(digest)).await {
+        if let Err(error) = run_blocking(move || store.end_session(digest)).await {
             return failed(&context, visitor, &error);
         }
     }

@@ -12,7 +12,7 @@ use store::{AccountId, AccountRow, Digest, Store, StoreError, TokenScope};
 use super::checks::{Checks, Turn};
 use super::throttle::{Claim, Throttle};
 use super::{Person, Place, password, secret};
-use crate::page::ask;
+use crate::blocking::run_blocking;
 
 /// How long a password that was right need not be checked again.
 const REMEMBER: Duration = Duration::from_secs(600);
@@ -134,7 +134,7 @@ impl Logins {
         let digest = secret::digest(&name);
         let account = {
             let store = store.clone();
-            ask(move || store.account(&name)).await?
+            run_blocking(move || store.account(&name)).await?
         };
         let claim = Claim { name: digest, exists: account.is_some(), place: sent.place };
         self.may_try(&claim, now)?;
@@ -192,7 +192,7 @@ impl Logins {
     ) -> Result<String, Denied> {
         let fresh = secret::fresh().map_err(|_| Denied::Wait(Duration::from_secs(1)))?;
         let (store, digest) = (store.clone(), fresh.digest);
-        ask(move || store.begin_session(account, digest, now, now + lasts)).await?;
+        run_blocking(move || store.begin_session(account, digest, now, now + lasts)).await?;
         Ok(fresh.secret)
     }
 
@@ -204,7 +204,7 @@ impl Logins {
         now: Time,
     ) -> Result<Option<Person>, StoreError> {
         let (store, digest) = (store.clone(), secret::digest(session));
-        let account = ask(move || store.session(&digest, now)).await?;
+        let account = run_blocking(move || store.session(&digest, now)).await?;
         let form_key = secret::form_key(session.as_bytes());
         Ok(account.map(|account| Person::known(account, TokenScope::Admin, Some(form_key))))
     }
@@ -240,7 +240,7 @@ impl Logins {
         + 'static,
     ) -> Result<Option<Person>, StoreError> {
         let store = store.clone();
-        ask(move || {
+        run_blocking(move || {
             let Some((account, token)) = find(&store)? else { return Ok(None) };
             let day = Duration::from_secs(86_400);
             if token.used_at.is_none_or(|at| now.since(at) >= day)

@@ -8,9 +8,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 use store::{NewToken, TokenRow, TokenScope};
 
 use super::frame::{Frame, Ordered, Section, Visitor};
-use super::{ask, failed, notice, shown};
+use super::{failed, notice, shown};
 use crate::Context;
 use crate::auth::{self, Credentials, Denied, Person, Place};
+use crate::blocking::run_blocking;
 use crate::words::{Moment, Now, span};
 use crate::zone::Zone;
 
@@ -52,7 +53,7 @@ async fn page(
     let (store, account) = (context.store.clone(), visitor.account());
     let now = visitor.now(context);
     let visitor_zone = visitor.choices.zone.map_or("", Zone::name);
-    match ask(move || store.tokens(account)).await {
+    match run_blocking(move || store.tokens(account)).await {
         Ok(rows) => shown(&Account {
             frame: Frame::new(context, visitor, Some(Section::Account)),
             zone: visitor_zone,
@@ -113,7 +114,7 @@ pub async fn change_password(
         Err(_) => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
     };
     let (store, account) = (context.store.clone(), visitor.account());
-    match ask(move || store.set_password(account, &hashed)).await {
+    match run_blocking(move || store.set_password(account, &hashed)).await {
         // Every session ended with the old password.
         Ok(()) => Redirect::to("/login").into_response(),
         Err(error) => failed(&context, visitor, &error),
@@ -137,7 +138,7 @@ pub async fn make_token(State(context): State<Context>, ordered: Ordered) -> Res
         fever_digest: auth::fever_digest(&login, &fresh.secret),
     };
     let store = context.store.clone();
-    match ask(move || store.add_token(&new, now)).await {
+    match run_blocking(move || store.add_token(&new, now)).await {
         Ok(Ok(_)) => page(&context, visitor, Some(fresh.secret), None).await,
         Ok(Err(why)) => {
             let (status, heading) =
@@ -154,7 +155,7 @@ pub async fn revoke_token(State(context): State<Context>, ordered: Ordered) -> R
         return Redirect::to(Section::Account.path()).into_response();
     };
     let (store, account) = (context.store.clone(), visitor.account());
-    match ask(move || store.revoke_token(account, id)).await {
+    match run_blocking(move || store.revoke_token(account, id)).await {
         Ok(_) => page(&context, visitor, None, Some("The token is revoked.")).await,
         Err(error) => failed(&context, visitor, &error),
     }

@@ -13,7 +13,8 @@ use polling::model::ModelKind;
 use store::{DelayDay, DomainLoad};
 
 use super::frame::{Frame, Ordered, Section, Visitor};
-use super::{act, ask, failed, shown};
+use super::{act, failed, shown};
+use crate::blocking::run_blocking;
 use crate::page::bars::{Bars, delays};
 use crate::page::feed::Sum;
 use crate::what_if::{self, Outlook, Rule};
@@ -76,7 +77,7 @@ pub struct Line {
 
 pub async fn budget(State(context): State<Context>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
-    let answer = ask(move || {
+    let answer = run_blocking(move || {
         let days = store.delay_days(now.at, DAYS)?;
         Ok((days, store.domain_loads(DOMAINS)?, what_if::last(&store)?))
     });

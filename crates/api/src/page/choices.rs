@@ -8,10 +8,11 @@ use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
+use super::failed;
 use super::frame::Sent;
-use super::{ask, failed};
 use crate::Context;
 use crate::auth::{self, Person};
+use crate::blocking::run_blocking;
 use crate::zone::Zone;
 
 /// The cookie in which a script tells the time zone of the browser.
@@ -76,7 +77,7 @@ pub async fn look_up(State(context): State<Context>, mut request: Request, next:
     if let Some(person) = request.extensions().get::<Person>() {
         let (store, account) = (context.store.clone(), person.account);
         // A page with the usual choices is better than none.
-        let stored = ask(move || store.choices(account)).await.unwrap_or_default();
+        let stored = run_blocking(move || store.choices(account)).await.unwrap_or_default();
         request.extensions_mut().insert(Choices::read(&stored));
     }
     next.run(request).await
@@ -91,7 +92,7 @@ pub async fn choose(State(context): State<Context>, sent: Sent) -> Response {
         sent.form.has(name).then_some((name, value))
     });
     let to = auth::within(sent.form.text("back"));
-    let kept = ask(move || {
+    let kept = run_blocking(move || {
         let mut choices = choices.into_iter().flatten();
         choices.try_for_each(|(name, value)| store.choose(account, name, value.as_deref()))
     });

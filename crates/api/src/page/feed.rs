@@ -11,8 +11,9 @@ use store::{
 use super::bars::{Bars, rhythm};
 use super::feeds::{no_next, rate_span, sentence, state_words};
 use super::frame::{Frame, Section, Visitor};
-use super::{Trouble, ask, failed, no_such, params, shown};
+use super::{Trouble, failed, no_such, params, shown};
 use crate::advice::advice;
+use crate::blocking::run_blocking;
 use crate::timeline::{self, Timeline};
 use crate::words::{Moment, Now, bytes, count, plural, span};
 use crate::{Context, sanitise, waiting};
@@ -99,7 +100,7 @@ pub async fn feed(
     let polls_shown = params::number(query.as_deref(), "polls").unwrap_or(POLLS);
     let (now, store) = (visitor.now(&context), context.store.clone());
     let (composing, asking) = (context.clone(), visitor.clone());
-    let answer = ask(move || {
+    let answer = run_blocking(move || {
         let found = find(&store, FeedId(number), before, now.at)?;
         // Sanitising is work too: it stays on this thread.
         Ok(composed(&composing, visitor, found, before, polls_shown, now))

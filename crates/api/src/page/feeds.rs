@@ -16,8 +16,9 @@ use store::{Counts, FeedLine, FeedPage, FeedQuery, State as FeedState};
 
 use self::params::{ListParams, ORDERS};
 use super::frame::{Frame, Section, Visitor};
-use super::{Trouble, ask, failed, shown};
+use super::{Trouble, failed, shown};
 use crate::advice::advice;
+use crate::blocking::run_blocking;
 use crate::words::{Moment, Now, count, per_day, plural};
 use crate::{Context, Live, sanitise};
 
@@ -103,7 +104,8 @@ pub async fn list(
     };
     let since = now.at - rate_span();
     let store = context.store.clone();
-    let answer = ask(move || Ok((store.counts(now.at)?, store.feed_page(&query, since)?))).await;
+    let answer =
+        run_blocking(move || Ok((store.counts(now.at)?, store.feed_page(&query, since)?))).await;
     match answer {
         Ok((counts, page)) => {
             let live = (context.live)();

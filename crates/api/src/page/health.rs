@@ -9,7 +9,8 @@ use store::{Counts, FeedLine, FeedQuery, Order, Standing, Store, StoreError};
 
 use super::feeds::{Line, Verdict, line, rate_span, verdict};
 use super::frame::{Frame, Section, Visitor};
-use super::{ask, failed, shown};
+use super::{failed, shown};
+use crate::blocking::run_blocking;
 use crate::words::{bytes, count, plural, span};
 use crate::{Context, Live};
 
@@ -49,7 +50,7 @@ struct Found {
 
 pub async fn health(State(context): State<Context>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
-    match ask(move || find(&store, now.at)).await {
+    match run_blocking(move || find(&store, now.at)).await {
         Ok(found) => {
             let live = (context.live)();
             shown(&HealthPage {

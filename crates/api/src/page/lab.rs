@@ -14,8 +14,9 @@ use store::Store;
 
 use super::budget::{Shown, told};
 use super::frame::{Frame, Section, Visitor};
-use super::{ask, failed, no_such, shown};
+use super::{failed, no_such, shown};
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::what_if;
 use crate::words::{Moment, Now};
 
@@ -46,7 +47,7 @@ struct Report {
 
 pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
-    let answer = ask(move || Ok((reports(&store, now), what_if::last(&store)?)));
+    let answer = run_blocking(move || Ok((reports(&store, now), what_if::last(&store)?)));
     match answer.await {
         Ok((reports, outlook)) => {
             let job = context.what_if.state();

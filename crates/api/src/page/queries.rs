@@ -20,8 +20,9 @@ use store::{DeliveryRow, QueryRow};
 use preview::Named;
 
 use super::frame::{Frame, Section, Visitor};
-use super::{ask, failed, shown};
+use super::{failed, shown};
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::words::{Moment, Now, count, plural};
 
 #[derive(Template)]
@@ -66,7 +67,7 @@ struct Letter {
 
 pub async fn list(State(context): State<Context>, visitor: Visitor) -> Response {
     let (store, now) = (context.store.clone(), visitor.now(&context));
-    let found = ask(move || {
+    let found = run_blocking(move || {
         let rows = store.queries()?.into_iter();
         let rows = rows.map(|row| store.n_query_entries(row.id).map(|n_kept| (row, n_kept)));
         Ok((rows.collect::<Result<Vec<_>, _>>()?, store.deliveries(None)?))

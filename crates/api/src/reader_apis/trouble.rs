@@ -11,7 +11,7 @@ use crate::auth::Denied;
 use crate::pairs::TooMany;
 use crate::search::NotFound;
 use crate::server;
-use crate::v1::around::up;
+use crate::words::ceil_secs;
 
 #[derive(Debug)]
 pub enum Trouble {
@@ -107,7 +107,7 @@ impl From<TooMany> for Trouble {
 
 impl From<Denied> for Trouble {
     fn from(denied: Denied) -> Trouble {
-        let seconds = denied.retry_after().map_or(1, up);
+        let seconds = denied.retry_after().map_or(1, ceil_secs);
         match denied {
             Denied::Wrong => Trouble::Stranger,
             Denied::Wait(_) => Trouble::Wait(seconds),

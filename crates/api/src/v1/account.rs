@@ -11,7 +11,7 @@ use super::sent::{Number, Sent};
 use super::wire::{answer, asked};
 use crate::Context;
 use crate::auth::{self, Credentials, Denied, Person, Place};
-use crate::json::Trouble;
+use crate::v1::error::ApiError;
 
 /// Longer names are no names.
 const NAME_CHARS_MAX: usize = 100;
@@ -100,9 +100,9 @@ impl From<TokenRow> for Token {
 }
 
 /// The name of the account; instances without accounts have nothing to change here.
-fn named(person: &Person) -> Result<String, Trouble> {
+fn named(person: &Person) -> Result<String, ApiError> {
     let nobody = "there are no accounts; create one with: tidings user add NAME";
-    person.name.clone().ok_or(Trouble::Forbidden(nobody))
+    person.name.clone().ok_or(ApiError::Forbidden(nobody))
 }
 
 async fn me(person: Person) -> Json<Me> {
@@ -112,7 +112,7 @@ async fn me(person: Person) -> Json<Me> {
 async fn tokens(
     State(context): State<Context>,
     person: Person,
-) -> Result<Json<TokenList>, Trouble> {
+) -> Result<Json<TokenList>, ApiError> {
     blocking(move || {
         let rows = context.store.tokens(person.account)?.into_iter();
         Ok(Json(TokenList { tokens: rows.map(Token::from).collect() }))
@@ -124,19 +124,21 @@ async fn make(
     State(context): State<Context>,
     person: Person,
     Sent(new): Sent<TokenWanted>,
-) -> Result<(StatusCode, Json<TokenMade>), Trouble> {
+) -> Result<(StatusCode, Json<TokenMade>), ApiError> {
     let account_name = named(&person)?;
     let name = new.name.trim().to_owned();
     if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.contains(char::is_control) {
-        return Err(Trouble::Asked("the name of a token must be one line of 1 to 100 characters"));
+        return Err(ApiError::BadRequest(
+            "the name of a token must be one line of 1 to 100 characters",
+        ));
     }
     let scope = TokenScope::from_word(&new.scope);
-    let scope = scope.ok_or(Trouble::Asked("scope must be read, write or admin"))?;
+    let scope = scope.ok_or(ApiError::BadRequest("scope must be read, write or admin"))?;
     if !person.may(scope) {
-        return Err(Trouble::Scope(scope));
+        return Err(ApiError::ScopeTooSmall(scope));
     }
     let fresh = auth::fresh().map_err(|_| {
-        Trouble::Wrong("no secret can be made now; try again in a moment".to_owned())
+        ApiError::Invalid("no secret can be made now; try again in a moment".to_owned())
     })?;
     let wanted = NewToken {
         account: person.account,
@@ -148,8 +150,8 @@ async fn make(
     let now = (context.now)();
     let made = blocking(move || Ok(context.store.add_token(&wanted, now)?)).await?;
     let row = made.map_err(|why| match why {
-        NotMade::Taken | NotMade::TooMany => Trouble::Conflict(why.to_string()),
-        NotMade::NoAccount => Trouble::Missing("there is no such account"),
+        NotMade::Taken | NotMade::TooMany => ApiError::Conflict(why.to_string()),
+        NotMade::NoAccount => ApiError::NotFound("there is no such account"),
     })?;
     let made = TokenMade { token: row.into(), secret: fresh.secret };
     Ok((StatusCode::CREATED, Json(made)))
@@ -159,12 +161,12 @@ async fn revoke(
     State(context): State<Context>,
     person: Person,
     Number(id): Number,
-) -> Result<StatusCode, Trouble> {
+) -> Result<StatusCode, ApiError> {
     let revoked = blocking(move || Ok(context.store.revoke_token(person.account, id)?));
     if revoked.await? {
         Ok(StatusCode::NO_CONTENT)
     } else {
-        Err(Trouble::Missing("you have no such token"))
+        Err(ApiError::NotFound("you have no such token"))
     }
 }
 
@@ -173,22 +175,24 @@ async fn password(
     person: Person,
     place: Place,
     Sent(new): Sent<NewPassword>,
-) -> Result<StatusCode, Trouble> {
+) -> Result<StatusCode, ApiError> {
     let name = named(&person)?;
-    auth::check_password(&new.password).map_err(|why| Trouble::Wrong(why.to_string()))?;
+    auth::check_password(&new.password).map_err(|why| ApiError::Invalid(why.to_string()))?;
     let (store, now) = (&context.store, (context.now)());
     // A session or a token that was stolen does not change the password.
     let sent = Credentials { name: &name, password: &new.old, place };
     let proven = context.logins.by_password_alone(store, sent, now).await;
     proven.map_err(|why| match why {
-        Denied::Wrong => Trouble::Forbidden("the present password is another"),
-        Denied::Wait(_) | Denied::Busy => Trouble::TooMany(why.retry_after().unwrap_or_default()),
-        Denied::Store(error) => Trouble::Store(error),
+        Denied::Wrong => ApiError::Forbidden("the present password is another"),
+        Denied::Wait(_) | Denied::Busy => {
+            ApiError::RateLimited(why.retry_after().unwrap_or_default())
+        }
+        Denied::Store(error) => ApiError::Store(error),
     })?;
     let store = context.store.clone();
     blocking(move || {
         let hashed = auth::hash_password(&new.password);
-        let hashed = hashed.map_err(|why| Trouble::Wrong(why.to_string()))?;
+        let hashed = hashed.map_err(|why| ApiError::Invalid(why.to_string()))?;
         Ok(store.set_password(person.account, &hashed)?)
     })
     .await?;

@@ -1,8 +1,6 @@
 //! What surrounds every answer of the API: how many requests are left, and for reads a tag by
 //! which a client that has the same bytes is spared them.
 
-use std::time::Duration;
-
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -11,7 +9,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::rate::{BURST, Left};
 use crate::auth::Person;
-use crate::json::Trouble;
+use crate::v1::error::ApiError;
+use crate::words::ceil_secs;
 use crate::{Context, etag};
 
 /// An answer that is larger goes as it is, without a tag.
@@ -20,11 +19,11 @@ const TAGGED_BYTES_MAX: usize = 32 << 20;
 /// Takes a request from whoever asks, or sends them away for a while.
 pub async fn limited(State(context): State<Context>, request: Request, next: Next) -> Response {
     let Some(person) = request.extensions().get::<Person>() else {
-        return Trouble::Stranger.into_response();
+        return ApiError::Unauthenticated.into_response();
     };
     let left = context.rates.take(person.account, (context.now)());
     let mut response = match left.wait {
-        Some(wait) => Trouble::TooMany(wait).into_response(),
+        Some(wait) => ApiError::RateLimited(wait).into_response(),
         None => next.run(request).await,
     };
     note(response.headers_mut(), left);
@@ -37,12 +36,7 @@ fn note(headers: &mut HeaderMap, left: Left) {
     };
     put("ratelimit-limit", BURST.into());
     put("ratelimit-remaining", left.requests.into());
-    put("ratelimit-reset", up(left.full_in));
-}
-
-/// Whole seconds, never too few.
-pub fn up(duration: Duration) -> u64 {
-    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
+    put("ratelimit-reset", ceil_secs(left.full_in));
 }
 
 /// Tags what is read, and answers 304 to who has it.

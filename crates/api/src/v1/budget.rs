@@ -9,7 +9,7 @@ use super::route::Route;
 use super::sent::Sent;
 use super::wire::{answer, asked};
 use super::{act, blocking, odd};
-use crate::json::Trouble;
+use crate::v1::error::ApiError;
 use crate::{Context, what_if};
 
 answer! {
@@ -113,22 +113,22 @@ async fn show(State(context): State<Context>) -> Json<Budget> {
 async fn set(
     State(context): State<Context>,
     Sent(new): Sent<NewBudget>,
-) -> Result<Json<BudgetSet>, Trouble> {
+) -> Result<Json<BudgetSet>, ApiError> {
     let done = act(&context, Command::Budget { rule: new.budget }).await?;
     let Done::Budgeted { feeds } = done else { return Err(odd()) };
     Ok(Json(BudgetSet { feeds }))
 }
 
-async fn outlook(State(context): State<Context>) -> Result<Json<WhatIf>, Trouble> {
+async fn outlook(State(context): State<Context>) -> Result<Json<WhatIf>, ApiError> {
     said(&context).await.map(Json)
 }
 
-async fn reckon(State(context): State<Context>) -> Result<(StatusCode, Json<WhatIf>), Trouble> {
+async fn reckon(State(context): State<Context>) -> Result<(StatusCode, Json<WhatIf>), ApiError> {
     context.what_if.begin(&context.store, (context.now)());
     Ok((StatusCode::ACCEPTED, Json(said(&context).await?)))
 }
 
-async fn said(context: &Context) -> Result<WhatIf, Trouble> {
+async fn said(context: &Context) -> Result<WhatIf, ApiError> {
     let (state, store) = (context.what_if.state(), context.store.clone());
     let last = blocking(move || Ok(what_if::last(&store)?)).await?;
     let (steps_done, steps) = state.running.unwrap_or_default();

@@ -16,7 +16,7 @@ use super::sent::{Number, Params, Sent};
 use super::wire::{answer, asked};
 use super::{act, blocking, odd};
 use crate::Context;
-use crate::json::Trouble;
+use crate::v1::error::ApiError;
 pub use change::settings;
 pub use shown::FeedSettings;
 use shown::{Feed, Poll, PollAnswer};
@@ -106,24 +106,24 @@ pub fn routes() -> Vec<Route> {
 }
 
 /// The feed of a number in the path; numbers beyond all feeds are no feed's.
-fn feed_id(number: i64) -> Result<FeedId, Trouble> {
-    let missing = Trouble::Missing("there is no such feed");
+fn feed_id(number: i64) -> Result<FeedId, ApiError> {
+    let missing = ApiError::NotFound("there is no such feed");
     u32::try_from(number).map(FeedId).map_err(|_| missing)
 }
 
-const UNKNOWN: Trouble =
-    Trouble::Asked("state must be active, backing-off, damaged, gone, paused or never");
+const UNKNOWN: ApiError =
+    ApiError::BadRequest("state must be active, backing-off, damaged, gone, paused or never");
 
 async fn list(
     State(context): State<Context>,
     mut params: Params,
-) -> Result<Json<FeedList>, Trouble> {
+) -> Result<Json<FeedList>, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
     let after = match params.text("after") {
         None => None,
         Some(text) => {
             let number = text.strip_prefix('f').and_then(|n| n.parse().ok());
-            Some(FeedId(number.ok_or(Trouble::Asked("after is not a cursor"))?))
+            Some(FeedId(number.ok_or(ApiError::BadRequest("after is not a cursor"))?))
         }
     };
     let tag = params.text("tag");
@@ -157,12 +157,12 @@ async fn list(
     .await
 }
 
-async fn one(State(context): State<Context>, Number(id): Number) -> Result<Json<Feed>, Trouble> {
+async fn one(State(context): State<Context>, Number(id): Number) -> Result<Json<Feed>, ApiError> {
     let feed = feed_id(id)?;
     Ok(Json(Feed::new(&row(&context, feed).await?)))
 }
 
-async fn row(context: &Context, feed: FeedId) -> Result<FeedRow, Trouble> {
+async fn row(context: &Context, feed: FeedId) -> Result<FeedRow, ApiError> {
     let store = context.store.clone();
     blocking(move || Ok(store.feed(feed)?)).await
 }
@@ -170,7 +170,7 @@ async fn row(context: &Context, feed: FeedId) -> Result<FeedRow, Trouble> {
 async fn add(
     State(context): State<Context>,
     Sent(new): Sent<NewFeed>,
-) -> Result<Json<FeedAdded>, Trouble> {
+) -> Result<Json<FeedAdded>, ApiError> {
     let urls = vec![new.url];
     let (tags, poll) = (new.tags.unwrap_or_default(), new.poll.unwrap_or(true));
     let force = new.force.unwrap_or(false);
@@ -178,7 +178,10 @@ async fn add(
     let Done::Added { mut feeds, mut not_added } = done else { return Err(odd()) };
     if let Some(not_added) = not_added.pop() {
         if not_added.poll.candidates.is_empty() {
-            return Err(Trouble::Wrong(format!("{}; `force` adds it anyway", not_added.words())));
+            return Err(ApiError::Invalid(format!(
+                "{}; `force` adds it anyway",
+                not_added.words()
+            )));
         }
         // It is a page and not a feed; which of its feeds is meant is for the client to say.
         let (candidates, poll) = (not_added.poll.candidates.clone(), Some(not_added.poll.into()));
@@ -189,13 +192,16 @@ async fn add(
     let candidates = poll.as_ref().map(|poll| poll.candidates.clone()).unwrap_or_default();
     let feed = match row(&context, FeedId(id)).await {
         Ok(row) => Some(Feed::new(&row)),
-        Err(Trouble::Missing(_)) => None,
+        Err(ApiError::NotFound(_)) => None,
         Err(other) => return Err(other),
     };
     Ok(Json(FeedAdded { feed, existed, twin, poll: poll.map(PollAnswer::from), candidates }))
 }
 
-async fn remove(State(context): State<Context>, Number(id): Number) -> Result<StatusCode, Trouble> {
+async fn remove(
+    State(context): State<Context>,
+    Number(id): Number,
+) -> Result<StatusCode, ApiError> {
     let feed = feed_id(id)?;
     row(&context, feed).await?;
     act(&context, Command::Remove { feed: feed.to_string() }).await?;
@@ -205,7 +211,7 @@ async fn remove(State(context): State<Context>, Number(id): Number) -> Result<St
 async fn poll(
     State(context): State<Context>,
     Number(id): Number,
-) -> Result<Json<PollAnswer>, Trouble> {
+) -> Result<Json<PollAnswer>, ApiError> {
     let feed = feed_id(id)?;
     row(&context, feed).await?;
     let done = act(&context, Command::Poll { feeds: Some(vec![feed.to_string()]) }).await?;
@@ -217,7 +223,7 @@ async fn polls_of(
     State(context): State<Context>,
     Number(id): Number,
     mut params: Params,
-) -> Result<Json<PollList>, Trouble> {
+) -> Result<Json<PollList>, ApiError> {
     let limit = params.number("limit", 1..=POLLS_MAX, 50)?;
     params.end()?;
     let feed = feed_id(id)?;

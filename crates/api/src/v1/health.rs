@@ -7,7 +7,7 @@ use super::blocking;
 use super::route::Route;
 use super::wire::answer;
 use crate::Context;
-use crate::json::Trouble;
+use crate::v1::error::ApiError;
 
 answer! {
     /// How the instance is doing. Totals count from the start of the program.
@@ -63,7 +63,7 @@ pub fn routes() -> Vec<Route> {
     vec![Route::get("/health", "How the instance is doing", health).answers::<Health>()]
 }
 
-async fn health(State(context): State<Context>) -> Result<Json<Health>, Trouble> {
+async fn health(State(context): State<Context>) -> Result<Json<Health>, ApiError> {
     let (now, live, version) = ((context.now)(), (context.live)(), context.version);
     let store = context.store;
     blocking(move || {

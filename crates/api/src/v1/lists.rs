@@ -13,7 +13,7 @@ use super::sent::SentText;
 use super::wire::answer;
 use super::{act, blocking, odd};
 use crate::Context;
-use crate::json::Trouble;
+use crate::v1::error::ApiError;
 
 /// What lists are called by those who know them.
 const KIND: &str = "text/x-opml";
@@ -39,7 +39,7 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-async fn export(State(context): State<Context>) -> Result<Response, Trouble> {
+async fn export(State(context): State<Context>) -> Result<Response, ApiError> {
     let text = blocking(move || {
         let feeds = context.store.feeds(&FeedFilter::default())?;
         let outlines = feeds.into_iter().map(|feed| Outline {
@@ -57,8 +57,9 @@ async fn export(State(context): State<Context>) -> Result<Response, Trouble> {
 async fn import(
     State(context): State<Context>,
     SentText(body): SentText,
-) -> Result<Json<Imported>, Trouble> {
-    let list = blocking(move || opml::read(&body).map_err(|why| Trouble::Wrong(why.to_string())));
+) -> Result<Json<Imported>, ApiError> {
+    let list =
+        blocking(move || opml::read(&body).map_err(|why| ApiError::Invalid(why.to_string())));
     let list = list.await?;
     let passed_over = list.skipped.iter();
     let mut skipped: Vec<String> =

@@ -16,7 +16,7 @@ use super::sent::{Named, Sent};
 use super::wire::{answer, asked};
 use super::{act, blocking, odd};
 use crate::Context;
-use crate::json::Trouble;
+use crate::v1::error::ApiError;
 use shown::{Query, stored};
 
 /// How far back `apply` may look for entries that would have been kept.
@@ -127,11 +127,11 @@ pub fn routes() -> Vec<Route> {
 use receivers::{all as all_receivers, dead};
 
 /// The query of a name in the path.
-fn find(store: &Store, name: &str) -> Result<QueryRow, Trouble> {
-    store.query(name)?.ok_or(Trouble::Missing("there is no such query"))
+fn find(store: &Store, name: &str) -> Result<QueryRow, ApiError> {
+    store.query(name)?.ok_or(ApiError::NotFound("there is no such query"))
 }
 
-async fn list(State(context): State<Context>) -> Result<Json<QueryList>, Trouble> {
+async fn list(State(context): State<Context>) -> Result<Json<QueryList>, ApiError> {
     blocking(move || {
         let store = &context.store;
         let rows = store.queries()?;
@@ -141,7 +141,7 @@ async fn list(State(context): State<Context>) -> Result<Json<QueryList>, Trouble
     .await
 }
 
-async fn one(State(context): State<Context>, Named(name): Named) -> Result<Json<Query>, Trouble> {
+async fn one(State(context): State<Context>, Named(name): Named) -> Result<Json<Query>, ApiError> {
     blocking(move || {
         let row = find(&context.store, &name)?;
         Ok(Json(Query::new(&context.store, &row)?))
@@ -152,9 +152,9 @@ async fn one(State(context): State<Context>, Named(name): Named) -> Result<Json<
 async fn apply(
     State(context): State<Context>,
     Sent(new): Sent<NewQueries>,
-) -> Result<Json<QueriesApplied>, Trouble> {
+) -> Result<Json<QueriesApplied>, ApiError> {
     if new.past_seconds.is_some_and(|past| past > PAST_MAX) {
-        return Err(Trouble::Asked("past_seconds must be at most a year (31536000)"));
+        return Err(ApiError::BadRequest("past_seconds must be at most a year (31536000)"));
     }
     let (text, past) = (new.text, new.past_seconds);
     let wish = QueryWish::Apply { file: "text".to_owned(), text, past };
@@ -171,7 +171,7 @@ async fn apply(
 async fn drop_one(
     State(context): State<Context>,
     Named(name): Named,
-) -> Result<StatusCode, Trouble> {
+) -> Result<StatusCode, ApiError> {
     let (store, wanted) = (context.store.clone(), name.clone());
     blocking(move || find(&store, &wanted)).await?;
     act(&context, Command::Query { wish: QueryWish::Drop { name } }).await?;
@@ -181,7 +181,7 @@ async fn drop_one(
 async fn replay(
     State(context): State<Context>,
     Named(name): Named,
-) -> Result<Json<Replaying>, Trouble> {
+) -> Result<Json<Replaying>, ApiError> {
     let (store, wanted) = (context.store.clone(), name.clone());
     blocking(move || find(&store, &wanted)).await?;
     let done = act(&context, Command::Query { wish: QueryWish::Replay { name } }).await?;
@@ -200,7 +200,7 @@ struct Checked {
     existing: Vec<Create>,
 }
 
-fn checked(store: &Store, text: &str) -> Result<Result<Checked, Vec<query::Fault>>, Trouble> {
+fn checked(store: &Store, text: &str) -> Result<Result<Checked, Vec<query::Fault>>, ApiError> {
     let statements = match query::parse(text) {
         Ok(statements) => statements,
         Err(faults) => return Ok(Err(faults)),
@@ -221,7 +221,7 @@ fn checked(store: &Store, text: &str) -> Result<Result<Checked, Vec<query::Fault
 async fn check(
     State(context): State<Context>,
     Sent(asked): Sent<QueryText>,
-) -> Result<Json<QueriesChecked>, Trouble> {
+) -> Result<Json<QueriesChecked>, ApiError> {
     blocking(move || {
         Ok(Json(match checked(&context.store, &asked.text)? {
             Ok(checked) => {

@@ -16,8 +16,8 @@ use super::sent::{Number, Params};
 use super::wire::answer;
 use crate::Context;
 use crate::auth::Person;
-use crate::json::Trouble;
 use crate::search::{self, NotFound};
+use crate::v1::error::ApiError;
 use shown::{Entry, EntryWithRevisions, Feeds};
 
 const LIMIT: u32 = 50;
@@ -90,19 +90,19 @@ fn scope(
     feed: Option<&str>,
     tag: Option<String>,
     query: Option<&str>,
-) -> Result<Scope, Trouble> {
+) -> Result<Scope, ApiError> {
     match (feed, tag, query) {
         (None, None, None) => Ok(Scope::All),
         (Some(feed), None, None) => {
             let found = store.find_feed(feed)?;
-            found.map(Scope::Feed).ok_or(Trouble::Missing("there is no such feed"))
+            found.map(Scope::Feed).ok_or(ApiError::NotFound("there is no such feed"))
         }
         (None, Some(tag), None) => Ok(Scope::Tag(tag)),
         (None, None, Some(query)) => {
             let found = store.query(query)?.map(|row| Scope::Query(row.id));
-            found.ok_or(Trouble::Missing("there is no such query"))
+            found.ok_or(ApiError::NotFound("there is no such query"))
         }
-        _ => Err(Trouble::Asked("name a feed, a tag or a query, not several")),
+        _ => Err(ApiError::BadRequest("name a feed, a tag or a query, not several")),
     }
 }
 
@@ -111,20 +111,20 @@ fn cursor(place: ReadingPlace) -> String {
     format!("r{}.{}", place.published_at.millis(), place.entry)
 }
 
-fn place(text: &str) -> Result<ReadingPlace, Trouble> {
+fn place(text: &str) -> Result<ReadingPlace, ApiError> {
     let parts = text.strip_prefix('r').and_then(|rest| rest.split_once('.'));
     let read = parts.and_then(|(at, entry)| {
         let published_at = Time::from_millis(at.parse().ok()?);
         Some(ReadingPlace { published_at, entry: EntryId(entry.parse().ok()?) })
     });
-    read.ok_or(Trouble::Asked("after is not a cursor"))
+    read.ok_or(ApiError::BadRequest("after is not a cursor"))
 }
 
 async fn list(
     State(context): State<Context>,
     person: Person,
     mut params: Params,
-) -> Result<Json<EntryList>, Trouble> {
+) -> Result<Json<EntryList>, ApiError> {
     if let Some(text) = params.text("search") {
         return found(&context, &person, &text, params).await.map(Json);
     }
@@ -163,21 +163,21 @@ async fn found(
     person: &Person,
     text: &str,
     mut params: Params,
-) -> Result<EntryList, Trouble> {
+) -> Result<EntryList, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
     let below = match params.text("after") {
         None => None,
         Some(text) => {
             let number = text.strip_prefix('s').and_then(|number| number.parse().ok());
-            Some(EntryId(number.ok_or(Trouble::Asked("after is not a cursor of a search"))?))
+            Some(EntryId(number.ok_or(ApiError::BadRequest("after is not a cursor of a search"))?))
         }
     };
     let content = params.flag("content")?.unwrap_or(false);
     params.end()?;
     let found = search::find(context, person, text, below, limit as usize).await;
     let found = found.map_err(|error| match error {
-        NotFound::Search(_) => Trouble::Wrong(error.to_string()),
-        NotFound::Store(error) => Trouble::Store(error),
+        NotFound::Search(_) => ApiError::Invalid(error.to_string()),
+        NotFound::Store(error) => ApiError::Store(error),
     })?;
     let store = context.store.clone();
     blocking(move || {
@@ -196,11 +196,11 @@ async fn one(
     State(context): State<Context>,
     person: Person,
     Number(id): Number,
-) -> Result<Json<EntryWithRevisions>, Trouble> {
+) -> Result<Json<EntryWithRevisions>, ApiError> {
     blocking(move || {
         let (store, id) = (&context.store, EntryId(id));
         let row = store.read_entries(person.account, &[id])?.pop();
-        let row = row.ok_or(Trouble::Missing("there is no such entry"))?;
+        let row = row.ok_or(ApiError::NotFound("there is no such entry"))?;
         let revisions = store.revisions(id)?.into_iter().map(shown::Revision::from);
         Ok(Json(EntryWithRevisions {
             entry: Entry::new(&row, &mut Feeds::default(), store, true),
@@ -210,7 +210,7 @@ async fn one(
     .await
 }
 
-async fn unread(State(context): State<Context>, person: Person) -> Result<Json<Unread>, Trouble> {
+async fn unread(State(context): State<Context>, person: Person) -> Result<Json<Unread>, ApiError> {
     blocking(move || {
         let counts = context.store.unread_by_feed(person.account)?;
         let mut feeds: Vec<UnreadOfFeed> = counts

@@ -11,7 +11,7 @@ use store::TokenScope;
 
 use super::wire::{Described, Parts};
 use crate::auth::Person;
-use crate::json::{Problem, Trouble};
+use crate::v1::error::{ApiError, Problem};
 use crate::{Context, v1};
 
 /// One route.
@@ -176,8 +176,8 @@ impl Route {
         let allowed = move |request: Request, next: Next| async move {
             match request.extensions().get::<Person>() {
                 Some(person) if person.may(scope) => next.run(request).await,
-                Some(_) => Trouble::Scope(scope).into_response(),
-                None => Trouble::Stranger.into_response(),
+                Some(_) => ApiError::ScopeTooSmall(scope).into_response(),
+                None => ApiError::Unauthenticated.into_response(),
             }
         };
         self.handler.layer(axum::middleware::from_fn(allowed))
@@ -273,9 +273,9 @@ const ABOUT: &str = "Everything the page can do. Lists are read by cursor: what 
 
 /// Where the routes below do not lead.
 pub async fn missing() -> Response {
-    Trouble::Missing("no such path; /api/openapi.json lists all paths").into_response()
+    ApiError::NotFound("no such path; /api/openapi.json lists all paths").into_response()
 }
 
 pub async fn other_method() -> Response {
-    Trouble::Method.into_response()
+    ApiError::MethodNotAllowed.into_response()
 }

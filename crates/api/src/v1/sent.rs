@@ -10,7 +10,7 @@ use url::form_urlencoded;
 
 use super::wire::{Fields, Read};
 use crate::Context;
-use crate::json::Trouble;
+use crate::v1::error::ApiError;
 
 /// The largest statement and some hundred numbers fit.
 const JSON_BYTES_MAX: usize = 1 << 20;
@@ -21,14 +21,14 @@ const TEXT_BYTES_MAX: usize = 8 << 20;
 pub struct Sent<T>(pub T);
 
 impl<T: Read> FromRequest<Context> for Sent<T> {
-    type Rejection = Trouble;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &Context) -> Result<Sent<T>, Trouble> {
+    async fn from_request(request: Request, _: &Context) -> Result<Sent<T>, ApiError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.map(|kind| kind.split(';').next().unwrap_or("").trim());
         // A form on another site cannot send this kind.
         if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
-            return Err(Trouble::Kind("application/json"));
+            return Err(ApiError::UnsupportedType("application/json"));
         }
         let body = to_bytes(request.into_body(), JSON_BYTES_MAX).await?;
         let read = || -> Result<T, String> {
@@ -37,7 +37,7 @@ impl<T: Read> FromRequest<Context> for Sent<T> {
             let value = T::read(&mut fields)?;
             fields.end().map(|()| value)
         };
-        read().map(Sent).map_err(|why| Trouble::Wrong(format!("the body: {why}")))
+        read().map(Sent).map_err(|why| ApiError::Invalid(format!("the body: {why}")))
     }
 }
 
@@ -45,9 +45,9 @@ impl<T: Read> FromRequest<Context> for Sent<T> {
 pub struct SentText(pub Vec<u8>);
 
 impl FromRequest<Context> for SentText {
-    type Rejection = Trouble;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &Context) -> Result<SentText, Trouble> {
+    async fn from_request(request: Request, _: &Context) -> Result<SentText, ApiError> {
         let body = to_bytes(request.into_body(), TEXT_BYTES_MAX).await?;
         Ok(SentText(body.into()))
     }
@@ -57,13 +57,13 @@ impl FromRequest<Context> for SentText {
 pub struct Number(pub i64);
 
 impl FromRequestParts<Context> for Number {
-    type Rejection = Trouble;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<Number, Trouble> {
+    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<Number, ApiError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         let number = path.ok().and_then(|Path(text)| text.parse().ok()).filter(|n| *n >= 1);
         number.map(Number).ok_or_else(|| {
-            Trouble::Wrong("the path holds a number from 1 to 9223372036854775807".to_owned())
+            ApiError::Invalid("the path holds a number from 1 to 9223372036854775807".to_owned())
         })
     }
 }
@@ -72,12 +72,12 @@ impl FromRequestParts<Context> for Number {
 pub struct Named(pub String);
 
 impl FromRequestParts<Context> for Named {
-    type Rejection = Trouble;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<Named, Trouble> {
+    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<Named, ApiError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         path.map(|Path(text)| Named(text))
-            .map_err(|_| Trouble::Wrong("the name in the path is not valid text".to_owned()))
+            .map_err(|_| ApiError::Invalid("the name in the path is not valid text".to_owned()))
     }
 }
 
@@ -86,9 +86,9 @@ impl FromRequestParts<Context> for Named {
 pub struct Params(Vec<(String, String)>);
 
 impl FromRequestParts<Context> for Params {
-    type Rejection = Trouble;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Context) -> Result<Params, Trouble> {
+    async fn from_request_parts(parts: &mut Parts, _: &Context) -> Result<Params, ApiError> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes());
         Ok(Params(pairs.into_owned().collect()))
     }
@@ -107,11 +107,11 @@ impl Params {
         name: &str,
         bounds: std::ops::RangeInclusive<u32>,
         default: u32,
-    ) -> Result<u32, Trouble> {
+    ) -> Result<u32, ApiError> {
         let Some(text) = self.text(name) else { return Ok(default) };
         text.parse().ok().filter(|n| bounds.contains(n)).ok_or_else(|| {
             let (least, most) = bounds.into_inner();
-            Trouble::Wrong(format!("{name} is a number from {least} to {most}"))
+            ApiError::Invalid(format!("{name} is a number from {least} to {most}"))
         })
     }
 
@@ -120,28 +120,28 @@ impl Params {
         &mut self,
         name: &str,
         what: &str,
-    ) -> Result<Option<T>, Trouble> {
+    ) -> Result<Option<T>, ApiError> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let read = text.parse().map(Some);
-        read.map_err(|_| Trouble::Wrong(format!("{name} is not a {what}")))
+        read.map_err(|_| ApiError::Invalid(format!("{name} is not a {what}")))
     }
 
-    pub fn flag(&mut self, name: &str) -> Result<Option<bool>, Trouble> {
+    pub fn flag(&mut self, name: &str) -> Result<Option<bool>, ApiError> {
         match self.text(name).as_deref() {
             None => Ok(None),
             Some("true") => Ok(Some(true)),
             Some("false") => Ok(Some(false)),
-            Some(_) => Err(Trouble::Wrong(format!("{name} must be true or false"))),
+            Some(_) => Err(ApiError::Invalid(format!("{name} must be true or false"))),
         }
     }
 
     /// Nothing may be left.
-    pub fn end(self) -> Result<(), Trouble> {
+    pub fn end(self) -> Result<(), ApiError> {
         match self.0.into_iter().next() {
             None => Ok(()),
             Some((name, _)) => {
                 let name: String = name.chars().take(40).collect();
-                Err(Trouble::Wrong(format!("there is no parameter `{name}`, or it came twice")))
+                Err(ApiError::Invalid(format!("there is no parameter `{name}`, or it came twice")))
             }
         }
     }

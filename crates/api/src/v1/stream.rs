@@ -23,7 +23,8 @@ use super::sent::{Number, Params, Sent};
 use super::wire::{Described, Parts, asked, form};
 use crate::Context;
 use crate::auth::{self, Person};
-use crate::json::{Feeds, Trouble};
+use crate::v1::entry_json::FeedAddresses;
+use crate::v1::error::ApiError;
 
 /// Entries on a page where nothing is said, and at most.
 const LIMIT: u32 = 100;
@@ -67,7 +68,7 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-/// An entry of the stream, as [`Feeds::entry`] writes it.
+/// An entry of the stream, as [`FeedAddresses::entry`] writes it.
 struct StreamEntry;
 
 impl Described for StreamEntry {
@@ -118,12 +119,12 @@ struct Asked {
 
 impl Asked {
     /// What pages and streams are asked alike; nothing else may be left.
-    fn read(mut params: Params) -> Result<Asked, Trouble> {
+    fn read(mut params: Params) -> Result<Asked, ApiError> {
         let (after, query, feed) =
             (params.text("after"), params.text("query"), params.text("feed"));
         params.end()?;
         if query.is_some() && feed.is_some() {
-            return Err(Trouble::Asked("name a feed or a query, not both"));
+            return Err(ApiError::BadRequest("name a feed or a query, not both"));
         }
         Ok(Asked { after, query, feed })
     }
@@ -154,9 +155,10 @@ struct Page {
 }
 
 impl Place {
-    fn find(store: &Store, asked: &Asked) -> Result<Place, Trouble> {
+    fn find(store: &Store, asked: &Asked) -> Result<Place, ApiError> {
         let cursor = asked.after.as_deref().filter(|text| *text != "now").map(str::parse);
-        let cursor = cursor.transpose().map_err(|_| Trouble::Asked("after is not a cursor"))?;
+        let cursor =
+            cursor.transpose().map_err(|_| ApiError::BadRequest("after is not a cursor"))?;
         let from_now = asked.after.as_deref() == Some("now");
         let Some(name) = &asked.query else {
             let last = store.last_entry_id()?;
@@ -166,19 +168,19 @@ impl Place {
                 Some(Cursor::Stream(entry)) if entry <= last => (entry, false),
                 // Ahead of all that was given: of another store, or of a file put in its place.
                 Some(Cursor::Stream(_)) => (EntryId(0), true),
-                Some(_) => return Err(Trouble::Asked("after is the cursor of a query")),
+                Some(_) => return Err(ApiError::BadRequest("after is the cursor of a query")),
             };
             let spot = match &asked.feed {
                 None => Spot::Stream { after },
                 Some(name) => {
                     let found = store.find_feed(name)?;
-                    let feed = found.ok_or(Trouble::Missing("there is no such feed"))?;
+                    let feed = found.ok_or(ApiError::NotFound("there is no such feed"))?;
                     Spot::Feed { feed, after }
                 }
             };
             return Ok(Place { spot, asked: after > EntryId(0), foreign });
         };
-        let row = store.query(name)?.ok_or(Trouble::Missing("there is no such query"))?;
+        let row = store.query(name)?.ok_or(ApiError::NotFound("there is no such query"))?;
         let (after, foreign) = match cursor {
             _ if from_now => (row.last_position, false),
             None => (0, false),
@@ -186,14 +188,19 @@ impl Place {
             // Of a query that was dropped and created again: older than all that is kept. Or of
             // another store.
             Some(Cursor::Query(..)) => (0, true),
-            Some(_) => return Err(Trouble::Asked("after is not a cursor of a query")),
+            Some(_) => return Err(ApiError::BadRequest("after is not a cursor of a query")),
         };
         let spot = Spot::Query { query: row.id, after };
         Ok(Place { spot, asked: after > 0, foreign })
     }
 
     /// Reads on and moves behind what was read.
-    fn read(&mut self, store: &Store, limit: u32, feeds: &mut Feeds) -> Result<Page, StoreError> {
+    fn read(
+        &mut self,
+        store: &Store,
+        limit: u32,
+        feeds: &mut FeedAddresses,
+    ) -> Result<Page, StoreError> {
         let shown = |row: &EntryRow| feeds.entry(store, Cursor::Stream(row.id), row);
         let (entries, gap) = match &mut self.spot {
             Spot::Stream { after } => {
@@ -232,12 +239,15 @@ impl Place {
 }
 
 /// A page of entries, oldest first.
-pub async fn list(State(context): State<Context>, mut params: Params) -> Result<Response, Trouble> {
+pub async fn list(
+    State(context): State<Context>,
+    mut params: Params,
+) -> Result<Response, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
     let asked = Asked::read(params)?;
     let answer = blocking(move || {
         let mut place = Place::find(&context.store, &asked)?;
-        let page = place.read(&context.store, limit, &mut Feeds::default())?;
+        let page = place.read(&context.store, limit, &mut FeedAddresses::default())?;
         let next = place.cursor().to_string();
         Ok(json!({"entries": page.entries, "next": next, "gap": page.gap}))
     });
@@ -251,7 +261,7 @@ struct Following {
     headers: HeaderMap,
     looks: u32,
     place: Place,
-    feeds: Feeds,
+    feeds: FeedAddresses,
     waiting: VecDeque<Event>,
     /// Entries to read at the next look.
     at_once: u32,
@@ -265,18 +275,19 @@ pub async fn stream(
     person: Person,
     params: Params,
     headers: HeaderMap,
-) -> Result<Response, Trouble> {
+) -> Result<Response, ApiError> {
     let mut asked = Asked::read(params)?;
     if let Some(last) = headers.get("last-event-id").and_then(|value| value.to_str().ok()) {
         asked.after = Some(last.to_owned());
     }
-    let taken = Arc::clone(&context.streams).try_acquire_owned().map_err(|_| Trouble::Busy)?;
+    let taken =
+        Arc::clone(&context.streams).try_acquire_owned().map_err(|_| ApiError::TooManyStreams)?;
     let store = context.store.clone();
     let place = blocking(move || Place::find(&store, &asked)).await?;
     // A client that is cut before the first entry must know where it stood.
     let start = Event::default().event("start").id(place.cursor().to_string()).data("{}");
     let waiting = VecDeque::from([start]);
-    let feeds = Feeds::default();
+    let feeds = FeedAddresses::default();
     let following = Following {
         context,
         person,
@@ -358,7 +369,7 @@ pub async fn relevance(
     State(context): State<Context>,
     Number(id): Number,
     Sent(word): Sent<Word>,
-) -> Result<Response, Trouble> {
+) -> Result<Response, ApiError> {
     let now = (context.now)();
     let store = context.store;
     let noted =
@@ -366,7 +377,7 @@ pub async fn relevance(
     if noted {
         Ok(StatusCode::NO_CONTENT.into_response())
     } else {
-        Err(Trouble::Missing("there is no such entry"))
+        Err(ApiError::NotFound("there is no such entry"))
     }
 }
 

@@ -11,7 +11,7 @@ use super::sent::{Named, Sent};
 use super::wire::{Edit, answer, asked};
 use super::{act, blocking};
 use crate::Context;
-use crate::json::Trouble;
+use crate::v1::error::ApiError;
 
 answer! {
     /// A tag, and what is set for its feeds.
@@ -61,11 +61,11 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-async fn list(State(context): State<Context>) -> Result<Json<TagList>, Trouble> {
+async fn list(State(context): State<Context>) -> Result<Json<TagList>, ApiError> {
     tags(context).await.map(Json)
 }
 
-async fn tags(context: Context) -> Result<TagList, Trouble> {
+async fn tags(context: Context) -> Result<TagList, ApiError> {
     blocking(move || {
         let rows = context.store.tags()?.into_iter();
         let tags = rows.map(|row| Tag {
@@ -79,16 +79,16 @@ async fn tags(context: Context) -> Result<TagList, Trouble> {
 }
 
 /// There is nothing to change of a tag that nothing has.
-async fn known(context: &Context, tag: &str) -> Result<(), Trouble> {
+async fn known(context: &Context, tag: &str) -> Result<(), ApiError> {
     let known = tags(context.clone()).await?.tags.into_iter().any(|known| known.name == tag);
-    if known { Ok(()) } else { Err(Trouble::Missing("there is no such tag")) }
+    if known { Ok(()) } else { Err(ApiError::NotFound("there is no such tag")) }
 }
 
 async fn change(
     State(context): State<Context>,
     Named(tag): Named,
     Sent(change): Sent<TagChange>,
-) -> Result<Json<TagList>, Trouble> {
+) -> Result<Json<TagList>, ApiError> {
     known(&context, &tag).await?;
     let seconds = [change.alpha_seconds, change.beta_seconds, change.max_delay_seconds];
     let mut commands = Vec::new();
@@ -102,7 +102,7 @@ async fn change(
     tags(context).await.map(Json)
 }
 
-async fn remove(State(context): State<Context>, Named(tag): Named) -> Result<StatusCode, Trouble> {
+async fn remove(State(context): State<Context>, Named(tag): Named) -> Result<StatusCode, ApiError> {
     known(&context, &tag).await?;
     act(&context, Command::RenameTag { tag, to: None }).await?;
     Ok(StatusCode::NO_CONTENT)

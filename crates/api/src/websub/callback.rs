@@ -14,7 +14,7 @@ use store::{HubAsks, PushTaken, StoreError};
 use url::form_urlencoded;
 
 use crate::Context;
-use crate::page::ask;
+use crate::blocking::run_blocking;
 
 /// As much as a poll may bring.
 pub const BODY_BYTES_MAX: usize = 4_000_000;
@@ -94,7 +94,7 @@ pub async fn known(
     next: Next,
 ) -> Response {
     let pushed = *request.method() == Method::POST;
-    match ask(move || context.store.is_push_callback(&token)).await {
+    match run_blocking(move || context.store.is_push_callback(&token)).await {
         Ok(true) => next.run(request).await,
         Ok(false) if pushed => StatusCode::GONE.into_response(),
         Ok(false) => not_asked(),
@@ -113,7 +113,7 @@ pub async fn confirm(
     RawQuery(query): RawQuery,
 ) -> Response {
     let said = Said::read(query.as_deref().unwrap_or(""));
-    match ask(move || said.heard(&context, &token)).await {
+    match run_blocking(move || said.heard(&context, &token)).await {
         Ok(Some(challenge)) => {
             ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], challenge).into_response()
         }
@@ -139,8 +139,9 @@ pub async fn receive(
         Err(rejection) => return rejection.into_response(),
     };
     let (store, now) = (context.store.clone(), (context.now)());
-    let taken =
-        ask(move || store.receive_push(&token, content_type, signature, body.to_vec(), now));
+    let taken = run_blocking(move || {
+        store.receive_push(&token, content_type, signature, body.to_vec(), now)
+    });
     match taken.await {
         Ok(PushTaken::Kept) => StatusCode::ACCEPTED.into_response(),
         Ok(PushTaken::Unknown) => StatusCode::GONE.into_response(),

@@ -12,10 +12,11 @@ use feed::FeedId;
 use store::FeedRow;
 
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::form::Signed;
 use crate::page::feeds::tags;
 use crate::page::frame::{Frame, Ordered, Section, Visitor};
-use crate::page::{act, ask, failed, no_such, notice, shown};
+use crate::page::{act, failed, no_such, notice, shown};
 use crate::words::plural;
 
 #[derive(Template)]
@@ -49,7 +50,7 @@ async fn changed(context: &Context, id: &str, word: &str, ordered: Ordered) -> R
     let Ordered(visitor, form) = ordered;
     let Ok(number) = id.parse::<u32>() else { return gone(context, visitor, id) };
     let store = context.store.clone();
-    let row = match ask(move || store.feed(FeedId(number))).await {
+    let row = match run_blocking(move || store.feed(FeedId(number))).await {
         Ok(row) => row,
         Err(store::StoreError::NoFeed(_)) => return gone(context, visitor, id),
         Err(error) => return failed(context, visitor, &error),
@@ -90,7 +91,7 @@ pub async fn ask_remove(
 ) -> Response {
     let Ok(number) = id.parse::<u32>() else { return gone(&context, visitor, &id) };
     let store = context.store.clone();
-    match ask(move || store.feed(FeedId(number))).await {
+    match run_blocking(move || store.feed(FeedId(number))).await {
         Ok(row) => shown(&Remove {
             id: row.id,
             title: super::title(&row),

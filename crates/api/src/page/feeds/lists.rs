@@ -9,8 +9,9 @@ use parse::opml::Outline;
 use store::{FeedFilter, TokenScope};
 
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, Ordered, Section, Visitor};
-use crate::page::{act, ask, failed, notice, params, shown};
+use crate::page::{act, failed, notice, params, shown};
 use crate::words::plural;
 
 /// What was skipped is named up to here; the rest is counted.
@@ -73,7 +74,7 @@ pub async fn export(
     let wants_secrets = params::number(query.as_deref(), "secrets").is_some();
     let with_secrets = wants_secrets && visitor.may(TokenScope::Admin);
     let store = context.store.clone();
-    match ask(move || store.feeds(&FeedFilter::default())).await {
+    match run_blocking(move || store.feeds(&FeedFilter::default())).await {
         Ok(feeds) => {
             let outlines: Vec<Outline> = feeds
                 .iter()

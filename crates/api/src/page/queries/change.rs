@@ -10,8 +10,9 @@ use super::editor::Editor;
 use super::preview::Preview;
 use super::source;
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, Ordered, Section, Visitor};
-use crate::page::{act, ask, failed, shown};
+use crate::page::{act, failed, shown};
 
 /// How faults name the text: it is no file.
 const FILE: &str = "statement";
@@ -30,7 +31,7 @@ pub async fn save(State(context): State<Context>, ordered: Ordered) -> Response 
     let Ordered(visitor, form) = ordered;
     let text = form.text("text").replace("\r\n", "\n");
     let (store, checked) = (context.store.clone(), text.clone());
-    match ask(move || source::check(&store, &checked)).await {
+    match run_blocking(move || source::check(&store, &checked)).await {
         Ok(Ok(_)) => {}
         Ok(Err(faults)) => {
             let preview = Preview::faulty(&text, &faults);

@@ -9,9 +9,10 @@ use store::{DeliveryRow, QueryRow, Store, StoreError, TokenScope};
 use super::preview::{Preview, named};
 use super::{Health, Letter, Receiver, health, receiver_name, stored};
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::page::feeds::sentence;
 use crate::page::frame::{Frame, Section, Visitor};
-use crate::page::{ask, failed, no_such, shown};
+use crate::page::{failed, no_such, shown};
 use crate::words::{Moment, Now, plural};
 
 /// Dead letters that are named; the rest is counted with the others.
@@ -62,7 +63,7 @@ pub async fn edit(
 ) -> Response {
     let (store, now, asked) = (context.store.clone(), visitor.now(&context), name.clone());
     let with_secrets = visitor.may(TokenScope::Admin);
-    match ask(move || find(&store, &asked, with_secrets, now)).await {
+    match run_blocking(move || find(&store, &asked, with_secrets, now)).await {
         Ok(Some((text, about))) => {
             let frame = Frame::new(&context, visitor, Some(Section::Queries));
             let editor = Editor::new(frame, name, text, Preview::none());

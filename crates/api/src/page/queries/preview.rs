@@ -14,9 +14,10 @@ use store::{EntryFilter, EntryRow, FeedRow, Store, StoreError};
 use super::editor::Editor;
 use super::source::{self, Checked, Piece, Told};
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, Section, Sent};
 use crate::page::read::{teaser, title};
-use crate::page::{ask, failed, shown};
+use crate::page::{failed, shown};
 use crate::search::seen;
 use crate::words::{Moment, count, plural};
 
@@ -71,7 +72,7 @@ impl Preview {
 pub async fn preview(State(context): State<Context>, sent: Sent) -> Response {
     let text = sent.form.text("text").replace("\r\n", "\n");
     let (store, now, tried) = (context.store.clone(), (context.now)(), text.clone());
-    match ask(move || try_out(&store, &tried, now)).await {
+    match run_blocking(move || try_out(&store, &tried, now)).await {
         Ok(preview) if sent.form.has("part") => shown(&Part { preview }),
         Ok(preview) => {
             let name = sent.form.text("name").to_owned();

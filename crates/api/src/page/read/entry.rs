@@ -10,8 +10,9 @@ use store::{AccountId, Reading, ReadingPlace, Store, StoreError, TokenScope};
 use super::article::Article;
 use super::{Place, asked};
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::page::frame::{Frame, Section, Visitor};
-use crate::page::{ask, failed, no_such, params, shown};
+use crate::page::{failed, no_such, params, shown};
 
 #[derive(Template)]
 #[template(path = "entry.html")]
@@ -55,7 +56,7 @@ pub async fn entry(
     let marks = visitor.on_purpose && visitor.may(TokenScope::Write);
     let (store, account, asked) = (context.store.clone(), visitor.account(), place.clone());
     let (now, images) = (visitor.now(&context), context.images.clone());
-    let answer = ask(move || {
+    let answer = run_blocking(move || {
         let entry = EntryId(number);
         let Some(mut found) = store.read_entries(account, &[entry])?.pop() else {
             return Ok(None);

@@ -13,9 +13,10 @@ use super::marks::MARKED;
 use super::sidebar::{Sidebar, sidebar};
 use super::{LINES, Of, Place, Show, asked};
 use crate::Context;
+use crate::blocking::run_blocking;
 use crate::page::feeds::sentence;
 use crate::page::frame::{Frame, Section, Visitor};
-use crate::page::{ask, failed, params, shown};
+use crate::page::{failed, params, shown};
 use crate::search::{self, NotFound};
 use crate::words::{Moment, Now, day, plural};
 
@@ -139,7 +140,7 @@ pub async fn list(
         }
         _ => None,
     };
-    let found = ask(move || {
+    let found = run_blocking(move || {
         let undo = if asks_undo { store.undoable(account, now.at)? } else { None };
         Ok((find(&store, account, &wanted, searched)?, undo))
     });

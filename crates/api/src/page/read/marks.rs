@@ -8,8 +8,9 @@ use feed::{EntryId, Time};
 use store::{Store, StoreError};
 
 use super::{Place, asked};
+use crate::blocking::run_blocking;
+use crate::page::failed;
 use crate::page::frame::Sent;
-use crate::page::{ask, failed};
 use crate::{Context, auth};
 
 /// More than any list shows.
@@ -45,7 +46,7 @@ pub async fn mark(State(context): State<Context>, sent: Sent) -> Response {
     });
     let listed = sent.form.all("entry").filter_map(|id| id.parse().ok()).map(EntryId);
     let listed: Vec<EntryId> = listed.take(ENTRIES_MAX).collect();
-    let answer = ask(move || match chosen {
+    let answer = run_blocking(move || match chosen {
         Some((Wish::Read(read), entry)) => store.mark_read(account, &[entry], read),
         Some((Wish::Star(on), entry)) => store.star(account, &[entry], on, now),
         Some((Wish::Above, entry)) => {
@@ -75,7 +76,7 @@ pub async fn mark_all(State(context): State<Context>, sent: Sent) -> Response {
     let up_to = sent.form.text("shown_to").parse().ok().map(EntryId);
     let (store, account) = (context.store.clone(), sent.visitor.account());
     let (asked_for, now) = (place.clone(), (context.now)());
-    let answer = ask(move || all(&store, account, &asked_for, up_to, now)).await;
+    let answer = run_blocking(move || all(&store, account, &asked_for, up_to, now)).await;
     match answer {
         Ok(0) => Redirect::to(&place.href()).into_response(),
         Ok(_) => Redirect::to(&marked_href(&place)).into_response(),
@@ -95,7 +96,7 @@ fn marked_href(place: &Place) -> String {
 pub async fn undo(State(context): State<Context>, sent: Sent) -> Response {
     let place = Place::read(Some(sent.form.text("list")), false);
     let (store, account, now) = (context.store.clone(), sent.visitor.account(), (context.now)());
-    match ask(move || store.undo_mark_list(account, now)).await {
+    match run_blocking(move || store.undo_mark_list(account, now)).await {
         // Where it is too late, the list shows what is unread.
         Ok(_) => Redirect::to(&place.href()).into_response(),
         Err(error) => failed(&context, sent.visitor, &error),

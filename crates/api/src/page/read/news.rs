@@ -18,7 +18,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Place, asked};
 use crate::auth::{self, Person};
-use crate::page::{ask, params};
+use crate::blocking::run_blocking;
+use crate::page::params;
 use crate::words::count;
 use crate::{Context, page::Visitor};
 
@@ -89,7 +90,7 @@ fn events(watching: Watching) -> impl Stream<Item = Result<Event, Infallible>> {
                     return None;
                 }
             }
-            let (event, watched) = ask(move || watching.look()).await.ok()?;
+            let (event, watched) = run_blocking(move || watching.look()).await.ok()?;
             watching = watched;
             if let Some(event) = event {
                 return Some((Ok(event), watching));

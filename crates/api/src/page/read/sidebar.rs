@@ -12,8 +12,9 @@ use store::{AccountId, FeedQuery, Order, Store, StoreError};
 use url::form_urlencoded;
 
 use super::{Of, Place};
+use crate::blocking::run_blocking;
 use crate::page::frame::Visitor;
-use crate::page::{ask, failed, shown};
+use crate::page::{failed, shown};
 use crate::words::{count, plural};
 use crate::{Context, sanitise};
 
@@ -116,7 +117,7 @@ pub async fn fold(
     let (store, account) = (context.store.clone(), visitor.account());
     let place = Place::read(query.as_deref(), false);
     let tag = if let Of::Tag(tag) = &place.of { tag.clone() } else { String::new() };
-    let found = ask(move || {
+    let found = run_blocking(move || {
         let unread = store.unread_by_feed(account)?;
         folded(&store, &tag, &unread, &place, FOLD_MAX)
     });

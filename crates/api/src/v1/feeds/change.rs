@@ -7,8 +7,8 @@ use dispatch::command::{Change, Command, Target};
 use super::shown::Feed;
 use super::{feed_id, row};
 use crate::Context;
-use crate::json::Trouble;
 use crate::v1::act;
+use crate::v1::error::ApiError;
 use crate::v1::sent::{Number, Sent};
 use crate::v1::wire::{Edit, asked};
 
@@ -46,10 +46,10 @@ pub fn settings(
     [alpha, beta, max_delay]: [Edit<u64>; 3],
     weight: Option<f64>,
     paused: Option<bool>,
-) -> Result<Option<Change>, Trouble> {
+) -> Result<Option<Change>, ApiError> {
     let seconds = [alpha, beta, max_delay].map(Edit::into_change);
     if seconds.iter().any(|s| s.flatten().is_some_and(|s| s > SECONDS_MAX)) {
-        return Err(Trouble::Wrong(format!("seconds are at most {SECONDS_MAX}")));
+        return Err(ApiError::Invalid(format!("seconds are at most {SECONDS_MAX}")));
     }
     let [alpha, beta, max_delay] = seconds;
     let policy = policy.into_change();
@@ -61,7 +61,7 @@ pub async fn change(
     State(context): State<Context>,
     Number(id): Number,
     Sent(change): Sent<FeedChange>,
-) -> Result<Json<Feed>, Trouble> {
+) -> Result<Json<Feed>, ApiError> {
     let feed = feed_id(id)?;
     let before = row(&context, feed).await?;
     let FeedChange { url, title, tags, policy, weight, paused, .. } = change;

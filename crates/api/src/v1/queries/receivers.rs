@@ -7,8 +7,8 @@ use store::{DeadLetter, DeliveryRow};
 use super::find;
 use super::shown::receiver;
 use crate::Context;
-use crate::json::Trouble;
 use crate::v1::blocking;
+use crate::v1::error::ApiError;
 use crate::v1::sent::{Named, Params};
 use crate::v1::wire::answer;
 
@@ -101,7 +101,7 @@ impl From<DeadLetter> for Letter {
 pub async fn all(
     State(context): State<Context>,
     Named(name): Named,
-) -> Result<Json<DeliveryList>, Trouble> {
+) -> Result<Json<DeliveryList>, ApiError> {
     blocking(move || {
         let query = find(&context.store, &name)?;
         let rows = context.store.deliveries(Some(query.id))?.into_iter();
@@ -114,14 +114,14 @@ pub async fn dead(
     State(context): State<Context>,
     Named(name): Named,
     mut params: Params,
-) -> Result<Json<DeadLetterList>, Trouble> {
+) -> Result<Json<DeadLetterList>, ApiError> {
     let limit = params.number("limit", 1..=1000, 100)? as usize;
     let after: Option<(i64, i64)> = match params.text("after") {
         None => None,
         Some(text) => {
             let parts = text.strip_prefix('d').and_then(|rest| rest.split_once('.'));
             let read = parts.and_then(|(d, p)| Some((d.parse().ok()?, p.parse().ok()?)));
-            Some(read.ok_or(Trouble::Asked("after is not a cursor"))?)
+            Some(read.ok_or(ApiError::BadRequest("after is not a cursor"))?)
         }
     };
     params.end()?;

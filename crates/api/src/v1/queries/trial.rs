@@ -11,9 +11,9 @@ use store::{EntryFilter, EntryRow, FeedRow, Store};
 
 use super::{Checked, StatementFault, checked};
 use crate::Context;
-use crate::json::Trouble;
 use crate::search::seen;
 use crate::v1::blocking;
+use crate::v1::error::ApiError;
 use crate::v1::wire::{answer, asked};
 
 /// Entries that one trial looks at, the newest: a second or two of work at most.
@@ -76,10 +76,10 @@ asked! {
 pub async fn test(
     State(context): State<Context>,
     Sent(asked): Sent<QueryTrial>,
-) -> Result<Json<QueriesTried>, Trouble> {
+) -> Result<Json<QueriesTried>, ApiError> {
     let past = asked.past_seconds.unwrap_or(PAST);
     if past > PAST_MAX {
-        return Err(Trouble::Asked("past_seconds must be at most a year (31536000)"));
+        return Err(ApiError::BadRequest("past_seconds must be at most a year (31536000)"));
     }
     let since = (context.now)() - Duration::from_secs(past);
     blocking(move || {
@@ -103,7 +103,7 @@ pub async fn test(
 use crate::v1::sent::Sent;
 
 /// The entries seen since then, the oldest first; the newest only where there are many.
-fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, Trouble> {
+fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, ApiError> {
     let (mut found, mut before) = (Vec::new(), None);
     let mut n_bytes = 0;
     while found.len() < ENTRIES_MAX && n_bytes < BYTES_MAX {
@@ -126,7 +126,7 @@ fn tried(
     store: &Store,
     checked: Checked,
     entries: &[EntryRow],
-) -> Result<(Vec<QueryTried>, u64), Trouble> {
+) -> Result<(Vec<QueryTried>, u64), ApiError> {
     let creates: Vec<Create> = checked
         .statements
         .into_iter()

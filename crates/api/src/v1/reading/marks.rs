@@ -10,8 +10,8 @@ use store::AccountId;
 use super::shown::{Entry, Feeds};
 use crate::Context;
 use crate::auth::Person;
-use crate::json::Trouble;
 use crate::v1::blocking;
+use crate::v1::error::ApiError;
 use crate::v1::sent::{Number, Sent};
 use crate::v1::wire::asked;
 
@@ -58,7 +58,7 @@ fn apply(
     entries: &[EntryId],
     read: Option<bool>,
     starred: Option<bool>,
-) -> Result<(), Trouble> {
+) -> Result<(), ApiError> {
     if let Some(read) = read {
         context.store.mark_read(account, entries, read)?;
     }
@@ -73,10 +73,10 @@ pub async fn mark_one(
     person: Person,
     Number(id): Number,
     Sent(marks): Sent<Marks>,
-) -> Result<Json<Entry>, Trouble> {
+) -> Result<Json<Entry>, ApiError> {
     blocking(move || {
         let (store, ids) = (&context.store, [EntryId(id)]);
-        let missing = || Trouble::Missing("there is no such entry");
+        let missing = || ApiError::NotFound("there is no such entry");
         store.entry(ids[0])?.ok_or_else(missing)?;
         apply(&context, person.account, &ids, marks.read, marks.starred)?;
         let row = store.read_entries(person.account, &ids)?.pop().ok_or_else(missing)?;
@@ -89,9 +89,9 @@ pub async fn mark_many(
     State(context): State<Context>,
     person: Person,
     Sent(marks): Sent<ManyMarks>,
-) -> Result<StatusCode, Trouble> {
+) -> Result<StatusCode, ApiError> {
     if marks.entries.len() > MANY {
-        return Err(Trouble::Asked("too many entries: mark at most 10000 at once"));
+        return Err(ApiError::BadRequest("too many entries: mark at most 10000 at once"));
     }
     blocking(move || {
         let entries: Vec<EntryId> = marks.entries.into_iter().map(EntryId).collect();
@@ -105,11 +105,11 @@ pub async fn scope_read(
     State(context): State<Context>,
     person: Person,
     Sent(asked): Sent<ScopeRead>,
-) -> Result<StatusCode, Trouble> {
+) -> Result<StatusCode, ApiError> {
     let published_to: Option<Time> = match asked.published_to {
         None => None,
         Some(text) => Some(text.parse().map_err(|_| {
-            Trouble::Asked("published_to must be a time such as 2011-07-16T05:00:00Z")
+            ApiError::BadRequest("published_to must be a time such as 2011-07-16T05:00:00Z")
         })?),
     };
     blocking(move || {
