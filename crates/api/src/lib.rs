@@ -1,5 +1,4 @@
-//! HTTP: the page, our JSON API, published feeds, what machines ask of a running program, and the
-//! demonstration's feeds.
+//! HTTP: the page, our JSON API, published feeds, and what machines ask of a running program.
 //!
 //! Does no slow work: every answer is some short questions to the store and a template. The only
 //! requests it makes are for pictures of a page that somebody reads (`image`). It writes at most a
@@ -19,13 +18,11 @@
 //! - [`what_if`]: other rules on the own history, a job behind the page.
 //! - `paths`: one spelling of a path. `pairs`: forms and parameters, up to a limit.
 //! - `guard`: headers, and who may ask. `traffic` counts what is asked.
-//! - [`demo`]: synthetic feeds that misbehave a little.
 
 mod advice;
 mod assets;
 pub mod auth;
 mod blocking;
-pub mod demo;
 mod etag;
 mod exposition;
 mod form;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Violation;
 
 /// A crate and what it may import of ours. A crate that is missing here is a violation.
-const TABLE: [(&str, &[&str]); 12] = [
+const TABLE: [(&str, &[&str]); 13] = [
     ("feed", &[]),
     ("polling", &["feed"]),
     ("query", &["feed"]),
@@ -20,11 +20,12 @@ const TABLE: [(&str, &[&str]); 12] = [
     ("lab", &["feed", "polling"]),
     ("engine", &["feed", "polling", "query", "parse", "fetch", "dispatch", "store"]),
     ("api", &["feed", "polling", "query", "store", "dispatch", "parse", "fetch"]),
+    ("demo", &["feed", "parse"]),
     (
         "tidings",
         &[
             "feed", "polling", "query", "parse", "fetch", "dispatch", "store", "lab", "engine",
-            "api",
+            "api", "demo",
         ],
     ),
     ("xtask", &[]),

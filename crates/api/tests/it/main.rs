@@ -8,7 +8,6 @@ mod attacks;
 mod auth;
 mod broken;
 mod chosen;
-mod demo;
 mod entries;
 mod images;
 mod metrics;

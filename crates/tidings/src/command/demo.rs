@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::demo::{DemoFeed, Mishap, with_mishaps};
+use demo::{DemoDates, DemoFeed, DemoFormat, Mishap, with_mishaps};
 use engine::{Clock, Gaps};
 use feed::{FeedUrl, Time};
 use lab::synth::{self, Population, SynthFeed, Varies};
@@ -80,10 +80,10 @@ impl Demo {
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> (Config, Store, Clock) {
         let clock = self.clock.clone();
-        let router = api::demo::router(self.feeds, Arc::new(move || clock.now()));
+        let router = demo::router(self.feeds, Arc::new(move || clock.now()));
         let server = self.server;
         tokio::spawn(async move {
-            if let Err(error) = api::demo::serve(server, router, shutdown).await {
+            if let Err(error) = api::serve(server, router, shutdown).await {
                 tracing::error!(%error, "the demonstration's server ended");
             }
         });
@@ -130,16 +130,16 @@ fn remove_database(folder: &Path) -> Result<(), Failure> {
 
 fn demo_feed(drawn: &SynthFeed) -> DemoFeed {
     let format = match drawn.format {
-        synth::Format::Atom10 => api::demo::Format::Atom,
-        synth::Format::Rss20 | synth::Format::Rss10 => api::demo::Format::Rss,
+        synth::Format::Atom10 => DemoFormat::Atom,
+        synth::Format::Rss20 | synth::Format::Rss10 => DemoFormat::Rss,
     };
     let dates = match drawn.dates {
-        synth::Dates::True => api::demo::Dates::True,
-        synth::Dates::Absent => api::demo::Dates::Absent,
-        synth::Dates::OnTheFly => api::demo::Dates::OnTheFly,
+        synth::Dates::True => DemoDates::True,
+        synth::Dates::Absent => DemoDates::Absent,
+        synth::Dates::OnTheFly => DemoDates::OnTheFly,
     };
     let all = drawn.times.len().min(GROWN_WINDOW);
-    let (window, holds, mishap) = match drawn.varies {
+    let (window, age_max, mishap) = match drawn.varies {
         None => (drawn.window, None, None),
         Some(Varies::Grows) => (all, None, None),
         Some(Varies::Holds(time)) => (all, Some(time), None),
@@ -152,7 +152,7 @@ fn demo_feed(drawn: &SynthFeed) -> DemoFeed {
         format,
         times: drawn.times.clone(),
         window,
-        holds,
+        age_max,
         with_ids: drawn.ids,
         dates,
         ttl: drawn.ttl,

@@ -1,7 +1,7 @@
-//! Titles and texts for demonstration entries: plain words put together by a hash of the feed and
-//! the entry's number, so that the same entry always reads the same. No meaning is intended.
+//! Titles and texts of made-up entries. A hash of the feed and the entry's number chooses the
+//! words, so that an entry has the same text at every poll.
 
-use crate::etag::hash;
+use crate::hash::hash;
 
 const OPENINGS: [&str; 16] = [
     "A walk along",
@@ -84,11 +84,11 @@ pub fn title(feed: &str, number: usize) -> String {
 }
 
 pub fn author(feed: &str, number: usize) -> String {
-    // A feed has two voices, not ten.
+    // A feed has two authors, not ten.
     (*pick(&AUTHORS, feed, number % 2, 3)).to_owned()
 }
 
-/// One to three paragraphs of HTML.
+/// Returns one to three paragraphs of HTML.
 pub fn summary(feed: &str, number: usize) -> String {
     let paragraphs = 1 + draw(feed, number, 4) % 3;
     let paragraph = |p: u64| {
@@ -99,7 +99,7 @@ pub fn summary(feed: &str, number: usize) -> String {
 }
 
 fn pick<'a, T>(choices: &'a [T], feed: &str, number: usize, salt: u64) -> &'a T {
-    // The remainder is below the length, whatever the width of a pointer.
+    // The remainder is below the length, so it fits any width of pointer.
     &choices[(draw(feed, number, salt) % choices.len() as u64) as usize]
 }
 

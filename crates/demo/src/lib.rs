@@ -1,13 +1,14 @@
-//! The feeds that a demonstration serves to itself: each looks as its publication times say at
-//! `now`, with validators, and a few misbehave as real ones do.
+//! A web server of made-up feeds for `tidings run --demo`. Each feed shows the entries that its
+//! publication times give for `now`, sends validators, and some misbehave as real feeds do.
 //!
-//! It polls nothing, keeps nothing and reads no clock of its own.
+//! Takes the feeds and a clock, and returns the routes. The crate polls nothing, stores nothing,
+//! opens no socket and reads no clock of its own.
 
+mod hash;
 mod mishap;
 mod text;
 
 use std::collections::HashMap;
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,88 +18,76 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use feed::{Item, Time};
 use parse::write;
-use tokio::net::TcpListener;
 
 pub use mishap::{Mishap, with_mishaps};
 
-use crate::{etag, http_date, server};
+/// Returns the current time of the demonstration.
+pub type DemoClock = Arc<dyn Fn() -> Time + Send + Sync>;
 
-/// What time it is, for the feeds.
-pub type Now = Arc<dyn Fn() -> Time + Send + Sync>;
-
-/// One feed that the demonstration serves.
+/// One made-up feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DemoFeed {
-    /// The name by which it is asked for, without port.
+    /// The host name in its address, without port.
     pub host: String,
     /// Begins with `/`; unique within the host.
     pub path: String,
     pub title: String,
-    pub format: Format,
+    pub format: DemoFormat,
     /// Publication times, oldest first.
     pub times: Vec<Time>,
-    /// The most entries it shows at once.
+    /// The highest number of entries in one document.
     pub window: usize,
-    /// Shows only what is younger than this, where given.
-    pub holds: Option<Duration>,
+    /// If given, the feed shows only entries younger than this.
+    pub age_max: Option<Duration>,
     pub with_ids: bool,
-    pub dates: Dates,
+    pub dates: DemoDates,
     pub ttl: Option<Duration>,
     pub supports_304: bool,
     pub mishap: Option<Mishap>,
 }
 
+/// The format of a made-up feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum DemoFormat {
     Rss,
     Atom,
     Json,
 }
 
-/// What entries say about when they were published.
+/// The publication dates that the entries of a made-up feed carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dates {
+pub enum DemoDates {
     True,
     Absent,
     /// Every entry carries the moment of the request.
     OnTheFly,
 }
 
-struct Site {
-    /// By host, then path.
+/// All feeds of the server, by host and then by path.
+struct DemoSites {
     feeds: HashMap<String, HashMap<String, DemoFeed>>,
-    now: Now,
+    now: DemoClock,
 }
 
-/// Serves every feed under its host and path, as it looks at `now`.
-pub fn router(feeds: Vec<DemoFeed>, now: Now) -> Router {
+/// Returns the routes: every feed under its host and path, as it looks at `now`.
+pub fn router(feeds: Vec<DemoFeed>, now: DemoClock) -> Router {
     let mut by_host: HashMap<String, HashMap<String, DemoFeed>> = HashMap::new();
     for feed in feeds {
         by_host.entry(feed.host.clone()).or_default().insert(feed.path.clone(), feed);
     }
-    Router::new().fallback(answer).with_state(Arc::new(Site { feeds: by_host, now }))
+    Router::new().fallback(answer).with_state(Arc::new(DemoSites { feeds: by_host, now }))
 }
 
-/// Runs the demonstration's server until `shutdown`; its hosts are names of its own, so that no
-/// name is refused.
-pub async fn serve(
-    listener: TcpListener,
-    router: Router,
-    shutdown: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
-    server::serve(listener, router, shutdown).await
-}
-
-async fn answer(State(site): State<Arc<Site>>, uri: Uri, headers: HeaderMap) -> Response {
-    let now = (site.now)().floor_to_second();
+async fn answer(State(sites): State<Arc<DemoSites>>, uri: Uri, headers: HeaderMap) -> Response {
+    let now = (sites.now)().floor_to_second();
     let host = headers.get(header::HOST).and_then(|h| h.to_str().ok()).unwrap_or("");
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name).to_ascii_lowercase();
-    let found = site.feeds.get(&name).and_then(|feeds| feeds.get(uri.path()));
+    let found = sites.feeds.get(&name).and_then(|feeds| feeds.get(uri.path()));
     let mut response = match found {
         Some(feed) => feed.answer(host, now, &headers),
         None => (StatusCode::NOT_FOUND, "No such feed in this demonstration.").into_response(),
     };
-    // The demonstration's clock runs fast: a true `Date` would look like a broken clock.
+    // The demonstration's clock runs fast. The machine's time would look like a wrong clock.
     if let Ok(date) = HeaderValue::from_str(&http_date(now)) {
         response.headers_mut().insert(header::DATE, date);
     }
@@ -106,19 +95,19 @@ async fn answer(State(site): State<Arc<Site>>, uri: Uri, headers: HeaderMap) -> 
 }
 
 impl DemoFeed {
-    /// Where it is found when the demonstration listens on `port`.
+    /// Returns the address of the feed if the server listens on `port`.
     pub fn url(&self, port: u16) -> String {
         format!("http://{}:{port}{}", self.host, self.path)
     }
 
-    fn answer(&self, host: &str, now: Time, asked: &HeaderMap) -> Response {
-        if let Some(trouble) = self.mishap.as_ref().and_then(|m| m.answer(host, now)) {
-            return trouble;
+    fn answer(&self, host: &str, now: Time, request: &HeaderMap) -> Response {
+        if let Some(failure) = self.mishap.as_ref().and_then(|m| m.answer(host, now)) {
+            return failure;
         }
         let modified = http_date(self.shown(now).last().map_or(Time::from_secs(0), |e| *e.1));
         let (body, content_type) = self.document(host, self.items(host, now));
-        let etag = etag::tag(body.as_bytes());
-        if self.supports_304 && is_unchanged(asked, &etag, &modified) {
+        let etag = format!("\"{:016x}\"", hash::hash(&[body.as_bytes()]));
+        if self.supports_304 && is_unchanged(request, &etag, &modified) {
             let validators = [(header::ETAG, etag), (header::LAST_MODIFIED, modified)];
             return (StatusCode::NOT_MODIFIED, validators).into_response();
         }
@@ -134,10 +123,10 @@ impl DemoFeed {
         response
     }
 
-    /// The entries in the window at `now`, oldest first, each with its number.
+    /// Returns the entries in the window at `now` with their numbers, oldest first.
     fn shown(&self, now: Time) -> Vec<(usize, &Time)> {
         let published = self.times.partition_point(|t| *t <= now);
-        let first = match self.holds {
+        let first = match self.age_max {
             Some(age) => self.times.partition_point(|t| *t < now - age),
             None => 0,
         };
@@ -147,7 +136,7 @@ impl DemoFeed {
         self.times.iter().enumerate().take(published).skip(from).collect()
     }
 
-    /// The same, newest first, as a publisher would write it.
+    /// Returns the items of the window at `now`, newest first as publishers write them.
     fn items(&self, host: &str, now: Time) -> Vec<Item> {
         let newest_first = self.shown(now).into_iter().rev();
         newest_first.map(|(number, at)| self.item(host, number, *at, now)).collect()
@@ -164,18 +153,18 @@ impl DemoFeed {
             ..write::Published::default()
         };
         match self.format {
-            Format::Rss => (write::rss(&published), "application/rss+xml; charset=utf-8"),
-            Format::Atom => (write::atom(&published), "application/atom+xml; charset=utf-8"),
-            Format::Json => (write::json(&published), "application/feed+json"),
+            DemoFormat::Rss => (write::rss(&published), "application/rss+xml; charset=utf-8"),
+            DemoFormat::Atom => (write::atom(&published), "application/atom+xml; charset=utf-8"),
+            DemoFormat::Json => (write::json(&published), "application/feed+json"),
         }
     }
 
     fn item(&self, host: &str, number: usize, at: Time, now: Time) -> Item {
         let link = format!("http://{host}{}/{number}", self.path.trim_end_matches(".xml"));
         let published = match self.dates {
-            Dates::True => Some(at),
-            Dates::Absent => None,
-            Dates::OnTheFly => Some(now),
+            DemoDates::True => Some(at),
+            DemoDates::Absent => None,
+            DemoDates::OnTheFly => Some(now),
         };
         Item {
             id: self.with_ids.then(|| format!("tag:{},2011:{}:{number}", self.host, self.path)),
@@ -184,19 +173,25 @@ impl DemoFeed {
             summary: Some(text::summary(&self.title, number)),
             link: Some(link),
             published,
-            // Atom demands it; elsewhere it would be a second claim.
-            updated: published.filter(|_| self.format == Format::Atom),
+            // Atom requires this element. In other formats it would be a second claim.
+            updated: published.filter(|_| self.format == DemoFormat::Atom),
             ..Item::default()
         }
     }
 }
 
-/// `If-None-Match` decides where it is sent, else `If-Modified-Since`, compared byte for byte as
-/// common servers do.
-fn is_unchanged(asked: &HeaderMap, tag: &str, modified: &str) -> bool {
-    etag::is_known(asked, tag).unwrap_or_else(|| {
-        asked
-            .get(header::IF_MODIFIED_SINCE)
-            .is_some_and(|since| since.as_bytes() == modified.as_bytes())
-    })
+/// Whether the client has the current document. `If-None-Match` wins over `If-Modified-Since`.
+/// Both are compared byte for byte, as common servers do.
+fn is_unchanged(request: &HeaderMap, etag: &str, modified: &str) -> bool {
+    let is = |name, value: &str| request.get(name).map(|sent| sent.as_bytes() == value.as_bytes());
+    let by_tag = is(header::IF_NONE_MATCH, etag);
+    by_tag.or_else(|| is(header::IF_MODIFIED_SINCE, modified)).unwrap_or(false)
+}
+
+/// Formats a time for an HTTP header: `Thu, 01 Jan 2004 19:48:21 GMT`.
+fn http_date(time: Time) -> String {
+    let timestamp = jiff::Timestamp::from_second(time.secs()).unwrap_or_default();
+    jiff::fmt::rfc2822::DateTimePrinter::new()
+        .timestamp_to_rfc9110_string(&timestamp)
+        .unwrap_or_default()
 }

@@ -1,19 +1,22 @@
-//! The demonstration's feeds: what they show at a moment, their validators, their mishaps.
+//! Made-up feeds: the entries they show at a moment, their validators and their failures.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use api::demo::{Dates, DemoFeed, Format, Mishap, router, with_mishaps};
 use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Request, StatusCode};
+use demo::{DemoDates, DemoFeed, DemoFormat, Mishap, router, with_mishaps};
 use feed::Time;
-
-use crate::{Answer, get};
+use tower::ServiceExt;
 
 const START: i64 = 1_310_792_400;
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A clock that tests turn.
+/// A clock that tests set.
 #[derive(Clone)]
 struct Clock(Arc<AtomicI64>);
 
@@ -30,8 +33,8 @@ fn site(feeds: Vec<DemoFeed>) -> (Router, Clock) {
     (router(feeds, now), clock)
 }
 
-/// An entry every hour, the first ten before the start.
-fn hourly(format: Format) -> DemoFeed {
+/// A feed with an entry every hour. The first ten are older than the start.
+fn hourly(format: DemoFormat) -> DemoFeed {
     DemoFeed {
         host: "amber.test".to_owned(),
         path: "/feed.xml".to_owned(),
@@ -39,13 +42,38 @@ fn hourly(format: Format) -> DemoFeed {
         format,
         times: (0..100).map(|n| Time::from_secs(START - 9 * 3600 + n * 3600)).collect(),
         window: 5,
-        holds: None,
+        age_max: None,
         with_ids: true,
-        dates: Dates::True,
+        dates: DemoDates::True,
         ttl: Some(Duration::from_secs(600)),
         supports_304: true,
         mishap: None,
     }
+}
+
+/// A response, read to its end.
+struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    text: String,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |v| v.to_str().unwrap())
+    }
+}
+
+async fn get(router: &Router, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut request = Request::get(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let bytes = to_bytes(body, 1 << 20).await.unwrap();
+    let text = String::from_utf8(bytes.to_vec()).unwrap();
+    Answer { status: parts.status, headers: parts.headers, text }
 }
 
 async fn ask(router: &Router, headers: &[(&str, &str)]) -> Answer {
@@ -61,7 +89,7 @@ fn parsed(answer: &Answer) -> parse::Document {
 
 #[tokio::test]
 async fn every_format_shows_the_last_entries_published_by_now() {
-    for format in [Format::Rss, Format::Atom, Format::Json] {
+    for format in [DemoFormat::Rss, DemoFormat::Atom, DemoFormat::Json] {
         let (router, clock) = site(vec![hourly(format)]);
         let document = parsed(&ask(&router, &[]).await);
         assert_eq!(document.title.as_deref(), Some("Amber & Sons"));
@@ -78,16 +106,16 @@ async fn every_format_shows_the_last_entries_published_by_now() {
 }
 
 #[tokio::test]
-async fn the_ttl_is_told_and_ids_are_the_feeds_own() {
-    let (router, _) = site(vec![hourly(Format::Rss)]);
+async fn a_document_carries_the_ttl_and_ids_of_its_feed() {
+    let (router, _) = site(vec![hourly(DemoFormat::Rss)]);
     let document = parsed(&ask(&router, &[]).await);
     assert_eq!(document.hints.ttl, Some(Duration::from_secs(600)));
     assert!(document.items[0].id.as_deref().unwrap().starts_with("tag:amber.test"));
 }
 
 #[tokio::test]
-async fn validators_hold_until_something_is_published() {
-    let (router, clock) = site(vec![hourly(Format::Atom)]);
+async fn validators_stay_valid_until_an_entry_is_published() {
+    let (router, clock) = site(vec![hourly(DemoFormat::Atom)]);
     let first = ask(&router, &[]).await;
     let (etag, modified) = (first.header("etag"), first.header("last-modified"));
     assert_eq!(modified, "Sat, 16 Jul 2011 05:00:00 GMT");
@@ -106,8 +134,8 @@ async fn validators_hold_until_something_is_published() {
 }
 
 #[tokio::test]
-async fn a_feed_without_validators_always_answers_in_full() {
-    let feed = DemoFeed { supports_304: false, ..hourly(Format::Rss) };
+async fn a_feed_without_validators_always_sends_the_whole_document() {
+    let feed = DemoFeed { supports_304: false, ..hourly(DemoFormat::Rss) };
     let (router, _) = site(vec![feed]);
     let first = ask(&router, &[]).await;
     assert_eq!((first.header("etag"), first.header("last-modified")), ("", ""));
@@ -116,27 +144,27 @@ async fn a_feed_without_validators_always_answers_in_full() {
 }
 
 #[tokio::test]
-async fn hosts_and_paths_are_told_apart() {
-    let (router, _) = site(vec![hourly(Format::Rss)]);
+async fn a_feed_is_served_only_at_its_own_host_and_path() {
+    let (router, _) = site(vec![hourly(DemoFormat::Rss)]);
     for (path, host) in [("/feed.xml", "birch.test"), ("/other.xml", "amber.test")] {
         assert_eq!(get(&router, path, &[("host", host)]).await.status, 404, "{host}{path}");
     }
-    assert_eq!(hourly(Format::Rss).url(8099), "http://amber.test:8099/feed.xml");
+    assert_eq!(hourly(DemoFormat::Rss).url(8099), "http://amber.test:8099/feed.xml");
 }
 
 #[tokio::test]
-async fn undated_and_held_entries_are_as_their_feed_says() {
+async fn dates_ids_and_the_age_limit_follow_the_settings_of_the_feed() {
     let feed = DemoFeed {
-        dates: Dates::Absent,
+        dates: DemoDates::Absent,
         with_ids: false,
-        holds: Some(HOUR * 2),
-        ..hourly(Format::Rss)
+        age_max: Some(HOUR * 2),
+        ..hourly(DemoFormat::Rss)
     };
     let (router, _) = site(vec![feed]);
     let document = parsed(&ask(&router, &[]).await);
     assert_eq!(document.items.len(), 3);
     assert!(document.items.iter().all(|i| i.published.is_none()));
-    let feed = DemoFeed { dates: Dates::OnTheFly, ..hourly(Format::Rss) };
+    let feed = DemoFeed { dates: DemoDates::OnTheFly, ..hourly(DemoFormat::Rss) };
     let (router, clock) = site(vec![feed]);
     clock.set(START + 100);
     let document = parsed(&ask(&router, &[]).await);
@@ -144,17 +172,17 @@ async fn undated_and_held_entries_are_as_their_feed_says() {
 }
 
 #[tokio::test]
-async fn mishaps_come_and_go() {
+async fn failures_begin_and_end() {
     let start = Time::from_secs(START);
     let until = start + HOUR;
     let busy = Mishap::Busy { from: start, until, retry_after: Duration::from_secs(90) };
-    let (router, clock) = site(vec![DemoFeed { mishap: Some(busy), ..hourly(Format::Rss) }]);
+    let (router, clock) = site(vec![DemoFeed { mishap: Some(busy), ..hourly(DemoFormat::Rss) }]);
     let answer = ask(&router, &[]).await;
     assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (503, "90"));
     clock.set(START + 3600);
     assert_eq!(ask(&router, &[]).await.status, 200);
 
-    let empties = DemoFeed { mishap: Some(Mishap::Empties), ..hourly(Format::Rss) };
+    let empties = DemoFeed { mishap: Some(Mishap::Empties), ..hourly(DemoFormat::Rss) };
     let (router, clock) = site(vec![empties]);
     let mut lengths = Vec::new();
     for quarter in 0..4 {
@@ -166,9 +194,10 @@ async fn mishaps_come_and_go() {
 }
 
 #[tokio::test]
-async fn a_population_with_mishaps_keeps_every_feed_and_shows_every_kind() {
-    let feeds: Vec<DemoFeed> =
-        (0..100).map(|n| DemoFeed { path: format!("/{n}.xml"), ..hourly(Format::Rss) }).collect();
+async fn with_mishaps_keeps_every_feed_and_uses_every_kind_of_failure() {
+    let feeds: Vec<DemoFeed> = (0..100)
+        .map(|n| DemoFeed { path: format!("/{n}.xml"), ..hourly(DemoFormat::Rss) })
+        .collect();
     let served = with_mishaps(feeds, Time::from_secs(START));
     let kinds: std::collections::HashSet<_> =
         served.iter().filter_map(|f| f.mishap.as_ref()).map(std::mem::discriminant).collect();

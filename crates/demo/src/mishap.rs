@@ -1,5 +1,5 @@
-//! How demonstration feeds misbehave, so that the page has something to show. Only what real
-//! servers do; no fault that would keep the demonstration from going on.
+//! Failures of made-up feeds, so that the page has something to show. The list holds only
+//! failures that real servers have and that do not stop the demonstration.
 
 use std::time::Duration;
 
@@ -12,28 +12,28 @@ use super::DemoFeed;
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// One way to misbehave.
+/// One kind of failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mishap {
-    /// 503 with `Retry-After` in this time.
+    /// Answers 503 with `Retry-After` in this period.
     Busy { from: Time, until: Time, retry_after: Duration },
-    /// 404 in this time.
+    /// Answers 404 in this period.
     Missing { from: Time, until: Time },
-    /// A permanent redirect to another path of the same host.
+    /// Redirects permanently to another path of the same host.
     Moved { to: String },
-    /// Sends an HTML page in this time instead of a feed.
+    /// Sends an HTML page instead of a feed in this period.
     Page { from: Time, until: Time },
-    /// Every fourth quarter of an hour the window is empty.
+    /// Shows an empty window during one quarter of every hour.
     Empties,
-    /// 410 from this moment on.
+    /// Answers 410 from this moment on.
     Gone { from: Time },
     /// Asks for a password.
     Locked,
 }
 
 impl Mishap {
-    /// The answer instead of a document, if it misbehaves so at `now`.
-    pub(super) fn answer(&self, host: &str, now: Time) -> Option<Response> {
+    /// Returns the response that replaces the document at `now`, if there is one.
+    pub fn answer(&self, host: &str, now: Time) -> Option<Response> {
         let within = |from: &Time, until: &Time| *from <= now && now < *until;
         match self {
             Mishap::Busy { from, until, retry_after } if within(from, until) => {
@@ -60,13 +60,13 @@ impl Mishap {
         }
     }
 
-    pub(super) fn is_empty_at(&self, now: Time) -> bool {
+    pub fn is_empty_at(&self, now: Time) -> bool {
         *self == Mishap::Empties && now.secs().div_euclid(900) % 4 == 3
     }
 }
 
-/// Lets every tenth feed misbehave, each kind in turn, beginning soon after `start`. A feed that
-/// moved is served at its new path too.
+/// Gives every tenth feed a failure, each kind in turn, from soon after `start`. A feed that moved
+/// is also served at its new path.
 pub fn with_mishaps(feeds: Vec<DemoFeed>, start: Time) -> Vec<DemoFeed> {
     let mut served = Vec::with_capacity(feeds.len() + feeds.len() / 50);
     for (number, mut feed) in feeds.into_iter().enumerate() {
