@@ -5,10 +5,10 @@
 use feed::{EntryId, Time};
 use rusqlite::params;
 
-use crate::entries::{COLUMNS, entry_row, page};
 use crate::error::Fault;
-use crate::marks::{self, ReadMarks};
-use crate::reading::{Over, ReadEntry, shown};
+use crate::reading::entries::{COLUMNS, entry_row, page};
+use crate::reading::list::{Over, ReadEntry, shown};
+use crate::reading::marks::{self, ReadMarks};
 use crate::{AccountId, EntryRow, Store, StoreError};
 
 /// The words of one entry, folded, with a space between them.

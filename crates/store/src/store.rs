@@ -10,16 +10,18 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::db::FILE_NAME;
+use crate::db::connection;
+use crate::db::entry_feeds::Origins;
+use crate::db::file_identity::Identity;
+use crate::db::metrics::Tally;
+use crate::db::migrations;
+use crate::db::readers::Readers;
+use crate::db::writer;
+use crate::db::writer::{Applied, Desk, Job, WriteObserver};
 use crate::error::{Fault, shown};
-use crate::figures::Tally;
-use crate::identity::Identity;
 use crate::matching::Keeper;
-use crate::origins::Origins;
-use crate::readers::Readers;
-use crate::writer::{Applied, Desk, Job};
-use crate::{Figures, StoreError, connection, migrations, writer};
-
-pub(crate) const FILE_NAME: &str = "tidings.db";
+use crate::{Figures, StoreError};
 
 /// Polls that wait for their commit at once. Each holds its entries in memory until then; beyond
 /// this the caller waits, and with it the fetching.
@@ -77,9 +79,10 @@ impl Store {
         };
         let identity = Arc::new(identity);
         let writer = conn.map(|conn| {
-            let (file, keeper, tally) = (file.clone(), Arc::clone(&keeper), Arc::clone(&tally));
+            let (file, tally) = (file.clone(), Arc::clone(&tally));
+            let observer: Arc<dyn WriteObserver> = keeper.clone();
             let identity = Arc::clone(&identity);
-            start_writer(conn, folder, Desk { file, keeper, tally, identity })
+            start_writer(conn, folder, Desk { file, observer, tally, identity })
         });
         let writer = writer.transpose()?;
         let first = open_reader(&path, &file)?;

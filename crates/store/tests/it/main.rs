@@ -1,30 +1,15 @@
-//! What the store promises, asked through its public functions only.
+//! Tests of the store through its public functions only.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod accounts;
-mod backup;
-mod concurrent;
-mod deliveries;
-mod entries;
+mod db;
 mod feeds;
-mod files;
-mod full;
-mod hub;
-mod killed;
-mod moving;
 #[path = "../../../tidings/tests/it/needed.rs"]
 mod needed;
-mod overview;
-mod polls;
-mod provenance;
+mod people;
+mod push;
 mod queries;
 mod reading;
-mod replan;
-mod requests;
-mod retention;
+mod record;
+mod report;
 mod sample;
 mod schedule;
-mod search;
-mod tag_numbers;
-mod totals;
-mod undo;

@@ -75,7 +75,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         let store = Store::open(&config.data, Mode::ReadWrite)?;
         (config, store, Clock::System)
     };
-    lock.name_store(&store)?;
+    lock.name_store(store.path())?;
     Judged::keep(&config, &store)?;
     if !config.has_contact && !demonstrates {
         tracing::warn!("no `contact` is configured: sites cannot reach you; see `tidings doctor`");

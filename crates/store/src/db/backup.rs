@@ -1,0 +1,287 @@
+//! Copies of the store: made while it goes on working, and put back in its place. A copy is one
+//! file, whole and looked over before it gets its name; nothing is ever half a copy.
+//!
+//! It knows no retention and no schedule of copies: that is the operator's.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use tempfile::NamedTempFile;
+
+use crate::db::FILE_NAME;
+use crate::db::connection;
+use crate::db::file_identity::with_ending;
+use crate::db::integrity;
+use crate::db::migrations;
+use crate::db::schema;
+use crate::error::{Fault, shown};
+use crate::{Lock, StoreError};
+
+/// Pages copied between two reports of progress: 16 MB, a fraction of a second.
+const STEP_PAGES: std::ffi::c_int = 4096;
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// A restored store numbers its next entries, and the next matches of each query, so much further
+/// on. What was recorded after the copy was made is lost, but its numbers were handed out as
+/// cursors: given again, a reader that holds one would pass over new entries. No instance records
+/// so many between two copies.
+const ENTRIES_LEAP: i64 = 10_000_000;
+/// The same for the numbers of queries, which are part of their cursors, and of tags, by which
+/// reader apps know them.
+const QUERIES_LEAP: i64 = 1000;
+const TAGS_LEAP: i64 = 1000;
+/// Apps and scripts hold numbers of feeds: one that was lost must not turn into another feed. The
+/// largest list that is taken at once names fewer.
+const FEEDS_LEAP: i64 = 100_000;
+
+/// The name under which a replaced store is kept.
+const REPLACED: &str = "tidings.db.replaced";
+
+/// What a copy holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    pub feeds: u64,
+    pub entries: u64,
+    pub bytes: u64,
+    /// An older program wrote it; it is brought up to date when the store is opened to write.
+    pub is_older: bool,
+}
+
+/// Copies the store of a data folder to a file. Sees it as it is at one moment, however much is
+/// recorded meanwhile; `progress` is told the bytes done and in all.
+pub fn backup(
+    folder: &Path,
+    to: &Path,
+    overwrite: bool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Copied, StoreError> {
+    let path = folder.join(FILE_NAME);
+    let file = shown(&path);
+    if !path.exists() {
+        return Err(StoreError::Missing { file });
+    }
+    if !overwrite && to.exists() {
+        return Err(StoreError::Exists { file: shown(to) });
+    }
+    let target = folder_of(to);
+    let copy = NamedTempFile::new_in(&target).map_err(|e| StoreError::file(to, &e))?;
+    copy_pages(&path, copy.path(), progress).map_err(|fault| fault.at(&file))?;
+    let copied = examine(copy.path(), Trust::Own)?;
+    copy.as_file().sync_all().map_err(|e| StoreError::file(to, &e))?;
+    let named = if overwrite { copy.persist(to) } else { copy.persist_noclobber(to) };
+    named.map_err(|e| StoreError::file(to, &e.error))?;
+    sync_folder(&target)?;
+    Ok(copied)
+}
+
+/// Puts a copy in the place of a data folder's store. What it replaces is kept beside it under
+/// another name. The lock says that nobody else uses the folder.
+pub fn restore(
+    folder: &Path,
+    mut from: impl Read,
+    overwrite: bool,
+    _lock: &Lock,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Copied, StoreError> {
+    let path = folder.join(FILE_NAME);
+    if !overwrite && path.exists() {
+        return Err(StoreError::Exists { file: shown(&path) });
+    }
+    let failed = |e: std::io::Error| StoreError::file(&path, &e);
+    let mut copy = NamedTempFile::new_in(folder).map_err(failed)?;
+    let (mut chunk, mut done) = (vec![0; CHUNK_BYTES], 0);
+    loop {
+        let n = from.read(&mut chunk).map_err(failed)?;
+        if n == 0 {
+            break;
+        }
+        copy.write_all(&chunk[..n]).map_err(failed)?;
+        done += n as u64;
+        progress(done);
+    }
+    let copied = examine(copy.path(), Trust::Foreign)?;
+    leap(copy.path()).map_err(|fault| fault.at(&shown(&path)))?;
+    copy.as_file().sync_all().map_err(failed)?;
+    set_aside(folder)?;
+    copy.persist(&path).map_err(|e| StoreError::file(&path, &e.error))?;
+    sync_folder(folder)?;
+    Ok(copied)
+}
+
+/// Where a copy comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// We have just made it. An index that the operator added must not cost the backup.
+    Own,
+    /// From anywhere: it must be exactly what this program would have made.
+    Foreign,
+}
+
+/// Looks a copy over: every page and index, and that this program can go on from it.
+fn examine(path: &Path, trust: Trust) -> Result<Copied, StoreError> {
+    let file: Arc<str> = Arc::from("the copy");
+    let look = || -> Result<Copied, Fault> {
+        let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        // Until the schema is compared, nothing in it may run functions with side effects.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        let version = migrations::known_version(&conn, &file)?;
+        let altered = |what| StoreError::Altered { file: Arc::clone(&file), what };
+        if trust == Trust::Foreign
+            && let Some(what) = schema::differences(&conn, version)?.into_iter().next()
+        {
+            return Err(altered(what).into());
+        }
+        let said: String =
+            conn.query_row("pragma integrity_check(1)", [], |row| row.get::<_, String>(0))?;
+        if said != "ok" {
+            return Err(StoreError::damaged(&file, said).into());
+        }
+        if trust == Trust::Foreign
+            && let Some((table, parent)) = integrity::broken_references(&conn)?.into_iter().next()
+        {
+            let what = format!("a row of {table} refers to a row of {parent} that is missing");
+            return Err(altered(what).into());
+        }
+        let sql = "select count(*), coalesce(sum(entries), 0) from feed_state";
+        let (feeds, entries) = conn.query_row(sql, [], |row| {
+            Ok((crate::db::columns::count(row, 0)?, crate::db::columns::count(row, 1)?))
+        })?;
+        let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
+        let is_older = version < migrations::current_version();
+        Ok(Copied { feeds, entries, bytes, is_older })
+    };
+    look().map_err(|fault| fault.at(&file))
+}
+
+fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Fault> {
+    let from_name = shown(from);
+    let from = connection::reading(from)?;
+    migrations::known_version(&from, &from_name)?;
+    // One reading transaction over the whole copy. Without it every commit of the daemon would
+    // start the copy anew, and under load it would never end.
+    from.execute_batch("begin")?;
+    from.query_row("select count(*) from meta", [], |_| Ok(()))?;
+    let page: u64 =
+        from.pragma_query_value(None, "page_size", |row| crate::db::columns::count(row, 0))?;
+    let mut to = Connection::open(to)?;
+    // A copy that a power cut hits is thrown away; the whole of it is synced at the end.
+    to.pragma_update(None, "synchronous", "off")?;
+    let copy = Backup::new(&from, &mut to)?;
+    loop {
+        let stepped = copy.step(STEP_PAGES)?;
+        let (left, all) = (copy.progress().remaining, copy.progress().pagecount);
+        let pages = |n: std::ffi::c_int| u64::from(n.unsigned_abs()) * page;
+        progress(pages(all - left), pages(all));
+        match stepped {
+            StepResult::Done => break,
+            StepResult::More => {}
+            // Nobody else knows the copy, and readers of the source wait for nobody.
+            _ => {
+                return Err(rusqlite::Error::SqliteFailure(
+                    rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),
+                    None,
+                )
+                .into());
+            }
+        }
+    }
+    drop(copy);
+    // One file, without a log beside it.
+    to.pragma_update(None, "journal_mode", "delete")?;
+    to.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+fn leap(path: &Path) -> Result<(), Fault> {
+    let conn = Connection::open(path)?;
+    // Also where the copy was made by other means, and comes with a log's mark.
+    conn.pragma_update(None, "journal_mode", "delete")?;
+    leap_numbers(&conn, "entries", ENTRIES_LEAP)?;
+    leap_numbers(&conn, "feeds", FEEDS_LEAP)?;
+    leap_numbers(&conn, "tag_numbers", TAGS_LEAP)?;
+    // A copy of an older program finds its gaps when it is brought up to date.
+    let sql = "select 1 from sqlite_schema where name = 'entry_gaps'";
+    if conn.prepare(sql)?.exists([])? {
+        let sql = "insert into entry_gaps (first, last) select seq - $1 + 1, seq \
+                   from sqlite_sequence where name = 'entries'";
+        conn.execute(sql, [ENTRIES_LEAP])?;
+    }
+    let sql = "select 1 from sqlite_schema where name = 'queries'";
+    if conn.prepare(sql)?.exists([])? {
+        leap_queries(&conn)?;
+    }
+    conn.close().map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+/// Whoever had got everything leaps along; others find a gap behind what they still have to get.
+fn leap_queries(conn: &Connection) -> Result<(), Fault> {
+    for table in ["deliveries", "hub_subscriptions"] {
+        let sql = format!(
+            "update {table} set position = position + $1 where position = \
+             (select q.last_position from queries q where q.id = {table}.query)"
+        );
+        conn.execute(&sql, [ENTRIES_LEAP])?;
+    }
+    conn.execute("update queries set last_position = last_position + $1", [ENTRIES_LEAP])?;
+    leap_numbers(conn, "queries", QUERIES_LEAP)
+}
+
+/// Also where the copy knows no number yet: some may have been given after it was made.
+fn leap_numbers(conn: &Connection, table: &str, by: i64) -> Result<(), Fault> {
+    let sql = "insert into sqlite_sequence (name, seq) select $1, 0 where not exists \
+               (select 1 from sqlite_sequence where name = $1) \
+               and exists (select 1 from sqlite_schema where name = $1)";
+    conn.execute(sql, [table])?;
+    let sql = "update sqlite_sequence set seq = seq + $1 where name = $2";
+    conn.execute(sql, rusqlite::params![by, table])?;
+    Ok(())
+}
+
+/// Gives the store a second name, under which it stays, and takes its log away: found beside the
+/// restored file, it would be played into it.
+fn set_aside(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.join(FILE_NAME);
+    if !path.exists() {
+        return Ok(());
+    }
+    // A store that is whole takes its log in and needs none; one that is damaged keeps it.
+    let _ = connection::writing(&path)
+        .and_then(|conn| conn.execute_batch("pragma wal_checkpoint(truncate)"));
+    let kept = folder.join(REPLACED);
+    let failed = |e: std::io::Error| StoreError::file(&kept, &e);
+    for old in [kept.clone(), with_ending(&kept, "-wal")] {
+        remove(&old).map_err(failed)?;
+    }
+    std::fs::hard_link(&path, &kept).map_err(failed)?;
+    let log = with_ending(&path, "-wal");
+    if log.exists() {
+        std::fs::rename(&log, with_ending(&kept, "-wal")).map_err(failed)?;
+    }
+    remove(&with_ending(&path, "-shm")).map_err(failed)
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+fn folder_of(file: &Path) -> PathBuf {
+    match file.parent() {
+        Some(parent) if parent != Path::new("") => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A new name survives a power cut only once its folder is synced.
+fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    let synced = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| StoreError::file(folder, &e))
+}

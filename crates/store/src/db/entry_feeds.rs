@@ -1,0 +1,108 @@
+//! Which feed each entry came from, in memory: four bytes an entry, so that unread entries are
+//! counted by feed without reading a row. Numbers are never given again and no entry changes its
+//! feed, so what was read once stays true; entries that are no longer kept count as read. Where
+//! numbers leapt, nothing is held for those that nobody has.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use feed::FeedId;
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::error::Fault;
+
+/// So many numbers are held or left out together.
+const BLOCK: usize = 4096;
+
+#[derive(Default)]
+pub(crate) struct Origins(RwLock<Feeds>);
+
+/// The feed of each entry by the entry's number; 0 where there is none.
+#[derive(Default)]
+struct Feeds {
+    blocks: Vec<Option<Box<[u32; BLOCK]>>>,
+    /// The first number that was not read yet.
+    end: usize,
+}
+
+impl Feeds {
+    fn get(&self, entry: usize) -> u32 {
+        let block = self.blocks.get(entry / BLOCK).and_then(Option::as_ref);
+        block.map_or(0, |feeds| feeds[entry % BLOCK])
+    }
+
+    fn set(&mut self, entry: usize, feed: u32) {
+        if self.blocks.len() <= entry / BLOCK {
+            self.blocks.resize_with(entry / BLOCK + 1, || None);
+        }
+        let block = &mut self.blocks[entry / BLOCK];
+        block.get_or_insert_with(|| Box::new([0; BLOCK]))[entry % BLOCK] = feed;
+    }
+}
+
+impl Origins {
+    /// Unread entries of each feed that has any.
+    pub(crate) fn unread(
+        &self,
+        conn: &Connection,
+        for_each_unread: impl FnOnce(&mut dyn FnMut(usize)),
+    ) -> Result<HashMap<FeedId, u64>, Fault> {
+        self.catch_up(conn)?;
+        // Numbers only: a panic elsewhere leaves them whole.
+        let feeds = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut counts: Vec<u64> = Vec::new();
+        for_each_unread(&mut |entry| {
+            let feed = feeds.get(entry) as usize;
+            if counts.len() <= feed {
+                counts.resize(feed + 1, 0);
+            }
+            counts[feed] += 1;
+        });
+        let numbered = (0..).zip(counts).skip(1).filter(|(_, n)| *n > 0);
+        Ok(numbered.map(|(feed, n)| (FeedId(feed), n)).collect())
+    }
+
+    /// Reads on to the last entry: all of them at first, from an index, then what came since.
+    fn catch_up(&self, conn: &Connection) -> Result<(), Fault> {
+        let sql = "select seq from sqlite_sequence where name = 'entries'";
+        let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+        let end = place(last.unwrap_or(0)) + 1;
+        if self.0.read().unwrap_or_else(PoisonError::into_inner).end >= end {
+            return Ok(());
+        }
+        let mut feeds = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let sql = if feeds.end == 0 {
+            "select id, feed from entries indexed by entries_newest where $1 = 0"
+        } else {
+            "select id, feed from entries where id >= $1"
+        };
+        let mut statement = conn.prepare_cached(sql)?;
+        let mut rows = statement.query([i64::try_from(feeds.end).unwrap_or(i64::MAX)])?;
+        while let Some(row) = rows.next()? {
+            feeds.set(place(row.get(0)?), row.get(1)?);
+        }
+        // Only now: half of it would be taken for all.
+        feeds.end = feeds.end.max(end);
+        Ok(())
+    }
+}
+
+/// Numbers of entries are never negative.
+fn place(entry: i64) -> usize {
+    usize::try_from(entry).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_leap_of_numbers_takes_no_room() {
+        let mut feeds = Feeds::default();
+        for entry in [1, 4095, 4096, 10_000_001] {
+            feeds.set(entry, 7);
+        }
+        assert_eq!([0, 1, 4096, 5000, 10_000_001].map(|entry| feeds.get(entry)), [0, 7, 7, 0, 7]);
+        assert_eq!(feeds.blocks.iter().flatten().count(), 3);
+    }
+}

@@ -1,0 +1,93 @@
+//! Checks the database file itself: pages, schema version, schema objects and references between
+//! rows. It reads no meaning into the rows and repairs nothing.
+
+use std::sync::Arc;
+
+use feed::FeedId;
+use rusqlite::Connection;
+
+use crate::db::{migrations, schema};
+use crate::error::Fault;
+
+/// Faults of one kind that are named one by one; more would bury the others.
+pub(crate) const FINDINGS_MAX: usize = 20;
+
+/// Something that is not as it should be, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub feed: Option<FeedId>,
+    pub what: String,
+    pub remedy: String,
+    /// Worth knowing, but nothing is wrong.
+    pub harmless: bool,
+}
+
+/// The findings about a file.
+pub(crate) struct FileCheck {
+    pub findings: Vec<Finding>,
+    /// The pages are damaged, so that no answer of the file can be trusted.
+    pub is_damaged: bool,
+}
+
+/// Checks pages, schema and references.
+pub(crate) fn check_file(conn: &Connection, file: &Arc<str>) -> Result<FileCheck, Fault> {
+    let mut findings = pages(conn)?;
+    if !findings.is_empty() {
+        return Ok(FileCheck { findings, is_damaged: true });
+    }
+    if migrations::version(conn, file)? != Some(migrations::current_version()) {
+        findings.push(finding(
+            None,
+            "the schema is not this program's own".to_owned(),
+            "start `tidings run` once, or use the program that wrote it",
+        ));
+    } else {
+        findings.extend(objects(conn)?);
+    }
+    findings.extend(foreign_keys(conn)?);
+    Ok(FileCheck { findings, is_damaged: false })
+}
+
+/// Makes a finding that is not harmless.
+pub(crate) fn finding(feed: Option<i64>, what: String, remedy: &str) -> Finding {
+    let feed = feed.and_then(|id| u32::try_from(id).ok()).map(FeedId);
+    Finding { feed, what, remedy: remedy.to_owned(), harmless: false }
+}
+
+/// Checks the pages and indexes of the file.
+fn pages(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let mut statement = conn.prepare("pragma quick_check(20)")?;
+    let said = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let mut findings = Vec::new();
+    for line in said {
+        let line = line?;
+        if line != "ok" {
+            let remedy = "move the file away and restore a backup, or start anew";
+            findings.push(finding(None, format!("the file is damaged: {line}"), remedy));
+        }
+    }
+    Ok(findings)
+}
+
+fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let broken = broken_references(conn)?.into_iter().map(|(table, parent)| {
+        let what = format!("a row of {table} belongs to a row of {parent} that is not there");
+        finding(None, what, "restore a backup; the file was changed by other means")
+    });
+    Ok(broken.collect())
+}
+
+/// Tables with rows that refer to a missing row, each with the table it refers to.
+pub(crate) fn broken_references(conn: &Connection) -> Result<Vec<(String, String)>, Fault> {
+    let mut statement = conn.prepare("pragma foreign_key_check")?;
+    let said = statement.query_map([], |row| Ok((row.get(0)?, row.get(2)?)))?;
+    Ok(said.take(FINDINGS_MAX).collect::<Result<_, _>>()?)
+}
+
+/// What somebody added to the database, or took from it. A copy of it could not be restored.
+fn objects(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let different = schema::differences(conn, migrations::current_version())?;
+    let remedy = "undo the change; a backup of this store cannot be restored as it is";
+    let found = different.into_iter().take(FINDINGS_MAX);
+    Ok(found.map(|what| finding(None, format!("the schema was changed: {what}"), remedy)).collect())
+}

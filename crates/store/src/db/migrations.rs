@@ -1,0 +1,238 @@
+//! The schema as an append-only list of named steps. A step that was released is never edited;
+//! a database that knows more steps than this program is refused.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::StoreError;
+use crate::error::Fault;
+
+type Step = (&'static str, &'static str);
+
+/// Name and SQL. A database's version is the number of steps it has taken.
+const STEPS: &[Step] = &[
+    ("start", include_str!("../../migrations/01_start.sql")),
+    ("queries", include_str!("../../migrations/02_queries.sql")),
+    ("people", include_str!("../../migrations/03_people.sql")),
+    ("push", include_str!("../../migrations/04_push.sql")),
+    ("tag numbers", include_str!("../../migrations/05_tag_numbers.sql")),
+    ("waiting", include_str!("../../migrations/06_waiting.sql")),
+    ("validators", include_str!("../../migrations/07_validators.sql")),
+    ("reading choices", include_str!("../../migrations/08_reading_choices.sql")),
+    ("warnings", include_str!("../../migrations/09_warnings.sql")),
+    ("kinds", include_str!("../../migrations/10_kinds.sql")),
+    ("hub limits", include_str!("../../migrations/11_hub_limits.sql")),
+    ("provenance", include_str!("../../migrations/12_provenance.sql")),
+    ("counts", include_str!("../../migrations/13_counts.sql")),
+];
+
+const META: &str = "create table meta (key text primary key, value text not null) without rowid";
+
+/// Takes the steps that are missing, all in one transaction.
+pub(crate) fn migrate(conn: &Connection, file: &Arc<str>) -> Result<(), Fault> {
+    take(conn, file, STEPS)
+}
+
+/// Makes the schema of a version in an empty database, to compare others with.
+pub(crate) fn make(conn: &Connection, version: i64) -> Result<(), Fault> {
+    let n = usize::try_from(version).unwrap_or(0).min(STEPS.len());
+    take(conn, &Arc::from("the reference"), &STEPS[..n])
+}
+
+/// For those who only read: the version must be this program's own.
+pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), Fault> {
+    let found =
+        version(conn, file)?.ok_or_else(|| StoreError::Missing { file: Arc::clone(file) })?;
+    refuse_newer(found, STEPS, file)?;
+    if found < count(STEPS) {
+        return Err(StoreError::Older { file: Arc::clone(file), found }.into());
+    }
+    Ok(())
+}
+
+/// For those who copy: any version that this program can go on from.
+pub(crate) fn known_version(conn: &Connection, file: &Arc<str>) -> Result<i64, Fault> {
+    let foreign = || StoreError::Foreign { file: Arc::clone(file) };
+    let found = version(conn, file)?.ok_or_else(foreign)?;
+    refuse_newer(found, STEPS, file)?;
+    Ok(found)
+}
+
+pub(crate) fn current_version() -> i64 {
+    count(STEPS)
+}
+
+/// The version a database says it has; `None` if it is empty.
+pub(crate) fn version(conn: &Connection, file: &Arc<str>) -> Result<Option<i64>, Fault> {
+    let tables: i64 =
+        conn.query_row("select count(*) from sqlite_schema where type = 'table'", [], |r| {
+            r.get(0)
+        })?;
+    if tables == 0 {
+        return Ok(None);
+    }
+    let foreign = || StoreError::Foreign { file: Arc::clone(file) };
+    let ours: Option<String> = conn
+        .query_row("select value from meta where key = 'version'", [], |r| r.get(0))
+        .optional()
+        .or_else(|e| {
+            if e.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) {
+                Ok(None)
+            } else {
+                Err(e)
+            }
+        })?;
+    let version = ours.and_then(|v| v.parse().ok()).ok_or_else(foreign)?;
+    Ok(Some(version))
+}
+
+fn take(conn: &Connection, file: &Arc<str>, steps: &[Step]) -> Result<(), Fault> {
+    let found = version(conn, file)?;
+    refuse_newer(found.unwrap_or(0), steps, file)?;
+    if found == Some(count(steps)) {
+        return Ok(());
+    }
+    conn.execute_batch("begin immediate")?;
+    let taken = take_missing(conn, file, steps);
+    conn.execute_batch(if taken.is_ok() { "commit" } else { "rollback" })?;
+    taken
+}
+
+fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Step]) -> Result<(), Fault> {
+    // Asked again under the lock: another process may have been first.
+    let found = version(conn, file)?;
+    refuse_newer(found.unwrap_or(0), steps, file)?;
+    if found.is_none() {
+        conn.execute_batch(META)?;
+    }
+    let done = usize::try_from(found.unwrap_or(0)).unwrap_or(0);
+    for (name, sql) in &steps[done.min(steps.len())..] {
+        conn.execute_batch(sql)?;
+        let key = format!("step {name}");
+        conn.execute("insert into meta (key, value) values ($1, 'taken')", [key])?;
+    }
+    conn.execute(
+        "insert into meta (key, value) values ('version', $1) \
+         on conflict (key) do update set value = excluded.value",
+        [count(steps).to_string()],
+    )?;
+    Ok(())
+}
+
+fn refuse_newer(found: i64, steps: &[Step], file: &Arc<str>) -> Result<(), StoreError> {
+    let known = count(steps);
+    if found > known {
+        return Err(StoreError::Newer { file: Arc::clone(file), found, known });
+    }
+    Ok(())
+}
+
+fn count(steps: &[Step]) -> i64 {
+    i64::try_from(steps.len()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COUNT: Step =
+        ("count", "create table extra (n bigint); insert into extra select count(*) from feeds");
+
+    /// The steps there are, and these.
+    fn more(steps: &[Step]) -> Vec<Step> {
+        STEPS.iter().chain(steps).copied().collect()
+    }
+
+    fn open() -> (Connection, Arc<str>) {
+        (Connection::open_in_memory().unwrap(), Arc::from("x.db"))
+    }
+
+    fn say(fault: Fault) -> StoreError {
+        fault.at(&Arc::from("x.db"))
+    }
+
+    #[test]
+    fn missing_steps_are_taken_once_and_rows_stay() {
+        let (conn, file) = open();
+        take(&conn, &file, STEPS).map_err(say).unwrap();
+        conn.execute("insert into feeds (url, added_at) values ('u', 0)", []).unwrap();
+        for _ in 0..2 {
+            take(&conn, &file, &more(&[COUNT])).map_err(say).unwrap();
+        }
+        let n: i64 = conn.query_row("select n from extra", [], |row| row.get(0)).unwrap();
+        assert_eq!(n, 1);
+        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(count(STEPS) + 1));
+        let error = take(&conn, &file, STEPS).map_err(say).unwrap_err();
+        assert!(
+            matches!(error, StoreError::Newer { found, known, .. } if found == known + 1),
+            "{error}"
+        );
+        let error = require_current(&conn, &file).map_err(say).unwrap_err();
+        assert!(matches!(error, StoreError::Newer { .. }), "{error}");
+    }
+
+    /// One feed with a hole in its numbers, and from version 2 on a query with three receivers:
+    /// one has got everything, one waits, one is to be sent a dead letter again.
+    const ROWS: [&str; 2] = [
+        "insert into domains (id, name) values (1, 'example.org'); \
+         insert into feeds (id, url, added_at) values (1, 'https://example.org/', 0); \
+         insert into feed_state (feed, domain, entries) values (1, 1, 2); \
+         insert into entries (id, feed, key, published_at, seen_at, content_hash) \
+         values (1, 1, x'01', 0, 0, 0), (4, 1, x'02', 0, 0, 0)",
+        "insert into queries (id, name, text, created_at, changed_at, last_position, link_key, \
+         signing_key) values (1, 'q', 'x', 0, 0, 2, '', ''); \
+         insert into query_entries (query, position, entry) values (1, 1, 1), (1, 2, 4); \
+         insert into deliveries (id, query, receiver, position) \
+         values (1, 1, 'a', 2), (2, 1, 'b', 1), (3, 1, 'c', 2); \
+         insert into dead_letters (delivery, position, entry, at, attempts, error, replay) \
+         values (3, 1, 1, 0, 12, 'no', 1)",
+    ];
+
+    #[test]
+    fn every_older_version_becomes_the_present_one() {
+        let list = |conn: &Connection, sql: &str| -> Vec<String> {
+            let mut statement = conn.prepare(sql).unwrap();
+            let rows = statement.query_map([], |row| row.get(0)).unwrap();
+            rows.collect::<Result<_, _>>().unwrap()
+        };
+        let schema = "select coalesce(sql, name) from sqlite_schema order by type, name";
+        let (fresh, file) = open();
+        take(&fresh, &file, STEPS).map_err(say).unwrap();
+        for n in 1..STEPS.len() {
+            let (conn, file) = open();
+            take(&conn, &file, &STEPS[..n]).map_err(say).unwrap();
+            ROWS[..n.min(2)].iter().for_each(|rows| conn.execute_batch(rows).unwrap());
+            take(&conn, &file, STEPS).map_err(say).unwrap();
+            assert_eq!(list(&conn, schema), list(&fresh, schema), "from version {n}");
+            assert!(list(&conn, "pragma foreign_key_check").is_empty(), "from version {n}");
+            if n < 3 {
+                let gaps = list(&conn, "select first || '-' || last from entry_gaps");
+                assert_eq!(gaps, ["2-3"], "from version {n}");
+            }
+            let waiting =
+                list(&conn, "select receiver from deliveries where waits = 1 order by id");
+            // From version 6 on a row says it itself, and these do not.
+            let expect: &[&str] = if (2..6).contains(&n) { &["b", "c"] } else { &[] };
+            assert_eq!(waiting, expect, "from version {n}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_version_before() {
+        let (conn, file) = open();
+        take(&conn, &file, STEPS).map_err(say).unwrap();
+        let broken = more(&[COUNT, ("broken", "create table feeds (x)")]);
+        assert!(take(&conn, &file, &broken).is_err());
+        assert_eq!(version(&conn, &file).map_err(say).unwrap(), Some(count(STEPS)));
+        take(&conn, &file, &more(&[COUNT])).map_err(say).unwrap();
+    }
+
+    #[test]
+    fn steps_have_names_of_their_own() {
+        let mut names: Vec<&str> = STEPS.iter().map(|step| step.0).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), STEPS.len());
+    }
+}

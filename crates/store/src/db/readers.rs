@@ -1,0 +1,132 @@
+//! Connections for reading, lent one at a time. They see the last commit and never wait for the
+//! writer.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use rusqlite::Connection;
+
+use crate::db::connection;
+use crate::db::file_identity::Identity;
+
+/// Reads take microseconds; more connections than cores that could use them only hold memory.
+const READERS_MAX: usize = 4;
+
+pub(crate) struct Readers {
+    path: PathBuf,
+    pool: Mutex<Pool>,
+    returned: Condvar,
+    identity: Option<Arc<Identity>>,
+}
+
+struct Pool {
+    idle: Vec<Connection>,
+    n_open: usize,
+}
+
+impl Readers {
+    pub(crate) fn new(path: &Path, first: Connection, identity: Option<Arc<Identity>>) -> Readers {
+        let pool = Mutex::new(Pool { idle: vec![first], n_open: 1 });
+        Readers { path: path.to_owned(), pool, returned: Condvar::new(), identity }
+    }
+
+    /// Lends a connection; waits for one where all are lent.
+    pub(crate) fn with<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> T,
+    ) -> Result<T, rusqlite::Error> {
+        let lent = Lent { conn: Some(self.take()?), readers: self };
+        // `Some` until dropped.
+        lent.conn.as_ref().map(read).ok_or(rusqlite::Error::InvalidQuery)
+    }
+
+    /// Closes those that are not lent. The writer must be the last to close: only a connection
+    /// that may write can fold the log into the file.
+    pub(crate) fn close(&self) {
+        let mut pool = self.lock();
+        pool.n_open -= pool.idle.len();
+        pool.idle.clear();
+    }
+
+    fn take(&self) -> Result<Connection, rusqlite::Error> {
+        let mut pool = self.lock();
+        let mut may_open = true;
+        loop {
+            if let Some(conn) = pool.idle.pop() {
+                return Ok(conn);
+            }
+            if may_open && pool.n_open < READERS_MAX {
+                pool.n_open += 1;
+                drop(pool);
+                let opened = self.open();
+                if opened.is_ok() {
+                    return opened;
+                }
+                pool = self.lock();
+                pool.n_open -= 1;
+                if pool.n_open == 0 {
+                    return opened;
+                }
+                // One more is a convenience: while others are lent, their return is waited for.
+                may_open = false;
+                continue;
+            }
+            pool = self.returned.wait(pool).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Never opens a file that took the place of ours: its rows are not those that were written.
+    fn open(&self) -> Result<Connection, rusqlite::Error> {
+        let conn = connection::reading(&self.path)?;
+        match self.identity.as_ref().map(|identity| identity.check()) {
+            Some(Err(_)) => Err(rusqlite::Error::InvalidPath(self.path.clone())),
+            _ => Ok(conn),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Pool> {
+        // The pool is a list of idle connections: a panic elsewhere leaves it whole.
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Gives the connection back also when the reader panics, or the pool would run dry.
+struct Lent<'a> {
+    conn: Option<Connection>,
+    readers: &'a Readers,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let mut pool = self.readers.lock();
+        pool.idle.extend(self.conn.take());
+        drop(pool);
+        self.readers.returned.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_more_can_be_opened_one_that_is_lent_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        drop(connection::writing(&path).unwrap());
+        let readers = Readers::new(&path, connection::reading(&path).unwrap(), None);
+        std::fs::rename(&path, folder.path().join("elsewhere.db")).unwrap();
+        let ask = |conn: &Connection| conn.query_row("select 1", [], |row| row.get::<_, i64>(0));
+        std::thread::scope(|scope| {
+            let asked = readers.with(|_| {
+                let asked = scope.spawn(|| readers.with(ask));
+                // Long enough that it finds nothing idle, and nothing to open.
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                asked
+            });
+            assert_eq!(asked.unwrap().join().unwrap().unwrap().unwrap(), 1);
+        });
+        readers.close();
+        assert!(readers.with(ask).is_err(), "with none lent there is nothing to wait for");
+    }
+}

@@ -1,0 +1,279 @@
+//! The one thread that writes. It takes what waits, applies all of it in one transaction, commits
+//! once and then answers everyone: thousands of polls a second with a few hundred syncs. It knows
+//! nothing of what is written; only the queries' memory is told what was committed and what undone.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use crate::StoreError;
+use crate::db::file_identity::Identity;
+use crate::db::metrics::Tally;
+
+/// So many jobs share a commit at most: a group lost to a full disk stays small, and a job that
+/// waits for its turn waits for some tens of milliseconds.
+const GROUP_MAX: usize = 512;
+
+/// How long the first patient job of a group waits for company. A poll took longer than that on
+/// the network; the syncs it saves are dearer.
+const LINGER: Duration = Duration::from_millis(1);
+
+/// Is called once: with the connection, or with the reason why it was not even begun.
+pub(crate) type Apply = dyn FnOnce(Result<&Connection, StoreError>) -> Applied + Send;
+
+pub(crate) struct Job {
+    pub apply: Box<Apply>,
+    /// Whether it may wait a moment so that others share its commit.
+    pub patient: bool,
+}
+
+/// A job that was applied and waits for the commit.
+pub(crate) struct Applied {
+    pub error: Option<StoreError>,
+    /// Tells the caller; with the error that took the whole group, if one did.
+    pub answer: Box<dyn FnOnce(Option<StoreError>) + Send>,
+}
+
+/// Memory that must agree with the stored rows. The writer reports every job and transaction.
+pub(crate) trait WriteObserver: Send + Sync {
+    fn applied(&self, failed: bool);
+    fn committed(&self);
+    fn undone(&self);
+}
+
+/// What the writer works with besides its connection.
+pub(crate) struct Desk {
+    pub file: Arc<str>,
+    pub observer: Arc<dyn WriteObserver>,
+    pub tally: Arc<Tally>,
+    pub identity: Arc<Identity>,
+}
+
+/// Runs until every sender is gone and all that they sent is written.
+pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, desk: &Desk) {
+    while let Ok(first) = jobs.recv() {
+        if first.patient {
+            std::thread::sleep(LINGER);
+        }
+        let mut group = VecDeque::from([first]);
+        while group.len() < GROUP_MAX
+            && let Ok(job) = jobs.try_recv()
+        {
+            group.push_back(job);
+        }
+        desk.tally.waiting.fetch_sub(group.len() as u64, Ordering::Relaxed);
+        while !group.is_empty() {
+            write_group(conn, &mut group, desk);
+        }
+    }
+}
+
+/// Takes jobs from the group into one transaction. Ends early where an error made SQLite roll
+/// back by itself; what is left in the group was not begun and goes into the next one.
+fn write_group(conn: &Connection, group: &mut VecDeque<Job>, desk: &Desk) {
+    let Desk { file, observer, tally, identity } = desk;
+    let begun = moment();
+    let say = |source| StoreError::database(file, source);
+    let ready = identity.check().and_then(|()| execute(conn, "begin immediate").map_err(say));
+    if let Err(error) = ready {
+        tally.lost(&error);
+        for job in group.drain(..) {
+            ((job.apply)(Err(error.clone())).answer)(None);
+        }
+        return;
+    }
+    let alone = group.len() == 1;
+    let mut applied = Vec::with_capacity(group.len());
+    let mut lost = None;
+    while let Some(job) = group.pop_front() {
+        let one = apply(conn, job, alone, file);
+        observer.applied(one.error.is_some());
+        let rolled_back = conn.is_autocommit();
+        if rolled_back {
+            lost = one.error.clone();
+        }
+        applied.push(one);
+        if rolled_back {
+            break;
+        }
+    }
+    if !conn.is_autocommit() {
+        let failed_alone = alone && applied.iter().any(|one| one.error.is_some());
+        let ended =
+            if failed_alone { execute(conn, "rollback").map_err(say) } else { commit(conn, desk) };
+        if let Err(error) = ended {
+            lost = Some(error);
+            if !conn.is_autocommit() {
+                // After a failed commit only this is left to do; a failure of it shows at the
+                // next `begin`.
+                let _ = execute(conn, "rollback");
+            }
+        }
+    }
+    if let Some(error) = &lost {
+        tally.lost(error);
+        observer.undone();
+    } else {
+        tally.committed(begun.elapsed());
+        observer.committed();
+    }
+    for one in applied {
+        (one.answer)(lost.clone());
+    }
+}
+
+/// What was committed into a file that has lost its name is lost, also where that happened between
+/// the first check and the commit.
+fn commit(conn: &Connection, desk: &Desk) -> Result<(), StoreError> {
+    desk.identity.check()?;
+    execute(conn, "commit").map_err(|source| StoreError::database(&desk.file, source))?;
+    desk.identity.check()
+}
+
+#[expect(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
+fn moment() -> Instant {
+    Instant::now()
+}
+
+/// One job inside a savepoint of its own, so that a bad one fails alone.
+fn apply(conn: &Connection, job: Job, alone: bool, file: &Arc<str>) -> Applied {
+    if alone {
+        return (job.apply)(Ok(conn));
+    }
+    if let Err(error) = execute(conn, "savepoint job") {
+        return (job.apply)(Err(StoreError::database(file, error)));
+    }
+    let mut applied = (job.apply)(Ok(conn));
+    if conn.is_autocommit() {
+        return applied;
+    }
+    let undone = if applied.error.is_some() { execute(conn, "rollback to job") } else { Ok(()) };
+    if let Err(error) = undone.and_then(|()| execute(conn, "release job")) {
+        // The savepoint cannot be ended: the group must not be committed with half a job in it.
+        let _ = execute(conn, "rollback");
+        applied.error = Some(StoreError::database(file, error));
+    }
+    applied
+}
+
+fn execute(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
+    conn.prepare_cached(sql)?.execute([]).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use feed::{EntryKey, FeedId};
+    use feed::{FeedUrl, Item, Outcome, Published, Time};
+
+    use crate::{ErrorKind, Mode, NewEntry, NewFeed, PollRecord, Store, Validators};
+
+    const T0: Time = Time::from_secs(1_700_000_000);
+
+    fn open() -> (Store, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        (Store::open(folder.path(), Mode::ReadWrite).unwrap(), folder)
+    }
+
+    fn add(store: &Store, n: u32) -> FeedId {
+        let url = FeedUrl::parse(&format!("https://example.org/{n}")).unwrap();
+        store.add_feed(&NewFeed { url, title: None, site: None, tags: Vec::new() }, T0).unwrap().id
+    }
+
+    /// A poll that brings one entry of so many bytes, and a validator for it.
+    fn poll(store: &Store, feed: FeedId, bytes: usize) -> PollRecord {
+        let n = store.poll_input(feed).unwrap().generation;
+        let mut record = PollRecord::empty(feed, n, T0, Outcome::Seen, T0);
+        let item = Item { content: Some("x".repeat(bytes)), ..Item::default() };
+        let mut key = [0; 16];
+        key[..4].copy_from_slice(&n.to_le_bytes());
+        record.new.push(NewEntry {
+            key: EntryKey::from_bytes(key),
+            item,
+            published: Published { claim: None, at: T0 },
+            content: 0,
+        });
+        record.validators =
+            Some(Validators { etag: Some(n.to_le_bytes().to_vec()), ..Validators::default() });
+        record
+    }
+
+    /// Lets the file grow by so many pages and no more: a full disk.
+    fn leave_room(store: &Store, pages: i64) {
+        store
+            .write(move |conn| {
+                let used: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+                conn.pragma_update(None, "max_page_count", used + pages)?;
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn on_a_full_disk_nothing_is_half_written_and_later_it_goes_on() {
+        let (store, _folder) = open();
+        let feed = add(&store, 1);
+        store.record_blocking(poll(&store, feed, 100)).unwrap();
+        leave_room(&store, 4);
+        let before = store.poll_input(feed).unwrap();
+        let error = store.record_blocking(poll(&store, feed, 100_000)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DiskFull);
+        assert!(error.to_string().contains("tidings.db"), "{error}");
+        assert_eq!(store.poll_input(feed).unwrap(), before, "no validator ahead of its entries");
+        assert_eq!(store.feed(feed).unwrap().entries, 1);
+        store.record_blocking(poll(&store, feed, 10)).unwrap();
+        leave_room(&store, 1000);
+        store.record_blocking(poll(&store, feed, 100_000)).unwrap();
+        assert_eq!(store.feed(feed).unwrap().entries, 3);
+    }
+
+    #[test]
+    fn a_group_lost_to_a_full_disk_is_lost_for_all_of_it_and_the_rest_goes_on() {
+        let (store, _folder) = open();
+        let feeds: Vec<FeedId> = (0..20).map(|n| add(&store, n)).collect();
+        let records: Vec<PollRecord> = feeds
+            .iter()
+            .map(|feed| poll(&store, *feed, if feed.0 == 10 { 200_000 } else { 50 }))
+            .collect();
+        leave_room(&store, 20);
+        let (tell, told) = channel();
+        // The writer is held back so that all of them make one group.
+        let (go, wait) = channel::<()>();
+        let held = store.clone();
+        let holder = std::thread::spawn(move || {
+            held.write(move |_| {
+                let _ = wait.recv();
+                Ok(())
+            })
+        });
+        std::thread::sleep(Duration::from_millis(50));
+        for record in records {
+            let (tell, feed) = (tell.clone(), record.feed);
+            let keeper = store.keeper();
+            let keep = move |conn: &rusqlite::Connection| {
+                crate::record::apply::keep(conn, record, &keeper, |_, _| Ok(()))
+            };
+            store
+                .send(false, keep, move |result| {
+                    let _ = tell.send((feed, result.map(|_| ()).map_err(|e| e.kind())));
+                })
+                .unwrap();
+        }
+        go.send(()).unwrap();
+        holder.join().unwrap().unwrap();
+        let answers: Vec<_> = told.iter().take(20).collect();
+        assert!(answers.contains(&(FeedId(10), Err(ErrorKind::DiskFull))));
+        for (feed, answer) in answers {
+            // Whatever each was told is the truth.
+            assert_eq!(store.feed(feed).unwrap().entries, u64::from(answer.is_ok()), "{feed}");
+        }
+        assert!(store.feed(FeedId(20)).unwrap().entries == 1, "what came after it was kept");
+        assert_eq!(store.counts(T0).unwrap().polls, store.counts(T0).unwrap().entries);
+    }
+}

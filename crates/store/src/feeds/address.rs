@@ -1,0 +1,72 @@
+//! A feed gets another address. All that was kept and learned of it stays; what belongs to the old
+//! address goes: validators, redirects, blame, the subscription at its hub.
+
+use feed::{FeedId, FeedUrl, Time};
+use rusqlite::{Connection, params};
+
+use crate::error::Fault;
+use crate::feeds::change::by_url;
+use crate::feeds::domains;
+use crate::feeds::state::{self, Total};
+use crate::{Store, StoreError};
+
+/// What came of moving a feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MovedFeed {
+    /// Queries that name the old address, by name. They read the feed no longer.
+    Moved { queries: Vec<String> },
+    /// Another feed has the address.
+    Taken(FeedId),
+}
+
+impl Store {
+    /// Gives a feed another address, at which it is due at once. Its generation rises, so that a
+    /// poll under way under the old address is refused as stale.
+    pub fn move_feed(
+        &self,
+        feed: FeedId,
+        url: &FeedUrl,
+        now: Time,
+    ) -> Result<MovedFeed, StoreError> {
+        let url = url.clone();
+        self.write(move |conn| {
+            if let Some(other) = by_url(conn, &url)? {
+                return Ok(match other == feed {
+                    true => MovedFeed::Moved { queries: Vec::new() },
+                    false => MovedFeed::Taken(other),
+                });
+            }
+            let sql = "update feeds set url = $1, effective_url = null, hub = null, \
+                       topic = null, cloud = null where id = $2";
+            if conn.execute(sql, params![url.as_str(), feed.0])? == 0 {
+                return Err(StoreError::NoFeed(feed).into());
+            }
+            // A subscription that lost its feed is one that we leave.
+            conn.execute("update push_subscriptions set feed = null where feed = $1", [feed.0])?;
+            state::change_domain(conn, feed, domains::number(conn, &url.domain())?)?;
+            begin_anew(conn, feed, now)?;
+            state::settle_title(conn, feed)?;
+            state::settle(conn, feed)?;
+            Ok(MovedFeed::Moved { queries: naming(conn, feed)? })
+        })
+    }
+}
+
+/// What was known of the old address says nothing about the new one.
+fn begin_anew(conn: &Connection, feed: FeedId, now: Time) -> Result<(), Fault> {
+    let sql = "update feed_state set etag = null, last_modified = null, validators_of = null, \
+               body_hash = null, moved_to = null, moved_count = 0, failures = 0, error = null, \
+               last_outcome = null, gone_at = null, gone_reason = null, held = null, \
+               wanted_at = $1, next_at = $1, generation = generation + 1 where feed = $2";
+    conn.execute(sql, params![now.millis(), feed.0])?;
+    Total::Polls.add(conn, 1)
+}
+
+/// The queries that name a feed by its address.
+fn naming(conn: &Connection, feed: FeedId) -> Result<Vec<String>, Fault> {
+    let sql = "select q.name from query_feeds f join queries q on q.id = f.query \
+               where f.feed = $1 order by q.name";
+    let mut statement = conn.prepare_cached(sql)?;
+    let names = statement.query_map([feed.0], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,205 @@
+//! Feeds come and go. Nothing is polled and no address is judged here.
+
+use feed::{EntryId, FeedId, FeedUrl, Time};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::error::Fault;
+use crate::feeds::domains;
+use crate::feeds::state;
+use crate::feeds::tag_numbers;
+use crate::reading::marks;
+use crate::{Store, StoreError, search};
+
+/// A feed to be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFeed {
+    pub url: FeedUrl,
+    /// As the list or the person calls it; the publisher's own title comes with the first poll.
+    pub title: Option<String>,
+    /// The page it belongs to, likewise.
+    pub site: Option<String>,
+    pub tags: Vec<String>,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    pub id: FeedId,
+    /// It was there already; the tags were added to it.
+    pub existed: bool,
+    /// Another feed that looks like the same one: its URL under the other of http and https, or
+    /// one that was permanently redirected to this URL. Named, never merged.
+    pub twin: Option<(FeedId, String)>,
+}
+
+impl Store {
+    pub fn add_feed(&self, new: &NewFeed, now: Time) -> Result<Added, StoreError> {
+        let new = new.clone();
+        self.write(move |conn| add_kept(conn, &new, now))
+    }
+
+    /// Adds all or none. Feeds that exist get the tags added.
+    pub fn add_feeds(&self, new: &[NewFeed], now: Time) -> Result<Vec<Added>, StoreError> {
+        let new = new.to_vec();
+        self.write(move |conn| new.iter().map(|one| add_kept(conn, one, now)).collect())
+    }
+
+    /// Finds a feed by its number or by its URL as subscribed.
+    pub fn find_feed(&self, id_or_url: &str) -> Result<Option<FeedId>, StoreError> {
+        let text = id_or_url.trim();
+        if let Ok(id) = text.parse::<u32>() {
+            return self.read(|conn| {
+                let mut statement = conn.prepare_cached("select id from feeds where id = $1")?;
+                Ok(statement.query_row([id], |row| row.get(0)).optional()?.map(FeedId))
+            });
+        }
+        let Ok(url) = FeedUrl::parse(text) else { return Ok(None) };
+        self.read(|conn| by_url(conn, &url))
+    }
+
+    /// Removes a feed with all that was kept of it. Its number is never given again.
+    pub fn remove_feed(&self, feed: FeedId) -> Result<(), StoreError> {
+        self.write(move |conn| {
+            let sql = "select id from entries where feed = $1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([feed.0], |row| row.get(0).map(EntryId))?;
+            let entries: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
+            marks::forget(conn, &entries)?;
+            search::forget(conn, &entries)?;
+            state::count_out(conn, feed)?;
+            let removed = conn.execute("delete from feeds where id = $1", [feed.0])?;
+            if removed == 0 { Err(StoreError::NoFeed(feed).into()) } else { Ok(()) }
+        })
+    }
+
+    /// Gives a feed tags and takes others away.
+    pub fn tag_feed(
+        &self,
+        feed: FeedId,
+        add: &[String],
+        remove: &[String],
+    ) -> Result<(), StoreError> {
+        let (add, remove) = (add.to_vec(), remove.to_vec());
+        self.write(move |conn| {
+            let sql = "select id from feeds where id = $1";
+            let found: Option<u32> = conn.query_row(sql, [feed.0], |r| r.get(0)).optional()?;
+            found.ok_or(StoreError::NoFeed(feed))?;
+            for tag in &remove {
+                let sql = "delete from feed_tags where feed = $1 and tag = $2";
+                conn.execute(sql, params![feed.0, tag])?;
+            }
+            add_tags(conn, feed, &add)?;
+            state::settle(conn, feed)
+        })
+    }
+
+    /// Gives a feed a title of our own; `None` shows the publisher's again.
+    pub fn title_feed(&self, feed: FeedId, title: Option<&str>) -> Result<(), StoreError> {
+        let title = title.map(str::to_owned);
+        self.write(move |conn| {
+            let sql = "update feeds set given_title = $1 where id = $2";
+            match conn.execute(sql, params![title, feed.0])? {
+                0 => Err(StoreError::NoFeed(feed).into()),
+                _ => state::settle_title(conn, feed),
+            }
+        })
+    }
+
+    /// Gives a tag another name, with what is set for it, or takes it from all feeds. Where the
+    /// other name is in use, the two become one and its own settings stay.
+    pub fn rename_tag(&self, tag: &str, to: Option<&str>) -> Result<(), StoreError> {
+        let (tag, to) = (tag.to_owned(), to.map(str::to_owned));
+        self.write(move |conn| {
+            if to.as_ref() == Some(&tag) {
+                return Ok(());
+            }
+            let mut statement = conn.prepare("select feed from feed_tags where tag = $1")?;
+            let feeds: Vec<u32> =
+                statement.query_map([&tag], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            if let Some(to) = &to {
+                let sql = "insert into feed_tags (feed, tag) select feed, $1 from feed_tags \
+                           where tag = $2 on conflict do nothing";
+                conn.execute(sql, params![to, tag])?;
+                let sql = "update tag_settings set tag = $1 where tag = $2 \
+                           and not exists (select 1 from tag_settings where tag = $1)";
+                conn.execute(sql, params![to, tag])?;
+                tag_numbers::rename(conn, &tag, to)?;
+            }
+            conn.execute("delete from tag_numbers where tag = $1", [&tag])?;
+            conn.execute("delete from feed_tags where tag = $1", [&tag])?;
+            conn.execute("delete from tag_settings where tag = $1", [&tag])?;
+            feeds.into_iter().try_for_each(|feed| state::settle(conn, FeedId(feed)))?;
+            // Feeds that had the other name may get settings with this one.
+            to.iter().try_for_each(|to| state::settle_tagged(conn, to))
+        })
+    }
+}
+
+/// Adds a feed for somebody. One that was there for queries only is theirs from now on.
+fn add_kept(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
+    if let Some(feed) = by_url(conn, &new.url)? {
+        let sql = "delete from feed_tags where feed = $1 and tag like 'query:%'";
+        conn.prepare_cached(sql)?.execute([feed.0])?;
+        let sql = "delete from query_orphans where feed = $1";
+        if conn.prepare_cached(sql)?.execute([feed.0])? > 0 {
+            conn.execute("update feed_state set paused = null where feed = $1", [feed.0])?;
+        }
+        state::settle(conn, feed)?;
+    }
+    add(conn, new, now)
+}
+
+pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
+    let known = by_url(conn, &new.url)?;
+    let id = match known {
+        Some(id) => id,
+        None => insert(conn, new, now)?,
+    };
+    add_tags(conn, id, &new.tags)?;
+    if !new.tags.is_empty() {
+        state::settle(conn, id)?;
+    }
+    Ok(Added { id, existed: known.is_some(), twin: twin(conn, id, &new.url)? })
+}
+
+fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, Fault> {
+    let domain = domains::number(conn, &new.url.domain())?;
+    let sql = "insert into feeds (url, given_title, site, added_at) values ($1, $2, $3, $4) \
+               returning id";
+    let id: u32 = conn
+        .prepare_cached(sql)?
+        .query_row(params![new.url.as_str(), new.title, new.site, now.millis()], |row| {
+            row.get(0)
+        })?;
+    let sql = "insert into feed_state (feed, domain) values ($1, $2)";
+    conn.prepare_cached(sql)?.execute(params![id, domain])?;
+    state::count_in(conn, FeedId(id), domain)?;
+    Ok(FeedId(id))
+}
+
+pub(crate) fn add_tags(conn: &Connection, feed: FeedId, tags: &[String]) -> Result<(), Fault> {
+    let sql =
+        "insert into feed_tags (feed, tag) values ($1, $2) on conflict (feed, tag) do nothing";
+    let mut statement = conn.prepare_cached(sql)?;
+    for tag in tags {
+        statement.execute(params![feed.0, tag])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn by_url(conn: &Connection, url: &FeedUrl) -> Result<Option<FeedId>, Fault> {
+    let mut statement = conn.prepare_cached("select id from feeds where url = $1")?;
+    Ok(statement.query_row([url.as_str()], |row| row.get(0)).optional()?.map(FeedId))
+}
+
+fn twin(conn: &Connection, id: FeedId, url: &FeedUrl) -> Result<Option<(FeedId, String)>, Fault> {
+    let sql = "select id, url from feeds where url = $1 and id <> $2 \
+               union all select id, url from feeds where effective_url in ($3, $1) and id <> $2 \
+               limit 1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let twin = url.twin();
+    let found = statement.query_row(params![twin.as_str(), id.0, url.as_str()], |row| {
+        Ok((FeedId(row.get(0)?), row.get(1)?))
+    });
+    Ok(found.optional()?)
+}

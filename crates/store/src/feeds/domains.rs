@@ -1,0 +1,81 @@
+//! Registrable domains and the state of their pace. When a domain may be asked again is decided
+//! elsewhere; here it is only kept.
+
+use feed::{Domain, Time};
+use rusqlite::{Connection, params};
+
+use crate::db::columns::{millis, time_or_none};
+use crate::error::Fault;
+use crate::{Store, StoreError};
+
+/// What is known of a domain's pace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pace {
+    pub domain: Domain,
+    pub last_request_at: Option<Time>,
+    /// Leave it alone until then (Retry-After, 429, 503).
+    pub not_before: Option<Time>,
+    pub reason: Option<String>,
+}
+
+impl Store {
+    /// The pace of every domain that was ever asked.
+    pub fn domain_states(&self) -> Result<Vec<Pace>, StoreError> {
+        self.read(|conn| {
+            let sql = "select name, last_request_at, not_before, reason from domains \
+                       where last_request_at is not null or not_before is not null";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| {
+                Ok(Pace {
+                    domain: Domain::from_stored(row.get_ref(0)?.as_str()?),
+                    last_request_at: time_or_none(row, 1)?,
+                    not_before: time_or_none(row, 2)?,
+                    reason: row.get(3)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Keeps the pace of a domain that was asked for something else than a poll.
+    pub async fn keep_pace(&self, pace: Pace) -> Result<(), StoreError> {
+        self.write_async(move |conn| keep(conn, &pace)).await
+    }
+
+    /// Keeps when a domain that a stranger named was asked. Only a domain that is known already is
+    /// noted, so that strangers cannot make the table grow.
+    pub async fn keep_known_pace(&self, pace: Pace) -> Result<(), StoreError> {
+        self.write_async(move |conn| {
+            let sql = "update domains set last_request_at = $1 where name = $2";
+            let at = millis(pace.last_request_at);
+            conn.prepare_cached(sql)?.execute(params![at, pace.domain.as_str()])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// A promise to wait is only replaced by another one: polls of one domain may be recorded in
+/// another order than they were made, and what is past binds nobody.
+pub(crate) fn keep(conn: &Connection, pace: &Pace) -> Result<(), Fault> {
+    let sql = "insert into domains (name, last_request_at, not_before, reason) \
+               values ($1, $2, $3, $4) on conflict (name) do update set \
+               last_request_at = excluded.last_request_at, \
+               not_before = coalesce(excluded.not_before, domains.not_before), \
+               reason = coalesce(excluded.reason, domains.reason)";
+    conn.prepare_cached(sql)?.execute(params![
+        pace.domain.as_str(),
+        millis(pace.last_request_at),
+        millis(pace.not_before),
+        pace.reason,
+    ])?;
+    Ok(())
+}
+
+/// The number of a domain, given now if it is new.
+pub(crate) fn number(conn: &Connection, domain: &Domain) -> Result<i64, Fault> {
+    let sql = "insert into domains (name) values ($1) on conflict (name) do nothing";
+    conn.prepare_cached(sql)?.execute([domain.as_str()])?;
+    let sql = "select id from domains where name = $1";
+    Ok(conn.prepare_cached(sql)?.query_row([domain.as_str()], |row| row.get(0))?)
+}

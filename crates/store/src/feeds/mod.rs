@@ -1,0 +1,16 @@
+//! The feeds: adding, changing and removing them, their tags, settings, state and domains, and the
+//! lists in which they are shown.
+//!
+//! Nothing here polls a feed or decides when the next poll is due.
+
+pub(crate) mod address;
+pub(crate) mod change;
+pub(crate) mod domains;
+pub(crate) mod list;
+pub(crate) mod list_order;
+pub(crate) mod names;
+pub(crate) mod rows;
+pub(crate) mod settings;
+pub(crate) mod state;
+pub(crate) mod tag_feeds;
+pub(crate) mod tag_numbers;

@@ -1,0 +1,277 @@
+//! A feed's state, and what is kept of all feeds by state: how many there are, the entries they
+//! hold, the polls they had, what each domain is asked. Kept in the transaction of every change,
+//! so that no page walks over all feeds to count them.
+
+use feed::FeedId;
+use rusqlite::{Connection, Row, params};
+
+use crate::error::Fault;
+
+/// A feed's condition in one word. The number of each is what the store keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    Active = 0,
+    /// Active, and waiting for its first poll.
+    Never = 1,
+    BackingOff = 2,
+    /// Its document is broken and yields nothing, although the one before did.
+    Damaged = 3,
+    Gone = 4,
+    Paused = 5,
+}
+
+impl State {
+    pub const ALL: [State; 6] = [
+        State::Active,
+        State::Never,
+        State::BackingOff,
+        State::Damaged,
+        State::Gone,
+        State::Paused,
+    ];
+
+    /// How a feed's state is called in lists; a feed never polled is active.
+    pub const fn word(self) -> &'static str {
+        match self {
+            State::Active | State::Never => "active",
+            State::BackingOff => "backing-off",
+            State::Damaged => "damaged",
+            State::Gone => "gone",
+            State::Paused => "paused",
+        }
+    }
+
+    /// How the state is called where feeds are chosen by it.
+    pub const fn filter_word(self) -> &'static str {
+        match self {
+            State::Never => "never",
+            other => other.word(),
+        }
+    }
+
+    pub fn from_filter_word(word: &str) -> Option<State> {
+        State::ALL.into_iter().find(|state| state.filter_word() == word)
+    }
+
+    /// Whether a feed in this state is listed by that filter: active feeds are also those that
+    /// were never polled.
+    pub fn is_listed_by(self, filter: Option<State>) -> bool {
+        let waits = self == State::Never && filter == Some(State::Active);
+        waits || filter.is_none_or(|wanted| wanted == self)
+    }
+
+    /// Whether its last poll was in vain.
+    pub const fn is_failing(self) -> bool {
+        matches!(self, State::BackingOff | State::Damaged)
+    }
+
+    /// Whether it is polled by itself.
+    pub const fn is_polled(self) -> bool {
+        !matches!(self, State::Gone | State::Paused)
+    }
+
+    pub(crate) const fn code(self) -> i64 {
+        self as i64
+    }
+
+    pub(crate) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
+        let code: i64 = row.get(column)?;
+        let found = State::ALL.into_iter().find(|state| state.code() == code);
+        found.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, code))
+    }
+}
+
+/// How many feeds are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateCounts([u64; State::ALL.len()]);
+
+impl StateCounts {
+    pub(crate) fn add(&mut self, state: State, n: u64) {
+        self.0[state as usize] += n;
+    }
+
+    /// How many feeds that filter lists.
+    pub fn of(&self, filter: Option<State>) -> u64 {
+        let listed = State::ALL.into_iter().filter(|state| state.is_listed_by(filter));
+        listed.map(|state| self.0[state as usize]).sum()
+    }
+}
+
+/// A number over all feeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Total {
+    Feeds(State),
+    NeverPolled,
+    /// Entries whose text is kept.
+    Entries,
+    /// Polls ever made of the feeds there are.
+    Polls,
+}
+
+impl Total {
+    const fn name(self) -> &'static str {
+        match self {
+            Total::Feeds(State::Active) => "feeds 0",
+            Total::Feeds(State::Never) => "feeds 1",
+            Total::Feeds(State::BackingOff) => "feeds 2",
+            Total::Feeds(State::Damaged) => "feeds 3",
+            Total::Feeds(State::Gone) => "feeds 4",
+            Total::Feeds(State::Paused) => "feeds 5",
+            Total::NeverPolled => "never polled",
+            Total::Entries => "entries",
+            Total::Polls => "polls",
+        }
+    }
+
+    pub(crate) fn all() -> impl Iterator<Item = Total> {
+        let others = [Total::NeverPolled, Total::Entries, Total::Polls];
+        State::ALL.into_iter().map(Total::Feeds).chain(others)
+    }
+
+    /// As it is kept.
+    pub(crate) fn kept(self, conn: &Connection) -> Result<i64, Fault> {
+        let mut statement = conn.prepare_cached("select n from totals where name = $1")?;
+        Ok(statement.query_row([self.name()], |row| row.get(0))?)
+    }
+
+    /// As a walk over all feeds finds it.
+    pub(crate) fn counted(self, conn: &Connection) -> Result<i64, Fault> {
+        let what = match self {
+            Total::Feeds(state) => {
+                format!("count(*) from feed_state where state = {}", state.code())
+            }
+            Total::NeverPolled => "count(*) from feed_state where last_poll_at is null".to_owned(),
+            Total::Entries => "coalesce(sum(entries), 0) from feed_state".to_owned(),
+            Total::Polls => "coalesce(sum(generation), 0) from feed_state".to_owned(),
+        };
+        Ok(conn.query_row(&format!("select {what}"), [], |row| row.get(0))?)
+    }
+
+    pub(crate) fn add(self, conn: &Connection, n: i64) -> Result<(), Fault> {
+        if n != 0 {
+            let sql = "update totals set n = n + $1 where name = $2";
+            conn.prepare_cached(sql)?.execute(params![n, self.name()])?;
+        }
+        Ok(())
+    }
+}
+
+/// How many feeds are in each state.
+pub(crate) fn counts(conn: &Connection) -> Result<StateCounts, Fault> {
+    let mut states = StateCounts::default();
+    for state in State::ALL {
+        states.add(state, Total::Feeds(state).kept(conn)?.max(0).unsigned_abs());
+    }
+    Ok(states)
+}
+
+/// The state that a row `s` of `feed_state` is in, from its other columns and its tags.
+pub(crate) const STATE: &str = "case when s.gone_at is not null then 4 \
+    when coalesce(s.paused, exists (select 1 from feed_tags t join tag_settings g \
+      on g.tag = t.tag where t.feed = s.feed and g.paused = 1)) = 1 then 5 \
+    when s.failures > 0 and s.last_outcome = 'damaged' then 3 when s.failures > 0 then 2 \
+    when s.last_poll_at is null then 1 else 0 end";
+
+/// Thousandths of a poll a day that a row `s` of `feed_state` asks for while it is polled.
+pub(crate) const LOAD: &str = "case when s.next_at > s.last_poll_at \
+    then 86400000000 / (s.next_at - s.last_poll_at) else 0 end";
+
+/// By what a feed is sorted among titles; `f` is its row in `feeds`.
+pub(crate) const SORT_TITLE: &str = "lower(substr(coalesce(nullif(trim(f.given_title), ''), \
+    nullif(trim(f.title), ''), f.url), 1, 80))";
+
+/// Keeps state and load of a feed after a change of its row or its tags, and all that counts them.
+pub(crate) fn settle(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
+    let sql =
+        format!("select s.state, s.load, {STATE}, {LOAD} from feed_state s where s.feed = $1");
+    let mut statement = conn.prepare_cached(&sql)?;
+    let (before, load_before, state, load) = statement.query_row([feed.0], |row| {
+        let load: i64 = row.get(3)?;
+        Ok((State::read(row, 0)?, row.get::<_, i64>(1)?, State::read(row, 2)?, load))
+    })?;
+    let load = if state.is_polled() { load } else { 0 };
+    if state != before {
+        let sql = "update feed_state set state = $1 where feed = $2";
+        conn.prepare_cached(sql)?.execute(params![state.code(), feed.0])?;
+        Total::Feeds(before).add(conn, -1)?;
+        Total::Feeds(state).add(conn, 1)?;
+    }
+    if load != load_before {
+        let sql = "update feed_state set load = $1 where feed = $2 returning domain";
+        let mut statement = conn.prepare_cached(sql)?;
+        let domain: i64 = statement.query_row(params![load, feed.0], |row| row.get(0))?;
+        let sql = "update domains set load = load + $1 where id = $2";
+        conn.prepare_cached(sql)?.execute(params![load - load_before, domain])?;
+    }
+    Ok(())
+}
+
+/// The same for every feed with a tag, after what is set for the tag changed.
+pub(crate) fn settle_tagged(conn: &Connection, tag: &str) -> Result<(), Fault> {
+    let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
+    let feeds: Vec<u32> =
+        statement.query_map([tag], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    feeds.into_iter().try_for_each(|feed| settle(conn, FeedId(feed)))
+}
+
+/// Keeps the load of every feed and domain after a change of all times.
+pub(crate) fn settle_loads(conn: &Connection) -> Result<(), Fault> {
+    let load = format!("case when s.state in (4, 5) then 0 else {LOAD} end");
+    conn.execute(&format!("update feed_state as s set load = {load} where load <> {load}"), [])?;
+    let sum = "coalesce((select sum(s.load) from feed_state s where s.domain = domains.id), 0)";
+    conn.execute(&format!("update domains set load = {sum} where load <> {sum}"), [])?;
+    Ok(())
+}
+
+/// Keeps the place of a feed among titles.
+pub(crate) fn settle_title(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
+    let sql = format!(
+        "update feed_state set sort_title = f.title from \
+         (select {SORT_TITLE} as title from feeds f where f.id = $1) as f \
+         where feed = $1 and sort_title <> f.title"
+    );
+    conn.prepare_cached(&sql)?.execute([feed.0])?;
+    Ok(())
+}
+
+/// Counts a feed that was just inserted.
+pub(crate) fn count_in(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), Fault> {
+    Total::Feeds(State::Never).add(conn, 1)?;
+    Total::NeverPolled.add(conn, 1)?;
+    conn.prepare_cached("update domains set feeds = feeds + 1 where id = $1")?.execute([domain])?;
+    settle_title(conn, feed)
+}
+
+/// Counts a feed no longer; called before its rows go.
+pub(crate) fn count_out(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
+    let sql = "select state, last_poll_at is null, entries, generation, domain, load \
+               from feed_state where feed = $1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([feed.0])?;
+    let Some(row) = rows.next()? else { return Ok(()) };
+    Total::Feeds(State::read(row, 0)?).add(conn, -1)?;
+    Total::NeverPolled.add(conn, -row.get::<_, i64>(1)?)?;
+    Total::Entries.add(conn, -row.get::<_, i64>(2)?)?;
+    Total::Polls.add(conn, -row.get::<_, i64>(3)?)?;
+    let sql = "update domains set feeds = feeds - 1, load = load - $1 where id = $2";
+    let (domain, load): (i64, i64) = (row.get(4)?, row.get(5)?);
+    conn.prepare_cached(sql)?.execute([load, domain])?;
+    Ok(())
+}
+
+/// Has a feed polled at another domain from now on.
+pub(crate) fn change_domain(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), Fault> {
+    let sql = "select domain, load from feed_state where feed = $1";
+    let (before, load): (i64, i64) =
+        conn.prepare_cached(sql)?.query_row([feed.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if before == domain {
+        return Ok(());
+    }
+    let sql = "update feed_state set domain = $1 where feed = $2";
+    conn.prepare_cached(sql)?.execute(params![domain, feed.0])?;
+    let sql = "update domains set feeds = feeds + $1, load = load + $2 where id = $3";
+    let mut statement = conn.prepare_cached(sql)?;
+    statement.execute([-1, -load, before])?;
+    statement.execute([1, load, domain])?;
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! Numbers of tags, for reader apps that know nothing but numbers. A tag keeps its number under
+//! another name; a tag that no feed bears is listed only if an app made it.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::db::columns::count;
+use crate::error::Fault;
+use crate::{Store, StoreError};
+
+/// A tag as apps know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumberedTag {
+    /// Below 2^31 until exhausted.
+    pub number: i64,
+    /// Empty for feeds without a tag.
+    pub tag: String,
+    pub n_feeds: u64,
+}
+
+impl NumberedTag {
+    /// The number that stands for feeds without a tag.
+    pub const UNTAGGED: i64 = 1;
+}
+
+impl Store {
+    /// Every tag that a feed bears or an app made, by number; those without one are given one.
+    pub fn numbered_tags(&self) -> Result<Vec<NumberedTag>, StoreError> {
+        let complete = self.read(|conn| {
+            let sql = "select 1 from feed_tags f where not exists \
+                       (select 1 from tag_numbers n where n.tag = f.tag) limit 1";
+            Ok(!conn.prepare_cached(sql)?.exists([])?)
+        })?;
+        if !complete {
+            self.write(|conn| {
+                let sql = "insert into tag_numbers (tag, made) select distinct tag, 0 \
+                           from feed_tags where true order by tag on conflict (tag) do nothing";
+                conn.execute(sql, [])?;
+                Ok(())
+            })?;
+        }
+        self.read(|conn| {
+            let sql = "select n.id, n.tag, case n.tag when '' then (select count(*) from feeds f \
+                         where not exists (select 1 from feed_tags t where t.feed = f.id)) \
+                       else (select count(*) from feed_tags t where t.tag = n.tag) end as feeds \
+                       from tag_numbers n where n.made = 1 \
+                       or exists (select 1 from feed_tags t where t.tag = n.tag) order by n.id";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| {
+                Ok(NumberedTag { number: row.get(0)?, tag: row.get(1)?, n_feeds: count(row, 2)? })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Makes a tag that no feed needs to bear, and answers its number.
+    pub fn make_tag(&self, tag: &str) -> Result<i64, StoreError> {
+        let tag = tag.to_owned();
+        self.write(move |conn| {
+            let sql = "insert into tag_numbers (tag, made) values ($1, 1) \
+                       on conflict (tag) do update set made = 1 returning id";
+            Ok(conn.query_row(sql, [tag], |row| row.get(0))?)
+        })
+    }
+
+    /// The tag of a number, whether or not a feed bears it.
+    pub fn tag_numbered(&self, number: i64) -> Result<Option<String>, StoreError> {
+        self.read(|conn| {
+            let sql = "select tag from tag_numbers where id = $1";
+            Ok(conn.prepare_cached(sql)?.query_row([number], |row| row.get(0)).optional()?)
+        })
+    }
+}
+
+/// A tag goes on under another name. Where that has a number already, its own stays.
+pub(crate) fn rename(conn: &Connection, tag: &str, to: &str) -> Result<(), Fault> {
+    let sql = "update tag_numbers set tag = $1 where tag = $2 \
+               and not exists (select 1 from tag_numbers where tag = $1)";
+    conn.execute(sql, params![to, tag])?;
+    Ok(())
+}

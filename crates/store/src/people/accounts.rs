@@ -1,0 +1,323 @@
+//! Who may log in: accounts, their sessions and their tokens. Passwords come hashed and secrets as
+//! digests; nothing here could be used to log in.
+
+use std::fmt;
+
+use feed::Time;
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::db::columns::{count, time, time_or_none};
+use crate::{Store, StoreError};
+
+/// SHA-256 of a secret.
+pub type Digest = [u8; 32];
+
+/// Tokens that one account may hold.
+const TOKENS_MAX: u64 = 100;
+/// Sessions of one account. Some apps log in at every start, and what they are given lasts a year;
+/// who has begun so many since needs the oldest no more.
+const SESSIONS_MAX: u32 = 500;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AccountId(pub i64);
+
+impl AccountId {
+    /// Whoever sits at this machine while there are no accounts.
+    pub const LOCAL: AccountId = AccountId(0);
+    /// Whose read marks are those of entries that are no longer kept.
+    pub(crate) const GONE: AccountId = AccountId(-1);
+}
+
+impl fmt::Display for AccountId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountRow {
+    pub id: AccountId,
+    pub name: String,
+    /// A PHC string.
+    pub password: String,
+    pub created_at: Time,
+}
+
+/// How far a token reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TokenScope {
+    /// See everything.
+    Read,
+    /// And mark entries.
+    Write,
+    /// And change feeds, queries and the budget.
+    Admin,
+}
+
+impl TokenScope {
+    pub const ALL: [TokenScope; 3] = [TokenScope::Read, TokenScope::Write, TokenScope::Admin];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            TokenScope::Read => "read",
+            TokenScope::Write => "write",
+            TokenScope::Admin => "admin",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<TokenScope> {
+        TokenScope::ALL.into_iter().find(|scope| scope.word() == word)
+    }
+}
+
+/// A token to be noted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewToken {
+    pub account: AccountId,
+    pub name: String,
+    pub scope: TokenScope,
+    pub digest: Digest,
+    /// Of `md5(name:token)`, which is all that Fever's clients send.
+    pub fever_digest: Digest,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenRow {
+    pub id: i64,
+    pub account: AccountId,
+    pub name: String,
+    pub scope: TokenScope,
+    pub created_at: Time,
+    /// To the day.
+    pub used_at: Option<Time>,
+}
+
+/// Why an account or a token was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotMade {
+    #[error("the name is taken; choose another")]
+    Taken,
+    #[error("there are too many already; revoke one first")]
+    TooMany,
+    #[error("there is no such account")]
+    NoAccount,
+}
+
+impl Store {
+    /// Whether anybody has an account. With the first one everything needs a login.
+    pub fn has_accounts(&self) -> Result<bool, StoreError> {
+        self.read(|conn| Ok(conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?))
+    }
+
+    /// Makes an account. The first one takes over what was read, starred and chosen while there was
+    /// none; for every later one all entries are unread.
+    pub fn add_account(
+        &self,
+        name: &str,
+        password: &str,
+        now: Time,
+    ) -> Result<Result<AccountId, NotMade>, StoreError> {
+        let (name, password) = (name.to_lowercase(), password.to_owned());
+        self.write(move |conn| {
+            let first = !conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?;
+            let sql = "insert into accounts (name, password, created_at) values ($1, $2, $3) \
+                       on conflict (name) do nothing returning id";
+            let made = conn
+                .query_row(sql, params![name, password, now.millis()], |row| row.get(0))
+                .optional()?;
+            let Some(id) = made.map(AccountId) else { return Ok(Err(NotMade::Taken)) };
+            if first {
+                for table in ["stars", "read_marks", "reading_choices"] {
+                    let sql = format!("update {table} set account = $1 where account = $2");
+                    conn.execute(&sql, [id.0, AccountId::LOCAL.0])?;
+                }
+            }
+            Ok(Ok(id))
+        })
+    }
+
+    pub fn accounts(&self) -> Result<Vec<AccountRow>, StoreError> {
+        self.read(|conn| {
+            let sql = "select id, name, password, created_at from accounts order by name";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([], account_row)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    pub fn account(&self, name: &str) -> Result<Option<AccountRow>, StoreError> {
+        let name = name.to_lowercase();
+        self.read(|conn| {
+            let sql = "select id, name, password, created_at from accounts where name = $1";
+            Ok(conn.prepare_cached(sql)?.query_row([name], account_row).optional()?)
+        })
+    }
+
+    /// Gives an account another password and ends its sessions.
+    pub fn set_password(&self, account: AccountId, password: &str) -> Result<(), StoreError> {
+        let password = password.to_owned();
+        self.write(move |conn| {
+            let sql = "update accounts set password = $1 where id = $2";
+            conn.execute(sql, params![password, account.0])?;
+            conn.execute("delete from sessions where account = $1", [account.0])?;
+            Ok(())
+        })
+    }
+
+    /// Removes an account with all that belongs to it; `false` where there is none.
+    pub fn remove_account(&self, account: AccountId) -> Result<bool, StoreError> {
+        self.write(move |conn| {
+            conn.execute("delete from read_marks where account = $1", [account.0])?;
+            conn.execute("delete from stars where account = $1", [account.0])?;
+            conn.execute("delete from read_undo where account = $1", [account.0])?;
+            conn.execute("delete from reading_choices where account = $1", [account.0])?;
+            Ok(conn.execute("delete from accounts where id = $1", [account.0])? > 0)
+        })
+    }
+
+    /// Notes a session; those that have ended are forgotten on the way.
+    pub fn begin_session(
+        &self,
+        account: AccountId,
+        digest: Digest,
+        now: Time,
+        expires_at: Time,
+    ) -> Result<(), StoreError> {
+        self.write(move |conn| {
+            conn.execute("delete from sessions where expires_at <= $1", [now.millis()])?;
+            let sql = "insert into sessions (digest, account, created_at, expires_at) \
+                       values ($1, $2, $3, $4)";
+            conn.execute(sql, params![digest, account.0, now.millis(), expires_at.millis()])?;
+            let sql = "delete from sessions where account = $1 and digest not in \
+                       (select digest from sessions where account = $1 \
+                        order by created_at desc, digest limit $2)";
+            conn.execute(sql, params![account.0, SESSIONS_MAX])?;
+            Ok(())
+        })
+    }
+
+    /// Whose session it is, if it goes on.
+    pub fn session(&self, digest: &Digest, now: Time) -> Result<Option<AccountRow>, StoreError> {
+        self.read(|conn| {
+            let sql = "select a.id, a.name, a.password, a.created_at from sessions s \
+                       join accounts a on a.id = s.account \
+                       where s.digest = $1 and s.expires_at > $2";
+            let mut statement = conn.prepare_cached(sql)?;
+            Ok(statement.query_row(params![digest, now.millis()], account_row).optional()?)
+        })
+    }
+
+    pub fn end_session(&self, digest: Digest) -> Result<(), StoreError> {
+        self.write(move |conn| {
+            conn.execute("delete from sessions where digest = $1", [digest])?;
+            Ok(())
+        })
+    }
+
+    pub fn add_token(
+        &self,
+        new: &NewToken,
+        now: Time,
+    ) -> Result<Result<TokenRow, NotMade>, StoreError> {
+        let new = new.clone();
+        self.write(move |conn| {
+            let sql = "select count(*) from tokens where account = $1";
+            if conn.query_row(sql, [new.account.0], |row| count(row, 0))? >= TOKENS_MAX {
+                return Ok(Err(NotMade::TooMany));
+            }
+            let sql = "select 1 from accounts where id = $1";
+            if !conn.prepare_cached(sql)?.exists([new.account.0])? {
+                return Ok(Err(NotMade::NoAccount));
+            }
+            let sql = "insert into tokens (account, name, scope, digest, fever_digest, created_at) \
+                       values ($1, $2, $3, $4, $5, $6) on conflict (account, name) do nothing \
+                       returning id, account, name, scope, created_at, used_at";
+            let (account, scope) = (new.account.0, new.scope.word());
+            let values =
+                params![account, new.name, scope, new.digest, new.fever_digest, now.millis()];
+            let made = conn.query_row(sql, values, |row| token_row(row, 0)).optional()?;
+            Ok(made.ok_or(NotMade::Taken))
+        })
+    }
+
+    /// An account's tokens, the oldest first.
+    pub fn tokens(&self, account: AccountId) -> Result<Vec<TokenRow>, StoreError> {
+        self.read(|conn| {
+            let sql = "select id, account, name, scope, created_at, used_at from tokens \
+                       where account = $1 order by id";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([account.0], |row| token_row(row, 0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The token with this digest, and whose it is.
+    pub fn token(&self, digest: &Digest) -> Result<Option<(AccountRow, TokenRow)>, StoreError> {
+        self.token_where("t.digest", digest)
+    }
+
+    /// The same by what Fever's clients send.
+    pub fn fever_token(
+        &self,
+        digest: &Digest,
+    ) -> Result<Option<(AccountRow, TokenRow)>, StoreError> {
+        self.token_where("t.fever_digest", digest)
+    }
+
+    fn token_where(
+        &self,
+        column: &str,
+        digest: &Digest,
+    ) -> Result<Option<(AccountRow, TokenRow)>, StoreError> {
+        self.read(|conn| {
+            let sql = format!(
+                "select a.id, a.name, a.password, a.created_at, \
+                 t.id, t.account, t.name, t.scope, t.created_at, t.used_at \
+                 from tokens t join accounts a on a.id = t.account where {column} = $1"
+            );
+            let mut statement = conn.prepare_cached(&sql)?;
+            let found =
+                statement.query_row([digest], |row| Ok((account_row(row)?, token_row(row, 4)?)));
+            Ok(found.optional()?)
+        })
+    }
+
+    /// Notes that a token was used. The caller asks for it once a day.
+    pub fn note_token_use(&self, id: i64, at: Time) -> Result<(), StoreError> {
+        self.write(move |conn| {
+            let sql = "update tokens set used_at = $1 where id = $2";
+            conn.execute(sql, params![at.millis(), id])?;
+            Ok(())
+        })
+    }
+
+    /// Takes a token back; `false` where the account has none of that number.
+    pub fn revoke_token(&self, account: AccountId, id: i64) -> Result<bool, StoreError> {
+        self.write(move |conn| {
+            let sql = "delete from tokens where account = $1 and id = $2";
+            Ok(conn.execute(sql, params![account.0, id])? > 0)
+        })
+    }
+}
+
+fn account_row(row: &Row<'_>) -> rusqlite::Result<AccountRow> {
+    Ok(AccountRow {
+        id: AccountId(row.get(0)?),
+        name: row.get(1)?,
+        password: row.get(2)?,
+        created_at: time(row, 3)?,
+    })
+}
+
+fn token_row(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenRow> {
+    let scope: String = row.get(first + 3)?;
+    Ok(TokenRow {
+        id: row.get(first)?,
+        account: AccountId(row.get(first + 1)?),
+        name: row.get(first + 2)?,
+        // A word that we do not know grants the least.
+        scope: TokenScope::from_word(&scope).unwrap_or(TokenScope::Read),
+        created_at: time(row, first + 4)?,
+        used_at: time_or_none(row, first + 5)?,
+    })
+}

@@ -1,0 +1,114 @@
+//! Commands that another process left for the daemon, and its answers. What they mean is between
+//! those two.
+
+use std::fmt;
+use std::time::Duration;
+
+use feed::Time;
+use rusqlite::{OptionalExtension, params};
+
+use crate::db::columns::time;
+use crate::{Store, StoreError};
+
+/// A request's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub i64);
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A request that waits for its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub id: RequestId,
+    pub kind: String,
+    /// JSON.
+    pub body: String,
+    pub created_at: Time,
+}
+
+/// What became of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    pub ok: bool,
+    /// JSON.
+    pub body: String,
+}
+
+/// So long an answer is kept: whoever asked reads it within a second.
+const ANSWERS_KEPT: Duration = Duration::from_secs(86_400);
+
+impl Store {
+    /// Leaves a request, and forgets those that were answered long ago: a list of all feeds is in
+    /// the body of some, and a daemon runs for months.
+    pub fn leave(&self, kind: &str, body: &str, now: Time) -> Result<RequestId, StoreError> {
+        let (kind, body) = (kind.to_owned(), body.to_owned());
+        self.write(move |conn| {
+            let old = (now - ANSWERS_KEPT).millis();
+            conn.execute("delete from requests where answered_at < $1", [old])?;
+            let sql = "insert into requests (kind, body, created_at) values ($1, $2, $3) \
+                       returning id";
+            let id = conn.query_row(sql, params![kind, body, now.millis()], |row| row.get(0))?;
+            Ok(RequestId(id))
+        })
+    }
+
+    /// Those without an answer, in the order in which they were left.
+    pub fn pending(&self) -> Result<Vec<Request>, StoreError> {
+        self.read(|conn| {
+            let sql = "select id, kind, body, created_at from requests \
+                       where answered_at is null order by id";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([], |row| {
+                Ok(Request {
+                    id: RequestId(row.get(0)?),
+                    kind: row.get(1)?,
+                    body: row.get(2)?,
+                    created_at: time(row, 3)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Answers a request. An answer once given stands: the second is dropped.
+    pub fn answer(&self, id: RequestId, ok: bool, body: &str, now: Time) -> Result<(), StoreError> {
+        let body = body.to_owned();
+        self.write(move |conn| {
+            let sql = "update requests set answer = $1, ok = $2, answered_at = $3 \
+                       where id = $4 and answered_at is null";
+            conn.execute(sql, params![body, i64::from(ok), now.millis(), id.0])?;
+            Ok(())
+        })
+    }
+
+    /// The answer to a request, if there is one yet.
+    pub fn answer_to(&self, id: RequestId) -> Result<Option<Answer>, StoreError> {
+        self.read(|conn| {
+            let sql = "select ok, answer from requests where id = $1 and answered_at is not null";
+            let found = conn.prepare_cached(sql)?.query_row([id.0], |row| {
+                Ok(Answer { ok: row.get::<_, i64>(0)? != 0, body: row.get(1)? })
+            });
+            Ok(found.optional()?)
+        })
+    }
+
+    /// Answers what was left before then and never carried out (the daemon was killed), so that
+    /// nobody waits for it and nothing is done long after it was asked for. Returns how many.
+    pub fn refuse_requests(
+        &self,
+        before: Time,
+        body: &str,
+        now: Time,
+    ) -> Result<usize, StoreError> {
+        let body = body.to_owned();
+        self.write(move |conn| {
+            let sql = "update requests set answer = $1, ok = 0, answered_at = $2 \
+                       where answered_at is null and created_at < $3";
+            Ok(conn.execute(sql, params![body, now.millis(), before.millis()])?)
+        })
+    }
+}

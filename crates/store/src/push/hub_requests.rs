@@ -1,0 +1,146 @@
+//! Wishes for our hub. A wish comes from a stranger until its callback confirms it, so wishes have
+//! limits of their own, and a confirmed subscriber never loses a place to them.
+
+use std::time::Duration;
+
+use feed::Time;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::db::columns::{count, duration_ms, time_or_none};
+use crate::error::Fault;
+use crate::push::hub::WISH_LIFE;
+use crate::{HubWish, HubWishKind, Store, StoreError, WishNoted};
+
+/// Confirmed subscribers of one query: each push goes to all of them.
+const SUBSCRIBERS_MAX: u64 = 1000;
+/// Of these, callbacks at one domain. A reader service needs one for each format of the feed; more
+/// would let one domain take all places.
+const SUBSCRIBERS_PER_DOMAIN_MAX: u64 = 20;
+/// Unconfirmed wishes in all. They have places of their own, so that they take none from
+/// confirmed subscribers. With 32 questions at once, each of 10 s at most, all are asked in time.
+const WISHES_MAX: u64 = 256;
+/// Unconfirmed wishes for one callback domain: it is asked one question at a time, with a gap.
+const WISHES_PER_DOMAIN_MAX: u64 = 4;
+/// Unconfirmed wishes of one client address, those that were refused included: who sends wishes
+/// that nobody confirms asks for requests to others.
+const WISHES_PER_CLIENT_MAX: u64 = 16;
+
+/// What is known of the subscription that a wish is about.
+struct Known {
+    id: i64,
+    is_confirmed: bool,
+    is_pending: bool,
+    wished_at: Option<Time>,
+}
+
+impl Store {
+    /// Notes a wish, as far as its limits allow it.
+    pub fn wish_hub(&self, wish: &HubWish, now: Time) -> Result<WishNoted, StoreError> {
+        let wish = wish.clone();
+        self.write(move |conn| {
+            let known = known(conn, &wish)?;
+            if known.is_none() && wish.kind == HubWishKind::Unsubscribe {
+                return Ok(WishNoted::Taken);
+            }
+            // A wish that is repeated while it waits changes what it asks for, and no more.
+            if !known.as_ref().is_some_and(|known| known.is_pending)
+                && let Some(refused) = refused(conn, &wish, known.as_ref(), now)?
+            {
+                return Ok(refused);
+            }
+            note(conn, &wish, known.as_ref(), now)?;
+            Ok(WishNoted::Taken)
+        })
+    }
+}
+
+fn known(conn: &Connection, wish: &HubWish) -> Result<Option<Known>, Fault> {
+    let sql = "select id, lease_until is not null, wish is not null, wished_at \
+               from hub_subscriptions where topic = $1 and callback = $2";
+    let found = conn.prepare_cached(sql)?.query_row(params![wish.topic, wish.callback], |row| {
+        Ok(Known {
+            id: row.get(0)?,
+            is_confirmed: row.get(1)?,
+            is_pending: row.get(2)?,
+            wished_at: time_or_none(row, 3)?,
+        })
+    });
+    Ok(found.optional()?)
+}
+
+/// Why a wish is not noted, if it is not. A subscriber has a place already.
+fn refused(
+    conn: &Connection,
+    wish: &HubWish,
+    known: Option<&Known>,
+    now: Time,
+) -> Result<Option<WishNoted>, Fault> {
+    let number = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, Fault> {
+        Ok(conn.prepare_cached(sql)?.query_row(values, |row| count(row, 0))?)
+    };
+    // The callback refused the same wish just now.
+    let ends_at = known.and_then(|known| known.wished_at).map(|at| at + WISH_LIFE);
+    let wait = ends_at.map_or(Duration::ZERO, |at| at.since(now).min(WISH_LIFE));
+    if !wait.is_zero() {
+        return Ok(Some(WishNoted::TooMany(wait)));
+    }
+    let sql = "select count(*) from hub_subscriptions where wish_from = $1 and wished_at > $2";
+    let since = (now - WISH_LIFE).millis();
+    if number(sql, &[&wish.from, &since])? >= WISHES_PER_CLIENT_MAX {
+        return Ok(Some(WishNoted::TooMany(WISH_LIFE)));
+    }
+    if known.is_some_and(|known| known.is_confirmed) {
+        return Ok(None);
+    }
+    let domain = wish.domain.as_str();
+    let sql = "select count(*) from hub_subscriptions where callback_domain = $1 \
+               and lease_until is null and wish is not null";
+    if number(sql, &[&domain])? >= WISHES_PER_DOMAIN_MAX {
+        return Ok(Some(WishNoted::TooMany(WISH_LIFE)));
+    }
+    let sql = "select count(*) from hub_subscriptions where lease_until is null \
+               and wish is not null";
+    let subscribed = "select count(*) from hub_subscriptions where query = $1 \
+                      and lease_until is not null";
+    let of_domain = "select count(*) from hub_subscriptions where query = $1 \
+                     and lease_until is not null and callback_domain = $2";
+    let is_full = number(sql, &[])? >= WISHES_MAX
+        || number(subscribed, &[&wish.query.0])? >= SUBSCRIBERS_MAX
+        || number(of_domain, &[&wish.query.0, &domain])? >= SUBSCRIBERS_PER_DOMAIN_MAX;
+    Ok(is_full.then_some(WishNoted::Full))
+}
+
+fn note(conn: &Connection, wish: &HubWish, known: Option<&Known>, now: Time) -> Result<(), Fault> {
+    let (kind, secret, lease) = match &wish.kind {
+        HubWishKind::Subscribe { secret, lease } => ("subscribe", secret.as_ref(), *lease),
+        HubWishKind::Unsubscribe => ("unsubscribe", None, Duration::ZERO),
+    };
+    let lease = duration_ms(lease);
+    let (domain, from, now) = (wish.domain.as_str(), &wish.from, now.millis());
+    match known {
+        Some(Known { id, is_pending: true, .. }) => {
+            let sql = "update hub_subscriptions set wish = $1, wish_secret = $2, \
+                       wish_lease_ms = $3 where id = $4";
+            conn.execute(sql, params![kind, secret, lease, id])?;
+        }
+        Some(Known { id, .. }) => {
+            let sql = "update hub_subscriptions set wish = $1, wish_secret = $2, \
+                       wish_lease_ms = $3, wish_from = $4, wished_at = $5, wish_attempts = 0, \
+                       wish_next_at = null, callback_domain = $6 where id = $7";
+            conn.execute(sql, params![kind, secret, lease, from, now, domain, id])?;
+        }
+        None => {
+            let sql = "insert into hub_subscriptions (topic, callback, callback_domain, wish, \
+                       wish_secret, wish_lease_ms, wish_from, wished_at, query, position) \
+                       select $1, $2, $3, $4, $5, $6, $7, $8, id, last_position \
+                       from queries where id = $9";
+            let (topic, callback) = (&wish.topic, &wish.callback);
+            let query = wish.query.0;
+            conn.execute(
+                sql,
+                params![topic, callback, domain, kind, secret, lease, from, now, query],
+            )?;
+        }
+    }
+    Ok(())
+}

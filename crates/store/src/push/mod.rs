@@ -1,0 +1,11 @@
+//! WebSub in both directions: our subscriptions at other hubs with the pushes that they send, and
+//! the subscribers of our own hub.
+//!
+//! Nothing here sends a request, checks a signature or parses a document.
+
+pub(crate) mod hub;
+pub(crate) mod hub_requests;
+pub(crate) mod inbox;
+pub(crate) mod subscriptions;
+
+pub(crate) use subscriptions::{COLUMNS, push_row};

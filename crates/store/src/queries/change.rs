@@ -1,0 +1,292 @@
+//! Standing queries come, change and go: their rows, the feeds that only they want, and what is
+//! told to whoever keeps entries for them, all in one job of the writer.
+
+use feed::{FeedId, FeedUrl, Time};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::db::columns::{count, time};
+use crate::error::Fault;
+use crate::feeds::change::{self, NewFeed};
+use crate::feeds::state;
+use crate::matching::{Keeps, put_stored};
+use crate::{QueryId, Store, StoreError};
+
+/// A query as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryRow {
+    pub id: QueryId,
+    pub name: String,
+    /// The statement as it was written.
+    pub text: String,
+    pub created_at: Time,
+    pub changed_at: Time,
+    /// The last position given; 0 before the first.
+    pub last_position: i64,
+    pub link_key: String,
+    pub signing_key: String,
+}
+
+/// What is to become of the set of queries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryChange {
+    /// Creates a query, or puts it in the place of the one with this name.
+    Put(NewQuery),
+    /// By name; nothing where there is none.
+    Drop(String),
+}
+
+/// A query to be created or put in the place of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewQuery {
+    pub name: String,
+    pub text: String,
+    /// The addresses that must be feeds for it.
+    pub urls: Vec<FeedUrl>,
+    /// Who gets what it keeps. One that is known goes on where it is.
+    pub receivers: Vec<String>,
+    /// These two are used where the name is new.
+    pub link_key: String,
+    pub signing_key: String,
+}
+
+/// What followed from changes of queries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueriesChanged {
+    /// Feeds to be polled from now on.
+    pub wanted: Vec<FeedId>,
+    /// Feeds that nobody wants any more.
+    pub unwanted: Vec<FeedId>,
+    /// Entries of the past that were given positions.
+    pub n_past: u64,
+}
+
+/// How the tags begin that queries give their feeds. They are not for people.
+pub const QUERY_TAG: &str = "query:";
+
+/// The tag of a feed that a query brought.
+fn tag_of(name: &str) -> String {
+    format!("{QUERY_TAG}{name}")
+}
+
+const COLUMNS: &str = "select id, name, text, created_at, changed_at, last_position, \
+    link_key, signing_key from queries ";
+
+impl Store {
+    /// From now on every recorded entry is shown to `keeps`, which first learns what is stored.
+    pub fn install(&self, keeps: Box<dyn Keeps>) -> Result<(), StoreError> {
+        let keeper = self.keeper();
+        self.write(move |conn| keeper.install(conn, keeps))
+    }
+
+    /// All queries, by name.
+    pub fn queries(&self) -> Result<Vec<QueryRow>, StoreError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached(&format!("{COLUMNS} order by name"))?;
+            let rows = statement.query_map([], query_row)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    pub fn query(&self, name: &str) -> Result<Option<QueryRow>, StoreError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached(&format!("{COLUMNS} where name = $1"))?;
+            Ok(statement.query_row([name], query_row).optional()?)
+        })
+    }
+
+    pub fn query_numbered(&self, id: QueryId) -> Result<Option<QueryRow>, StoreError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached(&format!("{COLUMNS} where id = $1"))?;
+            Ok(statement.query_row([id.0], query_row).optional()?)
+        })
+    }
+
+    /// How many of a query's entries are kept.
+    pub fn n_query_entries(&self, id: QueryId) -> Result<u64, StoreError> {
+        self.read(|conn| {
+            let sql = "select count(*) from query_entries where query = $1";
+            Ok(conn.prepare_cached(sql)?.query_row([id.0], |row| count(row, 0))?)
+        })
+    }
+
+    /// Makes all changes or none. With `past`, entries seen since then that the queries put would
+    /// have kept get positions too, before any new one. Whoever calls sees to it that nobody else
+    /// changes queries meanwhile; polls are recorded.
+    pub fn change_queries(
+        &self,
+        changes: Vec<QueryChange>,
+        past: Option<Time>,
+        now: Time,
+    ) -> Result<QueriesChanged, StoreError> {
+        let past = match past {
+            Some(since) => self.look_back(&changes, since)?,
+            None => None,
+        };
+        let keeper = self.keeper();
+        self.write(move |conn| {
+            let mut changed = QueriesChanged::default();
+            let (mut put, mut dropped) = (Vec::new(), Vec::new());
+            for change in &changes {
+                match change {
+                    QueryChange::Put(new) => put.push(put_row(conn, new, now, &mut changed)?),
+                    QueryChange::Drop(name) => dropped.extend(drop_row(conn, name, &mut changed)?),
+                }
+            }
+            put.retain(|id| !dropped.contains(id));
+            keeper.ask(conn, |keeps| {
+                if let Some(past) = past {
+                    changed.n_past = past.keep(conn, &put)?;
+                }
+                dropped.iter().for_each(|id| keeps.take_away(*id));
+                put.iter().try_for_each(|id| put_stored(conn, keeps, *id))
+            })?;
+            changed.unwanted.retain(|feed| !changed.wanted.contains(feed));
+            Ok(changed)
+        })
+    }
+}
+
+fn put_row(
+    conn: &Connection,
+    new: &NewQuery,
+    now: Time,
+    changed: &mut QueriesChanged,
+) -> Result<QueryId, Fault> {
+    let NewQuery { name, text, urls, receivers, link_key, signing_key } = new;
+    let sql = "insert into queries (name, text, created_at, changed_at, link_key, signing_key) \
+               values ($1, $2, $3, $3, $4, $5) on conflict (name) do update set \
+               text = excluded.text, changed_at = excluded.changed_at returning id";
+    let id = conn
+        .query_row(sql, params![name, text, now.millis(), link_key, signing_key], |row| row.get(0))
+        .map(QueryId)?;
+    let before = feeds_of(conn, id)?;
+    conn.execute("delete from query_feeds where query = $1", [id.0])?;
+    for url in urls {
+        want(conn, id, name, url, now, changed)?;
+    }
+    let after = feeds_of(conn, id)?;
+    for feed in before.into_iter().filter(|feed| !after.contains(feed)) {
+        leave(conn, name, feed, changed)?;
+    }
+    keep_receivers(conn, id, receivers)?;
+    Ok(id)
+}
+
+fn drop_row(
+    conn: &Connection,
+    name: &str,
+    changed: &mut QueriesChanged,
+) -> Result<Option<QueryId>, Fault> {
+    let sql = "select id from queries where name = $1";
+    let Some(id) = conn.query_row(sql, [name], |row| row.get(0)).optional()?.map(QueryId) else {
+        return Ok(None);
+    };
+    let feeds = feeds_of(conn, id)?;
+    conn.execute("delete from queries where id = $1", [id.0])?;
+    for feed in feeds {
+        leave(conn, name, feed, changed)?;
+    }
+    Ok(Some(id))
+}
+
+/// Receivers that are known go on where they are; new ones begin with what is kept next.
+fn keep_receivers(conn: &Connection, id: QueryId, receivers: &[String]) -> Result<(), Fault> {
+    let sql = "select receiver from deliveries where query = $1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let known: Vec<String> =
+        statement.query_map([id.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for gone in known.iter().filter(|known| !receivers.contains(known)) {
+        let sql = "delete from deliveries where query = $1 and receiver = $2";
+        conn.execute(sql, params![id.0, gone])?;
+    }
+    for receiver in receivers {
+        let sql = "insert into deliveries (query, receiver, position) \
+                   select id, $1, last_position from queries where id = $2 \
+                   on conflict (query, receiver) do nothing";
+        conn.execute(sql, params![receiver, id.0])?;
+    }
+    Ok(())
+}
+
+fn feeds_of(conn: &Connection, id: QueryId) -> Result<Vec<FeedId>, Fault> {
+    let mut statement =
+        conn.prepare_cached("select feed from query_feeds where query = $1 order by feed")?;
+    let feeds = statement.query_map([id.0], |row| row.get(0).map(FeedId))?;
+    Ok(feeds.collect::<Result<_, _>>()?)
+}
+
+/// Makes sure that an address is a feed that is polled. A feed that somebody else wants is left as
+/// it is, a pause of theirs included.
+fn want(
+    conn: &Connection,
+    id: QueryId,
+    name: &str,
+    url: &FeedUrl,
+    now: Time,
+    changed: &mut QueriesChanged,
+) -> Result<(), Fault> {
+    let tag = tag_of(name);
+    let known = change::by_url(conn, url)?;
+    let feed = match known {
+        Some(feed) => feed,
+        None => {
+            let new =
+                NewFeed { url: url.clone(), title: None, site: None, tags: vec![tag.clone()] };
+            change::add(conn, &new, now)?.id
+        }
+    };
+    let orphan = conn.execute("delete from query_orphans where feed = $1", [feed.0])? > 0;
+    if orphan {
+        conn.execute("update feed_state set paused = null where feed = $1", [feed.0])?;
+    }
+    if orphan || brought_by_query(conn, feed)? {
+        change::add_tags(conn, feed, &[tag])?;
+    }
+    state::settle(conn, feed)?;
+    if orphan || known.is_none() {
+        changed.wanted.push(feed);
+    }
+    let sql = "insert into query_feeds (query, feed) values ($1, $2) \
+               on conflict (query, feed) do nothing";
+    conn.execute(sql, params![id.0, feed.0])?;
+    Ok(())
+}
+
+fn brought_by_query(conn: &Connection, feed: FeedId) -> Result<bool, Fault> {
+    let sql = "select 1 from feed_tags where feed = $1 and tag like 'query:%'";
+    Ok(conn.prepare_cached(sql)?.exists([feed.0])?)
+}
+
+/// A query names a feed no longer. Where its tag was all that kept the feed, the feed rests.
+fn leave(
+    conn: &Connection,
+    name: &str,
+    feed: FeedId,
+    changed: &mut QueriesChanged,
+) -> Result<(), Fault> {
+    let sql = "delete from feed_tags where feed = $1 and tag = $2";
+    let brought = conn.execute(sql, params![feed.0, tag_of(name)])? > 0;
+    let sql = "select (select count(*) from feed_tags where feed = $1) \
+               + (select count(*) from query_feeds where feed = $1)";
+    let kept_by: i64 = conn.query_row(sql, [feed.0], |row| row.get(0))?;
+    if brought && kept_by == 0 {
+        conn.execute("update feed_state set paused = 1 where feed = $1", [feed.0])?;
+        let sql = "insert into query_orphans (feed) values ($1) on conflict (feed) do nothing";
+        conn.execute(sql, [feed.0])?;
+        changed.unwanted.push(feed);
+    }
+    state::settle(conn, feed)
+}
+
+fn query_row(row: &Row<'_>) -> rusqlite::Result<QueryRow> {
+    Ok(QueryRow {
+        id: QueryId(row.get(0)?),
+        name: row.get(1)?,
+        text: row.get(2)?,
+        created_at: time(row, 3)?,
+        changed_at: time(row, 4)?,
+        last_position: row.get(5)?,
+        link_key: row.get(6)?,
+        signing_key: row.get(7)?,
+    })
+}

@@ -1,0 +1,177 @@
+//! What a query kept, by its own positions: forwards for those who follow, backwards for the feed
+//! that is published of it.
+
+use std::collections::HashMap;
+
+use feed::{EntryId, Time};
+use rusqlite::{Connection, OptionalExtension, params};
+use sha2::{Digest, Sha256};
+
+use crate::error::Fault;
+use crate::reading::entries::{entry_row, page};
+use crate::{EntryRow, QueryId, Store, StoreError};
+
+/// An entry that a query kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryEntry {
+    pub position: i64,
+    pub entry: EntryRow,
+    /// What it was joined with.
+    pub partner: Option<EntryId>,
+}
+
+/// Some of what a query kept, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueryPage {
+    pub entries: Vec<QueryEntry>,
+    /// Between the position asked for and `next`, entries are no longer kept.
+    pub gap: bool,
+    /// Where to go on: at the last of these; where none is left, at the last position given.
+    pub next: i64,
+}
+
+const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.author, e.summary, \
+    e.content, e.categories, e.enclosures, e.published_claim, e.published_at, e.updated_at, \
+    e.seen_at, e.edited_at, e.source, q.position, q.partner \
+    from query_entries q join entries e on e.id = q.entry ";
+
+impl Store {
+    /// Which queries keep these entries; those that none keeps are left out.
+    pub fn queries_keeping(
+        &self,
+        entries: &[EntryId],
+    ) -> Result<HashMap<EntryId, Vec<QueryId>>, StoreError> {
+        self.read(|conn| {
+            let sql = "select distinct query from query_entries where entry = $1 order by query";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut keeping = HashMap::new();
+            for entry in entries {
+                let rows = statement.query_map([entry.0], |row| row.get(0).map(QueryId))?;
+                let found: Vec<QueryId> = rows.collect::<Result<_, _>>()?;
+                if !found.is_empty() {
+                    keeping.insert(*entry, found);
+                }
+            }
+            Ok(keeping)
+        })
+    }
+
+    /// What a query kept after a position.
+    pub fn query_entries(
+        &self,
+        query: QueryId,
+        after: i64,
+        limit: u32,
+    ) -> Result<QueryPage, StoreError> {
+        self.read(|conn| {
+            let sql = format!(
+                "{COLUMNS} where q.query = $1 and q.position > $2 order by q.position limit $3"
+            );
+            let entries = rows(conn, &sql, params![query.0, after, limit.max(1)])?;
+            let next = match entries.last() {
+                Some(last) => last.position,
+                None => last_position(conn, query)?.unwrap_or(0).max(after),
+            };
+            // Positions are given without holes, but for those of a restored store (see backup):
+            // what is missing was dropped, wherever it stood.
+            let gap = next.abs_diff(after) > entries.len() as u64;
+            Ok(QueryPage { entries, gap, next })
+        })
+    }
+
+    /// The newest first, from before a position and seen since a time, where those are given.
+    pub fn recent_query_entries(
+        &self,
+        query: QueryId,
+        before: Option<i64>,
+        since: Option<Time>,
+        limit: u32,
+    ) -> Result<Vec<QueryEntry>, StoreError> {
+        let before = before.unwrap_or(i64::MAX);
+        let since = since.unwrap_or(Time::MIN);
+        self.read(|conn| {
+            let sql = format!(
+                "{COLUMNS} where q.query = $1 and q.position < $2 and e.seen_at >= $3 \
+                 order by q.position desc limit $4"
+            );
+            rows(conn, &sql, params![query.0, before, since.millis(), limit])
+        })
+    }
+
+    /// What a page of a query's newest entries depends on, as one digest: which entries it shows,
+    /// their texts, and the names of their feeds. It reads no text, so that asking whether a page
+    /// changed is cheap.
+    pub fn query_mark(
+        &self,
+        query: QueryId,
+        before: Option<i64>,
+        since: Option<Time>,
+        limit: u32,
+    ) -> Result<[u8; 32], StoreError> {
+        let before = before.unwrap_or(i64::MAX);
+        let since = since.unwrap_or(Time::MIN);
+        self.read(|conn| {
+            let sql = "select q.position, q.entry, e.content_hash, e.edited_at, f.url, \
+                       f.given_title, f.title, f.site \
+                       from query_entries q join entries e on e.id = q.entry \
+                       join feeds f on f.id = e.feed \
+                       where q.query = $1 and q.position < $2 and e.seen_at >= $3 \
+                       order by q.position desc limit $4";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut rows = statement.query(params![query.0, before, since.millis(), limit])?;
+            let mut sha = Sha256::new();
+            while let Some(row) = rows.next()? {
+                for column in 0..4 {
+                    let number: Option<i64> = row.get(column)?;
+                    sha.update(number.unwrap_or(i64::MIN).to_le_bytes());
+                }
+                for column in 4..8 {
+                    let text = row.get_ref(column)?.as_str_or_null()?.unwrap_or("\0");
+                    // The length keeps ("ab", "c") and ("a", "bc") apart.
+                    sha.update((text.len() as u64).to_le_bytes());
+                    sha.update(text.as_bytes());
+                }
+            }
+            Ok(sha.finalize().into())
+        })
+    }
+
+    /// The position behind which the last so many matches stand that are kept; 0 where there are
+    /// no more than those.
+    pub fn position_before_last(&self, query: QueryId, n: u32) -> Result<i64, StoreError> {
+        self.read(|conn| {
+            let sql = "select position from query_entries where query = $1 \
+                       order by position desc limit 1 offset $2";
+            let mut statement = conn.prepare_cached(sql)?;
+            let found = statement.query_row(params![query.0, n], |row| row.get(0)).optional()?;
+            Ok(found.unwrap_or(0))
+        })
+    }
+
+    /// The position that a query gave last; `None` where there is no such query.
+    pub fn last_position(&self, query: QueryId) -> Result<Option<i64>, StoreError> {
+        self.read(|conn| last_position(conn, query))
+    }
+}
+
+fn last_position(conn: &Connection, query: QueryId) -> Result<Option<i64>, Fault> {
+    let sql = "select last_position from queries where id = $1";
+    Ok(conn.prepare_cached(sql)?.query_row([query.0], |row| row.get(0)).optional()?)
+}
+
+fn rows(
+    conn: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<QueryEntry>, Fault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, |row| {
+        let partner: Option<i64> = row.get(18)?;
+        Ok(QueryEntry {
+            entry: entry_row(row)?,
+            position: row.get(17)?,
+            partner: partner.map(EntryId),
+        })
+    })?;
+    page(rows, |found| &found.entry)
+}

@@ -1,0 +1,189 @@
+//! What queries keep of a poll's new entries: rows of the outbox, what the queries remember, and
+//! the feed's share of wanted entries. Called inside the writer's transaction.
+
+use std::collections::HashSet;
+
+use feed::{EntryId, FeedId, Time};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::error::Fault;
+use crate::matching::{Arrival, Keeper, Keeps, Kept, Share, change_states};
+use crate::{NewEntry, QueryId, Store, StoreError};
+
+/// A feed, as far as queries look at it.
+pub(crate) struct FeedView {
+    pub url: String,
+    pub language: Option<String>,
+    pub tags: Vec<String>,
+}
+
+impl FeedView {
+    pub fn read(conn: &Connection, feed: FeedId) -> Result<FeedView, Fault> {
+        let sql = "select url, language from feeds where id = $1";
+        let found = conn
+            .prepare_cached(sql)?
+            .query_row([feed.0], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let (url, language) = found.ok_or(StoreError::NoFeed(feed))?;
+        let mut statement =
+            conn.prepare_cached("select tag from feed_tags where feed = $1 order by tag")?;
+        let tags = statement.query_map([feed.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        Ok(FeedView { url, language, tags })
+    }
+}
+
+/// Asks the queries about the new entries of a poll and keeps what they answer; says how often
+/// one of them kept one.
+pub(crate) fn keep(
+    conn: &Connection,
+    keeper: &Keeper,
+    feed: FeedId,
+    seen_at: Time,
+    new: &[(EntryId, &NewEntry)],
+) -> Result<u64, Fault> {
+    if new.is_empty() {
+        return Ok(0);
+    }
+    let asked = keeper.ask(conn, |keeps| {
+        if keeps.is_empty() {
+            return Ok(0);
+        }
+        let view = FeedView::read(conn, feed)?;
+        let (mut n_kept, mut n_matches) = (0, 0);
+        let mut kept_by = HashSet::new();
+        for (id, entry) in new {
+            let kept = keeps.keep(&arrival(*id, feed, &view, entry, seen_at));
+            n_kept += u32::from(!kept.is_empty());
+            n_matches += kept.len() as u64;
+            for one in &kept {
+                add(conn, one, *id)?;
+                kept_by.insert(one.query);
+            }
+        }
+        wake_receivers(conn, kept_by)?;
+        change_states(conn, &keeps.take_changes())?;
+        if !keeps.reads(&view.url, &view.tags) {
+            // No query has an opinion of it; whoever subscribed to it wants it as it is.
+            conn.prepare_cached("delete from feed_relevance where feed = $1")?.execute([feed.0])?;
+            return Ok(n_matches);
+        }
+        let n_seen = u32::try_from(new.len()).unwrap_or(u32::MAX);
+        note_share(conn, keeps, feed, n_seen, n_kept)?;
+        Ok(n_matches)
+    })?;
+    Ok(asked.unwrap_or(0))
+}
+
+fn arrival<'a>(
+    id: EntryId,
+    feed: FeedId,
+    view: &'a FeedView,
+    new: &'a NewEntry,
+    seen_at: Time,
+) -> Arrival<'a> {
+    let item = &new.item;
+    Arrival {
+        id,
+        feed,
+        feed_url: &view.url,
+        tags: &view.tags,
+        language: view.language.as_deref(),
+        title: item.title.as_deref(),
+        summary: item.summary.as_deref(),
+        content: item.content.as_deref(),
+        author: item.author.as_deref(),
+        categories: &item.categories,
+        link: item.link.as_deref(),
+        published_at: new.published.at,
+        seen_at,
+    }
+}
+
+/// Gives the entry the query's next position.
+pub(crate) fn add(conn: &Connection, kept: &Kept, entry: EntryId) -> Result<(), Fault> {
+    let sql = "update queries set last_position = last_position + 1 where id = $1 \
+               returning last_position";
+    let position: i64 = conn.prepare_cached(sql)?.query_row([kept.query.0], |row| row.get(0))?;
+    let sql = "insert into query_entries (query, position, entry, partner) \
+               values ($1, $2, $3, $4)";
+    let partner = kept.partner.map(|id| id.0);
+    conn.prepare_cached(sql)?.execute(params![kept.query.0, position, entry.0, partner])?;
+    Ok(())
+}
+
+/// The receivers of these queries have something to get. Once for each poll, not for each match.
+pub(crate) fn wake_receivers(
+    conn: &Connection,
+    queries: impl IntoIterator<Item = QueryId>,
+) -> Result<(), Fault> {
+    let sql = "update deliveries set waits = 1 where query = $1 and waits = 0";
+    let mut statement = conn.prepare_cached(sql)?;
+    for query in queries {
+        statement.execute([query.0])?;
+    }
+    Ok(())
+}
+
+fn note_share(
+    conn: &Connection,
+    keeps: &dyn Keeps,
+    feed: FeedId,
+    n_seen: u32,
+    n_kept: u32,
+) -> Result<(), Fault> {
+    let before = share(conn, feed)?.unwrap_or_default();
+    set_share(conn, feed, keeps.faded(before, n_seen, n_kept))
+}
+
+fn set_share(conn: &Connection, feed: FeedId, share: Share) -> Result<(), Fault> {
+    let sql = "insert into feed_relevance (feed, seen, kept) values ($1, $2, $3) \
+               on conflict (feed) do update set seen = excluded.seen, kept = excluded.kept";
+    conn.prepare_cached(sql)?.execute(params![feed.0, share.seen, share.kept])?;
+    Ok(())
+}
+
+fn share(conn: &Connection, feed: FeedId) -> Result<Option<Share>, Fault> {
+    let sql = "select seen, kept from feed_relevance where feed = $1";
+    let found = conn
+        .prepare_cached(sql)?
+        .query_row([feed.0], |row| Ok(Share { seen: row.get(0)?, kept: row.get(1)? }));
+    Ok(found.optional()?)
+}
+
+impl Store {
+    /// Of a feed's entries, how many were seen and how many wanted since there are queries.
+    pub fn share(&self, feed: FeedId) -> Result<Option<Share>, StoreError> {
+        self.read(|conn| share(conn, feed))
+    }
+
+    /// Keeps a consumer's word on an entry. One that no query kept and that is wanted after all
+    /// counts for its feed as if one had. `false` where the entry is not kept.
+    pub fn note_relevance(
+        &self,
+        entry: EntryId,
+        relevant: bool,
+        now: Time,
+    ) -> Result<bool, StoreError> {
+        self.write(move |conn| {
+            let sql = "select e.feed, exists (select 1 from query_entries q where q.entry = e.id), \
+                       (select r.relevant from relevance r where r.entry = e.id) \
+                       from entries e where e.id = $1";
+            let found = conn.query_row(sql, [entry.0], |row| {
+                let said: Option<bool> = row.get(2)?;
+                Ok((row.get::<_, u32>(0)?, row.get::<_, bool>(1)?, said))
+            });
+            let Some((feed, kept, said)) = found.optional()? else { return Ok(false) };
+            let sql = "insert into relevance (entry, relevant, at) values ($1, $2, $3) \
+                       on conflict (entry) do update set relevant = excluded.relevant, \
+                       at = excluded.at";
+            conn.execute(sql, params![entry.0, i64::from(relevant), now.millis()])?;
+            if said.unwrap_or(kept) != relevant {
+                let before = share(conn, FeedId(feed))?.unwrap_or(Share { seen: 1.0, kept: 0.0 });
+                let step = if relevant { 1.0 } else { -1.0 };
+                let wanted = (before.kept + step).clamp(0.0, before.seen);
+                set_share(conn, FeedId(feed), Share { kept: wanted, ..before })?;
+            }
+            Ok(true)
+        })
+    }
+}

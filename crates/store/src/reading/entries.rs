@@ -1,0 +1,314 @@
+//! The stream of entries: read from a position on, oldest first, or backwards from the end.
+
+use std::time::Duration;
+
+use feed::{Enclosure, EntryId, EntryKey, FeedId, Source, Time};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::db::columns::{count, enclosures, source, time, time_or_none, words};
+use crate::error::Fault;
+use crate::reading::marks::Numbers;
+use crate::{Store, StoreError};
+
+/// An entry as it is kept: the publisher's latest text, our times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryRow {
+    /// Its position in the stream.
+    pub id: EntryId,
+    pub feed: FeedId,
+    pub key: EntryKey,
+    /// The publisher's own id.
+    pub guid: Option<String>,
+    pub title: Option<String>,
+    pub link: Option<String>,
+    pub author: Option<String>,
+    pub summary: Option<String>,
+    pub content: Option<String>,
+    pub categories: Vec<String>,
+    pub enclosures: Vec<Enclosure>,
+    pub published_claim: Option<Time>,
+    pub published_at: Time,
+    /// The publisher's claim of the last edit.
+    pub updated_at: Option<Time>,
+    pub seen_at: Time,
+    /// When we saw the present text, if it is not the first.
+    pub edited_at: Option<Time>,
+    /// The first feed of an entry that this one took from elsewhere, as its document says.
+    pub source: Option<Source>,
+}
+
+/// The texts that one read returns, in bytes. A page of a hundred usual entries has under 1 MB. A
+/// read ends early once it holds this much, so that it never holds more than this and one entry.
+pub const PAGE_BYTES_MAX: usize = 2_000_000;
+
+impl EntryRow {
+    /// The bytes of its texts and addresses: what it takes in memory and in an answer.
+    pub fn n_bytes(&self) -> usize {
+        let own = [&self.guid, &self.title, &self.link, &self.author, &self.summary, &self.content];
+        let urls = self.enclosures.iter().map(|file| &file.url);
+        let texts = own.into_iter().flatten().chain(&self.categories).chain(urls);
+        texts.map(String::len).sum()
+    }
+}
+
+/// Whether a read that was to return `limit` entries may have ended before the last one: it
+/// returned as many, or it ended early for their bytes.
+pub fn is_full<'a>(entries: impl IntoIterator<Item = &'a EntryRow>, limit: u32) -> bool {
+    let (mut n, mut n_bytes) = (0, 0);
+    for entry in entries {
+        n += 1;
+        n_bytes += entry.n_bytes();
+    }
+    n >= limit as usize || n_bytes >= PAGE_BYTES_MAX
+}
+
+/// The rows of one read: those up to the one that fills it.
+pub(crate) fn page<T>(
+    rows: impl Iterator<Item = rusqlite::Result<T>>,
+    entry: impl Fn(&T) -> &EntryRow,
+) -> Result<Vec<T>, Fault> {
+    let (mut found, mut n_bytes) = (Vec::new(), 0);
+    for row in rows {
+        let row = row?;
+        n_bytes += entry(&row).n_bytes();
+        found.push(row);
+        if n_bytes >= PAGE_BYTES_MAX {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// What an entry said before an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevisionRow {
+    /// Counts from 1, the text as first seen.
+    pub n: u32,
+    pub seen_at: Time,
+    pub title: Option<String>,
+    pub link: Option<String>,
+    pub author: Option<String>,
+    pub summary: Option<String>,
+    pub content: Option<String>,
+}
+
+/// Which entries to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntryFilter {
+    pub feed: Option<FeedId>,
+    pub limit: u32,
+}
+
+/// Some of the stream, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamPage {
+    pub entries: Vec<EntryRow>,
+    /// Between the position asked for and `next`, entries are no longer kept.
+    pub gap: bool,
+    /// Where to go on: at the last of these; where none is left, at the last position given.
+    pub next: EntryId,
+}
+
+pub(crate) const COLUMNS: &str = "select id, feed, key, guid, title, link, author, summary, \
+    content, \
+    categories, enclosures, published_claim, published_at, updated_at, seen_at, edited_at, \
+    source from entries ";
+
+impl Store {
+    /// The stream after a position, oldest first. Like every read of entries it ends early at
+    /// [`PAGE_BYTES_MAX`]; where one is not empty, the next goes on behind its last entry.
+    pub fn entries(
+        &self,
+        after: EntryId,
+        filter: &EntryFilter,
+    ) -> Result<Vec<EntryRow>, StoreError> {
+        self.read(|conn| match filter.feed {
+            None => {
+                let sql = format!("{COLUMNS} where id > $1 order by id limit $2");
+                rows(conn, &sql, params![after.0, filter.limit])
+            }
+            Some(feed) => {
+                let sql = format!("{COLUMNS} where feed = $1 and id > $2 order by id limit $3");
+                rows(conn, &sql, params![feed.0, after.0, filter.limit])
+            }
+        })
+    }
+
+    /// The same of all feeds, with what a reader who brings a cursor must know besides.
+    pub fn stream(&self, after: EntryId, limit: u32) -> Result<StreamPage, StoreError> {
+        self.read(|conn| {
+            let sql = format!("{COLUMNS} where id > $1 order by id limit $2");
+            let entries = rows(conn, &sql, params![after.0, limit.max(1)])?;
+            let numbers = Numbers::load(conn)?;
+            let next = entries.last().map_or(EntryId(numbers.last).max(after), |last| last.id);
+            let given = numbers.n_between(after.0, next.0).unsigned_abs();
+            Ok(StreamPage { gap: given > entries.len() as u64, entries, next })
+        })
+    }
+
+    /// The newest first, before a position if one is given.
+    pub fn recent_entries(
+        &self,
+        before: Option<EntryId>,
+        filter: &EntryFilter,
+    ) -> Result<Vec<EntryRow>, StoreError> {
+        let before = before.map_or(i64::MAX, |id| id.0);
+        self.read(|conn| match filter.feed {
+            None => {
+                let sql = format!("{COLUMNS} where id < $1 order by id desc limit $2");
+                rows(conn, &sql, params![before, filter.limit])
+            }
+            Some(feed) => {
+                let sql =
+                    format!("{COLUMNS} where feed = $1 and id < $2 order by id desc limit $3");
+                rows(conn, &sql, params![feed.0, before, filter.limit])
+            }
+        })
+    }
+
+    pub fn entry(&self, id: EntryId) -> Result<Option<EntryRow>, StoreError> {
+        self.read(|conn| {
+            let sql = format!("{COLUMNS} where id = $1");
+            Ok(conn.prepare_cached(&sql)?.query_row([id.0], entry_row).optional()?)
+        })
+    }
+
+    /// The last position that was given, also if its entry is no longer kept; 0 before the first.
+    pub fn last_entry_id(&self) -> Result<EntryId, StoreError> {
+        self.read(|conn| {
+            // SQLite's own note of the highest id ever given.
+            let sql = "select seq from sqlite_sequence where name = 'entries'";
+            let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+            Ok(EntryId(last.unwrap_or(0)))
+        })
+    }
+
+    /// The last entry that was seen before a time; 0 where there is none. Numbers and times ascend
+    /// together but for polls that were under way at once, so the answer is right to a minute.
+    pub fn last_seen_before(&self, time: Time) -> Result<EntryId, StoreError> {
+        self.read(|conn| {
+            let sql = "select id, seen_at from entries where id >= $1 order by id limit 1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let last = "select coalesce(max(id), 0) from entries";
+            let (mut low, mut high) = (0, conn.query_row(last, [], |row| row.get(0))?);
+            // All up to `low` were seen before, all above `high` were not.
+            while low < high {
+                let middle: i64 = low + (high - low + 1) / 2;
+                let found = statement
+                    .query_row([middle], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)));
+                match found.optional()? {
+                    Some((id, seen_at)) if seen_at < time.millis() => low = id,
+                    _ => high = middle - 1,
+                }
+            }
+            Ok(EntryId(low))
+        })
+    }
+
+    /// The position in the stream behind which every entry seen since then stands, and few others.
+    pub fn position_before(&self, since: Time) -> Result<EntryId, StoreError> {
+        self.read(|conn| position_before(conn, since))
+    }
+
+    /// What an entry said before its edits, the oldest text first. Where these are very long, the
+    /// later ones are left out.
+    pub fn revisions(&self, id: EntryId) -> Result<Vec<RevisionRow>, StoreError> {
+        self.read(|conn| {
+            let sql = "select n, seen_at, title, link, author, summary, content from revisions \
+                       where entry = $1 order by n";
+            let mut statement = conn.prepare_cached(sql)?;
+            let rows = statement.query_map([id.0], |row| {
+                Ok(RevisionRow {
+                    n: row.get(0)?,
+                    seen_at: time(row, 1)?,
+                    title: row.get(2)?,
+                    link: row.get(3)?,
+                    author: row.get(4)?,
+                    summary: row.get(5)?,
+                    content: row.get(6)?,
+                })
+            })?;
+            let (mut found, mut n_bytes) = (Vec::new(), 0);
+            for row in rows {
+                let row = row?;
+                let texts = [&row.title, &row.link, &row.author, &row.summary, &row.content];
+                n_bytes += texts.into_iter().flatten().map(String::len).sum::<usize>();
+                found.push(row);
+                if n_bytes >= PAGE_BYTES_MAX {
+                    break;
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// How many entries each of these feeds published since then, by the times we reckon with;
+    /// in the order asked. Counts also those whose text is no longer kept.
+    pub fn n_published_since(&self, feeds: &[FeedId], since: Time) -> Result<Vec<u64>, StoreError> {
+        self.read(|conn| {
+            let sql = "select count(*) from entry_keys where feed = $1 and published_at >= $2";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut counts = Vec::with_capacity(feeds.len());
+            for feed in feeds {
+                let n = statement.query_row(params![feed.0, since.millis()], |r| count(r, 0))?;
+                counts.push(n);
+            }
+            Ok(counts)
+        })
+    }
+}
+
+/// Polls are recorded about in the order in which they were made, never this much later.
+const DISORDER: Duration = Duration::from_secs(3600);
+
+/// Halves the stream until the place is found: ids ascend with the time of seeing, nearly.
+pub(crate) fn position_before(conn: &Connection, since: Time) -> Result<EntryId, Fault> {
+    let since = (since - DISORDER).millis();
+    let sql = "select id, seen_at from entries where id >= $1 order by id limit 1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let last: Option<i64> =
+        conn.prepare_cached("select max(id) from entries")?.query_row([], |row| row.get(0))?;
+    let (mut low, mut high) = (0, last.unwrap_or(0) + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found = statement
+            .query_row([middle], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+            .optional()?;
+        match found {
+            Some((id, seen_at)) if seen_at < since => low = id + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(EntryId(low - 1))
+}
+
+fn rows(
+    conn: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<EntryRow>, Fault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    page(statement.query_map(params, entry_row)?, |row| row)
+}
+
+pub(crate) fn entry_row(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
+    Ok(EntryRow {
+        id: EntryId(row.get(0)?),
+        feed: FeedId(row.get(1)?),
+        key: EntryKey::from_bytes(row.get(2)?),
+        guid: row.get(3)?,
+        title: row.get(4)?,
+        link: row.get(5)?,
+        author: row.get(6)?,
+        summary: row.get(7)?,
+        content: row.get(8)?,
+        categories: words(row, 9)?,
+        enclosures: enclosures(row, 10)?,
+        published_claim: time_or_none(row, 11)?,
+        published_at: time(row, 12)?,
+        updated_at: time_or_none(row, 13)?,
+        seen_at: time(row, 14)?,
+        edited_at: time_or_none(row, 15)?,
+        source: source(row, 16)?,
+    })
+}

@@ -1,0 +1,220 @@
+//! Entries as one person reads them: all, of a feed, a tag or a query, unread or starred, in
+//! either direction, with a place to go on from. Candidates come from indexes that hold nothing
+//! but numbers and times; texts are read for those only that are shown.
+
+use std::collections::{HashMap, HashSet};
+
+use feed::{EntryId, FeedId, Time};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::error::Fault;
+use crate::reading::entries::{PAGE_BYTES_MAX, entry_row};
+use crate::reading::marks::{self, ReadMarks};
+use crate::reading::selection::{Candidate, FEW, looked_up, sift};
+use crate::{AccountId, EntryRow, QueryId, Store, StoreError};
+
+/// Whose entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    All,
+    Feed(FeedId),
+    /// Of several feeds, in whatever order they are named.
+    Feeds(Vec<FeedId>),
+    Tag(String),
+    /// What a query kept; always in the order of recording.
+    Query(QueryId),
+}
+
+/// A place in a list: the entry that stands there. Lists are in the order of publication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReadingPlace {
+    pub published_at: Time,
+    pub entry: EntryId,
+}
+
+/// Which entries somebody wants to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    pub account: AccountId,
+    pub scope: Scope,
+    /// Only the read ones, or only the unread.
+    pub read: Option<bool>,
+    pub starred: Option<bool>,
+    /// Published at or after, and before.
+    pub since: Option<Time>,
+    pub until: Option<Time>,
+    /// Numbers above and below these.
+    pub above: Option<EntryId>,
+    pub below: Option<EntryId>,
+    pub oldest_first: bool,
+    /// In the order of recording rather than of publication.
+    pub by_number: bool,
+    /// Goes on behind this place.
+    pub from: Option<ReadingPlace>,
+    pub offset: u64,
+    pub limit: u32,
+}
+
+impl Reading {
+    /// The newest of a scope.
+    pub fn newest(account: AccountId, scope: Scope, limit: u32) -> Reading {
+        Reading {
+            account,
+            scope,
+            read: None,
+            starred: None,
+            since: None,
+            until: None,
+            above: None,
+            below: None,
+            oldest_first: false,
+            by_number: false,
+            from: None,
+            offset: 0,
+            limit,
+        }
+    }
+}
+
+/// An entry and how its reader stands to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadEntry {
+    pub entry: EntryRow,
+    pub read: bool,
+    pub starred: bool,
+    /// Its texts were left out, because the answer holds too many bytes already.
+    pub without_texts: bool,
+}
+
+impl ReadEntry {
+    pub fn place(&self) -> ReadingPlace {
+        ReadingPlace { published_at: self.entry.published_at, entry: self.entry.id }
+    }
+}
+
+impl Store {
+    /// Some entries in the order of publication, the newest first unless asked otherwise.
+    pub fn reading(&self, reading: &Reading) -> Result<Vec<ReadEntry>, StoreError> {
+        self.read(|conn| {
+            let sieve = sift(conn, reading, false)?;
+            let found = sieve.found.iter().map(|candidate| candidate.entry);
+            shown(conn, found, &sieve.marks, &sieve.stars, Over::End)
+        })
+    }
+
+    /// The same, numbers only.
+    pub fn reading_places(&self, reading: &Reading) -> Result<Vec<ReadingPlace>, StoreError> {
+        self.read(|conn| {
+            Ok(sift(conn, reading, false)?.found.iter().map(Candidate::place).collect())
+        })
+    }
+
+    /// How many there are in all; offset and limit do not matter.
+    pub fn reading_count(&self, reading: &Reading) -> Result<u64, StoreError> {
+        self.read(|conn| Ok(sift(conn, reading, true)?.passed))
+    }
+
+    /// Entries by their numbers, in the order asked; those that are not kept are left out. All
+    /// others are returned: behind [`PAGE_BYTES_MAX`](crate::PAGE_BYTES_MAX) without their texts.
+    pub fn read_entries(
+        &self,
+        account: AccountId,
+        entries: &[EntryId],
+    ) -> Result<Vec<ReadEntry>, StoreError> {
+        self.read(|conn| {
+            let marks = ReadMarks::load(conn, account)?;
+            let stars = marks::stars(conn, account)?;
+            shown(conn, entries.iter().copied(), &marks, &stars, Over::LeaveTextsOut)
+        })
+    }
+
+    /// Unread entries of each feed that has any.
+    pub fn unread_by_feed(&self, account: AccountId) -> Result<HashMap<FeedId, u64>, StoreError> {
+        self.read(|conn| {
+            let marks = ReadMarks::load(conn, account)?;
+            if marks.n_unread() > FEW {
+                return self.origins().unread(conn, |visit| marks.for_each_unread(visit));
+            }
+            let mut counts = HashMap::new();
+            for candidate in looked_up(conn, marks.unread())? {
+                *counts.entry(candidate.feed).or_default() += 1;
+            }
+            Ok(counts)
+        })
+    }
+
+    /// Marks a scope as read: what was published up to a time and has a number up to one, where
+    /// those are given. What came meanwhile is not swept away unseen.
+    pub fn mark_scope_read(
+        &self,
+        account: AccountId,
+        scope: &Scope,
+        published_to: Option<Time>,
+        up_to: Option<EntryId>,
+    ) -> Result<(), StoreError> {
+        let scope = scope.clone();
+        self.write(move |conn| mark_scope(conn, account, scope, published_to, up_to))
+    }
+}
+
+/// [`Store::mark_scope_read`] inside a transaction.
+pub(crate) fn mark_scope(
+    conn: &Connection,
+    account: AccountId,
+    scope: Scope,
+    published_to: Option<Time>,
+    up_to: Option<EntryId>,
+) -> Result<(), Fault> {
+    if let (Scope::All, None) = (&scope, published_to) {
+        let sql = "select seq from sqlite_sequence where name = 'entries'";
+        let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+        let last = EntryId(last.unwrap_or(0));
+        return marks::mark_up_to(conn, account, up_to.map_or(last, |id| id.min(last)));
+    }
+    let mut wanted = Reading::newest(account, scope, u32::MAX);
+    wanted.read = Some(false);
+    wanted.until = published_to.map(|at| at + std::time::Duration::from_millis(1));
+    wanted.below = up_to.map(|id| EntryId(id.0 + 1));
+    loop {
+        let found = sift(conn, &wanted, false)?.found;
+        let entries: Vec<EntryId> = found.iter().map(|found| found.entry).collect();
+        marks::mark(conn, account, &entries, true)?;
+        let Some(last) = found.last() else { return Ok(()) };
+        wanted.from = Some(last.place());
+    }
+}
+
+/// What follows in an answer that is full by its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// Nothing: the caller goes on behind the last entry.
+    End,
+    /// Entries without their texts: they were asked for one by one.
+    LeaveTextsOut,
+}
+
+pub(crate) fn shown(
+    conn: &Connection,
+    entries: impl Iterator<Item = EntryId>,
+    marks: &ReadMarks,
+    stars: &HashSet<EntryId>,
+    over: Over,
+) -> Result<Vec<ReadEntry>, Fault> {
+    let sql = format!("{} where id = $1", crate::reading::entries::COLUMNS);
+    let mut statement = conn.prepare_cached(&sql)?;
+    let (mut rows, mut n_bytes) = (Vec::new(), 0);
+    for id in entries {
+        let without_texts = n_bytes >= PAGE_BYTES_MAX;
+        if without_texts && over == Over::End {
+            break;
+        }
+        let Some(mut entry) = statement.query_row([id.0], entry_row).optional()? else { continue };
+        if without_texts {
+            (entry.summary, entry.content) = (None, None);
+        }
+        n_bytes += entry.n_bytes();
+        let (read, starred) = (marks.is_read(id), stars.contains(&id));
+        rows.push(ReadEntry { entry, read, starred, without_texts });
+    }
+    Ok(rows)
+}

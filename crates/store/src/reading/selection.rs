@@ -1,0 +1,348 @@
+//! How entries are found for a reader: candidates come from the index that names the fewest, and
+//! a sieve lets through what fits. It reads numbers and times only, never a text.
+
+use std::collections::HashSet;
+
+use feed::{EntryId, FeedId, Time};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::QueryId;
+use crate::error::Fault;
+use crate::reading::list::{Reading, ReadingPlace, Scope};
+use crate::reading::marks::{self, ReadMarks};
+
+/// Entries on one page at most.
+const LIMIT_MAX: u32 = 1000;
+/// So few unread (or starred) entries are looked up one by one and sorted, rather than searched
+/// for among all.
+pub(crate) const FEW: u64 = 2000;
+/// Feeds that hold no more than this together are gathered feed by feed.
+const GATHERED_MAX: i64 = 20_000;
+
+/// An entry that may be wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Candidate {
+    pub(crate) entry: EntryId,
+    pub(crate) feed: FeedId,
+    pub(crate) published_at: Time,
+}
+
+impl Candidate {
+    pub(crate) fn place(&self) -> ReadingPlace {
+        ReadingPlace { published_at: self.published_at, entry: self.entry }
+    }
+}
+
+/// What a candidate must be; everything that no index answers.
+pub(crate) struct Sieve<'a> {
+    reading: &'a Reading,
+    pub(crate) marks: ReadMarks,
+    pub(crate) stars: HashSet<EntryId>,
+    /// `None`: any feed.
+    feeds: Option<HashSet<FeedId>>,
+    /// Counts what fits, all of it, and keeps nothing.
+    counts: bool,
+    pub(crate) passed: u64,
+    pub(crate) found: Vec<Candidate>,
+    /// Every candidate: of a million entries a list of ten must not look at all.
+    #[cfg(test)]
+    looked_at: u64,
+}
+
+impl Sieve<'_> {
+    /// Whether more are wanted.
+    fn take(&mut self, candidate: Candidate) -> bool {
+        #[cfg(test)]
+        {
+            self.looked_at += 1;
+        }
+        if self.fits(&candidate) {
+            self.passed += 1;
+            if !self.counts && self.passed > self.reading.offset {
+                self.found.push(candidate);
+            }
+        }
+        self.counts || self.found.len() < self.reading.limit.min(LIMIT_MAX) as usize
+    }
+
+    fn fits(&self, candidate: &Candidate) -> bool {
+        let reading = self.reading;
+        let behind = |from: ReadingPlace| {
+            let (here, there) = (self.order_key(candidate.place()), self.order_key(from));
+            if reading.oldest_first { here > there } else { here < there }
+        };
+        reading.read.is_none_or(|read| self.marks.is_read(candidate.entry) == read)
+            && reading.starred.is_none_or(|on| self.stars.contains(&candidate.entry) == on)
+            && self.feeds.as_ref().is_none_or(|feeds| feeds.contains(&candidate.feed))
+            && reading.since.is_none_or(|since| candidate.published_at >= since)
+            && reading.until.is_none_or(|until| candidate.published_at < until)
+            && reading.above.is_none_or(|above| candidate.entry > above)
+            && reading.below.is_none_or(|below| candidate.entry < below)
+            && reading.from.is_none_or(behind)
+    }
+
+    /// By what a list is ordered: numbers alone, or times before them.
+    fn order_key(&self, place: ReadingPlace) -> (Time, EntryId) {
+        let numbered = self.reading.by_number || matches!(self.reading.scope, Scope::Query(_));
+        (if numbered { Time::default() } else { place.published_at }, place.entry)
+    }
+
+    fn take_all(&mut self, mut candidates: Vec<Candidate>) {
+        candidates.sort_unstable_by_key(|candidate| self.order_key(candidate.place()));
+        if !self.reading.oldest_first {
+            candidates.reverse();
+        }
+        for candidate in candidates {
+            if !self.take(candidate) {
+                break;
+            }
+        }
+    }
+}
+
+/// Finds what a reader wants, or only counts it.
+pub(crate) fn sift<'a>(
+    conn: &Connection,
+    reading: &'a Reading,
+    counts: bool,
+) -> Result<Sieve<'a>, Fault> {
+    let mut sieve = Sieve {
+        reading,
+        marks: ReadMarks::load(conn, reading.account)?,
+        stars: marks::stars(conn, reading.account)?,
+        feeds: match &reading.scope {
+            Scope::Tag(tag) => Some(tagged(conn, tag)?),
+            Scope::Feed(feed) => Some(HashSet::from([*feed])),
+            Scope::Feeds(feeds) => Some(feeds.iter().copied().collect()),
+            Scope::All | Scope::Query(_) => None,
+        },
+        counts,
+        passed: 0,
+        found: Vec::new(),
+        #[cfg(test)]
+        looked_at: 0,
+    };
+    if let Scope::Query(query) = reading.scope {
+        of_query(conn, query, &mut sieve)?;
+    } else if reading.starred == Some(true) && sieve.stars.len() as u64 <= FEW {
+        let candidates = looked_up(conn, sieve.stars.iter().copied())?;
+        sieve.take_all(candidates);
+    } else if reading.read == Some(false) && sieve.marks.n_unread() <= FEW {
+        let candidates = looked_up(conn, sieve.marks.unread())?;
+        sieve.take_all(candidates);
+    } else if !reading.by_number
+        && let Some(numbers) = few_numbers(conn, reading)?
+    {
+        let candidates = looked_up(conn, numbers.map(EntryId))?;
+        sieve.take_all(candidates);
+    } else {
+        scan(conn, &mut sieve)?;
+    }
+    Ok(sieve)
+}
+
+fn tagged(conn: &Connection, tag: &str) -> Result<HashSet<FeedId>, Fault> {
+    let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
+    let rows = statement.query_map([tag], |row| row.get(0).map(FeedId))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(crate) fn looked_up(
+    conn: &Connection,
+    entries: impl Iterator<Item = EntryId>,
+) -> Result<Vec<Candidate>, Fault> {
+    let mut statement =
+        conn.prepare_cached("select feed, published_at from entries where id = $1")?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let row = statement.query_row([entry.0], |row| {
+            let published_at = Time::from_millis(row.get(1)?);
+            Ok(Candidate { entry, feed: FeedId(row.get(0)?), published_at })
+        });
+        found.extend(row.optional()?);
+    }
+    Ok(found)
+}
+
+/// Walks the index of a feed, of each feed of a small tag, or of all entries.
+fn scan(conn: &Connection, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
+    let several = matches!(sieve.reading.scope, Scope::Tag(_) | Scope::Feeds(_));
+    if let Some(feeds) = sieve.feeds.clone().filter(|_| several)
+        && hold_few(conn, &feeds)?
+    {
+        let sql = "select id, feed, published_at from entries where feed = $1";
+        let mut statement = conn.prepare_cached(sql)?;
+        let mut candidates = Vec::new();
+        for feed in feeds {
+            for row in statement.query_map([feed.0], candidate)? {
+                candidates.push(row?);
+            }
+        }
+        sieve.take_all(candidates);
+        return Ok(());
+    }
+    let reading = sieve.reading;
+    let direction = if reading.oldest_first { "" } else { "desc" };
+    let feed = match reading.scope {
+        Scope::Feed(feed) => i64::from(feed.0),
+        _ => 0,
+    };
+    let of_feed = if feed == 0 { "$1 = 0" } else { "feed = $1" };
+    let (column, order, ends) = if reading.by_number {
+        ("id", format!("id {direction}"), number_ends(reading))
+    } else {
+        let order = format!("published_at {direction}, id {direction}");
+        ("published_at", order, time_ends(reading))
+    };
+    let sql = format!(
+        "select id, feed, published_at from entries where {of_feed} and {column} >= $2 \
+         and {column} <= $3 order by {order}"
+    );
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![feed, ends.0, ends.1])?;
+    while let Some(row) = rows.next()? {
+        if !sieve.take(candidate(row)?) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The numbers that may be wanted, the lowest and the highest: behind the place to go on from, and
+/// between the bounds.
+fn number_ends(reading: &Reading) -> (i64, i64) {
+    let from = reading.from.map(|place| place.entry.0);
+    let low = reading.above.map_or(0, |above| above.0.saturating_add(1));
+    let high = reading.below.map_or(i64::MAX, |below| below.0.saturating_sub(1));
+    match from {
+        Some(from) if reading.oldest_first => (low.max(from), high),
+        Some(from) => (low, high.min(from)),
+        None => (low, high),
+    }
+}
+
+/// The same for times of publication, in milliseconds.
+fn time_ends(reading: &Reading) -> (i64, i64) {
+    let from = reading.from.map(|place| place.published_at.millis());
+    let low = reading.since.map_or(i64::MIN, Time::millis);
+    let high = reading.until.map_or(i64::MAX, |until| until.millis().saturating_sub(1));
+    match from {
+        Some(from) if reading.oldest_first => (low.max(from), high),
+        Some(from) => (low, high.min(from)),
+        None => (low, high),
+    }
+}
+
+/// The numbers above a bound, where they are few: what apps ask for that were here an hour ago. A
+/// walk by time would not know when it has met them all.
+fn few_numbers(
+    conn: &Connection,
+    reading: &Reading,
+) -> Result<Option<std::ops::RangeInclusive<i64>>, Fault> {
+    let Some(above) = reading.above else { return Ok(None) };
+    let last: i64 = conn
+        .prepare_cached("select coalesce(max(id), 0) from entries")?
+        .query_row([], |row| row.get(0))?;
+    let high = reading.below.map_or(last, |below| last.min(below.0.saturating_sub(1)));
+    let few = high.saturating_sub(above.0) <= FEW.cast_signed();
+    Ok(few.then_some(above.0.saturating_add(1)..=high))
+}
+
+fn hold_few(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, Fault> {
+    let mut statement = conn.prepare_cached("select entries from feed_state where feed = $1")?;
+    let mut sum = 0;
+    for feed in feeds {
+        let held: Option<i64> = statement.query_row([feed.0], |row| row.get(0)).optional()?;
+        sum += held.unwrap_or(0);
+        if sum > GATHERED_MAX {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn of_query(conn: &Connection, query: QueryId, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
+    let direction = if sieve.reading.oldest_first { "" } else { "desc" };
+    let sql = format!(
+        "select e.id, e.feed, e.published_at from query_entries q join entries e \
+         on e.id = q.entry where q.query = $1 and q.entry >= $2 and q.entry <= $3 \
+         order by q.entry {direction}"
+    );
+    let (low, high) = number_ends(sieve.reading);
+    let mut statement = conn.prepare_cached(&sql)?;
+    let mut rows = statement.query(params![query.0, low, high])?;
+    let mut last = None;
+    while let Some(row) = rows.next()? {
+        let candidate = candidate(row)?;
+        // A join may keep an entry with several partners.
+        if last.replace(candidate.entry) == Some(candidate.entry) {
+            continue;
+        }
+        if !sieve.take(candidate) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn candidate(row: &rusqlite::Row<'_>) -> rusqlite::Result<Candidate> {
+    Ok(Candidate {
+        entry: EntryId(row.get(0)?),
+        feed: FeedId(row.get(1)?),
+        published_at: Time::from_millis(row.get(2)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use feed::{EntryKey, FeedUrl, Item, Outcome, Published};
+
+    use super::*;
+    use crate::{AccountId, Mode, NewEntry, NewFeed, PollRecord, Store};
+
+    const T0: i64 = 1_700_000_000;
+
+    /// A hundred entries, published one second after the other.
+    fn filled(folder: &std::path::Path) -> Store {
+        let store = Store::open(folder, Mode::ReadWrite).unwrap();
+        let url = FeedUrl::parse("https://example.org/").unwrap();
+        let new = NewFeed { url, title: None, site: None, tags: Vec::new() };
+        let at = Time::from_secs(T0);
+        let feed = store.add_feed(&new, at).unwrap().id;
+        let mut record = PollRecord::empty(feed, 0, at, Outcome::Seen, at);
+        record.new.extend((1..=100_u8).map(|n| NewEntry {
+            key: EntryKey::from_bytes([n; 16]),
+            item: Item::default(),
+            published: Published { claim: None, at: Time::from_secs(T0 + i64::from(n)) },
+            content: 0,
+        }));
+        store.record_blocking(record).unwrap();
+        store
+    }
+
+    #[test]
+    fn a_walk_ends_where_nothing_can_fit_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = filled(folder.path());
+        let second = |n| Some(Time::from_secs(T0 + n));
+        let all = Reading::newest(AccountId::LOCAL, Scope::All, 50);
+        for oldest_first in [false, true] {
+            for bounded in [
+                Reading { since: second(91), ..all.clone() },
+                Reading { until: second(11), ..all.clone() },
+                Reading { above: Some(EntryId(90)), by_number: true, ..all.clone() },
+                Reading { below: Some(EntryId(11)), by_number: true, ..all.clone() },
+                Reading { above: Some(EntryId(90)), ..all.clone() },
+            ] {
+                let reading = Reading { oldest_first, ..bounded };
+                store
+                    .read(|conn| {
+                        let sieve = sift(conn, &reading, false)?;
+                        assert_eq!((sieve.found.len(), sieve.looked_at), (10, 10), "{reading:?}");
+                        Ok(())
+                    })
+                    .unwrap();
+            }
+        }
+    }
+}

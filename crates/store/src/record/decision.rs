@@ -1,0 +1,90 @@
+//! Which entries of a feed's window somebody wants: a query kept them, or a consumer said so. A
+//! poll that learns from those alone is decided here, inside the transaction that records it.
+
+use feed::{FeedId, Time};
+use rusqlite::Connection;
+
+use crate::db::columns::time;
+use crate::db::metrics;
+use crate::error::Fault;
+use crate::record::apply;
+use crate::{PollRecord, Recorded, Store, StoreError, matching};
+
+/// An entry of the window, and whether somebody wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowRelevance {
+    pub published_at: Time,
+    pub seen_at: Time,
+    pub relevant: bool,
+}
+
+/// What a poll means for the feed's next one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub wanted_at: Time,
+    pub next_at: Time,
+    /// Why, in words and in short.
+    pub reason: String,
+    pub cause: String,
+    /// In words: what made `next_at` another time than `wanted_at`.
+    pub held: Option<String>,
+    pub learned: Vec<u8>,
+}
+
+impl PollRecord {
+    pub fn decide(&mut self, decision: Decision) {
+        self.wanted_at = Some(decision.wanted_at);
+        self.next_at = decision.next_at;
+        self.reason = Some(decision.reason);
+        self.next_cause = Some(decision.cause);
+        self.held = decision.held;
+        self.learned = Some(decision.learned);
+    }
+}
+
+impl Store {
+    /// Keeps a poll and decides the next one in the same transaction. `decide` is given the
+    /// window's entries once queries have seen the new ones; `None` where no query reads the feed.
+    /// It runs on the writer's thread, so it must be quick; a panic in it undoes this poll only.
+    /// Answers what `decide` returns besides.
+    pub async fn record_deciding<T: Send + 'static>(
+        &self,
+        record: PollRecord,
+        decide: impl FnOnce(Option<Vec<WindowRelevance>>) -> (Decision, T) + Send + 'static,
+    ) -> Result<(Recorded, T), StoreError> {
+        let (keeper, delays) = (self.keeper(), metrics::delays(&record));
+        let kept = self.write_async(move |conn| {
+            apply::keep(conn, record, &keeper, |conn, record| {
+                let shown = window_relevance(conn, record.feed)?;
+                let (decision, more) = matching::guarded(|| Ok(decide(shown)))?;
+                record.decide(decision);
+                Ok(more)
+            })
+        });
+        let (recorded, more) = kept.await?;
+        self.tally().recorded(&delays, &recorded);
+        Ok((recorded, more))
+    }
+}
+
+/// The entries that the window shows, oldest first, where any query reads the feed.
+fn window_relevance(
+    conn: &Connection,
+    feed: FeedId,
+) -> Result<Option<Vec<WindowRelevance>>, Fault> {
+    let sql = "select 1 from feed_relevance where feed = $1";
+    if !conn.prepare_cached(sql)?.exists([feed.0])? {
+        return Ok(None);
+    }
+    let sql = "select k.published_at, k.seen_at, coalesce( \
+               (select r.relevant from relevance r where r.entry = k.entry), \
+               exists (select 1 from query_entries q where q.entry = k.entry)) \
+               from entry_keys k where k.feed = $1 and k.left_window_at is null \
+               order by k.published_at, k.entry";
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map([feed.0], |row| {
+        let (published_at, seen_at) = (time(row, 0)?, time(row, 1)?);
+        Ok(WindowRelevance { published_at, seen_at, relevant: row.get(2)? })
+    })?;
+    Ok(Some(rows.collect::<Result<_, _>>()?))
+}

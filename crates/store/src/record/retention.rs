@@ -1,0 +1,273 @@
+//! Forgetting, in small steps so that no poll waits long for its commit: first texts of entries,
+//! then the keys of those that left the window long ago. Off unless asked for; what the window
+//! shows is never forgotten, or it would be new again. What a receiver still has to get is held
+//! back for a while; what is dropped all the same is written down as a dead letter.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use feed::{EntryId, FeedId, Time};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::db::columns::{count, sql_count};
+use crate::error::Fault;
+use crate::feeds::state::Total;
+use crate::reading::marks;
+use crate::{Store, StoreError, search};
+
+/// A key is kept at least so long after its entry left the window. Yearly columns and rotating
+/// archives bring entries back after a year.
+pub const KEYS_AGE_MIN: Duration = Duration::from_secs(400 * 86_400);
+
+/// Rows that one step forgets at most: a few milliseconds of the writer's time. The index of words
+/// is what costs; it tidies itself up in proportion to what a step took out of it.
+const STEP_ROWS: u64 = 50;
+/// Keys are short rows that nothing hangs on.
+const STEP_KEYS: u64 = 500;
+
+/// An entry that some receiver has not got yet is held so long after it was seen: receivers come
+/// back within weeks, or never.
+const UNDELIVERED_AGE_MAX: Duration = Duration::from_secs(30 * 86_400);
+
+/// What to keep. Ages count from `seen_at`; `None` is no limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retention {
+    pub entries_age_max: Option<Duration>,
+    pub entries_per_feed_max: Option<u64>,
+    pub entries_max: Option<u64>,
+    /// How long a key is kept after its entry left the window and its text was dropped; at least
+    /// [`KEYS_AGE_MIN`] whatever is said here.
+    pub keys_age_max: Option<Duration>,
+    /// What holds for single feeds instead of the first two.
+    pub per_feed: HashMap<FeedId, FeedRetention>,
+}
+
+/// What to keep of one feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeedRetention {
+    pub entries_age_max: Option<Duration>,
+    pub entries_max: Option<u64>,
+}
+
+/// What was forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retained {
+    pub entries: u64,
+    pub keys: u64,
+}
+
+impl Retention {
+    /// Keeps everything.
+    pub fn off() -> Retention {
+        Retention {
+            entries_age_max: None,
+            entries_per_feed_max: None,
+            entries_max: None,
+            keys_age_max: None,
+            per_feed: HashMap::new(),
+        }
+    }
+
+    fn of(&self, feed: FeedId) -> FeedRetention {
+        let general = FeedRetention {
+            entries_age_max: self.entries_age_max,
+            entries_max: self.entries_per_feed_max,
+        };
+        self.per_feed.get(&feed).copied().unwrap_or(general)
+    }
+}
+
+impl Store {
+    /// Forgets what need not be kept. Each step is a transaction of its own; stopped halfway, the
+    /// next call goes on.
+    pub fn retain(&self, retention: &Retention, now: Time) -> Result<Retained, StoreError> {
+        let mut retained = Retained::default();
+        for feed in self.feeds_with_entries()? {
+            let rule = retention.of(feed);
+            if let Some(age) = rule.entries_age_max {
+                retained.entries += self.forget_older(feed, now - age, now)?;
+            }
+            if let Some(max) = rule.entries_max {
+                retained.entries += self.forget_surplus(feed, max, now)?;
+            }
+        }
+        if let Some(max) = retention.entries_max {
+            retained.entries += self.forget_over_all(max, now)?;
+        }
+        if let Some(age) = retention.keys_age_max {
+            retained.keys = self.forget_keys(now - age.max(KEYS_AGE_MIN))?;
+        }
+        Ok(retained)
+    }
+
+    fn feeds_with_entries(&self) -> Result<Vec<FeedId>, StoreError> {
+        self.read(|conn| feeds(conn, "select feed from feed_state where entries > 0", []))
+    }
+
+    fn forget_older(&self, feed: FeedId, before: Time, now: Time) -> Result<u64, StoreError> {
+        // A feed's entries were seen in the order of their ids: the oldest one tells.
+        let oldest = self.read(|conn| {
+            let sql = "select id, seen_at from entries where feed = $1 order by id limit 1";
+            let mut statement = conn.prepare_cached(sql)?;
+            let seen_at = statement.query_row([feed.0], |row| row.get::<_, i64>(1)).optional()?;
+            Ok(seen_at.map(Time::from_millis))
+        })?;
+        if oldest.is_none_or(|seen_at| seen_at >= before) {
+            return Ok(0);
+        }
+        self.in_steps(now, move |conn, after| {
+            let sql = format!(
+                "select id from (select e.id, e.seen_at from entries e where e.feed = $1 \
+                 and e.id > $2 and not ({}) order by e.id limit $3) as oldest where seen_at < $4",
+                held(now)
+            );
+            let step = sql_count(STEP_ROWS);
+            ids(conn, &sql, params![feed.0, after.0, step, before.millis()])
+        })
+    }
+
+    /// What lies behind the newest `max` of a feed goes. Held entries are counted there and stay.
+    fn forget_surplus(&self, feed: FeedId, max: u64, now: Time) -> Result<u64, StoreError> {
+        let last = self.read(|conn| {
+            let sql = "select entries from feed_state where feed = $1";
+            let kept = conn.prepare_cached(sql)?.query_row([feed.0], |r| count(r, 0)).optional()?;
+            let surplus = kept.unwrap_or(0).saturating_sub(max);
+            let sql = "select max(id) from \
+                       (select id from entries where feed = $1 order by id limit $2) as oldest";
+            let bounds = params![feed.0, sql_count(surplus)];
+            Ok(conn.prepare_cached(sql)?.query_row(bounds, |row| row.get::<_, Option<i64>>(0))?)
+        })?;
+        let Some(last) = last else { return Ok(0) };
+        self.in_steps(now, move |conn, after| {
+            let sql = format!(
+                "select e.id from entries e where e.feed = $1 and e.id > $2 and e.id <= $3 \
+                 and not ({}) order by e.id limit $4",
+                held(now)
+            );
+            ids(conn, &sql, params![feed.0, after.0, last, sql_count(STEP_ROWS)])
+        })
+    }
+
+    /// The same over all feeds.
+    fn forget_over_all(&self, max: u64, now: Time) -> Result<u64, StoreError> {
+        let last = self.read(|conn| {
+            let kept = Total::Entries.kept(conn)?.max(0).unsigned_abs();
+            let surplus = kept.saturating_sub(max);
+            let sql = "select max(id) from (select id from entries order by id limit $1) as oldest";
+            let bounds = [sql_count(surplus)];
+            Ok(conn.prepare_cached(sql)?.query_row(bounds, |row| row.get::<_, Option<i64>>(0))?)
+        })?;
+        let Some(last) = last else { return Ok(0) };
+        self.in_steps(now, move |conn, after| {
+            let sql = format!(
+                "select e.id from entries e where e.id > $1 and e.id <= $2 and not ({}) \
+                 order by e.id limit $3",
+                held(now)
+            );
+            ids(conn, &sql, params![after.0, last, sql_count(STEP_ROWS)])
+        })
+    }
+
+    /// Keys whose text is kept stay too: without its key the entry could come a second time.
+    fn forget_keys(&self, left_before: Time) -> Result<u64, StoreError> {
+        let found = self.read(|conn| {
+            let sql = "select distinct feed from entry_keys where left_window_at < $1";
+            feeds(conn, sql, [left_before.millis()])
+        })?;
+        let mut forgotten = 0;
+        for feed in found {
+            loop {
+                let n = self.write(move |conn| {
+                    let sql = "delete from entry_keys where feed = $1 and key in \
+                               (select k.key from entry_keys k where k.feed = $1 \
+                                and k.left_window_at < $2 \
+                                and not exists (select 1 from entries e where e.id = k.entry) \
+                                limit $3)";
+                    let mut statement = conn.prepare_cached(sql)?;
+                    let bounds = params![feed.0, left_before.millis(), sql_count(STEP_KEYS)];
+                    Ok(statement.execute(bounds)? as u64)
+                })?;
+                forgotten += n;
+                if n < STEP_KEYS {
+                    break;
+                }
+            }
+        }
+        Ok(forgotten)
+    }
+
+    /// Forgets the entries that `which` finds, step by step, until one finds less than it may.
+    /// Each goes on behind the last: what is held is looked at once, not in every step.
+    fn in_steps<F>(&self, now: Time, which: F) -> Result<u64, StoreError>
+    where
+        F: Fn(&Connection, EntryId) -> Result<Vec<EntryId>, Fault> + Clone + Send + 'static,
+    {
+        let (mut forgotten, mut after) = (0, EntryId(0));
+        loop {
+            let which = which.clone();
+            let gone = self.write(move |conn| {
+                let found = which(conn, after)?;
+                forget(conn, &found, now)?;
+                Ok(found)
+            })?;
+            forgotten += gone.len() as u64;
+            match gone.last() {
+                Some(last) if gone.len() as u64 >= STEP_ROWS => after = *last,
+                _ => return Ok(forgotten),
+            }
+        }
+    }
+}
+
+/// That somebody has starred the entry `e`, or some receiver still has to get it and may yet.
+fn held(now: Time) -> String {
+    let since = (now - UNDELIVERED_AGE_MAX).millis();
+    format!(
+        "exists (select 1 from stars s where s.entry = e.id) \
+         or e.seen_at > {since} and exists (select 1 from query_entries q \
+         join deliveries d on d.query = q.query left join dead_letters l \
+         on l.delivery = d.id and l.position = q.position where q.entry = e.id \
+         and (q.position > d.position or l.replay = 1))"
+    )
+}
+
+/// Drops entries, their revisions with them, and keeps the feeds' counts. What a receiver has not
+/// got becomes a dead letter: the loss is not silent.
+fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), Fault> {
+    let mut bury = conn.prepare_cached(
+        "insert into dead_letters (delivery, position, entry, at, attempts, error) \
+         select d.id, q.position, q.entry, $1, d.attempts, \
+         'dropped by retention before it was delivered' \
+         from query_entries q join deliveries d on d.query = q.query \
+         where q.position > d.position and q.entry = $2 \
+         on conflict (delivery, position) do nothing",
+    )?;
+    let mut remove = conn.prepare_cached("delete from entries where id = $1 returning feed")?;
+    let mut count =
+        conn.prepare_cached("update feed_state set entries = entries - 1 where feed = $1")?;
+    for entry in entries {
+        bury.execute(params![now.millis(), entry.0])?;
+        let feed: u32 = remove.query_row([entry.0], |row| row.get(0))?;
+        count.execute([feed])?;
+    }
+    Total::Entries.add(conn, -sql_count(entries.len() as u64))?;
+    marks::forget(conn, entries)?;
+    search::forget(conn, entries)
+}
+
+fn ids(conn: &Connection, sql: &str, params: impl rusqlite::Params) -> Result<Vec<EntryId>, Fault> {
+    // Not kept prepared: the time stands in its text.
+    let mut statement = conn.prepare(sql)?;
+    let rows = statement.query_map(params, |row| row.get(0).map(EntryId))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn feeds(
+    conn: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<FeedId>, Fault> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let rows = statement.query_map(params, |row| row.get(0).map(FeedId))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,172 @@
+//! What `tidings doctor` asks of the store. It repairs nothing.
+
+use feed::Window;
+use rusqlite::{Connection, params};
+
+use crate::db::integrity::{FINDINGS_MAX, FileCheck, Finding, check_file, finding};
+use crate::error::Fault;
+use crate::feeds::state::{LOAD, SORT_TITLE, STATE, Total};
+use crate::queries::deliveries;
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Looks the whole database over; an empty answer is a healthy one.
+    pub fn check(&self) -> Result<Vec<Finding>, StoreError> {
+        let file = self.file().clone();
+        self.read(|conn| {
+            let FileCheck { mut findings, is_damaged } = check_file(conn, &file)?;
+            if is_damaged {
+                return Ok(findings);
+            }
+            findings.extend(validators_ahead(conn)?);
+            findings.extend(counters(conn)?);
+            findings.extend(states(conn)?);
+            findings.extend(totals(conn)?);
+            findings.extend(windows(conn)?);
+            findings.extend(twins(conn)?);
+            findings.extend(receivers(conn)?);
+            Ok(findings)
+        })
+    }
+}
+
+fn receivers(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let found = deliveries::unsettled(conn)?.into_iter().take(FINDINGS_MAX);
+    let remedy = "`tidings query deliveries` shows it; report it with the log";
+    let what = |id| format!("what waits for delivery {id} is not what its row says");
+    Ok(found.map(|id| finding(None, what(id), remedy)).collect())
+}
+
+/// Validators say "we have this document": without a window of it, its entries would be lost.
+fn validators_ahead(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let sql = "select s.feed from feed_state s left join feed_window w on w.feed = s.feed \
+               where (s.etag is not null or s.last_modified is not null \
+                      or s.body_hash is not null) \
+               and (w.feed is null or length(w.shown) = 0) limit $1";
+    let mut statement = conn.prepare(sql)?;
+    let feeds = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
+    feeds
+        .map(|feed| {
+            let what = "its validators are kept, but not the document they stand for".to_owned();
+            Ok(finding(Some(feed?), what, "remove the feed and add it again"))
+        })
+        .collect()
+}
+
+fn counters(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let sql = "select s.feed, s.entries, (select count(*) from entries e where e.feed = s.feed) n \
+               from feed_state s where s.entries <> \
+               (select count(*) from entries e where e.feed = s.feed) limit $1";
+    let mut statement = conn.prepare(sql)?;
+    let rows = statement.query_map(params![FINDINGS_MAX as i64], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    })?;
+    rows.map(|row| {
+        let (feed, said, found) = row?;
+        let what = format!("it counts {said} entries, but {found} are kept");
+        Ok(finding(Some(feed), what, "restore a backup; the file was changed by other means"))
+    })
+    .collect()
+}
+
+/// State, load and place among titles, each kept with the feed, must follow from its other columns.
+fn states(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let sql = format!(
+        "select s.feed from feed_state s join feeds f on f.id = s.feed \
+         where s.state <> {STATE} or s.sort_title <> {SORT_TITLE} \
+         or s.load <> case when s.state in (4, 5) then 0 else {LOAD} end limit $1"
+    );
+    let mut statement = conn.prepare(&sql)?;
+    let feeds = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
+    feeds
+        .map(|feed| {
+            let what = "the state that is kept of it is not the one it is in".to_owned();
+            Ok(finding(Some(feed?), what, "restore a backup; the file was changed by other means"))
+        })
+        .collect()
+}
+
+/// Totals and sums by domain must be what a count finds.
+fn totals(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let remedy = "restore a backup; the file was changed by other means";
+    let mut findings = Vec::new();
+    for total in Total::all() {
+        let (kept, counted) = (total.kept(conn)?, total.counted(conn)?);
+        if kept != counted {
+            let what = format!("the total {total:?} is kept as {kept}, but {counted} are there");
+            findings.push(finding(None, what, remedy));
+        }
+    }
+    let sql = "select d.name from domains d left join \
+               (select domain, count(*) as feeds, sum(load) as load from feed_state \
+                group by domain) s on s.domain = d.id \
+               where d.feeds <> coalesce(s.feeds, 0) or d.load <> coalesce(s.load, 0) limit $1";
+    let mut statement = conn.prepare(sql)?;
+    let names = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
+    for name in names {
+        let name: String = name?;
+        let what = format!("the load kept of {name} is not the sum of its feeds");
+        findings.push(finding(None, what, remedy));
+    }
+    Ok(findings)
+}
+
+/// Every entry that a window shows must be known, or it would be new again; and its key must not
+/// be marked as left, or it would be forgotten in time.
+fn windows(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let mut statement = conn.prepare("select feed, shown from feed_window")?;
+    let sql = "select left_window_at is null from entry_keys where feed = $1 and key = $2";
+    let mut lookup = conn.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut findings = Vec::new();
+    while let Some(row) = rows.next()? {
+        if findings.len() >= FINDINGS_MAX {
+            break;
+        }
+        let feed: i64 = row.get(0)?;
+        let remedy = "nothing: the next poll with news writes it anew";
+        let window = match Window::decode(row.get_ref(1)?.as_blob()?) {
+            Ok(window) => window,
+            Err(error) => {
+                findings.push(finding(Some(feed), error.to_string(), remedy));
+                continue;
+            }
+        };
+        let (mut unknown, mut left) = (0, 0);
+        for entry in window.entries() {
+            let mut found = lookup.query(params![feed, entry.key.bytes()])?;
+            match found.next()? {
+                None => unknown += 1,
+                Some(row) => left += i64::from(!row.get::<_, bool>(0)?),
+            }
+        }
+        if unknown > 0 {
+            let what = format!("its window shows {unknown} entries that are not known");
+            findings.push(finding(Some(feed), what, remedy));
+        }
+        if left > 0 {
+            let what = format!("its window shows {left} entries that are marked as left");
+            findings.push(finding(Some(feed), what, remedy));
+        }
+    }
+    Ok(findings)
+}
+
+/// Feeds that look like the same one. They are named and never merged.
+fn twins(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+    let sql = "select a.id, b.id from feeds a join feeds b \
+               on b.url = 'http' || substr(a.url, 6) where a.url like 'https:%' \
+               union select a.id, b.id from feeds a join feeds b on b.url = a.effective_url \
+               where a.effective_url is not null and a.id <> b.id limit $1";
+    let mut statement = conn.prepare(sql)?;
+    let rows = statement.query_map(params![FINDINGS_MAX as i64], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+    })?;
+    rows.map(|row| {
+        let (one, other) = row?;
+        let what = format!("it looks like the same feed as feed {other}");
+        let found = finding(Some(one), what, "remove one of the two if they are");
+        Ok(Finding { harmless: true, ..found })
+    })
+    .collect()
+}

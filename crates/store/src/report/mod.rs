@@ -1,0 +1,9 @@
+//! Reports about the whole instance: totals, delays, the status for operators, and the checks of
+//! `tidings doctor`.
+//!
+//! Nothing here changes or repairs a row.
+
+pub(crate) mod check;
+pub(crate) mod counts;
+pub(crate) mod overview;
+pub(crate) mod status;

@@ -1,0 +1,98 @@
+//! Figures over all feeds that people look at when they weigh polls against delay. Bounded: delay
+//! comes from a sample, and the load of a domain is kept with the domain.
+
+use std::time::Duration;
+
+use feed::{EntryId, Time};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::db::columns::{count, time};
+use crate::error::Fault;
+use crate::reading::entries::position_before;
+use crate::{Store, StoreError};
+
+/// Entries of a day that are looked at.
+const SAMPLE: i64 = 200;
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// How late the entries of one day were seen, by their own claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DelayDay {
+    /// The beginning of the day.
+    pub day: Time,
+    /// Entries that say when they were published, after their feed was added.
+    pub n: u64,
+    pub mean: Option<Duration>,
+}
+
+/// What one domain is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DomainLoad {
+    pub domain: String,
+    pub feeds: u64,
+    /// As far as the present intervals go.
+    pub polls_per_day: f64,
+}
+
+/// Loads are kept as polls change them.
+pub(crate) const BUSIEST: &str = "select name, feeds, load from domains where feeds > 0 \
+    order by load desc, feeds desc limit $1";
+
+impl Store {
+    /// Delay over the last days, the oldest first. Entries that were there before their feed was
+    /// added were late by no fault of any poll and are left out.
+    pub fn delay_days(&self, now: Time, days: u32) -> Result<Vec<DelayDay>, StoreError> {
+        self.read(|conn| {
+            let newest: i64 = conn
+                .prepare_cached("select coalesce(max(id), 0) from entries")?
+                .query_row([], |row| row.get(0))?;
+            let mut shown = Vec::new();
+            for ago in (0..days).rev() {
+                let day = now - DAY * (ago + 1);
+                let EntryId(first) = position_before(conn, day)?;
+                let EntryId(last) = position_before(conn, day + DAY)?;
+                // Of the last hour it is not yet settled where the day ends.
+                let last = if ago == 0 { newest } else { last };
+                let (n, mean) = sampled(conn, first, last)?;
+                shown.push(DelayDay { day, n, mean });
+            }
+            Ok(shown)
+        })
+    }
+
+    /// The domains that are asked most.
+    pub fn domain_loads(&self, limit: u32) -> Result<Vec<DomainLoad>, StoreError> {
+        self.read(|conn| {
+            let mut statement = conn.prepare_cached(BUSIEST)?;
+            let rows = statement.query_map([limit], |row| {
+                let (domain, feeds) = (row.get(0)?, count(row, 1)?);
+                Ok(DomainLoad { domain, feeds, polls_per_day: count(row, 2)? as f64 / 1000.0 })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+/// The mean delay of some entries behind `first` up to `last`, evenly taken.
+fn sampled(conn: &Connection, first: i64, last: i64) -> Result<(u64, Option<Duration>), Fault> {
+    let sql = "select e.id, e.published_claim, e.published_at, e.seen_at, f.added_at \
+               from entries e join feeds f on f.id = e.feed \
+               where e.id >= $1 and e.id <= $2 order by e.id limit 1";
+    let mut statement = conn.prepare_cached(sql)?;
+    let step = ((last - first) / SAMPLE).max(1);
+    let (mut at, mut sum, mut n) = (first + 1, Duration::ZERO, 0_u32);
+    for _ in 0..=SAMPLE {
+        let found = statement.query_row([at, last], |row| {
+            let (id, claim): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
+            Ok((id, claim, time(row, 2)?, time(row, 3)?, time(row, 4)?))
+        });
+        let Some((id, claim, published, seen, added)) = found.optional()? else { break };
+        let honest = claim == Some(published.millis());
+        if honest && published >= added && published <= seen {
+            sum += seen.since(published);
+            n += 1;
+        }
+        at = id + step;
+    }
+    Ok((n.into(), sum.checked_div(n)))
+}

@@ -1,0 +1,115 @@
+//! How things stand, for whoever runs the instance: what is late, what fails and for how long, what
+//! waits to be handed over, how large the files are. Each is one short question over small rows.
+
+use feed::Time;
+
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::db::columns::count;
+use crate::db::file_identity::with_ending;
+use crate::error::Fault;
+use crate::{State, Store, StoreError};
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// What an operator looks at first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Since when the feed that is due longest waits; `None`: nothing is late.
+    pub due_since: Option<Time>,
+    pub failing: Failing,
+    pub queries: u64,
+    /// Receivers whose last attempt failed, and all of them.
+    pub receivers_failing: u64,
+    pub receivers: u64,
+    /// Matches not handed over yet, over all receivers.
+    pub deliveries_waiting: u64,
+    pub dead_letters: u64,
+    /// Subscribers to published feeds who agreed to it.
+    pub subscribers: u64,
+    pub database_bytes: u64,
+    /// The log beside it, which is taken in now and then.
+    pub log_bytes: u64,
+}
+
+/// Failing feeds by how long ago the last poll succeeded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Failing {
+    pub under_an_hour: u64,
+    pub under_a_day: u64,
+    pub under_a_week: u64,
+    pub longer: u64,
+    pub never: u64,
+}
+
+/// The first feed of a state that has a time.
+pub(crate) const FIRST_DUE: &str = "select coalesce(next_at, 0) from feed_state \
+    where state = $1 and coalesce(next_at, 0) > 0 order by coalesce(next_at, 0) limit 1";
+
+/// Failing feeds whose last poll succeeded within a time; the words are those of the index.
+pub(crate) const FAILING_WITHIN: &str = "select count(*) from feed_state \
+    where state in (2, 3) and last_success_at > $1 and last_success_at <= $2";
+pub(crate) const FAILING_EVER: &str =
+    "select count(*) from feed_state where state in (2, 3) and last_success_at is null";
+
+impl Store {
+    pub fn standing(&self, now: Time) -> Result<Standing, StoreError> {
+        let mut standing = self.read(|conn| {
+            let now = now.millis();
+            let (due_since, failing) = (due_since(conn, now)?, failing(conn, now)?);
+            // Positions have holes where entries were dropped: what waits is counted.
+            let sql = "select (select count(*) from queries), count(*), \
+                       coalesce(sum(d.attempts > 0), 0), \
+                       coalesce(sum((select count(*) from query_entries e \
+                       where e.query = d.query and e.position > d.position)), 0), \
+                       (select count(*) from dead_letters), \
+                       (select count(*) from hub_subscriptions where lease_until > $1) \
+                       from deliveries d";
+            conn.prepare_cached(sql)?
+                .query_row([now], |row| {
+                    Ok(Standing {
+                        due_since,
+                        failing,
+                        queries: count(row, 0)?,
+                        receivers: count(row, 1)?,
+                        receivers_failing: count(row, 2)?,
+                        deliveries_waiting: count(row, 3)?,
+                        dead_letters: count(row, 4)?,
+                        subscribers: count(row, 5)?,
+                        ..Standing::default()
+                    })
+                })
+                .map_err(Into::into)
+        })?;
+        let bytes = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
+        standing.database_bytes = bytes(self.path());
+        standing.log_bytes = bytes(&with_ending(self.path(), "-wal"));
+        Ok(standing)
+    }
+}
+
+/// Since when the feed that is due longest waits.
+fn due_since(conn: &Connection, now: i64) -> Result<Option<Time>, Fault> {
+    let mut statement = conn.prepare_cached(FIRST_DUE)?;
+    let mut first: Option<i64> = None;
+    for state in State::ALL.into_iter().filter(|state| state.is_polled()) {
+        let at = statement.query_row([state.code()], |row| row.get::<_, i64>(0)).optional()?;
+        first = first.into_iter().chain(at).min();
+    }
+    Ok(first.filter(|at| *at <= now).map(Time::from_millis))
+}
+
+fn failing(conn: &Connection, now: i64) -> Result<Failing, Fault> {
+    let mut statement = conn.prepare_cached(FAILING_WITHIN)?;
+    let ago = |hours: i64| now - hours * HOUR_MS;
+    let mut between = |after: i64, up_to: i64| {
+        statement.query_row([after, up_to], |row| count(row, 0)).map_err(Fault::from)
+    };
+    Ok(Failing {
+        under_an_hour: between(ago(1), i64::MAX)?,
+        under_a_day: between(ago(24), ago(1))?,
+        under_a_week: between(ago(7 * 24), ago(24))?,
+        longer: between(i64::MIN, ago(7 * 24))?,
+        never: conn.prepare_cached(FAILING_EVER)?.query_row([], |row| count(row, 0))?,
+    })
+}

@@ -1,0 +1,201 @@
+//! Changes to the schedule that are not polls: new settings, and blame that is taken back.
+
+use std::time::Duration;
+
+use feed::{FeedId, Time};
+use rusqlite::{OptionalExtension, params};
+
+use crate::feeds::settings::put_setting;
+use crate::feeds::state;
+use crate::{Due, Store, StoreError};
+
+/// A feed's next poll, decided anew.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replan {
+    /// The feed's generation when this was decided; a poll recorded since then decided better.
+    pub generation: u32,
+    pub wanted_at: Time,
+    pub next_at: Time,
+    /// Why, in words and in short.
+    pub reason: String,
+    pub cause: String,
+    /// In words: what made `next_at` another time than `wanted_at`.
+    pub held: Option<String>,
+}
+
+/// What the strategy that spends a budget expects of the feeds it polled lately.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outlook {
+    pub feeds: Vec<FeedOutlook>,
+    /// How far the strategy is, for the next start.
+    pub progress: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FeedOutlook {
+    pub feed: FeedId,
+    /// What was expected before another poll is not said of it.
+    pub generation: u32,
+    /// `None` where it cannot be told beforehand.
+    pub at: Option<Time>,
+    /// Why, in words and in short.
+    pub reason: String,
+    pub cause: String,
+}
+
+/// The key of the strategy's progress among the settings.
+const PROGRESS: &str = "budget-progress";
+
+impl Store {
+    /// Keeps what a strategy expects.
+    pub async fn keep_outlook(&self, outlook: Outlook) -> Result<(), StoreError> {
+        self.write_async(move |conn| {
+            let sql = "update feed_state set wanted_at = $1, next_at = coalesce($1, next_at), \
+                       reason = $2, cause = $3 where feed = $4 and generation = $5";
+            let mut statement = conn.prepare_cached(sql)?;
+            for row in &outlook.feeds {
+                let at = row.at.map(Time::millis);
+                let values = params![at, row.reason, row.cause, row.feed.0, row.generation];
+                if statement.execute(values)? > 0 {
+                    state::settle(conn, row.feed)?;
+                }
+            }
+            let hex: String = outlook.progress.iter().map(|b| format!("{b:02x}")).collect();
+            put_setting(conn, PROGRESS, Some(&hex))
+        })
+        .await
+    }
+
+    /// How far the strategy was; empty where there was none.
+    pub fn strategy_progress(&self) -> Result<Vec<u8>, StoreError> {
+        let hex = self.setting(PROGRESS)?.unwrap_or_default();
+        let byte = |at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
+        Ok((0..hex.len()).step_by(2).map_while(byte).collect())
+    }
+
+    /// Puts the next polls of feeds to other times, except those of which a poll was recorded since
+    /// that was decided; answers which ones. A feed that does not exist undoes all.
+    pub fn replan(&self, replans: Vec<(FeedId, Replan)>) -> Result<Vec<FeedId>, StoreError> {
+        self.write(move |conn| {
+            let sql = "update feed_state set wanted_at = $1, next_at = $2, reason = $3, \
+                       cause = $4, held = $5 where feed = $6 and generation = $7";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut exists = conn.prepare_cached("select 1 from feed_state where feed = $1")?;
+            let mut stale = Vec::new();
+            for (feed, replan) in replans {
+                let changed = statement.execute(params![
+                    replan.wanted_at.millis(),
+                    replan.next_at.millis(),
+                    replan.reason,
+                    replan.cause,
+                    replan.held,
+                    feed.0,
+                    replan.generation,
+                ])?;
+                if changed == 0 && !exists.exists([feed.0])? {
+                    return Err(StoreError::NoFeed(feed).into());
+                }
+                if changed > 0 {
+                    state::settle(conn, feed)?;
+                } else {
+                    stale.push(feed);
+                }
+            }
+            Ok(stale)
+        })
+    }
+
+    /// The clock was set back: the stored plan keeps its distance from now, as the plan in memory
+    /// does, so that everybody is shown when the next poll will really be. `by` is how far, where
+    /// that is known; else every feed and domain tells it by its last poll or request.
+    pub fn set_back(&self, by: Option<Duration>, now: Time) -> Result<(), StoreError> {
+        self.write(move |conn| {
+            let now = now.millis();
+            let by = by.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
+            // Afterwards no last poll is ahead of the clock, or the next start would do it again.
+            let sql = "update feed_state set \
+                       next_at = next_at - coalesce($1, last_poll_at - $2), \
+                       wanted_at = wanted_at - coalesce($1, last_poll_at - $2), \
+                       last_poll_at = case when last_poll_at > $2 then $2 else last_poll_at end \
+                       where $1 is not null or last_poll_at > $2";
+            conn.execute(sql, params![by, now])?;
+            let sql = "update domains set \
+                       not_before = not_before - coalesce($1, last_request_at - $2), \
+                       last_request_at = case when last_request_at > $2 then $2 \
+                                         else last_request_at end \
+                       where $1 is not null or last_request_at > $2";
+            conn.execute(sql, params![by, now])?;
+            state::settle_loads(conn)
+        })
+    }
+
+    /// Takes one failure back from feeds that were blamed for what was not their fault, and lets
+    /// them be polled at `next_at`. Returns those that had one.
+    pub async fn forgive(
+        &self,
+        feeds: &[FeedId],
+        next_at: Time,
+        why: &str,
+    ) -> Result<Vec<FeedId>, StoreError> {
+        let (feeds, why) = (feeds.to_vec(), why.to_owned());
+        self.write_async(move |conn| {
+            let sql = "update feed_state set failures = failures - 1, next_at = $1, held = $2 \
+                       where feed = $3 and failures > 0 returning feed";
+            let mut statement = conn.prepare_cached(sql)?;
+            let mut forgiven = Vec::new();
+            for feed in feeds {
+                let found: Option<u32> = statement
+                    .query_row(params![next_at.millis(), why, feed.0], |row| row.get(0))
+                    .optional()?;
+                if found.is_some() {
+                    state::settle(conn, feed)?;
+                }
+                forgiven.extend(found.map(FeedId));
+            }
+            Ok(forgiven)
+        })
+        .await
+    }
+
+    /// All feeds by number, or those with a tag.
+    pub fn feed_ids(&self, tag: Option<&str>) -> Result<Vec<FeedId>, StoreError> {
+        self.read(|conn| {
+            let sql = "select id from feeds where $1 is null \
+                       or id in (select feed from feed_tags where tag = $1) order by id";
+            let mut statement = conn.prepare_cached(sql)?;
+            let ids = statement.query_map([tag], |row| row.get(0).map(FeedId))?;
+            Ok(ids.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// Feeds that are polled by themselves and due at `now`, the longest overdue first. One whose
+    /// last poll lies ahead was planned by a clock that has been set back since; it is due too.
+    pub fn due_feeds(&self, now: Time) -> Result<Vec<FeedId>, StoreError> {
+        let index = self.due_index()?;
+        let is_due = |due: &&Due| {
+            let is_ahead = due.last_poll_at.is_some_and(|last| last > now);
+            is_ahead || due.next_at.is_none_or(|at| at <= now)
+        };
+        let mut due: Vec<_> = index.due.iter().filter(is_due).collect();
+        due.sort_by_key(|d| d.next_at);
+        Ok(due.into_iter().map(|d| d.feed).collect())
+    }
+
+    /// The latest time at which any kept poll was made, by the clock of then. Looks at every poll.
+    pub fn latest_poll_at(&self) -> Result<Option<Time>, StoreError> {
+        self.read(|conn| {
+            let sql = "select max(at) from polls";
+            let ms: Option<i64> = conn.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+            Ok(ms.map(Time::from_millis))
+        })
+    }
+
+    /// When the last poll of any feed was made.
+    pub fn last_poll_at(&self) -> Result<Option<Time>, StoreError> {
+        self.read(|conn| {
+            let sql = "select max(last_poll_at) from feed_state";
+            let ms: Option<i64> = conn.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+            Ok(ms.map(Time::from_millis))
+        })
+    }
+}

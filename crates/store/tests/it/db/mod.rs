@@ -1,0 +1,7 @@
+//! The database file: commits, crashes, full disks, backups.
+
+mod backup;
+mod concurrent;
+mod files;
+pub mod full_disk;
+mod killed;

@@ -1,0 +1,6 @@
+//! Feeds, their tags, addresses and totals.
+
+mod address;
+mod change;
+mod tag_numbers;
+mod totals;

@@ -1,0 +1,4 @@
+//! Accounts and commands of other processes.
+
+mod accounts;
+mod requests;

@@ -1,0 +1,3 @@
+//! The subscribers of our hub.
+
+mod hub;

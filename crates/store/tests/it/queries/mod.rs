@@ -1,0 +1,4 @@
+//! Queries, their matches and deliveries.
+
+mod change;
+mod deliveries;

@@ -1,0 +1,6 @@
+//! Reading entries, read marks and search.
+
+mod entries;
+mod list;
+mod search;
+mod undo;

@@ -1,0 +1,3 @@
+//! Reports about the whole instance.
+
+mod overview;

@@ -1,0 +1,4 @@
+//! The stored schedule.
+
+mod due;
+mod replan;
