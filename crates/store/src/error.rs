@@ -1,5 +1,5 @@
-//! What can go wrong with the store, in words that name the file and the remedy. It retries
-//! nothing: the next tick is the retry.
+//! Errors of the store. Each names the file, the problem and the remedy. The store does not retry:
+//! the caller's next turn does.
 
 use std::fmt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use feed::FeedId;
 use rusqlite::ErrorCode;
 
-/// Why the store did not do as asked. Cheap to clone: all polls of a lost group get the same.
+/// An error of the store. Cheap to clone: all polls of a lost group get the same error.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("poll {generation} of feed {feed} is stale: another one was recorded since; drop it")]
@@ -52,7 +52,7 @@ pub enum StoreError {
     Database { file: Arc<str>, kind: ErrorKind, source: Arc<rusqlite::Error> },
 }
 
-/// What kind of trouble it is, for whoever must decide what to do next.
+/// The kind of a database error, for callers that must decide what to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     DiskFull,
@@ -115,7 +115,7 @@ impl StoreError {
 fn kind_of(error: &rusqlite::Error) -> ErrorKind {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => ErrorKind::DiskFull,
-        // SQLite says so too where it may read the file but not make its journals beside it.
+        // SQLite reports the same if it may read the file but not create its journal.
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
             ErrorKind::ReadOnly
         }
@@ -126,7 +126,7 @@ fn kind_of(error: &rusqlite::Error) -> ErrorKind {
     }
 }
 
-/// A value that only a damaged or foreign hand can have written.
+/// Returns whether the error is a stored value that this program never writes.
 fn is_unreadable_value(error: &rusqlite::Error) -> bool {
     matches!(
         error,
@@ -137,7 +137,7 @@ fn is_unreadable_value(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Inside the crate: SQLite's word before the file's name is put to it, or our own.
+/// An error inside the crate: an SQLite error that does not name the file yet, or a [`StoreError`].
 pub(crate) enum Fault {
     Sql(rusqlite::Error),
     Ours(StoreError),

@@ -1,8 +1,8 @@
-//! What was seen and learned, kept: feeds, entries, polls and the state of the schedule.
+//! The store: feeds, entries, polls, queries, accounts and the schedule, in one SQLite database.
 //!
-//! One noun, one file; SQL by hand in the subset that SQLite and PostgreSQL share; one
-//! transaction per public function. It takes no decision: what is recorded was decided by the
-//! caller, and the order of the stream is the order of recording.
+//! Each public function is one transaction. The SQL uses the subset that SQLite and PostgreSQL
+//! share. The store takes no decisions: the caller decides what is recorded. The order of the
+//! stream is the order of recording.
 
 mod db;
 mod error;

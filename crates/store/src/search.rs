@@ -1,6 +1,6 @@
-//! Full text, behind the polls: entries are given to the index by whoever follows the stream, as
-//! words that are folded already; a search names words folded the same way. What is found is a
-//! candidate: whether it fits the question to the letter is judged elsewhere.
+//! The full-text index. A job of the engine follows the stream and adds entries as folded words; a
+//! search uses words folded the same way. Results are candidates: the caller checks whether they
+//! match exactly.
 
 use feed::{EntryId, Time};
 use rusqlite::params;
@@ -11,18 +11,18 @@ use crate::reading::list::{Over, ReadEntry, shown};
 use crate::reading::marks::{self, ReadMarks};
 use crate::{AccountId, EntryRow, Store, StoreError};
 
-/// The words of one entry, folded, with a space between them.
+/// The folded words of one entry, separated by spaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchWords {
     pub entry: EntryId,
-    /// The edit whose text these are: a later one is indexed anew, whenever it came.
+    /// The edit that the words come from. A later edit is indexed again.
     pub edited_at: Option<Time>,
     pub title: String,
     pub body: String,
 }
 
 impl Store {
-    /// Up to which entry the index is filled.
+    /// Returns the last entry in the index.
     pub fn indexed_to(&self) -> Result<EntryId, StoreError> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached("select indexed_to from search_progress")?;
@@ -30,7 +30,7 @@ impl Store {
         })
     }
 
-    /// Entries that the index lacks: those that changed since, then the next of the stream.
+    /// Returns entries to be indexed: first those that were edited, then the next of the stream.
     pub fn unindexed(&self, limit: u32) -> Result<Vec<EntryRow>, StoreError> {
         self.read(|conn| {
             let sql = format!(
@@ -47,7 +47,7 @@ impl Store {
         })
     }
 
-    /// Adds entries to the index, or replaces what it has of them, and moves its mark.
+    /// Adds or replaces entries in the index, and notes the last one.
     pub async fn index(&self, entries: Vec<SearchWords>) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             put(conn, &entries)?;
@@ -59,7 +59,7 @@ impl Store {
         .await
     }
 
-    /// Entries below a number, the last recorded first: candidates that no word finds.
+    /// Returns the entries below a number, the last recorded first, for searches without words.
     pub fn recorded_before(
         &self,
         account: AccountId,
@@ -78,7 +78,7 @@ impl Store {
         })
     }
 
-    /// Entries that an expression of FTS5 finds, the newest first, below a number.
+    /// Returns the entries below a number that match an FTS5 expression, the newest first.
     pub fn search(
         &self,
         account: AccountId,
@@ -102,7 +102,7 @@ impl Store {
 }
 
 fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), Fault> {
-    // What was removed or edited since it was read must not come back with its old words.
+    // An entry that was deleted or edited meanwhile must not get its old words.
     let mut statement = conn.prepare_cached(
         "insert or replace into search (rowid, title, body) \
          select id, $1, $2 from entries where id = $3",
@@ -121,7 +121,7 @@ fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), Fault
     Ok(())
 }
 
-/// Entries that are no longer kept are no longer found.
+/// Removes deleted entries from the index.
 pub(crate) fn forget(conn: &rusqlite::Connection, entries: &[EntryId]) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached("delete from search where rowid = $1")?;
     let mut stale = conn.prepare_cached("delete from search_stale where entry = $1")?;
@@ -132,8 +132,8 @@ pub(crate) fn forget(conn: &rusqlite::Connection, entries: &[EntryId]) -> Result
     Ok(())
 }
 
-/// An entry's text changed. Where retention dropped it there is nothing to index: its row would
-/// stay for ever, and enough of them would keep every other change waiting.
+/// Marks an edited entry to be indexed again. An entry that retention has deleted is not marked:
+/// its mark would stay, and many such marks would block all others.
 pub(crate) fn note_change(conn: &rusqlite::Connection, entry: EntryId) -> Result<(), Fault> {
     let sql = "insert into search_stale (entry) select e.id from entries e, search_progress p \
                where e.id = $1 and p.indexed_to >= e.id on conflict do nothing";

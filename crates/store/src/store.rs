@@ -1,5 +1,5 @@
-//! The store itself: one writer, some readers, and the two doors through which every question
-//! goes. It holds no SQL beyond the opening.
+//! The store: one writer thread, a pool of readers, and the functions `read` and `write` through
+//! which all SQL runs. It contains no SQL of its own; the other modules add the public functions.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -23,23 +23,22 @@ use crate::error::{Fault, shown};
 use crate::matching::Keeper;
 use crate::{Figures, StoreError};
 
-/// Polls that wait for their commit at once. Each holds its entries in memory until then; beyond
-/// this the caller waits, and with it the fetching.
+/// Polls that wait for their commit at the same time. Each keeps its entries in memory until then.
+/// Beyond this limit the caller waits, which also slows down fetching.
 const RECORDS_WAITING_MAX: usize = 1024;
 
-/// Whether the store may be changed.
+/// The access that the caller needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// For the holder of the folder's lock: the store is made where there is none, and an older
-    /// one is brought up to date.
+    /// For the holder of the folder's lock. Creates a missing store and migrates an older one.
     ReadWrite,
-    /// To change a store that another process holds: the file must exist, in this version.
+    /// For changes to a store that another process has locked. The file must exist in this version.
     Shared,
     ReadOnly,
 }
 
-/// What was seen and learned. Clones are one store; when the last one goes, what was sent is
-/// written and the files are closed.
+/// A handle to the store. All clones share one store. Dropping the last one writes the pending
+/// changes and closes the files.
 #[derive(Clone)]
 pub struct Store(Arc<Inner>);
 
@@ -52,7 +51,7 @@ struct Inner {
     keeper: Arc<Keeper>,
     tally: Arc<Tally>,
     origins: Origins,
-    /// The files that must not change underneath.
+    /// The files that must not be moved or replaced.
     identity: Arc<Identity>,
 }
 
@@ -118,20 +117,20 @@ impl Store {
         &self.0.tally
     }
 
-    /// What it has done since it was opened.
+    /// Returns the counters since the store was opened.
     pub fn figures(&self) -> Figures {
         self.0.tally.read()
     }
 
-    /// Why changes cannot be written: the files are not there any more, or the last group of
-    /// changes failed. `None` where nothing is wrong.
+    /// Returns why changes cannot be written: the files are missing or replaced, or the last group
+    /// of changes failed. `None` if everything works.
     pub fn trouble(&self) -> Option<Arc<str>> {
         let lost = self.0.identity.check().err();
         lost.map(|error| Arc::from(error.to_string())).or_else(|| self.0.tally.trouble())
     }
 
-    /// Whether the database was removed or replaced since it was opened: what is read from now on
-    /// does not change any more.
+    /// Returns whether the database file was removed or replaced since it was opened. Reads then
+    /// return old data only.
     pub fn is_lost(&self) -> bool {
         self.0.identity.check().is_err()
     }
@@ -140,7 +139,7 @@ impl Store {
         &self.0.file
     }
 
-    /// Asks in one reading transaction.
+    /// Runs a function in one read transaction.
     pub(crate) fn read<T>(
         &self,
         question: impl FnOnce(&Connection) -> Result<T, Fault>,
@@ -151,7 +150,7 @@ impl Store {
         })
     }
 
-    /// For the few statements that refuse to be part of a transaction.
+    /// Runs a function outside of a transaction, for the few statements that need this.
     pub(crate) fn outside_transaction<T>(
         &self,
         ask: impl FnOnce(&Connection) -> Result<T, Fault>,
@@ -160,20 +159,21 @@ impl Store {
         asked.map_err(Fault::from).flatten().map_err(|fault| fault.at(&self.0.file))
     }
 
-    /// Changes in one transaction, shared with whatever else waits; returns after the commit.
+    /// Runs a change in one transaction, which it may share with other changes. Returns after the
+    /// commit.
     pub(crate) fn write<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (tell, told) = sync_channel(1);
         self.send(false, change, move |result| {
-            // Nobody is left to be told only if the caller's thread is gone.
+            // The receiver is gone only if the caller's thread has ended.
             let _ = tell.send(result);
         })?;
         told.recv().map_err(|_| StoreError::Closed)?
     }
 
-    /// The same without holding a thread; waits where too many wait already.
+    /// Runs a change without blocking a thread. Waits if too many changes wait already.
     pub(crate) async fn write_async<T: Send + 'static>(
         &self,
         change: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
@@ -181,7 +181,7 @@ impl Store {
         let _place = self.0.records_waiting.acquire().await.map_err(|_| StoreError::Closed)?;
         let (tell, told) = oneshot::channel();
         self.send(true, change, move |result| {
-            // The caller may have been cancelled; what it asked for is written all the same.
+            // The caller may have been cancelled. The change is written anyway.
             let _ = tell.send(result);
         })?;
         told.await.map_err(|_| StoreError::Closed)?
@@ -213,8 +213,8 @@ impl Store {
     }
 }
 
-/// A reading transaction: all that is asked in it sees the same commit. Its statements are
-/// prepared once, which a transaction of rusqlite's own does anew each time.
+/// A read transaction: all its statements see the same commit. Unlike a transaction of rusqlite, it
+/// uses cached statements for begin and commit.
 struct View<'a>(&'a Connection);
 
 impl View<'_> {
@@ -226,8 +226,7 @@ impl View<'_> {
 
 impl Drop for View<'_> {
     fn drop(&mut self) {
-        // It read only: there is nothing to lose, and a connection that cannot end its
-        // transaction fails at the next `begin`.
+        // A failure loses nothing, because the transaction only read. The next `begin` reports it.
         let _ = self.0.prepare_cached("commit").and_then(|mut end| end.execute([]));
     }
 }
@@ -236,11 +235,11 @@ impl Drop for Inner {
     fn drop(&mut self) {
         let Some(writer) = &self.writer else { return };
         self.readers.close();
-        // Without senders the writer ends after what was sent.
+        // Without senders the writer ends after the jobs already sent.
         drop(writer.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = writer.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // It fails only if the writer panicked, which its callers have been told.
+            // Fails only if the writer panicked. Its callers have already received an error.
             let _ = thread.join();
         }
     }

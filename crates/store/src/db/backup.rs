@@ -1,7 +1,7 @@
-//! Copies of the store: made while it goes on working, and put back in its place. A copy is one
-//! file, whole and looked over before it gets its name; nothing is ever half a copy.
+//! Makes and restores backups of the store, also while it is in use. A copy is one file. It is
+//! complete and checked before it gets its name.
 //!
-//! It knows no retention and no schedule of copies: that is the operator's.
+//! Nothing here schedules backups or deletes old ones: that is the operator's task.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -25,34 +25,34 @@ use crate::{Lock, StoreError};
 const STEP_PAGES: std::ffi::c_int = 4096;
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// A restored store numbers its next entries, and the next matches of each query, so much further
-/// on. What was recorded after the copy was made is lost, but its numbers were handed out as
-/// cursors: given again, a reader that holds one would pass over new entries. No instance records
-/// so many between two copies.
+/// Added to the next entry number of a restored store, and to the next position of each query.
+/// Entries recorded after the backup are lost, but readers may hold their numbers as cursors. If
+/// the store gave these numbers again, such a reader would skip new entries. No instance records so
+/// many entries between two backups.
 const ENTRIES_LEAP: i64 = 10_000_000;
-/// The same for the numbers of queries, which are part of their cursors, and of tags, by which
-/// reader apps know them.
+/// The same for query numbers, which are part of cursors, and for tag numbers, which reader apps
+/// store.
 const QUERIES_LEAP: i64 = 1000;
 const TAGS_LEAP: i64 = 1000;
-/// Apps and scripts hold numbers of feeds: one that was lost must not turn into another feed. The
-/// largest list that is taken at once names fewer.
+/// The same for feed numbers, which apps and scripts store: the number of a lost feed must not name
+/// another feed. The largest list that can be imported at once names fewer feeds.
 const FEEDS_LEAP: i64 = 100_000;
 
-/// The name under which a replaced store is kept.
+/// The name of the file that a restore has replaced.
 const REPLACED: &str = "tidings.db.replaced";
 
-/// What a copy holds.
+/// The contents of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
     pub feeds: u64,
     pub entries: u64,
     pub bytes: u64,
-    /// An older program wrote it; it is brought up to date when the store is opened to write.
+    /// An older program wrote it. The store migrates it when it is opened for writing.
     pub is_older: bool,
 }
 
-/// Copies the store of a data folder to a file. Sees it as it is at one moment, however much is
-/// recorded meanwhile; `progress` is told the bytes done and in all.
+/// Copies the store of a data folder to a file. The copy shows the store at one moment, however
+/// much is recorded meanwhile. `progress` gets the bytes done and the total.
 pub fn backup(
     folder: &Path,
     to: &Path,
@@ -78,8 +78,8 @@ pub fn backup(
     Ok(copied)
 }
 
-/// Puts a copy in the place of a data folder's store. What it replaces is kept beside it under
-/// another name. The lock says that nobody else uses the folder.
+/// Replaces the store of a data folder by a backup. The replaced file stays in the folder under
+/// another name. The lock proves that no other process uses the folder.
 pub fn restore(
     folder: &Path,
     mut from: impl Read,
@@ -112,16 +112,17 @@ pub fn restore(
     Ok(copied)
 }
 
-/// Where a copy comes from.
+/// The origin of a copy, which decides how strictly it is checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
-    /// We have just made it. An index that the operator added must not cost the backup.
+    /// This process has just made it. An index that the operator added must not make the backup
+    /// fail.
     Own,
-    /// From anywhere: it must be exactly what this program would have made.
+    /// It may come from anywhere, so its schema must be exactly the one that this program makes.
     Foreign,
 }
 
-/// Looks a copy over: every page and index, and that this program can go on from it.
+/// Checks every page and index of a copy, and that this program can use it.
 fn examine(path: &Path, trust: Trust) -> Result<Copied, StoreError> {
     let file: Arc<str> = Arc::from("the copy");
     let look = || -> Result<Copied, Fault> {
@@ -162,14 +163,15 @@ fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
     let from_name = shown(from);
     let from = connection::reading(from)?;
     migrations::known_version(&from, &from_name)?;
-    // One reading transaction over the whole copy. Without it every commit of the daemon would
-    // start the copy anew, and under load it would never end.
+    // One read transaction spans the whole copy. Without it every commit of the daemon would
+    // restart the copy, and under load it would never end.
     from.execute_batch("begin")?;
     from.query_row("select count(*) from meta", [], |_| Ok(()))?;
     let page: u64 =
         from.pragma_query_value(None, "page_size", |row| crate::db::columns::count(row, 0))?;
     let mut to = Connection::open(to)?;
-    // A copy that a power cut hits is thrown away; the whole of it is synced at the end.
+    // A power cut during the copy loses only the temporary file. The complete copy is synced at the
+    // end.
     to.pragma_update(None, "synchronous", "off")?;
     let copy = Backup::new(&from, &mut to)?;
     loop {
@@ -180,7 +182,7 @@ fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
         match stepped {
             StepResult::Done => break,
             StepResult::More => {}
-            // Nobody else knows the copy, and readers of the source wait for nobody.
+            // No other process uses the copy, and readers of the source never wait for a lock.
             _ => {
                 return Err(rusqlite::Error::SqliteFailure(
                     rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY),
@@ -191,7 +193,7 @@ fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
         }
     }
     drop(copy);
-    // One file, without a log beside it.
+    // The copy is one file without a write-ahead log.
     to.pragma_update(None, "journal_mode", "delete")?;
     to.close().map_err(|(_, error)| error)?;
     Ok(())
@@ -199,12 +201,12 @@ fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
 
 fn leap(path: &Path) -> Result<(), Fault> {
     let conn = Connection::open(path)?;
-    // Also where the copy was made by other means, and comes with a log's mark.
+    // A copy made with other tools may still be in WAL mode.
     conn.pragma_update(None, "journal_mode", "delete")?;
     leap_numbers(&conn, "entries", ENTRIES_LEAP)?;
     leap_numbers(&conn, "feeds", FEEDS_LEAP)?;
     leap_numbers(&conn, "tag_numbers", TAGS_LEAP)?;
-    // A copy of an older program finds its gaps when it is brought up to date.
+    // For a copy of an older program, the migration adds the gaps.
     let sql = "select 1 from sqlite_schema where name = 'entry_gaps'";
     if conn.prepare(sql)?.exists([])? {
         let sql = "insert into entry_gaps (first, last) select seq - $1 + 1, seq \
@@ -219,7 +221,8 @@ fn leap(path: &Path) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whoever had got everything leaps along; others find a gap behind what they still have to get.
+/// Moves receivers that were up to date along with the query. Other receivers find a gap after
+/// their remaining matches.
 fn leap_queries(conn: &Connection) -> Result<(), Fault> {
     for table in ["deliveries", "hub_subscriptions"] {
         let sql = format!(
@@ -232,7 +235,8 @@ fn leap_queries(conn: &Connection) -> Result<(), Fault> {
     leap_numbers(conn, "queries", QUERIES_LEAP)
 }
 
-/// Also where the copy knows no number yet: some may have been given after it was made.
+/// Moves the next number of a table on. Tables without a number count too: the lost store may have
+/// given some.
 fn leap_numbers(conn: &Connection, table: &str, by: i64) -> Result<(), Fault> {
     let sql = "insert into sqlite_sequence (name, seq) select $1, 0 where not exists \
                (select 1 from sqlite_sequence where name = $1) \
@@ -243,14 +247,14 @@ fn leap_numbers(conn: &Connection, table: &str, by: i64) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives the store a second name, under which it stays, and takes its log away: found beside the
-/// restored file, it would be played into it.
+/// Renames the store to its backup name and moves its log away. SQLite would otherwise play that
+/// log into the restored file.
 fn set_aside(folder: &Path) -> Result<(), StoreError> {
     let path = folder.join(FILE_NAME);
     if !path.exists() {
         return Ok(());
     }
-    // A store that is whole takes its log in and needs none; one that is damaged keeps it.
+    // An intact store takes its log into the file. A damaged one keeps its log.
     let _ = connection::writing(&path)
         .and_then(|conn| conn.execute_batch("pragma wal_checkpoint(truncate)"));
     let kept = folder.join(REPLACED);

@@ -1,5 +1,4 @@
-//! How values become columns and come back. The JSON here is the store's own wire form; nothing
-//! else reads it.
+//! Converts values to columns and back. The JSON is the store's own format; nothing else reads it.
 
 use std::time::Duration;
 
@@ -29,7 +28,7 @@ pub(crate) fn duration(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<
     Ok(ms.map(|ms| Duration::from_millis(ms.max(0).unsigned_abs())))
 }
 
-/// A count as SQL has it.
+/// Converts a count to an SQL integer.
 pub(crate) fn sql_count(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
@@ -172,7 +171,7 @@ pub(crate) fn hints(row: &Row<'_>, column: usize) -> rusqlite::Result<Hints> {
     })
 }
 
-/// Lists of texts and numbers: there is nothing in them that JSON cannot say.
+/// Cannot fail: the values are lists of texts and numbers.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! How a connection is opened and set up; the figures behind durability and memory are here.
+//! Opens connections and sets them up: durability, cache sizes and timeouts.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -8,31 +8,33 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-/// Another process holds the database for one group commit at a time; longer means it hangs.
+/// Another process locks the database for one group commit at a time. A longer lock means that it
+/// hangs.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Pages in the log before they go into the file. Hot pages are rewritten by every poll, so a
-/// longer log saves most of that; 16 MB are read back in a blink after a crash.
+/// Pages in the write-ahead log before a checkpoint. Every poll rewrites the same pages, so a
+/// longer log saves most of these writes. After a crash, SQLite reads 16 MB back in well under a
+/// second.
 const LOG_PAGES: i64 = 4000;
 
-/// The log shrinks back to this after a burst.
+/// The size to which SQLite truncates the log after a burst.
 const LOG_BYTES_MAX: i64 = 32 << 20;
 
-/// Page cache in KiB (SQLite counts it as negative). The writer rewrites the same pages; readers
-/// live from the system's cache.
+/// Page cache in KiB (SQLite expects a negative number). The writer rewrites the same pages;
+/// readers rely on the cache of the operating system.
 const WRITER_CACHE_KIB: i64 = 8 * 1024;
 const READER_CACHE_KIB: i64 = 1024;
 
-/// More than there are statements, so that none is ever prepared twice.
+/// More than there are statements, so that no statement is prepared twice.
 const STATEMENTS_MAX: usize = 128;
 
-/// Opens a database to write, and makes it where there is none.
+/// Opens a database for writing and creates it if it is missing.
 pub(crate) fn writing(path: &Path) -> rusqlite::Result<Connection> {
     make_private(path);
     open_writing(path, OpenFlags::SQLITE_OPEN_CREATE)
 }
 
-/// Opens a database to write that another process has made.
+/// Opens a database for writing that another process has created.
 pub(crate) fn sharing(path: &Path) -> rusqlite::Result<Connection> {
     open_writing(path, OpenFlags::empty())
 }
@@ -42,7 +44,7 @@ fn open_writing(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
     let conn = Connection::open_with_flags(path, flags)?;
     set_up(&conn, WRITER_CACHE_KIB)?;
     conn.pragma_update(None, "journal_mode", "wal")?;
-    // A commit that was answered survives a power cut.
+    // A commit that was confirmed survives a power cut.
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
@@ -50,8 +52,9 @@ fn open_writing(path: &Path, more: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// Makes the file before SQLite does, for its owner alone: passwords stand in the addresses of
-/// feeds. The log beside it gets the same mode. Where that fails, opening it says why.
+/// Creates the file before SQLite does, readable by its owner only: feed addresses may contain
+/// passwords. SQLite gives the log the same mode. If this fails, opening the file reports the
+/// reason.
 fn make_private(path: &Path) {
     let mut options = OpenOptions::new();
     let _ = options.write(true).create(true).truncate(false).mode(0o600).open(path);
@@ -67,11 +70,11 @@ pub(crate) fn reading(path: &Path) -> rusqlite::Result<Connection> {
 fn set_up(conn: &Connection, cache_kib: i64) -> rusqlite::Result<()> {
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    // Without it SQLite may plan a prepared statement anew for every value bound to it, which
-    // costs ten times what running it does.
+    // Without this setting SQLite may plan a prepared statement again for every bound value, which
+    // costs ten times as much as running it.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "cache_size", -cache_kib)?;
-    // Savepoints and sorts need scratch space; a full disk must not fail a read.
+    // Savepoints and sorts need temporary space. A full disk must not make a read fail.
     conn.pragma_update(None, "temp_store", "memory")
 }
 

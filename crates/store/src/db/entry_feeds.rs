@@ -1,7 +1,7 @@
-//! Which feed each entry came from, in memory: four bytes an entry, so that unread entries are
-//! counted by feed without reading a row. Numbers are never given again and no entry changes its
-//! feed, so what was read once stays true; entries that are no longer kept count as read. Where
-//! numbers leapt, nothing is held for those that nobody has.
+//! The feed of each entry, in memory: four bytes per entry, so that unread entries are counted by
+//! feed without reading a row. Entry numbers are never reused and an entry never changes its feed,
+//! so the cache stays valid. Deleted entries count as read. Ranges of numbers that no entry has
+//! take no memory.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -11,17 +11,17 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::Fault;
 
-/// So many numbers are held or left out together.
+/// Entry numbers in one block of memory.
 const BLOCK: usize = 4096;
 
 #[derive(Default)]
 pub(crate) struct Origins(RwLock<Feeds>);
 
-/// The feed of each entry by the entry's number; 0 where there is none.
+/// The feed of each entry by entry number; 0 means none.
 #[derive(Default)]
 struct Feeds {
     blocks: Vec<Option<Box<[u32; BLOCK]>>>,
-    /// The first number that was not read yet.
+    /// The first number that is not loaded yet.
     end: usize,
 }
 
@@ -41,14 +41,14 @@ impl Feeds {
 }
 
 impl Origins {
-    /// Unread entries of each feed that has any.
+    /// Counts the unread entries of each feed that has any.
     pub(crate) fn unread(
         &self,
         conn: &Connection,
         for_each_unread: impl FnOnce(&mut dyn FnMut(usize)),
     ) -> Result<HashMap<FeedId, u64>, Fault> {
         self.catch_up(conn)?;
-        // Numbers only: a panic elsewhere leaves them whole.
+        // A panic elsewhere cannot leave the numbers inconsistent.
         let feeds = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let mut counts: Vec<u64> = Vec::new();
         for_each_unread(&mut |entry| {
@@ -62,7 +62,8 @@ impl Origins {
         Ok(numbered.map(|(feed, n)| (FeedId(feed), n)).collect())
     }
 
-    /// Reads on to the last entry: all of them at first, from an index, then what came since.
+    /// Loads the entries that are missing: all of them from an index at first, later only the new
+    /// ones.
     fn catch_up(&self, conn: &Connection) -> Result<(), Fault> {
         let sql = "select seq from sqlite_sequence where name = 'entries'";
         let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
@@ -81,13 +82,13 @@ impl Origins {
         while let Some(row) = rows.next()? {
             feeds.set(place(row.get(0)?), row.get(1)?);
         }
-        // Only now: half of it would be taken for all.
+        // Set at the end, because a partly loaded range must be loaded again.
         feeds.end = feeds.end.max(end);
         Ok(())
     }
 }
 
-/// Numbers of entries are never negative.
+/// Converts an entry number to an index. Entry numbers are never negative.
 fn place(entry: i64) -> usize {
     usize::try_from(entry).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
-//! Notices when the files of an open store are removed, moved or replaced. SQLite goes on writing
-//! into a file that has lost its name, and everything written there is gone after a restart.
+//! Detects that the files of an open store were removed, moved or replaced. SQLite keeps writing
+//! into a file that has lost its name, and everything written there is lost after a restart.
 //!
-//! It compares names with the files that were opened; it does not read or repair them.
+//! It compares the files behind the names with the open ones. It does not read or repair them.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::StoreError;
 use crate::error::shown;
 
-/// The log and its index: without them other processes see another state of the same database.
+/// The write-ahead log and its index. Without them other processes see another state of the
+/// database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// The files of a store as they were when it was opened.
@@ -24,19 +25,19 @@ struct FileId {
 }
 
 impl Identity {
-    /// Call it after the first question to the database, which makes the log.
+    /// Notes the files. Call it after the first statement, which creates the log.
     pub fn of(path: &Path) -> Identity {
         let beside = BESIDE.iter().map(|ending| with_ending(path, ending));
         let all = std::iter::once(path.to_owned()).chain(beside);
         Identity(all.filter_map(|path| file_id(&path).ok().map(|id| (path, id))).collect())
     }
 
-    /// The database alone. Another process may remove its log while this one only reads.
+    /// Notes the database file alone. Another process may remove the log while this one only reads.
     pub fn of_database(path: &Path) -> Identity {
         Identity(file_id(path).ok().map(|id| (path.to_owned(), id)).into_iter().collect())
     }
 
-    /// Fails where a name no longer leads to the file that is open.
+    /// Fails if a name no longer leads to the open file.
     pub fn check(&self) -> Result<(), StoreError> {
         for (path, id) in &self.0 {
             match file_id(path) {
@@ -45,7 +46,7 @@ impl Identity {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {
                     return Err(StoreError::Removed { file: shown(path) });
                 }
-                // A folder that may not be entered at the moment still holds the file.
+                // If the folder cannot be read at the moment, the file is still there.
                 Err(_) => {}
             }
         }
@@ -53,7 +54,7 @@ impl Identity {
     }
 }
 
-/// The number by which another process can tell that it means the same file.
+/// Returns the inode, by which two processes can tell that they mean the same file.
 pub(crate) fn inode(path: &Path) -> Option<u64> {
     file_id(path).ok().map(|id| id.inode)
 }

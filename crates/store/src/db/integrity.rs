@@ -1,5 +1,5 @@
 //! Checks the database file itself: pages, schema version, schema objects and references between
-//! rows. It reads no meaning into the rows and repairs nothing.
+//! rows. It does not interpret the rows and repairs nothing.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use rusqlite::Connection;
 use crate::db::{migrations, schema};
 use crate::error::Fault;
 
-/// Faults of one kind that are named one by one; more would bury the others.
+/// Findings of one kind that are listed; more would hide the others.
 pub(crate) const FINDINGS_MAX: usize = 20;
 
-/// Something that is not as it should be, and what to do about it.
+/// A problem in the store and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     pub feed: Option<FeedId>,
     pub what: String,
     pub remedy: String,
-    /// Worth knowing, but nothing is wrong.
+    /// Worth knowing, but not an error.
     pub harmless: bool,
 }
 
@@ -77,14 +77,15 @@ fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     Ok(broken.collect())
 }
 
-/// Tables with rows that refer to a missing row, each with the table it refers to.
+/// Returns the tables with rows that refer to a missing row, each with the referenced table.
 pub(crate) fn broken_references(conn: &Connection) -> Result<Vec<(String, String)>, Fault> {
     let mut statement = conn.prepare("pragma foreign_key_check")?;
     let said = statement.query_map([], |row| Ok((row.get(0)?, row.get(2)?)))?;
     Ok(said.take(FINDINGS_MAX).collect::<Result<_, _>>()?)
 }
 
-/// What somebody added to the database, or took from it. A copy of it could not be restored.
+/// Finds schema objects that somebody added, changed or removed. A backup with such a change cannot
+/// be restored.
 fn objects(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let different = schema::differences(conn, migrations::current_version())?;
     let remedy = "undo the change; a backup of this store cannot be restored as it is";

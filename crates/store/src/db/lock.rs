@@ -1,5 +1,5 @@
-//! The lock on a data folder: who holds it may poll and change. The system lets go of it when the
-//! process ends, however it ends.
+//! The lock on a data folder. Its holder may poll and change the store. The operating system
+//! releases it when the process ends, even after a crash.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -9,23 +9,23 @@ use crate::db::{FILE_NAME, file_identity};
 
 const LOCK_NAME: &str = "lock";
 
-/// The folder is ours until this is dropped.
+/// A lock that this process holds until the value is dropped.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
 }
 
 impl Lock {
-    /// Names the store that the holder writes to, so that another process can tell whether the
-    /// file in the folder is still that one.
+    /// Writes the inode of the store into the lock file. Another process can then tell whether the
+    /// file in the folder is still the one that the holder writes to.
     pub fn name_store(&self, path: &Path) -> std::io::Result<()> {
         let inode = file_identity::inode(path);
-        // The process's own number stays the first line.
+        // The process id stays on the first line.
         inode.map_or(Ok(()), |inode| writeln!(&self.file, "{inode}"))
     }
 }
 
-/// Why the folder is not ours.
+/// The reason why the folder could not be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum Held {
     #[error("{folder} is in use by process {pid}; end it first, or use another folder (--data)")]
@@ -37,7 +37,7 @@ pub enum Held {
 }
 
 impl Held {
-    /// The process that holds it, where it said so.
+    /// Returns the process that holds the lock, if it has written its id.
     pub fn pid(&self) -> Option<u32> {
         match self {
             Held::By { pid, .. } => Some(*pid),
@@ -45,26 +45,27 @@ impl Held {
         }
     }
 
-    /// Whether the file in the folder is the one that the holder writes to; `None` where the holder
-    /// has not said which one that is.
+    /// Returns whether the file in the folder is the one that the holder writes to; `None` if the
+    /// holder has not named its file.
     pub fn has_store(&self, folder: &Path) -> Option<bool> {
         let Held::By { store, .. } = self else { return None };
         store.map(|inode| file_identity::inode(&folder.join(FILE_NAME)) == Some(inode))
     }
 
-    /// Whether somebody else holds it, as opposed to: it cannot be locked at all.
+    /// Returns whether another process holds the lock. `false` means that the folder cannot be
+    /// locked at all.
     pub fn is_held(&self) -> bool {
         !matches!(self, Held::Cannot { .. })
     }
 }
 
-/// Takes the lock, or says who has it. Never waits.
+/// Takes the lock, or returns its holder. Never waits.
 pub fn lock(folder: &Path) -> Result<Lock, Held> {
     let name = folder.display().to_string();
     let cannot = |source| Held::Cannot { folder: name.clone(), source };
     std::fs::create_dir_all(folder).map_err(cannot)?;
     let path = folder.join(LOCK_NAME);
-    // Not truncated: until the lock is ours the text in it is another's.
+    // Not truncated: until this process has the lock, the text belongs to another one.
     let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let mut file = options.map_err(cannot)?;
     match file.try_lock() {
@@ -79,7 +80,7 @@ pub fn lock(folder: &Path) -> Result<Lock, Held> {
 
 fn held_by(file: &mut File, folder: String) -> Held {
     let mut text = String::new();
-    // The holder may be between locking and writing: then nobody is named.
+    // The holder may have locked the file and not written its id yet.
     let read = file.read_to_string(&mut text);
     let mut lines = text.lines().map(|line| line.trim().parse::<u64>().ok());
     let pid = lines.next().flatten().and_then(|pid| u32::try_from(pid).ok());

@@ -1,6 +1,6 @@
-//! What the store counts of its own work since it was opened: how long commits take, what waits
-//! for one, how late entries were seen. Written by whoever works, read by whoever watches; nothing
-//! is decided by it.
+//! Counters of the store since it was opened: how long commits take, how many changes wait, how
+//! late entries were seen. All threads add to them and metrics read them. No decision depends on
+//! them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::{PollRecord, Recorded, StoreError};
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3600;
 
-/// From "at once" to "the next morning" to "after the holidays".
+/// Bounds for delays, from one minute to a week.
 const DELAYS: &[Duration] = &[
     Duration::from_secs(MINUTE),
     Duration::from_secs(5 * MINUTE),
@@ -25,7 +25,7 @@ const DELAYS: &[Duration] = &[
     Duration::from_secs(7 * 24 * HOUR),
 ];
 
-/// From a disk that lies about its syncs to one that is about to fail.
+/// Bounds for commits, from a disk that does not really sync to one that is about to fail.
 const COMMITS: &[Duration] = &[
     Duration::from_millis(1),
     Duration::from_millis(2),
@@ -39,19 +39,19 @@ const COMMITS: &[Duration] = &[
     Duration::from_secs(5),
 ];
 
-/// How often durations fell where, counted by many threads at once.
+/// A histogram of durations that many threads can add to.
 #[derive(Debug)]
 pub struct Histogram {
     bounds: &'static [Duration],
-    /// One for each bound, and one for what is above the last.
+    /// One cell for each bound, and one for values above the last bound.
     cells: Vec<AtomicU64>,
     total_us: AtomicU64,
 }
 
-/// A histogram as it was at one moment.
+/// A snapshot of a histogram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// Each bound and how many were not above it.
+    /// Each bound with the number of values up to it.
     pub up_to: Vec<(Duration, u64)>,
     pub count: u64,
     pub total: Duration,
@@ -78,7 +78,7 @@ impl Histogram {
             count
         });
         let up_to = self.bounds.iter().copied().zip(sums.by_ref()).collect();
-        // What lies above every bound is in the count only.
+        // Values above every bound are in the count only.
         sums.for_each(drop);
         Distribution {
             up_to,
@@ -95,22 +95,22 @@ pub(crate) struct Tally {
     commits: Histogram,
     commits_failed: AtomicU64,
     matches: AtomicU64,
-    /// Sent to the writer and not yet taken.
+    /// Jobs sent to the writer and not started yet.
     pub waiting: AtomicU64,
     trouble: Mutex<Option<Arc<str>>>,
 }
 
-/// The store's own work, from its opening on.
+/// A snapshot of the counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// From an entry's own date to when it was seen; only of entries whose date can be believed,
-    /// and not of those that a feed already had when it was first polled.
+    /// The time from an entry's own date until it was seen. Counts only entries with a credible
+    /// date, and not those that a feed already had at its first poll.
     pub delays: Distribution,
     pub commits: Distribution,
     pub commits_failed: u64,
-    /// Entries that queries kept.
+    /// Matches of queries.
     pub matches: u64,
-    /// Changes that wait for the writer.
+    /// Changes waiting for the writer.
     pub waiting: u64,
 }
 
@@ -126,13 +126,13 @@ impl Tally {
         }
     }
 
-    /// A group of changes took so long until it was on disk.
+    /// Notes how long a group of changes took until it was on disk.
     pub fn committed(&self, took: Duration) {
         self.commits.note(took);
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// A group of changes was lost.
+    /// Notes that a group of changes was lost.
     pub fn lost(&self, error: &StoreError) {
         self.commits_failed.fetch_add(1, Ordering::Relaxed);
         let why = Some(Arc::from(error.to_string()));
@@ -159,8 +159,8 @@ impl Tally {
     }
 }
 
-/// How late the new entries of a poll were seen. A feed's first document says nothing about that:
-/// without a common entry, or the suspicion that some were missed, it is the first.
+/// Returns how late the new entries of a poll were seen. A feed's first document says nothing about
+/// delays: it has no overlap, and no miss is suspected.
 pub(crate) fn delays(record: &PollRecord) -> Vec<Duration> {
     if record.overlap == 0 && !record.suspected_miss {
         return Vec::new();

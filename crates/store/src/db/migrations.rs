@@ -1,5 +1,5 @@
-//! The schema as an append-only list of named steps. A step that was released is never edited;
-//! a database that knows more steps than this program is refused.
+//! The schema as an append-only list of named migrations. A released migration is never edited. A
+//! database with more migrations than this program knows is refused.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::error::Fault;
 
 type Step = (&'static str, &'static str);
 
-/// Name and SQL. A database's version is the number of steps it has taken.
+/// Name and SQL. The version of a database is the number of its migrations.
 const STEPS: &[Step] = &[
     ("start", include_str!("../../migrations/01_start.sql")),
     ("queries", include_str!("../../migrations/02_queries.sql")),
@@ -29,18 +29,18 @@ const STEPS: &[Step] = &[
 
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
 
-/// Takes the steps that are missing, all in one transaction.
+/// Runs the missing migrations in one transaction.
 pub(crate) fn migrate(conn: &Connection, file: &Arc<str>) -> Result<(), Fault> {
     take(conn, file, STEPS)
 }
 
-/// Makes the schema of a version in an empty database, to compare others with.
+/// Creates the schema of a version in an empty database, as a reference.
 pub(crate) fn make(conn: &Connection, version: i64) -> Result<(), Fault> {
     let n = usize::try_from(version).unwrap_or(0).min(STEPS.len());
     take(conn, &Arc::from("the reference"), &STEPS[..n])
 }
 
-/// For those who only read: the version must be this program's own.
+/// Requires the version of this program. Used by connections that only read.
 pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), Fault> {
     let found =
         version(conn, file)?.ok_or_else(|| StoreError::Missing { file: Arc::clone(file) })?;
@@ -51,7 +51,7 @@ pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), 
     Ok(())
 }
 
-/// For those who copy: any version that this program can go on from.
+/// Returns the version, which may be any that this program can migrate. Used for copies.
 pub(crate) fn known_version(conn: &Connection, file: &Arc<str>) -> Result<i64, Fault> {
     let foreign = || StoreError::Foreign { file: Arc::clone(file) };
     let found = version(conn, file)?.ok_or_else(foreign)?;
@@ -63,7 +63,7 @@ pub(crate) fn current_version() -> i64 {
     count(STEPS)
 }
 
-/// The version a database says it has; `None` if it is empty.
+/// Returns the version that a database claims; `None` if it is empty.
 pub(crate) fn version(conn: &Connection, file: &Arc<str>) -> Result<Option<i64>, Fault> {
     let tables: i64 =
         conn.query_row("select count(*) from sqlite_schema where type = 'table'", [], |r| {
@@ -100,7 +100,7 @@ fn take(conn: &Connection, file: &Arc<str>, steps: &[Step]) -> Result<(), Fault>
 }
 
 fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Step]) -> Result<(), Fault> {
-    // Asked again under the lock: another process may have been first.
+    // Read again under the lock: another process may have been faster.
     let found = version(conn, file)?;
     refuse_newer(found.unwrap_or(0), steps, file)?;
     if found.is_none() {
@@ -139,7 +139,7 @@ mod tests {
     const COUNT: Step =
         ("count", "create table extra (n bigint); insert into extra select count(*) from feeds");
 
-    /// The steps there are, and these.
+    /// All migrations and these.
     fn more(steps: &[Step]) -> Vec<Step> {
         STEPS.iter().chain(steps).copied().collect()
     }
@@ -172,8 +172,8 @@ mod tests {
         assert!(matches!(error, StoreError::Newer { .. }), "{error}");
     }
 
-    /// One feed with a hole in its numbers, and from version 2 on a query with three receivers:
-    /// one has got everything, one waits, one is to be sent a dead letter again.
+    /// One feed with a gap in its entry numbers. From version 2 on also a query with three
+    /// receivers: one is up to date, one waits, one gets a dead letter again.
     const ROWS: [&str; 2] = [
         "insert into domains (id, name) values (1, 'example.org'); \
          insert into feeds (id, url, added_at) values (1, 'https://example.org/', 0); \
@@ -212,7 +212,7 @@ mod tests {
             }
             let waiting =
                 list(&conn, "select receiver from deliveries where waits = 1 order by id");
-            // From version 6 on a row says it itself, and these do not.
+            // From version 6 on the rows have the column, and these rows leave it unset.
             let expect: &[&str] = if (2..6).contains(&n) { &["b", "c"] } else { &[] };
             assert_eq!(waiting, expect, "from version {n}");
         }

@@ -1,5 +1,5 @@
 //! The database file: connections, the writer thread, the pool of readers, the schema and its
-//! migrations, the lock on the data folder, backups, and the conversion of values to columns.
+//! migrations. Also the lock on the data folder, backups, and the conversion of values to columns.
 //!
 //! Modules outside this folder get a `conn` inside a transaction and run their SQL on it. They do
 //! not open connections. This folder knows the schema, but not what the rows mean.

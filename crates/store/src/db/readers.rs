@@ -1,5 +1,4 @@
-//! Connections for reading, lent one at a time. They see the last commit and never wait for the
-//! writer.
+//! A pool of connections for reading. Each sees the last commit and never waits for the writer.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -9,7 +8,7 @@ use rusqlite::Connection;
 use crate::db::connection;
 use crate::db::file_identity::Identity;
 
-/// Reads take microseconds; more connections than cores that could use them only hold memory.
+/// Reads take microseconds. More connections than cores would only use memory.
 const READERS_MAX: usize = 4;
 
 pub(crate) struct Readers {
@@ -30,7 +29,7 @@ impl Readers {
         Readers { path: path.to_owned(), pool, returned: Condvar::new(), identity }
     }
 
-    /// Lends a connection; waits for one where all are lent.
+    /// Lends a connection to `read`; waits if all are in use.
     pub(crate) fn with<T>(
         &self,
         read: impl FnOnce(&Connection) -> T,
@@ -40,8 +39,8 @@ impl Readers {
         lent.conn.as_ref().map(read).ok_or(rusqlite::Error::InvalidQuery)
     }
 
-    /// Closes those that are not lent. The writer must be the last to close: only a connection
-    /// that may write can fold the log into the file.
+    /// Closes the idle connections. The writer must close last: only a connection that may write
+    /// can move the log into the file.
     pub(crate) fn close(&self) {
         let mut pool = self.lock();
         pool.n_open -= pool.idle.len();
@@ -67,7 +66,8 @@ impl Readers {
                 if pool.n_open == 0 {
                     return opened;
                 }
-                // One more is a convenience: while others are lent, their return is waited for.
+                // Another connection is optional: while others are in use, this thread waits for
+                // one of them.
                 may_open = false;
                 continue;
             }
@@ -75,7 +75,7 @@ impl Readers {
         }
     }
 
-    /// Never opens a file that took the place of ours: its rows are not those that were written.
+    /// Opens a connection. Never opens a file that replaced the open one: it contains other rows.
     fn open(&self) -> Result<Connection, rusqlite::Error> {
         let conn = connection::reading(&self.path)?;
         match self.identity.as_ref().map(|identity| identity.check()) {
@@ -85,12 +85,13 @@ impl Readers {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Pool> {
-        // The pool is a list of idle connections: a panic elsewhere leaves it whole.
+        // The pool is a list of idle connections. A panic elsewhere cannot damage it.
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Gives the connection back also when the reader panics, or the pool would run dry.
+/// A connection in use. It returns to the pool even if the reader panics; otherwise the pool would
+/// run out of connections.
 struct Lent<'a> {
     conn: Option<Connection>,
     readers: &'a Readers,
@@ -120,7 +121,7 @@ mod tests {
         std::thread::scope(|scope| {
             let asked = readers.with(|_| {
                 let asked = scope.spawn(|| readers.with(ask));
-                // Long enough that it finds nothing idle, and nothing to open.
+                // Long enough to find no idle connection and no file to open.
                 std::thread::sleep(std::time::Duration::from_millis(50));
                 asked
             });

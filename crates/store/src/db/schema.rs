@@ -1,5 +1,5 @@
-//! Compares the objects of a database with those that our own schema steps make. A copy from
-//! elsewhere may hold a trigger, a view or a changed table that acts on every later write.
+//! Compares the schema of a database with the one that the migrations create. A copy from elsewhere
+//! may contain a trigger, a view or a changed table that acts on every later write.
 //!
 //! It reads the schema only, never a row.
 
@@ -13,8 +13,7 @@ use crate::error::Fault;
 /// Type and name of each object, and the SQL that made it.
 type Objects = BTreeMap<(String, String), String>;
 
-/// What differs from a database of this version that our own steps made, in words; empty where
-/// nothing does.
+/// Returns the differences from the schema of this version, in words.
 pub(crate) fn differences(conn: &Connection, version: i64) -> Result<Vec<String>, Fault> {
     let found = objects(conn)?;
     let reference = Connection::open_in_memory()?;
@@ -42,7 +41,7 @@ fn objects(conn: &Connection) -> Result<Objects, Fault> {
     while let Some(row) = rows.next()? {
         let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
         let (table, sql): (String, Option<String>) = (row.get(2)?, row.get(3)?);
-        // An operator's `analyze` leaves statistics, which only SQLite itself reads.
+        // An operator's `analyze` creates statistics tables, which only SQLite reads.
         if kind == "table" && name.starts_with("sqlite_stat") {
             continue;
         }
@@ -52,7 +51,7 @@ fn objects(conn: &Connection) -> Result<Objects, Fault> {
     Ok(objects)
 }
 
-/// Versions of SQLite differ in the quotes and spaces that they write after `alter table`.
+/// Normalises the SQL: versions of SQLite write different quotes and spaces after `alter table`.
 fn plain(sql: &str) -> String {
     sql.replace('"', "").split_whitespace().collect::<Vec<_>>().join(" ")
 }

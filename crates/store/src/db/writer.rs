@@ -1,6 +1,6 @@
-//! The one thread that writes. It takes what waits, applies all of it in one transaction, commits
-//! once and then answers everyone: thousands of polls a second with a few hundred syncs. It knows
-//! nothing of what is written; only the queries' memory is told what was committed and what undone.
+//! The writer thread. It takes the waiting jobs, applies them in one transaction, commits once and
+//! then answers every caller. So thousands of polls a second need a few hundred syncs. It does not
+//! know what the jobs write; an observer learns which were committed and which undone.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,27 +14,28 @@ use crate::StoreError;
 use crate::db::file_identity::Identity;
 use crate::db::metrics::Tally;
 
-/// So many jobs share a commit at most: a group lost to a full disk stays small, and a job that
-/// waits for its turn waits for some tens of milliseconds.
+/// Jobs that share a commit at most. A group lost to a full disk stays small, and a job waits at
+/// most some tens of milliseconds for its turn.
 const GROUP_MAX: usize = 512;
 
-/// How long the first patient job of a group waits for company. A poll took longer than that on
-/// the network; the syncs it saves are dearer.
+/// How long the first patient job of a group waits for more jobs. A poll takes longer than that on
+/// the network, and each saved sync costs more.
 const LINGER: Duration = Duration::from_millis(1);
 
-/// Is called once: with the connection, or with the reason why it was not even begun.
+/// The work of a job. It is called once, with the connection or with the reason why it could not
+/// start.
 pub(crate) type Apply = dyn FnOnce(Result<&Connection, StoreError>) -> Applied + Send;
 
 pub(crate) struct Job {
     pub apply: Box<Apply>,
-    /// Whether it may wait a moment so that others share its commit.
+    /// Whether it may wait [`LINGER`] so that other jobs share its commit.
     pub patient: bool,
 }
 
 /// A job that was applied and waits for the commit.
 pub(crate) struct Applied {
     pub error: Option<StoreError>,
-    /// Tells the caller; with the error that took the whole group, if one did.
+    /// Answers the caller, with the error that lost the whole group, if there was one.
     pub answer: Box<dyn FnOnce(Option<StoreError>) + Send>,
 }
 
@@ -45,7 +46,7 @@ pub(crate) trait WriteObserver: Send + Sync {
     fn undone(&self);
 }
 
-/// What the writer works with besides its connection.
+/// Everything that the writer needs in addition to its connection.
 pub(crate) struct Desk {
     pub file: Arc<str>,
     pub observer: Arc<dyn WriteObserver>,
@@ -53,7 +54,7 @@ pub(crate) struct Desk {
     pub identity: Arc<Identity>,
 }
 
-/// Runs until every sender is gone and all that they sent is written.
+/// Runs until every sender is dropped and all jobs are written.
 pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, desk: &Desk) {
     while let Ok(first) = jobs.recv() {
         if first.patient {
@@ -72,8 +73,8 @@ pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, desk: &Desk) {
     }
 }
 
-/// Takes jobs from the group into one transaction. Ends early where an error made SQLite roll
-/// back by itself; what is left in the group was not begun and goes into the next one.
+/// Applies jobs of the group in one transaction. Ends early if an error made SQLite roll back by
+/// itself. The remaining jobs were not started and go into the next transaction.
 fn write_group(conn: &Connection, group: &mut VecDeque<Job>, desk: &Desk) {
     let Desk { file, observer, tally, identity } = desk;
     let begun = moment();
@@ -108,8 +109,8 @@ fn write_group(conn: &Connection, group: &mut VecDeque<Job>, desk: &Desk) {
         if let Err(error) = ended {
             lost = Some(error);
             if !conn.is_autocommit() {
-                // After a failed commit only this is left to do; a failure of it shows at the
-                // next `begin`.
+                // After a failed commit only a rollback is possible. If that fails too, the next
+                // `begin` reports it.
                 let _ = execute(conn, "rollback");
             }
         }
@@ -126,8 +127,8 @@ fn write_group(conn: &Connection, group: &mut VecDeque<Job>, desk: &Desk) {
     }
 }
 
-/// What was committed into a file that has lost its name is lost, also where that happened between
-/// the first check and the commit.
+/// Commits. Fails also if the file lost its name between the first check and the commit, because
+/// the changes are then lost.
 fn commit(conn: &Connection, desk: &Desk) -> Result<(), StoreError> {
     desk.identity.check()?;
     execute(conn, "commit").map_err(|source| StoreError::database(&desk.file, source))?;
@@ -139,7 +140,7 @@ fn moment() -> Instant {
     Instant::now()
 }
 
-/// One job inside a savepoint of its own, so that a bad one fails alone.
+/// Applies one job inside a savepoint, so that a failing job does not undo the others.
 fn apply(conn: &Connection, job: Job, alone: bool, file: &Arc<str>) -> Applied {
     if alone {
         return (job.apply)(Ok(conn));
@@ -153,7 +154,8 @@ fn apply(conn: &Connection, job: Job, alone: bool, file: &Arc<str>) -> Applied {
     }
     let undone = if applied.error.is_some() { execute(conn, "rollback to job") } else { Ok(()) };
     if let Err(error) = undone.and_then(|()| execute(conn, "release job")) {
-        // The savepoint cannot be ended: the group must not be committed with half a job in it.
+        // The savepoint cannot be released, so the group must not be committed with half a job in
+        // it.
         let _ = execute(conn, "rollback");
         applied.error = Some(StoreError::database(file, error));
     }
@@ -186,7 +188,7 @@ mod tests {
         store.add_feed(&NewFeed { url, title: None, site: None, tags: Vec::new() }, T0).unwrap().id
     }
 
-    /// A poll that brings one entry of so many bytes, and a validator for it.
+    /// A poll with one entry of so many bytes, and a validator for it.
     fn poll(store: &Store, feed: FeedId, bytes: usize) -> PollRecord {
         let n = store.poll_input(feed).unwrap().generation;
         let mut record = PollRecord::empty(feed, n, T0, Outcome::Seen, T0);
@@ -204,7 +206,7 @@ mod tests {
         record
     }
 
-    /// Lets the file grow by so many pages and no more: a full disk.
+    /// Simulates a full disk: the file may grow by so many pages only.
     fn leave_room(store: &Store, pages: i64) {
         store
             .write(move |conn| {
@@ -243,7 +245,7 @@ mod tests {
             .collect();
         leave_room(&store, 20);
         let (tell, told) = channel();
-        // The writer is held back so that all of them make one group.
+        // The writer waits so that all jobs become one group.
         let (go, wait) = channel::<()>();
         let held = store.clone();
         let holder = std::thread::spawn(move || {
@@ -270,7 +272,7 @@ mod tests {
         let answers: Vec<_> = told.iter().take(20).collect();
         assert!(answers.contains(&(FeedId(10), Err(ErrorKind::DiskFull))));
         for (feed, answer) in answers {
-            // Whatever each was told is the truth.
+            // Every answer agrees with the stored rows.
             assert_eq!(store.feed(feed).unwrap().entries, u64::from(answer.is_ok()), "{feed}");
         }
         assert!(store.feed(FeedId(20)).unwrap().entries == 1, "what came after it was kept");

@@ -1,5 +1,5 @@
-//! A feed gets another address. All that was kept and learned of it stays; what belongs to the old
-//! address goes: validators, redirects, blame, the subscription at its hub.
+//! Gives a feed another address. Its entries and its learned state stay. Everything that belongs to
+//! the old address is removed: validators, redirects, failures and the subscription at its hub.
 
 use feed::{FeedId, FeedUrl, Time};
 use rusqlite::{Connection, params};
@@ -10,18 +10,18 @@ use crate::feeds::domains;
 use crate::feeds::state::{self, Total};
 use crate::{Store, StoreError};
 
-/// What came of moving a feed.
+/// The result of [`Store::move_feed`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MovedFeed {
-    /// Queries that name the old address, by name. They read the feed no longer.
+    /// The names of queries that name the old address. They no longer read the feed.
     Moved { queries: Vec<String> },
     /// Another feed has the address.
     Taken(FeedId),
 }
 
 impl Store {
-    /// Gives a feed another address, at which it is due at once. Its generation rises, so that a
-    /// poll under way under the old address is refused as stale.
+    /// Gives a feed another address and makes it due at once. Its generation rises, so that the
+    /// store refuses a running poll of the old address as stale.
     pub fn move_feed(
         &self,
         feed: FeedId,
@@ -41,7 +41,7 @@ impl Store {
             if conn.execute(sql, params![url.as_str(), feed.0])? == 0 {
                 return Err(StoreError::NoFeed(feed).into());
             }
-            // A subscription that lost its feed is one that we leave.
+            // A subscription without a feed is cancelled at its hub later.
             conn.execute("update push_subscriptions set feed = null where feed = $1", [feed.0])?;
             state::change_domain(conn, feed, domains::number(conn, &url.domain())?)?;
             begin_anew(conn, feed, now)?;
@@ -52,7 +52,7 @@ impl Store {
     }
 }
 
-/// What was known of the old address says nothing about the new one.
+/// Resets everything that was learned from the old address.
 fn begin_anew(conn: &Connection, feed: FeedId, now: Time) -> Result<(), Fault> {
     let sql = "update feed_state set etag = null, last_modified = null, validators_of = null, \
                body_hash = null, moved_to = null, moved_count = 0, failures = 0, error = null, \
@@ -62,7 +62,7 @@ fn begin_anew(conn: &Connection, feed: FeedId, now: Time) -> Result<(), Fault> {
     Total::Polls.add(conn, 1)
 }
 
-/// The queries that name a feed by its address.
+/// Returns the names of the queries that name a feed by its address.
 fn naming(conn: &Connection, feed: FeedId) -> Result<Vec<String>, Fault> {
     let sql = "select q.name from query_feeds f join queries q on q.id = f.query \
                where f.feed = $1 order by q.name";

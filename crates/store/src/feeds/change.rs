@@ -1,4 +1,5 @@
-//! Feeds come and go. Nothing is polled and no address is judged here.
+//! Adds, finds, tags, renames and removes feeds. Nothing here polls a feed or checks whether its
+//! address works.
 
 use feed::{EntryId, FeedId, FeedUrl, Time};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -14,21 +15,21 @@ use crate::{Store, StoreError, search};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFeed {
     pub url: FeedUrl,
-    /// As the list or the person calls it; the publisher's own title comes with the first poll.
+    /// The title that a person or a list gave. The publisher's own title comes with the first poll.
     pub title: Option<String>,
-    /// The page it belongs to, likewise.
+    /// The address of its site, from the same source.
     pub site: Option<String>,
     pub tags: Vec<String>,
 }
 
-/// What became of it.
+/// The result of adding a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Added {
     pub id: FeedId,
-    /// It was there already; the tags were added to it.
+    /// The feed existed already. The tags were added to it.
     pub existed: bool,
-    /// Another feed that looks like the same one: its URL under the other of http and https, or
-    /// one that was permanently redirected to this URL. Named, never merged.
+    /// Another feed that looks the same: it differs only in http or https, or it was permanently
+    /// redirected to this URL. It is reported and never merged.
     pub twin: Option<(FeedId, String)>,
 }
 
@@ -38,13 +39,13 @@ impl Store {
         self.write(move |conn| add_kept(conn, &new, now))
     }
 
-    /// Adds all or none. Feeds that exist get the tags added.
+    /// Adds all feeds or none. Existing feeds get the tags.
     pub fn add_feeds(&self, new: &[NewFeed], now: Time) -> Result<Vec<Added>, StoreError> {
         let new = new.to_vec();
         self.write(move |conn| new.iter().map(|one| add_kept(conn, one, now)).collect())
     }
 
-    /// Finds a feed by its number or by its URL as subscribed.
+    /// Finds a feed by its number or by the URL under which it was added.
     pub fn find_feed(&self, id_or_url: &str) -> Result<Option<FeedId>, StoreError> {
         let text = id_or_url.trim();
         if let Ok(id) = text.parse::<u32>() {
@@ -57,7 +58,7 @@ impl Store {
         self.read(|conn| by_url(conn, &url))
     }
 
-    /// Removes a feed with all that was kept of it. Its number is never given again.
+    /// Removes a feed with its entries and its history. Its number is never reused.
     pub fn remove_feed(&self, feed: FeedId) -> Result<(), StoreError> {
         self.write(move |conn| {
             let sql = "select id from entries where feed = $1";
@@ -72,7 +73,7 @@ impl Store {
         })
     }
 
-    /// Gives a feed tags and takes others away.
+    /// Adds tags to a feed and removes others.
     pub fn tag_feed(
         &self,
         feed: FeedId,
@@ -93,7 +94,7 @@ impl Store {
         })
     }
 
-    /// Gives a feed a title of our own; `None` shows the publisher's again.
+    /// Sets the given title of a feed; `None` shows the publisher's title again.
     pub fn title_feed(&self, feed: FeedId, title: Option<&str>) -> Result<(), StoreError> {
         let title = title.map(str::to_owned);
         self.write(move |conn| {
@@ -105,8 +106,8 @@ impl Store {
         })
     }
 
-    /// Gives a tag another name, with what is set for it, or takes it from all feeds. Where the
-    /// other name is in use, the two become one and its own settings stay.
+    /// Renames a tag together with its settings, or removes it from all feeds. If the new name is
+    /// in use, the two tags become one, with the settings of the existing one.
     pub fn rename_tag(&self, tag: &str, to: Option<&str>) -> Result<(), StoreError> {
         let (tag, to) = (tag.to_owned(), to.map(str::to_owned));
         self.write(move |conn| {
@@ -129,13 +130,13 @@ impl Store {
             conn.execute("delete from feed_tags where tag = $1", [&tag])?;
             conn.execute("delete from tag_settings where tag = $1", [&tag])?;
             feeds.into_iter().try_for_each(|feed| state::settle(conn, FeedId(feed)))?;
-            // Feeds that had the other name may get settings with this one.
+            // Feeds that had the new name already may get settings of the renamed tag.
             to.iter().try_for_each(|to| state::settle_tagged(conn, to))
         })
     }
 }
 
-/// Adds a feed for somebody. One that was there for queries only is theirs from now on.
+/// Adds a feed for a person. A feed that existed only for queries now belongs to people too.
 fn add_kept(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
     if let Some(feed) = by_url(conn, &new.url)? {
         let sql = "delete from feed_tags where feed = $1 and tag like 'query:%'";

@@ -1,5 +1,5 @@
-//! Registrable domains and the state of their pace. When a domain may be asked again is decided
-//! elsewhere; here it is only kept.
+//! Registrable domains and their pace. This module only stores when a domain may get the next
+//! request; the engine decides it.
 
 use feed::{Domain, Time};
 use rusqlite::{Connection, params};
@@ -8,18 +8,18 @@ use crate::db::columns::{millis, time_or_none};
 use crate::error::Fault;
 use crate::{Store, StoreError};
 
-/// What is known of a domain's pace.
+/// The stored pace of a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pace {
     pub domain: Domain,
     pub last_request_at: Option<Time>,
-    /// Leave it alone until then (Retry-After, 429, 503).
+    /// No request before this time (Retry-After, 429, 503).
     pub not_before: Option<Time>,
     pub reason: Option<String>,
 }
 
 impl Store {
-    /// The pace of every domain that was ever asked.
+    /// Returns the pace of every domain that ever got a request.
     pub fn domain_states(&self) -> Result<Vec<Pace>, StoreError> {
         self.read(|conn| {
             let sql = "select name, last_request_at, not_before, reason from domains \
@@ -37,13 +37,13 @@ impl Store {
         })
     }
 
-    /// Keeps the pace of a domain that was asked for something else than a poll.
+    /// Stores the pace of a domain after a request that was not a poll.
     pub async fn keep_pace(&self, pace: Pace) -> Result<(), StoreError> {
         self.write_async(move |conn| keep(conn, &pace)).await
     }
 
-    /// Keeps when a domain that a stranger named was asked. Only a domain that is known already is
-    /// noted, so that strangers cannot make the table grow.
+    /// Stores the time of a request to a domain that a stranger named. Updates known domains only,
+    /// so that strangers cannot make the table grow.
     pub async fn keep_known_pace(&self, pace: Pace) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let sql = "update domains set last_request_at = $1 where name = $2";
@@ -55,8 +55,8 @@ impl Store {
     }
 }
 
-/// A promise to wait is only replaced by another one: polls of one domain may be recorded in
-/// another order than they were made, and what is past binds nobody.
+/// Stores a pace. An earlier `not_before` is replaced only by another one, because polls of one
+/// domain may be recorded out of order. A time in the past has no effect.
 pub(crate) fn keep(conn: &Connection, pace: &Pace) -> Result<(), Fault> {
     let sql = "insert into domains (name, last_request_at, not_before, reason) \
                values ($1, $2, $3, $4) on conflict (name) do update set \
@@ -72,7 +72,7 @@ pub(crate) fn keep(conn: &Connection, pace: &Pace) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The number of a domain, given now if it is new.
+/// Returns the number of a domain. A new domain gets one.
 pub(crate) fn number(conn: &Connection, domain: &Domain) -> Result<i64, Fault> {
     let sql = "insert into domains (name) values ($1) on conflict (name) do nothing";
     conn.prepare_cached(sql)?.execute([domain.as_str()])?;

@@ -1,5 +1,5 @@
-//! Feeds as lists show them: found by text, tag and state, in an order, one page at a time. Only
-//! the rows of that page are read in full; nothing here grows with what a feed has kept.
+//! One page of a list of feeds, filtered by text, tag and state, in a given order. Only the rows of
+//! that page are read in full. The cost does not depend on how many entries a feed has.
 
 use feed::{FeedId, FeedUrl, Outcome, Time, Trouble};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -11,38 +11,37 @@ use crate::feeds::rows;
 use crate::feeds::state;
 use crate::{FeedCursor, FeedRow, Order, State, StateCounts, Store, StoreError};
 
-/// More than fits on any page that is read by a person.
+/// The most feeds on one page.
 const LINES_MAX: u32 = 500;
 
-/// Which feeds a list shows.
+/// The filter, order and position of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedQuery {
-    /// Part of a title, a URL or a tag, in whatever case; empty for all.
+    /// A part of a title, URL or tag, in any case; empty for all feeds.
     pub text: String,
     /// Feeds with exactly this tag.
     pub tag: Option<String>,
     pub state: Option<State>,
     pub order: Order,
-    /// From where the list goes on; `None`: from its beginning.
+    /// The position to continue from; `None` is the beginning.
     pub from: Option<FeedCursor>,
-    /// The page before the cursor rather than the one behind it.
+    /// Returns the page before the cursor instead of the one after it.
     pub backwards: bool,
     pub limit: u32,
 }
 
-/// One page of the list.
+/// One page of a list of feeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeedPage<T> {
     pub lines: Vec<T>,
-    /// Feeds with this text and tag, by state; `None` where so many have them that they are not
-    /// counted.
+    /// Number of feeds with this text and tag, by state; `None` if there are too many to count.
     pub states: Option<StateCounts>,
-    /// The cursors from which the pages around this one are asked for, where there are any.
+    /// The cursors of the page before and the page after, if these exist.
     pub before: Option<FeedCursor>,
     pub after: Option<FeedCursor>,
 }
 
-/// What the list says of one feed.
+/// One feed in the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeedLine {
     pub id: FeedId,
@@ -65,7 +64,7 @@ pub struct FeedLine {
     pub gone_reason: Option<String>,
 }
 
-/// That the feed `f` has the text `$1` (a pattern), where its tags are told by `{tagged}`.
+/// SQL condition: the feed `f` contains the pattern `$1`. `$tagged` is the condition on its tags.
 macro_rules! has_text {
     ($tagged:literal) => {
         concat!(
@@ -78,7 +77,7 @@ macro_rules! has_text {
     };
 }
 
-/// For a walk over feeds: the tags that have the text are found once, from name to name.
+/// For many feeds: finds the matching tags once, by skipping from name to name.
 const HAS_TEXT: &str = has_text!(
     "f.id in (select t.feed from feed_tags t where t.tag in \
       (with recursive names (tag) as (select min(tag) from feed_tags union all \
@@ -86,14 +85,14 @@ const HAS_TEXT: &str = has_text!(
        where names.tag is not null) \
        select tag from names where lower(tag) like $1 escape '\\'))"
 );
-/// For one feed.
+/// For a single feed.
 const HAS_TEXT_ITSELF: &str = has_text!(
     "exists (select 1 from feed_tags t where t.feed = f.id and lower(t.tag) like $1 escape '\\')"
 );
 
 impl Store {
-    /// One page of the list, with the number of feeds in each state. Entries published since then
-    /// are counted for each line.
+    /// Returns one page of feeds, with the number of feeds in each state. Each row counts the
+    /// entries published since `since`.
     pub fn feed_page(
         &self,
         query: &FeedQuery,
@@ -102,12 +101,12 @@ impl Store {
         self.read(|conn| page(conn, query, |listed| line(conn, listed, since)))
     }
 
-    /// The same with everything that is known of each feed.
+    /// Returns the same page with the complete row of each feed.
     pub fn feed_list(&self, query: &FeedQuery) -> Result<FeedPage<FeedRow>, StoreError> {
         self.read(|conn| page(conn, query, |listed| rows::find(conn, listed.feed)))
     }
 
-    /// When the entries of a feed were published (as repaired) and seen, last seen first.
+    /// Returns when the entries of a feed were published (repaired time) and seen, last seen first.
     pub fn recent_times(&self, feed: FeedId, limit: u32) -> Result<Vec<(Time, Time)>, StoreError> {
         self.read(|conn| {
             let sql = "select published_at, seen_at from entry_keys where feed = $1 \
@@ -172,7 +171,7 @@ fn found(
     Ok((found, None))
 }
 
-/// The feeds that have a text and a tag, up to one more than are gathered.
+/// Returns the feeds with a text and a tag, at most one more than [`GATHERED_MAX`].
 fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<FeedId>, Fault> {
     let (of, tagged) = match tag {
         Some(_) => ("feed_tags x join feeds f on f.id = x.feed", "x.tag = $2"),
@@ -221,7 +220,7 @@ fn line(conn: &Connection, listed: &Listed, since: Time) -> Result<Option<FeedLi
     Ok(Some(line))
 }
 
-/// What a person typed, as a pattern. Folded as SQL folds: the letters of ASCII only.
+/// Turns a typed text into a pattern, in lower case as SQL does it: ASCII letters only.
 fn pattern(text: &str) -> String {
     let mut pattern = String::from("%");
     for c in text.trim().to_ascii_lowercase().chars() {

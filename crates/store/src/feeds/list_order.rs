@@ -1,7 +1,7 @@
-//! Feeds in an order, found by state, tag and text, from a cursor on in either direction.
+//! Walks over feeds in an order, from a cursor in either direction.
 //!
-//! Each order has an index within a state; the lists of the states are merged. What a filter finds
-//! is sorted where it is little, and looked for along the index where it is much.
+//! Each order has an index within a state, and the lists of the states are merged. A filter that
+//! finds few feeds is sorted in memory; one that finds many is applied along the index.
 
 use std::cmp::Ordering;
 
@@ -12,14 +12,14 @@ use rusqlite::{CachedStatement, Connection, Row, Rows, params_from_iter};
 use crate::error::Fault;
 use crate::{State, StateCounts};
 
-/// Feeds that a filter may find before they are no longer sorted, but looked for along an index:
-/// some ten milliseconds of work.
+/// Feeds that a filter may find to be sorted in memory, which takes about ten milliseconds. With
+/// more, the filter is applied along the index.
 pub(crate) const GATHERED_MAX: usize = 20_000;
 
 /// The order of a list of feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Those that brought new entries last come first.
+    /// The feed with the latest new entries first.
     LastChange,
     /// Backing off or damaged, then gone, then paused, then the others.
     Trouble,
@@ -30,7 +30,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// The key within a state, as the index of this order has it.
+    /// The sort key as an SQL expression, exactly as in the index of this order.
     pub(crate) const fn key(self) -> &'static str {
         match self {
             Order::LastChange => "coalesce(last_change_at, 0)",
@@ -46,7 +46,7 @@ impl Order {
         !matches!(self, Order::Title | Order::NextPoll)
     }
 
-    /// States of one group are merged; groups follow each other.
+    /// The groups of states, one after the other. The states of one group are merged.
     const fn groups(self) -> &'static [&'static [State]] {
         use State::{Active, BackingOff, Damaged, Gone, Never, Paused};
         match self {
@@ -61,14 +61,14 @@ impl Order {
     }
 }
 
-/// What a feed is sorted by. In one order all keys are of one kind.
+/// The sort key of a feed. All keys of one order are of the same kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Number(i64),
     Text(String),
 }
 
-/// A place in a list: behind it, or before it, the list goes on.
+/// A position in a list of feeds, from which the list continues in either direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedCursor {
     group: usize,
@@ -95,7 +95,7 @@ impl std::fmt::Display for FeedCursor {
 }
 
 impl FeedCursor {
-    /// Reads a cursor as it was written; `None` for anything else.
+    /// Parses a cursor; `None` if the text is not a cursor.
     pub fn parse(text: &str) -> Option<FeedCursor> {
         let mut parts = text.splitn(3, '.');
         let group = parts.next()?.parse().ok()?;
@@ -117,19 +117,19 @@ pub(crate) struct Listed {
     pub cursor: FeedCursor,
 }
 
-/// One part of a list of feeds.
+/// The part of a list of feeds that a caller wants.
 #[derive(Clone, Debug)]
 pub(crate) struct Part<'a> {
     pub order: Order,
     pub state: Option<State>,
     pub from: Option<&'a FeedCursor>,
-    /// Before the cursor rather than behind it.
+    /// Walks backwards from the cursor.
     pub backwards: bool,
     pub limit: usize,
 }
 
 impl Part<'_> {
-    /// Whether the one stands before the other in the direction of the walk.
+    /// Compares two positions in the direction of the walk.
     fn compare(&self, one: &FeedCursor, other: &FeedCursor) -> Ordering {
         let order = one.compare(other, self.order);
         if self.backwards { order.reverse() } else { order }
@@ -139,7 +139,8 @@ impl Part<'_> {
         self.from.is_none_or(|from| self.compare(place, from) == Ordering::Greater)
     }
 
-    /// Feeds of one state in this order; with a cursor, `$2` and `$3`, from there on.
+    /// Returns the SQL for the feeds of one state in this order; with a cursor (`$2` and `$3`),
+    /// from there on.
     pub(crate) fn sql(&self, from_cursor: bool) -> String {
         let key = self.order.key();
         let (way, sign) = match self.order.descends() != self.backwards {
@@ -155,7 +156,7 @@ impl Part<'_> {
     }
 }
 
-/// Walks along the order and keeps the feeds that `fits` takes, until there are enough.
+/// Walks along the order and collects the feeds that `fits` accepts, up to the limit.
 pub(crate) fn walk(
     conn: &Connection,
     part: &Part<'_>,
@@ -188,7 +189,7 @@ pub(crate) fn walk(
     Ok(found)
 }
 
-/// Hands over the feeds of one group in order, while more are wanted.
+/// Passes the feeds of one group to `take` in order, until it returns `false`.
 fn merge(
     conn: &Connection,
     part: &Part<'_>,
@@ -243,7 +244,7 @@ fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<Key> {
     })
 }
 
-/// Sorts feeds that were found by other means, and counts them by state.
+/// Sorts feeds that a filter has found, and counts them by state.
 pub(crate) fn sorted(
     conn: &Connection,
     part: &Part<'_>,

@@ -1,4 +1,4 @@
-//! What feeds are called, for lists of entries: three columns of some rows.
+//! The names of feeds, for lists of entries.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use rusqlite::OptionalExtension;
 use crate::db::columns::url;
 use crate::{Store, StoreError};
 
-/// What a list of entries says of their feed.
+/// The name of a feed, as shown with its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedName {
     pub url: FeedUrl,
@@ -18,7 +18,7 @@ pub struct FeedName {
 }
 
 impl Store {
-    /// The names of feeds; those that were removed are left out.
+    /// Returns the names of feeds. Removed feeds are left out.
     pub fn feed_names(
         &self,
         feeds: impl IntoIterator<Item = FeedId>,

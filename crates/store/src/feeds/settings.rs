@@ -1,5 +1,5 @@
-//! What people set: for a feed, for a tag, for the whole instance. Which of them wins is decided
-//! elsewhere, but for `paused`, without which the due heap could not be filled.
+//! Settings of feeds, tags and the whole instance. The caller decides which of them wins, except
+//! for `paused`, which the store needs to find the due feeds.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::error::Fault;
 use crate::feeds::state;
 use crate::{Store, StoreError};
 
-/// What is set in one place. `None`: nothing is said here.
+/// The settings of one feed or tag. `None` means not set here.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     pub policy: Option<String>,
@@ -24,7 +24,7 @@ pub struct Settings {
     pub paused: Option<bool>,
 }
 
-/// A change of settings. `None`: leave it; `Some(None)`: take it back.
+/// A change of settings. `None` leaves a setting, `Some(None)` removes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeedSettings {
     pub policy: Option<Option<String>>,
@@ -35,7 +35,7 @@ pub struct FeedSettings {
     pub paused: Option<Option<bool>>,
 }
 
-/// A tag that some feed bears or for which something is set.
+/// A tag that a feed has or that has settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TagRow {
     pub tag: String,
@@ -125,7 +125,7 @@ impl Store {
         })
     }
 
-    /// All tags in use or with settings, by name.
+    /// Returns all tags in use or with settings, by name.
     pub fn tags(&self) -> Result<Vec<TagRow>, StoreError> {
         self.read(|conn| {
             let sql = "select t.tag, (select count(*) from feed_tags f where f.tag = t.tag), \
@@ -145,7 +145,7 @@ impl Store {
         })
     }
 
-    /// A setting of the instance (the budget, for one).
+    /// Returns a setting of the instance, for example the budget.
     pub fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached("select value from settings where key = $1")?;
@@ -153,13 +153,13 @@ impl Store {
         })
     }
 
-    /// Sets it, or with `None` takes it back.
+    /// Changes a setting of the instance; `None` removes it.
     pub fn set_setting(&self, key: &str, value: Option<&str>) -> Result<(), StoreError> {
         let (key, value) = (key.to_owned(), value.map(str::to_owned));
         self.write(move |conn| put_setting(conn, &key, value.as_deref()))
     }
 
-    /// A change that says nothing but that changes can be made.
+    /// Writes a setting to prove that the store can be changed.
     pub fn try_writing(&self, now: Time) -> Result<(), StoreError> {
         self.set_setting("written_at", Some(&now.to_string()))
     }
@@ -176,7 +176,7 @@ pub(crate) fn put_setting(conn: &Connection, key: &str, value: Option<&str>) -> 
     Ok(())
 }
 
-/// Six columns from `first` on: policy, alpha, beta, weight, max_delay, paused.
+/// Reads six columns from `first` on: policy, alpha, beta, weight, max_delay, paused.
 pub(crate) fn settings(row: &Row<'_>, first: usize) -> rusqlite::Result<Settings> {
     Ok(Settings {
         policy: row.get(first)?,
@@ -188,7 +188,7 @@ pub(crate) fn settings(row: &Row<'_>, first: usize) -> rusqlite::Result<Settings
     })
 }
 
-/// What is set for the tags of a feed, by tag.
+/// Returns the settings of the tags of a feed, by tag.
 pub(crate) fn of_tags(conn: &Connection, feed: FeedId) -> Result<Vec<(String, Settings)>, Fault> {
     let sql = "select t.tag, s.policy, s.alpha_ms, s.beta_ms, s.weight, s.max_delay_ms, s.paused \
                from feed_tags t join tag_settings s on s.tag = t.tag where t.feed = $1 \
@@ -198,7 +198,7 @@ pub(crate) fn of_tags(conn: &Connection, feed: FeedId) -> Result<Vec<(String, Se
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The same of every feed with such a tag.
+/// Returns the same for every feed that has a tag with settings.
 pub(crate) fn of_all_tags(
     conn: &Connection,
 ) -> Result<HashMap<FeedId, Vec<(String, Settings)>>, Fault> {

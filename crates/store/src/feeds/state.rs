@@ -1,20 +1,20 @@
-//! A feed's state, and what is kept of all feeds by state: how many there are, the entries they
-//! hold, the polls they had, what each domain is asked. Kept in the transaction of every change,
-//! so that no page walks over all feeds to count them.
+//! The state of a feed, and totals over all feeds: feeds by state, entries, polls, and the load of
+//! each domain. The transaction of every change updates them, so that no page walks over all feeds
+//! to count them.
 
 use feed::FeedId;
 use rusqlite::{Connection, Row, params};
 
 use crate::error::Fault;
 
-/// A feed's condition in one word. The number of each is what the store keeps.
+/// The state of a feed. The store keeps the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
     Active = 0,
-    /// Active, and waiting for its first poll.
+    /// Active, but not polled yet.
     Never = 1,
     BackingOff = 2,
-    /// Its document is broken and yields nothing, although the one before did.
+    /// Its document is broken and has no entries, although the previous one had some.
     Damaged = 3,
     Gone = 4,
     Paused = 5,
@@ -30,7 +30,7 @@ impl State {
         State::Paused,
     ];
 
-    /// How a feed's state is called in lists; a feed never polled is active.
+    /// Returns the word for the state in lists. A feed that was never polled counts as active.
     pub const fn word(self) -> &'static str {
         match self {
             State::Active | State::Never => "active",
@@ -41,7 +41,7 @@ impl State {
         }
     }
 
-    /// How the state is called where feeds are chosen by it.
+    /// Returns the word for the state in filters.
     pub const fn filter_word(self) -> &'static str {
         match self {
             State::Never => "never",
@@ -53,19 +53,19 @@ impl State {
         State::ALL.into_iter().find(|state| state.filter_word() == word)
     }
 
-    /// Whether a feed in this state is listed by that filter: active feeds are also those that
-    /// were never polled.
+    /// Returns whether a filter lists feeds in this state. Active feeds include those that were
+    /// never polled.
     pub fn is_listed_by(self, filter: Option<State>) -> bool {
         let waits = self == State::Never && filter == Some(State::Active);
         waits || filter.is_none_or(|wanted| wanted == self)
     }
 
-    /// Whether its last poll was in vain.
+    /// Returns whether the last poll failed.
     pub const fn is_failing(self) -> bool {
         matches!(self, State::BackingOff | State::Damaged)
     }
 
-    /// Whether it is polled by itself.
+    /// Returns whether the engine polls feeds in this state.
     pub const fn is_polled(self) -> bool {
         !matches!(self, State::Gone | State::Paused)
     }
@@ -81,7 +81,7 @@ impl State {
     }
 }
 
-/// How many feeds are in each state.
+/// The number of feeds in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateCounts([u64; State::ALL.len()]);
 
@@ -90,21 +90,21 @@ impl StateCounts {
         self.0[state as usize] += n;
     }
 
-    /// How many feeds that filter lists.
+    /// Returns how many feeds a filter lists.
     pub fn of(&self, filter: Option<State>) -> u64 {
         let listed = State::ALL.into_iter().filter(|state| state.is_listed_by(filter));
         listed.map(|state| self.0[state as usize]).sum()
     }
 }
 
-/// A number over all feeds.
+/// A stored total over all feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Total {
     Feeds(State),
     NeverPolled,
-    /// Entries whose text is kept.
+    /// Entries whose text is stored.
     Entries,
-    /// Polls ever made of the feeds there are.
+    /// Polls ever made of the existing feeds.
     Polls,
 }
 
@@ -128,13 +128,13 @@ impl Total {
         State::ALL.into_iter().map(Total::Feeds).chain(others)
     }
 
-    /// As it is kept.
+    /// Returns the stored total.
     pub(crate) fn kept(self, conn: &Connection) -> Result<i64, Fault> {
         let mut statement = conn.prepare_cached("select n from totals where name = $1")?;
         Ok(statement.query_row([self.name()], |row| row.get(0))?)
     }
 
-    /// As a walk over all feeds finds it.
+    /// Counts the total by a walk over all feeds.
     pub(crate) fn counted(self, conn: &Connection) -> Result<i64, Fault> {
         let what = match self {
             Total::Feeds(state) => {
@@ -165,22 +165,22 @@ pub(crate) fn counts(conn: &Connection) -> Result<StateCounts, Fault> {
     Ok(states)
 }
 
-/// The state that a row `s` of `feed_state` is in, from its other columns and its tags.
+/// SQL for the state of a row `s` of `feed_state`, derived from its other columns and its tags.
 pub(crate) const STATE: &str = "case when s.gone_at is not null then 4 \
     when coalesce(s.paused, exists (select 1 from feed_tags t join tag_settings g \
       on g.tag = t.tag where t.feed = s.feed and g.paused = 1)) = 1 then 5 \
     when s.failures > 0 and s.last_outcome = 'damaged' then 3 when s.failures > 0 then 2 \
     when s.last_poll_at is null then 1 else 0 end";
 
-/// Thousandths of a poll a day that a row `s` of `feed_state` asks for while it is polled.
+/// SQL for the load of a row `s` of `feed_state`: thousandths of a poll a day.
 pub(crate) const LOAD: &str = "case when s.next_at > s.last_poll_at \
     then 86400000000 / (s.next_at - s.last_poll_at) else 0 end";
 
-/// By what a feed is sorted among titles; `f` is its row in `feeds`.
+/// SQL for the title by which a feed is sorted; `f` is its row in `feeds`.
 pub(crate) const SORT_TITLE: &str = "lower(substr(coalesce(nullif(trim(f.given_title), ''), \
     nullif(trim(f.title), ''), f.url), 1, 80))";
 
-/// Keeps state and load of a feed after a change of its row or its tags, and all that counts them.
+/// Updates the state and load of a feed, and the totals, after a change of its row or its tags.
 pub(crate) fn settle(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
     let sql =
         format!("select s.state, s.load, {STATE}, {LOAD} from feed_state s where s.feed = $1");
@@ -206,7 +206,7 @@ pub(crate) fn settle(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The same for every feed with a tag, after what is set for the tag changed.
+/// Updates every feed with a tag, after the settings of the tag changed.
 pub(crate) fn settle_tagged(conn: &Connection, tag: &str) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
     let feeds: Vec<u32> =
@@ -214,7 +214,7 @@ pub(crate) fn settle_tagged(conn: &Connection, tag: &str) -> Result<(), Fault> {
     feeds.into_iter().try_for_each(|feed| settle(conn, FeedId(feed)))
 }
 
-/// Keeps the load of every feed and domain after a change of all times.
+/// Updates the load of every feed and domain, after all times changed.
 pub(crate) fn settle_loads(conn: &Connection) -> Result<(), Fault> {
     let load = format!("case when s.state in (4, 5) then 0 else {LOAD} end");
     conn.execute(&format!("update feed_state as s set load = {load} where load <> {load}"), [])?;
@@ -223,7 +223,7 @@ pub(crate) fn settle_loads(conn: &Connection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Keeps the place of a feed among titles.
+/// Updates the title by which a feed is sorted.
 pub(crate) fn settle_title(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
     let sql = format!(
         "update feed_state set sort_title = f.title from \
@@ -234,7 +234,7 @@ pub(crate) fn settle_title(conn: &Connection, feed: FeedId) -> Result<(), Fault>
     Ok(())
 }
 
-/// Counts a feed that was just inserted.
+/// Adds a feed that was just inserted to the totals.
 pub(crate) fn count_in(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), Fault> {
     Total::Feeds(State::Never).add(conn, 1)?;
     Total::NeverPolled.add(conn, 1)?;
@@ -242,7 +242,7 @@ pub(crate) fn count_in(conn: &Connection, feed: FeedId, domain: i64) -> Result<(
     settle_title(conn, feed)
 }
 
-/// Counts a feed no longer; called before its rows go.
+/// Removes a feed from the totals. Call it before its rows are deleted.
 pub(crate) fn count_out(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
     let sql = "select state, last_poll_at is null, entries, generation, domain, load \
                from feed_state where feed = $1";
@@ -259,7 +259,7 @@ pub(crate) fn count_out(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Has a feed polled at another domain from now on.
+/// Assigns a feed to another domain.
 pub(crate) fn change_domain(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), Fault> {
     let sql = "select domain, load from feed_state where feed = $1";
     let (before, load): (i64, i64) =

@@ -1,4 +1,4 @@
-//! Tags with the number of their feeds and of what is unread in them, for a sidebar.
+//! Tags with the number of their feeds and unread entries, for a sidebar.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use feed::FeedId;
 
 use crate::{Store, StoreError};
 
-/// A tag that some feed has.
+/// A tag that at least one feed has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagFeeds {
     pub tag: String,
@@ -15,11 +15,11 @@ pub struct TagFeeds {
     pub unread: u64,
 }
 
-/// By name; in the order of an index that holds all that is asked for.
+/// In the order of an index that contains both columns.
 const TAGGED: &str = "select tag, feed from feed_tags order by tag, feed";
 
 impl Store {
-    /// All tags that feeds have, by name, with the sums of what is unread in their feeds.
+    /// Returns all tags that feeds have, by name, with the unread entries of their feeds.
     pub fn tag_feeds(&self, unread: &HashMap<FeedId, u64>) -> Result<Vec<TagFeeds>, StoreError> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached(TAGGED)?;

@@ -1,5 +1,5 @@
-//! Numbers of tags, for reader apps that know nothing but numbers. A tag keeps its number under
-//! another name; a tag that no feed bears is listed only if an app made it.
+//! Numbers of tags, for reader apps that identify tags by numbers. A renamed tag keeps its number.
+//! A tag without feeds is listed only if an app created it.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -7,10 +7,10 @@ use crate::db::columns::count;
 use crate::error::Fault;
 use crate::{Store, StoreError};
 
-/// A tag as apps know it.
+/// A tag with its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberedTag {
-    /// Below 2^31 until exhausted.
+    /// Below 2^31, because some apps use 32 bits.
     pub number: i64,
     /// Empty for feeds without a tag.
     pub tag: String,
@@ -18,12 +18,13 @@ pub struct NumberedTag {
 }
 
 impl NumberedTag {
-    /// The number that stands for feeds without a tag.
+    /// The number for feeds without a tag.
     pub const UNTAGGED: i64 = 1;
 }
 
 impl Store {
-    /// Every tag that a feed bears or an app made, by number; those without one are given one.
+    /// Returns every tag that a feed has or an app created, by number. A tag without a number gets
+    /// one.
     pub fn numbered_tags(&self) -> Result<Vec<NumberedTag>, StoreError> {
         let complete = self.read(|conn| {
             let sql = "select 1 from feed_tags f where not exists \
@@ -52,7 +53,7 @@ impl Store {
         })
     }
 
-    /// Makes a tag that no feed needs to bear, and answers its number.
+    /// Creates a tag, also without feeds, and returns its number.
     pub fn make_tag(&self, tag: &str) -> Result<i64, StoreError> {
         let tag = tag.to_owned();
         self.write(move |conn| {
@@ -62,7 +63,7 @@ impl Store {
         })
     }
 
-    /// The tag of a number, whether or not a feed bears it.
+    /// Returns the tag with a number, also if no feed has it.
     pub fn tag_numbered(&self, number: i64) -> Result<Option<String>, StoreError> {
         self.read(|conn| {
             let sql = "select tag from tag_numbers where id = $1";
@@ -71,7 +72,7 @@ impl Store {
     }
 }
 
-/// A tag goes on under another name. Where that has a number already, its own stays.
+/// Moves the number of a tag to its new name, unless the new name has a number already.
 pub(crate) fn rename(conn: &Connection, tag: &str, to: &str) -> Result<(), Fault> {
     let sql = "update tag_numbers set tag = $1 where tag = $2 \
                and not exists (select 1 from tag_numbers where tag = $1)";

@@ -1,6 +1,7 @@
-//! The seam to the standing queries: what they are told of new entries inside the poll's
-//! transaction, and what they answer. Which queries keep an entry is decided behind the seam; here
-//! their memory is only held to what is stored: whatever was undone is built anew.
+//! The interface to the standing queries. Inside the transaction of a poll the store shows each new
+//! entry to an [`Keeps`], which returns the queries that match it. The implementation
+//! decides; this module keeps its memory equal to the stored state and rebuilds it after a
+//! rollback.
 
 mod slot;
 mod states;
@@ -10,16 +11,16 @@ pub(crate) use states::{change_states, load, put_stored};
 
 use feed::{EntryId, FeedId, Time};
 
-/// A query's number: positive, in the order of creation, never reused.
+/// The number of a query: positive, in the order of creation, never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueryId(pub u32);
 
-/// A new entry and the feed it came from, as the queries see it.
+/// A new entry and its feed, as the queries see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a> {
     pub id: EntryId,
     pub feed: FeedId,
-    /// As subscribed.
+    /// The URL under which the feed was added.
     pub feed_url: &'a str,
     pub tags: &'a [String],
     pub language: Option<&'a str>,
@@ -33,41 +34,41 @@ pub struct Arrival<'a> {
     pub seen_at: Time,
 }
 
-/// A query that keeps an entry, and the entry it was joined with.
+/// A query that matches an entry, and the entry that a join found for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     pub query: QueryId,
     pub partner: Option<EntryId>,
 }
 
-/// What a query remembers from now on, or no longer.
+/// A change of the state that a query remembers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StateChange {
     Remember { query: QueryId, number: u64, bytes: Vec<u8> },
     Forget { query: QueryId, number: u64 },
 }
 
-/// Of a feed's entries, how many were seen and how many were wanted; both fade.
+/// How many entries of a feed were seen and how many were relevant. Both numbers decay with time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
     pub seen: f64,
     pub kept: f64,
 }
 
-/// Whoever knows which queries keep an entry. Called by the writer alone, one call at a time, in
+/// Decides which queries match an entry. Only the writer thread calls it, one call at a time, in
 /// the order of recording.
 pub trait Keeps: Send {
-    /// One without queries, for looking at the past beside the present.
+    /// Returns a matcher without queries, to replay stored entries.
     fn fresh(&self) -> Box<dyn Keeps>;
 
-    /// Whether there is no query at all.
+    /// Returns whether there are no queries.
     fn is_empty(&self) -> bool;
 
-    /// Forgets all queries.
+    /// Removes all queries.
     fn clear(&mut self);
 
-    /// Takes in a query with what it remembers, in place of the one with this number. Answers the
-    /// numbers of records that are not its own any more; they are deleted.
+    /// Adds a query with its stored state, or replaces the one with this number. Returns the
+    /// numbers of state records that do not belong to it any more; the store deletes them.
     fn put(
         &mut self,
         query: QueryId,
@@ -78,15 +79,15 @@ pub trait Keeps: Send {
 
     fn take_away(&mut self, query: QueryId);
 
-    /// Whether any query reads a feed.
+    /// Returns whether any query reads a feed.
     fn reads(&self, feed_url: &str, tags: &[String]) -> bool;
 
-    /// The queries that keep an entry.
+    /// Returns the queries that match an entry.
     fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept>;
 
-    /// What was remembered and forgotten since the last call, in this order.
+    /// Returns the changes of state since the last call, in order.
     fn take_changes(&mut self) -> Vec<StateChange>;
 
-    /// A feed's share after so many more entries.
+    /// Returns the share of a feed after `n_seen` more entries, `n_kept` of them relevant.
     fn faded(&self, before: Share, n_seen: u32, n_kept: u32) -> Share;
 }

@@ -1,5 +1,5 @@
-//! The place of the installed matcher. It rebuilds the matcher's memory from the stored queries
-//! whenever a change that the matcher has seen was rolled back.
+//! Holds the installed matcher. After a rollback of a change that the matcher has seen, it loads
+//! the matcher again from the stored queries.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +11,12 @@ use crate::StoreError;
 use crate::db::writer::WriteObserver;
 use crate::error::Fault;
 
-/// Makes a panic behind the seam an error of whoever asked.
+/// Turns a panic of the caller's function into an error.
 pub(crate) fn guarded<T>(ask: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| Err(StoreError::Matching.into()))
 }
 
-/// How the memory behind the seam stands to what is stored.
+/// How the memory of the matcher relates to the stored state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Standing {
     /// Equal to the last commit.
@@ -24,12 +24,12 @@ enum Standing {
     Sound,
     /// Ahead of the last commit.
     Ahead,
-    /// Something that it took in was undone.
+    /// A change that it has seen was undone.
     Stale,
 }
 
-/// The one who keeps, where somebody brought one. Locked by the writer only, so that nobody ever
-/// waits for the writer with the lock in hand.
+/// The installed matcher, if there is one. Only the writer thread takes the lock, so that no thread
+/// waits for the writer while it has the lock.
 #[derive(Default)]
 pub(crate) struct Keeper(Mutex<Slot>);
 
@@ -37,7 +37,7 @@ pub(crate) struct Keeper(Mutex<Slot>);
 struct Slot {
     keeps: Option<Box<dyn Keeps>>,
     standing: Standing,
-    /// Whether the job that is applied now has asked.
+    /// Whether the current job has used the matcher.
     asked: bool,
 }
 
@@ -49,8 +49,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Asks whoever keeps, after making sure that it knows what is stored; `None` where there is
-    /// nobody. A fault behind the seam costs this job and no other.
+    /// Calls a function with the matcher, after loading it again if necessary. `None` means that no
+    /// matcher is installed. A panic makes only this job fail.
     pub fn ask<T>(
         &self,
         conn: &Connection,
@@ -73,7 +73,7 @@ impl Keeper {
         }
     }
 
-    /// Only what is ahead of the last commit is made sound by the next, or stale by its loss.
+    /// A commit or a rollback changes the state only if the matcher was ahead of the last commit.
     fn turn(&self, to: Standing) {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if slot.standing == Standing::Ahead {
@@ -83,7 +83,7 @@ impl Keeper {
 }
 
 impl WriteObserver for Keeper {
-    /// A job was applied. One that failed is undone alone: what others asked still holds.
+    /// A failed job is undone alone. The matcher is stale only if that job has used it.
     fn applied(&self, failed: bool) {
         let asked = {
             let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,9 +109,10 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::migrations;
+    use crate::db::migrations;
+    use crate::matching::{Arrival, Kept, QueryId, Share, StateChange};
 
-    /// Counts how often it is told of a query.
+    /// Counts how often a query is loaded.
     #[derive(Default)]
     struct Told(Arc<AtomicU32>);
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::{Keeps, QueryId, StateChange};
 use crate::error::Fault;
 
-/// Tells of one query that is stored.
+/// Loads one stored query into the matcher.
 pub(crate) fn put_stored(
     conn: &Connection,
     keeps: &mut dyn Keeps,
@@ -18,7 +18,7 @@ pub(crate) fn put_stored(
     strange.into_iter().try_for_each(|number| forget_state(conn, id, number))
 }
 
-/// Tells of all queries that are stored, with what they remember or without.
+/// Loads all stored queries into the matcher, with or without their state.
 pub(crate) fn load(conn: &Connection, keeps: &mut dyn Keeps, memory: bool) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached("select id, name, text from queries order by id")?;
     let rows = statement.query_map([], |row| {

@@ -1,5 +1,5 @@
-//! Who may log in: accounts, their sessions and their tokens. Passwords come hashed and secrets as
-//! digests; nothing here could be used to log in.
+//! Accounts, their sessions and their tokens. Callers pass hashed passwords and digests of secrets,
+//! so that nothing stored here can be used to log in.
 
 use std::fmt;
 
@@ -12,19 +12,19 @@ use crate::{Store, StoreError};
 /// SHA-256 of a secret.
 pub type Digest = [u8; 32];
 
-/// Tokens that one account may hold.
+/// Tokens that one account may have.
 const TOKENS_MAX: u64 = 100;
-/// Sessions of one account. Some apps log in at every start, and what they are given lasts a year;
-/// who has begun so many since needs the oldest no more.
+/// Sessions of one account; the oldest are removed first. Some apps log in at every start, and
+/// their session lasts a year.
 const SESSIONS_MAX: u32 = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AccountId(pub i64);
 
 impl AccountId {
-    /// Whoever sits at this machine while there are no accounts.
+    /// The person at this machine while there are no accounts.
     pub const LOCAL: AccountId = AccountId(0);
-    /// Whose read marks are those of entries that are no longer kept.
+    /// Owner of the read marks of deleted entries.
     pub(crate) const GONE: AccountId = AccountId(-1);
 }
 
@@ -43,14 +43,14 @@ pub struct AccountRow {
     pub created_at: Time,
 }
 
-/// How far a token reaches.
+/// The rights of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TokenScope {
-    /// See everything.
+    /// Read everything.
     Read,
-    /// And mark entries.
+    /// Read and mark entries.
     Write,
-    /// And change feeds, queries and the budget.
+    /// Also change feeds, queries and the budget.
     Admin,
 }
 
@@ -70,14 +70,14 @@ impl TokenScope {
     }
 }
 
-/// A token to be noted.
+/// A token to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewToken {
     pub account: AccountId,
     pub name: String,
     pub scope: TokenScope,
     pub digest: Digest,
-    /// Of `md5(name:token)`, which is all that Fever's clients send.
+    /// Digest of `md5(name:token)`, the only thing that Fever clients send.
     pub fever_digest: Digest,
 }
 
@@ -88,11 +88,11 @@ pub struct TokenRow {
     pub name: String,
     pub scope: TokenScope,
     pub created_at: Time,
-    /// To the day.
+    /// Accurate to the day.
     pub used_at: Option<Time>,
 }
 
-/// Why an account or a token was not made.
+/// The reason why an account or a token was not created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotMade {
     #[error("the name is taken; choose another")]
@@ -104,13 +104,13 @@ pub enum NotMade {
 }
 
 impl Store {
-    /// Whether anybody has an account. With the first one everything needs a login.
+    /// Returns whether there are accounts. From the first one on, everything needs a login.
     pub fn has_accounts(&self) -> Result<bool, StoreError> {
         self.read(|conn| Ok(conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?))
     }
 
-    /// Makes an account. The first one takes over what was read, starred and chosen while there was
-    /// none; for every later one all entries are unread.
+    /// Creates an account. The first one takes over the read marks, stars and preferences of the
+    /// local person. For later ones all entries are unread.
     pub fn add_account(
         &self,
         name: &str,
@@ -153,7 +153,7 @@ impl Store {
         })
     }
 
-    /// Gives an account another password and ends its sessions.
+    /// Changes the password of an account and ends its sessions.
     pub fn set_password(&self, account: AccountId, password: &str) -> Result<(), StoreError> {
         let password = password.to_owned();
         self.write(move |conn| {
@@ -164,7 +164,7 @@ impl Store {
         })
     }
 
-    /// Removes an account with all that belongs to it; `false` where there is none.
+    /// Removes an account and everything that belongs to it; `false` if it does not exist.
     pub fn remove_account(&self, account: AccountId) -> Result<bool, StoreError> {
         self.write(move |conn| {
             conn.execute("delete from read_marks where account = $1", [account.0])?;
@@ -175,7 +175,7 @@ impl Store {
         })
     }
 
-    /// Notes a session; those that have ended are forgotten on the way.
+    /// Stores a session and removes expired ones.
     pub fn begin_session(
         &self,
         account: AccountId,
@@ -196,7 +196,7 @@ impl Store {
         })
     }
 
-    /// Whose session it is, if it goes on.
+    /// Returns the account of a session that has not expired.
     pub fn session(&self, digest: &Digest, now: Time) -> Result<Option<AccountRow>, StoreError> {
         self.read(|conn| {
             let sql = "select a.id, a.name, a.password, a.created_at from sessions s \
@@ -240,7 +240,7 @@ impl Store {
         })
     }
 
-    /// An account's tokens, the oldest first.
+    /// Returns the tokens of an account, the oldest first.
     pub fn tokens(&self, account: AccountId) -> Result<Vec<TokenRow>, StoreError> {
         self.read(|conn| {
             let sql = "select id, account, name, scope, created_at, used_at from tokens \
@@ -251,12 +251,12 @@ impl Store {
         })
     }
 
-    /// The token with this digest, and whose it is.
+    /// Returns the token with this digest, and its account.
     pub fn token(&self, digest: &Digest) -> Result<Option<(AccountRow, TokenRow)>, StoreError> {
         self.token_where("t.digest", digest)
     }
 
-    /// The same by what Fever's clients send.
+    /// Returns the token with this digest of a Fever key, and its account.
     pub fn fever_token(
         &self,
         digest: &Digest,
@@ -282,7 +282,7 @@ impl Store {
         })
     }
 
-    /// Notes that a token was used. The caller asks for it once a day.
+    /// Notes that a token was used. The caller does this once a day.
     pub fn note_token_use(&self, id: i64, at: Time) -> Result<(), StoreError> {
         self.write(move |conn| {
             let sql = "update tokens set used_at = $1 where id = $2";
@@ -291,7 +291,7 @@ impl Store {
         })
     }
 
-    /// Takes a token back; `false` where the account has none of that number.
+    /// Revokes a token; `false` if the account has no token with this number.
     pub fn revoke_token(&self, account: AccountId, id: i64) -> Result<bool, StoreError> {
         self.write(move |conn| {
             let sql = "delete from tokens where account = $1 and id = $2";
@@ -315,7 +315,7 @@ fn token_row(row: &Row<'_>, first: usize) -> rusqlite::Result<TokenRow> {
         id: row.get(first)?,
         account: AccountId(row.get(first + 1)?),
         name: row.get(first + 2)?,
-        // A word that we do not know grants the least.
+        // An unknown word grants the least.
         scope: TokenScope::from_word(&scope).unwrap_or(TokenScope::Read),
         created_at: time(row, first + 4)?,
         used_at: time_or_none(row, first + 5)?,

@@ -1,5 +1,5 @@
-//! How each account likes to read: short texts by name. What they mean is decided where pages are
-//! written; an unknown value is the default there.
+//! Reading preferences of each account: short texts by name. The pages give them their meaning and
+//! treat unknown values as the default.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use rusqlite::params;
 
 use crate::{AccountId, Store, StoreError};
 
-/// Bytes of a value: the longest name of a time zone has 32.
+/// Bytes of a value. The longest name of a time zone has 32.
 const VALUE_BYTES_MAX: usize = 64;
 
 impl Store {
-    /// Every choice that an account has made.
+    /// Returns all preferences of an account.
     pub fn choices(&self, account: AccountId) -> Result<BTreeMap<String, String>, StoreError> {
         self.read(|conn| {
             let sql = "select name, value from reading_choices where account = $1";
@@ -21,7 +21,7 @@ impl Store {
         })
     }
 
-    /// Keeps a choice; `None`, or a value that is too long, returns to the default.
+    /// Stores a preference; `None`, or a value that is too long, restores the default.
     pub fn choose(
         &self,
         account: AccountId,

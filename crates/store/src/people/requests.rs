@@ -1,5 +1,5 @@
-//! Commands that another process left for the daemon, and its answers. What they mean is between
-//! those two.
+//! Commands that another process leaves for the daemon, and the answers. The store does not
+//! interpret their texts.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, params};
 use crate::db::columns::time;
 use crate::{Store, StoreError};
 
-/// A request's number.
+/// The number of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub i64);
 
@@ -20,7 +20,7 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// A request that waits for its answer.
+/// A command that waits for its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     pub id: RequestId,
@@ -30,7 +30,7 @@ pub struct Request {
     pub created_at: Time,
 }
 
-/// What became of a request.
+/// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     pub ok: bool,
@@ -38,12 +38,12 @@ pub struct Answer {
     pub body: String,
 }
 
-/// So long an answer is kept: whoever asked reads it within a second.
+/// How long an answer is stored. The other process reads it within a second.
 const ANSWERS_KEPT: Duration = Duration::from_secs(86_400);
 
 impl Store {
-    /// Leaves a request, and forgets those that were answered long ago: a list of all feeds is in
-    /// the body of some, and a daemon runs for months.
+    /// Stores a command and deletes old answered ones: some contain a list of all feeds, and a
+    /// daemon runs for months.
     pub fn leave(&self, kind: &str, body: &str, now: Time) -> Result<RequestId, StoreError> {
         let (kind, body) = (kind.to_owned(), body.to_owned());
         self.write(move |conn| {
@@ -56,7 +56,7 @@ impl Store {
         })
     }
 
-    /// Those without an answer, in the order in which they were left.
+    /// Returns the commands without an answer, oldest first.
     pub fn pending(&self) -> Result<Vec<Request>, StoreError> {
         self.read(|conn| {
             let sql = "select id, kind, body, created_at from requests \
@@ -74,7 +74,7 @@ impl Store {
         })
     }
 
-    /// Answers a request. An answer once given stands: the second is dropped.
+    /// Stores an answer. A second answer to the same command is ignored.
     pub fn answer(&self, id: RequestId, ok: bool, body: &str, now: Time) -> Result<(), StoreError> {
         let body = body.to_owned();
         self.write(move |conn| {
@@ -85,7 +85,7 @@ impl Store {
         })
     }
 
-    /// The answer to a request, if there is one yet.
+    /// Returns the answer to a command, if there is one.
     pub fn answer_to(&self, id: RequestId) -> Result<Option<Answer>, StoreError> {
         self.read(|conn| {
             let sql = "select ok, answer from requests where id = $1 and answered_at is not null";
@@ -96,8 +96,9 @@ impl Store {
         })
     }
 
-    /// Answers what was left before then and never carried out (the daemon was killed), so that
-    /// nobody waits for it and nothing is done long after it was asked for. Returns how many.
+    /// Answers commands from before `before` that were never carried out because the daemon was
+    /// killed. Then no process waits for them, and none is carried out much later. Returns how
+    /// many.
     pub fn refuse_requests(
         &self,
         before: Time,

@@ -1,5 +1,6 @@
-//! Subscribers of published feeds (WebSub): who waits for a confirmation, and how far each was
-//! served. Which wishes are taken is decided in `hub_wishes`; the engine asks callbacks.
+//! Subscribers of our own hub (WebSub): pending requests, leases, and the last position pushed to
+//! each subscriber. `hub_requests` applies the limits; the engine sends the requests to the
+//! callbacks.
 
 use std::time::Duration;
 
@@ -9,19 +10,20 @@ use rusqlite::{OptionalExtension, Row, params};
 use crate::db::columns::{duration, millis, time_or_none};
 use crate::{QueryId, Store, StoreError};
 
-/// How long a wish waits for its confirmation. A wish that was refused counts for as long.
+/// How long a request waits for its verification. A refused request counts as long against the
+/// limits.
 pub const WISH_LIFE: Duration = Duration::from_secs(120);
 
-/// What a subscriber asks for.
+/// A request of a subscriber, before its callback has verified it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubWish {
     pub query: QueryId,
-    /// The address of the feed as the subscriber knows it.
+    /// The address of the feed, as the subscriber wrote it.
     pub topic: String,
     pub callback: String,
     /// The registrable domain of the callback.
     pub domain: Domain,
-    /// The network address of the client that sent the wish.
+    /// The network address of the client that sent the request.
     pub from: String,
     pub kind: HubWishKind,
 }
@@ -32,34 +34,34 @@ pub enum HubWishKind {
     Unsubscribe,
 }
 
-/// What became of a wish.
+/// The store's answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WishNoted {
     Taken,
-    /// The query, or the hub, has no place for another subscriber.
+    /// The query or the hub has too many subscribers.
     Full,
-    /// The client or the callback's domain has too many unconfirmed wishes, or the callback
-    /// refused the same wish just now: it may be repeated after this long.
+    /// The client or the callback's domain has too many unverified requests, or the callback has
+    /// just refused the same request. The client may repeat it after this time.
     TooMany(Duration),
 }
 
-/// A subscription that something is to be done for.
+/// A subscription that needs a verification or a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HubDue<'a> {
     pub id: i64,
     pub callback: &'a str,
-    /// How often it failed in a row.
+    /// Failures in a row.
     pub attempts: u32,
 }
 
-/// A subscription, or a wish for one.
+/// A subscription, or a request for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubRow {
     pub id: i64,
     pub topic: String,
     pub callback: String,
     pub secret: Option<String>,
-    /// `None`: the callback has not agreed yet.
+    /// `None`: the callback has not verified the request yet.
     pub lease_until: Option<Time>,
     pub wish: Option<HubWishKind>,
     pub wish_attempts: u32,
@@ -70,14 +72,14 @@ pub struct HubRow {
 }
 
 impl HubRow {
-    /// Whether there is something to push.
+    /// Returns whether there is something to push.
     pub fn is_due(&self, now: Time) -> bool {
         self.lease_until.is_some_and(|until| until > now) && self.last_position > self.position
     }
 }
 
 impl Store {
-    /// Visits the wishes that are to be verified now, the least often tried first.
+    /// Visits the requests that are due for verification, those with the fewest attempts first.
     pub fn hub_wishes_due(
         &self,
         now: Time,
@@ -89,7 +91,7 @@ impl Store {
         self.visit_hub(sql, now, visit)
     }
 
-    /// Visits the subscriptions that something is to be pushed to now, the least failing first.
+    /// Visits the subscriptions that are due for a push, those with the fewest failures first.
     pub fn hub_pushes_due(
         &self,
         now: Time,
@@ -119,7 +121,7 @@ impl Store {
         })
     }
 
-    /// A subscription by its number.
+    /// Returns a subscription by its number.
     pub fn hub_subscription(&self, id: i64) -> Result<Option<HubRow>, StoreError> {
         self.read(|conn| {
             let sql = "select h.id, h.topic, h.callback, h.secret, h.lease_until, h.wish, \
@@ -130,7 +132,7 @@ impl Store {
         })
     }
 
-    /// The callback confirmed this wish: it holds, and nobody needs to know who sent it.
+    /// Carries out a request that the callback has verified, and deletes the address of its sender.
     pub async fn grant_hub(&self, id: i64, wish: HubWishKind, now: Time) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let HubWishKind::Subscribe { secret, lease } = wish else {
@@ -146,8 +148,8 @@ impl Store {
         .await
     }
 
-    /// The callback did not confirm: what held before holds on. The wish is counted until its
-    /// life ends.
+    /// Drops a request that the callback has refused. An existing subscription stays. The request
+    /// counts against the limits until its life ends.
     pub async fn refuse_hub(&self, id: i64) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let sql = "update hub_subscriptions set wish = null, wish_secret = null where id = $1";
@@ -157,7 +159,7 @@ impl Store {
         .await
     }
 
-    /// The callback could not be asked: the wish is tried again later.
+    /// Postpones the verification after the callback could not be reached.
     pub async fn retry_hub_wish(
         &self,
         id: i64,
@@ -173,7 +175,8 @@ impl Store {
         .await
     }
 
-    /// The feed was pushed up to a position, or (without one) is to be tried again later.
+    /// Notes that the feed was pushed up to a position, or without a position that the push failed
+    /// and is repeated at `next_at`.
     pub async fn note_push(
         &self,
         id: i64,
@@ -190,7 +193,7 @@ impl Store {
         .await
     }
 
-    /// The subscriber is gone.
+    /// Removes a subscriber.
     pub async fn end_hub(&self, id: i64) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             conn.execute("delete from hub_subscriptions where id = $1", [id])?;
@@ -199,11 +202,11 @@ impl Store {
         .await
     }
 
-    /// Forgets subscriptions whose lease has run out, and wishes that nobody confirmed in time.
-    /// A wish from the future was noted before the clock was set back.
+    /// Removes subscriptions with an expired lease, and requests that were not verified in time. A
+    /// request from the future was stored before the clock jumped back.
     pub async fn end_leases(&self, now: Time) -> Result<(), StoreError> {
         let times = [now, now - WISH_LIFE, now + WISH_LIFE].map(Time::millis);
-        // Nearly always none has: then nothing is written.
+        // Usually there are none, and then nothing is written.
         let ended = self.read(|conn| {
             let sql = "select 1 from hub_subscriptions where (lease_until <= $1 and wish is null) \
                        or wished_at <= $2 or wished_at > $3";

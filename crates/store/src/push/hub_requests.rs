@@ -1,5 +1,6 @@
-//! Wishes for our hub. A wish comes from a stranger until its callback confirms it, so wishes have
-//! limits of their own, and a confirmed subscriber never loses a place to them.
+//! Subscription requests to our own hub, and their limits. Until its callback verifies it, a
+//! request comes from a stranger. So unverified requests have their own limits, and a verified
+//! subscriber never loses its place to them.
 
 use std::time::Duration;
 
@@ -11,21 +12,21 @@ use crate::error::Fault;
 use crate::push::hub::WISH_LIFE;
 use crate::{HubWish, HubWishKind, Store, StoreError, WishNoted};
 
-/// Confirmed subscribers of one query: each push goes to all of them.
+/// Verified subscribers of one query. Each push goes to all of them.
 const SUBSCRIBERS_MAX: u64 = 1000;
-/// Of these, callbacks at one domain. A reader service needs one for each format of the feed; more
-/// would let one domain take all places.
+/// Verified subscribers of one query with callbacks at one domain. A reader service needs one for
+/// each format of the feed. More would let one domain take all places.
 const SUBSCRIBERS_PER_DOMAIN_MAX: u64 = 20;
-/// Unconfirmed wishes in all. They have places of their own, so that they take none from
-/// confirmed subscribers. With 32 questions at once, each of 10 s at most, all are asked in time.
+/// Unverified requests in total. They do not count as subscribers. With 32 verifications at a time,
+/// each of 10 s at most, all are verified in time.
 const WISHES_MAX: u64 = 256;
-/// Unconfirmed wishes for one callback domain: it is asked one question at a time, with a gap.
+/// Unverified requests for one callback domain: it gets one verification at a time, with a gap.
 const WISHES_PER_DOMAIN_MAX: u64 = 4;
-/// Unconfirmed wishes of one client address, those that were refused included: who sends wishes
-/// that nobody confirms asks for requests to others.
+/// Unverified and refused requests of one client address. A client whose requests are never
+/// verified makes this server send requests to others.
 const WISHES_PER_CLIENT_MAX: u64 = 16;
 
-/// What is known of the subscription that a wish is about.
+/// The stored subscription that a request is about.
 struct Known {
     id: i64,
     is_confirmed: bool,
@@ -34,7 +35,7 @@ struct Known {
 }
 
 impl Store {
-    /// Notes a wish, as far as its limits allow it.
+    /// Stores a request if the limits allow it.
     pub fn wish_hub(&self, wish: &HubWish, now: Time) -> Result<WishNoted, StoreError> {
         let wish = wish.clone();
         self.write(move |conn| {
@@ -42,7 +43,7 @@ impl Store {
             if known.is_none() && wish.kind == HubWishKind::Unsubscribe {
                 return Ok(WishNoted::Taken);
             }
-            // A wish that is repeated while it waits changes what it asks for, and no more.
+            // A request that is repeated while it waits only replaces the first one.
             if !known.as_ref().is_some_and(|known| known.is_pending)
                 && let Some(refused) = refused(conn, &wish, known.as_ref(), now)?
             {
@@ -68,7 +69,8 @@ fn known(conn: &Connection, wish: &HubWish) -> Result<Option<Known>, Fault> {
     Ok(found.optional()?)
 }
 
-/// Why a wish is not noted, if it is not. A subscriber has a place already.
+/// Returns why a request is not stored, if a limit forbids it. A verified subscriber already has
+/// its place.
 fn refused(
     conn: &Connection,
     wish: &HubWish,
@@ -78,7 +80,7 @@ fn refused(
     let number = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, Fault> {
         Ok(conn.prepare_cached(sql)?.query_row(values, |row| count(row, 0))?)
     };
-    // The callback refused the same wish just now.
+    // The callback has just refused the same request.
     let ends_at = known.and_then(|known| known.wished_at).map(|at| at + WISH_LIFE);
     let wait = ends_at.map_or(Duration::ZERO, |at| at.since(now).min(WISH_LIFE));
     if !wait.is_zero() {

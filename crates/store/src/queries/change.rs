@@ -1,5 +1,5 @@
-//! Standing queries come, change and go: their rows, the feeds that only they want, and what is
-//! told to whoever keeps entries for them, all in one job of the writer.
+//! Creates, replaces and drops standing queries. One job of the writer changes the rows, adds the
+//! feeds that only queries need, and updates the matcher.
 
 use feed::{FeedId, FeedUrl, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -11,7 +11,7 @@ use crate::feeds::state;
 use crate::matching::{Keeps, put_stored};
 use crate::{QueryId, Store, StoreError};
 
-/// A query as it is kept.
+/// A stored query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryRow {
     pub id: QueryId,
@@ -20,50 +20,50 @@ pub struct QueryRow {
     pub text: String,
     pub created_at: Time,
     pub changed_at: Time,
-    /// The last position given; 0 before the first.
+    /// The position of the last match; 0 before the first.
     pub last_position: i64,
     pub link_key: String,
     pub signing_key: String,
 }
 
-/// What is to become of the set of queries.
+/// A change of the set of queries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryChange {
-    /// Creates a query, or puts it in the place of the one with this name.
+    /// Creates a query, or replaces the one with this name.
     Put(NewQuery),
-    /// By name; nothing where there is none.
+    /// Drops the query with this name, if there is one.
     Drop(String),
 }
 
-/// A query to be created or put in the place of another.
+/// A query to be created, or to replace another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewQuery {
     pub name: String,
     pub text: String,
-    /// The addresses that must be feeds for it.
+    /// The addresses that must be feeds for this query.
     pub urls: Vec<FeedUrl>,
-    /// Who gets what it keeps. One that is known goes on where it is.
+    /// The receivers of its matches. Known receivers continue at their position.
     pub receivers: Vec<String>,
-    /// These two are used where the name is new.
+    /// Both keys are used only if the name is new.
     pub link_key: String,
     pub signing_key: String,
 }
 
-/// What followed from changes of queries.
+/// The effects of changed queries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueriesChanged {
-    /// Feeds to be polled from now on.
+    /// Feeds to poll from now on.
     pub wanted: Vec<FeedId>,
-    /// Feeds that nobody wants any more.
+    /// Feeds that no query and no person needs any more.
     pub unwanted: Vec<FeedId>,
-    /// Entries of the past that were given positions.
+    /// Stored entries that became matches.
     pub n_past: u64,
 }
 
-/// How the tags begin that queries give their feeds. They are not for people.
+/// The prefix of tags that mark feeds of queries. Pages do not show them.
 pub const QUERY_TAG: &str = "query:";
 
-/// The tag of a feed that a query brought.
+/// Returns the tag of feeds that a query has added.
 fn tag_of(name: &str) -> String {
     format!("{QUERY_TAG}{name}")
 }
@@ -72,13 +72,14 @@ const COLUMNS: &str = "select id, name, text, created_at, changed_at, last_posit
     link_key, signing_key from queries ";
 
 impl Store {
-    /// From now on every recorded entry is shown to `keeps`, which first learns what is stored.
+    /// Installs a matcher, which sees every entry that is recorded from now on. First the stored
+    /// queries are loaded into it.
     pub fn install(&self, keeps: Box<dyn Keeps>) -> Result<(), StoreError> {
         let keeper = self.keeper();
         self.write(move |conn| keeper.install(conn, keeps))
     }
 
-    /// All queries, by name.
+    /// Returns all queries, by name.
     pub fn queries(&self) -> Result<Vec<QueryRow>, StoreError> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached(&format!("{COLUMNS} order by name"))?;
@@ -101,7 +102,7 @@ impl Store {
         })
     }
 
-    /// How many of a query's entries are kept.
+    /// Returns how many matches of a query are stored.
     pub fn n_query_entries(&self, id: QueryId) -> Result<u64, StoreError> {
         self.read(|conn| {
             let sql = "select count(*) from query_entries where query = $1";
@@ -109,9 +110,9 @@ impl Store {
         })
     }
 
-    /// Makes all changes or none. With `past`, entries seen since then that the queries put would
-    /// have kept get positions too, before any new one. Whoever calls sees to it that nobody else
-    /// changes queries meanwhile; polls are recorded.
+    /// Makes all changes or none. With `past`, entries seen since that time become matches too,
+    /// before any new one, if the created queries match them. The caller must prevent other changes
+    /// of queries meanwhile; polls may be recorded.
     pub fn change_queries(
         &self,
         changes: Vec<QueryChange>,
@@ -189,7 +190,8 @@ fn drop_row(
     Ok(Some(id))
 }
 
-/// Receivers that are known go on where they are; new ones begin with what is kept next.
+/// Stores the receivers of a query. Known receivers continue at their position; new ones begin with
+/// the next match.
 fn keep_receivers(conn: &Connection, id: QueryId, receivers: &[String]) -> Result<(), Fault> {
     let sql = "select receiver from deliveries where query = $1";
     let mut statement = conn.prepare_cached(sql)?;
@@ -215,8 +217,8 @@ fn feeds_of(conn: &Connection, id: QueryId) -> Result<Vec<FeedId>, Fault> {
     Ok(feeds.collect::<Result<_, _>>()?)
 }
 
-/// Makes sure that an address is a feed that is polled. A feed that somebody else wants is left as
-/// it is, a pause of theirs included.
+/// Makes sure that an address is a feed that is polled. A feed that people have added stays as it
+/// is, even if it is paused.
 fn want(
     conn: &Connection,
     id: QueryId,
@@ -257,7 +259,7 @@ fn brought_by_query(conn: &Connection, feed: FeedId) -> Result<bool, Fault> {
     Ok(conn.prepare_cached(sql)?.exists([feed.0])?)
 }
 
-/// A query names a feed no longer. Where its tag was all that kept the feed, the feed rests.
+/// Removes a feed from a query. If no person and no other query needs the feed, it is paused.
 fn leave(
     conn: &Connection,
     name: &str,

@@ -1,5 +1,5 @@
-//! How far each receiver of each query has come, and what it would not take. A delivery is a
-//! cursor over its query's positions; sending is somebody else's work.
+//! Deliveries and dead letters. A delivery is the cursor of one receiver over the positions of its
+//! query. The engine sends the matches.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::db::columns::{count, millis, time, time_or_none};
 use crate::error::Fault;
 use crate::{QueryId, Store, StoreError};
 
-/// A delivery's number.
+/// The number of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliveryId(pub i64);
 
@@ -28,22 +28,22 @@ pub struct DeliveryRow {
     pub query: QueryId,
     pub query_name: String,
     pub receiver: String,
-    /// Everything up to here was handed over or is a dead letter.
+    /// Everything up to this position was delivered or is a dead letter.
     pub position: i64,
-    /// Failures in a row with what comes next.
+    /// Failures in a row with the next match.
     pub attempts: u32,
-    /// Not before; `None`: at once.
+    /// The time of the next attempt; `None` is at once.
     pub next_at: Option<Time>,
     pub delivered_at: Option<Time>,
     pub error: Option<String>,
-    /// How many matches wait.
+    /// The number of matches not delivered yet.
     pub n_waiting: u64,
     pub n_dead: u64,
-    /// Dead letters that somebody asked to be tried again.
+    /// Dead letters that somebody wants to send again.
     pub n_to_replay: u64,
 }
 
-/// A receiver that may get something now.
+/// A delivery that is due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueDelivery {
     pub id: DeliveryId,
@@ -51,11 +51,11 @@ pub struct DueDelivery {
     pub receiver: String,
     pub position: i64,
     pub attempts: u32,
-    /// When it was due; `None`: at once.
+    /// The time when it became due; `None` is at once.
     pub next_at: Option<Time>,
 }
 
-/// A match that a receiver would not take.
+/// A match that a receiver did not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLetter {
     pub delivery: DeliveryId,
@@ -74,14 +74,14 @@ const COLUMNS: &str = "select d.id, d.query, q.name, d.receiver, d.position, d.a
     (select count(*) from dead_letters l where l.delivery = d.id and l.replay = 1) \
     from deliveries d join queries q on q.id = d.query ";
 
-/// That a receiver has something to get. `waits` is the same, kept in the row: it is set where
-/// something comes, and taken away by [`settle`].
+/// SQL condition: a receiver has something to get. The column `waits` stores the same: a new match
+/// sets it and [`settle`] clears it.
 const WAITING: &str = "(position < (select q.last_position from queries q \
     where q.id = deliveries.query) or exists (select 1 from dead_letters l \
     where l.delivery = deliveries.id and l.replay = 1))";
 
 impl Store {
-    /// The receivers of one query, or of all.
+    /// Returns the deliveries of one query, or of all.
     pub fn deliveries(&self, query: Option<QueryId>) -> Result<Vec<DeliveryRow>, StoreError> {
         self.read(|conn| match query {
             Some(query) => {
@@ -91,8 +91,7 @@ impl Store {
         })
     }
 
-    /// Those that have something to hand over and may now; who waits longest since the last time
-    /// comes first.
+    /// Returns the deliveries that are due. The one with the oldest last delivery comes first.
     pub fn deliveries_due(&self, now: Time) -> Result<Vec<DueDelivery>, StoreError> {
         self.read(|conn| {
             let sql = "select id, query, receiver, position, attempts, next_at from deliveries \
@@ -113,8 +112,8 @@ impl Store {
         })
     }
 
-    /// Something was handed over: the cursor goes from one position to another, and only from
-    /// there.
+    /// Moves the cursor of a delivery from one position to another. Does nothing if the cursor is
+    /// not at `from`.
     pub async fn delivered(
         &self,
         delivery: DeliveryId,
@@ -139,7 +138,7 @@ impl Store {
         .await
     }
 
-    /// It did not work, or it is not yet time: the same again, not before `next_at`.
+    /// Postpones a delivery that failed or may not be sent yet.
     pub async fn postpone_delivery(
         &self,
         delivery: DeliveryId,
@@ -160,9 +159,9 @@ impl Store {
         .await
     }
 
-    /// Where a poll was made after `now`, the clock has been set back by more than `least`: then
-    /// whoever waits for a moment by the old one, receivers and the subscribers of our hub, waits
-    /// no longer. A digest finds its hour anew.
+    /// Ends all waits after the clock jumped back by more than `least`, which shows in a poll made
+    /// after `now`. Receivers and subscribers of our hub that wait for a time of the old clock
+    /// become due. A digest then calculates its hour again.
     pub fn end_waits_set_back(&self, least: Duration, now: Time) -> Result<(), StoreError> {
         self.write(move |conn| {
             for table in ["deliveries", "hub_subscriptions"] {
@@ -176,7 +175,7 @@ impl Store {
         })
     }
 
-    /// The receiver would not take a match: it is laid aside, and the cursor goes on.
+    /// Stores a match as a dead letter and moves the cursor on.
     pub async fn bury(&self, letter: DeadLetter, from: i64) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let sql = "update deliveries set position = $1, attempts = 0, next_at = null, \
@@ -197,7 +196,7 @@ impl Store {
         .await
     }
 
-    /// What a query's receivers would not take, oldest first.
+    /// Returns the dead letters of a delivery, oldest first.
     pub fn dead_letters(&self, delivery: DeliveryId) -> Result<Vec<DeadLetter>, StoreError> {
         self.read(|conn| {
             let sql = "select delivery, position, entry, at, attempts, error, replay \
@@ -208,9 +207,9 @@ impl Store {
         })
     }
 
-    /// Asks for all dead letters of a query to be tried again whose match is still kept; the
-    /// others no receiver could be sent, and whoever only takes what comes next (a file, a mailbox)
-    /// would be due for ever because of them. Returns how many.
+    /// Marks the dead letters of a query to be sent again, and returns how many. Dead letters whose
+    /// match was deleted are left out: they cannot be sent, and would keep a file or a mailbox due
+    /// without end.
     pub fn replay_dead_letters(&self, query: QueryId) -> Result<usize, StoreError> {
         self.write(move |conn| {
             let sql = "update dead_letters set replay = 0 where replay = 1 and delivery in \
@@ -229,7 +228,7 @@ impl Store {
         })
     }
 
-    /// A dead letter was taken after all.
+    /// Removes a dead letter that was delivered after all.
     pub async fn letter_delivered(
         &self,
         delivery: DeliveryId,
@@ -246,7 +245,8 @@ impl Store {
         .await
     }
 
-    /// It was not: it stays where it is, until it is asked for again.
+    /// Notes that a dead letter was refused again. It stays until somebody asks for another
+    /// attempt.
     pub async fn letter_refused(
         &self,
         delivery: DeliveryId,
@@ -268,7 +268,7 @@ impl Store {
         .await
     }
 
-    /// The match at a position, if it is kept.
+    /// Returns the match at a position, if it is still stored.
     pub fn query_entry_at(
         &self,
         query: QueryId,
@@ -279,7 +279,7 @@ impl Store {
     }
 }
 
-/// Where nothing is left to get, the receiver waits for nothing.
+/// Clears `waits` if nothing is left to deliver.
 fn settle(conn: &Connection, delivery: DeliveryId) -> Result<(), Fault> {
     let sql =
         format!("update deliveries set waits = 0 where id = $1 and waits = 1 and not {WAITING}");
@@ -287,7 +287,7 @@ fn settle(conn: &Connection, delivery: DeliveryId) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Receivers whose row does not say whether they have something to get.
+/// Returns the deliveries whose column `waits` is wrong.
 pub(crate) fn unsettled(conn: &Connection) -> Result<Vec<DeliveryId>, Fault> {
     let sql = format!("select id from deliveries where waits <> {WAITING} order by id");
     let mut statement = conn.prepare(&sql)?;

@@ -1,5 +1,5 @@
-//! What a query kept, by its own positions: forwards for those who follow, backwards for the feed
-//! that is published of it.
+//! The matches of a query by position: forwards for readers that follow, backwards for the
+//! published feed.
 
 use std::collections::HashMap;
 
@@ -11,22 +11,23 @@ use crate::error::Fault;
 use crate::reading::entries::{entry_row, page};
 use crate::{EntryRow, QueryId, Store, StoreError};
 
-/// An entry that a query kept.
+/// A match of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryEntry {
     pub position: i64,
     pub entry: EntryRow,
-    /// What it was joined with.
+    /// The entry that a join found for it.
     pub partner: Option<EntryId>,
 }
 
-/// Some of what a query kept, oldest first.
+/// A page of matches, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryPage {
     pub entries: Vec<QueryEntry>,
-    /// Between the position asked for and `next`, entries are no longer kept.
+    /// Some matches between the requested position and `next` were deleted.
     pub gap: bool,
-    /// Where to go on: at the last of these; where none is left, at the last position given.
+    /// The position to continue from: the last of these matches, or the last position of the query
+    /// if there are none.
     pub next: i64,
 }
 
@@ -36,7 +37,7 @@ const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.au
     from query_entries q join entries e on e.id = q.entry ";
 
 impl Store {
-    /// Which queries keep these entries; those that none keeps are left out.
+    /// Returns the queries that match these entries. Entries without a match are left out.
     pub fn queries_keeping(
         &self,
         entries: &[EntryId],
@@ -56,7 +57,7 @@ impl Store {
         })
     }
 
-    /// What a query kept after a position.
+    /// Returns the matches of a query after a position.
     pub fn query_entries(
         &self,
         query: QueryId,
@@ -72,14 +73,14 @@ impl Store {
                 Some(last) => last.position,
                 None => last_position(conn, query)?.unwrap_or(0).max(after),
             };
-            // Positions are given without holes, but for those of a restored store (see backup):
-            // what is missing was dropped, wherever it stood.
+            // Positions have no gaps, except in a restored store (see `backup`). A missing position
+            // was deleted.
             let gap = next.abs_diff(after) > entries.len() as u64;
             Ok(QueryPage { entries, gap, next })
         })
     }
 
-    /// The newest first, from before a position and seen since a time, where those are given.
+    /// Returns the newest matches first, optionally before a position and seen since a time.
     pub fn recent_query_entries(
         &self,
         query: QueryId,
@@ -98,9 +99,9 @@ impl Store {
         })
     }
 
-    /// What a page of a query's newest entries depends on, as one digest: which entries it shows,
-    /// their texts, and the names of their feeds. It reads no text, so that asking whether a page
-    /// changed is cheap.
+    /// Returns a digest of everything that a page of the newest matches shows: entries, versions of
+    /// their texts, and names of their feeds. It reads no texts, so that a check for changes is
+    /// cheap.
     pub fn query_mark(
         &self,
         query: QueryId,
@@ -127,7 +128,7 @@ impl Store {
                 }
                 for column in 4..8 {
                     let text = row.get_ref(column)?.as_str_or_null()?.unwrap_or("\0");
-                    // The length keeps ("ab", "c") and ("a", "bc") apart.
+                    // The length makes ("ab", "c") differ from ("a", "bc").
                     sha.update((text.len() as u64).to_le_bytes());
                     sha.update(text.as_bytes());
                 }
@@ -136,8 +137,7 @@ impl Store {
         })
     }
 
-    /// The position behind which the last so many matches stand that are kept; 0 where there are
-    /// no more than those.
+    /// Returns the position before the last `n` stored matches; 0 if there are no more than `n`.
     pub fn position_before_last(&self, query: QueryId, n: u32) -> Result<i64, StoreError> {
         self.read(|conn| {
             let sql = "select position from query_entries where query = $1 \
@@ -148,7 +148,7 @@ impl Store {
         })
     }
 
-    /// The position that a query gave last; `None` where there is no such query.
+    /// Returns the last position of a query; `None` if there is no such query.
     pub fn last_position(&self, query: QueryId) -> Result<Option<i64>, StoreError> {
         self.read(|conn| last_position(conn, query))
     }

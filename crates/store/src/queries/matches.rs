@@ -1,5 +1,5 @@
-//! What queries keep of a poll's new entries: rows of the outbox, what the queries remember, and
-//! the feed's share of wanted entries. Called inside the writer's transaction.
+//! Shows the new entries of a poll to the matcher and stores its matches, the state of the queries,
+//! and the feed's share of relevant entries. Called inside the writer's transaction.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::error::Fault;
 use crate::matching::{Arrival, Keeper, Keeps, Kept, Share, change_states};
 use crate::{NewEntry, QueryId, Store, StoreError};
 
-/// A feed, as far as queries look at it.
+/// The data of a feed that queries use.
 pub(crate) struct FeedView {
     pub url: String,
     pub language: Option<String>,
@@ -32,8 +32,7 @@ impl FeedView {
     }
 }
 
-/// Asks the queries about the new entries of a poll and keeps what they answer; says how often
-/// one of them kept one.
+/// Matches the new entries of a poll and stores the matches. Returns how many there are.
 pub(crate) fn keep(
     conn: &Connection,
     keeper: &Keeper,
@@ -63,7 +62,7 @@ pub(crate) fn keep(
         wake_receivers(conn, kept_by)?;
         change_states(conn, &keeps.take_changes())?;
         if !keeps.reads(&view.url, &view.tags) {
-            // No query has an opinion of it; whoever subscribed to it wants it as it is.
+            // No query reads the feed, so all its entries count as relevant.
             conn.prepare_cached("delete from feed_relevance where feed = $1")?.execute([feed.0])?;
             return Ok(n_matches);
         }
@@ -99,7 +98,7 @@ fn arrival<'a>(
     }
 }
 
-/// Gives the entry the query's next position.
+/// Stores a match at the next position of its query.
 pub(crate) fn add(conn: &Connection, kept: &Kept, entry: EntryId) -> Result<(), Fault> {
     let sql = "update queries set last_position = last_position + 1 where id = $1 \
                returning last_position";
@@ -111,7 +110,7 @@ pub(crate) fn add(conn: &Connection, kept: &Kept, entry: EntryId) -> Result<(), 
     Ok(())
 }
 
-/// The receivers of these queries have something to get. Once for each poll, not for each match.
+/// Marks the receivers of these queries as waiting. Called once for each poll, not for each match.
 pub(crate) fn wake_receivers(
     conn: &Connection,
     queries: impl IntoIterator<Item = QueryId>,
@@ -151,13 +150,14 @@ fn share(conn: &Connection, feed: FeedId) -> Result<Option<Share>, Fault> {
 }
 
 impl Store {
-    /// Of a feed's entries, how many were seen and how many wanted since there are queries.
+    /// Returns how many entries of a feed were seen and how many were relevant, since queries read
+    /// it.
     pub fn share(&self, feed: FeedId) -> Result<Option<Share>, StoreError> {
         self.read(|conn| share(conn, feed))
     }
 
-    /// Keeps a consumer's word on an entry. One that no query kept and that is wanted after all
-    /// counts for its feed as if one had. `false` where the entry is not kept.
+    /// Stores a consumer's judgement of an entry. A relevant entry that no query matched counts for
+    /// its feed like a match. Returns `false` if the entry does not exist.
     pub fn note_relevance(
         &self,
         entry: EntryId,

@@ -1,7 +1,7 @@
-//! What queries would have kept of the entries that are stored already, found in a memory of its
-//! own beside the present. Nearly all of the past is read in steps before anything is written, so
-//! that no poll waits for it; what was recorded meanwhile is looked at in the transaction that
-//! gives positions, in the order of recording. Cut off before that one, nothing has happened.
+//! Finds the stored entries that changed queries match, in a separate matcher. It reads nearly all
+//! entries in steps before anything is written, so that no poll waits. The transaction that gives
+//! positions looks at the entries recorded meanwhile, in the order of recording. If the process
+//! stops before that transaction, nothing has changed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,26 +16,26 @@ use crate::queries::matches::{FeedView, add, wake_receivers};
 use crate::reading::entries::position_before;
 use crate::{QueryChange, QueryId, Store, StoreError};
 
-/// Entries that one step looks at: some tens of milliseconds.
+/// Entries in one step, which takes some tens of milliseconds.
 const STEP_ROWS: u32 = 1000;
 
-/// A look at the past that goes on where it ended.
+/// A replay of stored entries that continues where the last step ended.
 pub(crate) struct Past {
     since: Time,
-    /// The last entry that was looked at.
+    /// The last entry that was read.
     at: EntryId,
-    /// All queries as they will be, without what they remember now.
+    /// A matcher with all queries after the change, without their present state.
     trial: Box<dyn Keeps>,
-    /// Those that are put, under the numbers that they have in the trial.
+    /// The names of the changed queries, by their number in the trial matcher.
     of: HashMap<QueryId, String>,
     found: Vec<(EntryId, Kept)>,
-    /// What they remember so far.
+    /// The state of the changed queries so far.
     states: BTreeMap<(QueryId, u64), Vec<u8>>,
 }
 
 impl Store {
-    /// Looks at the entries seen since then as the queries will see them once these changes are
-    /// made. `None` where there is nobody to ask.
+    /// Replays the entries seen since a time through the queries as they will be after these
+    /// changes. `None` means that no matcher is installed.
     pub(crate) fn look_back(
         &self,
         changes: &[QueryChange],
@@ -88,7 +88,7 @@ impl Past {
         Ok(Past { since, at, trial, of, found: Vec::new(), states: BTreeMap::new() })
     }
 
-    /// Looks at the next so many entries; answers how many there were.
+    /// Reads the next entries, at most `limit`; returns how many there were.
     fn look(&mut self, conn: &Connection, limit: u32) -> Result<u32, Fault> {
         let sql = "select id, feed, title, summary, content, author, categories, link, \
                    published_at, seen_at from entries where id > $1 and seen_at >= $2 \
@@ -147,9 +147,9 @@ impl Past {
         self.at = entry.id;
     }
 
-    /// Looks at what was recorded meanwhile, then keeps what these queries said and what they
-    /// remember after it. An entry that a query has kept before is not kept twice, and one that
-    /// was dropped meanwhile not at all. Returns how many positions were given.
+    /// Reads the entries recorded meanwhile, then stores the matches and the state of the changed
+    /// queries. An entry does not become a match of the same query twice. Deleted entries are left
+    /// out. Returns the number of new matches.
     pub(crate) fn keep(mut self, conn: &Connection, put: &[QueryId]) -> Result<u64, Fault> {
         self.look(conn, u32::MAX)?;
         let mut ids = HashMap::new();

@@ -1,4 +1,4 @@
-//! Cursors: where a reader of a stream goes on. Opaque to those who hold them.
+//! Cursors: positions from which a client continues to read. Clients treat them as opaque.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,14 @@ use feed::EntryId;
 
 use crate::QueryId;
 
-/// A place in the stream of all entries, or in that of one query.
+/// A position in the stream of all entries, or in the matches of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cursor {
     Stream(EntryId),
     Query(QueryId, i64),
 }
 
-/// Letters keep a cursor from being taken for a number.
+/// A cursor starts with a letter, so that nobody mistakes it for a number.
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

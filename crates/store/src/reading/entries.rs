@@ -1,4 +1,4 @@
-//! The stream of entries: read from a position on, oldest first, or backwards from the end.
+//! The stream of entries: forwards from a position, or backwards from the end.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::error::Fault;
 use crate::reading::marks::Numbers;
 use crate::{Store, StoreError};
 
-/// An entry as it is kept: the publisher's latest text, our times.
+/// A stored entry: the publisher's latest text, and our times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryRow {
     /// Its position in the stream.
@@ -31,18 +31,18 @@ pub struct EntryRow {
     /// The publisher's claim of the last edit.
     pub updated_at: Option<Time>,
     pub seen_at: Time,
-    /// When we saw the present text, if it is not the first.
+    /// The time when we saw the present text, if the entry was edited.
     pub edited_at: Option<Time>,
-    /// The first feed of an entry that this one took from elsewhere, as its document says.
+    /// The original feed, if the document says that the entry was taken from another feed.
     pub source: Option<Source>,
 }
 
-/// The texts that one read returns, in bytes. A page of a hundred usual entries has under 1 MB. A
-/// read ends early once it holds this much, so that it never holds more than this and one entry.
+/// The bytes of text that one read returns at most. A page of a hundred usual entries has less than
+/// 1 MB. A read ends with the entry that exceeds this limit.
 pub const PAGE_BYTES_MAX: usize = 2_000_000;
 
 impl EntryRow {
-    /// The bytes of its texts and addresses: what it takes in memory and in an answer.
+    /// Returns the bytes of its texts and addresses.
     pub fn n_bytes(&self) -> usize {
         let own = [&self.guid, &self.title, &self.link, &self.author, &self.summary, &self.content];
         let urls = self.enclosures.iter().map(|file| &file.url);
@@ -51,8 +51,8 @@ impl EntryRow {
     }
 }
 
-/// Whether a read that was to return `limit` entries may have ended before the last one: it
-/// returned as many, or it ended early for their bytes.
+/// Returns whether there may be more entries than a read has returned: it reached `limit` or
+/// [`PAGE_BYTES_MAX`].
 pub fn is_full<'a>(entries: impl IntoIterator<Item = &'a EntryRow>, limit: u32) -> bool {
     let (mut n, mut n_bytes) = (0, 0);
     for entry in entries {
@@ -62,7 +62,7 @@ pub fn is_full<'a>(entries: impl IntoIterator<Item = &'a EntryRow>, limit: u32) 
     n >= limit as usize || n_bytes >= PAGE_BYTES_MAX
 }
 
-/// The rows of one read: those up to the one that fills it.
+/// Collects rows up to the one that exceeds [`PAGE_BYTES_MAX`].
 pub(crate) fn page<T>(
     rows: impl Iterator<Item = rusqlite::Result<T>>,
     entry: impl Fn(&T) -> &EntryRow,
@@ -79,10 +79,10 @@ pub(crate) fn page<T>(
     Ok(found)
 }
 
-/// What an entry said before an edit.
+/// The text of an entry before an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RevisionRow {
-    /// Counts from 1, the text as first seen.
+    /// Counts from 1, the first text.
     pub n: u32,
     pub seen_at: Time,
     pub title: Option<String>,
@@ -92,20 +92,21 @@ pub struct RevisionRow {
     pub content: Option<String>,
 }
 
-/// Which entries to read.
+/// The entries to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryFilter {
     pub feed: Option<FeedId>,
     pub limit: u32,
 }
 
-/// Some of the stream, oldest first.
+/// A page of the stream, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamPage {
     pub entries: Vec<EntryRow>,
-    /// Between the position asked for and `next`, entries are no longer kept.
+    /// Some entries between the requested position and `next` were deleted.
     pub gap: bool,
-    /// Where to go on: at the last of these; where none is left, at the last position given.
+    /// The position to continue from: the last of these entries, or the last position of the stream
+    /// if there are none.
     pub next: EntryId,
 }
 
@@ -115,8 +116,8 @@ pub(crate) const COLUMNS: &str = "select id, feed, key, guid, title, link, autho
     source from entries ";
 
 impl Store {
-    /// The stream after a position, oldest first. Like every read of entries it ends early at
-    /// [`PAGE_BYTES_MAX`]; where one is not empty, the next goes on behind its last entry.
+    /// Returns the stream after a position, oldest first. Like every read of entries it ends early
+    /// at [`PAGE_BYTES_MAX`]. The next read continues after the last entry.
     pub fn entries(
         &self,
         after: EntryId,
@@ -134,7 +135,8 @@ impl Store {
         })
     }
 
-    /// The same of all feeds, with what a reader who brings a cursor must know besides.
+    /// Returns a page of all feeds, with the gap and the next position that a client with a cursor
+    /// needs.
     pub fn stream(&self, after: EntryId, limit: u32) -> Result<StreamPage, StoreError> {
         self.read(|conn| {
             let sql = format!("{COLUMNS} where id > $1 order by id limit $2");
@@ -146,7 +148,7 @@ impl Store {
         })
     }
 
-    /// The newest first, before a position if one is given.
+    /// Returns entries newest first, optionally before a position.
     pub fn recent_entries(
         &self,
         before: Option<EntryId>,
@@ -173,25 +175,25 @@ impl Store {
         })
     }
 
-    /// The last position that was given, also if its entry is no longer kept; 0 before the first.
+    /// Returns the last position of the stream, even if its entry was deleted; 0 before the first.
     pub fn last_entry_id(&self) -> Result<EntryId, StoreError> {
         self.read(|conn| {
-            // SQLite's own note of the highest id ever given.
+            // SQLite stores the highest id ever given in this table.
             let sql = "select seq from sqlite_sequence where name = 'entries'";
             let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
             Ok(EntryId(last.unwrap_or(0)))
         })
     }
 
-    /// The last entry that was seen before a time; 0 where there is none. Numbers and times ascend
-    /// together but for polls that were under way at once, so the answer is right to a minute.
+    /// Returns the last entry that was seen before a time; 0 if there is none. Polls at the same
+    /// time may be recorded out of order, so the result is accurate to a minute.
     pub fn last_seen_before(&self, time: Time) -> Result<EntryId, StoreError> {
         self.read(|conn| {
             let sql = "select id, seen_at from entries where id >= $1 order by id limit 1";
             let mut statement = conn.prepare_cached(sql)?;
             let last = "select coalesce(max(id), 0) from entries";
             let (mut low, mut high) = (0, conn.query_row(last, [], |row| row.get(0))?);
-            // All up to `low` were seen before, all above `high` were not.
+            // All entries up to `low` were seen before; all above `high` were not.
             while low < high {
                 let middle: i64 = low + (high - low + 1) / 2;
                 let found = statement
@@ -205,13 +207,13 @@ impl Store {
         })
     }
 
-    /// The position in the stream behind which every entry seen since then stands, and few others.
+    /// Returns a position after which all entries seen since a time follow, and few others.
     pub fn position_before(&self, since: Time) -> Result<EntryId, StoreError> {
         self.read(|conn| position_before(conn, since))
     }
 
-    /// What an entry said before its edits, the oldest text first. Where these are very long, the
-    /// later ones are left out.
+    /// Returns the texts of an entry before its edits, the oldest first. Later ones are left out if
+    /// the texts are very long.
     pub fn revisions(&self, id: EntryId) -> Result<Vec<RevisionRow>, StoreError> {
         self.read(|conn| {
             let sql = "select n, seen_at, title, link, author, summary, content from revisions \
@@ -242,8 +244,8 @@ impl Store {
         })
     }
 
-    /// How many entries each of these feeds published since then, by the times we reckon with;
-    /// in the order asked. Counts also those whose text is no longer kept.
+    /// Returns how many entries each of these feeds published since a time, by repaired times, in
+    /// the order of `feeds`. Deleted entries count too.
     pub fn n_published_since(&self, feeds: &[FeedId], since: Time) -> Result<Vec<u64>, StoreError> {
         self.read(|conn| {
             let sql = "select count(*) from entry_keys where feed = $1 and published_at >= $2";
@@ -258,10 +260,10 @@ impl Store {
     }
 }
 
-/// Polls are recorded about in the order in which they were made, never this much later.
+/// No poll is recorded this much later than one that was made after it.
 const DISORDER: Duration = Duration::from_secs(3600);
 
-/// Halves the stream until the place is found: ids ascend with the time of seeing, nearly.
+/// Finds the position by binary search: ids nearly ascend with the time of seeing.
 pub(crate) fn position_before(conn: &Connection, since: Time) -> Result<EntryId, Fault> {
     let since = (since - DISORDER).millis();
     let sql = "select id, seen_at from entries where id >= $1 order by id limit 1";

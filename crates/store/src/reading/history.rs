@@ -1,21 +1,21 @@
-//! All that is known of when a feed's entries came: for the lab, which lives through it again.
+//! The times of all entries of a feed, from which the lab replays its history.
 
 use feed::{FeedId, Time};
 
 use crate::db::columns::{time, time_or_none};
 use crate::{Store, StoreError};
 
-/// When an entry was seen, and what it claimed. Outlives the entry's text.
+/// The time when an entry was seen, and its claimed time. It stays after the text is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryTimes {
-    /// The publisher's claim. Of an entry whose text was dropped, the time to reckon with, where
-    /// that is another one than when it was seen.
+    /// The publisher's claim. For a deleted entry it is the repaired time, if that differs from
+    /// `seen_at`.
     pub claim: Option<Time>,
     pub seen_at: Time,
 }
 
 impl Store {
-    /// The times of a feed's entries, in the order in which they were recorded.
+    /// Returns the times of a feed's entries, in the order of recording.
     pub fn entry_times(&self, feed: FeedId) -> Result<Vec<EntryTimes>, StoreError> {
         self.read(|conn| {
             let sql = "select k.published_at, k.seen_at, e.id is not null, e.published_claim \

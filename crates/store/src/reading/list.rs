@@ -1,6 +1,6 @@
-//! Entries as one person reads them: all, of a feed, a tag or a query, unread or starred, in
-//! either direction, with a place to go on from. Candidates come from indexes that hold nothing
-//! but numbers and times; texts are read for those only that are shown.
+//! Lists of entries for one account: of all feeds, a feed, a tag or a query, unread or starred, in
+//! either direction. Candidates come from indexes that contain only numbers and times. Texts are
+//! read only for the entries on the page.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,50 +13,50 @@ use crate::reading::marks::{self, ReadMarks};
 use crate::reading::selection::{Candidate, FEW, looked_up, sift};
 use crate::{AccountId, EntryRow, QueryId, Store, StoreError};
 
-/// Whose entries.
+/// The feeds or the query that a list covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
     All,
     Feed(FeedId),
-    /// Of several feeds, in whatever order they are named.
+    /// Several feeds, in any order.
     Feeds(Vec<FeedId>),
     Tag(String),
-    /// What a query kept; always in the order of recording.
+    /// The matches of a query, always in the order of recording.
     Query(QueryId),
 }
 
-/// A place in a list: the entry that stands there. Lists are in the order of publication.
+/// The position of an entry in a list. Lists are in the order of publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReadingPlace {
     pub published_at: Time,
     pub entry: EntryId,
 }
 
-/// Which entries somebody wants to read.
+/// The filter, order and position of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     pub account: AccountId,
     pub scope: Scope,
-    /// Only the read ones, or only the unread.
+    /// `Some(true)`: read entries only; `Some(false)`: unread entries only.
     pub read: Option<bool>,
     pub starred: Option<bool>,
-    /// Published at or after, and before.
+    /// Published at or after `since`, and before `until`.
     pub since: Option<Time>,
     pub until: Option<Time>,
-    /// Numbers above and below these.
+    /// Entry numbers above and below these.
     pub above: Option<EntryId>,
     pub below: Option<EntryId>,
     pub oldest_first: bool,
-    /// In the order of recording rather than of publication.
+    /// In the order of recording instead of publication.
     pub by_number: bool,
-    /// Goes on behind this place.
+    /// The list continues after this position.
     pub from: Option<ReadingPlace>,
     pub offset: u64,
     pub limit: u32,
 }
 
 impl Reading {
-    /// The newest of a scope.
+    /// Lists the newest entries of a scope.
     pub fn newest(account: AccountId, scope: Scope, limit: u32) -> Reading {
         Reading {
             account,
@@ -76,13 +76,13 @@ impl Reading {
     }
 }
 
-/// An entry and how its reader stands to it.
+/// An entry with the marks of one account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadEntry {
     pub entry: EntryRow,
     pub read: bool,
     pub starred: bool,
-    /// Its texts were left out, because the answer holds too many bytes already.
+    /// Its texts were left out, because the result has too many bytes already.
     pub without_texts: bool,
 }
 
@@ -93,7 +93,7 @@ impl ReadEntry {
 }
 
 impl Store {
-    /// Some entries in the order of publication, the newest first unless asked otherwise.
+    /// Returns a list of entries.
     pub fn reading(&self, reading: &Reading) -> Result<Vec<ReadEntry>, StoreError> {
         self.read(|conn| {
             let sieve = sift(conn, reading, false)?;
@@ -102,20 +102,20 @@ impl Store {
         })
     }
 
-    /// The same, numbers only.
+    /// Returns the positions of the same list, without the entries.
     pub fn reading_places(&self, reading: &Reading) -> Result<Vec<ReadingPlace>, StoreError> {
         self.read(|conn| {
             Ok(sift(conn, reading, false)?.found.iter().map(Candidate::place).collect())
         })
     }
 
-    /// How many there are in all; offset and limit do not matter.
+    /// Returns the length of the complete list; offset and limit are ignored.
     pub fn reading_count(&self, reading: &Reading) -> Result<u64, StoreError> {
         self.read(|conn| Ok(sift(conn, reading, true)?.passed))
     }
 
-    /// Entries by their numbers, in the order asked; those that are not kept are left out. All
-    /// others are returned: behind [`PAGE_BYTES_MAX`](crate::PAGE_BYTES_MAX) without their texts.
+    /// Returns entries by their numbers, in the given order. Deleted ones are left out. After
+    /// [`PAGE_BYTES_MAX`](crate::PAGE_BYTES_MAX) the entries come without their texts.
     pub fn read_entries(
         &self,
         account: AccountId,
@@ -128,7 +128,7 @@ impl Store {
         })
     }
 
-    /// Unread entries of each feed that has any.
+    /// Returns the number of unread entries of each feed that has any.
     pub fn unread_by_feed(&self, account: AccountId) -> Result<HashMap<FeedId, u64>, StoreError> {
         self.read(|conn| {
             let marks = ReadMarks::load(conn, account)?;
@@ -143,8 +143,8 @@ impl Store {
         })
     }
 
-    /// Marks a scope as read: what was published up to a time and has a number up to one, where
-    /// those are given. What came meanwhile is not swept away unseen.
+    /// Marks a scope as read, optionally up to a time of publication and up to an entry number.
+    /// Entries that came after the page was shown stay unread.
     pub fn mark_scope_read(
         &self,
         account: AccountId,
@@ -157,7 +157,7 @@ impl Store {
     }
 }
 
-/// [`Store::mark_scope_read`] inside a transaction.
+/// Does the work of [`Store::mark_scope_read`] inside a transaction.
 pub(crate) fn mark_scope(
     conn: &Connection,
     account: AccountId,
@@ -184,12 +184,12 @@ pub(crate) fn mark_scope(
     }
 }
 
-/// What follows in an answer that is full by its bytes.
+/// The treatment of further entries when the result has reached its limit of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
-    /// Nothing: the caller goes on behind the last entry.
+    /// The result ends. The caller continues after the last entry.
     End,
-    /// Entries without their texts: they were asked for one by one.
+    /// Further entries come without their texts, because the caller named each of them.
     LeaveTextsOut,
 }
 

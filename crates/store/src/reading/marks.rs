@@ -1,6 +1,6 @@
-//! What each account has read and starred. Read marks are bits, 4096 of them in a row: a million
-//! entries are 125 KB. Entries that are no longer kept have their bits too, once for everybody, so
-//! that what is unread is simply what has no bit.
+//! Read marks and stars of each account. Read marks are bits, 4096 of them in a row: a million
+//! entries take 125 KB. Deleted entries have their bits too, once for all accounts, so that an
+//! entry without a bit is unread.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,7 +15,7 @@ const BYTES: usize = BLOCK / 8;
 /// One block of marks.
 pub(crate) type Bits = [u8; BYTES];
 
-/// What one account has read.
+/// The read marks of one account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadMarks {
     blocks: BTreeMap<i64, Box<[u8]>>,
@@ -43,7 +43,7 @@ impl ReadMarks {
         self.blocks.get(&block).is_some_and(|bits| bits.get(byte).is_some_and(|b| b & bit != 0))
     }
 
-    /// How many entries are unread.
+    /// Returns the number of unread entries.
     pub fn n_unread(&self) -> u64 {
         let read: u64 = self
             .blocks
@@ -54,7 +54,7 @@ impl ReadMarks {
         self.numbers.n().max(0).unsigned_abs().saturating_sub(read)
     }
 
-    /// Visits the number of every unread entry, the lowest first, block by block.
+    /// Visits the number of every unread entry, the lowest first.
     pub(crate) fn for_each_unread(&self, mut visit: impl FnMut(usize)) {
         let end = usize::try_from(self.numbers.last).unwrap_or(0) + 1;
         for start in (0..end).step_by(BLOCK) {
@@ -77,7 +77,7 @@ impl ReadMarks {
         }
     }
 
-    /// What is unread, the highest number first.
+    /// Returns the unread entries, the highest number first.
     pub fn unread(&self) -> impl Iterator<Item = EntryId> + '_ {
         let mut next = self.numbers.last;
         std::iter::from_fn(move || {
@@ -89,7 +89,7 @@ impl ReadMarks {
                 let (block, byte, bit) = place(next);
                 let Some(bits) = self.blocks.get(&block) else { break };
                 match bits.get(byte) {
-                    // Eight numbers at once where all were read.
+                    // Skips eight numbers at once if all are read.
                     Some(0xff) => next = (next & !7) - 1,
                     Some(b) if b & bit != 0 => next -= 1,
                     _ => break,
@@ -112,7 +112,7 @@ impl Store {
         self.read(|conn| ReadMarks::load(conn, account))
     }
 
-    /// Marks entries as read or unread. Those that are not kept stay as they are.
+    /// Marks entries as read or unread. Deleted entries stay as they are.
     pub fn mark_read(
         &self,
         account: AccountId,
@@ -126,7 +126,7 @@ impl Store {
         })
     }
 
-    /// Stars entries or takes their stars away. Those that are not kept stay as they are.
+    /// Stars entries or removes their stars. Deleted entries stay as they are.
     pub fn star(
         &self,
         account: AccountId,
@@ -150,7 +150,7 @@ impl Store {
         })
     }
 
-    /// Every entry that an account has starred.
+    /// Returns every entry that an account has starred.
     pub fn stars(&self, account: AccountId) -> Result<HashSet<EntryId>, StoreError> {
         self.read(|conn| stars(conn, account))
     }
@@ -173,7 +173,7 @@ fn kept_of(conn: &Connection, entries: &[EntryId]) -> Result<Vec<EntryId>, Fault
     Ok(kept)
 }
 
-/// Sets or clears bits; a block is written once however many of its bits change.
+/// Sets or clears bits. Each block is written once.
 pub(crate) fn mark(
     conn: &Connection,
     account: AccountId,
@@ -196,7 +196,7 @@ pub(crate) fn mark(
     Ok(())
 }
 
-/// Everything up to a number.
+/// Marks everything up to a number as read.
 pub(crate) fn mark_up_to(
     conn: &Connection,
     account: AccountId,
@@ -243,7 +243,7 @@ pub(crate) fn change_block(
     Ok(())
 }
 
-/// The marks of one account alone, block by block.
+/// Returns the read marks of one account by block, without those of deleted entries.
 pub(crate) fn blocks(conn: &Connection, account: AccountId) -> Result<BTreeMap<i64, Bits>, Fault> {
     let mut statement =
         conn.prepare_cached("select block, bits from read_marks where account = $1")?;
@@ -259,12 +259,12 @@ pub(crate) fn blocks(conn: &Connection, account: AccountId) -> Result<BTreeMap<i
     Ok(blocks)
 }
 
-/// Entries are no longer kept: for nobody are they unread.
+/// Marks deleted entries as read for all accounts.
 pub(crate) fn forget(conn: &Connection, entries: &[EntryId]) -> Result<(), Fault> {
     mark(conn, AccountId::GONE, entries, true)
 }
 
-/// Numbers that were given, and those among them that no entry has.
+/// The entry numbers given so far, and the gaps among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     pub(crate) last: i64,
@@ -281,13 +281,13 @@ impl Numbers {
         Ok(Numbers { last: last.unwrap_or(0), gaps: gaps.collect::<Result<_, _>>()? })
     }
 
-    /// The gap that a number lies in.
+    /// Returns the gap that contains a number.
     fn gap(&self, number: i64) -> Option<(i64, i64)> {
         let (first, last) = self.gaps.range(..=number).next_back()?;
         (number <= *last).then_some((*first, *last))
     }
 
-    /// Whether no entry has any number from the one to the other.
+    /// Returns whether a gap contains all numbers from `first` to `last`.
     fn leaps_over(&self, first: i64, last: i64) -> bool {
         self.gap(first).is_some_and(|(_, end)| end >= last)
     }
@@ -300,7 +300,7 @@ impl Numbers {
         self.n_between(0, self.last)
     }
 
-    /// How many entries got a number above the one and up to the other.
+    /// Returns how many entries have a number above `above` and up to `up_to`.
     pub(crate) fn n_between(&self, above: i64, up_to: i64) -> i64 {
         let inside = |(first, last): (&i64, &i64)| {
             let (first, last) = ((*first).max(above + 1), (*last).min(up_to));

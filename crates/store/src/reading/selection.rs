@@ -1,5 +1,5 @@
-//! How entries are found for a reader: candidates come from the index that names the fewest, and
-//! a sieve lets through what fits. It reads numbers and times only, never a text.
+//! Selects the entries of a list. Candidates come from the index that yields the fewest, and the
+//! selection checks the remaining conditions. It reads only numbers and times, never a text.
 
 use std::collections::HashSet;
 
@@ -11,15 +11,15 @@ use crate::error::Fault;
 use crate::reading::list::{Reading, ReadingPlace, Scope};
 use crate::reading::marks::{self, ReadMarks};
 
-/// Entries on one page at most.
+/// The most entries on one page.
 const LIMIT_MAX: u32 = 1000;
-/// So few unread (or starred) entries are looked up one by one and sorted, rather than searched
-/// for among all.
+/// Up to this many unread or starred entries are looked up one by one and sorted. With more, the
+/// index of all entries is scanned.
 pub(crate) const FEW: u64 = 2000;
-/// Feeds that hold no more than this together are gathered feed by feed.
+/// Feeds with no more entries than this together are read feed by feed.
 const GATHERED_MAX: i64 = 20_000;
 
-/// An entry that may be wanted.
+/// An entry that may belong to the list.
 #[derive(Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) entry: EntryId,
@@ -33,24 +33,24 @@ impl Candidate {
     }
 }
 
-/// What a candidate must be; everything that no index answers.
+/// The conditions that no index answers, and the entries found so far.
 pub(crate) struct Sieve<'a> {
     reading: &'a Reading,
     pub(crate) marks: ReadMarks,
     pub(crate) stars: HashSet<EntryId>,
     /// `None`: any feed.
     feeds: Option<HashSet<FeedId>>,
-    /// Counts what fits, all of it, and keeps nothing.
+    /// Counts all fitting entries and collects none.
     counts: bool,
     pub(crate) passed: u64,
     pub(crate) found: Vec<Candidate>,
-    /// Every candidate: of a million entries a list of ten must not look at all.
+    /// The number of candidates: a list of ten entries must not look at a million.
     #[cfg(test)]
     looked_at: u64,
 }
 
 impl Sieve<'_> {
-    /// Whether more are wanted.
+    /// Checks a candidate; returns whether more are needed.
     fn take(&mut self, candidate: Candidate) -> bool {
         #[cfg(test)]
         {
@@ -81,7 +81,7 @@ impl Sieve<'_> {
             && reading.from.is_none_or(behind)
     }
 
-    /// By what a list is ordered: numbers alone, or times before them.
+    /// Returns the sort key of a list: the number alone, or the time and the number.
     fn order_key(&self, place: ReadingPlace) -> (Time, EntryId) {
         let numbered = self.reading.by_number || matches!(self.reading.scope, Scope::Query(_));
         (if numbered { Time::default() } else { place.published_at }, place.entry)
@@ -100,7 +100,7 @@ impl Sieve<'_> {
     }
 }
 
-/// Finds what a reader wants, or only counts it.
+/// Finds the entries of a list, or only counts them.
 pub(crate) fn sift<'a>(
     conn: &Connection,
     reading: &'a Reading,
@@ -164,7 +164,7 @@ pub(crate) fn looked_up(
     Ok(found)
 }
 
-/// Walks the index of a feed, of each feed of a small tag, or of all entries.
+/// Scans the index of a feed, of each feed of a small tag, or of all entries.
 fn scan(conn: &Connection, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
     let several = matches!(sieve.reading.scope, Scope::Tag(_) | Scope::Feeds(_));
     if let Some(feeds) = sieve.feeds.clone().filter(|_| several)
@@ -208,8 +208,7 @@ fn scan(conn: &Connection, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The numbers that may be wanted, the lowest and the highest: behind the place to go on from, and
-/// between the bounds.
+/// Returns the lowest and the highest number that may belong to the list.
 fn number_ends(reading: &Reading) -> (i64, i64) {
     let from = reading.from.map(|place| place.entry.0);
     let low = reading.above.map_or(0, |above| above.0.saturating_add(1));
@@ -221,7 +220,7 @@ fn number_ends(reading: &Reading) -> (i64, i64) {
     }
 }
 
-/// The same for times of publication, in milliseconds.
+/// Returns the earliest and the latest time of publication, in milliseconds.
 fn time_ends(reading: &Reading) -> (i64, i64) {
     let from = reading.from.map(|place| place.published_at.millis());
     let low = reading.since.map_or(i64::MIN, Time::millis);
@@ -233,8 +232,8 @@ fn time_ends(reading: &Reading) -> (i64, i64) {
     }
 }
 
-/// The numbers above a bound, where they are few: what apps ask for that were here an hour ago. A
-/// walk by time would not know when it has met them all.
+/// Returns the numbers above a bound if they are few, as for an app that synced an hour ago. A scan
+/// by time would not know when it has met them all.
 fn few_numbers(
     conn: &Connection,
     reading: &Reading,
@@ -274,7 +273,7 @@ fn of_query(conn: &Connection, query: QueryId, sieve: &mut Sieve<'_>) -> Result<
     let mut last = None;
     while let Some(row) = rows.next()? {
         let candidate = candidate(row)?;
-        // A join may keep an entry with several partners.
+        // A join may match an entry with several partners.
         if last.replace(candidate.entry) == Some(candidate.entry) {
             continue;
         }

@@ -1,6 +1,5 @@
-//! Marks a whole list as read and takes that back. The undo is exact: it keeps the bits that the
-//! act set, and clears those and no others. Input: an account and a scope; output: how many entries
-//! were marked. Nothing here decides when an undo is offered.
+//! Marks a whole list as read and can undo this. The undo is exact: the store keeps the bits that
+//! were set, and clears only these. Nothing here decides when a page offers the undo.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,16 +12,16 @@ use crate::reading::list::mark_scope;
 use crate::reading::marks::{self, Bits};
 use crate::{AccountId, Scope, Store, StoreError};
 
-/// How long an act can be undone: long enough to notice a slip, short enough that nobody is
-/// surprised by marks of yesterday.
+/// How long a list can be undone: long enough to notice a mistake, and short enough that nobody
+/// undoes marks of yesterday.
 pub const UNDO_LASTS: Duration = Duration::from_secs(3600);
-/// Blocks of 4096 entries that one undo keeps: 2 MB, room for 16 million entries. A larger act is
-/// done but cannot be undone.
+/// Blocks of 4096 entries that one undo stores: 2 MB for 16 million entries. A larger list is
+/// marked but cannot be undone.
 const UNDO_BLOCKS_MAX: usize = 4096;
 
 impl Store {
-    /// Marks what is unread in a scope, up to a number, as read, and remembers what this changed.
-    /// Only the last such act of an account can be undone.
+    /// Marks the unread entries of a scope up to a number as read, and stores the changed bits.
+    /// Only the last such list of an account can be undone. Returns the number of entries.
     pub fn mark_list_read(
         &self,
         account: AccountId,
@@ -45,7 +44,7 @@ impl Store {
         })
     }
 
-    /// How many entries an undo would make unread again; `None` where nothing can be undone.
+    /// Returns how many entries an undo would make unread; `None` if nothing can be undone.
     pub fn undoable(&self, account: AccountId, now: Time) -> Result<Option<u64>, StoreError> {
         self.read(|conn| {
             let sql = "select n_marked from read_undo where account = $1 and marked_at > $2";
@@ -58,8 +57,7 @@ impl Store {
         })
     }
 
-    /// Makes the entries unread again that the last [`Store::mark_list_read`] marked. Answers
-    /// whether there was something to undo.
+    /// Undoes the last [`Store::mark_list_read`]. Returns whether there was something to undo.
     pub fn undo_mark_list(&self, account: AccountId, now: Time) -> Result<bool, StoreError> {
         self.write(move |conn| {
             let sql = "select block, bits from read_undo_blocks join read_undo using (account) \
@@ -83,7 +81,7 @@ impl Store {
     }
 }
 
-/// The bits that are set now and were not before. Entries that are gone count for nobody.
+/// Returns the bits that are set now and were not before, without those of deleted entries.
 fn changed(
     conn: &Connection,
     account: AccountId,
@@ -119,7 +117,7 @@ fn keep(
     Ok(())
 }
 
-/// Forgets what this account could undo, and what nobody can undo any more.
+/// Deletes the undo of this account and all expired ones.
 fn forget(conn: &Connection, account: AccountId, now: Time) -> Result<(), Fault> {
     let sql = "delete from read_undo where account = $1 or marked_at <= $2";
     conn.execute(sql, params![account.0, (now - UNDO_LASTS).millis()])?;

@@ -1,10 +1,10 @@
-//! Entries that come back: a document says from which feed it took an item, and this instance may
-//! know that entry already.
+//! Detects copies: a document says that it took an item from another feed, and this instance may
+//! have that entry already.
 //!
-//! Such a claim can be false, so it has one effect only: the item that makes it is not new. That
-//! needs proof from this store: the first feed is one of ours and has shown the entry, or we hold
-//! another copy of it and the item says that it passed through us or says the same as that copy.
-//! No claim ever hides an entry that somebody else shows.
+//! Such a claim can be false, so its only effect is that the item is not new. It needs proof from
+//! this store. Either the original feed is one of ours and has shown the entry. Or the store has
+//! another copy, and the item passed through this instance or has the same content. A claim never
+//! hides an entry of another feed.
 
 use std::collections::HashSet;
 
@@ -14,18 +14,18 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::error::Fault;
 use crate::{Store, StoreError};
 
-/// What an item claims: that it was first shown by another feed than the one that shows it now.
+/// The claim of an item that another feed published it first.
 pub(crate) struct Claim {
     pub(crate) source: Source,
-    /// The id under which it is published; `None` where nothing tells it from other items.
+    /// The id under which it is published; `None` if nothing identifies it.
     id: Option<String>,
     link: Option<String>,
-    /// Feeds of ours that have the name of its source.
+    /// Our feeds that have the name of its source.
     ours: Vec<FeedId>,
 }
 
 impl Claim {
-    /// What an item of a feed claims; `None` where it is the feed's own.
+    /// Reads the claim of an item; `None` if the item is the feed's own.
     pub(crate) fn of(conn: &Connection, feed: FeedId, item: &Item) -> Result<Option<Claim>, Fault> {
         let Some(source) = item.source.as_ref().and_then(feed::passed_on) else { return Ok(None) };
         let ours = named(conn, &source)?;
@@ -42,17 +42,17 @@ impl Claim {
         Ok(Some(Claim { source, id, link: item.link.clone(), ours }))
     }
 
-    /// The identity of the entry wherever it is met.
+    /// Returns the identity of the original entry, which is the same in every feed.
     pub(crate) fn origin(&self) -> Option<[u8; 16]> {
         feed::origin(&self.source, self.id.as_deref()?)
     }
 
-    /// Whether this instance has the entry already.
+    /// Returns whether this instance has the entry already.
     pub(crate) fn is_known(&self, conn: &Connection, content: u64) -> Result<bool, Fault> {
         Ok(self.is_ours(conn)? || self.is_copy(conn, content)?)
     }
 
-    /// Whether a feed of ours has shown it.
+    /// Returns whether one of our feeds has shown it.
     fn is_ours(&self, conn: &Connection) -> Result<bool, Fault> {
         let Some(id) = &self.id else { return Ok(false) };
         let (keys, number) = feed::original_keys(id, self.link.as_deref());
@@ -76,7 +76,7 @@ impl Claim {
         Ok(false)
     }
 
-    /// Whether we hold a copy that this one came from, or that says the same.
+    /// Returns whether the store has a copy that this one came from, or one with the same content.
     fn is_copy(&self, conn: &Connection, content: u64) -> Result<bool, Fault> {
         let Some(origin) = self.origin() else { return Ok(false) };
         let sql = "select content_hash from entry_keys where origin = $1";
@@ -91,8 +91,8 @@ impl Claim {
     }
 }
 
-/// Our feeds that have the name of a source: by their address, with http for https and the other
-/// way round, or, where the address holds a secret, by what stands for it.
+/// Returns our feeds that have the name of a source. They match by their address, with http and
+/// https as equal. A feed whose address contains a secret matches by its public name.
 fn named(conn: &Connection, source: &Source) -> Result<Vec<FeedId>, Fault> {
     let Some(name) = source.name() else { return Ok(Vec::new()) };
     let mut found = Vec::new();
@@ -104,7 +104,7 @@ fn named(conn: &Connection, source: &Source) -> Result<Vec<FeedId>, Fault> {
             .query_map([url.as_str(), url.twin().as_str()], |row| row.get(0).map(FeedId))?;
         found = rows.collect::<Result<_, _>>()?;
     }
-    // The index holds the same condition.
+    // The index has the same condition.
     let sql = "select id, url, site from feeds \
                where site in ($1, $2) and (url like '%@%' or url like '%?%') \
                union select id, url, site from feeds where id = $3";
@@ -124,7 +124,7 @@ fn named(conn: &Connection, source: &Source) -> Result<Vec<FeedId>, Fault> {
     Ok(found)
 }
 
-/// The name that this instance puts on what it publishes.
+/// Returns the name under which this instance publishes feeds.
 fn instance(conn: &Connection) -> Result<String, Fault> {
     let sql = "select value from settings where key = 'instance'";
     let name: Option<String> =
@@ -133,14 +133,14 @@ fn instance(conn: &Connection) -> Result<String, Fault> {
 }
 
 impl Store {
-    /// The name that this instance puts on what it publishes, so that it recognises what comes
-    /// back. It says nothing else.
+    /// Returns the name under which this instance publishes feeds. By it the instance recognises
+    /// its own entries when they come back.
     pub fn instance(&self) -> Result<String, StoreError> {
         self.read(instance)
     }
 
-    /// Which of these items of a feed, given with their keys and content hashes, are copies of
-    /// entries that this instance has already.
+    /// Returns which items of a feed are copies of entries that this instance has already. Each
+    /// item comes with its key and content hash.
     pub fn known_copies(
         &self,
         feed: FeedId,

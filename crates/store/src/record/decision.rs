@@ -1,5 +1,6 @@
-//! Which entries of a feed's window somebody wants: a query kept them, or a consumer said so. A
-//! poll that learns from those alone is decided here, inside the transaction that records it.
+//! Records a poll whose next poll depends on relevant entries: those that a query matches or a
+//! consumer has marked. The decision runs inside the transaction, after the queries have seen the
+//! new entries.
 
 use feed::{FeedId, Time};
 use rusqlite::Connection;
@@ -10,7 +11,7 @@ use crate::error::Fault;
 use crate::record::apply;
 use crate::{PollRecord, Recorded, Store, StoreError, matching};
 
-/// An entry of the window, and whether somebody wants it.
+/// An entry of the window, and whether it is relevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowRelevance {
     pub published_at: Time,
@@ -18,15 +19,15 @@ pub struct WindowRelevance {
     pub relevant: bool,
 }
 
-/// What a poll means for the feed's next one.
+/// The decision about the next poll of a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     pub wanted_at: Time,
     pub next_at: Time,
-    /// Why, in words and in short.
+    /// The reason in words, and as a code.
     pub reason: String,
     pub cause: String,
-    /// In words: what made `next_at` another time than `wanted_at`.
+    /// In words: why `next_at` differs from `wanted_at`.
     pub held: Option<String>,
     pub learned: Vec<u8>,
 }
@@ -43,10 +44,10 @@ impl PollRecord {
 }
 
 impl Store {
-    /// Keeps a poll and decides the next one in the same transaction. `decide` is given the
-    /// window's entries once queries have seen the new ones; `None` where no query reads the feed.
-    /// It runs on the writer's thread, so it must be quick; a panic in it undoes this poll only.
-    /// Answers what `decide` returns besides.
+    /// Records a poll and decides the next one in the same transaction. `decide` gets the entries
+    /// of the window after the queries have seen the new ones; `None` means that no query reads the
+    /// feed. It runs on the writer thread, so it must be quick. A panic in it undoes only this
+    /// poll. Returns also the second value of `decide`.
     pub async fn record_deciding<T: Send + 'static>(
         &self,
         record: PollRecord,
@@ -67,7 +68,7 @@ impl Store {
     }
 }
 
-/// The entries that the window shows, oldest first, where any query reads the feed.
+/// Returns the entries of the window, oldest first; `None` if no query reads the feed.
 fn window_relevance(
     conn: &Connection,
     feed: FeedId,

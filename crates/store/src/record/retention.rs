@@ -1,7 +1,7 @@
-//! Forgetting, in small steps so that no poll waits long for its commit: first texts of entries,
-//! then the keys of those that left the window long ago. Off unless asked for; what the window
-//! shows is never forgotten, or it would be new again. What a receiver still has to get is held
-//! back for a while; what is dropped all the same is written down as a dead letter.
+//! Retention: deletes the texts of old entries, then the keys of entries that left the window long
+//! ago. It works in small steps, so that no poll waits long for its commit. It is off by default.
+//! Entries in the window stay, because they would be new again. Undelivered matches stay for a
+//! while; if such an entry is deleted later, it becomes a dead letter.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,41 +15,40 @@ use crate::feeds::state::Total;
 use crate::reading::marks;
 use crate::{Store, StoreError, search};
 
-/// A key is kept at least so long after its entry left the window. Yearly columns and rotating
-/// archives bring entries back after a year.
+/// The shortest time that a key stays after its entry left the window. Yearly columns and rotating
+/// archives show entries again after a year.
 pub const KEYS_AGE_MIN: Duration = Duration::from_secs(400 * 86_400);
 
-/// Rows that one step forgets at most: a few milliseconds of the writer's time. The index of words
-/// is what costs; it tidies itself up in proportion to what a step took out of it.
+/// Entries that one step deletes at most, which takes a few milliseconds. Most of the time goes to
+/// the full-text index.
 const STEP_ROWS: u64 = 50;
-/// Keys are short rows that nothing hangs on.
+/// Keys that one step deletes at most. No other rows depend on them.
 const STEP_KEYS: u64 = 500;
 
-/// An entry that some receiver has not got yet is held so long after it was seen: receivers come
-/// back within weeks, or never.
+/// The longest time that an undelivered entry stays. Receivers come back within weeks, or never.
 const UNDELIVERED_AGE_MAX: Duration = Duration::from_secs(30 * 86_400);
 
-/// What to keep. Ages count from `seen_at`; `None` is no limit.
+/// The limits of retention. Ages count from `seen_at`; `None` means no limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
     pub entries_age_max: Option<Duration>,
     pub entries_per_feed_max: Option<u64>,
     pub entries_max: Option<u64>,
-    /// How long a key is kept after its entry left the window and its text was dropped; at least
-    /// [`KEYS_AGE_MIN`] whatever is said here.
+    /// How long a key stays after its entry left the window and its text was deleted; at least
+    /// [`KEYS_AGE_MIN`].
     pub keys_age_max: Option<Duration>,
-    /// What holds for single feeds instead of the first two.
+    /// Limits of single feeds, which replace the first two.
     pub per_feed: HashMap<FeedId, FeedRetention>,
 }
 
-/// What to keep of one feed.
+/// The limits of one feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedRetention {
     pub entries_age_max: Option<Duration>,
     pub entries_max: Option<u64>,
 }
 
-/// What was forgotten.
+/// The numbers of deleted entries and keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retained {
     pub entries: u64,
@@ -57,7 +56,7 @@ pub struct Retained {
 }
 
 impl Retention {
-    /// Keeps everything.
+    /// Returns a retention that deletes nothing.
     pub fn off() -> Retention {
         Retention {
             entries_age_max: None,
@@ -78,8 +77,8 @@ impl Retention {
 }
 
 impl Store {
-    /// Forgets what need not be kept. Each step is a transaction of its own; stopped halfway, the
-    /// next call goes on.
+    /// Deletes what exceeds the limits. Each step is its own transaction. After an interruption,
+    /// the next call continues.
     pub fn retain(&self, retention: &Retention, now: Time) -> Result<Retained, StoreError> {
         let mut retained = Retained::default();
         for feed in self.feeds_with_entries()? {
@@ -105,7 +104,8 @@ impl Store {
     }
 
     fn forget_older(&self, feed: FeedId, before: Time, now: Time) -> Result<u64, StoreError> {
-        // A feed's entries were seen in the order of their ids: the oldest one tells.
+        // A feed's entries were seen in the order of their ids, so it is enough to check the
+        // oldest.
         let oldest = self.read(|conn| {
             let sql = "select id, seen_at from entries where feed = $1 order by id limit 1";
             let mut statement = conn.prepare_cached(sql)?;
@@ -126,7 +126,7 @@ impl Store {
         })
     }
 
-    /// What lies behind the newest `max` of a feed goes. Held entries are counted there and stay.
+    /// Deletes all but the newest `max` entries of a feed. Protected entries count and stay.
     fn forget_surplus(&self, feed: FeedId, max: u64, now: Time) -> Result<u64, StoreError> {
         let last = self.read(|conn| {
             let sql = "select entries from feed_state where feed = $1";
@@ -148,7 +148,7 @@ impl Store {
         })
     }
 
-    /// The same over all feeds.
+    /// Deletes all but the newest `max` entries of the whole store.
     fn forget_over_all(&self, max: u64, now: Time) -> Result<u64, StoreError> {
         let last = self.read(|conn| {
             let kept = Total::Entries.kept(conn)?.max(0).unsigned_abs();
@@ -168,7 +168,7 @@ impl Store {
         })
     }
 
-    /// Keys whose text is kept stay too: without its key the entry could come a second time.
+    /// Deletes old keys. A key stays as long as its entry, which would otherwise be recorded twice.
     fn forget_keys(&self, left_before: Time) -> Result<u64, StoreError> {
         let found = self.read(|conn| {
             let sql = "select distinct feed from entry_keys where left_window_at < $1";
@@ -196,8 +196,8 @@ impl Store {
         Ok(forgotten)
     }
 
-    /// Forgets the entries that `which` finds, step by step, until one finds less than it may.
-    /// Each goes on behind the last: what is held is looked at once, not in every step.
+    /// Deletes the entries that `which` finds, step by step, until a step is not full. Each step
+    /// continues after the last one, so that protected entries are read only once.
     fn in_steps<F>(&self, now: Time, which: F) -> Result<u64, StoreError>
     where
         F: Fn(&Connection, EntryId) -> Result<Vec<EntryId>, Fault> + Clone + Send + 'static,
@@ -219,7 +219,7 @@ impl Store {
     }
 }
 
-/// That somebody has starred the entry `e`, or some receiver still has to get it and may yet.
+/// Returns an SQL condition: the entry `e` is starred, or a receiver still waits for it.
 fn held(now: Time) -> String {
     let since = (now - UNDELIVERED_AGE_MAX).millis();
     format!(
@@ -231,8 +231,8 @@ fn held(now: Time) -> String {
     )
 }
 
-/// Drops entries, their revisions with them, and keeps the feeds' counts. What a receiver has not
-/// got becomes a dead letter: the loss is not silent.
+/// Deletes entries with their revisions and updates the totals. An undelivered match becomes a dead
+/// letter, so that the loss is reported.
 fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), Fault> {
     let mut bury = conn.prepare_cached(
         "insert into dead_letters (delivery, position, entry, at, attempts, error) \
@@ -256,7 +256,7 @@ fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), Fault
 }
 
 fn ids(conn: &Connection, sql: &str, params: impl rusqlite::Params) -> Result<Vec<EntryId>, Fault> {
-    // Not kept prepared: the time stands in its text.
+    // Not cached, because the text contains a time.
     let mut statement = conn.prepare(sql)?;
     let rows = statement.query_map(params, |row| row.get(0).map(EntryId))?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -1,4 +1,4 @@
-//! What `tidings doctor` asks of the store. It repairs nothing.
+//! The checks of `tidings doctor` on the rows of the store. It repairs nothing.
 
 use feed::Window;
 use rusqlite::{Connection, params};
@@ -10,7 +10,7 @@ use crate::queries::deliveries;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Looks the whole database over; an empty answer is a healthy one.
+    /// Checks the whole database. An empty result means that it is healthy.
     pub fn check(&self) -> Result<Vec<Finding>, StoreError> {
         let file = self.file().clone();
         self.read(|conn| {
@@ -37,7 +37,8 @@ fn receivers(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     Ok(found.map(|id| finding(None, what(id), remedy)).collect())
 }
 
-/// Validators say "we have this document": without a window of it, its entries would be lost.
+/// Finds feeds with validators but without a window. Validators claim that we have the document, so
+/// its entries would be lost.
 fn validators_ahead(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let sql = "select s.feed from feed_state s left join feed_window w on w.feed = s.feed \
                where (s.etag is not null or s.last_modified is not null \
@@ -69,7 +70,7 @@ fn counters(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     .collect()
 }
 
-/// State, load and place among titles, each kept with the feed, must follow from its other columns.
+/// Checks that the stored state, load and sort title of each feed follow from its other columns.
 fn states(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let sql = format!(
         "select s.feed from feed_state s join feeds f on f.id = s.feed \
@@ -86,7 +87,7 @@ fn states(conn: &Connection) -> Result<Vec<Finding>, Fault> {
         .collect()
 }
 
-/// Totals and sums by domain must be what a count finds.
+/// Checks the stored totals and the sums by domain against a count.
 fn totals(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let remedy = "restore a backup; the file was changed by other means";
     let mut findings = Vec::new();
@@ -111,8 +112,8 @@ fn totals(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     Ok(findings)
 }
 
-/// Every entry that a window shows must be known, or it would be new again; and its key must not
-/// be marked as left, or it would be forgotten in time.
+/// Checks the entries of each window. An unknown entry would be new again. A key that is marked as
+/// left would be deleted later.
 fn windows(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let mut statement = conn.prepare("select feed, shown from feed_window")?;
     let sql = "select left_window_at is null from entry_keys where feed = $1 and key = $2";
@@ -152,7 +153,7 @@ fn windows(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     Ok(findings)
 }
 
-/// Feeds that look like the same one. They are named and never merged.
+/// Finds feeds that look like the same one. They are reported and never merged.
 fn twins(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let sql = "select a.id, b.id from feeds a join feeds b \
                on b.url = 'http' || substr(a.url, 6) where a.url like 'https:%' \

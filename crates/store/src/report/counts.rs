@@ -1,5 +1,5 @@
-//! Totals for metrics and page. They are kept as feeds change, or counted in an index of the few
-//! rows that they are about; no table is walked over.
+//! Totals for metrics and pages. They are stored as feeds change, or counted in an index of few
+//! rows. No table is scanned.
 
 use feed::Time;
 
@@ -8,32 +8,32 @@ use crate::error::Fault;
 use crate::feeds::state::{self, Total};
 use crate::{State, StateCounts, Store, StoreError};
 
-/// How things stand in all.
+/// Totals over the whole instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub feeds: u64,
     pub states: StateCounts,
-    /// Entries whose text is kept.
+    /// Entries whose text is stored.
     pub entries: u64,
-    /// Polls ever made of the feeds there are.
+    /// Polls ever made of the existing feeds.
     pub polls: u64,
     pub never_polled: u64,
-    /// Those of them that are neither gone nor paused: their first poll comes.
+    /// Feeds never polled that are neither gone nor paused.
     pub first_polls: u64,
-    /// Feeds that are polled and whose last poll did not succeed.
+    /// Polled feeds whose last poll failed.
     pub failing: u64,
-    /// Those of them whose last document was broken.
+    /// Failing feeds whose last document was broken.
     pub damaged: u64,
     pub gone: u64,
-    /// Paused by their own setting or by a tag's.
+    /// Paused by their own setting or by a tag.
     pub paused: u64,
-    /// Neither gone nor paused, and their time has come.
+    /// Due now, and neither gone nor paused.
     pub due: u64,
-    /// Domains that want to be left alone for now.
+    /// Domains that must not get a request yet.
     pub domains_held: u64,
 }
 
-/// Feeds of one state whose time has come.
+/// Due feeds of one state.
 pub(crate) const DUE: &str =
     "select count(*) from feed_state where state = $1 and coalesce(next_at, 0) <= $2";
 
@@ -83,7 +83,7 @@ mod tests {
     use crate::report::status::{FAILING_EVER, FAILING_WITHIN, FIRST_DUE};
     use crate::{Mode, Order};
 
-    /// With a million feeds a walk over a table takes seconds.
+    /// With a million feeds a scan of a table takes seconds.
     #[test]
     fn pages_and_metrics_walk_over_no_table() {
         let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,7 @@ mod tests {
             let is_search = plan.iter().all(|step| step.starts_with("SEARCH"));
             assert!(is_search && plan.len() == 1, "{sql}: {plan:?}");
         }
-        // This one walks an index in its order, and stops.
+        // This one reads an index in order and stops early.
         let busiest = plan(BUSIEST);
         assert!(busiest.len() == 1 && busiest[0].contains("domains_by_load"), "{busiest:?}");
     }

@@ -1,5 +1,5 @@
-//! Figures over all feeds that people look at when they weigh polls against delay. Bounded: delay
-//! comes from a sample, and the load of a domain is kept with the domain.
+//! Figures over all feeds, for people who weigh polls against delay. The cost is bounded: delay
+//! comes from a sample, and the load of a domain is stored with the domain.
 
 use std::time::Duration;
 
@@ -11,36 +11,36 @@ use crate::error::Fault;
 use crate::reading::entries::position_before;
 use crate::{Store, StoreError};
 
-/// Entries of a day that are looked at.
+/// Entries in the sample of a day.
 const SAMPLE: i64 = 200;
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// How late the entries of one day were seen, by their own claims.
+/// The delay of the entries of one day, by their claimed times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayDay {
-    /// The beginning of the day.
+    /// The start of the day.
     pub day: Time,
-    /// Entries that say when they were published, after their feed was added.
+    /// Entries with a claimed time after their feed was added.
     pub n: u64,
     pub mean: Option<Duration>,
 }
 
-/// What one domain is asked.
+/// The load of one domain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DomainLoad {
     pub domain: String,
     pub feeds: u64,
-    /// As far as the present intervals go.
+    /// Calculated from the present intervals.
     pub polls_per_day: f64,
 }
 
-/// Loads are kept as polls change them.
+/// Polls update the loads.
 pub(crate) const BUSIEST: &str = "select name, feeds, load from domains where feeds > 0 \
     order by load desc, feeds desc limit $1";
 
 impl Store {
-    /// Delay over the last days, the oldest first. Entries that were there before their feed was
-    /// added were late by no fault of any poll and are left out.
+    /// Returns the delay of the last days, the oldest first. Entries from before their feed was
+    /// added are left out, because no poll could see them earlier.
     pub fn delay_days(&self, now: Time, days: u32) -> Result<Vec<DelayDay>, StoreError> {
         self.read(|conn| {
             let newest: i64 = conn
@@ -51,7 +51,7 @@ impl Store {
                 let day = now - DAY * (ago + 1);
                 let EntryId(first) = position_before(conn, day)?;
                 let EntryId(last) = position_before(conn, day + DAY)?;
-                // Of the last hour it is not yet settled where the day ends.
+                // The search for a position is inexact within the last hour.
                 let last = if ago == 0 { newest } else { last };
                 let (n, mean) = sampled(conn, first, last)?;
                 shown.push(DelayDay { day, n, mean });
@@ -60,7 +60,7 @@ impl Store {
         })
     }
 
-    /// The domains that are asked most.
+    /// Returns the domains with the most polls.
     pub fn domain_loads(&self, limit: u32) -> Result<Vec<DomainLoad>, StoreError> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached(BUSIEST)?;
@@ -73,7 +73,7 @@ impl Store {
     }
 }
 
-/// The mean delay of some entries behind `first` up to `last`, evenly taken.
+/// Returns the size and the mean delay of an even sample of the entries after `first` up to `last`.
 fn sampled(conn: &Connection, first: i64, last: i64) -> Result<(u64, Option<Duration>), Fault> {
     let sql = "select e.id, e.published_claim, e.published_at, e.seen_at, f.added_at \
                from entries e join feeds f on f.id = e.feed \

@@ -1,5 +1,5 @@
-//! How things stand, for whoever runs the instance: what is late, what fails and for how long, what
-//! waits to be handed over, how large the files are. Each is one short question over small rows.
+//! The status of the instance for its operator: late and failing feeds, waiting deliveries, and the
+//! size of the files. Each figure is one short query over small rows.
 
 use feed::Time;
 
@@ -12,23 +12,23 @@ use crate::{State, Store, StoreError};
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// What an operator looks at first.
+/// The status of the instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// Since when the feed that is due longest waits; `None`: nothing is late.
+    /// The due time of the feed that has waited longest; `None` if nothing is late.
     pub due_since: Option<Time>,
     pub failing: Failing,
     pub queries: u64,
-    /// Receivers whose last attempt failed, and all of them.
+    /// Receivers whose last attempt failed.
     pub receivers_failing: u64,
     pub receivers: u64,
-    /// Matches not handed over yet, over all receivers.
+    /// Matches not delivered yet, over all receivers.
     pub deliveries_waiting: u64,
     pub dead_letters: u64,
-    /// Subscribers to published feeds who agreed to it.
+    /// Verified subscribers of our hub.
     pub subscribers: u64,
     pub database_bytes: u64,
-    /// The log beside it, which is taken in now and then.
+    /// The size of the write-ahead log.
     pub log_bytes: u64,
 }
 
@@ -42,11 +42,12 @@ pub struct Failing {
     pub never: u64,
 }
 
-/// The first feed of a state that has a time.
+/// The earliest due time of a state.
 pub(crate) const FIRST_DUE: &str = "select coalesce(next_at, 0) from feed_state \
     where state = $1 and coalesce(next_at, 0) > 0 order by coalesce(next_at, 0) limit 1";
 
-/// Failing feeds whose last poll succeeded within a time; the words are those of the index.
+/// Failing feeds whose last success falls into a range of time. The conditions are those of the
+/// index.
 pub(crate) const FAILING_WITHIN: &str = "select count(*) from feed_state \
     where state in (2, 3) and last_success_at > $1 and last_success_at <= $2";
 pub(crate) const FAILING_EVER: &str =
@@ -57,7 +58,7 @@ impl Store {
         let mut standing = self.read(|conn| {
             let now = now.millis();
             let (due_since, failing) = (due_since(conn, now)?, failing(conn, now)?);
-            // Positions have holes where entries were dropped: what waits is counted.
+            // Positions have gaps after deleted entries, so the waiting matches are counted.
             let sql = "select (select count(*) from queries), count(*), \
                        coalesce(sum(d.attempts > 0), 0), \
                        coalesce(sum((select count(*) from query_entries e \
@@ -88,7 +89,7 @@ impl Store {
     }
 }
 
-/// Since when the feed that is due longest waits.
+/// Returns the due time of the feed that has waited longest.
 fn due_since(conn: &Connection, now: i64) -> Result<Option<Time>, Fault> {
     let mut statement = conn.prepare_cached(FIRST_DUE)?;
     let mut first: Option<i64> = None;

@@ -1,4 +1,5 @@
-//! Changes to the schedule that are not polls: new settings, and blame that is taken back.
+//! Changes of the schedule that are not polls: new settings, clock jumps, and failures that are
+//! taken back.
 
 use std::time::Duration;
 
@@ -9,45 +10,45 @@ use crate::feeds::settings::put_setting;
 use crate::feeds::state;
 use crate::{Due, Store, StoreError};
 
-/// A feed's next poll, decided anew.
+/// A new decision about the next poll of a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replan {
-    /// The feed's generation when this was decided; a poll recorded since then decided better.
+    /// The feed's generation at the decision. A poll recorded since then makes the decision stale.
     pub generation: u32,
     pub wanted_at: Time,
     pub next_at: Time,
-    /// Why, in words and in short.
+    /// The reason in words, and as a code.
     pub reason: String,
     pub cause: String,
-    /// In words: what made `next_at` another time than `wanted_at`.
+    /// In words: why `next_at` differs from `wanted_at`.
     pub held: Option<String>,
 }
 
-/// What the strategy that spends a budget expects of the feeds it polled lately.
+/// The polls that a budget strategy expects for the feeds that it polled recently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outlook {
     pub feeds: Vec<FeedOutlook>,
-    /// How far the strategy is, for the next start.
+    /// The state of the strategy, for the next start.
     pub progress: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedOutlook {
     pub feed: FeedId,
-    /// What was expected before another poll is not said of it.
+    /// The feed's generation. A poll recorded since then makes the expectation stale.
     pub generation: u32,
-    /// `None` where it cannot be told beforehand.
+    /// `None` if the time is not known beforehand.
     pub at: Option<Time>,
     /// Why, in words and in short.
     pub reason: String,
     pub cause: String,
 }
 
-/// The key of the strategy's progress among the settings.
+/// The key of the strategy's state in the settings.
 const PROGRESS: &str = "budget-progress";
 
 impl Store {
-    /// Keeps what a strategy expects.
+    /// Stores the expected polls and the state of a strategy.
     pub async fn keep_outlook(&self, outlook: Outlook) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let sql = "update feed_state set wanted_at = $1, next_at = coalesce($1, next_at), \
@@ -66,15 +67,15 @@ impl Store {
         .await
     }
 
-    /// How far the strategy was; empty where there was none.
+    /// Returns the stored state of the strategy; empty if there is none.
     pub fn strategy_progress(&self) -> Result<Vec<u8>, StoreError> {
         let hex = self.setting(PROGRESS)?.unwrap_or_default();
         let byte = |at: usize| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok();
         Ok((0..hex.len()).step_by(2).map_while(byte).collect())
     }
 
-    /// Puts the next polls of feeds to other times, except those of which a poll was recorded since
-    /// that was decided; answers which ones. A feed that does not exist undoes all.
+    /// Changes the time of the next polls of feeds. Skips feeds with a poll recorded since the
+    /// decision and returns them. Fails without any change if a feed does not exist.
     pub fn replan(&self, replans: Vec<(FeedId, Replan)>) -> Result<Vec<FeedId>, StoreError> {
         self.write(move |conn| {
             let sql = "update feed_state set wanted_at = $1, next_at = $2, reason = $3, \
@@ -105,14 +106,15 @@ impl Store {
         })
     }
 
-    /// The clock was set back: the stored plan keeps its distance from now, as the plan in memory
-    /// does, so that everybody is shown when the next poll will really be. `by` is how far, where
-    /// that is known; else every feed and domain tells it by its last poll or request.
+    /// Moves all stored times back after the clock jumped back, so that they keep their distance
+    /// from now, like the plan in memory. `by` is the size of the jump. If it is unknown, it
+    /// follows for each feed and domain from its last poll or request.
     pub fn set_back(&self, by: Option<Duration>, now: Time) -> Result<(), StoreError> {
         self.write(move |conn| {
             let now = now.millis();
             let by = by.map(|by| i64::try_from(by.as_millis()).unwrap_or(i64::MAX));
-            // Afterwards no last poll is ahead of the clock, or the next start would do it again.
+            // The last poll is set to now, because the next start would otherwise move the times
+            // again.
             let sql = "update feed_state set \
                        next_at = next_at - coalesce($1, last_poll_at - $2), \
                        wanted_at = wanted_at - coalesce($1, last_poll_at - $2), \
@@ -129,8 +131,8 @@ impl Store {
         })
     }
 
-    /// Takes one failure back from feeds that were blamed for what was not their fault, and lets
-    /// them be polled at `next_at`. Returns those that had one.
+    /// Takes one failure back from feeds that failed because of our own network, and schedules them
+    /// at `next_at`. Returns the feeds that had a failure.
     pub async fn forgive(
         &self,
         feeds: &[FeedId],
@@ -157,7 +159,7 @@ impl Store {
         .await
     }
 
-    /// All feeds by number, or those with a tag.
+    /// Returns all feeds by number, or those with a tag.
     pub fn feed_ids(&self, tag: Option<&str>) -> Result<Vec<FeedId>, StoreError> {
         self.read(|conn| {
             let sql = "select id from feeds where $1 is null \
@@ -168,8 +170,8 @@ impl Store {
         })
     }
 
-    /// Feeds that are polled by themselves and due at `now`, the longest overdue first. One whose
-    /// last poll lies ahead was planned by a clock that has been set back since; it is due too.
+    /// Returns the feeds that are due at `now`, the longest overdue first. A feed with a last poll
+    /// in the future was scheduled before the clock jumped back; it is due too.
     pub fn due_feeds(&self, now: Time) -> Result<Vec<FeedId>, StoreError> {
         let index = self.due_index()?;
         let is_due = |due: &&Due| {
@@ -181,7 +183,7 @@ impl Store {
         Ok(due.into_iter().map(|d| d.feed).collect())
     }
 
-    /// The latest time at which any kept poll was made, by the clock of then. Looks at every poll.
+    /// Returns the latest time of any stored poll. Reads every poll.
     pub fn latest_poll_at(&self) -> Result<Option<Time>, StoreError> {
         self.read(|conn| {
             let sql = "select max(at) from polls";
@@ -190,7 +192,7 @@ impl Store {
         })
     }
 
-    /// When the last poll of any feed was made.
+    /// Returns the time of the last poll of any feed.
     pub fn last_poll_at(&self) -> Result<Option<Time>, StoreError> {
         self.read(|conn| {
             let sql = "select max(last_poll_at) from feed_state";
