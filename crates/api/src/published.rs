@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use parse::write::{self, Published};
+use parse::write::{self, PublishedDocument};
 use query::Access;
 use store::{QueryId, QueryRow, StoreError};
 use url::{Url, form_urlencoded};
@@ -38,7 +38,7 @@ impl Format {
         (Format::Json, "json", "application/feed+json"),
     ];
 
-    fn write(self, doc: &Published) -> String {
+    fn write(self, doc: &PublishedDocument) -> String {
         match self {
             Format::Atom => write::atom(doc),
             Format::Rss => write::rss(doc),
@@ -272,7 +272,7 @@ fn document(
     if asked.before.is_some() {
         pages.push(("first", asked.address(None)));
     }
-    let doc = Published {
+    let doc = PublishedDocument {
         title: page.title,
         link: Some(asked.base.to_string()),
         id: Some(asked.address(None)),
@@ -282,7 +282,7 @@ fn document(
         updated: Some(changed_at),
         items,
         pages,
-        ..Published::default()
+        ..PublishedDocument::default()
     };
     let body = asked.format.0.write(&doc);
     let rendered = Rendered { tag: etag::tag(body.as_bytes()), body, changed_at };

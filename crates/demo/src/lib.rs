@@ -143,14 +143,14 @@ impl DemoFeed {
     }
 
     fn document(&self, host: &str, items: Vec<Item>) -> (String, &'static str) {
-        let published = write::Published {
+        let published = write::PublishedDocument {
             title: self.title.clone(),
             link: Some(format!("http://{host}/")),
             self_link: Some(format!("http://{host}{}", self.path)),
             language: Some("en".to_owned()),
             ttl: self.ttl,
             items,
-            ..write::Published::default()
+            ..write::PublishedDocument::default()
         };
         match self.format {
             DemoFormat::Rss => (write::rss(&published), "application/rss+xml; charset=utf-8"),

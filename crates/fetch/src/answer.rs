@@ -8,7 +8,7 @@ use reqwest::header::{self, HeaderMap};
 use url::Url;
 
 use crate::decode::{DecodeError, Decoder};
-use crate::fetcher::Limits;
+use crate::limits::ExchangeLimits;
 use crate::{Facts, Failure, FailureKind, Fetched, Validators, causes, header as read};
 
 /// Bodies of answers without a document are read so far, to be able to use the connection again.
@@ -19,12 +19,12 @@ const LOCATION_BYTES_MAX: usize = 8192;
 /// Content types are shown and searched for a charset; no honest one is longer.
 const CONTENT_TYPE_CHARS_MAX: usize = 256;
 
-/// What the answer to a request for `url` brings.
+/// Reads the answer to a request for `url`.
 pub(crate) async fn fetched(
     mut response: Response,
     url: &Url,
     sent: &Validators,
-    limits: &Limits,
+    limits: &ExchangeLimits,
     facts: &mut Facts,
 ) -> Fetched {
     let status = response.status().as_u16();
@@ -49,7 +49,12 @@ pub(crate) async fn fetched(
     outcome
 }
 
-async fn body(response: Response, partial: bool, limits: &Limits, facts: &mut Facts) -> Fetched {
+async fn body(
+    response: Response,
+    partial: bool,
+    limits: &ExchangeLimits,
+    facts: &mut Facts,
+) -> Fetched {
     let content_type = read::text(response.headers(), &header::CONTENT_TYPE)
         .map(|t| t.chars().take(CONTENT_TYPE_CHARS_MAX).collect());
     let validators = read::validators(response.headers());
@@ -66,7 +71,7 @@ async fn body(response: Response, partial: bool, limits: &Limits, facts: &mut Fa
 
 async fn read_body(
     mut response: Response,
-    limits: &Limits,
+    limits: &ExchangeLimits,
     wire_bytes: &mut u64,
 ) -> Result<Vec<u8>, Fetched> {
     let refuse = |e: DecodeError| Fetched::Failed(e.failure(limits.body_bytes_max));
@@ -78,7 +83,7 @@ async fn read_body(
         .collect();
     let encodings = encodings.join(",");
     let claimed = response.content_length().unwrap_or(0);
-    // What is longer even before decompression is not worth its first byte.
+    // A body that is too long even before decompression is not read at all.
     if claimed > limits.body_bytes_max as u64 {
         return Err(refuse(DecodeError::TooLarge));
     }
@@ -111,7 +116,7 @@ pub(crate) async fn read_leftover(response: &mut Response) -> u64 {
     n_bytes
 }
 
-/// Of the instance manipulations (RFC 3229) we ask for `feed` only.
+/// Refuses instance manipulations (RFC 3229) other than `feed`, the only one that we ask for.
 fn instance(headers: &HeaderMap) -> Result<(), Failure> {
     let applied = headers.get_all("im").iter().filter_map(|v| v.to_str().ok());
     let mut tokens = applied.flat_map(|v| v.split(',')).map(str::trim).filter(|t| !t.is_empty());
@@ -124,12 +129,12 @@ fn instance(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
-/// Where an answer of this status leads, if it is a redirect that says so.
+/// The target of an answer with this status, if it is a redirect with a valid target.
 pub(crate) fn redirect(url: &Url, status: u16, headers: &HeaderMap) -> Option<Url> {
     matches!(status, 301 | 302 | 303 | 307 | 308).then(|| target(url, headers).ok())?
 }
 
-/// Where a redirect leads. Credentials go along to the same origin only, and never come from the
+/// The target of a redirect. Credentials are sent to the same origin only, and never come from the
 /// server.
 fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
     let bad = |why: &str| Failure::new(FailureKind::Redirect, why.to_owned());
@@ -143,7 +148,7 @@ fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
     }
     let mut to = url
         .join(&location)
-        .map_err(|e| bad(&format!("a redirect to something that is no URL: {e}")))?;
+        .map_err(|e| bad(&format!("a redirect to something that is not a URL: {e}")))?;
     if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none_or(str::is_empty) {
         return Err(bad(&format!("a redirect to a {} address, which is not fetched", to.scheme())));
     }

@@ -6,8 +6,8 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 
-use crate::fetcher::Limits;
 use crate::guard::NotPublic;
+use crate::limits::ExchangeLimits;
 use crate::names::LookupError;
 use crate::{Failure, FailureKind, Fetched};
 
@@ -16,7 +16,7 @@ const DETAIL_CHARS_MAX: usize = 300;
 const CUT: &str = "the server cut the connection";
 
 /// How an exchange ended that the client gave up.
-pub(crate) fn outcome(error: &reqwest::Error, limits: &Limits) -> Fetched {
+pub(crate) fn outcome(error: &reqwest::Error, limits: &ExchangeLimits) -> Fetched {
     let mut deepest = String::new();
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
     while let Some(e) = cause {
@@ -40,7 +40,7 @@ fn below<'a>(e: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> 
     }
 }
 
-fn known(e: &(dyn Error + 'static), connecting: bool, limits: &Limits) -> Option<Failure> {
+fn known(e: &(dyn Error + 'static), connecting: bool, limits: &ExchangeLimits) -> Option<Failure> {
     if let Some(lookup) = e.downcast_ref::<LookupError>() {
         let kind = match lookup {
             LookupError::NoSuchHost(_) => FailureKind::NoSuchHost,
@@ -130,7 +130,7 @@ fn tls_words(tls: &TlsError, has_authorities: bool) -> String {
     words.to_owned()
 }
 
-fn unknown(error: &reqwest::Error, deepest: &str, limits: &Limits) -> Failure {
+fn unknown(error: &reqwest::Error, deepest: &str, limits: &ExchangeLimits) -> Failure {
     if error.is_timeout() && error.is_connect() {
         let seconds = limits.connect_timeout.as_secs_f64();
         return failure(FailureKind::Connect, &format!("no connection within {seconds} s"));

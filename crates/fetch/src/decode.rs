@@ -18,7 +18,7 @@ pub(crate) enum Coding {
     Deflate,
     Brotli,
     Zstd,
-    /// A label that is no encoding (`utf-8`, `none` and worse): fine if the body is plain.
+    /// A label that does not name an encoding (`utf-8`, `none`): accepted if the body is plain.
     Unknown,
 }
 
@@ -29,8 +29,8 @@ pub(crate) enum DecodeError {
     Garbage(String),
 }
 
-/// A body in the making. Both what arrives and what comes out of every layer are counted against
-/// `bytes_max`: a stream of empty members or blocks never yields a byte and would never end.
+/// A body while it arrives. The decoder counts the bytes that arrive and the bytes of every layer
+/// against `bytes_max`. Otherwise a stream of empty members or blocks would never end.
 pub(crate) struct Decoder {
     layers: Vec<Layer>,
     body: Vec<u8>,
@@ -59,7 +59,7 @@ impl Decoder {
     }
 
     /// Takes the next bytes from the wire. A piece counts as one byte at least, because HTTP/2
-    /// can deliver empty frames for ever.
+    /// can deliver empty frames without end.
     pub fn push(&mut self, wire: &[u8]) -> Result<(), DecodeError> {
         self.wire_bytes = self.wire_bytes.saturating_add(wire.len().max(1));
         if self.wire_bytes > self.bytes_max {

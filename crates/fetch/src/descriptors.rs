@@ -1,4 +1,4 @@
-//! How many files this process may open, raised as far as the machine allows. It opens none.
+//! Raises the number of files that this process may open as far as the machine allows.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -7,13 +7,13 @@ const RESERVED: u64 = 256;
 /// A connection in the making may hold two sockets for the name's two lookups, or two for the
 /// race between IPv4 and IPv6.
 const PER_EXCHANGE: u64 = 2;
-/// Even where hardly a file may be opened, polling goes on, slowly.
+/// Polling goes on slowly even if the process may open only a few files.
 const CONNECTIONS_MIN: u64 = 8;
-/// Where there is no limit: more exchanges at once than one machine can use.
+/// The number if the machine has no limit: more exchanges at once than one machine can use.
 const CONNECTIONS_MAX: u64 = 16_384;
 
-/// Raises the soft limit to the hard one, and says how many exchanges may be under way at once
-/// beside `idle` unused connections.
+/// Raises the soft limit to the hard one. Returns how many exchanges may be under way at once if
+/// `idle` more connections are open and unused.
 pub(crate) fn connections_max(idle: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };

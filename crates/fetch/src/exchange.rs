@@ -1,4 +1,4 @@
-//! What an exchange hands back: how it ended, and the facts about it that others judge.
+//! The result of an exchange: its outcome, and the facts that callers need for their decisions.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use url::Url;
 
 use crate::Links;
 
-/// How one exchange ended, and what was noted on the way.
+/// One exchange: its outcome and the facts about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
     pub fetched: Fetched,
     pub facts: Facts,
 }
 
-/// What came.
+/// The outcome of an exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fetched {
     /// Status 304. The validators are those that it carries; a field it does not carry is `None`,
@@ -39,19 +39,18 @@ pub enum Fetched {
     },
     /// Status 410.
     Gone,
-    /// The server said no: 401, 403, 429 or 451.
+    /// The server refused: 401, 403, 429 or 451.
     Refused {
         status: u16,
     },
-    /// We may not: the address is not public.
+    /// The guard forbids it: the address is not public.
     Blocked {
         reason: String,
     },
     Failed(Failure),
 }
 
-/// What a server gave to recognise its document again, echoed byte for byte: some servers compare
-/// them as texts.
+/// The validators of a document, sent back byte for byte: some servers compare them as texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
     pub etag: Option<Vec<u8>>,
@@ -64,7 +63,7 @@ impl Validators {
     }
 }
 
-/// What was noted of an exchange, whatever its end. Absent means the server did not say.
+/// Facts about an exchange, whatever its outcome. A missing one was not sent by the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     pub status: Option<u16>,
@@ -89,7 +88,7 @@ pub enum HttpVersion {
     Http2,
 }
 
-/// When a server asks to be left alone until.
+/// The time until which a server asks for no requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryAfter {
     After(Duration),
@@ -120,7 +119,7 @@ pub enum FailureKind {
     TooLarge,
     /// The body is not encoded as the server says.
     Encoding,
-    /// What came is not HTTP, or was cut off.
+    /// The answer is not HTTP, or was cut off.
     Protocol,
     /// A redirect that leads nowhere.
     Redirect,

@@ -1,7 +1,5 @@
 //! The exchange itself: build the request, send it through the right client, read the answer.
 
-use std::time::Duration;
-
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, ClientBuilder, Method, Request, Response};
 use tokio::sync::Semaphore;
@@ -9,6 +7,7 @@ use url::Url;
 
 use crate::guard::{NotPublic, is_public, literal};
 use crate::lease::{IDLE_TIMEOUT, Lease, Leases, moment};
+use crate::limits::ExchangeLimits;
 use crate::names::Names;
 use crate::{
     Exchange, Facts, Failure, FailureKind, Fetched, Settings, SetupError, Validators, answer,
@@ -39,20 +38,10 @@ pub struct Fetcher {
     pub(crate) under_way: Semaphore,
     connections_max: usize,
     allow_private: bool,
-    /// Where only this machine is asked: what leads to it.
+    /// The names that lead to this machine, if requests may go nowhere else.
     loopback_only: Option<Names>,
     no_cache: bool,
-    limits: Limits,
-}
-
-/// What an exchange is held to.
-#[derive(Clone, Copy)]
-pub(crate) struct Limits {
-    pub connect_timeout: Duration,
-    pub header_timeout: Duration,
-    pub body_timeout: Duration,
-    pub body_bytes_max: usize,
-    pub has_authorities: bool,
+    limits: ExchangeLimits,
 }
 
 impl Fetcher {
@@ -80,7 +69,7 @@ impl Fetcher {
             allow_private: settings.allow_private,
             loopback_only: settings.loopback_only.then_some(names),
             no_cache: settings.no_cache,
-            limits: Limits {
+            limits: ExchangeLimits {
                 connect_timeout: settings.connect_timeout,
                 header_timeout: settings.header_timeout,
                 body_timeout: settings.body_timeout,
@@ -107,7 +96,7 @@ impl Fetcher {
 
     /// Asks for a few bytes, such as the echo of a challenge. A longer answer is not read.
     pub async fn short(&self, url: &Url, bytes_max: usize) -> Exchange {
-        let limits = Limits { body_bytes_max: bytes_max, ..self.limits };
+        let limits = ExchangeLimits { body_bytes_max: bytes_max, ..self.limits };
         self.exchange(url, ACCEPT_ANY, &Validators::default(), &limits).await
     }
 
@@ -121,7 +110,7 @@ impl Fetcher {
         url: &Url,
         accept: &'static str,
         sent: &Validators,
-        limits: &Limits,
+        limits: &ExchangeLimits,
     ) -> Exchange {
         // Fails only when the semaphore is closed, which never happens; then go on without.
         let _permit = self.under_way.acquire().await.ok();
@@ -186,7 +175,7 @@ impl Fetcher {
         request: Request,
         url: &Url,
         sent: &Validators,
-        limits: &Limits,
+        limits: &ExchangeLimits,
         facts: &mut Facts,
     ) -> Fetched {
         match self.answered(url, request).await {
@@ -250,7 +239,7 @@ fn insert_validators(headers: &mut HeaderMap, sent: &Validators) {
     let pairs =
         [(header::IF_NONE_MATCH, &sent.etag), (header::IF_MODIFIED_SINCE, &sent.last_modified)];
     for (name, bytes) in pairs {
-        // What came in a header can go out in one; anything else is not ours to send.
+        // A value that came in a header can be sent in one; any other is left out.
         let value = bytes.as_deref().and_then(|b| HeaderValue::from_bytes(b).ok());
         if let Some(value) = value {
             headers.insert(name, value);

@@ -1,5 +1,5 @@
-//! Reading of response headers: dates, freshness, Retry-After. What cannot be read is absent,
-//! never guessed.
+//! Reading of response headers: dates, freshness, Retry-After. A header that cannot
+//! be read counts as absent.
 
 use std::time::Duration;
 

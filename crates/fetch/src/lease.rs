@@ -1,5 +1,5 @@
-//! How many connections may stay open while unused. The HTTP client bounds them per host only;
-//! this bounds the hosts. It opens and closes nothing: who holds no lease uses a client that
+//! Limits the number of idle connections. The HTTP client bounds them per host only; this module
+//! bounds the hosts. It opens and closes nothing: an exchange without a lease uses a client that
 //! keeps no connection.
 
 use std::collections::HashMap;
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
-/// How long an unused connection is kept. Below the 5 s after which a common server hangs up, so
-/// that we never send into a closing connection; above the 2 s between two polls of a domain.
+/// The lifetime of an idle connection. Common servers hang up after 5 s, and we must not send into
+/// a closing connection. Two polls of a domain are 2 s apart and should share one.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 /// The client looks for expired connections once per timeout, so one may live for two.
 const LEASE: Duration = Duration::from_secs(IDLE_TIMEOUT.as_secs() * 2 + 1);
@@ -19,12 +19,12 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// The origins that may have an idle connection, at most `max` of them.
 pub(crate) struct Leases {
     max: usize,
-    origins: Mutex<HashMap<Origin, Held>>,
+    origins: Mutex<HashMap<Origin, OriginLease>>,
 }
 
 type Origin = (bool, String, u16);
 
-struct Held {
+struct OriginLease {
     n_under_way: usize,
     /// Until then a connection may be open and the lease counts.
     until: Instant,
@@ -64,12 +64,15 @@ impl Leases {
             if origins.len() >= self.max {
                 return None;
             }
-            origins.insert(origin.clone(), Held { n_under_way: 1, until: now, warm_until: now });
+            origins.insert(
+                origin.clone(),
+                OriginLease { n_under_way: 1, until: now, warm_until: now },
+            );
         }
         Some(Lease { leases: self, origin, reusable, server_keeps: None })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Origin, Held>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Origin, OriginLease>> {
         // No code panics while it holds the lock, and the map is whole after every statement.
         self.origins.lock().unwrap_or_else(PoisonError::into_inner)
     }

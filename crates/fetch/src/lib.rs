@@ -1,15 +1,18 @@
-//! One guarded HTTP exchange: a URL and its validators go out, what came is handed back.
+//! One guarded HTTP exchange. Input: a URL and its validators. Output: the answer, or the reason
+//! why there is none.
 //!
-//! It knows no XML, holds no schedule and no pace, keeps no cookies, and follows no redirect:
-//! each hop goes back to the caller for a grant. What a server has seen is never sent twice; the
-//! next poll is the retry.
+//! The crate does not parse XML, schedule or pace requests, keep cookies or follow redirects: each
+//! hop goes back to the caller for a grant. It never repeats a request; the next poll is the retry.
 //!
-//! Layout, in reading order: `settings` (every limit with its reason), `exchange` (what is handed
-//! back), `fetcher` (the exchange itself), `post` (handing something over), `answer` (status line
-//! to outcome), `decode` (content encodings under a limit), `header` (dates and freshness), `link`
-//! (who pushes the document), `causes` (errors in plain words), `guard` and `names` (which
-//! addresses may be reached), `lease` (how many connections may idle), `tls` and `descriptors`
-//! (what the machine offers).
+//! Layout, in reading order:
+//! - `settings`: every limit with its reason. `limits`: those that one exchange applies.
+//! - `exchange`: the types that callers get back.
+//! - `fetcher`: the GET exchange. `post`: the POST exchange.
+//! - `answer`: from status line to outcome. `decode`: content encodings under a limit.
+//! - `header`: dates and freshness. `link`: the hub that pushes the document.
+//! - `causes`: errors in plain words.
+//! - `guard` and `names`: the addresses that may be reached.
+//! - `lease`: the number of idle connections. `tls` and `descriptors`: trust and open files.
 
 mod answer;
 mod causes;
@@ -20,6 +23,7 @@ mod fetcher;
 mod guard;
 mod header;
 mod lease;
+mod limits;
 mod link;
 mod names;
 mod post;

@@ -1,10 +1,10 @@
 //! The `Link` header (RFC 8288) as far as feeds use it: the hub that pushes the document and the
-//! address under which it does. Every other relation is passed over.
+//! address under which it does. Other relations are ignored.
 
 use reqwest::header::{self, HeaderMap};
 use url::Url;
 
-/// What an answer's `Link` headers say of its document.
+/// The links of a document, from the `Link` headers of its answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// The first `rel="hub"`.

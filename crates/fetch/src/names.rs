@@ -1,5 +1,5 @@
-//! From names to addresses that may be reached. What passes here is exactly what is connected to,
-//! so a name that changes its answer between two lookups (DNS rebinding) gains nothing.
+//! Resolves names to addresses that may be reached. The client connects to exactly the addresses
+//! that were checked here, so changing the answer between two lookups (DNS rebinding) gains nothing.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -36,9 +36,9 @@ pub(crate) enum LookupError {
 
 /// The lookup behind the HTTP client: overrides, hosts file, DNS, and then the guard.
 #[derive(Clone)]
-pub(crate) struct Names(Arc<Inner>);
+pub(crate) struct Names(Arc<NameTable>);
 
-struct Inner {
+struct NameTable {
     overrides: HashMap<String, Vec<IpAddr>>,
     allow_private: bool,
     dns: Result<TokioResolver, String>,
@@ -55,7 +55,7 @@ impl Names {
         dns: Result<TokioResolver, String>,
     ) -> Names {
         let overrides = overrides.into_iter().map(|(name, found)| (plain(&name), found)).collect();
-        Names(Arc::new(Inner { overrides, allow_private, dns }))
+        Names(Arc::new(NameTable { overrides, allow_private, dns }))
     }
 
     /// Whether a URL leads to this machine, without asking anybody.
@@ -83,7 +83,7 @@ impl Resolve for Names {
     }
 }
 
-impl Inner {
+impl NameTable {
     async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, LookupError> {
         let unanswered = |why: String| LookupError::Unanswered(name.to_owned(), why);
         let dns = self.dns.as_ref().map_err(|why| unanswered(why.clone()))?;
@@ -115,7 +115,7 @@ fn plain(name: &str) -> String {
 }
 
 /// As the machine is configured. A machine without a name server still reaches addresses and
-/// overridden names, so this is no reason not to start.
+/// overridden names, so the program starts without one.
 fn system_resolver() -> Result<TokioResolver, String> {
     let unreadable = |e: &dyn std::fmt::Display| format!("this machine has no usable DNS: {e}");
     let mut builder = TokioResolver::builder_tokio().map_err(|e| unreadable(&e))?;

@@ -1,5 +1,5 @@
-//! Handing something over by POST: guarded like every exchange, never repeated by itself, and no
-//! redirect is followed, so that a body goes only where the operator sent it.
+//! The POST exchange, guarded like every exchange. It is never repeated automatically. It follows
+//! no redirect, so that a body goes only to the address that the operator chose.
 
 use reqwest::header::{self, HeaderName, HeaderValue};
 use reqwest::{Method, Request};
@@ -7,16 +7,16 @@ use url::Url;
 
 use crate::{Failure, FailureKind, Fetched, Fetcher, RetryAfter, answer, header as read};
 
-/// What is sent.
+/// The body of a POST request with its headers.
 #[derive(Clone, Debug)]
 pub struct Parcel {
     pub content_type: &'static str,
-    /// Beside those that every request carries. One that HTTP cannot carry is left out.
+    /// Headers in addition to those of every request. Invalid ones are left out.
     pub headers: Vec<(&'static str, String)>,
     pub body: Vec<u8>,
 }
 
-/// How it ended.
+/// The outcome of a POST request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Posted {
     /// 2xx.
@@ -27,7 +27,7 @@ pub enum Posted {
     Refused {
         status: u16,
         retry_after: Option<RetryAfter>,
-        /// Where a redirect leads; following it is the caller's decision.
+        /// The target of a redirect; the caller decides whether to follow it.
         to: Option<Url>,
     },
     /// We may not: the address is not public.

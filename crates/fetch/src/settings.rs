@@ -1,4 +1,4 @@
-//! What an operator may set, with the documented defaults and their reasons. It reads no file and
+//! The settings of exchanges, with the documented defaults and their reasons. It reads no file and
 //! no environment.
 
 use std::collections::HashMap;
@@ -12,8 +12,8 @@ pub struct Settings {
     pub user_agent: String,
     /// Loopback, private and otherwise not public addresses may be reached.
     pub allow_private: bool,
-    /// Only this machine is asked: loopback addresses, and names that `resolve` leads there. A
-    /// demonstration's clock runs ahead, and what is patient by it would be a flood to others.
+    /// Requests go to this machine only: to loopback addresses, and to names that `resolve` leads
+    /// there. The clock of a demonstration runs fast; its pace would be a flood to others.
     pub loopback_only: bool,
     /// Sends `Cache-Control: no-cache`, so that no cache on the way answers stale.
     pub no_cache: bool,
@@ -23,7 +23,7 @@ pub struct Settings {
     /// From the start of the exchange to the last header. Slow feeds are generated at request
     /// time, rarely for longer than 20 s.
     pub header_timeout: Duration,
-    /// From the last header to the last byte of the body: what cuts a server that drips.
+    /// From the last header to the last byte of the body. It cuts off a server that drips.
     pub body_timeout: Duration,
     /// Bytes of the body after decompression; the largest honest feeds seen are about 3 MB.
     pub body_bytes_max: usize,
@@ -33,7 +33,7 @@ pub struct Settings {
     /// Names that are not asked of DNS but lead to these addresses, for tests and split DNS. The
     /// addresses are judged like any other.
     pub resolve: HashMap<String, Vec<IpAddr>>,
-    /// Certificate authorities in PEM, trusted beside those of the machine.
+    /// Certificate authorities in PEM, trusted in addition to those of the machine.
     pub authorities_pem: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ impl Settings {
     }
 }
 
-/// Why no fetcher could be made.
+/// The reason why a fetcher could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     #[error(

@@ -1,5 +1,5 @@
-//! Whom we trust over TLS: the machine's certificate authorities and those an operator adds. It
-//! never trusts less carefully than that; there is no switch to ignore certificates.
+//! Trust over TLS: the machine's certificate authorities and those that an operator adds. There is
+//! no switch to ignore certificates.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::SetupError;
 
 /// A TLS configuration, shared by all connections so that sessions are resumed, and whether any
 /// authority is trusted at all.
-pub(crate) struct Trust {
+pub(crate) struct TlsSetup {
     pub config: ClientConfig,
     pub has_authorities: bool,
 }
 
-pub(crate) fn trust(authorities_pem: &[u8]) -> Result<Trust, SetupError> {
+pub(crate) fn trust(authorities_pem: &[u8]) -> Result<TlsSetup, SetupError> {
     let extra: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(authorities_pem)
         .collect::<Result<_, _>>()
         .map_err(|e| SetupError::Authorities(e.to_string()))?;
@@ -46,7 +46,7 @@ pub(crate) fn trust(authorities_pem: &[u8]) -> Result<Trust, SetupError> {
         }
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(Trust { config, has_authorities })
+    Ok(TlsSetup { config, has_authorities })
 }
 
 fn configure(

@@ -24,7 +24,7 @@ impl<'a> Attributes<'a> {
 
     /// Names and raw values, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
-        Pairs { rest: self.raw }
+        AttributePairs { rest: self.raw }
     }
 
     /// The value of the attribute whose local name this is, whatever its prefix and case.
@@ -54,11 +54,11 @@ pub(crate) fn value(raw: &str) -> Cow<'_, str> {
     unescape(raw, 0, &mut Warnings::default())
 }
 
-struct Pairs<'a> {
+struct AttributePairs<'a> {
     rest: &'a str,
 }
 
-impl<'a> Iterator for Pairs<'a> {
+impl<'a> Iterator for AttributePairs<'a> {
     type Item = (&'a str, &'a str);
 
     fn next(&mut self) -> Option<(&'a str, &'a str)> {

@@ -1,7 +1,7 @@
-//! Dates in the shapes that feeds really use. A date that cannot be understood is none: a wrong
-//! time is worse than an absent one. Without a zone, UTC is meant; an unknown zone name is not
-//! taken for UTC. Asks no clock, and takes no order of day and month for granted beyond what
-//! publishers' software writes.
+//! Reads dates in the shapes that feeds use. An unclear date yields nothing: a wrong time is worse
+//! than an absent one. A date without a zone is UTC; a date with an unknown zone name yields
+//! nothing. It reads no clock. It assumes an order of day and month only where publishing software
+//! writes one.
 
 mod words;
 
@@ -21,7 +21,7 @@ pub fn parse(text: &str) -> Option<Time> {
         return digits_only(text);
     }
     let lower = words::plain(text);
-    let parts = Parts::read(&lower)?;
+    let parts = DateParts::read(&lower)?;
     parts.time()
 }
 
@@ -30,11 +30,11 @@ fn digits_only(text: &str) -> Option<Time> {
     let number: i64 = text.parse().ok()?;
     let as_int = |range: std::ops::Range<usize>| text.get(range).and_then(|s| s.parse().ok());
     match text.len() {
-        4 => moment((as_int(0..4)?, 1, 1), Clock::default(), 0),
-        6 => moment((as_int(0..4)?, as_int(4..6)?, 1), Clock::default(), 0),
-        8 => moment((as_int(0..4)?, as_int(4..6)?, as_int(6..8)?), Clock::default(), 0),
+        4 => moment((as_int(0..4)?, 1, 1), ClockTime::default(), 0),
+        6 => moment((as_int(0..4)?, as_int(4..6)?, 1), ClockTime::default(), 0),
+        8 => moment((as_int(0..4)?, as_int(4..6)?, as_int(6..8)?), ClockTime::default(), 0),
         14 => {
-            let clock = Clock {
+            let clock = ClockTime {
                 hour: as_int(8..10)?,
                 minute: as_int(10..12)?,
                 second: as_int(12..14)?,
@@ -49,29 +49,29 @@ fn digits_only(text: &str) -> Option<Time> {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Clock {
+struct ClockTime {
     hour: i64,
     minute: i64,
     second: i64,
     millis: i64,
 }
 
-/// What was found in a text, before it is judged.
+/// The parts of a date found in a text, before they are combined.
 #[derive(Debug, Default)]
-struct Parts {
+struct DateParts {
     /// Numbers of the date, in order, with the number of their digits.
     numbers: Vec<(i64, usize)>,
     month: Option<i64>,
-    clock: Option<Clock>,
+    clock: Option<ClockTime>,
     afternoon: Option<bool>,
     /// Seconds east of Greenwich.
     zone: Option<i64>,
     slashes: bool,
 }
 
-impl Parts {
-    fn read(text: &str) -> Option<Parts> {
-        let mut parts = Parts::default();
+impl DateParts {
+    fn read(text: &str) -> Option<DateParts> {
+        let mut parts = DateParts::default();
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             let before = rest.len();
@@ -107,7 +107,7 @@ impl Parts {
             // The compact time after a compact date: 20031231T101455 or 20031231T1014.
             4 | 6 if self.numbers.len() == 3 && self.clock.is_none() => {
                 let value = if digits.len() == 4 { value * 100 } else { value };
-                let clock = Clock {
+                let clock = ClockTime {
                     hour: value / 10_000,
                     minute: value / 100 % 100,
                     second: value % 100,
@@ -155,7 +155,7 @@ impl Parts {
     /// The offset in `gmt+2` and `utc-05:00`, which is meant as written.
     fn named_offset<'a>(&mut self, word: &str, after: &'a str) -> &'a str {
         if matches!(word, "gmt" | "utc") && after.starts_with(['+', '-']) {
-            let mut probe = Parts { clock: self.clock, ..Parts::default() };
+            let mut probe = DateParts { clock: self.clock, ..DateParts::default() };
             if let Some(next) = probe.offset(after) {
                 self.zone = probe.zone;
                 return next;
@@ -210,7 +210,7 @@ impl Parts {
         moment(self.date()?, clock, self.zone.unwrap_or(0))
     }
 
-    /// Year, month and day, by the order that the separators and lengths speak for.
+    /// Year, month and day, in the order that separators and lengths suggest.
     fn date(&self) -> Option<(i64, i64, i64)> {
         let numbers: Vec<i64> = self.numbers.iter().map(|(n, _)| *n).collect();
         let four = |i: usize| self.numbers.get(i).is_some_and(|(_, digits)| *digits == 4);
@@ -258,14 +258,17 @@ fn split_digits(text: &str) -> (&str, &str) {
 }
 
 /// `10:14`, `10:14:55`, `10:14:55.123`, `9:15`; Italian and German software also writes dots.
-fn clock_at<'a>(hour: &str, after: &'a str) -> Option<(Clock, &'a str)> {
+fn clock_at<'a>(hour: &str, after: &'a str) -> Option<(ClockTime, &'a str)> {
     let after = after.strip_prefix(':')?;
     let (minute, mut rest) = split_digits(after);
     if hour.len() > 2 || minute.is_empty() || minute.len() > 2 {
         return None;
     }
-    let mut clock =
-        Clock { hour: hour.parse().ok()?, minute: minute.parse().ok()?, ..Clock::default() };
+    let mut clock = ClockTime {
+        hour: hour.parse().ok()?,
+        minute: minute.parse().ok()?,
+        ..ClockTime::default()
+    };
     if let Some(tail) = rest.strip_prefix(':') {
         let (second, next) = split_digits(tail);
         clock.second =
@@ -283,7 +286,7 @@ fn clock_at<'a>(hour: &str, after: &'a str) -> Option<(Clock, &'a str)> {
     Some((clock, rest))
 }
 
-fn moment(date: (i64, i64, i64), clock: Clock, zone: i64) -> Option<Time> {
+fn moment(date: (i64, i64, i64), clock: ClockTime, zone: i64) -> Option<Time> {
     let (year, month, day) = date;
     // Year 1 is what .NET prints for "no date".
     if !(2..=9998).contains(&year) || clock.hour > 24 || clock.minute > 59 || clock.second > 60 {

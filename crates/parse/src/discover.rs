@@ -1,5 +1,5 @@
 //! The feeds that a page names, and which of them are the same feed twice.
-//! Fetches nothing: whether an address answers with a feed is the caller's to find out.
+//! Fetches nothing: the caller finds out whether an address answers with a feed.
 
 mod twins;
 
@@ -8,7 +8,7 @@ use url::Url;
 use crate::attribute::Attributes;
 use crate::namespace::lower;
 use crate::resolve;
-use crate::scan::{Scanner, Token};
+use crate::scan::{MarkupToken, Scanner};
 use crate::warning::Warnings;
 
 pub use twins::{Dropped, deduplicate};
@@ -61,13 +61,13 @@ impl Page {
         Page { base: base.clone(), based: false, linked: Vec::new(), mentioned: Vec::new() }
     }
 
-    /// Reads the tags of a page in one pass, as the scanner of feeds does: a library for HTML
-    /// compares each attribute of a tag with all before it, and a page of one tag with a million
-    /// attributes would hold a poll for hours.
+    /// Reads the tags of a page in one pass, as the scanner of feeds does. An HTML library compares
+    /// each attribute of a tag with all before it. A page of one tag with a million attributes
+    /// would then block a poll for hours.
     fn read(&mut self, text: &str) {
         let (mut scanner, mut unheard) = (Scanner::new(text, 0), Warnings::default());
         while let Some(token) = scanner.next(&mut unheard) {
-            let Token::Start { name, attrs, .. } = token else { continue };
+            let MarkupToken::Start { name, attrs, .. } = token else { continue };
             let name = lower(name);
             if is_raw(&name) {
                 let Some(end) = end_of_raw(text, scanner.token_end(), &name) else { return };
@@ -127,7 +127,7 @@ fn is_raw(name: &str) -> bool {
     ["script", "style", "xmp", "iframe", "noembed", "title", "textarea"].contains(&name)
 }
 
-/// Where the end tag of such an element begins.
+/// The offset at which the end tag of such an element begins.
 fn end_of_raw(text: &str, from: usize, name: &str) -> Option<usize> {
     let ends = |at: &usize| {
         let after = text.as_bytes().get(at + 2..at + 2 + name.len());

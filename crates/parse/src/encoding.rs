@@ -8,7 +8,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 pub(crate) struct Decoded<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// What was claimed wrongly, in a sentence.
+    /// The wrong claim about the encoding, in a sentence.
     pub(crate) warning: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Decoded
     Decoded { text: WINDOWS_1252.decode_without_bom_handling(bytes).0, warning }
 }
 
-/// Whether these are UTF-16 or UTF-32, whose zero bytes are no sign of binary data.
+/// Whether these are UTF-16 or UTF-32, whose zero bytes do not mean binary data.
 pub(crate) fn is_wide(bytes: &[u8]) -> bool {
     !bytes.starts_with(&[0xef, 0xbb, 0xbf]) && by_shape(&bytes[..bytes.len().min(4)]).is_some()
 }
@@ -103,7 +103,7 @@ fn mostly<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> Option<Cow<'a, st
     }
     let beyond_ascii = text.chars().filter(|c| !c.is_ascii()).count();
     let replaced = text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
-    // What is not UTF-8 hardly ever looks like it, so a few good sequences prove it.
+    // Other encodings rarely look like UTF-8, so a few valid sequences prove it.
     let enough =
         if encoding == UTF_8 { replaced * 2 < beyond_ascii } else { replaced * 20 <= beyond_ascii };
     enough.then_some(text)

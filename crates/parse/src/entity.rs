@@ -3,12 +3,12 @@
 
 use std::borrow::Cow;
 
-use crate::warning::{Trouble, Warnings};
+use crate::warning::{Defect, Warnings};
 
 /// The longest name in HTML has 31 characters; numeric references may carry leading zeros.
 const NAME_BYTES_MAX: usize = 40;
 
-/// Replaces references in raw XML text. What is no reference stays as written.
+/// Replaces references in raw XML text. All other text stays as written.
 pub(crate) fn unescape<'a>(raw: &'a str, offset: usize, warnings: &mut Warnings) -> Cow<'a, str> {
     let Some(first) = raw.find('&') else { return Cow::Borrowed(raw) };
     let mut out = String::with_capacity(raw.len());
@@ -28,7 +28,7 @@ pub(crate) fn unescape<'a>(raw: &'a str, offset: usize, warnings: &mut Warnings)
 /// Resolves the reference at the start of `rest` (which is a `&`) and says how long it is.
 fn reference(rest: &str, out: &mut String, at: usize, warnings: &mut Warnings) -> usize {
     let Some((name, len)) = name_of(rest) else {
-        warnings.note(Trouble::StrayAmpersand, at);
+        warnings.note(Defect::StrayAmpersand, at);
         out.push('&');
         return 1;
     };
@@ -36,7 +36,7 @@ fn reference(rest: &str, out: &mut String, at: usize, warnings: &mut Warnings) -
         match numeric(number) {
             Some(c) => out.push(c),
             None => {
-                warnings.note(Trouble::BadCharacter, at);
+                warnings.note(Defect::BadCharacter, at);
             }
         }
         return len;
@@ -47,7 +47,7 @@ fn reference(rest: &str, out: &mut String, at: usize, warnings: &mut Warnings) -
             out.extend(second);
         }
         None => {
-            warnings.note_about(Trouble::UnknownEntity, at, Some(&rest[..len]));
+            warnings.note_about(Defect::UnknownEntity, at, Some(&rest[..len]));
             out.push_str(&rest[..len]);
         }
     }

@@ -4,9 +4,9 @@ use feed::{Enclosure, Hints, Item, Source};
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::refusal::{Kind, NotAFeed};
-use crate::room::{Room, shorten};
-use crate::warning::{Trouble, Warnings};
+use crate::refusal::{NotAFeed, NotAFeedKind};
+use crate::room::{GrowthBudget, shorten};
+use crate::warning::{Defect, Warnings};
 use crate::xml::named;
 use crate::{Document, Format, Limits, date, resolve};
 
@@ -20,7 +20,8 @@ pub(crate) fn document(
     mut warnings: Warnings,
 ) -> Result<Document, NotAFeed> {
     let value: Value = serde_json::from_str(text).map_err(|error| {
-        let kind = if text.contains(VERSION) { Kind::BrokenJsonFeed } else { Kind::Json };
+        let kind =
+            if text.contains(VERSION) { NotAFeedKind::BrokenJsonFeed } else { NotAFeedKind::Json };
         NotAFeed::new(kind, format!("a JSON document that is broken: {error}"))
     })?;
     let Value::Object(root) = &value else { return Err(not_json_feed()) };
@@ -29,15 +30,15 @@ pub(crate) fn document(
     if !version.contains(VERSION) {
         return Err(not_json_feed());
     }
-    let reader = Reader { base, limits, room: &Room::new(text.len(), limits) };
+    let reader = JsonReader { base, limits, room: &GrowthBudget::new(text.len(), limits) };
     let mut items = Vec::with_capacity(listed.len().min(limits.items_max));
     for value in listed {
         if items.len() >= limits.items_max {
-            warnings.note(Trouble::TooManyItems, 0);
+            warnings.note(Defect::TooManyItems, 0);
             break;
         }
         let Value::Object(object) = value else {
-            warnings.note(Trouble::BadItem, 0);
+            warnings.note(Defect::BadItem, 0);
             continue;
         };
         let item = reader.item(object, &mut warnings);
@@ -63,24 +64,24 @@ pub(crate) fn document(
 }
 
 fn not_json_feed() -> NotAFeed {
-    NotAFeed::new(Kind::Json, "a JSON document but not a JSON Feed")
+    NotAFeed::new(NotAFeedKind::Json, "a JSON document but not a JSON Feed")
 }
 
-struct Reader<'a> {
+struct JsonReader<'a> {
     base: Option<&'a Url>,
     limits: &'a Limits,
-    room: &'a Room,
+    room: &'a GrowthBudget,
 }
 
 type Object = Map<String, Value>;
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn item(&self, object: &Object, warnings: &mut Warnings) -> Item {
         let dated = |name: &str, warnings: &mut Warnings| {
             let text = object.get(name)?.as_str()?;
             let time = date::parse(text);
             if time.is_none() {
-                warnings.note_about(Trouble::UnknownDate, 0, Some(text));
+                warnings.note_about(Defect::UnknownDate, 0, Some(text));
             }
             time
         };
@@ -127,7 +128,7 @@ impl Reader<'_> {
     fn text(&self, object: &Object, name: &str, warnings: &mut Warnings) -> Option<String> {
         let text = object.get(name)?.as_str()?.trim();
         if text.len() > self.limits.field_bytes_max {
-            warnings.note(Trouble::FieldTooLong, 0);
+            warnings.note(Defect::FieldTooLong, 0);
             return Some(text[..text.floor_char_boundary(self.limits.field_bytes_max)].to_owned());
         }
         (!text.is_empty()).then(|| text.to_owned())
@@ -137,7 +138,7 @@ impl Reader<'_> {
     fn name(&self, object: &Object, name: &str, warnings: &mut Warnings) -> Option<String> {
         let mut text = self.text(object, name, warnings)?;
         if shorten(&mut text) {
-            warnings.note(Trouble::FieldTooLong, 0);
+            warnings.note(Defect::FieldTooLong, 0);
         }
         Some(text)
     }

@@ -25,9 +25,9 @@ mod xml;
 use feed::{Hints, Item, Time};
 use url::Url;
 
-pub use refusal::{Kind, NotAFeed};
+pub use refusal::{NotAFeed, NotAFeedKind};
 
-use warning::{Trouble, Warnings};
+use warning::{Defect, Warnings};
 
 /// One response body, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,18 +37,18 @@ pub struct Document {
     pub link: Option<String>,
     pub self_link: Option<String>,
     pub hubs: Vec<String>,
-    /// Where the publisher offers rssCloud notices, as an address. They are not spoken.
+    /// The address of the publisher's rssCloud notices. We do not support them.
     pub cloud: Option<String>,
     pub language: Option<String>,
     pub updated: Option<Time>,
     pub hints: Hints,
     pub items: Vec<Item>,
-    /// It ends in the midst of an item: there was more to come.
+    /// The document ends inside an item: its rest is missing.
     pub is_cut_off: bool,
-    /// Its markup is broken: it was cut or garbled on its way, or written wrongly. What could be
-    /// read was read.
+    /// The markup is broken: cut off, garbled in transit, or written wrongly. The parser kept
+    /// everything that it could read.
     pub is_damaged: bool,
-    /// What was repaired or left out, one sentence for each kind.
+    /// The repairs and omissions, one sentence for each kind.
     pub warnings: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl Format {
     }
 }
 
-/// How much of a document is read. What lies beyond is left out with a warning.
+/// Limits on what is read from a document. The parser leaves out the rest with a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Real feeds show tens of items; archives in one document a few thousand.
@@ -109,7 +109,7 @@ pub fn document(
     let decoded = encoding::decode(bytes, content_type);
     let mut warnings = Warnings::default();
     if let Some(warning) = &decoded.warning {
-        warnings.note_whole(Trouble::Encoding, warning);
+        warnings.note_whole(Defect::Encoding, warning);
     }
     let base = base.and_then(resolve::outermost);
     let base = base.as_deref();

@@ -89,7 +89,7 @@ pub(crate) struct Scopes<'a> {
     declared: Vec<(usize, &'a str, Ns)>,
 }
 
-/// More declarations than this are no feed's; a bound on the work for each element.
+/// Real feeds declare fewer namespaces. The limit bounds the work for each element.
 const DECLARED_MAX: usize = 256;
 
 impl<'a> Scopes<'a> {

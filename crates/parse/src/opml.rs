@@ -1,8 +1,7 @@
 //! Subscription lists: read however broken, written so that reading gives them back.
 //!
-//! Nested folders a/b become the one tag `a/b`; `category` attributes are tags too. What cannot
-//! be taken is named with its place and the reason. Decides nothing about the feeds themselves:
-//! addresses are handed over as written.
+//! Nested folders a/b become the one tag `a/b`; `category` attributes are tags too. Each outline
+//! that is left out is reported with its line and the reason. Addresses are returned as written.
 
 use std::collections::HashMap;
 
@@ -12,7 +11,7 @@ use crate::attribute::Attributes;
 use crate::encoding::decode;
 use crate::entity::{escape_attribute, escape_text};
 use crate::namespace::lower;
-use crate::scan::{Scanner, Token};
+use crate::scan::{MarkupToken, Scanner};
 use crate::warning::Warnings;
 
 /// One feed of a list.
@@ -44,12 +43,12 @@ pub struct Skipped {
     pub why: &'static str,
 }
 
-/// The bytes are no subscription list.
+/// The bytes are not a subscription list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an OPML list: {0}; export one from your reader and import that file")]
 pub struct NotOpml(String);
 
-/// A longer way through folders is no person's, and every feed below repeats it; it is cut.
+/// Longer folder paths are cut: no person writes them, and every feed below repeats them.
 const TAG_BYTES_MAX: usize = 300;
 /// More tags of one feed than this tell nothing apart.
 const TAGS_MAX: usize = 100;
@@ -62,38 +61,38 @@ const SKIPPED_MAX: usize = 1000;
 pub fn read(bytes: &[u8]) -> Result<Opml, NotOpml> {
     let decoded = decode(bytes, None);
     let text = decoded.text.as_ref();
-    let mut reader = Reader::new(text);
+    let mut reader = OpmlReader::new(text);
     let mut scanner = Scanner::new(text, 0);
     let mut warnings = Warnings::default();
     while let Some(token) = scanner.next(&mut warnings) {
         reader.at = scanner.token_start();
         match token {
-            Token::Start { name, attrs, empty } => {
+            MarkupToken::Start { name, attrs, empty } => {
                 reader.start(name, Attributes::new(attrs), empty);
             }
-            Token::End { name } => reader.end(name),
-            Token::Text(raw) | Token::Cdata(raw) => reader.text(raw),
+            MarkupToken::End { name } => reader.end(name),
+            MarkupToken::Text(raw) | MarkupToken::Cdata(raw) => reader.text(raw),
         }
     }
     reader.finish()
 }
 
-struct Reader<'a> {
+struct OpmlReader<'a> {
     text: &'a str,
     at: usize,
     lines: Lines<'a>,
     is_opml: bool,
     first: Option<&'a str>,
     in_title: bool,
-    /// For every open outline the folder in which what it holds lies, as a path.
+    /// For every open outline, the path of the folder that its children belong to.
     open: Vec<String>,
     known: HashMap<String, usize>,
     opml: Opml,
 }
 
-impl<'a> Reader<'a> {
-    fn new(text: &'a str) -> Reader<'a> {
-        Reader {
+impl<'a> OpmlReader<'a> {
+    fn new(text: &'a str) -> OpmlReader<'a> {
+        OpmlReader {
             text,
             at: 0,
             lines: Lines { text, at: 0, line: 1, line_start: 0 },

@@ -2,17 +2,17 @@
 
 use crate::attribute::Attributes;
 
-/// The bytes are no feed; `Display` says what they are.
+/// The bytes are not a feed; `Display` says what they are instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a feed: {what}")]
 pub struct NotAFeed {
-    pub kind: Kind,
+    pub kind: NotAFeedKind,
     what: String,
 }
 
-/// What bytes are instead of a feed.
+/// The kind of document that came instead of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum NotAFeedKind {
     Empty,
     Html,
     Opml,
@@ -25,7 +25,7 @@ pub enum Kind {
 }
 
 impl NotAFeed {
-    pub(crate) fn new(kind: Kind, what: impl Into<String>) -> NotAFeed {
+    pub(crate) fn new(kind: NotAFeedKind, what: impl Into<String>) -> NotAFeed {
         NotAFeed { kind, what: what.into() }
     }
 
@@ -37,27 +37,31 @@ impl NotAFeed {
                 NotAFeed::html(text)
             }
             "opml" | "outline" => NotAFeed::new(
-                Kind::Opml,
+                NotAFeedKind::Opml,
                 "an OPML list of feeds; import it instead of adding it as a feed",
             ),
-            "urlset" | "sitemapindex" => NotAFeed::new(Kind::Xml, "a sitemap"),
-            "svg" => NotAFeed::new(Kind::Xml, "an SVG image"),
-            "service" => NotAFeed::new(Kind::Xml, "an AtomPub service document"),
-            "opensearchdescription" => NotAFeed::new(Kind::Xml, "an OpenSearch description"),
-            "error" => NotAFeed::new(Kind::Xml, "an XML error message"),
-            _ => {
-                NotAFeed::new(Kind::Xml, format!("an XML document with the root <{}>", brief(root)))
+            "urlset" | "sitemapindex" => NotAFeed::new(NotAFeedKind::Xml, "a sitemap"),
+            "svg" => NotAFeed::new(NotAFeedKind::Xml, "an SVG image"),
+            "service" => NotAFeed::new(NotAFeedKind::Xml, "an AtomPub service document"),
+            "opensearchdescription" => {
+                NotAFeed::new(NotAFeedKind::Xml, "an OpenSearch description")
             }
+            "error" => NotAFeed::new(NotAFeedKind::Xml, "an XML error message"),
+            _ => NotAFeed::new(
+                NotAFeedKind::Xml,
+                format!("an XML document with the root <{}>", brief(root)),
+            ),
         }
     }
 
     pub(crate) fn html(text: &str) -> NotAFeed {
         let advice = "`tidings discover` finds the feeds it names";
         match html_title(text) {
-            Some(title) => {
-                NotAFeed::new(Kind::Html, format!("an HTML page titled \"{title}\"; {advice}"))
-            }
-            None => NotAFeed::new(Kind::Html, format!("an HTML page; {advice}")),
+            Some(title) => NotAFeed::new(
+                NotAFeedKind::Html,
+                format!("an HTML page titled \"{title}\"; {advice}"),
+            ),
+            None => NotAFeed::new(NotAFeedKind::Html, format!("an HTML page; {advice}")),
         }
     }
 
@@ -65,14 +69,14 @@ impl NotAFeed {
     pub(crate) fn text(text: &str) -> NotAFeed {
         let start = text.trim_start().get(..15).unwrap_or("");
         if text.trim().is_empty() {
-            NotAFeed::new(Kind::Empty, "the document is empty")
+            NotAFeed::new(NotAFeedKind::Empty, "the document is empty")
         } else if start.eq_ignore_ascii_case("<!doctype html>") {
             NotAFeed::html(text)
         } else if text.trim_start().starts_with('<') {
-            NotAFeed::new(Kind::Xml, "an XML document without an element")
+            NotAFeed::new(NotAFeedKind::Xml, "an XML document without an element")
         } else {
             NotAFeed::new(
-                Kind::Text,
+                NotAFeedKind::Text,
                 format!("plain text that begins \"{}\"", brief(text.trim_start())),
             )
         }
@@ -101,7 +105,7 @@ pub(crate) fn binary(bytes: &[u8]) -> Option<NotAFeed> {
             "binary data of an unknown kind"
         }
     };
-    Some(NotAFeed::new(Kind::Binary, what))
+    Some(NotAFeed::new(NotAFeedKind::Binary, what))
 }
 
 fn html_title(text: &str) -> Option<String> {

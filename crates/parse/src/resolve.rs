@@ -7,15 +7,15 @@ use url::Url;
 
 use crate::attribute::value;
 use crate::entity::escape_attribute;
-use crate::room::Room;
+use crate::room::GrowthBudget;
 use crate::scan::is_space;
 
-/// Longer bases are nobody's, and every relative address of a document would grow by as much: a
-/// megabyte of `xml:base` over ten thousand items is ten gigabytes of links.
+/// Longer bases are attacks. Each relative address grows by the length of its base: a megabyte of
+/// `xml:base` over ten thousand items makes ten gigabytes of links.
 const BASE_BYTES_MAX: usize = 512;
 
-/// The base that the document's own address is. What a relative address keeps of it is the path,
-/// so a long query is left out rather than the whole.
+/// The document's own address as a base. A relative address keeps only the path of it, so a long
+/// query is left out.
 pub(crate) fn outermost(url: &Url) -> Option<Cow<'_, Url>> {
     if is_short(url) {
         return Some(Cow::Borrowed(url));
@@ -31,7 +31,7 @@ fn is_short(base: &Url) -> bool {
 }
 
 /// A link, absolute where a base is known and there is room for it.
-pub(crate) fn link(text: &str, base: Option<&Url>, room: &Room) -> String {
+pub(crate) fn link(text: &str, base: Option<&Url>, room: &GrowthBudget) -> String {
     // Line breaks inside an address come from wrapped source text.
     let joined: Cow<'_, str> = if text.contains(['\n', '\r', '\t']) {
         Cow::Owned(text.split(['\n', '\r', '\t']).map(str::trim).collect())
@@ -80,7 +80,7 @@ pub(crate) fn holds_address(name: &str) -> bool {
 
 /// HTML with relative addresses made absolute and every other byte as it was. Addresses for which
 /// there is no room stay as they were written.
-pub(crate) fn markup(html: String, base: Option<&Url>, room: &Room) -> String {
+pub(crate) fn markup(html: String, base: Option<&Url>, room: &GrowthBudget) -> String {
     let Some(base) = base else { return html };
     let mut out = String::new();
     let mut absolute = String::new();
@@ -154,8 +154,8 @@ fn addresses(html: &str, start: usize, end: usize) -> Vec<(std::ops::Range<usize
 mod tests {
     use super::*;
 
-    fn room() -> Room {
-        Room::new(1000, &crate::Limits::default())
+    fn room() -> GrowthBudget {
+        GrowthBudget::new(1000, &crate::Limits::default())
     }
 
     fn base_url() -> Url {

@@ -1,19 +1,19 @@
-//! Keeps what is read from a document in proportion to the document. A text can grow while it is
-//! read: relative links become absolute, inline markup is escaped and its missing ends are
-//! supplied. Counts bytes; cuts no text by itself.
+//! Bounds how much longer than its document the parsed result may become. A text can grow: relative
+//! links become absolute, inline markup is escaped and gets its missing end tags. This module
+//! counts bytes; it cuts no text by itself.
 
 use std::cell::Cell;
 
 use feed::Item;
 
 use crate::Limits;
-use crate::warning::{Trouble, Warnings};
+use crate::warning::{Defect, Warnings};
 
 /// Links that become absolute may add as many bytes as the document has, and this many to the
 /// shortest one. Real feeds with relative links grow by a few percent.
 const LINK_BYTES_MIN: usize = 64 * 1024;
-/// All items together may hold twice the bytes of their document, and this many more: what even a
-/// short document may grow by.
+/// All items together may hold twice the bytes of their document plus this many, so that short
+/// documents may grow too.
 const ITEM_BYTES_MIN: usize = 256 * 1024;
 
 /// Titles, authors and categories are names. The longest title of the sample is under 1 KB.
@@ -30,16 +30,16 @@ pub(crate) fn shorten(name: &mut String) -> bool {
 
 /// The bytes that one document may still fill.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct GrowthBudget {
     field_bytes_max: usize,
     link_bytes: Cell<usize>,
     item_bytes: Cell<usize>,
 }
 
-impl Room {
+impl GrowthBudget {
     /// For a document of so many bytes of text.
-    pub(crate) fn new(text_bytes: usize, limits: &Limits) -> Room {
-        Room {
+    pub(crate) fn new(text_bytes: usize, limits: &Limits) -> GrowthBudget {
+        GrowthBudget {
             field_bytes_max: limits.field_bytes_max,
             link_bytes: Cell::new(text_bytes.saturating_add(LINK_BYTES_MIN)),
             item_bytes: Cell::new(text_bytes.saturating_mul(2).saturating_add(ITEM_BYTES_MIN)),
@@ -79,13 +79,13 @@ impl Room {
         let n_files = item.enclosures.len();
         item.enclosures.retain(|file| file.url.len() <= FILE_URL_BYTES_MAX);
         if n_cut > 0 || item.enclosures.len() < n_files {
-            warnings.note(Trouble::FieldTooLong, at);
+            warnings.note(Defect::FieldTooLong, at);
         }
         if !self.fits(&item) {
-            warnings.note(Trouble::ItemTooLong, at);
+            warnings.note(Defect::ItemTooLong, at);
             item = Item { content: None, summary: None, ..item };
             if !self.fits(&item) {
-                warnings.note(Trouble::TooManyBytes, at);
+                warnings.note(Defect::TooManyBytes, at);
                 return false;
             }
         }
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_field_grows_to_the_limit_of_fields_and_a_document_by_its_own_length() {
-        let room = Room::new(0, &Limits { field_bytes_max: 100, ..Limits::default() });
+        let room = GrowthBudget::new(0, &Limits { field_bytes_max: 100, ..Limits::default() });
         assert!(room.grow(90, 100));
         assert!(!room.grow(90, 101), "longer than a field may be");
         assert!(room.has_links(), "which costs the document nothing");
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_item_that_does_not_fit_loses_its_texts_and_then_its_place() {
-        let room = Room::new(0, &Limits::default());
+        let room = GrowthBudget::new(0, &Limits::default());
         let (mut items, mut warnings) = (Vec::new(), Warnings::default());
         let mut keep = |content| room.keep(item(content), &mut items, 0, &mut warnings);
         assert!(keep(ITEM_BYTES_MIN - 25), "it fits");

@@ -1,15 +1,15 @@
 //! Cuts a text into tags, text and CDATA, whatever is wrong with it.
 //!
-//! Made for this crate instead of taken from an XML library, because those stop at the first
-//! error or resume by scanning to the end once more, which hostile documents turn into quadratic
-//! time. Every path here moves forward and looks at each byte a bounded number of times. Knows
-//! nothing of namespaces, entities or feeds, and never opens what a DTD names.
+//! XML libraries stop at the first error, or they resume by scanning to the end again, which takes
+//! quadratic time on hostile documents. This scanner always moves forward and looks at each byte a
+//! bounded number of times. It knows nothing of namespaces, entities or feeds, and never opens a
+//! resource that a DTD names.
 
-use crate::warning::{Trouble, Warnings};
+use crate::warning::{Defect, Warnings};
 
 /// A piece of markup. All parts are slices of the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Token<'a> {
+pub(crate) enum MarkupToken<'a> {
     Start { name: &'a str, attrs: &'a str, empty: bool },
     End { name: &'a str },
     Text(&'a str),
@@ -32,7 +32,7 @@ struct Absent {
     instruction: bool,
     doctype: bool,
     quotes: [bool; 2],
-    /// Where each of [`CDATA_ENDS`] comes next, as far as it was searched for.
+    /// The next offset of each of [`CDATA_ENDS`], as far as the scanner has searched.
     cdata_ends: [usize; CDATA_ENDS.len()],
 }
 
@@ -50,17 +50,17 @@ impl<'a> Scanner<'a> {
         self.at = at;
     }
 
-    /// Where the last token ended.
+    /// The offset at which the last token ended.
     pub(crate) fn token_end(&self) -> usize {
         self.at
     }
 
-    /// Where the last token began.
+    /// The offset at which the last token began.
     pub(crate) fn token_start(&self) -> usize {
         self.start
     }
 
-    pub(crate) fn next(&mut self, warnings: &mut Warnings) -> Option<Token<'a>> {
+    pub(crate) fn next(&mut self, warnings: &mut Warnings) -> Option<MarkupToken<'a>> {
         loop {
             self.start = self.at;
             let rest = &self.text[self.at..];
@@ -82,7 +82,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn text_run(&mut self, warnings: &mut Warnings) -> Token<'a> {
+    fn text_run(&mut self, warnings: &mut Warnings) -> MarkupToken<'a> {
         let rest = &self.text[self.at..];
         let mut end = 0;
         loop {
@@ -93,31 +93,31 @@ impl<'a> Scanner<'a> {
                     if opens_markup(&rest[end..]) {
                         break;
                     }
-                    warnings.note(Trouble::StrayAngle, self.at + end);
+                    warnings.note(Defect::StrayAngle, self.at + end);
                     end += 1;
                 }
             }
         }
         self.at += end;
-        Token::Text(&rest[..end])
+        MarkupToken::Text(&rest[..end])
     }
 
-    fn end_tag(&mut self, warnings: &mut Warnings) -> Option<Token<'a>> {
+    fn end_tag(&mut self, warnings: &mut Warnings) -> Option<MarkupToken<'a>> {
         let inner = &self.text[self.at + 2..];
         let end = inner.find(['>', '<']).unwrap_or(inner.len());
         let closed = inner[end..].starts_with('>');
         if !closed {
-            warnings.note(Trouble::UnclosedTag, self.at);
+            warnings.note(Defect::UnclosedTag, self.at);
         }
         self.at += 2 + end + usize::from(closed);
         let name = inner[..end].split(is_space).next().unwrap_or("");
-        Some(Token::End { name })
+        Some(MarkupToken::End { name })
     }
 
-    fn start_tag(&mut self, rest: &'a str, warnings: &mut Warnings) -> Option<Token<'a>> {
+    fn start_tag(&mut self, rest: &'a str, warnings: &mut Warnings) -> Option<MarkupToken<'a>> {
         let (end, closed) = self.tag_end(rest);
         if !closed {
-            warnings.note(Trouble::UnclosedTag, self.at);
+            warnings.note(Defect::UnclosedTag, self.at);
         }
         self.at += end + usize::from(closed);
         let inner = &rest[1..end];
@@ -128,7 +128,7 @@ impl<'a> Scanner<'a> {
         };
         let name_end = inner.find(|c| is_space(c) || c == '/').unwrap_or(inner.len());
         let (name, attrs) = inner.split_at(name_end);
-        Some(Token::Start { name, attrs, empty })
+        Some(MarkupToken::Start { name, attrs, empty })
     }
 
     /// The offset of the `>` that ends the tag at the start of `rest`, or of what cuts it short.
@@ -172,14 +172,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn declaration(&mut self, rest: &'a str, warnings: &mut Warnings) -> Option<Token<'a>> {
+    fn declaration(&mut self, rest: &'a str, warnings: &mut Warnings) -> Option<MarkupToken<'a>> {
         if let Some(body) = rest.strip_prefix("<!--") {
             let end = if self.absent.comment { None } else { body.find("-->") };
             match end {
                 Some(end) => self.at += 4 + end + 3,
                 None => {
                     self.absent.comment = true;
-                    warnings.note(Trouble::UnclosedComment, self.at);
+                    warnings.note(Defect::UnclosedComment, self.at);
                     self.at += body.find('>').map_or(rest.len(), |e| 4 + e + 1);
                 }
             }
@@ -193,21 +193,21 @@ impl<'a> Scanner<'a> {
             Some(end) => self.at += end + 1,
             None => {
                 self.absent.doctype = true;
-                warnings.note(Trouble::UnclosedTag, self.at);
+                warnings.note(Defect::UnclosedTag, self.at);
                 self.at += rest.find('>').map_or(rest.len(), |e| e + 1);
             }
         }
         None
     }
 
-    fn cdata(&mut self, body: &'a str, warnings: &mut Warnings) -> Token<'a> {
+    fn cdata(&mut self, body: &'a str, warnings: &mut Warnings) -> MarkupToken<'a> {
         let end = if self.absent.cdata { None } else { body.find("]]>") };
         if let Some(end) = end {
             self.at += 9 + end + 3;
-            return Token::Cdata(&body[..end]);
+            return MarkupToken::Cdata(&body[..end]);
         }
         self.absent.cdata = true;
-        warnings.note(Trouble::UnclosedCdata, self.at);
+        warnings.note(Defect::UnclosedCdata, self.at);
         let begin = self.at + 9;
         let mut end = self.text.len();
         for (tag, next) in CDATA_ENDS.iter().zip(&mut self.absent.cdata_ends) {
@@ -217,16 +217,16 @@ impl<'a> Scanner<'a> {
             end = end.min(*next);
         }
         self.at = end;
-        Token::Cdata(&self.text[begin..end])
+        MarkupToken::Cdata(&self.text[begin..end])
     }
 
-    fn instruction(&mut self, rest: &str, warnings: &mut Warnings) -> Option<Token<'a>> {
+    fn instruction(&mut self, rest: &str, warnings: &mut Warnings) -> Option<MarkupToken<'a>> {
         let end = if self.absent.instruction { None } else { rest.find("?>") };
         match end {
             Some(end) => self.at += end + 2,
             None => {
                 self.absent.instruction = true;
-                warnings.note(Trouble::UnclosedTag, self.at);
+                warnings.note(Defect::UnclosedTag, self.at);
                 self.at += rest.find('>').map_or(rest.len(), |e| e + 1);
             }
         }
@@ -288,12 +288,12 @@ mod tests {
         let mut shown = Vec::new();
         while let Some(token) = scanner.next(&mut warnings) {
             shown.push(match token {
-                Token::Start { name, attrs, empty } => {
+                MarkupToken::Start { name, attrs, empty } => {
                     format!("<{name}|{}|{}>", attrs.trim(), if empty { "/" } else { "" })
                 }
-                Token::End { name } => format!("</{name}>"),
-                Token::Text(t) => format!("'{t}'"),
-                Token::Cdata(t) => format!("[{t}]"),
+                MarkupToken::End { name } => format!("</{name}>"),
+                MarkupToken::Text(t) => format!("'{t}'"),
+                MarkupToken::Cdata(t) => format!("[{t}]"),
             });
         }
         assert_eq!(shown.join(" "), expect);

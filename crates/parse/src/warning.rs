@@ -1,9 +1,9 @@
-//! What had to be repaired, counted by kind, so that a thousand faults make one line.
-//! Decides nothing: whoever repairs also notes.
+//! Counts the repairs of a document by kind, so that a thousand defects make one line.
+//! It repairs nothing: the code that repairs a defect also counts it.
 
-/// The closed set of faults that are repaired. Its size bounds the number of warnings.
+/// The closed set of defects that the parser repairs. Its size bounds the number of warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum Defect {
     StrayAngle,
     StrayAmpersand,
     UnknownEntity,
@@ -28,61 +28,61 @@ pub(crate) enum Trouble {
     Encoding,
 }
 
-impl Trouble {
+impl Defect {
     /// Whether it shows that the markup itself is broken. Sloppy texts, dates and hints do not.
     fn is_damage(self) -> bool {
         matches!(
             self,
-            Trouble::StrayAngle
-                | Trouble::BadCharacter
-                | Trouble::MissingEnd
-                | Trouble::StrayEnd
-                | Trouble::UnclosedTag
-                | Trouble::UnclosedCdata
-                | Trouble::UnclosedComment
-                | Trouble::CutOff
-                | Trouble::TooDeep
-                | Trouble::BadItem
+            Defect::StrayAngle
+                | Defect::BadCharacter
+                | Defect::MissingEnd
+                | Defect::StrayEnd
+                | Defect::UnclosedTag
+                | Defect::UnclosedCdata
+                | Defect::UnclosedComment
+                | Defect::CutOff
+                | Defect::TooDeep
+                | Defect::BadItem
         )
     }
 
     fn words(self) -> &'static str {
         match self {
-            Trouble::StrayAngle => "`<` that opens no tag, read as text",
-            Trouble::StrayAmpersand => "`&` that begins no entity, read as text",
-            Trouble::UnknownEntity => "undefined entity, left as written",
-            Trouble::BadCharacter => "character that XML forbids, removed",
-            Trouble::MissingEnd => "missing end tag, supplied",
-            Trouble::StrayEnd => "end tag without a start, ignored",
-            Trouble::UnclosedTag => "tag without its `>`, closed",
-            Trouble::UnclosedCdata => "CDATA section without its end, closed",
-            Trouble::UnclosedComment => "comment without its end, skipped to the next `>`",
-            Trouble::CutOff => "the document breaks off; what came before was read",
-            Trouble::JunkBefore => "text before the document, skipped",
-            Trouble::UnknownDate => "date that is not understood, left out",
-            Trouble::UnknownHint => "polling hint that is not understood, left out",
-            Trouble::RssCloud => {
+            Defect::StrayAngle => "`<` that opens no tag, read as text",
+            Defect::StrayAmpersand => "`&` that begins no entity, read as text",
+            Defect::UnknownEntity => "undefined entity, left as written",
+            Defect::BadCharacter => "character that XML forbids, removed",
+            Defect::MissingEnd => "missing end tag, supplied",
+            Defect::StrayEnd => "end tag without a start, ignored",
+            Defect::UnclosedTag => "tag without its `>`, closed",
+            Defect::UnclosedCdata => "CDATA section without its end, closed",
+            Defect::UnclosedComment => "comment without its end, skipped to the next `>`",
+            Defect::CutOff => "the document breaks off; what came before was read",
+            Defect::JunkBefore => "text before the document, skipped",
+            Defect::UnknownDate => "date that is not understood, left out",
+            Defect::UnknownHint => "polling hint that is not understood, left out",
+            Defect::RssCloud => {
                 "rssCloud notices are offered; they are not spoken, so it is polled"
             }
-            Trouble::BadBase64 => "base64 text that cannot be decoded, left as written",
-            Trouble::FieldTooLong => "field longer than the limit, cut",
-            Trouble::ItemTooLong => {
+            Defect::BadBase64 => "base64 text that cannot be decoded, left as written",
+            Defect::FieldTooLong => "field longer than the limit, cut",
+            Defect::ItemTooLong => {
                 "items longer than the document allows for; their texts were left out"
             }
-            Trouble::TooManyBytes => {
+            Defect::TooManyBytes => {
                 "items longer than the document allows for; the rest was not read"
             }
-            Trouble::TooDeep => "element nested deeper than the limit, left out",
-            Trouble::TooManyItems => "item beyond the limit; the rest was not read",
-            Trouble::BadItem => "item that is not an object, left out",
-            Trouble::Encoding => "encoding",
+            Defect::TooDeep => "element nested deeper than the limit, left out",
+            Defect::TooManyItems => "item beyond the limit; the rest was not read",
+            Defect::BadItem => "item that is not an object, left out",
+            Defect::Encoding => "encoding",
         }
     }
 }
 
 #[derive(Debug)]
-struct Row {
-    trouble: Trouble,
+struct DefectCount {
+    trouble: Defect,
     n: usize,
     first: usize,
     detail: Option<String>,
@@ -90,19 +90,19 @@ struct Row {
 
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
-    rows: Vec<Row>,
+    rows: Vec<DefectCount>,
 }
 
 /// How much of an offending text a warning quotes.
 const DETAIL_CHARS_MAX: usize = 60;
 
 impl Warnings {
-    pub(crate) fn note(&mut self, trouble: Trouble, offset: usize) {
+    pub(crate) fn note(&mut self, trouble: Defect, offset: usize) {
         self.note_about(trouble, offset, None);
     }
 
-    /// Notes a fault and quotes the text, the first time it occurs.
-    pub(crate) fn note_about(&mut self, trouble: Trouble, offset: usize, about: Option<&str>) {
+    /// Counts a defect and quotes the text the first time it occurs.
+    pub(crate) fn note_about(&mut self, trouble: Defect, offset: usize, about: Option<&str>) {
         match self.rows.iter_mut().find(|r| r.trouble == trouble) {
             Some(row) => row.n += 1,
             None => {
@@ -114,14 +114,14 @@ impl Warnings {
                     }
                     quoted
                 });
-                self.rows.push(Row { trouble, n: 1, first: offset, detail });
+                self.rows.push(DefectCount { trouble, n: 1, first: offset, detail });
             }
         }
     }
 
-    /// Notes a fault of the whole document, in a sentence of its own.
-    pub(crate) fn note_whole(&mut self, trouble: Trouble, sentence: &str) {
-        self.rows.push(Row { trouble, n: 1, first: 0, detail: Some(sentence.to_owned()) });
+    /// Adds a defect of the whole document, in a sentence of its own.
+    pub(crate) fn note_whole(&mut self, trouble: Defect, sentence: &str) {
+        self.rows.push(DefectCount { trouble, n: 1, first: 0, detail: Some(sentence.to_owned()) });
     }
 
     /// Whether any of these shows that the document is broken.
@@ -129,7 +129,7 @@ impl Warnings {
         self.rows.iter().any(|row| row.trouble.is_damage())
     }
 
-    /// One sentence for each kind of fault, in the order of appearance.
+    /// One sentence for each kind of defect, in the order of appearance.
     pub(crate) fn sentences(mut self, text: &str) -> Vec<String> {
         self.rows.sort_by_key(|r| r.first);
         let mut lines = LineCounter { text, at: 0, line: 1 };
@@ -137,7 +137,7 @@ impl Warnings {
             .iter()
             .map(|row| {
                 let line = lines.line_of(row.first);
-                if row.trouble == Trouble::Encoding {
+                if row.trouble == Defect::Encoding {
                     return row.detail.clone().unwrap_or_default();
                 }
                 let what = match &row.detail {

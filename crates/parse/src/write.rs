@@ -21,58 +21,58 @@ pub use rss::rss;
 
 /// A document to publish.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Published {
+pub struct PublishedDocument {
     pub title: String,
     /// The page that the document is about.
     pub link: Option<String>,
-    /// What Atom knows the feed by; without it the address of the document.
+    /// The id of the feed in Atom; the address of the document if this is absent.
     pub id: Option<String>,
-    /// Where the document itself is found.
+    /// The address of the document itself.
     pub self_link: Option<String>,
     pub hubs: Vec<String>,
     pub language: Option<String>,
-    /// When anything in it last changed. Atom demands it; without it the newest item's time
-    /// stands there, and the beginning of 1970 where there is none.
+    /// The time of the last change. Atom requires one: without it the newest item's time is
+    /// written, or the beginning of 1970.
     pub updated: Option<Time>,
     pub ttl: Option<std::time::Duration>,
-    /// Items with an id; one without is given its link for an id, and left out if it has neither,
+    /// The items. An item without an id gets its link as id. An item with neither is left out,
     /// since readers could not tell it from others.
     pub items: Vec<Item>,
     /// Marks of the items, in their order; empty where there are none. Only Atom carries them.
-    pub labels: Vec<Vec<Label>>,
+    pub labels: Vec<Vec<ItemLabel>>,
     /// Other pages of the same feed (RFC 5005): relation and address.
     pub pages: Vec<(&'static str, String)>,
 }
 
 /// A mark of an item in some vocabulary.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Label {
+pub struct ItemLabel {
     pub scheme: &'static str,
     pub term: String,
     pub label: String,
 }
 
-impl Published {
+impl PublishedDocument {
     fn updated(&self) -> Time {
         let newest = self.items.iter().filter_map(|i| i.updated.max(i.published)).max();
         self.updated.or(newest).unwrap_or_default()
     }
 
     /// The items that can be published, each with its id.
-    fn identified(&self) -> impl Iterator<Item = Identified<'_>> {
+    fn identified(&self) -> impl Iterator<Item = ItemWithId<'_>> {
         self.items.iter().enumerate().filter_map(|(number, item)| {
             let id = item.id.as_deref().or(item.link.as_deref())?;
             let labels = self.labels.get(number).map_or(&[][..], Vec::as_slice);
-            Some(Identified { id, item, labels })
+            Some(ItemWithId { id, item, labels })
         })
     }
 }
 
 /// An item with its id and how it is marked.
-struct Identified<'a> {
+struct ItemWithId<'a> {
     id: &'a str,
     item: &'a Item,
-    labels: &'a [Label],
+    labels: &'a [ItemLabel],
 }
 
 /// Builds XML text by text.
@@ -125,8 +125,8 @@ impl Xml {
     }
 }
 
-/// Text for a place that readers take for HTML, whatever its format says: where it looks like
-/// markup it is escaped, so that it is shown and does nothing.
+/// Text for a field that readers display as HTML. Text that looks like markup is escaped, so that
+/// readers show it and never run it.
 fn for_html(text: &str) -> Cow<'_, str> {
     if !looks_like_html(text) {
         return Cow::Borrowed(text);

@@ -14,8 +14,8 @@ use url::Url;
 use crate::attribute::Attributes;
 use crate::namespace::{Ns, Scopes, lower};
 use crate::refusal::{NotAFeed, is_html_root};
-use crate::scan::{Scanner, Token};
-use crate::warning::{Trouble, Warnings};
+use crate::scan::{MarkupToken, Scanner};
+use crate::warning::{Defect, Warnings};
 use crate::{Document, Format, Limits};
 
 pub(crate) fn document(
@@ -30,13 +30,13 @@ pub(crate) fn document(
     Ok(walk.into_document())
 }
 
-/// Where a feed begins, and what it is.
+/// The root of a feed: its position and its format.
 struct Root {
     at: usize,
     format: Format,
     /// The namespace family of the root: elements of the other family are guests.
     atom: bool,
-    /// What an undeclared or unknown default namespace stands for.
+    /// The meaning of an undeclared or unknown default namespace.
     ns: Ns,
 }
 
@@ -48,8 +48,10 @@ fn find_root(text: &str, warnings: &mut Warnings) -> Result<Root, NotAFeed> {
     let first = loop {
         match scanner.next(&mut unheard) {
             None => return Err(NotAFeed::text(text)),
-            Some(Token::Start { name, attrs, .. }) => break (scanner.token_start(), name, attrs),
-            Some(Token::Text(t) | Token::Cdata(t)) if !t.trim().is_empty() => {
+            Some(MarkupToken::Start { name, attrs, .. }) => {
+                break (scanner.token_start(), name, attrs);
+            }
+            Some(MarkupToken::Text(t) | MarkupToken::Cdata(t)) if !t.trim().is_empty() => {
                 let space = t.len() - t.trim_start().len();
                 junk_at.get_or_insert(scanner.token_start() + space);
             }
@@ -62,7 +64,7 @@ fn find_root(text: &str, warnings: &mut Warnings) -> Result<Root, NotAFeed> {
         None => (embedded_root(text, at, name, attrs)?, Some(junk_at.unwrap_or(at))),
     };
     if let Some(junk_at) = junk_at {
-        warnings.note(Trouble::JunkBefore, junk_at);
+        warnings.note(Defect::JunkBefore, junk_at);
     }
     Ok(root)
 }
@@ -85,7 +87,7 @@ fn embedded_root(text: &str, at: usize, name: &str, attrs: &str) -> Result<Root,
     }
     let mut scanner = Scanner::new(text, found);
     match scanner.next(&mut Warnings::default()) {
-        Some(Token::Start { name, attrs, .. }) => {
+        Some(MarkupToken::Start { name, attrs, .. }) => {
             root(found, name, Attributes::new(attrs)).ok_or_else(refusal)
         }
         _ => Err(refusal()),

@@ -143,7 +143,7 @@ fn read_document(
     parse::document(bytes, content_type, Some(base), limits).map_err(|not_a_feed| {
         let candidates = parse::discover::links(bytes, content_type, base);
         let candidates = candidates.into_iter().map(|c| c.url).take(20).collect();
-        let is_damaged = not_a_feed.kind == parse::Kind::BrokenJsonFeed;
+        let is_damaged = not_a_feed.kind == parse::NotAFeedKind::BrokenJsonFeed;
         Unread { detail: not_a_feed.to_string(), candidates, is_damaged }
     })
 }

@@ -10,7 +10,7 @@ use zstd::stream::zio;
 
 use super::{Coding, DecodeError};
 
-/// What must have come before the kind of a body can be told.
+/// The bytes that are needed to recognise the encoding of a body.
 const SNIFFED_BYTES: usize = 4;
 /// How much is inflated between two looks at the limit.
 const STEP_BYTES: usize = 16 * 1024;
@@ -25,14 +25,14 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 pub(super) struct Layer {
     label: Option<Coding>,
     bytes_max: usize,
-    state: State,
+    state: LayerState,
 }
 
-enum State {
+enum LayerState {
     Sniffing(Vec<u8>),
     Plain,
     Gzip {
-        decoder: Box<GzDecoder<Bounded>>,
+        decoder: Box<GzDecoder<BoundedBuffer>>,
         n_members: u32,
     },
     Inflate {
@@ -40,19 +40,19 @@ enum State {
         bytes_left: usize,
         ended: bool,
     },
-    Brotli(Box<DecompressorWriter<Bounded>>),
-    Zstd(Box<zio::Writer<Bounded, ZstdDecoder<'static>>>),
-    /// The stream said that it is complete. What follows is padding.
+    Brotli(Box<DecompressorWriter<BoundedBuffer>>),
+    Zstd(Box<zio::Writer<BoundedBuffer, ZstdDecoder<'static>>>),
+    /// The stream said that it is complete. The rest is padding.
     Ended,
 }
 
 impl Layer {
     pub fn new(label: Option<Coding>, bytes_max: usize) -> Layer {
-        Layer { label, bytes_max, state: State::Sniffing(Vec::new()) }
+        Layer { label, bytes_max, state: LayerState::Sniffing(Vec::new()) }
     }
 
     pub fn push(&mut self, bytes: Vec<u8>) -> Result<Vec<u8>, DecodeError> {
-        let State::Sniffing(seen) = &mut self.state else {
+        let LayerState::Sniffing(seen) = &mut self.state else {
             return self.run(bytes);
         };
         seen.extend(bytes);
@@ -64,16 +64,16 @@ impl Layer {
 
     pub fn finish(&mut self) -> Result<Vec<u8>, DecodeError> {
         let mut out = match self.state {
-            State::Sniffing(_) => self.choose()?,
+            LayerState::Sniffing(_) => self.choose()?,
             _ => Vec::new(),
         };
         let ended = match &mut self.state {
-            State::Sniffing(_) | State::Plain | State::Ended => Ok(()),
-            State::Gzip { decoder, .. } => decoder.try_finish(),
-            State::Inflate { ended: true, .. } => Ok(()),
-            State::Inflate { .. } => Err(io::ErrorKind::UnexpectedEof.into()),
-            State::Brotli(decoder) => decoder.close(),
-            State::Zstd(decoder) => decoder.finish(),
+            LayerState::Sniffing(_) | LayerState::Plain | LayerState::Ended => Ok(()),
+            LayerState::Gzip { decoder, .. } => decoder.try_finish(),
+            LayerState::Inflate { ended: true, .. } => Ok(()),
+            LayerState::Inflate { .. } => Err(io::ErrorKind::UnexpectedEof.into()),
+            LayerState::Brotli(decoder) => decoder.close(),
+            LayerState::Zstd(decoder) => decoder.finish(),
         };
         out.append(&mut self.drain(ended.is_err())?);
         match ended {
@@ -87,7 +87,8 @@ impl Layer {
 
     /// Decides by what came first, with the label as a hint, and runs what came.
     fn choose(&mut self) -> Result<Vec<u8>, DecodeError> {
-        let State::Sniffing(seen) = std::mem::replace(&mut self.state, State::Plain) else {
+        let LayerState::Sniffing(seen) = std::mem::replace(&mut self.state, LayerState::Plain)
+        else {
             return Ok(Vec::new());
         };
         let coding = if seen.is_empty() {
@@ -100,25 +101,26 @@ impl Layer {
         } else {
             self.label
         };
-        let sink = Bounded { bytes: Vec::new(), bytes_left: self.bytes_max, overflowed: false };
+        let sink =
+            BoundedBuffer { bytes: Vec::new(), bytes_left: self.bytes_max, overflowed: false };
         self.state = match coding {
-            None => State::Plain,
+            None => LayerState::Plain,
             Some(Coding::Gzip) if seen.starts_with(&GZIP_MAGIC) => {
-                State::Gzip { decoder: Box::new(GzDecoder::new(sink)), n_members: 1 }
+                LayerState::Gzip { decoder: Box::new(GzDecoder::new(sink)), n_members: 1 }
             }
-            Some(Coding::Deflate) => State::Inflate {
+            Some(Coding::Deflate) => LayerState::Inflate {
                 decoder: Decompress::new(is_zlib(&seen)),
                 bytes_left: self.bytes_max,
                 ended: false,
             },
             Some(Coding::Brotli) => {
-                State::Brotli(Box::new(DecompressorWriter::new(sink, STEP_BYTES)))
+                LayerState::Brotli(Box::new(DecompressorWriter::new(sink, STEP_BYTES)))
             }
             Some(Coding::Zstd) if seen.starts_with(&ZSTD_MAGIC) => {
                 let mut decoder = ZstdDecoder::new().map_err(|e| garbage(&e))?;
                 let window = DParameter::WindowLogMax(ZSTD_WINDOW_LOG_MAX);
                 decoder.set_parameter(window).map_err(|e| garbage(&e))?;
-                State::Zstd(Box::new(zio::Writer::new(sink, decoder)))
+                LayerState::Zstd(Box::new(zio::Writer::new(sink, decoder)))
             }
             Some(coding) => {
                 return Err(DecodeError::Garbage(format!(
@@ -135,12 +137,12 @@ impl Layer {
         let mut rest = bytes.as_slice();
         while !rest.is_empty() {
             let taken = match &mut self.state {
-                State::Sniffing(_) | State::Plain => return Ok(bytes),
-                State::Ended => return Ok(out),
-                State::Gzip { decoder, .. } => decoder.write(rest),
-                State::Brotli(decoder) => decoder.write(rest),
-                State::Zstd(decoder) => decoder.write(rest),
-                State::Inflate { decoder, bytes_left, ended } => {
+                LayerState::Sniffing(_) | LayerState::Plain => return Ok(bytes),
+                LayerState::Ended => return Ok(out),
+                LayerState::Gzip { decoder, .. } => decoder.write(rest),
+                LayerState::Brotli(decoder) => decoder.write(rest),
+                LayerState::Zstd(decoder) => decoder.write(rest),
+                LayerState::Inflate { decoder, bytes_left, ended } => {
                     return inflate(decoder, rest, bytes_left, ended);
                 }
             };
@@ -162,20 +164,20 @@ impl Layer {
 
     /// A stream that takes no more is complete. Only gzip may go on, with another member.
     fn go_on_after_the_end(&mut self, rest: &[u8]) -> Result<(), DecodeError> {
-        self.state = match std::mem::replace(&mut self.state, State::Ended) {
-            State::Gzip { n_members: GZIP_MEMBERS_MAX.., .. } => {
+        self.state = match std::mem::replace(&mut self.state, LayerState::Ended) {
+            LayerState::Gzip { n_members: GZIP_MEMBERS_MAX.., .. } => {
                 let why = format!("it has more than {GZIP_MEMBERS_MAX} gzip members");
                 return Err(garbage(&why));
             }
-            State::Gzip { decoder, n_members }
+            LayerState::Gzip { decoder, n_members }
                 if rest.starts_with(&GZIP_MAGIC[..rest.len().min(2)]) =>
             {
                 let bytes_left = decoder.get_ref().bytes_left;
-                let sink = Bounded { bytes: Vec::new(), bytes_left, overflowed: false };
+                let sink = BoundedBuffer { bytes: Vec::new(), bytes_left, overflowed: false };
                 let decoder = Box::new(GzDecoder::new(sink));
-                State::Gzip { decoder, n_members: n_members + 1 }
+                LayerState::Gzip { decoder, n_members: n_members + 1 }
             }
-            _ => State::Ended,
+            _ => LayerState::Ended,
         };
         Ok(())
     }
@@ -183,10 +185,13 @@ impl Layer {
     /// Takes what the stream gave so far. `failing` tells an overflow from a damaged stream.
     fn drain(&mut self, failing: bool) -> Result<Vec<u8>, DecodeError> {
         let sink = match &mut self.state {
-            State::Gzip { decoder, .. } => decoder.get_mut(),
-            State::Brotli(decoder) => decoder.get_mut(),
-            State::Zstd(decoder) => decoder.writer_mut(),
-            State::Sniffing(_) | State::Plain | State::Inflate { .. } | State::Ended => {
+            LayerState::Gzip { decoder, .. } => decoder.get_mut(),
+            LayerState::Brotli(decoder) => decoder.get_mut(),
+            LayerState::Zstd(decoder) => decoder.writer_mut(),
+            LayerState::Sniffing(_)
+            | LayerState::Plain
+            | LayerState::Inflate { .. }
+            | LayerState::Ended => {
                 return Ok(Vec::new());
             }
         };
@@ -198,11 +203,11 @@ impl Layer {
 
     fn word(&self) -> &'static str {
         match self.state {
-            State::Gzip { .. } => Coding::Gzip.word(),
-            State::Inflate { .. } => Coding::Deflate.word(),
-            State::Brotli(_) => Coding::Brotli.word(),
-            State::Zstd(_) => Coding::Zstd.word(),
-            State::Sniffing(_) | State::Plain | State::Ended => "plain",
+            LayerState::Gzip { .. } => Coding::Gzip.word(),
+            LayerState::Inflate { .. } => Coding::Deflate.word(),
+            LayerState::Brotli(_) => Coding::Brotli.word(),
+            LayerState::Zstd(_) => Coding::Zstd.word(),
+            LayerState::Sniffing(_) | LayerState::Plain | LayerState::Ended => "plain",
         }
     }
 }
@@ -234,14 +239,14 @@ fn inflate(
     Ok(out)
 }
 
-/// Where a decoder writes: a buffer that refuses to grow beyond what is left of the limit.
-struct Bounded {
+/// The output of a decoder: a buffer that refuses to grow beyond what is left of the limit.
+struct BoundedBuffer {
     bytes: Vec<u8>,
     bytes_left: usize,
     overflowed: bool,
 }
 
-impl Write for Bounded {
+impl Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(left) = self.bytes_left.checked_sub(bytes.len()) else {
             self.overflowed = true;

@@ -170,7 +170,7 @@ fn gzip_members_in_a_row_are_one_body() {
     let (first, second) = (gzip(b"<rss>"), gzip(b"</rss>"));
     assert_eq!(decode("gzip", &[first, second].concat()).unwrap(), b"<rss></rss>");
     let tiny = gzip(b"");
-    assert_eq!(decode("gzip", &tiny.repeat(5000)).unwrap(), b"", "members are no recursion");
+    assert_eq!(decode("gzip", &tiny.repeat(5000)).unwrap(), b"", "members do not recurse");
 }
 
 #[test]

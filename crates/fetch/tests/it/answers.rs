@@ -1,4 +1,4 @@
-//! What each kind of answer becomes.
+//! The outcome of each kind of answer.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 const ARGUMENT: &str = "FETCH_TEST_ARGUMENT";
 
-/// What the parent handed over, if this is a child.
+/// The input from the parent process, if this is a child.
 pub fn argument() -> Option<String> {
     std::env::var(ARGUMENT).ok()
 }

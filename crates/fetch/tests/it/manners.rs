@@ -1,4 +1,4 @@
-//! What we send: honest, exact, and nothing that identifies a reader.
+//! Our requests are honest and exact, and identify no reader.
 
 use fetch::{Fetcher, Settings, Validators};
 use url::Url;

@@ -85,8 +85,8 @@ pub(super) fn is_filler(word: &str) -> bool {
 
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/// Seconds east of Greenwich. Where a name means several zones, the one that feeds use: CST and
-/// EST are American, IST is Indian, BST is British.
+/// Seconds east of Greenwich. An ambiguous name means the zone that feeds use: CST and EST are
+/// American, IST is Indian, BST is British.
 pub(super) fn zone(name: &str) -> Option<i64> {
     let quarter_hours: i64 = match name {
         "z" | "gmt" | "ut" | "utc" | "wet" | "zulu" => 0,

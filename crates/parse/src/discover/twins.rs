@@ -1,6 +1,6 @@
-//! Which of several addresses are the same feed: exact duplicates, session ids, the same feed in
-//! another format, and addresses that another one continues with a format (spec/recording.md,
-//! "Discovery of feeds"). Judges addresses only.
+//! Finds addresses of the same feed: exact duplicates, session ids, the same feed in another
+//! format, and addresses that another one extends by a format. The rules are those of
+//! spec/recording.md, "Discovery of feeds". It compares addresses only and fetches nothing.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ const RSS: [&str; 8] = ["rss_2.0", "rss_200", "rss2.0", "rss200", "rss_20", "rss
 /// Stands for any format token. No URL holds it.
 const TOKEN: char = '\u{0}';
 
-struct Seen<'a> {
+struct ComparedAddress<'a> {
     url: &'a Url,
     /// The address with its format tokens replaced, if it has any.
     skeleton: Option<String>,
@@ -50,7 +50,7 @@ struct Seen<'a> {
 
 /// Every address in order, with the reason where it is left out.
 pub fn deduplicate(urls: &[Url]) -> Vec<(Url, Option<Dropped>)> {
-    let seen: Vec<Seen<'_>> = urls.iter().map(Seen::new).collect();
+    let seen: Vec<ComparedAddress<'_>> = urls.iter().map(ComparedAddress::new).collect();
     let mut dropped: Vec<Option<Dropped>> = urls
         .iter()
         .enumerate()
@@ -77,7 +77,7 @@ pub fn deduplicate(urls: &[Url]) -> Vec<(Url, Option<Dropped>)> {
     urls.iter().cloned().zip(dropped).collect()
 }
 
-fn twin_of(i: usize, seen: &[Seen<'_>], dropped: &[Option<Dropped>]) -> Option<Dropped> {
+fn twin_of(i: usize, seen: &[ComparedAddress<'_>], dropped: &[Option<Dropped>]) -> Option<Dropped> {
     let own = seen[i].skeleton.as_ref()?;
     // Atom is kept; among equals the first.
     let better = |j: usize| (seen[j].atom, j < i) > (seen[i].atom, i < j);
@@ -88,7 +88,11 @@ fn twin_of(i: usize, seen: &[Seen<'_>], dropped: &[Option<Dropped>]) -> Option<D
         .map(|j| Dropped::FormatTwin { kept: seen[j].url.clone() })
 }
 
-fn continued_by(i: usize, seen: &[Seen<'_>], dropped: &[Option<Dropped>]) -> Option<Dropped> {
+fn continued_by(
+    i: usize,
+    seen: &[ComparedAddress<'_>],
+    dropped: &[Option<Dropped>],
+) -> Option<Dropped> {
     let own = seen[i].url.as_str();
     (0..seen.len())
         .filter(|j| *j != i && dropped[*j].is_none() && seen[*j].skeleton.is_some())
@@ -111,8 +115,8 @@ fn has_session(url: &Url) -> bool {
     ["phpsessid", "sessionid", "jsessionid"].iter().any(|name| text.contains(name))
 }
 
-impl<'a> Seen<'a> {
-    fn new(url: &'a Url) -> Seen<'a> {
+impl<'a> ComparedAddress<'a> {
+    fn new(url: &'a Url) -> ComparedAddress<'a> {
         let text = url.as_str();
         let host_end = text.find("://").map_or(0, |at| {
             let start = at + 3;
@@ -136,7 +140,7 @@ impl<'a> Seen<'a> {
                 }
             }
         }
-        Seen { url, skeleton: found.then_some(skeleton), atom }
+        ComparedAddress { url, skeleton: found.then_some(skeleton), atom }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use feed::{Enclosure, Item, Source, Time};
 
-use super::{Identified, Label, Published, Xml, for_html, mime_type};
+use super::{ItemLabel, ItemWithId, PublishedDocument, Xml, for_html, mime_type};
 
 /// The document as Atom 1.0. Atom demands an author and times: where an item names no author the
 /// document's title stands for it, and where it has no time the document's.
-pub fn atom(doc: &Published) -> String {
+pub fn atom(doc: &PublishedDocument) -> String {
     let mut xml = Xml::new();
     match &doc.language {
         Some(language) => {
@@ -41,8 +41,8 @@ pub fn atom(doc: &Published) -> String {
     xml.out
 }
 
-fn entry(xml: &mut Xml, doc: &Published, identified: &Identified<'_>) {
-    let Identified { id, item, labels } = *identified;
+fn entry(xml: &mut Xml, doc: &PublishedDocument, identified: &ItemWithId<'_>) {
+    let ItemWithId { id, item, labels } = *identified;
     xml.open("entry", &[]);
     xml.text("id", &[], id);
     title(xml, item.title.as_deref().unwrap_or(""));
@@ -60,7 +60,7 @@ fn entry(xml: &mut Xml, doc: &Published, identified: &Identified<'_>) {
     for category in &item.categories {
         xml.empty("category", &[("term", category)]);
     }
-    for Label { scheme, term, label } in labels {
+    for ItemLabel { scheme, term, label } in labels {
         xml.empty("category", &[("term", term), ("scheme", scheme), ("label", label)]);
     }
     for file in &item.enclosures {

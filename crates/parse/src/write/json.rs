@@ -3,10 +3,10 @@
 use feed::{Enclosure, Item, Source};
 use serde_json::{Map, Value, json as value};
 
-use super::{Published, UNKNOWN_TYPE, mime_type};
+use super::{PublishedDocument, UNKNOWN_TYPE, mime_type};
 
 /// The document as JSON Feed 1.1.
-pub fn json(doc: &Published) -> String {
+pub fn json(doc: &PublishedDocument) -> String {
     let mut root = Map::new();
     let mut put = |name: &str, text: Option<&str>| {
         if let Some(text) = text {

@@ -2,11 +2,11 @@
 
 use feed::{Enclosure, Item, Time};
 
-use super::{Published, UNKNOWN_TYPE, Xml, atom, for_html, is_http, mime_type};
+use super::{PublishedDocument, UNKNOWN_TYPE, Xml, atom, for_html, is_http, mime_type};
 
 /// The document as RSS 2.0. It demands a link and a description: without a link the document's
 /// own address stands there, and the title describes it.
-pub fn rss(doc: &Published) -> String {
+pub fn rss(doc: &PublishedDocument) -> String {
     let mut xml = Xml::new();
     xml.open(
         "rss",

@@ -5,17 +5,17 @@ use std::borrow::Cow;
 
 use url::Url;
 
-use super::vocabulary::Field;
+use super::vocabulary::FeedField;
 use crate::attribute::{Attributes, value};
 use crate::entity::{escape_attribute, escape_text, looks_like_html, unescape, windows_1252};
 use crate::namespace::Ns;
-use crate::room::Room;
-use crate::warning::{Trouble, Warnings};
+use crate::room::GrowthBudget;
+use crate::warning::{Defect, Warnings};
 use crate::{base64, resolve};
 
 /// How the text of a field is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum TextMode {
     /// A date, a link, a number: tags inside say nothing.
     Value,
     /// Prose without markup.
@@ -30,37 +30,39 @@ pub(super) enum Mode {
     Base64,
 }
 
-impl Mode {
+impl TextMode {
     /// The mode that `type` and `mode` of an Atom text construct ask for. RSS has neither: its
     /// prose is HTML.
-    pub(super) fn of(attrs: Attributes<'_>, atom: bool, atom_1: bool) -> Mode {
+    pub(super) fn of(attrs: Attributes<'_>, atom: bool, atom_1: bool) -> TextMode {
         let kind = attrs.text("type").map(|t| t.to_ascii_lowercase());
         let mode = attrs.text("mode").map(|m| m.to_ascii_lowercase());
         if mode.as_deref() == Some("base64") {
-            return Mode::Base64;
+            return TextMode::Base64;
         }
         match kind.as_deref() {
-            None if atom => Mode::Text,
-            None => Mode::Html,
-            Some("text" | "text/plain") if !atom => Mode::Html,
+            None if atom => TextMode::Text,
+            None => TextMode::Html,
+            Some("text" | "text/plain") if !atom => TextMode::Html,
             Some("html" | "text/html") if mode.as_deref() == Some("xml") => {
-                Mode::Markup { shell: false }
+                TextMode::Markup { shell: false }
             }
-            Some("html" | "text/html") => Mode::Html,
-            Some("xhtml") => Mode::Markup { shell: atom_1 },
-            Some(t) if t.ends_with("+xml") || t.ends_with("/xml") => Mode::Markup { shell: atom_1 },
-            Some(t) if t == "text" || t.starts_with("text/") || !t.contains('/') => Mode::Text,
-            Some(t) if t.ends_with("/json") || !atom => Mode::Text,
-            Some(_) => Mode::Base64,
+            Some("html" | "text/html") => TextMode::Html,
+            Some("xhtml") => TextMode::Markup { shell: atom_1 },
+            Some(t) if t.ends_with("+xml") || t.ends_with("/xml") => {
+                TextMode::Markup { shell: atom_1 }
+            }
+            Some(t) if t == "text" || t.starts_with("text/") || !t.contains('/') => TextMode::Text,
+            Some(t) if t.ends_with("/json") || !atom => TextMode::Text,
+            Some(_) => TextMode::Base64,
         }
     }
 }
 
 pub(super) struct Capture {
-    pub(super) field: Field,
+    pub(super) field: FeedField,
     pub(super) rank: u8,
     pub(super) depth: usize,
-    mode: Mode,
+    mode: TextMode,
     /// `isPermaLink`, for the field that has it.
     pub(super) permalink: bool,
     /// A value given by attribute, which the text only replaces if it says something.
@@ -73,7 +75,7 @@ pub(super) struct Capture {
     unwrapped: bool,
 }
 
-/// Where the outermost `div` lies in the gathered text.
+/// The position of the outermost `div` in the gathered text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Shell {
     #[default]
@@ -88,10 +90,10 @@ enum Shell {
 
 impl Capture {
     pub(super) fn new(
-        field: Field,
+        field: FeedField,
         rank: u8,
         depth: usize,
-        mode: Mode,
+        mode: TextMode,
         bytes_max: usize,
     ) -> Capture {
         Capture {
@@ -121,7 +123,7 @@ impl Capture {
     }
 
     fn push_text(&mut self, text: &str, offset: usize, warnings: &mut Warnings) {
-        if matches!(self.mode, Mode::Markup { .. }) {
+        if matches!(self.mode, TextMode::Markup { .. }) {
             let mut escaped = String::with_capacity(text.len());
             escape_text(text, &mut escaped);
             self.push(&escaped, offset, warnings);
@@ -137,7 +139,7 @@ impl Capture {
         let room = self.bytes_max.saturating_sub(self.text.len());
         if text.len() > room {
             self.cut = true;
-            warnings.note(Trouble::FieldTooLong, offset);
+            warnings.note(Defect::FieldTooLong, offset);
             self.text.push_str(&text[..text.floor_char_boundary(room)]);
         } else {
             self.text.push_str(text);
@@ -147,19 +149,19 @@ impl Capture {
     /// A tag inside the text. `level` counts from 1, the field's own children.
     pub(super) fn start(&mut self, tag: &Inline<'_>, level: usize, at: usize, w: &mut Warnings) {
         match self.mode {
-            Mode::Value | Mode::Base64 => return,
-            Mode::Markup { .. } => {}
-            Mode::Html
+            TextMode::Value | TextMode::Base64 => return,
+            TextMode::Markup { .. } => {}
+            TextMode::Html
                 if level == 1 && tag.is_div() && self.text.trim().is_empty() && !tag.empty =>
             {
                 self.unwrapped = true;
                 return;
             }
-            Mode::Text | Mode::Html => self.become_markup(at, w),
+            TextMode::Text | TextMode::Html => self.become_markup(at, w),
         }
         let opens_shell = level == 1
             && self.shell == Shell::None
-            && self.mode == (Mode::Markup { shell: true })
+            && self.mode == (TextMode::Markup { shell: true })
             && tag.is_div()
             && self.text.trim().is_empty();
         if self.cut {
@@ -178,7 +180,7 @@ impl Capture {
         if level == 1 && std::mem::take(&mut self.unwrapped) {
             return;
         }
-        if !matches!(self.mode, Mode::Markup { .. }) || is_void(name) {
+        if !matches!(self.mode, TextMode::Markup { .. }) || is_void(name) {
             return;
         }
         let to = self.text.len();
@@ -188,13 +190,13 @@ impl Capture {
         }
     }
 
-    /// From the first tag on the prose is inline markup. What came before is escaped too, unless
-    /// it is markup already.
+    /// Treats the prose as inline markup from the first tag on. The text before it is escaped too,
+    /// unless it is markup already.
     fn become_markup(&mut self, at: usize, w: &mut Warnings) {
-        self.mode = Mode::Markup { shell: false };
+        self.mode = TextMode::Markup { shell: false };
         if !looks_like_html(&self.text) {
             let plain = std::mem::take(&mut self.text);
-            // What was cut stays cut, and what grows beyond the limit is cut now.
+            // A text that was cut stays cut; one that grows beyond the limit is cut now.
             let was_cut = std::mem::take(&mut self.cut);
             self.push_text(&plain, at, w);
             self.cut |= was_cut;
@@ -205,7 +207,7 @@ impl Capture {
     pub(super) fn finish(
         self,
         base: Option<&Url>,
-        room: &Room,
+        room: &GrowthBudget,
         offset: usize,
         w: &mut Warnings,
     ) -> Option<String> {
@@ -220,12 +222,14 @@ impl Capture {
             return self.given;
         }
         match self.mode {
-            Mode::Value | Mode::Text => Some(text.to_owned()),
-            Mode::Html | Mode::Markup { .. } => Some(resolve::markup(text.to_owned(), base, room)),
-            Mode::Base64 => match base64::decode(text) {
+            TextMode::Value | TextMode::Text => Some(text.to_owned()),
+            TextMode::Html | TextMode::Markup { .. } => {
+                Some(resolve::markup(text.to_owned(), base, room))
+            }
+            TextMode::Base64 => match base64::decode(text) {
                 Some(decoded) => Some(resolve::markup(decoded.trim().to_owned(), base, room)),
                 None => {
-                    w.note(Trouble::BadBase64, offset);
+                    w.note(Defect::BadBase64, offset);
                     Some(text.to_owned())
                 }
             },
@@ -241,7 +245,7 @@ pub(super) struct Inline<'a> {
     pub(super) attrs: Attributes<'a>,
     pub(super) empty: bool,
     pub(super) base: Option<&'a Url>,
-    pub(super) room: &'a Room,
+    pub(super) room: &'a GrowthBudget,
 }
 
 impl Inline<'_> {
@@ -323,7 +327,7 @@ fn clean<'a>(text: &'a str, offset: usize, warnings: &mut Warnings) -> Cow<'a, s
             '\n' | '\t' => out.push(c),
             '\u{80}'..='\u{9f}' => out.push(windows_1252(c as u8)),
             '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
-                warnings.note(Trouble::BadCharacter, offset);
+                warnings.note(Defect::BadCharacter, offset);
             }
             _ => out.push(c),
         }

@@ -1,5 +1,5 @@
-//! What has been read so far of a document and of an item, with the rank of each claim, so that
-//! the best one counts in whatever order they come. Invents nothing.
+//! The values read so far for a document and for an item. Each value has a rank, so that the best
+//! one wins whatever the order. It invents nothing.
 
 use feed::{Enclosure, Hints, Item, Source, Time};
 
@@ -8,18 +8,18 @@ use crate::Limits;
 
 /// The best claim so far for one field.
 #[derive(Debug)]
-pub(super) struct Slot<T> {
+pub(super) struct RankedValue<T> {
     rank: u8,
     value: Option<T>,
 }
 
-impl<T> Default for Slot<T> {
-    fn default() -> Slot<T> {
-        Slot { rank: u8::MAX, value: None }
+impl<T> Default for RankedValue<T> {
+    fn default() -> RankedValue<T> {
+        RankedValue { rank: u8::MAX, value: None }
     }
 }
 
-impl<T> Slot<T> {
+impl<T> RankedValue<T> {
     /// Takes the claim if it is better than what is there; says whether it did.
     pub(super) fn offer(&mut self, rank: u8, value: T) -> bool {
         let better = self.value.is_none() || rank < self.rank;
@@ -41,23 +41,23 @@ impl<T> Slot<T> {
 
 #[derive(Debug, Default)]
 pub(super) struct ItemDraft {
-    pub(super) id: Slot<String>,
-    pub(super) title: Slot<String>,
-    pub(super) link: Slot<String>,
-    pub(super) published: Slot<Time>,
-    pub(super) updated: Slot<Time>,
-    author: Slot<Vec<String>>,
-    summary: Slot<String>,
-    pub(super) content: Slot<String>,
+    pub(super) id: RankedValue<String>,
+    pub(super) title: RankedValue<String>,
+    pub(super) link: RankedValue<String>,
+    pub(super) published: RankedValue<Time>,
+    pub(super) updated: RankedValue<Time>,
+    author: RankedValue<Vec<String>>,
+    summary: RankedValue<String>,
+    pub(super) content: RankedValue<String>,
     categories: Vec<String>,
     enclosures: Vec<Enclosure>,
-    pub(super) source: Slot<Source>,
+    pub(super) source: RankedValue<Source>,
     via: Vec<String>,
 }
 
 impl ItemDraft {
-    /// A `description` or `summary`. Where an item has both, the first is the summary and the
-    /// other the longer text, unless a real content comes.
+    /// Takes a `description` or `summary`. If an item has both, the first is the summary and the
+    /// other the longer text, unless a real content follows.
     pub(super) fn summary(&mut self, rank: u8, text: String) {
         if self.summary.is_taken_at(rank) {
             if self.summary.value.as_ref() != Some(&text) {
@@ -180,7 +180,7 @@ impl PersonDraft {
     }
 }
 
-/// What an item says of the feed that it was taken from.
+/// The feed that an item was taken from, as the item names it.
 #[derive(Debug, Default)]
 pub(super) struct SourceDraft {
     pub(super) depth: usize,
@@ -204,13 +204,13 @@ impl SourceDraft {
 
 #[derive(Debug, Default)]
 pub(super) struct FactsDraft {
-    pub(super) title: Slot<String>,
-    pub(super) link: Slot<String>,
-    pub(super) self_link: Slot<String>,
+    pub(super) title: RankedValue<String>,
+    pub(super) link: RankedValue<String>,
+    pub(super) self_link: RankedValue<String>,
     pub(super) hubs: Vec<String>,
-    pub(super) cloud: Slot<String>,
-    pub(super) language: Slot<String>,
-    pub(super) updated: Slot<Time>,
+    pub(super) cloud: RankedValue<String>,
+    pub(super) language: RankedValue<String>,
+    pub(super) updated: RankedValue<Time>,
     pub(super) hints: Hints,
     pub(super) period: Option<String>,
     pub(super) frequency: Option<String>,

@@ -1,49 +1,57 @@
 //! Fields: how each begins from its tag and where its value goes, in an item or in the document.
 
-use super::capture::Mode;
+use super::capture::TextMode;
 use super::draft::{ItemDraft, enclosure};
 use super::hint;
-use super::open::Tag;
-use super::vocabulary::Field;
+use super::open::StartTag;
+use super::vocabulary::FeedField;
 use super::walk::Walk;
-use crate::warning::Trouble;
+use crate::warning::Defect;
 use crate::{date, resolve};
 
 impl<'a> Walk<'a> {
-    pub(super) fn open_field(&mut self, tag: &Tag<'a>, field: Field, rank: u8, depth: usize) {
+    pub(super) fn open_field(
+        &mut self,
+        tag: &StartTag<'a>,
+        field: FeedField,
+        rank: u8,
+        depth: usize,
+    ) {
         match field {
-            Field::Link if tag.attrs.get("href").is_some() => return self.link_element(tag, rank),
+            FeedField::Link if tag.attrs.get("href").is_some() => {
+                return self.link_element(tag, rank);
+            }
             // Without an address the text is one, but only of what the item is about.
-            Field::Link if tag.attrs.text("rel").is_some_and(|rel| rel != "alternate") => {
+            FeedField::Link if tag.attrs.text("rel").is_some_and(|rel| rel != "alternate") => {
                 return self.skip_from(depth);
             }
-            Field::Content if tag.attrs.text("src").is_some() => self.content_elsewhere(tag),
-            Field::Enclosure | Field::MediaFile => return self.file_element(tag, field),
-            Field::Topic => return self.topic_element(tag),
-            Field::Cloud => return self.cloud_element(tag),
+            FeedField::Content if tag.attrs.text("src").is_some() => self.content_elsewhere(tag),
+            FeedField::Enclosure | FeedField::MediaFile => return self.file_element(tag, field),
+            FeedField::Topic => return self.topic_element(tag),
+            FeedField::Cloud => return self.cloud_element(tag),
             _ if field.is_prose() => {
                 let mode = self.prose_mode(tag);
                 self.begin(field, rank, depth, mode);
             }
-            _ => self.begin(field, rank, depth, Mode::Value),
+            _ => self.begin(field, rank, depth, TextMode::Value),
         }
         let Some(capture) = &mut self.capture else { return };
         match field {
-            Field::Guid => {
+            FeedField::Guid => {
                 let said = tag.attrs.text("ispermalink");
                 capture.permalink = !said.is_some_and(|s| s.eq_ignore_ascii_case("false"));
             }
-            Field::Category => {
-                // Atom gives a term; RSS 1.0 a resource; media a label beside its text.
+            FeedField::Category => {
+                // Atom gives a term; RSS 1.0 a resource; media a label next to its text.
                 capture.given = tag.attrs.text("term").or_else(|| tag.attrs.text("label"));
             }
-            Field::Link => capture.given = tag.attrs.text("resource"),
+            FeedField::Link => capture.given = tag.attrs.text("resource"),
             _ => {}
         }
     }
 
     /// A link by attributes, as Atom has it; also in RSS, where it names the feed and its hubs.
-    fn link_element(&mut self, tag: &Tag<'a>, rank: u8) {
+    fn link_element(&mut self, tag: &StartTag<'a>, rank: u8) {
         let Some(href) = tag.attrs.text("href") else { return };
         let href = self.absolute(&href);
         let rel = tag
@@ -74,11 +82,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn file_element(&mut self, tag: &Tag<'a>, field: Field) {
+    fn file_element(&mut self, tag: &StartTag<'a>, field: FeedField) {
         let (attrs, limits) = (tag.attrs, self.limits);
         let url =
             attrs.text("url").or_else(|| attrs.text("href")).or_else(|| attrs.text("resource"));
-        let length = attrs.text(if field == Field::Enclosure { "length" } else { "fileSize" });
+        let length = attrs.text(if field == FeedField::Enclosure { "length" } else { "fileSize" });
         let url = url.map(|url| self.absolute(&url));
         if let (Some(url), Some((_, draft))) = (url, &mut self.item) {
             draft.enclosure(enclosure(url, attrs.text("type"), length.as_deref()), limits);
@@ -86,7 +94,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Atom content that lies elsewhere: a page is the item's link, anything else a file.
-    fn content_elsewhere(&mut self, tag: &Tag<'a>) {
+    fn content_elsewhere(&mut self, tag: &StartTag<'a>) {
         let (kind, limits) = (tag.attrs.text("type"), self.limits);
         let Some(url) = tag.attrs.text("src").map(|src| self.absolute(&src)) else { return };
         let Some((_, draft)) = &mut self.item else { return };
@@ -98,7 +106,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `itunes:category`, which nests.
-    fn topic_element(&mut self, tag: &Tag<'a>) {
+    fn topic_element(&mut self, tag: &StartTag<'a>) {
         let limits = self.limits;
         if let (Some(text), Some((_, draft))) = (tag.attrs.text("text"), &mut self.item) {
             draft.category(text, limits);
@@ -106,7 +114,7 @@ impl<'a> Walk<'a> {
     }
 
     /// `cloud` of RSS 2.0: where one could register for notices. Without a name it says nothing.
-    fn cloud_element(&mut self, tag: &Tag<'a>) {
+    fn cloud_element(&mut self, tag: &StartTag<'a>) {
         let said = |name: &str| tag.attrs.text(name).map(|text| text.trim().to_owned());
         let Some(domain) = said("domain").filter(|d| !d.is_empty()) else { return };
         if self.item.is_some() {
@@ -118,70 +126,71 @@ impl<'a> Walk<'a> {
         let protocol = said("protocol").filter(|p| !p.is_empty());
         let protocol = protocol.map_or(String::new(), |p| format!(" ({p})"));
         let address = format!("{domain}{port}{path}{protocol}");
-        self.warnings.note_about(Trouble::RssCloud, self.at, Some(&address));
+        self.warnings.note_about(Defect::RssCloud, self.at, Some(&address));
         self.facts.cloud.offer(0, address);
     }
 
     /// Puts a value where it belongs.
-    pub(super) fn apply(&mut self, field: Field, rank: u8, permalink: bool, text: String) {
-        let resolved = matches!(field, Field::Link | Field::OrigLink).then(|| self.absolute(&text));
+    pub(super) fn apply(&mut self, field: FeedField, rank: u8, permalink: bool, text: String) {
+        let resolved =
+            matches!(field, FeedField::Link | FeedField::OrigLink).then(|| self.absolute(&text));
         let text = resolved.unwrap_or(text);
-        let is_date = matches!(field, Field::Published | Field::Updated | Field::Date);
+        let is_date = matches!(field, FeedField::Published | FeedField::Updated | FeedField::Date);
         let time = if is_date { date::parse(&text) } else { None };
         if is_date && time.is_none() {
-            self.warnings.note_about(Trouble::UnknownDate, self.at, Some(&text));
+            self.warnings.note_about(Defect::UnknownDate, self.at, Some(&text));
             return;
         }
         match (&mut self.item, time) {
             (Some((_, draft)), Some(time)) => item_date(draft, field, rank, time),
             (Some((_, draft)), None) => match field {
-                Field::Category => draft.category(text, self.limits),
-                Field::Keywords => draft.keywords(&text, self.limits),
-                Field::Author => draft.author(rank, text, self.limits),
+                FeedField::Category => draft.category(text, self.limits),
+                FeedField::Keywords => draft.keywords(&text, self.limits),
+                FeedField::Author => draft.author(rank, text, self.limits),
                 _ => item_text(draft, field, rank, permalink, text),
             },
             (None, Some(time)) => {
                 // The document's own date is when it last changed; `pubDate` is second best.
-                let rank = if field == Field::Published { rank + 4 } else { rank };
+                let rank = if field == FeedField::Published { rank + 4 } else { rank };
                 self.facts.updated.offer(rank, time);
             }
             (None, None) => self.apply_fact(field, rank, text),
         }
     }
 
-    fn apply_fact(&mut self, field: Field, rank: u8, text: String) {
+    fn apply_fact(&mut self, field: FeedField, rank: u8, text: String) {
         let facts = &mut self.facts;
         let understood = match field {
-            Field::Title => {
+            FeedField::Title => {
                 facts.title.offer(rank, text);
                 true
             }
-            Field::Link => {
+            FeedField::Link => {
                 facts.link.offer(rank, text);
                 true
             }
-            Field::Language => {
+            FeedField::Language => {
                 facts.language(rank, &text);
                 true
             }
-            Field::Ttl => {
+            FeedField::Ttl => {
                 facts.hints.ttl = facts.hints.ttl.or(hint::ttl(&text));
                 facts.hints.ttl.is_some()
             }
-            Field::SkipHour => add(&mut facts.hints.skip_hours, hint::hour(&text)),
-            Field::SkipDay => add(&mut facts.hints.skip_days, hint::day(&text)),
-            Field::UpdatePeriod => {
+            FeedField::SkipHour => add(&mut facts.hints.skip_hours, hint::hour(&text)),
+            FeedField::SkipDay => add(&mut facts.hints.skip_days, hint::day(&text)),
+            FeedField::UpdatePeriod => {
                 facts.period.get_or_insert(text);
                 return;
             }
-            Field::UpdateFrequency => {
+            FeedField::UpdateFrequency => {
                 facts.frequency.get_or_insert(text);
                 return;
             }
             _ => return,
         };
         if !understood {
-            self.warnings.note(Trouble::UnknownHint, self.at);
+            self.warnings.note(Defect::UnknownHint, self.at);
         }
     }
 }
@@ -196,12 +205,12 @@ fn add(list: &mut Vec<u8>, value: Option<u8>) -> bool {
     value.is_some()
 }
 
-fn item_date(draft: &mut ItemDraft, field: Field, rank: u8, time: feed::Time) {
+fn item_date(draft: &mut ItemDraft, field: FeedField, rank: u8, time: feed::Time) {
     match field {
-        Field::Updated => {
+        FeedField::Updated => {
             draft.updated.offer(rank, time);
         }
-        Field::Date => {
+        FeedField::Date => {
             draft.published.offer(rank, time);
             draft.updated.offer(rank, time);
         }
@@ -211,29 +220,29 @@ fn item_date(draft: &mut ItemDraft, field: Field, rank: u8, time: feed::Time) {
     }
 }
 
-fn item_text(draft: &mut ItemDraft, field: Field, rank: u8, permalink: bool, text: String) {
+fn item_text(draft: &mut ItemDraft, field: FeedField, rank: u8, permalink: bool, text: String) {
     match field {
-        Field::Title => {
+        FeedField::Title => {
             draft.title.offer(rank, text);
         }
-        Field::Summary => draft.summary(rank, text),
-        Field::Content => {
+        FeedField::Summary => draft.summary(rank, text),
+        FeedField::Content => {
             draft.content.offer(rank, text);
         }
-        Field::Link => {
+        FeedField::Link => {
             draft.link.offer(rank, text);
         }
         // The publisher's page instead of the detour that counts clicks.
-        Field::OrigLink => {
+        FeedField::OrigLink => {
             draft.link.offer(0, text);
         }
-        Field::Guid => {
+        FeedField::Guid => {
             if permalink && resolve::is_web(&text) {
                 draft.link.offer(7, text.clone());
             }
             draft.id.offer(rank, text);
         }
-        Field::Id => {
+        FeedField::Id => {
             draft.id.offer(rank, text);
         }
         _ => {}

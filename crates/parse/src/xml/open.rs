@@ -1,39 +1,39 @@
-//! What a start tag opens: an item, a person, a source, a field, or nothing that concerns us.
+//! Decides what a start tag opens: an item, a person, a source, a field, or nothing of interest.
 
 use feed::Source;
 
-use super::capture::{Capture, Mode};
+use super::capture::{Capture, TextMode};
 use super::draft::{ItemDraft, PersonDraft, SourceDraft};
-use super::vocabulary::{Element, Field};
+use super::vocabulary::{Element, FeedField};
 use super::walk::Walk;
 use crate::attribute::Attributes;
 use crate::namespace::Ns;
-use crate::warning::Trouble;
+use crate::warning::Defect;
 use crate::{Format, resolve};
 
 /// A start tag with its meaning.
-pub(super) struct Tag<'a> {
+pub(super) struct StartTag<'a> {
     pub(super) ns: Ns,
     pub(super) local: &'a str,
     pub(super) attrs: Attributes<'a>,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn open(&mut self, tag: &Tag<'a>, meaning: Element, depth: usize) {
+    pub(super) fn open(&mut self, tag: &StartTag<'a>, meaning: Element, depth: usize) {
         // Guests of the other family (Atom in RSS) only fill what the hosts leave open.
         let guest = (tag.ns.is_atom() && !self.atom) || (tag.ns.is_rss() && self.atom_strictly());
         let rank = |rank: u8| if guest { rank + 10 } else { rank };
         if let Some(person) = &self.person {
             let field = match tag.local {
-                "name" => Field::PersonName,
-                "email" => Field::PersonEmail,
+                "name" => FeedField::PersonName,
+                "email" => FeedField::PersonEmail,
                 _ => {
                     self.skip = Some(depth);
                     return;
                 }
             };
             if depth == person.depth + 1 {
-                self.begin(field, 0, depth, Mode::Value);
+                self.begin(field, 0, depth, TextMode::Value);
             }
             return;
         }
@@ -45,7 +45,7 @@ impl<'a> Walk<'a> {
             Element::Container => {}
             Element::Foreign => self.skip = Some(depth),
             Element::Item if self.items.len() >= self.limits.items_max => {
-                self.warnings.note(Trouble::TooManyItems, self.at);
+                self.warnings.note(Defect::TooManyItems, self.at);
                 self.close_to(0);
                 self.full = true;
             }
@@ -72,25 +72,25 @@ impl<'a> Walk<'a> {
                 self.source =
                     Some(SourceDraft { depth, rank: rank(0), source, ..SourceDraft::default() });
             }
-            Element::Field(field, own) => self.open_field(tag, field, rank(own), depth),
+            Element::FeedField(field, own) => self.open_field(tag, field, rank(own), depth),
         }
     }
 
-    /// What a source holds: the facts of another feed, of which those are read that name it.
-    fn open_in_source(&mut self, tag: &Tag<'a>, depth: usize, inner: bool) {
+    /// Opens an element inside a source. Only the elements that name the other feed are read.
+    fn open_in_source(&mut self, tag: &StartTag<'a>, depth: usize, inner: bool) {
         match tag.local {
-            "id" if inner => self.begin(Field::SourceId, 0, depth, Mode::Value),
-            "updated" if inner => self.begin(Field::SourceUpdated, 0, depth, Mode::Value),
+            "id" if inner => self.begin(FeedField::SourceId, 0, depth, TextMode::Value),
+            "updated" if inner => self.begin(FeedField::SourceUpdated, 0, depth, TextMode::Value),
             "title" if inner => {
                 let mode = self.prose_mode(tag);
-                self.begin(Field::SourceTitle, 0, depth, mode);
+                self.begin(FeedField::SourceTitle, 0, depth, mode);
             }
             "link" if inner => self.source_link(tag),
             _ => self.skip = Some(depth),
         }
     }
 
-    fn source_link(&mut self, tag: &Tag<'a>) {
+    fn source_link(&mut self, tag: &StartTag<'a>) {
         let Some(href) = tag.attrs.text("href") else { return };
         let href = self.absolute(&href);
         let Some(draft) = &mut self.source else { return };
@@ -111,17 +111,17 @@ impl<'a> Walk<'a> {
         self.skip = Some(depth);
     }
 
-    pub(super) fn begin(&mut self, field: Field, rank: u8, depth: usize, mode: Mode) {
+    pub(super) fn begin(&mut self, field: FeedField, rank: u8, depth: usize, mode: TextMode) {
         let bytes_max = self.limits.field_bytes_max;
         self.capture = Some(Capture::new(field, rank, depth, mode, bytes_max));
     }
 
     /// How the prose of a tag is written.
-    pub(super) fn prose_mode(&self, tag: &Tag<'a>) -> Mode {
+    pub(super) fn prose_mode(&self, tag: &StartTag<'a>) -> TextMode {
         let atom = tag.ns.is_atom() || (self.atom && tag.ns.is_rss());
         if tag.ns == Ns::Xhtml {
-            return Mode::Markup { shell: false };
+            return TextMode::Markup { shell: false };
         }
-        Mode::of(tag.attrs, atom, atom && self.format != Format::Atom03)
+        TextMode::of(tag.attrs, atom, atom && self.format != Format::Atom03)
     }
 }

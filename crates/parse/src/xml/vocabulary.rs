@@ -1,4 +1,4 @@
-//! What each known element means, by namespace and name. The one table of the XML formats.
+//! The meaning of each known element, by namespace and name: the one table of the XML formats.
 //! Ranks say which of several claims for a field counts: the smallest, and of equals the first.
 
 use crate::namespace::Ns;
@@ -15,11 +15,11 @@ pub(super) enum Element {
     Person,
     /// `source` of an item: in Atom it holds what the other feed says of itself, in RSS its title.
     Source,
-    Field(Field, u8),
+    FeedField(FeedField, u8),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum FeedField {
     Title,
     Summary,
     Content,
@@ -51,10 +51,13 @@ pub(super) enum Field {
     UpdateFrequency,
 }
 
-impl Field {
+impl FeedField {
     /// Fields whose text is prose that may hold markup.
     pub(super) fn is_prose(self) -> bool {
-        matches!(self, Field::Title | Field::SourceTitle | Field::Summary | Field::Content)
+        matches!(
+            self,
+            FeedField::Title | FeedField::SourceTitle | FeedField::Summary | FeedField::Content
+        )
     }
 }
 
@@ -62,16 +65,16 @@ pub(super) fn element(ns: Ns, local: &str) -> Element {
     match ns {
         Ns::Rss | Ns::Rss090 | Ns::Rss10 | Ns::Atom10 | Ns::Atom03 => of_feed(local),
         Ns::Dc | Ns::DcTerms => of_dublin_core(local),
-        Ns::Content if local == "encoded" => Element::Field(Field::Content, 0),
-        Ns::Xhtml if local == "body" || local == "div" => Element::Field(Field::Content, 1),
+        Ns::Content if local == "encoded" => Element::FeedField(FeedField::Content, 0),
+        Ns::Xhtml if local == "body" || local == "div" => Element::FeedField(FeedField::Content, 1),
         Ns::Media => of_media(local),
         Ns::Itunes => of_itunes(local),
         Ns::Sy => match local {
-            "updateperiod" => Element::Field(Field::UpdatePeriod, 0),
-            "updatefrequency" => Element::Field(Field::UpdateFrequency, 0),
+            "updateperiod" => Element::FeedField(FeedField::UpdatePeriod, 0),
+            "updatefrequency" => Element::FeedField(FeedField::UpdateFrequency, 0),
             _ => Element::Foreign,
         },
-        Ns::FeedBurner if local == "origlink" => Element::Field(Field::OrigLink, 0),
+        Ns::FeedBurner if local == "origlink" => Element::FeedField(FeedField::OrigLink, 0),
         Ns::Rdf if local == "rdf" => Element::Container,
         _ => Element::Foreign,
     }
@@ -83,68 +86,68 @@ fn of_feed(local: &str) -> Element {
         "channel" | "rss" | "feed" | "skiphours" | "skipdays" => return Element::Container,
         "author" => return Element::Person,
         "source" => return Element::Source,
-        "title" => (Field::Title, 0),
-        "link" => (Field::Link, 1),
-        "guid" => (Field::Guid, 0),
-        // Shops put their own `id` beside the `guid` of RSS.
-        "id" => (Field::Id, 1),
-        "description" | "summary" => (Field::Summary, 0),
-        "content" => (Field::Content, 0),
-        "body" | "fullitem" => (Field::Content, 1),
-        "pubdate" | "published" => (Field::Published, 0),
-        "issued" => (Field::Published, 1),
-        "created" => (Field::Published, 4),
-        "updated" | "modified" | "lastbuilddate" => (Field::Updated, 0),
-        "date" => (Field::Date, 3),
-        "category" => (Field::Category, 0),
-        "tags" | "keywords" => (Field::Keywords, 0),
-        "enclosure" => (Field::Enclosure, 0),
-        "cloud" => (Field::Cloud, 0),
-        "language" => (Field::Language, 0),
-        "ttl" => (Field::Ttl, 0),
-        "hour" => (Field::SkipHour, 0),
-        "day" => (Field::SkipDay, 0),
+        "title" => (FeedField::Title, 0),
+        "link" => (FeedField::Link, 1),
+        "guid" => (FeedField::Guid, 0),
+        // Shops add their own `id` to the `guid` of RSS.
+        "id" => (FeedField::Id, 1),
+        "description" | "summary" => (FeedField::Summary, 0),
+        "content" => (FeedField::Content, 0),
+        "body" | "fullitem" => (FeedField::Content, 1),
+        "pubdate" | "published" => (FeedField::Published, 0),
+        "issued" => (FeedField::Published, 1),
+        "created" => (FeedField::Published, 4),
+        "updated" | "modified" | "lastbuilddate" => (FeedField::Updated, 0),
+        "date" => (FeedField::Date, 3),
+        "category" => (FeedField::Category, 0),
+        "tags" | "keywords" => (FeedField::Keywords, 0),
+        "enclosure" => (FeedField::Enclosure, 0),
+        "cloud" => (FeedField::Cloud, 0),
+        "language" => (FeedField::Language, 0),
+        "ttl" => (FeedField::Ttl, 0),
+        "hour" => (FeedField::SkipHour, 0),
+        "day" => (FeedField::SkipDay, 0),
         _ => return Element::Foreign,
     };
-    Element::Field(field, rank)
+    Element::FeedField(field, rank)
 }
 
 fn of_dublin_core(local: &str) -> Element {
     let (field, rank) = match local {
-        "title" => (Field::Title, 1),
-        "description" | "abstract" => (Field::Summary, 1),
-        "creator" | "author" => (Field::Author, 1),
-        "subject" => (Field::Category, 0),
-        "language" => (Field::Language, 1),
-        "date" => (Field::Date, 3),
-        "issued" => (Field::Published, 1),
-        "created" => (Field::Published, 4),
-        "modified" => (Field::Updated, 1),
+        "title" => (FeedField::Title, 1),
+        "description" | "abstract" => (FeedField::Summary, 1),
+        "creator" | "author" => (FeedField::Author, 1),
+        "subject" => (FeedField::Category, 0),
+        "language" => (FeedField::Language, 1),
+        "date" => (FeedField::Date, 3),
+        "issued" => (FeedField::Published, 1),
+        "created" => (FeedField::Published, 4),
+        "modified" => (FeedField::Updated, 1),
         _ => return Element::Foreign,
     };
-    Element::Field(field, rank)
+    Element::FeedField(field, rank)
 }
 
 fn of_media(local: &str) -> Element {
     match local {
         "group" => Element::Container,
-        "content" | "thumbnail" => Element::Field(Field::MediaFile, 0),
-        "title" => Element::Field(Field::Title, 2),
-        "description" => Element::Field(Field::Summary, 3),
-        "category" => Element::Field(Field::Category, 0),
-        "keywords" => Element::Field(Field::Keywords, 0),
+        "content" | "thumbnail" => Element::FeedField(FeedField::MediaFile, 0),
+        "title" => Element::FeedField(FeedField::Title, 2),
+        "description" => Element::FeedField(FeedField::Summary, 3),
+        "category" => Element::FeedField(FeedField::Category, 0),
+        "keywords" => Element::FeedField(FeedField::Keywords, 0),
         _ => Element::Foreign,
     }
 }
 
 fn of_itunes(local: &str) -> Element {
     match local {
-        "title" => Element::Field(Field::Title, 2),
-        "author" => Element::Field(Field::Author, 3),
-        "summary" => Element::Field(Field::Summary, 2),
-        "subtitle" => Element::Field(Field::Summary, 4),
-        "keywords" => Element::Field(Field::Keywords, 0),
-        "category" => Element::Field(Field::Topic, 0),
+        "title" => Element::FeedField(FeedField::Title, 2),
+        "author" => Element::FeedField(FeedField::Author, 3),
+        "summary" => Element::FeedField(FeedField::Summary, 2),
+        "subtitle" => Element::FeedField(FeedField::Summary, 4),
+        "keywords" => Element::FeedField(FeedField::Keywords, 0),
+        "category" => Element::FeedField(FeedField::Topic, 0),
         _ => Element::Foreign,
     }
 }

@@ -6,13 +6,13 @@ use url::Url;
 use super::Root;
 use super::capture::{Capture, Inline, is_void};
 use super::draft::{FactsDraft, ItemDraft, PersonDraft, SourceDraft};
-use super::open::Tag;
-use super::vocabulary::{Element, Field, element, never_inside_text};
+use super::open::StartTag;
+use super::vocabulary::{Element, FeedField, element, never_inside_text};
 use crate::attribute::{Attributes, value};
 use crate::namespace::{Ns, Scopes, lower};
-use crate::room::{Room, shorten};
-use crate::scan::{Scanner, Token};
-use crate::warning::{Trouble, Warnings};
+use crate::room::{GrowthBudget, shorten};
+use crate::scan::{MarkupToken, Scanner};
+use crate::warning::{Defect, Warnings};
 use crate::{Document, Format, Limits, resolve};
 
 pub(super) struct Walk<'a> {
@@ -31,7 +31,7 @@ pub(super) struct Walk<'a> {
     pub(super) source: Option<SourceDraft>,
     pub(super) item: Option<(usize, ItemDraft)>,
     pub(super) items: Vec<feed::Item>,
-    room: Room,
+    room: GrowthBudget,
     pub(super) facts: FactsDraft,
     pub(super) format: Format,
     pub(super) atom: bool,
@@ -39,7 +39,7 @@ pub(super) struct Walk<'a> {
     pub(super) warnings: Warnings,
     pub(super) at: usize,
     pub(super) full: bool,
-    /// The text ended in the midst of an item.
+    /// The text ended inside an item.
     is_cut_off: bool,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
             source: None,
             item: None,
             items: Vec::new(),
-            room: Room::new(text.len(), limits),
+            room: GrowthBudget::new(text.len(), limits),
             facts: FactsDraft::default(),
             format: root.format,
             atom: root.atom,
@@ -81,7 +81,7 @@ impl<'a> Walk<'a> {
 
     /// The root itself: an `entry` alone is an item, everything else only holds.
     fn open_root(&mut self, ns: Ns) {
-        let Some(Token::Start { name, attrs, empty }) = self.scanner.next(&mut self.warnings)
+        let Some(MarkupToken::Start { name, attrs, empty }) = self.scanner.next(&mut self.warnings)
         else {
             return;
         };
@@ -101,12 +101,12 @@ impl<'a> Walk<'a> {
         while let Some(token) = self.scanner.next(&mut self.warnings) {
             self.at = self.scanner.token_start();
             match token {
-                Token::Text(raw) => self.characters(raw, false),
-                Token::Cdata(raw) => self.characters(raw, true),
-                Token::Start { name, attrs, empty } => {
+                MarkupToken::Text(raw) => self.characters(raw, false),
+                MarkupToken::Cdata(raw) => self.characters(raw, true),
+                MarkupToken::Start { name, attrs, empty } => {
                     self.start(name, Attributes::new(attrs), empty);
                 }
-                Token::End { name } => self.end(name),
+                MarkupToken::End { name } => self.end(name),
             }
             if self.full {
                 return;
@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
         }
         self.at = self.text.len();
         if !self.stack.is_empty() {
-            self.warnings.note(Trouble::CutOff, self.at);
+            self.warnings.note(Defect::CutOff, self.at);
             self.is_cut_off = self.item.is_some();
             // An item that breaks off before its id would come back under another key.
             if self.item.as_ref().is_some_and(|(_, draft)| !draft.has_id()) {
@@ -152,18 +152,18 @@ impl<'a> Walk<'a> {
             self.leave_unclosed_item(name);
         }
         if self.stack.len() >= self.limits.depth_max {
-            self.warnings.note(Trouble::TooDeep, self.at);
+            self.warnings.note(Defect::TooDeep, self.at);
             self.n_too_deep += usize::from(!empty);
             return;
         }
         self.enter(attrs);
         let (ns, local) = self.scopes.resolve(name);
-        let tag = Tag { ns, local, attrs };
+        let tag = StartTag { ns, local, attrs };
         let lowered = lower(local);
         if empty && self.item.is_some() && element(ns, &lowered) == Element::Item {
             // `<item/>` in the middle of an item says nothing, and ends nothing either.
             self.scopes.leave(self.stack.len());
-            self.warnings.note(Trouble::StrayEnd, self.at);
+            self.warnings.note(Defect::StrayEnd, self.at);
             return;
         }
         self.supply_ends(&tag, &lowered);
@@ -195,13 +195,13 @@ impl<'a> Walk<'a> {
         if let Some((depth, _)) = self.item
             && element(ns, &lower(local)) == Element::Item
         {
-            self.warnings.note(Trouble::MissingEnd, self.at);
+            self.warnings.note(Defect::MissingEnd, self.at);
             self.n_too_deep = 0;
             self.close_to(depth);
         }
     }
 
-    /// What an element's attributes say about namespaces, base and language.
+    /// Takes namespaces, base and language from an element's attributes.
     fn enter(&mut self, attrs: Attributes<'a>) {
         if !attrs.mention_xml() {
             return;
@@ -224,7 +224,7 @@ impl<'a> Walk<'a> {
     }
 
     /// An item begins inside another, or a field inside a text: the end tags are missing.
-    fn supply_ends(&mut self, tag: &Tag<'a>, lowered: &str) {
+    fn supply_ends(&mut self, tag: &StartTag<'a>, lowered: &str) {
         let is_item = element(tag.ns, lowered) == Element::Item;
         if let Some(capture) = &self.capture
             && (is_item || self.stack.len() == capture.depth + 1)
@@ -232,7 +232,7 @@ impl<'a> Walk<'a> {
             && !(capture.field.is_prose() && self.is_inline_name(tag, lowered))
         {
             let depth = capture.depth;
-            self.warnings.note(Trouble::MissingEnd, self.at);
+            self.warnings.note(Defect::MissingEnd, self.at);
             self.close_to(depth);
         }
         if !is_item {
@@ -242,22 +242,22 @@ impl<'a> Walk<'a> {
             let depth = *depth;
             // Inside something foreign an `entry` is that vocabulary's own.
             if self.skip.is_none() {
-                self.warnings.note(Trouble::MissingEnd, self.at);
+                self.warnings.note(Defect::MissingEnd, self.at);
                 self.close_to(depth);
             }
         } else if let Some(depth) = self.skip
             && self.scopes.resolve(self.stack[depth]).0.is_rss()
         {
-            self.warnings.note(Trouble::MissingEnd, self.at);
+            self.warnings.note(Defect::MissingEnd, self.at);
             self.close_to(depth);
         }
     }
 
     /// `title` and `link` with the shape of HTML stand in prose without being fields.
-    fn is_inline_name(&self, tag: &Tag<'a>, lowered: &str) -> bool {
+    fn is_inline_name(&self, tag: &StartTag<'a>, lowered: &str) -> bool {
         let field = self.capture.as_ref().map(|c| c.field);
         match lowered {
-            "title" => field != Some(Field::Title) && self.atom,
+            "title" => field != Some(FeedField::Title) && self.atom,
             "link" => tag.attrs.get("rel").is_some_and(|rel| rel.contains("stylesheet")),
             _ => false,
         }
@@ -278,12 +278,12 @@ impl<'a> Walk<'a> {
         }
         let Some(depth) = found else {
             if !self.is_void(name) {
-                self.warnings.note(Trouble::StrayEnd, self.at);
+                self.warnings.note(Defect::StrayEnd, self.at);
             }
             return;
         };
         if depth + 1 < self.stack.len() && self.capture.as_ref().is_none_or(|c| c.depth > depth) {
-            self.warnings.note(Trouble::MissingEnd, self.at);
+            self.warnings.note(Defect::MissingEnd, self.at);
         }
         self.close_to(depth);
     }
@@ -344,19 +344,19 @@ impl<'a> Walk<'a> {
             return;
         };
         match (field, &mut self.person, &mut self.source) {
-            (Field::PersonName, Some(person), _) => {
+            (FeedField::PersonName, Some(person), _) => {
                 person.name.get_or_insert(text);
             }
-            (Field::PersonEmail, Some(person), _) => {
+            (FeedField::PersonEmail, Some(person), _) => {
                 person.email.get_or_insert(text);
             }
-            (Field::SourceId, _, Some(draft)) => {
+            (FeedField::SourceId, _, Some(draft)) => {
                 draft.source.id.get_or_insert(text);
             }
-            (Field::SourceTitle, _, Some(draft)) => {
+            (FeedField::SourceTitle, _, Some(draft)) => {
                 draft.source.title.get_or_insert(text);
             }
-            (Field::SourceUpdated, _, Some(draft)) => {
+            (FeedField::SourceUpdated, _, Some(draft)) => {
                 draft.source.updated = draft.source.updated.or(crate::date::parse(&text));
             }
             _ => self.apply(field, rank, permalink, text),

@@ -1,5 +1,5 @@
-//! Where test documents lie: a small licensed sample in this crate, and the whole collections
-//! beside the repository where they exist.
+//! Finds test documents: a small licensed sample in this crate, and the whole collections in the
+//! folder next to the repository if it exists.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ pub fn sample() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
 }
 
-/// A folder of the collections beside the repository, if it is there.
+/// A folder of the collections next to the repository, if it exists.
 pub fn shared(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(folder);
     if path.is_dir() {

@@ -1,6 +1,6 @@
 //! The collections of other parsers: every file is read, or refused with a true reason.
 
-use parse::{Format, Kind, Limits, document};
+use parse::{Format, Limits, NotAFeedKind, document};
 
 use crate::corpus;
 
@@ -41,7 +41,7 @@ fn the_collections_of_other_parsers_are_read_or_refused_for_what_they_are() {
                 Err(refusal) => {
                     refused += 1;
                     assert!(
-                        refusal.kind == Kind::Opml && name.ends_with(".opml"),
+                        refusal.kind == NotAFeedKind::Opml && name.ends_with(".opml"),
                         "{}: {refusal}",
                         path.display()
                     );
@@ -54,7 +54,7 @@ fn the_collections_of_other_parsers_are_read_or_refused_for_what_they_are() {
 }
 
 #[track_caller]
-fn refused(bytes: &[u8], kind: Kind, says: &str) {
+fn refused(bytes: &[u8], kind: NotAFeedKind, says: &str) {
     let refusal = document(bytes, None, None, &Limits::default()).unwrap_err();
     assert_eq!(refusal.kind, kind, "{refusal}");
     assert!(refusal.to_string().contains(says), "{refusal}");
@@ -62,18 +62,22 @@ fn refused(bytes: &[u8], kind: Kind, says: &str) {
 
 #[test]
 fn what_is_not_a_feed_is_named() {
-    refused(b"", Kind::Empty, "empty");
-    refused(b" \n ", Kind::Empty, "empty");
-    refused(b"<!DOCTYPE html><title>Hi &amp; ho</title>", Kind::Html, "titled \"Hi & ho\"");
-    refused(b"<html><body><p>&lt;rss&gt; <rss></rss>", Kind::Html, "HTML page");
-    refused(b"<opml version='2.0'><body/></opml>", Kind::Opml, "OPML");
-    refused(b"{\"a\": 1}", Kind::Json, "not a JSON Feed");
-    refused(b"{\"version\": \"https://jsonfeed.org/version/1\", ", Kind::BrokenJsonFeed, "broken");
-    refused(b"Not found, sorry", Kind::Text, "plain text that begins \"Not found, sorry\"");
-    refused(b"%PDF-1.4", Kind::Binary, "PDF");
-    refused(b"\x89PNG\r\n\x1a\n", Kind::Binary, "PNG");
-    refused(b"PK\x03\x04abc", Kind::Binary, "ZIP");
-    refused(b"<urlset><url/></urlset>", Kind::Xml, "sitemap");
-    refused(b"<foo><item/></foo>", Kind::Xml, "root <foo>");
-    refused(b"<?xml version='1.0'?><!-- x -->", Kind::Xml, "without an element");
+    refused(b"", NotAFeedKind::Empty, "empty");
+    refused(b" \n ", NotAFeedKind::Empty, "empty");
+    refused(b"<!DOCTYPE html><title>Hi &amp; ho</title>", NotAFeedKind::Html, "titled \"Hi & ho\"");
+    refused(b"<html><body><p>&lt;rss&gt; <rss></rss>", NotAFeedKind::Html, "HTML page");
+    refused(b"<opml version='2.0'><body/></opml>", NotAFeedKind::Opml, "OPML");
+    refused(b"{\"a\": 1}", NotAFeedKind::Json, "not a JSON Feed");
+    refused(
+        b"{\"version\": \"https://jsonfeed.org/version/1\", ",
+        NotAFeedKind::BrokenJsonFeed,
+        "broken",
+    );
+    refused(b"Not found, sorry", NotAFeedKind::Text, "plain text that begins \"Not found, sorry\"");
+    refused(b"%PDF-1.4", NotAFeedKind::Binary, "PDF");
+    refused(b"\x89PNG\r\n\x1a\n", NotAFeedKind::Binary, "PNG");
+    refused(b"PK\x03\x04abc", NotAFeedKind::Binary, "ZIP");
+    refused(b"<urlset><url/></urlset>", NotAFeedKind::Xml, "sitemap");
+    refused(b"<foo><item/></foo>", NotAFeedKind::Xml, "root <foo>");
+    refused(b"<?xml version='1.0'?><!-- x -->", NotAFeedKind::Xml, "without an element");
 }

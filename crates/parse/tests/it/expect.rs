@@ -80,7 +80,7 @@ impl Parser<'_> {
         value
     }
 
-    /// What we do not keep cannot fail: the parts that we keep decide.
+    /// Fields that we do not keep cannot fail; the fields that we keep decide.
     fn and(&mut self) -> Value {
         let mut value = self.not();
         while self.eat("and") {

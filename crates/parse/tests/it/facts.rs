@@ -1,4 +1,4 @@
-//! What each construct of the formats becomes, one fact a test.
+//! The parsed form of each construct of the formats, one fact a test.
 
 use parse::{Document, Format, Limits, document};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A document under the names that feedparser gives to things. What we do not keep is unknown.
+//! A document under the names that feedparser gives to things. Fields that we do not keep are unknown.
 
 use std::collections::BTreeMap;
 

@@ -21,7 +21,7 @@ fn read_all_ways(bytes: &[u8]) {
     let _ = discover::links(bytes, None, &base());
 }
 
-/// Pieces of which broken documents are made.
+/// Pieces for broken documents.
 const PIECES: [&str; 36] = [
     "<rss version='2.0'>",
     "<channel>",
@@ -76,8 +76,8 @@ proptest! {
         read_all_ways(format!("<opml><body>{}", pieces.concat()).as_bytes());
     }
 
-    /// What is read as a date lies in the years of feeds, and is read the same when it is shown
-    /// and with space around it.
+    /// A text that reads as a date gives a year in which feeds exist. Printing the date or adding
+    /// spaces does not change it.
     #[test]
     fn any_text_is_a_date_of_the_years_of_feeds_or_none(
         text in prop_oneof![
@@ -157,8 +157,8 @@ fn bytes_of(doc: &Document) -> usize {
     doc.items.iter().map(texts).sum()
 }
 
-/// Ways to make a short document long: a base of 500 bytes over short links in fields, escaped
-/// HTML and inline markup; letters that become escapes; markup whose ends are supplied.
+/// Ways to make a short document long. A base of 500 bytes lengthens short links in fields, escaped
+/// HTML and inline markup. Letters become escapes. Markup gets its missing end tags.
 fn swelling(head: &str) -> Vec<String> {
     let items = "<item><guid>1</guid><link>a</link><enclosure url='b'/></item>".repeat(1000);
     let files: String = (0..100_000).map(|n| format!("<enclosure url='{n}'/>")).collect();
@@ -177,8 +177,8 @@ fn swelling(head: &str) -> Vec<String> {
     bodies.map(|body| format!("{head}{body}")).to_vec()
 }
 
-/// Two bounds hold after links were resolved: that of each field, and one of the whole document,
-/// which may be stored at twice its length and a little more.
+/// Two bounds hold after links were resolved: one for each field, and one for the whole document.
+/// The stored document has at most twice its length and a little more.
 #[test]
 fn no_document_grows_beyond_its_bounds() {
     let limits = Limits::default();
@@ -291,7 +291,7 @@ fn a_broken_document_is_told_from_an_empty_feed() {
     }
     let cut = "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[{\"id\":";
     let refused = document(cut.as_bytes(), None, None, &Limits::default()).unwrap_err();
-    assert_eq!(refused.kind, parse::Kind::BrokenJsonFeed);
+    assert_eq!(refused.kind, parse::NotAFeedKind::BrokenJsonFeed);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! What we write, we read back: the same facts, the same items.
+//! Reading a document that we wrote gives the same facts and the same items.
 
 use feed::{Enclosure, Item, Source, Time};
-use parse::write::{Label, Published, atom, json, rss};
+use parse::write::{ItemLabel, PublishedDocument, atom, json, rss};
 use parse::{Document, Format, Limits, document};
 
-fn published() -> Published {
+fn published() -> PublishedDocument {
     let first = Item {
         id: Some("tag:e.org,2024:1?a&b".to_owned()),
         title: Some("Tom & Jerry, 1 < 2".to_owned()),
@@ -30,7 +30,7 @@ fn published() -> Published {
         }),
     };
     let second = Item { link: Some("http://e.org/2".to_owned()), ..Item::default() };
-    Published {
+    PublishedDocument {
         title: "A feed of ours & theirs".to_owned(),
         link: Some("http://e.org/".to_owned()),
         self_link: Some("http://e.org/feed".to_owned()),
@@ -72,7 +72,7 @@ fn a_source_without_a_name_or_of_absurd_length_is_not_read() {
     }
 }
 
-/// What W3C's validator finds wrong in items as publishers write them, and what we write instead.
+/// Items as publishers write them, in which the W3C validator finds errors, and our valid output.
 #[test]
 fn whatever_an_item_lacks_the_document_is_valid() {
     let id = || Some("tag:e.org,2024:1".to_owned());
@@ -111,7 +111,7 @@ fn whatever_an_item_lacks_the_document_is_valid() {
         ),
     ];
     for (item, in_atom, in_rss, in_neither) in cases {
-        let doc = Published { items: vec![item.clone()], ..Published::default() };
+        let doc = PublishedDocument { items: vec![item.clone()], ..PublishedDocument::default() };
         let (atom, rss) = (atom(&doc), rss(&doc));
         assert!(atom.contains(in_atom), "{in_atom} in {atom}");
         assert!(rss.contains(in_rss), "{in_rss} in {rss}");
@@ -126,7 +126,7 @@ fn whatever_an_item_lacks_the_document_is_valid() {
         }
     }
     let both = Item { summary: text(), content: Some("more".to_owned()), ..bare };
-    let doc = Published { items: vec![both], ..Published::default() };
+    let doc = PublishedDocument { items: vec![both], ..PublishedDocument::default() };
     let rss = rss(&doc);
     let place = |name: &str| rss.rfind(name).unwrap();
     assert!(place("<description>") < place("<content:encoded>"), "{rss}");
@@ -147,7 +147,11 @@ fn texts_that_look_like_markup_are_shown_and_not_run() {
         }),
         ..Item::default()
     };
-    let doc = Published { title: live.to_owned(), items: vec![item], ..Published::default() };
+    let doc = PublishedDocument {
+        title: live.to_owned(),
+        items: vec![item],
+        ..PublishedDocument::default()
+    };
     let escaped = "The &lt;img src=x onerror=alert(1)&gt; &amp;amp; element";
     let (atom, rss) = (atom(&doc), rss(&doc));
     for text in [&atom, &rss] {
@@ -161,12 +165,12 @@ fn texts_that_look_like_markup_are_shown_and_not_run() {
 
 #[test]
 fn atom_carries_marks_in_their_own_vocabulary() {
-    let mark = Label {
+    let mark = ItemLabel {
         scheme: "http://vocabulary.e.org/",
         term: "state/read & <kept>".to_owned(),
         label: "read".to_owned(),
     };
-    let doc = Published { labels: vec![vec![], vec![mark]], ..published() };
+    let doc = PublishedDocument { labels: vec![vec![], vec![mark]], ..published() };
     let atom = atom(&doc);
     let marked = "<category term=\"state/read &amp; &lt;kept&gt;\" \
                   scheme=\"http://vocabulary.e.org/\" label=\"read\"/>";
@@ -221,7 +225,7 @@ fn characters_that_xml_cannot_carry_are_left_out() {
         title: Some("a\u{0}\u{b}b".to_owned()),
         ..Item::default()
     };
-    let doc = Published { items: vec![item], ..Published::default() };
+    let doc = PublishedDocument { items: vec![item], ..PublishedDocument::default() };
     for text in [atom(&doc), rss(&doc)] {
         let read = document(text.as_bytes(), None, None, &Limits::default()).unwrap();
         assert_eq!(read.items[0].title.as_deref(), Some("ab"));

@@ -5,7 +5,7 @@ use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use feed::{Item, Source, public_source};
-use parse::write::{self, Label, Published};
+use parse::write::{self, ItemLabel, PublishedDocument};
 use store::{FeedRow, ReadEntry, Store};
 
 use super::item::{self, N, Page};
@@ -25,11 +25,11 @@ pub async fn feed(Path(name): Path<String>, asked: Asked) -> Result<Response, In
             Some(reading) => Page::read(store, &reading)?,
             None => Page::default(),
         };
-        let mut doc = Published {
+        let mut doc = PublishedDocument {
             title: item::title(store, &stream)?,
             id: Some(format!("tag:google.com,2005:reader/{name}")),
             updated: Some(now),
-            ..Published::default()
+            ..PublishedDocument::default()
         };
         if let Some(place) = found.goes_on {
             doc.pages.push(("next", format!("?c={}", continuation(place))));
@@ -41,7 +41,7 @@ pub async fn feed(Path(name): Path<String>, asked: Asked) -> Result<Response, In
     Ok((kind, text.await?).into_response())
 }
 
-fn fill(doc: &mut Published, store: &Store, entries: &[ReadEntry]) -> Result<(), Trouble> {
+fn fill(doc: &mut PublishedDocument, store: &Store, entries: &[ReadEntry]) -> Result<(), Trouble> {
     let mut feeds = Feeds::default();
     for one in entries {
         let Some(feed) = feeds.of(store, one.entry.feed)? else { continue };
@@ -73,8 +73,9 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
     }
 }
 
-fn labels(one: &ReadEntry, feed: &FeedRow) -> Vec<Label> {
-    let mark = |term: String, label: &str| Label { scheme: SCHEME, term, label: label.to_owned() };
+fn labels(one: &ReadEntry, feed: &FeedRow) -> Vec<ItemLabel> {
+    let mark =
+        |term: String, label: &str| ItemLabel { scheme: SCHEME, term, label: label.to_owned() };
     let mut labels = vec![mark(state("reading-list"), "reading-list")];
     let read = if one.read { "read" } else { "fresh" };
     labels.push(mark(state(read), read));

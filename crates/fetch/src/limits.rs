@@ -1,0 +1,13 @@
+//! The limits of one exchange, as every part of it applies them.
+
+use std::time::Duration;
+
+/// The limits of one exchange.
+#[derive(Clone, Copy)]
+pub(crate) struct ExchangeLimits {
+    pub connect_timeout: Duration,
+    pub header_timeout: Duration,
+    pub body_timeout: Duration,
+    pub body_bytes_max: usize,
+    pub has_authorities: bool,
+}
