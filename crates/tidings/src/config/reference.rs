@@ -1,12 +1,11 @@
-//! What the configuration file may hold, one row for each key. Defaults are read from the settings
-//! they are the defaults of; a test holds the rows to the structs that read the file, and every
-//! example to the reader itself.
+//! The reference of the configuration file, one row for each key. Defaults come from the settings
+//! themselves. Tests compare the rows with the structs that read the file, and read every example.
 
 use polling::written;
 
 /// Keys of one table of the file.
 pub struct Table {
-    /// As it stands in brackets; empty: before the first one.
+    /// The name in brackets; empty for the keys before the first table.
     pub name: &'static str,
     pub about: &'static str,
     pub keys: Vec<Key>,
@@ -15,22 +14,22 @@ pub struct Table {
 pub struct Key {
     pub name: &'static str,
     pub kind: &'static str,
-    /// What holds without it.
+    /// The value without this key, in words.
     pub default: String,
     pub meaning: &'static str,
     /// The value, as TOML.
     pub example: &'static str,
-    /// Its table is refused without it.
+    /// Whether the table is refused without this key.
     pub needed: bool,
 }
 
 impl Table {
-    /// The names in it are the operator's own.
+    /// Returns whether the operator chooses the names of the keys.
     pub fn takes_any_key(&self) -> bool {
         matches!(self.name, "resolve" | "keys")
     }
 
-    /// What is known of a key; one row stands for all names that the operator chooses.
+    /// Returns the row of a key; one row stands for all names that the operator chooses.
     pub fn key(&self, name: &str) -> Option<&Key> {
         self.keys.iter().find(|key| key.name == name || self.takes_any_key())
     }
@@ -52,7 +51,7 @@ impl Key {
     }
 }
 
-/// Everything, in the order in which a person would read it.
+/// Returns all tables in reading order.
 pub fn tables() -> Vec<Table> {
     vec![start(), domain(), defaults(), budget(), limits(), resolve(), keys(), mail(), push()]
 }
@@ -62,29 +61,29 @@ fn start() -> Table {
         key(
             "contact",
             "URL",
-            "none; `tidings doctor` asks for one",
-            "Sent in the User-Agent, so that the people behind a site can reach you.",
+            "none; `tidings doctor` recommends one",
+            "Sent in the User-Agent, so that site owners can reach you.",
             "\"https://example.org/my-reader\"",
         ),
         key(
             "listen",
             "address and port",
             super::LISTEN.to_string(),
-            "Where the page and the API are served.",
+            "The address on which the page and the API are served.",
             "\"127.0.0.1:8080\"",
         ),
         key(
             "data",
             "folder",
             super::DATA,
-            "Where everything is kept. Relative to where the program is started.",
+            "The data folder. A relative path starts at the working directory.",
             "\"/var/lib/tidings\"",
         ),
         key(
             "public_url",
             "URL",
-            "the address a request came to",
-            "Under which address others reach this program: the links in published feeds begin \
+            "the address of the request",
+            "The address under which others reach this program. Links in published feeds begin \
              with it.",
             "\"https://news.example.org/\"",
         ),
@@ -92,16 +91,16 @@ fn start() -> Table {
             "trusted_proxies",
             "list of addresses or ranges",
             "none",
-            "Proxies in front of this program. The client's address is taken from the \
-             `X-Forwarded-For` that they send; failed logins are counted by it.",
+            "Proxies in front of this program. Their `X-Forwarded-For` gives the client's \
+             address, by which failed logins are counted.",
             "[\"127.0.0.1\", \"10.0.0.0/8\"]",
         ),
         key(
             "images",
             "`proxy` or `off`",
             super::images::DEFAULT,
-            "Pictures of entries: fetched by this program on the reader's behalf, so that a \
-             page asks nobody else; or not shown.",
+            "Pictures of entries: `proxy` fetches them through this program, so that pages load \
+             nothing from other sites; `off` does not show them.",
             "\"proxy\"",
         ),
     ];
@@ -118,31 +117,31 @@ fn requests() -> Vec<Key> {
             "domain_gap",
             "duration",
             written(engine.gaps.default),
-            "Least time between two requests to one registrable domain, counted from the end \
-             of the first.",
+            "The shortest time between two requests to one registrable domain, counted from the \
+             end of the first.",
             "\"2s\"",
         ),
         key(
             "workers",
             "number",
             engine.polls_in_flight_max.to_string(),
-            "Polls under way at once, over all domains.",
+            "The number of simultaneous polls over all domains.",
             "100",
         ),
         key(
             "allow_private",
             "`true` or `false`",
             fetch.allow_private.to_string(),
-            "Poll loopback and private addresses too. Only where everybody who may add a feed \
-             may also reach your network.",
+            "Also poll loopback and private addresses. Use it only if everybody who may add a \
+             feed may also reach your network.",
             "false",
         ),
         key(
             "no_cache",
             "`true` or `false`",
             fetch.no_cache.to_string(),
-            "Send `Cache-Control: no-cache` with every poll, so that no cache on the way \
-             answers stale.",
+            "Send `Cache-Control: no-cache` with every poll, so that caches on the way do not \
+             send outdated documents.",
             "true",
         ),
     ]
@@ -151,7 +150,7 @@ fn requests() -> Vec<Key> {
 fn domain() -> Table {
     let meaning = "The same as `domain_gap`, for one registrable domain.";
     let keys = vec![key("gap", "duration", "`domain_gap`", meaning, "\"30s\"").needed()];
-    let about = "One table for each domain that is to be asked less often, or may be more often.";
+    let about = "One table for each domain with a gap of its own.";
     Table { name: "domain.\"example.org\"", about, keys }
 }
 
@@ -164,36 +163,48 @@ fn defaults() -> Table {
             "policy",
             "policy",
             engine.policy.to_string(),
-            "When to look, as `tidings feed set --policy` takes it.",
+            "The policy that decides when to poll, written as for `tidings feed set --policy`.",
             "\"tide\"",
         ),
-        key("alpha", "duration", written(bounds.alpha), "No feed is polled more often.", "\"5m\""),
-        key("beta", "duration", written(bounds.beta), "No feed is polled less often.", "\"1d\""),
+        key(
+            "alpha",
+            "duration",
+            written(bounds.alpha),
+            "The shortest interval between two polls of a feed.",
+            "\"5m\"",
+        ),
+        key(
+            "beta",
+            "duration",
+            written(bounds.beta),
+            "The longest interval between two polls of a feed.",
+            "\"1d\"",
+        ),
         key(
             "eta",
             "duration",
             written(bounds.eta),
-            "The interval where a policy has no answer.",
+            "The interval that is used if a policy has no answer.",
             "\"1h\"",
         ),
         key(
             "hints",
             "`lower` or `ignore`",
             hints,
-            "What publishers say about when to come back (ttl, skipHours, max-age): lower \
-             bounds, or nothing.",
+            "The publishers' hints (ttl, skipHours, max-age): `lower` uses them as lower bounds, \
+             `ignore` does not use them.",
             "\"lower\"",
         ),
         key(
             "learn",
             "`all` or `relevant`",
             if engine.learn_relevant { "relevant" } else { "all" },
-            "From which entries the feeds that queries read are learned: all, or those that some \
-             query kept.",
+            "The entries from which Tidings learns about feeds that queries read: all, or only \
+             those that a query kept.",
             "\"all\"",
         ),
     ];
-    let about = "For feeds that have no setting of their own, by themselves or by a tag.";
+    let about = "For feeds without a setting of their own or of a tag.";
     Table { name: "defaults", about, keys }
 }
 
@@ -203,8 +214,8 @@ fn budget() -> Table {
             "polls",
             "polls per time, and bytes",
             "needed",
-            "How many polls may be made in all, and where it is given how many bytes in the \
-             same time.",
+            "The maximum number of polls in a time, and optionally the maximum number of bytes in \
+             that time.",
             "\"1000/1h,50MB\"",
         )
         .needed(),
@@ -212,20 +223,20 @@ fn budget() -> Table {
             "strategy",
             "strategy",
             engine::BudgetRule::STRATEGY.to_string(),
-            "How it is spent over the feeds; `tidings budget --help` names them. Of tide also what \
-             an entry costs that is lost, as waiting: 730d where nothing is said.",
+            "The strategy that spends the budget; `tidings budget --help` lists them. For tide \
+             also the cost of a lost entry as waiting time; the default is 730d.",
             "\"tide:365d\"",
         ),
         key(
             "estimator",
             "estimator",
-            format!("tide; of other strategies {}", engine::BudgetRule::MODEL.word()),
-            "What the strategy believes of a feed.",
+            format!("tide; for other strategies {}", engine::BudgetRule::MODEL.word()),
+            "The model that predicts the entries of a feed.",
             "\"periodic\"",
         ),
     ];
-    let about = "Without this table there is no budget, unless `tidings budget` set one, which \
-        goes before it.";
+    let about = "Without this table there is no budget, unless `tidings budget` set one. That one \
+                 takes precedence.";
     Table { name: "budget", about, keys }
 }
 
@@ -236,25 +247,25 @@ fn push() -> Table {
             "subscribe",
             "boolean",
             "true",
-            "Ask the hubs that feeds name to push them, where there is a `public_url`.",
+            "Subscribe to the hubs that feeds name, if there is a `public_url`.",
             "true",
         ),
         key(
             "safety_net",
             "duration",
             written(push.safety_net),
-            "While pushes come, a feed is polled this often to check on them.",
+            "The interval at which a feed is polled while its hub pushes.",
             "\"1d\"",
         ),
         key(
             "lease",
             "duration",
             written(push.lease),
-            "For how long hubs are asked to push; it is renewed before it ends.",
+            "The requested duration of a subscription. It is renewed before it ends.",
             "\"10d\"",
         ),
     ];
-    Table { name: "push", about: "Feeds that are pushed to us (WebSub).", keys }
+    Table { name: "push", about: "Feeds that hubs push to Tidings (WebSub).", keys }
 }
 
 fn limits() -> Table {
@@ -265,63 +276,64 @@ fn limits() -> Table {
             "body_bytes",
             "number",
             fetch.body_bytes_max.to_string(),
-            "Bytes of a document after decompression; a longer one is a failed poll.",
+            "The maximum size of a document after decompression, in bytes. The poll of a longer \
+             document fails.",
             "4000000",
         ),
         key(
             "items",
             "number",
             engine.parse.items_max.to_string(),
-            "Items read of one document.",
+            "The maximum number of items read from one document.",
             "10000",
         ),
         key(
             "entry_age",
             "duration",
-            "kept for ever",
-            "Entries seen longer ago are dropped. Their keys are kept, so that none comes back \
-             as new.",
+            "unlimited",
+            "Entries seen longer ago are dropped. Their keys are kept, so that they do not come \
+             back as new.",
             "\"365d\"",
         ),
         key(
             "entries_per_feed",
             "number",
             "no limit",
-            "The newest so many entries of a feed are kept.",
+            "The number of entries kept for each feed, the newest ones.",
             "5000",
         ),
         key(
             "entries",
             "number",
             "no limit",
-            "The newest so many entries in all are kept.",
+            "The number of entries kept in all, the newest ones.",
             "10000000",
         ),
         key(
             "key_age",
             "duration",
-            "kept for ever",
-            "Keys of dropped entries are forgotten so long after the entry left its feed, and \
-             not before 400 days: one that comes back later is new.",
+            "unlimited",
+            "Keys of dropped entries are deleted this long after the entry left its feed, and not \
+             before 400 days. An entry that comes back later is new.",
             "\"800d\"",
         ),
     ];
-    let about = "What is read at most, and how long it is kept. Nothing is dropped unless set.";
+    let about = "Limits for documents and for stored entries. Nothing is dropped unless set.";
     Table { name: "limits", about, keys }
 }
 
 fn resolve() -> Table {
-    let meaning = "A name, and the address or the addresses that it leads to instead of what \
-        DNS says. Needs `allow_private`.";
+    let meaning = "A name and its address or addresses, which replace the answer of DNS. Needs \
+                   `allow_private`.";
     let keys = vec![key("\"NAME\"", "address, or list", "DNS", meaning, "[\"192.0.2.7\"]")];
     Table { name: "resolve", about: "For tests and split DNS.", keys }
 }
 
 fn keys() -> Table {
-    let meaning = "A key that queries name by `SIGNED BY`; 16 letters at least.";
+    let meaning = "A key that queries name with `SIGNED BY`; at least 16 characters.";
     let example = "\"a long random text of your own\"";
     let keys = vec![key("NAME", "text", "none", meaning, example)];
-    Table { name: "keys", about: "What deliveries are signed with.", keys }
+    Table { name: "keys", about: "The keys that sign deliveries.", keys }
 }
 
 fn mail() -> Table {
@@ -330,40 +342,46 @@ fn mail() -> Table {
             "server",
             "host name",
             "needed",
-            "The server that takes digests.",
+            "The mail server that digests are sent to.",
             "\"mail.example.org\"",
         )
         .needed(),
-        key("port", "number", "587, 465 or 25, by `security`", "Its port.", "587"),
+        key(
+            "port",
+            "number",
+            "587, 465 or 25, by `security`",
+            "The port of the mail server.",
+            "587",
+        ),
         key(
             "security",
             "`starttls`, `tls` or `none`",
             "starttls",
-            "How the connection is secured; without TLS no password is sent.",
+            "The security of the connection. Without TLS no password is sent.",
             "\"starttls\"",
         ),
-        key("user", "text", "no login", "Who logs in.", "\"tidings\""),
-        key("password", "text", "no login", "With what.", "\"secret\""),
+        key("user", "text", "no login", "The user name for the mail server.", "\"tidings\""),
+        key("password", "text", "no login", "The password for the mail server.", "\"secret\""),
         key("from", "address", "needed", "The sender of digests.", "\"tidings@example.org\"")
             .needed(),
     ];
-    Table { name: "mail", about: "Without this table no digest is sent.", keys }
+    Table { name: "mail", about: "Without this table no digests are sent.", keys }
 }
 
-/// The whole reference as Markdown.
+/// Returns the whole reference as Markdown.
 pub fn markdown() -> String {
     let mut text = String::from(
         "# Configuration\n\n\
-         *Printed by `tidings config reference`; a test holds this file to it.*\n\n\
-         `tidings run --config FILE` reads one TOML file. Nothing in it is needed. A flag goes \
-         before what was set with `tidings feed set` and `tidings budget`, that before the file, \
-         the file before what is built in. An unknown key is an error, named with its line; \
-         `tidings config check --config FILE` reads a file and starts nothing. Durations are \
+         *Printed by `tidings config reference`; a test compares this file with the output.*\n\n\
+         `tidings run --config FILE` reads one TOML file. No key is required. The order of \
+         precedence is: a flag, then a setting made with `tidings feed set` or `tidings budget`, \
+         then the file, then the built-in default. An unknown key is an error with its line. \
+         `tidings config check --config FILE` checks a file and starts nothing. Durations are \
          `90s`, `15m`, `1h`, `7d`.\n",
     );
     for table in tables() {
         let title = match table.name {
-            "" => "## Where and how it runs".to_owned(),
+            "" => "## General".to_owned(),
             name => format!("## `[{name}]`"),
         };
         text.push_str(&format!("\n{title}\n{}\n\n", table.about));
