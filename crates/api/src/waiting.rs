@@ -6,7 +6,7 @@
 
 use feed::Time;
 use polling::model::{Model, ModelKind};
-use polling::policy::window_share::Room;
+use polling::policy::window_share::WindowTarget;
 use polling::{Decimal, Learned, Policy};
 
 /// Points between two polls.
@@ -15,7 +15,7 @@ const STEPS: i64 = 24;
 /// The model in what was learned of a feed, where the policy works on one.
 pub fn model(learned: &[u8]) -> Option<Model> {
     ModelKind::ALL.into_iter().find_map(|model| {
-        let policy = Policy::Window { room: Room::Share(Decimal::new(1, 0)), model };
+        let policy = Policy::Window { room: WindowTarget::Share(Decimal::new(1, 0)), model };
         let learned = Learned::decode(&policy, learned);
         learned.model().filter(|model| Some(*model) != policy.start().model()).cloned()
     })

@@ -16,7 +16,7 @@ mod table;
 use polling::budget::Strategy;
 use polling::budget::top_k_utility::top_k_utility;
 use polling::budget::two_steps::{Threshold, only_sat, only_tau, two_steps};
-use polling::budget::uniform::Turn;
+use polling::budget::uniform::RoundRobin;
 
 use crate::Chance;
 use source::{Published, Source};
@@ -76,7 +76,7 @@ impl Cycles {
     /// cycles.
     pub fn run(&self, strategy: Strategy, budget: usize, tau: f64) -> Option<Outcome> {
         let mut sources: [Source; SOURCES] = std::array::from_fn(|_| Source::default());
-        let (mut tau, mut turn) = (Threshold::new(tau), Turn::default());
+        let (mut tau, mut turn) = (Threshold::new(tau), RoundRobin::default());
         let mut taus = Vec::with_capacity(self.published.len());
         let (mut n_read, mut found, mut published) = (0, 0, 0);
         let (mut fresh, mut cost) = (0.0, 0);

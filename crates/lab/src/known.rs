@@ -4,7 +4,7 @@
 //! At one moment the behaviour of all feeds may change. It claims nothing about real feeds.
 
 use feed::Time;
-use polling::model::{Model, Rates};
+use polling::model::{HourlyRates, Model};
 use serde::Deserialize;
 
 use crate::{Chance, World, WorldFeed};
@@ -88,7 +88,7 @@ impl Known {
             let hours = rates(&mut chance);
             let times = entries(spec, &hours, &mut chance);
             feeds.push(WorldFeed::new(&format!("feed-{number}"), times));
-            models.push(Model::Frozen(Rates { hours, zone_secs: 0 }));
+            models.push(Model::Frozen(HourlyRates { hours, zone_secs: 0 }));
         }
         let domains = (0..feeds.len()).map(|feed| vec![feed]).collect();
         Known { world: World { feeds, window: WINDOW, domains }, models }

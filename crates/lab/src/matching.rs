@@ -6,7 +6,7 @@
 //! the parameter written as `?` is free: `indhist:?`, `fix:?@1m..7d`. The value is found by
 //! bisection, since polls and delay grow or shrink with it throughout.
 
-use polling::policy::SpecError;
+use polling::SpecError;
 use polling::{Decimal, PolicySpec};
 
 use crate::{Progress, Run, Setting, World, run};

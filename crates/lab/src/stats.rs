@@ -4,8 +4,8 @@
 //! told by `polling`'s own rules; here they are counted. Nothing is simulated.
 
 use feed::Time;
-use polling::model::pattern::{Pattern, pattern_of};
-use polling::model::shape::{Shape, periodicity, shape_of};
+use polling::model::pattern::{UpdatePattern, pattern_of};
+use polling::model::shape::{ActivityShape, periodicity, shape_of};
 
 use crate::World;
 use crate::measure::mean;
@@ -28,7 +28,7 @@ pub struct Stats {
     pub per_day: Option<Spread>,
     /// Entries per feed.
     pub per_feed: Option<Spread>,
-    pub patterns: Vec<(Pattern, usize)>,
+    pub patterns: Vec<(UpdatePattern, usize)>,
     /// All feeds with a shape, then those of the activity classes of the source.
     pub classes: Vec<Class>,
     /// Entries per hour of the day and per weekday (Monday first), as shares.
@@ -64,15 +64,15 @@ pub struct Class {
 /// All; more than 10, 24 and 48 entries a day (000 speaks of > 10, > 1 an hour, > 48).
 const CLASSES: [f64; 4] = [0.0, 10.0, 24.0, 48.0];
 
-const PATTERNS: [Pattern; 8] = [
-    Pattern::Empty,
-    Pattern::SingleEntry,
-    Pattern::OnTheFly,
-    Pattern::Chunked,
-    Pattern::Zombie,
-    Pattern::Constant,
-    Pattern::Spontaneous,
-    Pattern::Sliced,
+const PATTERNS: [UpdatePattern; 8] = [
+    UpdatePattern::Empty,
+    UpdatePattern::SingleEntry,
+    UpdatePattern::OnTheFly,
+    UpdatePattern::Chunked,
+    UpdatePattern::Zombie,
+    UpdatePattern::Constant,
+    UpdatePattern::Spontaneous,
+    UpdatePattern::Sliced,
 ];
 
 /// Counts what a world holds; `None` if it is empty. Patterns are as known at its last entry.
@@ -139,7 +139,7 @@ fn weekday_of(time: Time) -> usize {
 
 /// What a feed's days look like.
 struct Kind {
-    shape: Option<Shape>,
+    shape: Option<ActivityShape>,
     periodic: bool,
     periodic_active: bool,
 }
@@ -183,9 +183,9 @@ impl Class {
     fn add(&mut self, kind: &Kind) {
         self.feeds += 1;
         match kind.shape {
-            Some(Shape::Peaks) => self.peaks += 1,
-            Some(Shape::Uniform) => self.uniform += 1,
-            Some(Shape::Waves) => self.waves += 1,
+            Some(ActivityShape::Peaks) => self.peaks += 1,
+            Some(ActivityShape::Uniform) => self.uniform += 1,
+            Some(ActivityShape::Waves) => self.waves += 1,
             None => {}
         }
         self.periodic += usize::from(kind.periodic);
@@ -221,7 +221,7 @@ mod tests {
         let world = World { feeds, window: 20, domains: vec![vec![0], vec![1]] };
         let stats = stats(&world).unwrap();
         let counted: Vec<_> = stats.patterns.iter().filter(|(_, n)| *n > 0).collect();
-        assert_eq!(counted, [&(Pattern::Constant, 1), &(Pattern::Spontaneous, 1)]);
+        assert_eq!(counted, [&(UpdatePattern::Constant, 1), &(UpdatePattern::Spontaneous, 1)]);
         let above_48 = stats.classes[3];
         assert_eq!((above_48.feeds, above_48.uniform, above_48.periodic_active), (1, 1, 1));
         assert_eq!((stats.classes[0].feeds, stats.classes[0].peaks), (2, 1));

@@ -36,9 +36,9 @@ pub(crate) fn sevens_len(n: u64) -> usize {
 }
 
 /// Stored bytes, from the front; `None` when they end too early.
-pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
-impl Reader<'_> {
+impl ByteReader<'_> {
     pub(crate) fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;

@@ -33,21 +33,15 @@
 mod bounds;
 pub mod budget;
 mod bytes;
-mod decimal;
-mod duration;
-mod exact;
-mod learned;
+mod explanation;
 pub mod model;
+mod numbers;
 pub mod policy;
-mod recent;
-mod told;
+mod spec;
 #[cfg(not(feature = "tuning"))]
 mod tuning;
 #[cfg(feature = "tuning")]
 pub mod tuning;
-mod why;
-mod wish;
-mod words;
 
 pub mod backoff;
 pub mod hints;
@@ -57,11 +51,9 @@ pub mod relevance;
 pub mod restart;
 
 pub use bounds::{Bounds, BoundsError, Limit};
-pub use decimal::{Decimal, DecimalError};
-pub use duration::{DurationError, parse_duration, spoken, written};
-pub use exact::Fraction;
-pub use learned::Learned;
-pub use policy::{Policy, PolicySpec, SpecError};
-pub use told::told;
-pub use why::{Case, Cause, Why};
-pub use wish::Wish;
+pub use explanation::explain;
+pub use numbers::{
+    Decimal, DecimalError, DurationError, Fraction, parse_duration, spoken, written,
+};
+pub use policy::{Learned, Policy, PolicySpec, RuleCase, UndefinedCause, Why, Wish};
+pub use spec::SpecError;

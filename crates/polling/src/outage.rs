@@ -47,12 +47,12 @@ pub struct Outage {
     order: VecDeque<(Time, u32)>,
     n_unreachable: usize,
     n_answered: usize,
-    since: Option<Since>,
+    since: Option<NetworkOutage>,
 }
 
 /// Our network is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Since {
+pub struct NetworkOutage {
     /// The first of the failures that showed it.
     pub at: Time,
     /// Domains that could not be reached, of so many tried within a minute.
@@ -75,7 +75,7 @@ impl Outage {
             let first = failures.map(|(at, _)| *at).min().unwrap_or(at);
             let n_domains = self.domains.len();
             let n_unreachable = n_domains - self.n_answered;
-            self.since = Some(Since { at: first, n_unreachable, n_domains });
+            self.since = Some(NetworkOutage { at: first, n_unreachable, n_domains });
         }
     }
 
@@ -95,7 +95,7 @@ impl Outage {
 
     /// Whether our network is down. It stays so until a request succeeds: the caller goes on
     /// trying one feed now and then, and blames none.
-    pub fn verdict(&self, now: Time) -> Option<Since> {
+    pub fn verdict(&self, now: Time) -> Option<NetworkOutage> {
         self.since.filter(|since| since.at <= now)
     }
 

@@ -261,7 +261,7 @@ fn line(
 
 /// Why a poll was made: the same sentences that explain the next one.
 fn told(reason: &str) -> String {
-    polling::told(reason).unwrap_or_else(|| sentence(reason))
+    polling::explain(reason).unwrap_or_else(|| sentence(reason))
 }
 
 fn poll(poll: &PollRow, now: Now) -> Poll {

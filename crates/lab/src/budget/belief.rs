@@ -10,7 +10,7 @@ use std::time::Duration;
 use feed::Time;
 use polling::budget::Estimator;
 use polling::model::histogram::{Histogram, Period};
-use polling::model::{Model, Rates};
+use polling::model::{HourlyRates, Model};
 
 use super::BudgetSetting;
 use crate::{Sight, World, WorldFeed};
@@ -76,5 +76,5 @@ fn rates(feed: &WorldFeed, from: Time, to: Time) -> Model {
     let mut histogram = Histogram::train(&visible[first..], to, Period::Day, 0);
     let lived = to.since(lived_from).as_secs_f64() / DAY.as_secs_f64();
     histogram.days = (lived.ceil() as u64).max(1);
-    Model::Frozen(Rates { hours: histogram.rates(), zone_secs: 0 })
+    Model::Frozen(HourlyRates { hours: histogram.rates(), zone_secs: 0 })
 }

@@ -4,8 +4,8 @@
 use feed::Time;
 use polling::budget::top_k_utility::top_k_utility;
 use polling::budget::two_steps::{Threshold, only_sat, only_tau, two_steps};
-use polling::budget::uniform::Turn;
-use polling::budget::{Standing, Strategy};
+use polling::budget::uniform::RoundRobin;
+use polling::budget::{FeedUrgency, Strategy};
 
 use super::{House, Member};
 
@@ -16,7 +16,7 @@ const TAU_START: f64 = 3600.0;
 pub(super) struct Oracle {
     strategy: Strategy,
     tau: Threshold,
-    turn: Turn,
+    turn: RoundRobin,
 }
 
 impl Oracle {
@@ -30,7 +30,7 @@ impl Oracle {
                 | Strategy::TopKUtility
                 | Strategy::TwoSteps
         );
-        let (tau, turn) = (Threshold::new(TAU_START), Turn::default());
+        let (tau, turn) = (Threshold::new(TAU_START), RoundRobin::default());
         chooses_by_standing.then_some(Oracle { strategy, tau, turn })
     }
 
@@ -38,7 +38,7 @@ impl Oracle {
         if self.strategy == Strategy::Uniform {
             return self.turn.take(house.members.len(), budget);
         }
-        let standings: Vec<Standing> =
+        let standings: Vec<FeedUrgency> =
             house.members.iter().map(|member| house.standing(member, now)).collect();
         match self.strategy {
             Strategy::OnlySat => only_sat(&standings, budget),
@@ -52,13 +52,13 @@ impl Oracle {
 impl House<'_> {
     /// Where a member really stands. U = ∫ (x − t_k) dDiv(x): each entry adds the time since the
     /// last look until it appeared; once the window is full one comes as another goes.
-    fn standing(&self, member: &Member<'_>, now: Time) -> Standing {
+    fn standing(&self, member: &Member<'_>, now: Time) -> FeedUrgency {
         let feed = &self.world.feeds[member.feed];
         let (known, n_unseen) = (member.sight.shown().end, self.n_unseen(member, now));
         let window = member.sight.window_max() as usize;
         let until_full = &feed.visible()[known..known + n_unseen.min(window)];
         let waited = |t: &Time| t.millis_since(member.last) as f64 / 1000.0;
-        Standing {
+        FeedUrgency {
             divergence: feed.weight * n_unseen.min(window) as f64,
             saturated: n_unseen >= window,
             utility: feed.weight * until_full.iter().map(waited).sum::<f64>(),

@@ -1,6 +1,6 @@
 //! One source: a window of ten entries, some of them relevant, some of them read.
 
-use polling::budget::Standing;
+use polling::budget::FeedUrgency;
 
 use crate::{Chance, exact};
 
@@ -73,8 +73,8 @@ impl Source {
         self.relevant & ((1 << self.n_new.min(WINDOW)) - 1)
     }
 
-    pub(super) fn standing(&self) -> Standing {
-        Standing {
+    pub(super) fn standing(&self) -> FeedUrgency {
+        FeedUrgency {
             divergence: self.divergence,
             saturated: self.n_new >= WINDOW,
             utility: self.cycles * self.divergence - self.integral,

@@ -8,7 +8,7 @@ use feed::Time;
 use polling::budget::{Budget, Planner, Strategy, Tracked};
 use polling::model::single_variable::SingleVariable;
 use polling::model::smoothing::Smoothing;
-use polling::model::{Model, Rates};
+use polling::model::{HourlyRates, Model};
 
 use crate::{observation, verdict};
 
@@ -47,7 +47,7 @@ fn model(i: usize, last: Time, periodic: bool) -> Model {
     if periodic {
         let busy = |h: usize| if (7 + i % 5..20 + i % 3).contains(&h) { 1.4 } else { 0.2 };
         let hours = (0..24).map(|h| rate(i) * busy(h)).collect();
-        return Model::Frozen(Rates { hours, zone_secs: 0 });
+        return Model::Frozen(HourlyRates { hours, zone_secs: 0 });
     }
     let mut model = SingleVariable::new(Smoothing::adjusting());
     (model.flat.rate, model.last) = (rate(i), Some(last));

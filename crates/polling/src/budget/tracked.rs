@@ -28,7 +28,7 @@ use crate::model::homogeneous::Homogeneous;
 
 /// Where a feed stands at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
+pub struct FeedUrgency {
     /// Relevant entries waiting in the window, weighted.
     pub divergence: f64,
     /// Entries are being lost.
@@ -100,24 +100,24 @@ impl Tracked {
         if self.model.expects_nothing() { UNKNOWN } else { &self.model }
     }
 
-    pub fn standing(&self, now: Time) -> Standing {
+    pub fn standing(&self, now: Time) -> FeedUrgency {
         let value = self.value();
         let Some(last) = self.last else {
             // Nothing is known: it goes before everything else.
             let divergence = if value > 0.0 { f64::MAX } else { 0.0 };
-            return Standing { divergence, saturated: true, utility: divergence };
+            return FeedUrgency { divergence, saturated: true, utility: divergence };
         };
         let model = self.believed();
         let expected = model.expect(last, now);
         let window = f64::from(self.window);
         if expected < window {
             let utility = value * model.utility(last, now);
-            return Standing { divergence: value * expected, saturated: false, utility };
+            return FeedUrgency { divergence: value * expected, saturated: false, utility };
         }
         // What is published from then on only pushes older entries out.
         let full = model.until_expected(last, window).unwrap_or(0.0);
         let full_at = last.shifted((full * 1000.0) as i64).min(now);
         let utility = value * model.utility(last, full_at);
-        Standing { divergence: value * window, saturated: true, utility }
+        FeedUrgency { divergence: value * window, saturated: true, utility }
     }
 }

@@ -10,8 +10,8 @@ use std::str::FromStr;
 use super::Model;
 use super::changes::Changes;
 use super::smoothing::Smoothing;
-use crate::policy::SpecError;
-use crate::policy::parameters::{Known, unknown};
+use crate::spec::SpecError;
+use crate::spec::{KnownName, unknown};
 
 /// Which model a policy or strategy that works on any model uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl FromStr for ModelKind {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<ModelKind, SpecError> {
-        let known = ModelKind::ALL.map(|kind| Known {
+        let known = ModelKind::ALL.map(|kind| KnownName {
             name: kind.word(),
             example: kind.word(),
             needs: "no parameter",

@@ -16,23 +16,16 @@
 //! assert!((model.expect(at, tomorrow) - 24.0).abs() < 1e-9);
 //! ```
 
-pub mod change_rate;
 pub mod changes;
-mod course;
-mod day;
+mod encoding;
 pub mod histogram;
 pub mod homogeneous;
 mod kind;
-pub mod pattern;
 pub mod periodic;
-pub mod profile;
-mod rates;
-pub mod shape;
+mod rate;
 pub mod single_variable;
 pub mod sliding_days;
-pub mod slots;
-pub mod smoothing;
-mod stored;
+mod statistics;
 pub mod tide;
 
 use std::time::Duration;
@@ -40,17 +33,18 @@ use std::time::Duration;
 use feed::{Observation, Time};
 
 use changes::Changes;
-pub(crate) use course::Course;
 use homogeneous::Homogeneous;
 pub use kind::ModelKind;
 use periodic::Periodic;
-use rates::HOUR_MS;
-pub use rates::Rates;
+use rate::HOUR_MS;
+pub(crate) use rate::RepeatingRate;
+pub use rate::{HourlyRates, slots};
 use single_variable::SingleVariable;
 use sliding_days::SlidingDays;
 use slots::Slots;
 use smoothing::Smoothing;
-use tide::Tide;
+pub use statistics::{change_rate, pattern, profile, shape, smoothing};
+use tide::TideModel;
 
 /// A model of one feed.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,11 +55,11 @@ pub enum Model {
     /// For windows of one entry.
     Changes(Changes),
     /// An hourly histogram that is trained daily from the last days.
-    Sliding(SlidingDays, Option<Rates>),
+    Sliding(SlidingDays, Option<HourlyRates>),
     /// Level, hours and weekdays, each shrunk towards what feeds are like.
-    Tide(Box<Tide>),
+    Tide(Box<TideModel>),
     /// Learned beforehand, then left as it is: `offline`, or a histogram trained on a history.
-    Frozen(Rates),
+    Frozen(HourlyRates),
 }
 
 impl Model {
@@ -109,17 +103,17 @@ impl Model {
             Model::Homogeneous(Homogeneous { rate })
             | Model::Changes(Changes { flat: Homogeneous { rate }, .. })
             | Model::SingleVariable(SingleVariable { flat: Homogeneous { rate }, .. }) => {
-                Model::Frozen(Rates { hours: vec![*rate; 24], zone_secs: 0 })
+                Model::Frozen(HourlyRates { hours: vec![*rate; 24], zone_secs: 0 })
             }
             Model::Periodic(p) if p.slot_ms == HOUR_MS => {
-                Model::Frozen(Rates { hours: p.rates.clone(), zone_secs: 0 })
+                Model::Frozen(HourlyRates { hours: p.rates.clone(), zone_secs: 0 })
             }
             Model::Periodic(p) => {
                 Model::Periodic(Periodic { smoothing: Smoothing::Fixed(0.0), ..p.clone() })
             }
-            Model::Sliding(_, rates) => {
-                Model::Frozen(rates.clone().unwrap_or(Rates { hours: vec![0.0; 24], zone_secs: 0 }))
-            }
+            Model::Sliding(_, rates) => Model::Frozen(
+                rates.clone().unwrap_or(HourlyRates { hours: vec![0.0; 24], zone_secs: 0 }),
+            ),
             Model::Tide(model) => Model::Frozen(model.week().clone()),
             Model::Frozen(rates) => Model::Frozen(rates.clone()),
         }
@@ -128,57 +122,57 @@ impl Model {
     /// Entries expected in (a, b].
     pub fn expect(&self, a: Time, b: Time) -> f64 {
         match self.form() {
-            Form::Flat(flat) => flat.expect(a, b),
-            Form::Slots(slots, shift) => slots.expect(a.shifted(shift), b.shifted(shift)),
-            Form::Nothing => 0.0,
+            RateForm::Flat(flat) => flat.expect(a, b),
+            RateForm::Slots(slots, shift) => slots.expect(a.shifted(shift), b.shifted(shift)),
+            RateForm::Nothing => 0.0,
         }
     }
 
     /// U(t0, t) in entry-seconds: the waiting that a look at `t` would end, after one at `t0`.
     pub fn utility(&self, t0: Time, t: Time) -> f64 {
         match self.form() {
-            Form::Flat(flat) => flat.utility(t0, t),
-            Form::Slots(slots, shift) => slots.utility(t0.shifted(shift), t.shifted(shift)),
-            Form::Nothing => 0.0,
+            RateForm::Flat(flat) => flat.utility(t0, t),
+            RateForm::Slots(slots, shift) => slots.utility(t0.shifted(shift), t.shifted(shift)),
+            RateForm::Nothing => 0.0,
         }
     }
 
     /// Seconds after `a` until `amount` entries are expected; `None` if never.
     pub fn until_expected(&self, a: Time, amount: f64) -> Option<f64> {
         match self.form() {
-            Form::Flat(flat) => flat.until_expected(amount),
-            Form::Slots(slots, shift) => slots.until_expected(a.shifted(shift), amount),
-            Form::Nothing => None,
+            RateForm::Flat(flat) => flat.until_expected(amount),
+            RateForm::Slots(slots, shift) => slots.until_expected(a.shifted(shift), amount),
+            RateForm::Nothing => None,
         }
     }
 
     /// Seconds after `a` until the utility of a look reaches `amount`; `None` if never.
     pub fn until_utility(&self, a: Time, amount: f64) -> Option<f64> {
         match self.form() {
-            Form::Flat(flat) => flat.until_utility(amount),
-            Form::Slots(slots, shift) => slots.until_utility(a.shifted(shift), amount),
-            Form::Nothing => None,
+            RateForm::Flat(flat) => flat.until_utility(amount),
+            RateForm::Slots(slots, shift) => slots.until_utility(a.shifted(shift), amount),
+            RateForm::Nothing => None,
         }
     }
 
-    fn form(&self) -> Form<'_> {
+    fn form(&self) -> RateForm<'_> {
         match self {
-            Model::Homogeneous(flat) => Form::Flat(*flat),
-            Model::SingleVariable(model) => Form::Flat(model.flat),
-            Model::Changes(model) => Form::Flat(model.flat),
-            Model::Periodic(model) => Form::Slots(model.slots(), 0),
-            Model::Tide(model) => Form::Slots(model.slots(), 0),
+            Model::Homogeneous(flat) => RateForm::Flat(*flat),
+            Model::SingleVariable(model) => RateForm::Flat(model.flat),
+            Model::Changes(model) => RateForm::Flat(model.flat),
+            Model::Periodic(model) => RateForm::Slots(model.slots(), 0),
+            Model::Tide(model) => RateForm::Slots(model.slots(), 0),
             Model::Sliding(_, Some(rates)) | Model::Frozen(rates) => {
                 let shift = rates.local(Time::from_millis(0)).millis();
-                Form::Slots(rates.slots(), shift)
+                RateForm::Slots(rates.slots(), shift)
             }
-            Model::Sliding(_, None) => Form::Nothing,
+            Model::Sliding(_, None) => RateForm::Nothing,
         }
     }
 }
 
 /// How a model's rate runs.
-enum Form<'a> {
+enum RateForm<'a> {
     Flat(Homogeneous),
     /// Slots, and the milliseconds by which times are shifted into their zone.
     Slots(Slots<'a>, i64),

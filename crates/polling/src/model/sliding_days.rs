@@ -18,9 +18,9 @@
 
 use feed::{Observation, Time};
 
-use super::Rates;
+use super::HourlyRates;
 use super::histogram::{Histogram, Period, day_of, hour_of};
-use crate::bytes::Reader;
+use crate::bytes::ByteReader;
 
 /// Whole days behind us that count.
 pub const DAYS: i64 = 14;
@@ -95,8 +95,8 @@ impl SlidingDays {
     }
 
     /// The daily model in f64.
-    pub(crate) fn rates(&self) -> Option<Rates> {
-        self.histogram(Period::Day).as_ref().map(Rates::from)
+    pub(crate) fn rates(&self) -> Option<HourlyRates> {
+        self.histogram(Period::Day).as_ref().map(HourlyRates::from)
     }
 
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
@@ -107,7 +107,7 @@ impl SlidingDays {
         }
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Option<SlidingDays> {
+    pub(crate) fn read(reader: &mut ByteReader<'_>) -> Option<SlidingDays> {
         let mut days =
             SlidingDays { today: reader.i64()?, oldest: reader.i64()?, ..SlidingDays::default() };
         for count in days.rows.iter_mut().flatten() {

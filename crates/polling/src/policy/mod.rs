@@ -17,41 +17,37 @@
 //! assert_eq!(wish.why.code(), "mavsync sync n=20 u=3600s");
 //! ```
 
-pub mod adaptive_fetch;
-pub mod adaptive_ttl;
-pub mod advarss;
-pub mod advarss_hybrid;
-pub mod empirical;
-pub mod entry_frequency;
-pub mod fix;
-pub mod fix_learned;
-pub mod indhist;
-pub mod indhist_agg;
-pub mod indhist_ttl;
-pub mod lihz;
-pub mod lru_2;
-pub mod mavsync;
+mod adaptive;
+pub(crate) mod explain;
+mod history_based;
+mod learned;
 mod names;
-pub(crate) mod parameters;
+mod recent;
 mod spec;
 pub mod tide;
 mod training;
-pub mod window_share;
+mod window_based;
+mod wish;
 
 use std::time::Duration;
 
 use feed::Observation;
 
-use crate::learned::Memory;
 use crate::model::ModelKind;
 use crate::model::histogram::Period;
-use crate::wish::Answer;
-use crate::{Bounds, Case, Cause, Decimal, Learned, Wish};
+use crate::{Bounds, Decimal};
 
-pub use parameters::SpecError;
+pub use adaptive::{adaptive_fetch, advarss, advarss_hybrid};
+pub use explain::{RuleCase, UndefinedCause, Why};
+pub use history_based::{entry_frequency, indhist, indhist_agg, indhist_ttl, lihz};
+pub use learned::Learned;
+use learned::PolicyState;
 pub use spec::PolicySpec;
 pub use training::Training;
-use window_share::Room;
+pub use window_based::{adaptive_ttl, empirical, fix, fix_learned, lru_2, mavsync, window_share};
+use window_share::WindowTarget;
+use wish::Proposal;
+pub use wish::Wish;
 
 /// A rule with its parameters. Written as in `fix:1h`, `mavsync`, `mavsync:kappa=5s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +64,7 @@ pub enum Policy {
     Lihz { sigma: Decimal },
     AdvaRss,
     AdvaRssHybrid,
-    Window { room: Room, model: ModelKind },
+    Window { room: WindowTarget, model: ModelKind },
     EntryFrequency { factor: Decimal },
     Empirical,
     AdaptiveFetch,
@@ -80,67 +76,71 @@ impl Policy {
     pub fn learn(&self, learned: &mut Learned, o: &Observation<'_>) {
         learned.note(o);
         match &mut learned.memory {
-            Memory::Nothing => {}
-            Memory::FixLearnedW(first) => first.learn(o, || fix_learned::interval_w(o.window)),
-            Memory::FixLearnedA(first) => {
+            PolicyState::Nothing => {}
+            PolicyState::FixLearnedW(first) => first.learn(o, || fix_learned::interval_w(o.window)),
+            PolicyState::FixLearnedA(first) => {
                 first.learn(o, || fix_learned::interval_a(o.at, o.window));
             }
-            Memory::Lru2(newest) => newest.learn(o),
-            Memory::IndHist(hourly, _) => hourly.learn(o),
-            Memory::IndHistTtl(memory) => memory.learn(o),
-            Memory::IndHistAgg(memory) => memory.hourly.learn(o),
-            Memory::Lihz(week) => week.learn(o),
-            Memory::AdvaRss(memory) => memory.learn(o),
-            Memory::AdvaRssHybrid(memory) => memory.learn(o),
-            Memory::Model(model) => model.learn(o),
-            Memory::EntryFrequency(recent) if o.outcome.is_success() => recent.learn(o.at, o.new),
-            Memory::EntryFrequency(_) => {}
-            Memory::AdaptiveFetch(interval) => interval.learn(o),
+            PolicyState::Lru2(newest) => newest.learn(o),
+            PolicyState::IndHist(hourly, _) => hourly.learn(o),
+            PolicyState::IndHistTtl(memory) => memory.learn(o),
+            PolicyState::IndHistAgg(memory) => memory.hourly.learn(o),
+            PolicyState::Lihz(week) => week.learn(o),
+            PolicyState::AdvaRss(memory) => memory.learn(o),
+            PolicyState::AdvaRssHybrid(memory) => memory.learn(o),
+            PolicyState::Model(model) => model.learn(o),
+            PolicyState::EntryFrequency(recent) if o.outcome.is_success() => {
+                recent.learn(o.at, o.new)
+            }
+            PolicyState::EntryFrequency(_) => {}
+            PolicyState::AdaptiveFetch(interval) => interval.learn(o),
         }
     }
 
     /// When to look next after the poll `o`, that was learned from before.
     pub fn wish(&self, learned: &Learned, o: &Observation<'_>, bounds: &Bounds) -> Wish {
-        self.answer(learned, o, bounds).into_wish(learned, o, bounds)
+        self.propose(learned, o, bounds).into_wish(learned, o, bounds)
     }
 
-    fn answer(&self, learned: &Learned, o: &Observation<'_>, bounds: &Bounds) -> Answer {
+    fn propose(&self, learned: &Learned, o: &Observation<'_>, bounds: &Bounds) -> Proposal {
         match (*self, &learned.memory) {
-            (Policy::Fix { every }, _) => fix::answer(every),
-            (Policy::AdaptiveTtl { factor }, _) => adaptive_ttl::answer(factor, o),
-            (Policy::MavSync { kappa }, _) => mavsync::answer(kappa, o, bounds),
-            (Policy::Empirical, _) => empirical::answer(o),
-            (Policy::FixLearnedW, Memory::FixLearnedW(first)) => {
-                first.answer(|n, u| Case::FixLearnedW { n, gap: u.duration() })
+            (Policy::Fix { every }, _) => fix::propose(every),
+            (Policy::AdaptiveTtl { factor }, _) => adaptive_ttl::propose(factor, o),
+            (Policy::MavSync { kappa }, _) => mavsync::propose(kappa, o, bounds),
+            (Policy::Empirical, _) => empirical::propose(o),
+            (Policy::FixLearnedW, PolicyState::FixLearnedW(first)) => {
+                first.propose(|n, u| RuleCase::FixLearnedW { n, gap: u.duration() })
             }
-            (Policy::FixLearnedA, Memory::FixLearnedA(first)) => {
-                first.answer(|n, u| Case::FixLearnedA { n, gap: u.duration() })
+            (Policy::FixLearnedA, PolicyState::FixLearnedA(first)) => {
+                first.propose(|n, u| RuleCase::FixLearnedA { n, gap: u.duration() })
             }
-            (Policy::Lru2, Memory::Lru2(newest)) => newest.answer(),
-            (Policy::IndHist { theta, .. }, Memory::IndHist(hourly, _)) => {
-                indhist::answer(hourly.histogram().as_ref(), theta, o)
+            (Policy::Lru2, PolicyState::Lru2(newest)) => newest.propose(),
+            (Policy::IndHist { theta, .. }, PolicyState::IndHist(hourly, _)) => {
+                indhist::propose(hourly.histogram().as_ref(), theta, o)
             }
-            (Policy::IndHistTtl { theta, factor, span, t_burst }, Memory::IndHistTtl(memory)) => {
-                memory.answer(indhist_ttl::Rule { theta, factor, span, t_burst }, o)
+            (
+                Policy::IndHistTtl { theta, factor, span, t_burst },
+                PolicyState::IndHistTtl(memory),
+            ) => memory
+                .propose(indhist_ttl::IndHistTtlParameters { theta, factor, span, t_burst }, o),
+            (Policy::IndHistAgg { theta, t_ind }, PolicyState::IndHistAgg(memory)) => {
+                memory.propose(theta, t_ind, o)
             }
-            (Policy::IndHistAgg { theta, t_ind }, Memory::IndHistAgg(memory)) => {
-                memory.answer(theta, t_ind, o)
+            (Policy::Lihz { sigma }, PolicyState::Lihz(week)) => week.propose(sigma, o),
+            (Policy::AdvaRss, PolicyState::AdvaRss(memory)) => memory.propose(),
+            (Policy::AdvaRssHybrid, PolicyState::AdvaRssHybrid(memory)) => memory.propose(o),
+            (Policy::Window { room, .. }, PolicyState::Model(model)) => {
+                window_share::propose(room, model, o)
             }
-            (Policy::Lihz { sigma }, Memory::Lihz(week)) => week.answer(sigma, o),
-            (Policy::AdvaRss, Memory::AdvaRss(memory)) => memory.answer(),
-            (Policy::AdvaRssHybrid, Memory::AdvaRssHybrid(memory)) => memory.answer(o),
-            (Policy::Window { room, .. }, Memory::Model(model)) => {
-                window_share::answer(room, model, o)
+            (Policy::EntryFrequency { factor }, PolicyState::EntryFrequency(recent)) => {
+                entry_frequency::propose(factor, recent, o)
             }
-            (Policy::EntryFrequency { factor }, Memory::EntryFrequency(recent)) => {
-                entry_frequency::answer(factor, recent, o)
-            }
-            (Policy::AdaptiveFetch, Memory::AdaptiveFetch(interval)) => interval.answer(),
-            (Policy::Tide { price, miss }, Memory::Model(model)) => {
-                tide::answer(price, miss, model, o)
+            (Policy::AdaptiveFetch, PolicyState::AdaptiveFetch(interval)) => interval.propose(),
+            (Policy::Tide { price, miss }, PolicyState::Model(model)) => {
+                tide::propose(price, miss, model, o)
             }
             // The memory of another policy: nothing of use was learned yet.
-            _ => Answer::Undefined(Cause::NotSeen),
+            _ => Proposal::Undefined(UndefinedCause::NotSeen),
         }
     }
 }

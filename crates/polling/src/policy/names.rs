@@ -15,19 +15,19 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::Policy;
-use super::parameters::{Known, Parameters, SpecError, unknown};
 use super::tide;
-use super::window_share::Room;
+use super::window_share::WindowTarget;
 use crate::model::ModelKind;
 use crate::model::histogram::Period;
+use crate::spec::{KnownName, Parameters, SpecError, unknown};
 use crate::{Decimal, written};
 
-const fn known(name: &'static str, example: &'static str, needs: &'static str) -> Known {
-    Known { name, example, needs }
+const fn known(name: &'static str, example: &'static str, needs: &'static str) -> KnownName {
+    KnownName { name, example, needs }
 }
 
 /// Every name, with an example and what its parameters are.
-const KNOWN: [Known; 18] = [
+const KNOWN: [KnownName; 18] = [
     known("fix", "fix:1h", "an interval of at least 1 s"),
     known("fix-learned-w", "fix-learned-w", "no parameter"),
     known("fix-learned-a", "fix-learned-a", "no parameter"),
@@ -103,12 +103,12 @@ impl FromStr for Policy {
             "advarss" => Policy::AdvaRss,
             "advarss-hybrid" => Policy::AdvaRssHybrid,
             "window-share" => {
-                let room = Room::Share(p.decimal()?);
+                let room = WindowTarget::Share(p.decimal()?);
                 Policy::Window { room, model: p.model()? }
             }
             "window-left" => {
                 let left = p.take().and_then(|text| text.parse().ok()).ok_or_else(|| p.refuse())?;
-                Policy::Window { room: Room::Left(left), model: p.model()? }
+                Policy::Window { room: WindowTarget::Left(left), model: p.model()? }
             }
             "entry-frequency" => Policy::EntryFrequency { factor: p.decimal_or(ONE)? },
             "empirical" => Policy::Empirical,
@@ -143,8 +143,8 @@ impl fmt::Display for Policy {
             Policy::AdvaRssHybrid => f.write_str("advarss-hybrid"),
             Policy::Window { room, model } => {
                 match room {
-                    Room::Share(share) => write!(f, "window-share:{share}")?,
-                    Room::Left(left) => write!(f, "window-left:{left}")?,
+                    WindowTarget::Share(share) => write!(f, "window-share:{share}")?,
+                    WindowTarget::Left(left) => write!(f, "window-left:{left}")?,
                 }
                 if *model == ModelKind::Window { Ok(()) } else { write!(f, ",{}", model.word()) }
             }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::Policy;
-use super::parameters::{SpecError, shortened};
+use crate::spec::{SpecError, shortened};
 use crate::{Bounds, parse_duration};
 
 /// A policy with the bounds that were written beside it.

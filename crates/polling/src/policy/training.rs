@@ -23,10 +23,10 @@ use super::{
     indhist_ttl, lihz, lru_2,
 };
 use crate::Learned;
-use crate::learned::Memory;
 use crate::model::histogram::{Histogram, Period};
 use crate::model::sliding_days::SlidingDays;
 use crate::model::{Model, ModelKind};
+use crate::policy::learned::PolicyState;
 
 /// What a policy that needs training is trained on.
 #[derive(Clone, Copy, Debug)]
@@ -45,21 +45,21 @@ impl Policy {
     /// What is known of a feed that was never polled.
     pub fn start(&self) -> Learned {
         let daily = |period| Hourly::Daily(SlidingDays::default(), period);
-        self.with_hourly(daily, lihz::Weekdays::new)
+        self.with_hourly(daily, lihz::WeekdayCounts::new)
     }
 
     /// What is known of a feed whose history is known. Policies that are not trained start fresh.
     pub fn train(&self, training: &Training<'_>) -> Learned {
         let Training { history, end, zone_secs, .. } = *training;
         let trained = |period| Hourly::Trained(Histogram::train(history, end, period, zone_secs));
-        self.with_hourly(trained, || lihz::Weekdays::train(training))
+        self.with_hourly(trained, || lihz::WeekdayCounts::train(training))
     }
 
     /// What is known of a feed whose model is known, where the policy works on one.
     pub fn start_on(&self, model: Model) -> Learned {
         match self {
             Policy::Tide { .. } | Policy::Window { .. } => {
-                Learned::new(Memory::Model(Box::new(model)))
+                Learned::new(PolicyState::Model(Box::new(model)))
             }
             _ => self.start(),
         }
@@ -79,31 +79,35 @@ impl Policy {
     fn with_hourly(
         &self,
         hourly: impl Fn(Period) -> Hourly,
-        weekdays: impl FnOnce() -> lihz::Weekdays,
+        weekdays: impl FnOnce() -> lihz::WeekdayCounts,
     ) -> Learned {
         Learned::new(match self {
             Policy::Fix { .. }
             | Policy::AdaptiveTtl { .. }
             | Policy::MavSync { .. }
-            | Policy::Empirical => Memory::Nothing,
-            Policy::FixLearnedW => Memory::FixLearnedW(fix_learned::FirstWindow::NotSeen),
-            Policy::FixLearnedA => Memory::FixLearnedA(fix_learned::FirstWindow::NotSeen),
-            Policy::Lru2 => Memory::Lru2(lru_2::Newest::default()),
-            Policy::IndHist { period, .. } => Memory::IndHist(hourly(*period), *period),
-            Policy::IndHistTtl { span, .. } => {
-                Memory::IndHistTtl(Box::new(indhist_ttl::Memory::new(hourly(Period::Day), *span)))
+            | Policy::Empirical => PolicyState::Nothing,
+            Policy::FixLearnedW => PolicyState::FixLearnedW(fix_learned::FirstWindow::NotSeen),
+            Policy::FixLearnedA => PolicyState::FixLearnedA(fix_learned::FirstWindow::NotSeen),
+            Policy::Lru2 => PolicyState::Lru2(lru_2::Newest::default()),
+            Policy::IndHist { period, .. } => PolicyState::IndHist(hourly(*period), *period),
+            Policy::IndHistTtl { span, .. } => PolicyState::IndHistTtl(Box::new(
+                indhist_ttl::IndHistTtlState::new(hourly(Period::Day), *span),
+            )),
+            Policy::IndHistAgg { .. } => {
+                PolicyState::IndHistAgg(Box::new(indhist_agg::IndHistAggState {
+                    hourly: hourly(Period::Day),
+                    profile: None,
+                }))
             }
-            Policy::IndHistAgg { .. } => Memory::IndHistAgg(Box::new(indhist_agg::Memory {
-                hourly: hourly(Period::Day),
-                profile: None,
-            })),
-            Policy::Lihz { .. } => Memory::Lihz(weekdays()),
-            Policy::AdvaRss => Memory::AdvaRss(Box::new(advarss::Memory::new())),
-            Policy::AdvaRssHybrid => Memory::AdvaRssHybrid(Box::new(advarss_hybrid::Memory::new())),
-            Policy::Window { model, .. } => Memory::Model(Box::new(model.start())),
-            Policy::Tide { .. } => Memory::Model(Box::new(ModelKind::Tide.start())),
-            Policy::EntryFrequency { .. } => Memory::EntryFrequency(entry_frequency::start()),
-            Policy::AdaptiveFetch => Memory::AdaptiveFetch(adaptive_fetch::Interval::start()),
+            Policy::Lihz { .. } => PolicyState::Lihz(weekdays()),
+            Policy::AdvaRss => PolicyState::AdvaRss(Box::new(advarss::AdvaRssState::new())),
+            Policy::AdvaRssHybrid => {
+                PolicyState::AdvaRssHybrid(Box::new(advarss_hybrid::AdvaRssHybridState::new()))
+            }
+            Policy::Window { model, .. } => PolicyState::Model(Box::new(model.start())),
+            Policy::Tide { .. } => PolicyState::Model(Box::new(ModelKind::Tide.start())),
+            Policy::EntryFrequency { .. } => PolicyState::EntryFrequency(entry_frequency::start()),
+            Policy::AdaptiveFetch => PolicyState::AdaptiveFetch(adaptive_fetch::Interval::start()),
         })
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use feed::{Observation, Time};
 use polling::budget::two_steps::{Threshold, two_steps};
-use polling::budget::{Planner, Standing, Strategy, Tracked};
+use polling::budget::{FeedUrgency, Planner, Strategy, Tracked};
 use polling::model::smoothing::Smoothing;
-use polling::model::{Model, Rates};
+use polling::model::{HourlyRates, Model};
 
 use crate::chance::Chance;
 
@@ -19,7 +19,7 @@ pub fn feed(chance: &mut Chance, now: Time) -> Tracked {
         2 => Model::daily(Smoothing::Fixed(0.1)),
         _ => {
             let hours = (0..24).map(|_| rate * 2.0 * chance.unit() * chance.below(2) as f64);
-            Model::Frozen(Rates { hours: hours.collect(), zone_secs: 3600 })
+            Model::Frozen(HourlyRates { hours: hours.collect(), zone_secs: 3600 })
         }
     };
     let window: Vec<Time> = (0..12).map(|i| now - Duration::from_secs((12 - i) * 997)).collect();
@@ -54,7 +54,7 @@ fn compare(seed: u64, n_feeds: usize, n_cycles: u64, tau: f64) -> usize {
     planner.set_threshold(tau);
     let mut threshold = Threshold::new(tau);
     let (mut held, mut dropped) = (vec![start; n_feeds], Vec::new());
-    let nothing = Standing { divergence: 0.0, saturated: false, utility: 0.0 };
+    let nothing = FeedUrgency { divergence: 0.0, saturated: false, utility: 0.0 };
     let mut n_polls = 0;
     for cycle in 1..=n_cycles {
         let now = start + Duration::from_secs(60 * cycle);
@@ -64,7 +64,7 @@ fn compare(seed: u64, n_feeds: usize, n_cycles: u64, tau: f64) -> usize {
             true => nothing,
             false => feed.standing(now),
         };
-        let standings: Vec<Standing> = feeds.iter().zip(&held).map(standing).collect();
+        let standings: Vec<FeedUrgency> = feeds.iter().zip(&held).map(standing).collect();
         let scanned = two_steps(&standings, budget, &mut threshold);
         let planned = planner.plan(now, budget);
         assert_eq!(planned, scanned, "seed {seed} cycle {cycle}");

@@ -1,7 +1,7 @@
 //! The simulation behind table 2 of the 2steps paper (source 001), reading R4: 100 feeds, Poisson
 //! entries, actual divergence, utility by the trapezoid rule; 100 cycles to warm up, 100 measured.
 
-use polling::budget::Standing;
+use polling::budget::FeedUrgency;
 use polling::budget::top_k_utility::top_k_utility;
 use polling::budget::two_steps::{Threshold, only_sat, only_tau, two_steps};
 use polling::budget::uniform::Turn;
@@ -65,8 +65,8 @@ impl Source {
         self.divergence = divergence;
     }
 
-    fn standing(&self) -> Standing {
-        Standing {
+    fn standing(&self) -> FeedUrgency {
+        FeedUrgency {
             divergence: self.divergence,
             saturated: self.n_new as usize >= WINDOW,
             utility: self.cycles * self.divergence - self.integral,

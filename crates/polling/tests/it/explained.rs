@@ -1,6 +1,6 @@
 //! A planner after a restart, what it says of its reasons, and polls made beside it.
 
-use polling::budget::{Budget, Ground, Planner, Strategy, Tracked};
+use polling::budget::{Budget, PlanCase, Planner, Strategy, Tracked};
 use polling::model::Model;
 
 use crate::running::{CYCLE, START, answer, at, planner, run};
@@ -45,8 +45,8 @@ fn every_strategy_says_why_in_figures_and_in_one_sentence() {
         planner.revalue(0, 1.0, 0.0);
         planner.hold(1, at(500));
         let now = at(10);
-        assert_eq!(planner.why(fresh, now).unwrap().ground, Ground::NeverPolled);
-        assert_eq!(planner.why(0, now).unwrap().ground, Ground::Worthless);
+        assert_eq!(planner.why(fresh, now).unwrap().ground, PlanCase::NeverPolled);
+        assert_eq!(planner.why(0, now).unwrap().ground, PlanCase::Worthless);
         assert_eq!(planner.why(1, now).unwrap().held_until, Some(at(500)));
         assert_eq!(planner.why(99, now), None);
         for feed in 0..31 {
@@ -57,7 +57,7 @@ fn every_strategy_says_why_in_figures_and_in_one_sentence() {
             assert!(!words.contains("NaN") && !words.contains("inf"), "{words}");
         }
         let away = planner.spend(now);
-        assert!(away.iter().all(|f| planner.why(*f, now).unwrap().ground == Ground::OnItsWay));
+        assert!(away.iter().all(|f| planner.why(*f, now).unwrap().ground == PlanCase::OnItsWay));
     }
 }
 
@@ -71,7 +71,7 @@ fn a_look_comes_when_why_said_it_would() {
         let said = loop {
             let why = planner.why(0, now).unwrap();
             match why.ground {
-                Ground::Price { at: Some(at), .. } | Ground::Allotted { at, .. } => break at,
+                PlanCase::Price { at: Some(at), .. } | PlanCase::Allotted { at, .. } => break at,
                 _ => answer(&mut planner, 0, now),
             }
             now = now + CYCLE;

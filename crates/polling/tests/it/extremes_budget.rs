@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::Time;
 use polling::budget::{Miss, Planner, Spender, Strategy as Spending, Tracked};
-use polling::model::{Model, ModelKind, Rates};
+use polling::model::{HourlyRates, Model, ModelKind};
 use proptest::prelude::*;
 
 use crate::extremes::step;
@@ -164,7 +164,7 @@ fn feeds_that_left_take_no_part_in_the_pace_of_their_domain() {
         planner.set_budget(Some("60/1h".parse().expect("a budget")));
         let known = |rate: f64| Tracked {
             last: Some(START),
-            ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
+            ..Tracked::new(Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 }))
         };
         let stays = [0.004, 0.001].map(|rate| planner.track(known(rate)));
         let leaves: Vec<usize> = (0..n_leaving).map(|_| planner.track(known(0.004))).collect();

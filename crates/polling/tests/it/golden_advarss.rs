@@ -1,6 +1,6 @@
 //! advaRSS (source 004) against its vectors: runs of polls, and countdowns.
 
-use polling::policy::advarss::Pace;
+use polling::policy::advarss::AdvaRssInterval;
 
 use crate::vectors::{float, fraction, integer, list, named};
 
@@ -8,7 +8,7 @@ use crate::vectors::{float, fraction, integer, list, named};
 fn advarss_runs_hold_to_the_last_decimal() {
     for vectors in named("advarss") {
         for run in list(&vectors["runs"]) {
-            let mut pace = Pace::start();
+            let mut pace = AdvaRssInterval::start();
             for state in list(&run["states"]) {
                 pace.step(state["changed"].as_bool().unwrap(), integer(&run["max_M"]) as u32);
                 assert_eq!(i64::from(pace.toe()), integer(&state["ToE"]), "{run}");
@@ -28,7 +28,7 @@ fn advarss_countdowns_hold() {
     for vectors in named("advarss") {
         for row in list(&vectors["ticks"]).iter().filter(|r| r["sequential"] == true) {
             let changes: Vec<i64> = list(&row["change_ticks"]).iter().map(integer).collect();
-            let (mut pace, mut toe) = (Pace::start(), integer(&row["ToE0"]));
+            let (mut pace, mut toe) = (AdvaRssInterval::start(), integer(&row["ToE0"]));
             let mut polls = list(&row["polls"]).iter();
             let mut last = -1;
             for tick in 0..integer(&row["ticks"]) {

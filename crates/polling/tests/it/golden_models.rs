@@ -6,7 +6,7 @@ use feed::Time;
 use polling::model::histogram::{Histogram, Period};
 use polling::policy::Training;
 use polling::policy::indhist_ttl::is_burst;
-use polling::policy::lihz::Weekdays;
+use polling::policy::lihz::WeekdayCounts;
 use polling::policy::lru_2::two_newest;
 use polling::{Bounds, Decimal, Policy};
 use serde_json::Value;
@@ -113,7 +113,7 @@ fn lihz_probabilities_and_days_hold() {
             let counts = |field: &str| -> [u16; 7] {
                 std::array::from_fn(|i| integer(&row[field][i]) as u16)
             };
-            let week = Weekdays::from_counts(counts("seen"), counts("upd"));
+            let week = WeekdayCounts::from_counts(counts("seen"), counts("upd"));
             if let Some(expected) = row["p"].as_array() {
                 for (day, p) in expected.iter().enumerate() {
                     assert_eq!(week.probability(day), fraction(p), "{name} {day}");

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::allowance::{Allowance, Granted, Saving};
+use polling::budget::allowance::{Allowance, Saving, SpendingGrant};
 
 const CYCLE: Duration = Duration::from_secs(60);
 
 /// Grants from minute to minute, of which `spend` takes a part.
-fn days(budget: &str, minutes: u32, spend: impl Fn(u32, Granted) -> usize) -> Vec<usize> {
+fn days(budget: &str, minutes: u32, spend: impl Fn(u32, SpendingGrant) -> usize) -> Vec<usize> {
     let (budget, mut allowance) = (budget.parse().expect("a budget"), Allowance::default());
     let mut days = Vec::new();
     for minute in 0..minutes {
@@ -29,14 +29,14 @@ fn a_day_is_spent_to_the_last_poll_early_or_late_and_never_more() {
         let budget = format!("{n}/1d");
         assert_eq!(days(&budget, 4320, |_, granted| granted.polls), [n; 3], "greedy");
         assert_eq!(days(&budget, 4320, |_, granted| granted.expiring), [n; 3], "lazy");
-        let half_day = |minute: u32, granted: Granted| match minute % 1440 {
+        let half_day = |minute: u32, granted: SpendingGrant| match minute % 1440 {
             0..720 => granted.expiring,
             _ => granted.polls,
         };
         assert_eq!(days(&budget, 4320, half_day), [n; 3], "after noon");
     }
     // Nobody wants anything: nothing is saved for the next day.
-    let third = |minute: u32, granted: Granted| if minute < 2880 { 0 } else { granted.polls };
+    let third = |minute: u32, granted: SpendingGrant| if minute < 2880 { 0 } else { granted.polls };
     assert_eq!(days("525/1d", 4320, third), [0, 0, 525]);
 }
 

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use feed::Time;
+use polling::budget::allocation::{DailyLimits, per_day};
 use polling::budget::allocation::{Demand, delay, min_delay, min_delay_within};
 use polling::budget::curve::Curve;
-use polling::budget::looks::{Limits, per_day};
 use polling::budget::{Strategy as Spending, Tracked, lambda_crawl, schedule};
-use polling::model::{Model, Rates};
+use polling::model::{HourlyRates, Model};
 use proptest::prelude::*;
 
 proptest! {
@@ -24,7 +24,7 @@ proptest! {
         start in 0_u32..1_000_000,
         steps in prop::collection::vec(1_u32..100_000, 1..12),
     ) {
-        let model = Model::Frozen(Rates { hours, zone_secs: 0 });
+        let model = Model::Frozen(HourlyRates { hours, zone_secs: 0 });
         let start = Time::from_secs(start.into());
         let (mut now, mut before, mut expected_before) = (start, 0.0, 0.0);
         for step in steps {
@@ -90,13 +90,13 @@ proptest! {
     ) {
         let tracked = |&(rate, weight, window): &(f64, f64, u32)| {
             let rate = 10.0_f64.powf(rate) / 86_400.0;
-            let model = Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 });
+            let model = Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 });
             Tracked { weight: 10.0_f64.powf(weight), window, ..Tracked::new(model) }
         };
         let feeds: Vec<Tracked> = feeds.iter().map(tracked).collect();
         let budget = 10.0_f64.powf(looks);
         for strategy in Spending::ALL {
-            let looks = per_day(strategy, &feeds, Limits { looks: budget, bytes: None });
+            let looks = per_day(strategy, &feeds, DailyLimits { looks: budget, bytes: None });
             let spent: f64 = looks.iter().sum();
             prop_assert!((spent / budget - 1.0).abs() < 1e-6, "{} {} {}", strategy, spent, budget);
             prop_assert!(looks.iter().all(|m| *m >= 0.0 && m.is_finite()), "{}", strategy);
@@ -110,7 +110,7 @@ proptest! {
         selectivity in 0.01..1.0_f64,
         steps in prop::collection::vec(1_u32..40_000, 1..20),
     ) {
-        let model = Model::Frozen(Rates { hours, zone_secs: -3600 });
+        let model = Model::Frozen(HourlyRates { hours, zone_secs: -3600 });
         let mut now = Time::from_secs(1_700_000_000);
         let feed = Tracked { last: Some(now), window, selectivity, ..Tracked::new(model) };
         let mut before = feed.standing(now);
@@ -144,13 +144,13 @@ proptest! {
         prop_assert!(least(looks * more.0, bytes) <= least(looks, bytes) * (1.0 + 1e-9));
         prop_assert!(least(looks, bytes * more.1) <= least(looks, bytes) * (1.0 + 1e-9));
         let tracked = |&(rate, weight, cost): &(f64, f64, f64)| {
-            let model = Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 });
+            let model = Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 });
             Tracked { weight, cost, ..Tracked::new(model) }
         };
         let tracked: Vec<Tracked> = feeds.iter().map(tracked).collect();
         for strategy in [Spending::MinDelayAllocation, Spending::LambdaCrawl] {
             let waiting = |looks: f64| {
-                let limits = Limits { looks, bytes: None };
+                let limits = DailyLimits { looks, bytes: None };
                 delay(&demands, &per_day(strategy, &tracked, limits))
             };
             prop_assert!(waiting(looks * more.0) <= waiting(looks) * (1.0 + 1e-9));
@@ -167,7 +167,7 @@ proptest! {
     ) {
         let rate = |log: &f64| if *log == 0.0 { 0.0 } else { 10.0_f64.powf(*log) };
         let hours = rates.iter().map(rate).collect();
-        let model = Model::Frozen(Rates { hours, zone_secs });
+        let model = Model::Frozen(HourlyRates { hours, zone_secs });
         let last = Time::from_secs(1_483_228_799);
         let feed = Tracked { last: Some(last), window, ..Tracked::new(model) };
         let standing = feed.standing(last.shifted(gap * 1000));

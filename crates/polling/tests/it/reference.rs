@@ -7,7 +7,7 @@ use feed::Time;
 use polling::model::histogram::{Histogram, Period};
 use polling::policy::Training;
 use polling::policy::indhist_ttl::is_burst;
-use polling::policy::lihz::Weekdays;
+use polling::policy::lihz::WeekdayCounts;
 use polling::{Decimal, Fraction};
 
 use crate::chance::Chance;
@@ -167,7 +167,7 @@ fn lihz_counts_daily_polls_and_sums_day_after_day() {
             changed_days[weekday(poll)] += i128::from(changed);
         }
         let training = Training { history: &history, start, end, zone_secs };
-        let (week, sigma) = (Weekdays::train(&training), thresholds(&mut chance));
+        let (week, sigma) = (WeekdayCounts::train(&training), thresholds(&mut chance));
         let (days, changes): (i128, i128) = (seen_days.iter().sum(), changed_days.iter().sum());
         let p = |w: usize| {
             let own = Fraction::new(9 * changed_days[w], 10 * seen_days[w].max(1));

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use feed::{Observation, Time};
-use polling::policy::advarss::Pace;
+use polling::policy::advarss::AdvaRssInterval;
 use polling::{Bounds, Decimal, Policy};
 
 use crate::chance::Chance;
@@ -90,7 +90,7 @@ fn advarss_never_loses_a_digit() {
     for _ in 0..3000 {
         let ceiling = [25, 40, 640][chance.below(3) as usize];
         let often = 1 + chance.below(10);
-        let mut pace = Pace::start();
+        let mut pace = AdvaRssInterval::start();
         let (mut unit, mut m, mut t) = (1_i128, 4_i128, 1_i128);
         for _ in 0..24 {
             let changed = chance.below(10) < often;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use feed::{Observation, Time};
 use polling::budget::{Planner, Strategy, Tracked};
-use polling::model::{Model, Rates};
+use polling::model::{HourlyRates, Model};
 
 use crate::chance::Chance;
 
@@ -19,7 +19,7 @@ pub fn at(cycle: u32) -> Time {
 pub fn feed(chance: &mut Chance) -> Tracked {
     let rate = 0.01 * chance.unit();
     let hours = (0..24).map(|h| rate * if (8..20).contains(&h) { 1.5 } else { 0.3 });
-    let model = Model::Frozen(Rates { hours: hours.collect(), zone_secs: 0 });
+    let model = Model::Frozen(HourlyRates { hours: hours.collect(), zone_secs: 0 });
     let last = START - Duration::from_secs(chance.below(20_000));
     Tracked { last: Some(last), cost: 10_000.0, ..Tracked::new(model) }
 }

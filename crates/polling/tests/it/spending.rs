@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::{Observation, Time};
 use polling::budget::{Budget, Planner, Strategy, Tracked};
-use polling::model::{Model, Rates};
+use polling::model::{HourlyRates, Model};
 
 const CYCLE: Duration = Duration::from_secs(60);
 
@@ -16,7 +16,7 @@ fn planner(strategy: Strategy) -> Planner {
     planner.set_budget(Some(Budget { polls: 1800, per: Duration::from_secs(3600), bytes: None }));
     for i in 0..100 {
         let rate = 1.057_f64.powi(i) / 345_600.0;
-        let model = Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 });
+        let model = Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 });
         planner.track(Tracked { window: 20, ..Tracked::new(model) });
     }
     planner

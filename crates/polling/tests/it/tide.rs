@@ -184,7 +184,7 @@ fn the_first_window_places_the_day_on_the_globe() {
         let mut model = ModelKind::Tide.start();
         model.learn(&crate::vectors::seen(first.at, &entries[end - 20..end]));
         let Model::Tide(tide) = &model else { panic!("another model") };
-        tide.busy().hours
+        tide.posting_times().hours
     };
     for shift in [0, 5, 9, 16] {
         let (from, _) = busiest(shift).expect("an office");

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use feed::Time;
 use polling::budget::{Miss, Planner, Strategy, Tracked};
-use polling::model::{Model, Rates};
+use polling::model::{HourlyRates, Model};
 
 use crate::chance::Chance;
 
@@ -17,7 +17,7 @@ const DAY: u32 = 1440;
 fn known(per_day: f64, from: usize, hours: usize) -> Tracked {
     let busy = |hour: usize| (hour + 24 - from) % 24 < hours;
     let rate = |hour: usize| if busy(hour) { per_day / (3600.0 * hours as f64) } else { 0.0 };
-    let model = Model::Frozen(Rates { hours: (0..24).map(rate).collect(), zone_secs: 0 });
+    let model = Model::Frozen(HourlyRates { hours: (0..24).map(rate).collect(), zone_secs: 0 });
     Tracked { last: Some(START), ..Tracked::new(model) }
 }
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use feed::Time;
-use polling::budget::{Ground, Planner, Strategy, Tracked};
-use polling::model::{Model, Rates};
+use polling::budget::{PlanCase, Planner, Strategy, Tracked};
+use polling::model::{HourlyRates, Model};
 
 use crate::chance::Chance;
 
@@ -25,7 +25,7 @@ fn feed(chance: &mut Chance) -> Tracked {
         let share = if weekend { 0.2 } else { 1.0 } * if awake { 1.0 } else { 0.02 };
         per_day * share / (3600.0 * busy as f64)
     };
-    let model = Model::Frozen(Rates { hours: (0..168).map(rate).collect(), zone_secs: 0 });
+    let model = Model::Frozen(HourlyRates { hours: (0..168).map(rate).collect(), zone_secs: 0 });
     Tracked { last: Some(START), ..Tracked::new(model) }
 }
 
@@ -57,7 +57,7 @@ fn sums(polls: &[u32], minutes: u32) -> Vec<u32> {
 /// What a poll is worth to a feed.
 fn price(planner: &Planner, at: Time) -> f64 {
     match planner.why(0, at).map(|why| why.ground) {
-        Some(Ground::Waiting { price, .. }) => price.as_secs_f64(),
+        Some(PlanCase::Waiting { price, .. }) => price.as_secs_f64(),
         other => panic!("{other:?}"),
     }
 }

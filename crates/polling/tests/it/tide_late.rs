@@ -1,7 +1,7 @@
 //! `tide` where entries become visible later than they claim, or do not say when they were born.
 
 use feed::{Observation, Time};
-use polling::model::tide::Shown;
+use polling::model::tide::Visibility;
 use polling::model::{Model, ModelKind};
 use polling::{Bounds, Policy};
 
@@ -102,14 +102,17 @@ fn entries_that_a_generator_shows_by_its_timer_are_met_after_the_tick() {
 #[test]
 fn why_says_how_entries_show_up() {
     let (model, words) = watched(&world(1, tick));
-    assert_eq!(shown(&model), Shown::OnClock { period: 30, minute: 7 });
+    assert_eq!(shown(&model), Visibility::OnClock { period: 30, minute: 7 });
     assert!(words.contains("Its entries appear every 30 min, first at 7 past"), "{words}");
     let daily = |date: i64| (date - 5 * 3600).div_euclid(DAY) * DAY + DAY + 5 * 3600 + 777;
     let (model, words) = watched(&world(4, daily));
-    assert!(matches!(shown(&model), Shown::OnClock { period: 1440, minute: 311..=315 }), "{words}");
+    assert!(
+        matches!(shown(&model), Visibility::OnClock { period: 1440, minute: 311..=315 }),
+        "{words}"
+    );
     assert!(words.contains("Its entries appear at about 05:1"), "{words}");
     let (model, words) = watched(&world(2, |date| date + 40 * MINUTE));
-    let Shown::After { minutes } = shown(&model) else { panic!("{words}") };
+    let Visibility::After { minutes } = shown(&model) else { panic!("{words}") };
     assert!((39..=41).contains(&minutes), "{minutes}");
     assert!(words.contains(&format!("appear about {minutes} min after their date")), "{words}");
 }
@@ -122,7 +125,7 @@ fn lateness_without_a_rule_is_not_taken_for_one() {
         (60.0 * 720_f64.powf(mixed)) as i64
     };
     let (model, words) = watched(&world(3, |date| date + late(date)));
-    assert_eq!(shown(&model), Shown::Unruly);
+    assert_eq!(shown(&model), Visibility::Irregular);
     assert!(!words.contains("appear"), "{words}");
 }
 
@@ -143,22 +146,22 @@ fn believed(late: impl Fn(i64) -> i64) -> Model {
     model
 }
 
-fn shown(model: &Model) -> Shown {
+fn shown(model: &Model) -> Visibility {
     let Model::Tide(tide) = model else { panic!("another model") };
-    tide.busy().shown
+    tide.posting_times().visibility
 }
 
 #[test]
 fn one_late_entry_among_many_is_an_exception() {
-    assert_eq!(shown(&believed(|_| 0)), Shown::AtOnce);
-    assert_eq!(shown(&believed(|look| if look % 60 == 0 { 300 } else { 0 })), Shown::AtOnce);
-    assert_ne!(shown(&believed(|_| 30)), Shown::AtOnce);
+    assert_eq!(shown(&believed(|_| 0)), Visibility::AtOnce);
+    assert_eq!(shown(&believed(|look| if look % 60 == 0 { 300 } else { 0 })), Visibility::AtOnce);
+    assert_ne!(shown(&believed(|_| 30)), Visibility::AtOnce);
 }
 
 #[test]
 fn a_feed_that_changes_its_ways_is_believed_after_two_dozen_entries() {
     let model = believed(|look| if look < 200 { 30 } else { 0 });
-    assert_eq!(shown(&model), Shown::AtOnce);
+    assert_eq!(shown(&model), Visibility::AtOnce);
 }
 
 #[test]
@@ -178,7 +181,7 @@ fn earlier_layouts_of_stored_bytes_knew_no_bursts_and_no_late_entries() {
     old.truncate(old.len() - 155);
     old[1] = 6;
     let upgraded = Model::decode(&old).expect("an older state");
-    assert_eq!(shown(&upgraded), Shown::AtOnce);
+    assert_eq!(shown(&upgraded), Visibility::AtOnce);
     assert_eq!(upgraded.mean_rate(), model.mean_rate());
     assert_eq!(upgraded.encode().len(), bytes.len(), "it is written in the present layout");
     // A bound that ends before it begins was written by nobody.

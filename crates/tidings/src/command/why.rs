@@ -65,7 +65,7 @@ pub fn run(one: &OneFeed) -> Result<(), Failure> {
 
 /// Why a poll was made: the sentences that explained it before.
 fn told(reason: &str) -> String {
-    polling::told(reason).unwrap_or_else(|| reason.to_owned())
+    polling::explain(reason).unwrap_or_else(|| reason.to_owned())
 }
 
 /// A sentence that ends like one.

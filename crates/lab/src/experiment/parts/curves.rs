@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use feed::Time;
 use polling::budget::Spender;
-use polling::model::shape::{Shape, shape_of};
+use polling::model::shape::{ActivityShape, shape_of};
 
 use super::{Part, subject};
 use crate::budget::{Allowance, BudgetSetting, Spent, spend};
@@ -200,8 +200,8 @@ fn chosen(world: &World, given: &BudgetsPart, phases: &Phases) -> Result<World, 
 
 fn shape_of_day(times: &[Time]) -> Option<DayShape> {
     shape_of(&hours_of(times).map(f64::from)).map(|shape| match shape {
-        Shape::Peaks => DayShape::Peaks,
-        Shape::Uniform => DayShape::Uniform,
-        Shape::Waves => DayShape::Waves,
+        ActivityShape::Peaks => DayShape::Peaks,
+        ActivityShape::Uniform => DayShape::Uniform,
+        ActivityShape::Waves => DayShape::Waves,
     })
 }

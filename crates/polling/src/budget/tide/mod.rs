@@ -4,7 +4,7 @@
 //! The rule of one feed is the policy's ([`crate::policy::tide`]); this is the price that all feeds
 //! have in common ([`price`]) and the order in which they come. One price makes the sum over all
 //! feeds least: it is the multiplier of "so many polls in all". A feed's weight multiplies its
-//! entries, so it divides its price; a domain's pace raises it ([`domains`]); bytes share it out.
+//! entries, so it divides its price; a domain's pace raises it ([`domain_prices`]); bytes share it out.
 //!
 //! Nobody is looked at before it matters. A feed waits in a heap for the moment at which a price
 //! somewhat lower than that of now would have it looked at, then for its own. A price that rises is
@@ -14,14 +14,14 @@
 //! ```
 //! use feed::Time;
 //! use polling::budget::{Planner, Strategy, Tracked};
-//! use polling::model::{Model, Rates};
+//! use polling::model::{Model, HourlyRates};
 //! use std::time::Duration;
 //!
 //! // Two feeds, one with four times the entries: two looks for one, at six looks an hour.
 //! let mut planner = Planner::new(Strategy::Tide, Duration::from_secs(60));
 //! let feed = |rate| Tracked {
 //!     last: Some(Time::from_secs(0)),
-//!     ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
+//!     ..Tracked::new(Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 }))
 //! };
 //! planner.track(feed(0.0001));
 //! planner.track(feed(0.0004));
@@ -40,47 +40,47 @@
 //! assert!((38..=42).contains(&looks[0]), "{looks:?}");
 //! ```
 
-mod domains;
-mod heaps;
-mod order;
+mod cycle_budget;
+mod domain_prices;
+mod ordering;
 mod price;
-mod purse;
-mod trial;
-mod wanted;
+mod price_sample;
+mod price_search;
+mod queue;
 
 use std::time::Duration;
 
 use feed::Time;
 
-use super::{Ground, Miss, Tracked};
-use crate::policy::tide::{Look, next_look};
-use domains::Domains;
-use heaps::{Heaps, NEVER};
-use price::{Part, Price};
-pub(crate) use purse::Purse;
+use super::{Miss, PlanCase, Tracked};
+use crate::policy::tide::{PlannedPoll, next_look};
+pub(crate) use cycle_budget::CycleBudget;
+use domain_prices::DomainPrices;
+use price::{Price, PriceTerm};
+use queue::{NEVER, TideQueue};
 
 /// Feeds that are ordered anew in one cycle, for each poll of it, and at least.
 const MOVES: (usize, usize) = (20, 2000);
 
 /// What `tide` keeps of all feeds.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tide {
+pub(crate) struct TideStrategy {
     price: Price,
-    domains: Domains,
-    heaps: Heaps,
-    feeds: Vec<Feed>,
+    domains: DomainPrices,
+    queue: TideQueue,
+    feeds: Vec<PricedFeed>,
     miss: Miss,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Feed {
+struct PricedFeed {
     /// What it adds to the price's sums, if it does.
-    part: Option<Part>,
+    part: Option<PriceTerm>,
     /// The price for which its moment was reckoned.
     priced: f64,
 }
 
-impl Tide {
+impl TideStrategy {
     /// The feed belongs to a domain that may be asked once every `gap`.
     pub(crate) fn pace(&mut self, feed: u32, domain: u32, gap: Duration) {
         self.domains.assign(feed, domain, gap);
@@ -102,13 +102,13 @@ impl Tide {
     /// Forgets all feeds but what they cost and where they live: they are offered anew.
     pub(crate) fn clear(&mut self) {
         let (domains, miss) = (std::mem::take(&mut self.domains), self.miss);
-        *self = Tide { domains, miss, ..Tide::default() };
+        *self = TideStrategy { domains, miss, ..TideStrategy::default() };
         self.domains.clear();
     }
 
     /// Takes a feed out until it is offered again.
     pub(crate) fn remove(&mut self, feed: u32) {
-        self.heaps.remove(feed);
+        self.queue.remove(feed);
         if let Some(part) = self.feed_mut(feed).part.take() {
             self.price.subtract(part);
         }
@@ -128,17 +128,17 @@ impl Tide {
             return;
         }
         let root = (value * tracked.believed().mean_rate()).sqrt();
-        let part = Part { root, bytes: tracked.cost.max(0.0) };
+        let part = PriceTerm { root, bytes: tracked.cost.max(0.0) };
         self.price.add(part);
         self.feed_mut(feed).part = Some(part);
-        self.heaps.hold(feed, from);
+        self.queue.hold(feed, from);
         self.wait(feed, tracked);
     }
 
-    fn feed_mut(&mut self, feed: u32) -> &mut Feed {
+    fn feed_mut(&mut self, feed: u32) -> &mut PricedFeed {
         let index = feed as usize;
         if self.feeds.len() <= index {
-            self.feeds.resize(index + 1, Feed::default());
+            self.feeds.resize(index + 1, PricedFeed::default());
         }
         &mut self.feeds[index]
     }
@@ -154,32 +154,32 @@ impl Tide {
     }
 
     /// Why a feed is looked at when it is. The price is that of a poll before weights count.
-    pub(crate) fn ground(&self, feed: u32, tracked: &Tracked) -> Ground {
+    pub(crate) fn ground(&self, feed: u32, tracked: &Tracked) -> PlanCase {
         let price = self.price_of(feed, tracked);
         let next = tracked.last.and_then(|last| look(tracked, last, price, self.miss));
-        let Some((at, look)) = next else { return Ground::NeverPolled };
+        let Some((at, look)) = next else { return PlanCase::NeverPolled };
         let price = Duration::try_from_secs_f64(price * tracked.value()).unwrap_or(Duration::MAX);
         let miss = self.miss;
-        Ground::Waiting { expected: look.expected, waited: look.waited(), price, miss, at }
+        PlanCase::Waiting { expected: look.expected, waited: look.waited(), price, miss, at }
     }
 
     /// The polls of one cycle; those chosen are taken out until they are offered again.
-    pub(crate) fn plan(&mut self, now: Time, purse: &Purse, feeds: &[Tracked]) -> Vec<usize> {
+    pub(crate) fn plan(&mut self, now: Time, purse: &CycleBudget, feeds: &[Tracked]) -> Vec<usize> {
         if self.price.is_stale(now, purse) {
             self.settle(now, purse, feeds);
         }
         let moves = MOVES.1.max(MOVES.0.saturating_mul(purse.polls));
-        for feed in self.heaps.ordered_above(self.price.now() * (1.0 + order::DRIFT), moves) {
+        for feed in self.queue.ordered_above(self.price.now() * (1.0 + ordering::DRIFT), moves) {
             self.wait(feed, &feeds[feed as usize]);
         }
-        let heaps = &mut self.heaps;
-        self.domains.back(now, purse.cycle, |due| heaps.line_up_again(due));
-        for feed in self.heaps.arrived(now, moves) {
+        let queue = &mut self.queue;
+        self.domains.back(now, purse.cycle, |due| queue.line_up_again(due));
+        for feed in self.queue.arrived(now, moves) {
             self.advance(feed, &feeds[feed as usize], now);
         }
         let chosen = self.take(now, purse, feeds);
         self.adapt_domains(now, feeds);
-        self.heaps.compact();
+        self.queue.compact();
         chosen
     }
 }
@@ -191,7 +191,12 @@ fn due(tracked: &Tracked, price: f64, miss: Miss) -> Time {
 }
 
 /// The look after one at `last` that is worth `price`.
-fn look(tracked: &Tracked, last: Time, price: f64, Miss(miss): Miss) -> Option<(Time, Look)> {
+fn look(
+    tracked: &Tracked,
+    last: Time,
+    price: f64,
+    Miss(miss): Miss,
+) -> Option<(Time, PlannedPoll)> {
     let look = next_look(tracked.believed(), tracked.window, miss, last, price)?;
     Some((last.shifted((look.after_secs * 1000.0) as i64), look))
 }

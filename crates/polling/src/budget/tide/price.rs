@@ -15,13 +15,13 @@
 //! ```
 //! use feed::Time;
 //! use polling::budget::{Planner, Strategy, Tracked};
-//! use polling::model::{Model, Rates};
+//! use polling::model::{Model, HourlyRates};
 //! use std::time::Duration;
 //!
 //! // Twice the budget, twice the looks: the price gives way.
 //! let feed = |rate| Tracked {
 //!     last: Some(Time::from_secs(0)),
-//!     ..Tracked::new(Model::Frozen(Rates { hours: vec![rate; 24], zone_secs: 0 }))
+//!     ..Tracked::new(Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 }))
 //! };
 //! let mut planner = Planner::new(Strategy::Tide, Duration::from_secs(60));
 //! planner.track(feed(0.0002));
@@ -41,8 +41,8 @@
 
 use feed::Time;
 
-use super::Purse;
-use super::trial::search;
+use super::CycleBudget;
+use super::price_search::search;
 
 /// Feeds that are asked. A fixed set of them is off by a few percent, which what is left evens out.
 const SAMPLE: usize = 128;
@@ -66,12 +66,12 @@ pub(super) struct Price {
     /// Bytes of one poll of each feed together, and of how many feeds.
     bytes: f64,
     n_feeds: u32,
-    settled: Option<Settled>,
+    settled: Option<SettledPrice>,
 }
 
 /// When the price was settled, and for what.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Settled {
+struct SettledPrice {
     at: Time,
     per_sec: f64,
     roots: f64,
@@ -79,7 +79,7 @@ struct Settled {
 
 /// What one feed adds to the sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Part {
+pub(super) struct PriceTerm {
     pub(super) root: f64,
     pub(super) bytes: f64,
 }
@@ -115,20 +115,20 @@ impl Price {
         1.0 - self.share + self.share * beside_mean
     }
 
-    pub(super) fn add(&mut self, part: Part) {
+    pub(super) fn add(&mut self, part: PriceTerm) {
         self.n_feeds += 1;
         self.roots += part.root;
         self.bytes += part.bytes;
     }
 
-    pub(super) fn subtract(&mut self, part: Part) {
+    pub(super) fn subtract(&mut self, part: PriceTerm) {
         self.n_feeds -= 1;
         self.roots = (self.roots - part.root).max(0.0);
         self.bytes = (self.bytes - part.bytes).max(0.0);
     }
 
     /// Whether it is time to settle the price anew.
-    pub(super) fn is_stale(&self, now: Time, purse: &Purse) -> bool {
+    pub(super) fn is_stale(&self, now: Time, purse: &CycleBudget) -> bool {
         let Some(settled) = self.settled else { return true };
         let grown = (self.roots / settled.roots - 1.0).abs();
         now >= settled.at + purse.settled_every()
@@ -160,11 +160,11 @@ impl Price {
     pub(super) fn settle(
         &mut self,
         now: Time,
-        purse: &Purse,
-        mut wanted: impl FnMut(f64) -> [Wanted; MOMENTS],
+        purse: &CycleBudget,
+        mut wanted: impl FnMut(f64) -> [ExpectedSpending; MOMENTS],
     ) {
         let (per_sec, roots) = (purse.per_sec, self.roots);
-        let before = self.settled.replace(Settled { at: now, per_sec, roots });
+        let before = self.settled.replace(SettledPrice { at: now, per_sec, roots });
         if purse.per_sec <= 0.0 || self.n_feeds == 0 {
             return;
         }
@@ -184,7 +184,7 @@ impl Price {
     }
     /// By how much the price may fall at once, as a logarithm. A price lower by a share δ brings
     /// forward n·δ/2 looks of n feeds: no more than are earned until it is settled anew.
-    fn fall_max(&self, purse: &Purse) -> f64 {
+    fn fall_max(&self, purse: &CycleBudget) -> f64 {
         let secs = purse.settled_every().as_secs_f64();
         let looks = 2.0 * purse.per_sec * secs / f64::from(self.n_feeds.max(1));
         looks.max(FALL_PER_PERIOD * secs / purse.period.as_secs_f64().max(1.0))
@@ -193,7 +193,7 @@ impl Price {
 
 /// What is wanted by a moment, or what that is beside what may be spent by then.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct ExpectedSpending {
     pub(super) looks: f64,
     pub(super) bytes: f64,
 }

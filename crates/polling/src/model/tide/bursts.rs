@@ -25,8 +25,8 @@
 
 use feed::Observation;
 
-use super::Tide;
-use super::habits::Habits;
+use super::TideModel;
+use super::rhythm::WeeklyRhythm;
 
 /// Bursts are told apart by how long they took: up to ten minutes, twenty, and so on to
 /// 160. What takes longer is no burst: the rate knows it.
@@ -34,7 +34,7 @@ pub(super) const KINDS: usize = 5;
 /// A window that fills in less is lost whatever anybody does.
 const SHORTEST_SECS: f64 = 300.0;
 /// The weight in entries of there being no bursts.
-const CALM: f64 = 5.0;
+const NO_BURST_WEIGHT: f64 = 5.0;
 /// Feeds that were only seen with fewer entries may have room for more: few publishers show less.
 pub(crate) const WINDOW_MIN: u32 = 5;
 
@@ -62,8 +62,8 @@ impl Bursts {
     }
 
     /// Time goes by and the past fades.
-    pub(super) fn pass(&mut self, secs: f64) {
-        let kept = Habits::kept(secs) as f32;
+    pub(super) fn decay(&mut self, secs: f64) {
+        let kept = WeeklyRhythm::retention(secs) as f32;
         self.entries *= kept;
         self.filled.iter_mut().for_each(|entries| *entries *= kept);
     }
@@ -71,16 +71,16 @@ impl Bursts {
     /// The time in which a window fills, the shortest first, and the share of entries with which
     /// it does.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (f64, f64)> {
-        let entries = f64::from(self.entries) + CALM;
+        let entries = f64::from(self.entries) + NO_BURST_WEIGHT;
         let secs = std::iter::successors(Some(SHORTEST_SECS), |secs| Some(2.0 * secs));
         secs.zip(self.filled.map(|filled| f64::from(filled) / entries))
     }
 }
 
-impl Tide {
-    pub(super) fn notice_burst(&mut self, o: &Observation<'_>) {
+impl TideModel {
+    pub(super) fn learn_burst(&mut self, o: &Observation<'_>) {
         if let Some(last) = self.last {
-            self.bursts.pass(o.at.since(last).as_secs_f64());
+            self.bursts.decay(o.at.since(last).as_secs_f64());
         }
         self.bursts.learn(o, self.window_max);
     }
@@ -127,7 +127,7 @@ mod tests {
         looked(&mut bursts, 9_000, &[0, 100, 200, 300, 1_200], 5, false);
         let before: Vec<(f64, f64)> = bursts.spans().collect();
         assert_eq!((before.len(), before[0], before[2]), (KINDS, (300.0, 0.0), (1200.0, 0.5)));
-        bursts.pass(90.0 * 86_400.0);
+        bursts.decay(90.0 * 86_400.0);
         assert!((f64::from(bursts.entries) - 5.0 / std::f64::consts::E).abs() < 1e-3);
         assert!(bursts.spans().nth(2).is_some_and(|(_, share)| (0.2..0.3).contains(&share)));
     }

@@ -31,17 +31,17 @@ const WATCHED_MIN_SECS: f64 = 3600.0;
 
 /// What was seen, and for how long it was watched, in seconds of mean activity; for each span.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Level {
-    pub(super) spans: [Span; 2],
+pub(super) struct RateLevel {
+    pub(super) spans: [RateSpan; 2],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Span {
+pub(super) struct RateSpan {
     pub(super) entries: f64,
     pub(super) watched: f64,
 }
 
-impl Level {
+impl RateLevel {
     /// The plain rate of so many entries over so many seconds.
     pub(super) fn of(entries: f64, secs: f64) -> f64 {
         entries / secs.max(WATCHED_MIN_SECS)
@@ -62,12 +62,12 @@ impl Level {
         self.spans[1].entries
     }
 
-    pub(super) fn see(&mut self) {
+    pub(super) fn count_entry(&mut self) {
         self.spans.iter_mut().for_each(|span| span.entries += 1.0);
     }
 
     /// Since the feed changed, this was seen: nothing before it counts for the short span.
-    pub(super) fn renew(&mut self, since: Span) {
+    pub(super) fn restart_short_span(&mut self, since: RateSpan) {
         let [short, _] = &mut self.spans;
         if since.watched < short.watched {
             *short = since;
@@ -75,7 +75,7 @@ impl Level {
     }
 
     /// `secs` go by, of which `activity` seconds of mean activity were watched.
-    pub(super) fn pass(&mut self, secs: f64, activity: f64) {
+    pub(super) fn decay(&mut self, secs: f64, activity: f64) {
         if secs <= 0.0 {
             return;
         }

@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use feed::Time;
 
-use super::shown::Shown;
+use super::visibility::Visibility;
 use crate::tuning::{Constant, tuned};
 
 const MINUTE_SECS: f64 = 60.0;
@@ -31,7 +31,7 @@ const MINUTE_MS: i64 = 60_000;
 /// The weight of the prior, in entries over the whole hour.
 const PRIOR: f64 = 30.0;
 /// Entries come in company, so that ten of them say less than ten: half.
-const WITNESS: f64 = 0.5;
+const EVIDENCE_WEIGHT: f64 = 0.5;
 /// How usual a timer is, and how busy its minutes are: on the hour, on the half, on the quarters,
 /// on other fives, and the rest. As measured over 45 news pages.
 const TIMER_WEIGHT: f64 = 0.3;
@@ -81,13 +81,13 @@ impl Minutes {
         Minutes { sums, ..Minutes::default() }
     }
 
-    pub(super) fn see(&mut self, at: Time) {
+    pub(super) fn count_entry(&mut self, at: Time) {
         self.seen[at.millis().div_euclid(MINUTE_MS).rem_euclid(60) as usize] += 1.0;
     }
 
     /// Entries that came in some minute of `whole` hours, and in those of two parts of hours, each
     /// with the entries expected per second there: every minute gets what is expected of it.
-    pub(super) fn see_parts(&mut self, whole: f64, cut: &[Option<(Range<f64>, f64)>; 2]) {
+    pub(super) fn count_parts(&mut self, whole: f64, cut: &[Option<(Range<f64>, f64)>; 2]) {
         for (minute, (seen, factor)) in self.seen.iter_mut().zip(&self.factors).enumerate() {
             let begin = minute as f64 * MINUTE_SECS;
             let within = |part: &Range<f64>| {
@@ -99,14 +99,14 @@ impl Minutes {
     }
 
     /// Time goes by; this much of the past is kept.
-    pub(super) fn fade(&mut self, kept: f64) {
+    pub(super) fn decay(&mut self, kept: f64) {
         self.seen.iter_mut().for_each(|n| *n *= kept as f32);
     }
 
     /// Draws the factors from what was seen. Every minute was watched alike. A clock by which the
     /// feed shows its entries is believed before many were seen.
-    pub(super) fn settle(&mut self, shown: Shown) {
-        if let Shown::OnClock { period: period @ ..=60, minute } = shown {
+    pub(super) fn recompute(&mut self, shown: Visibility) {
+        if let Visibility::OnClock { period: period @ ..=60, minute } = shown {
             let (period, tick) = (usize::from(period), usize::from(minute));
             let (at_ticks, rest) = (ON_CLOCK * period as f64, 1.0 - ON_CLOCK);
             self.draw(|m| if m % period == tick % period { at_ticks + rest } else { rest });
@@ -121,8 +121,8 @@ impl Minutes {
         }
         let likely = by_class.iter().zip(TIMER).map(|(seen, factor)| seen * factor.ln());
         let usual = tuned(Constant::TimerWeight, TIMER_WEIGHT);
-        let witness = tuned(Constant::MinutesWitness, WITNESS);
-        let likely = usual.ln() - (1.0 - usual).ln() + witness * likely.sum::<f64>();
+        let evidence_weight = tuned(Constant::MinutesWitness, EVIDENCE_WEIGHT);
+        let likely = usual.ln() - (1.0 - usual).ln() + evidence_weight * likely.sum::<f64>();
         // Both kinds expect the same number of entries in all.
         let timer = 1.0 / (1.0 + (-likely).exp());
         self.draw(|minute| timer * TIMER[CLASSES[minute]] + (1.0 - timer));

@@ -26,38 +26,39 @@
 
 use feed::Time;
 
-use super::{APART_SECS, HOUR_SECS, Tide, WEEK_HOURS};
+use super::{APART_SECS, HOUR_SECS, TideModel, WEEK_HOURS};
 
 const HOUR_MS: i64 = 3_600_000;
 
 /// What lies between two looks of one hour, in seconds from its beginning.
 #[derive(Clone, Copy)]
-struct Part {
+struct HourPart {
     /// Of the week, from the epoch's Thursday on.
     hour: usize,
     from: f64,
     to: f64,
 }
 
-fn parts(last: Time, at: Time) -> impl Iterator<Item = Part> {
+fn parts(last: Time, at: Time) -> impl Iterator<Item = HourPart> {
     let first = last.max(at.shifted(-(APART_SECS as i64) * 1000)).millis();
     let hours = first.div_euclid(HOUR_MS)..=at.millis().div_euclid(HOUR_MS);
     hours.map(move |hour| {
         let within = |ms: i64| (ms - hour * HOUR_MS).clamp(0, HOUR_MS) as f64 / 1000.0;
         let of_week = hour.rem_euclid(WEEK_HOURS as i64) as usize;
-        Part { hour: of_week, from: within(first), to: within(at.millis()) }
+        HourPart { hour: of_week, from: within(first), to: within(at.millis()) }
     })
 }
 
-impl Tide {
+impl TideModel {
     /// `n` entries became visible in (last, at], nobody knows when.
-    pub(super) fn lay(&mut self, n: usize, last: Time, at: Time) {
+    pub(super) fn distribute_undated(&mut self, n: usize, last: Time, at: Time) {
         if n == 0 {
             return;
         }
         let (week, minutes) = (&self.week.hours, &self.minutes);
-        let expected =
-            |part: &Part| week[part.hour] * (minutes.sums(part.to).0 - minutes.sums(part.from).0);
+        let expected = |part: &HourPart| {
+            week[part.hour] * (minutes.sums(part.to).0 - minutes.sums(part.from).0)
+        };
         let all: f64 = parts(last, at).map(|part| expected(&part)).sum();
         if all <= 0.0 {
             return;
@@ -67,7 +68,7 @@ impl Tide {
         let mut cut = [None; 2];
         for part in parts(last, at) {
             let entries = share * expected(&part);
-            self.habits.see_part((part.hour + self.clock.ahead) % WEEK_HOURS, entries);
+            self.rhythm.count_part((part.hour + self.dst.ahead) % WEEK_HOURS, entries);
             if part.to - part.from >= HOUR_SECS {
                 whole += entries;
             } else {
@@ -75,6 +76,6 @@ impl Tide {
                 cut[usize::from(cut[0].is_some())] = Some((part, share * week[part.hour]));
             }
         }
-        self.minutes.see_parts(whole, &cut.map(|cut| cut.map(|(p, rate)| (p.from..p.to, rate))));
+        self.minutes.count_parts(whole, &cut.map(|cut| cut.map(|(p, rate)| (p.from..p.to, rate))));
     }
 }

@@ -4,12 +4,12 @@
 //! If entries are expected at the rate λ(s), a look at t after one at t₀ ends the waiting of
 //! W(t₀, t) = ∫ (t − s)·λ(s) ds entry-seconds. The price is the waiting that one poll is worth. The
 //! next looks are those that make waiting plus price over the time ahead least; the first of them
-//! is the wish ([`outlook`]). For a constant rate that is W = price, the square-root allocation of
+//! is the wish ([`lookahead`]). For a constant rate that is W = price, the square-root allocation of
 //! the minimal-delay paper (source 002, theorem 1); with a rhythm it meets theorem 3. One price for
 //! all feeds makes the whole collection optimal. λ is the model [`crate::model::tide`].
 //!
 //! An entry that a window loses costs as much as one that waits for two years, or for what the
-//! operator says (`tide:30m,365d`): so busy feeds are looked at long before their windows are full.
+//! operator says (`tide:30m,365d`): so posting feeds are looked at long before their windows are full.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -25,23 +25,23 @@
 //! assert_eq!(wish.at.since(seen.at).as_secs(), 3660);
 //! ```
 
-mod ahead;
 mod cheapest;
-mod outlook;
-mod window;
+mod lookahead;
+mod overrun;
+mod rate_ahead;
 
 use std::time::Duration;
 
 use feed::{Observation, Time};
 
 use crate::model::Model;
-use crate::model::tide::Busy;
+use crate::model::tide::PostingTimes;
+use crate::policy::wish::Proposal;
 use crate::tuning::{Constant, tuned};
-use crate::wish::Answer;
-use crate::{Case, Cause, Fraction};
-pub(crate) use outlook::Look;
-use outlook::Outlook;
-use window::Window;
+use crate::{Fraction, RuleCase, UndefinedCause};
+use lookahead::Lookahead;
+pub(crate) use lookahead::PlannedPoll;
+use overrun::OverrunRisk;
 
 /// The price where none is said. A feed with one entry a day is looked at every five hours, one
 /// with an entry in two months every one and a half days.
@@ -53,23 +53,26 @@ pub const MISS: Duration = Duration::from_secs(730 * 86_400);
 /// nothing then, in entry-seconds, for no horizon follows from a price of zero.
 const PRICE_MIN: f64 = 1e-30;
 
-pub(crate) fn answer(
+pub(crate) fn propose(
     price: Duration,
     miss: Duration,
     model: &Model,
     o: &Observation<'_>,
-) -> Answer {
-    let (window, busy) = match model {
-        Model::Tide(tide) if tide.last().is_none() => return Answer::Undefined(Cause::NotSeen),
-        Model::Tide(tide) => (tide.window_max(), tide.busy()),
+) -> Proposal {
+    let (window, posting) = match model {
+        Model::Tide(tide) if tide.last().is_none() => {
+            return Proposal::Undefined(UndefinedCause::NotSeen);
+        }
+        Model::Tide(tide) => (tide.window_max(), tide.posting_times()),
         // Another model than its own has no habits to tell of.
-        _ => (u32::try_from(o.window.len()).unwrap_or(u32::MAX), Busy::UNKNOWN),
+        _ => (u32::try_from(o.window.len()).unwrap_or(u32::MAX), PostingTimes::UNKNOWN),
     };
     let Some(look) = next_look(model, window, miss, o.at, price.as_secs_f64()) else {
-        return Answer::Undefined(Cause::ZeroModel);
+        return Proposal::Undefined(UndefinedCause::ZeroModel);
     };
-    let case = Case::Tide { expected: look.expected as f32, waited: look.waited(), price, busy };
-    Answer::After(Fraction::whole((look.after_secs * 1000.0) as i128), case)
+    let case =
+        RuleCase::Tide { expected: look.expected as f32, waited: look.waited(), price, posting };
+    Proposal::After(Fraction::whole((look.after_secs * 1000.0) as i128), case)
 }
 
 /// The look after one at `last` that is worth its price, in entry-seconds, at a feed that shows so
@@ -81,10 +84,10 @@ pub(crate) fn next_look(
     miss: Duration,
     last: Time,
     price: f64,
-) -> Option<Look> {
-    let course = model.course()?;
+) -> Option<PlannedPoll> {
+    let repeating_rate = model.repeating_rate()?;
     let price = price.max(PRICE_MIN);
     let miss = tuned(Constant::Miss, miss.as_secs_f64());
-    let window = Window::new(model, window, miss);
-    Some(Outlook::new(&course, last, price, window).first_look())
+    let window = OverrunRisk::new(model, window, miss);
+    Some(Lookahead::new(&repeating_rate, last, price, window).first_look())
 }

@@ -1,0 +1,47 @@
+//! `crawl-freshness` — the crawler policy optimal for freshness (Cho and Garcia-Molina 2003;
+//! restated in dissertation 003, section 2.6).
+//!
+//! A page that changes at λ and is looked at f times is fresh for the share
+//! F = (f/λ)(1 − e^{−λ/f}) of the time. The optimum under Σf = M has equal marginals
+//! w·(1 − e^{−r}(1 + r))/λ with r = λ/f, or f = 0 where even the first look is worth less: pages
+//! that change too often are given up. Feeds punish that, which is why it is here for comparison.
+//!
+//! ```
+//! use polling::budget::crawl_freshness::looks;
+//! use polling::budget::allocation::Demand;
+//!
+//! let feeds = [1.0, 2.0, 3.0, 4.0, 5.0].map(|rate| Demand { rate, weight: 1.0, cost: 1.0 });
+//! let f = looks(&feeds, 5.0);
+//! assert!((f[1] - 1.358_411_947_412_44).abs() < 1e-9 && f[4] == 0.0);
+//! ```
+
+use super::Demand;
+use super::marginals::{balance, newton};
+
+/// Looks per period.
+pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
+    let worth = |d: &Demand| if d.rate > 0.0 { (d.weight / d.rate).max(0.0) } else { 0.0 };
+    let price_max = feeds.iter().map(worth).fold(0.0, f64::max);
+    balance(feeds.len(), budget, price_max, |i, price| {
+        let d = &feeds[i];
+        // Solve 1 − e^{−r}(1 + r) = price·λ/w for r = λ/f.
+        let share = price / worth(d);
+        if share < 1.0 { d.rate / inverse(share) } else { 0.0 }
+    })
+}
+
+/// The r at which 1 − e^{−r}(1 + r) has a value in (0, 1).
+fn inverse(value: f64) -> f64 {
+    // For small r the function is r²/2; beyond 800 it is one in every bit. Its slope is r·e^{−r}.
+    let start = (2.0 * value).sqrt().max(-(-value).ln_1p());
+    let f = |r: f64| (-(-r).exp_m1() - r * (-r).exp() - value, r * (-r).exp());
+    newton((0.0, 800.0), start, f).max(1e-12)
+}
+
+/// F: the share of time in which what was seen is what is there.
+pub fn freshness(rate: f64, f: f64) -> f64 {
+    if rate <= 0.0 {
+        return 1.0;
+    }
+    if f <= 0.0 { 0.0 } else { -(-rate / f).exp_m1() * f / rate }
+}

@@ -1,0 +1,191 @@
+//! Looks per day for every feed, by the strategy's allocator: one door to theorem 1, the crawler
+//! policies, `min-miss` and `lambda-crawl`.
+//!
+//! A feed without entries in what its model learned from counts as λ = 0.5 per 14 days
+//! ([`Tracked::believed`]). Where bytes are limited too, `min-delay` finds the optimum
+//! under both limits; the other allocators know no cost, and all their looks shrink alike until
+//! the bytes suffice.
+//!
+//! Plans look at a feed once a cycle at most. What an allocator gives it beyond goes to the others
+//! ([`per_day_at_most`]): with the capped ones at their cap, equal marginals of the rest are the
+//! optimum under that cap.
+//!
+//! ```
+//! use polling::budget::{Planner, Strategy, Tracked, allocation::{DailyLimits, per_day}};
+//! use polling::model::{Model, homogeneous::Homogeneous};
+//!
+//! let rate = |rate| Tracked::new(Model::Homogeneous(Homogeneous { rate }));
+//! let feeds = [rate(0.001), rate(0.004)];
+//! let limits = DailyLimits { looks: 6.0, bytes: None };
+//! let looks = per_day(Strategy::MinDelayAllocation, &feeds, limits);
+//! assert!((looks[0] - 2.0).abs() < 1e-12 && (looks[1] - 4.0).abs() < 1e-12);
+//! ```
+
+pub mod crawl_age;
+pub mod crawl_freshness;
+pub mod lambda_crawl;
+pub(super) mod marginals;
+mod min_delay;
+pub mod min_miss;
+
+use self::min_miss::WindowDemand;
+use crate::budget::{Strategy, Tracked};
+
+pub use min_delay::{Demand, delay, min_delay, min_delay_within, whole};
+
+const DAY_SECS: f64 = 86_400.0;
+
+/// What a day may cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DailyLimits {
+    pub looks: f64,
+    pub bytes: Option<f64>,
+}
+
+/// Rounds in which feeds are capped; each can only lift more feeds to the cap, seldom twice.
+const ROUNDS: usize = 8;
+
+/// Looks per day for each feed, within the limits.
+pub fn per_day(strategy: Strategy, feeds: &[Tracked], limits: DailyLimits) -> Vec<f64> {
+    shared(strategy, feeds, limits, |_| true)
+}
+
+/// The same, with at most so many for each feed; less than the limits is spent only where every
+/// feed that counts has as many.
+pub fn per_day_at_most(
+    strategy: Strategy,
+    feeds: &[Tracked],
+    limits: DailyLimits,
+    most: f64,
+) -> Vec<f64> {
+    let mut capped = vec![false; feeds.len()];
+    let (mut left, mut looks) = (limits, per_day(strategy, feeds, limits));
+    for _ in 0..ROUNDS {
+        let over: Vec<usize> = (0..feeds.len()).filter(|i| looks[*i] > most).collect();
+        if over.is_empty() {
+            break;
+        }
+        for i in over {
+            capped[i] = true;
+            left.looks -= most;
+            left.bytes = left.bytes.map(|bytes| bytes - feeds[i].cost * most);
+        }
+        looks = shared(strategy, feeds, left, |i| !capped[i]);
+        (0..feeds.len()).filter(|i| capped[*i]).for_each(|i| looks[i] = most);
+    }
+    looks.iter_mut().for_each(|m| *m = m.min(most));
+    looks
+}
+
+/// Shares the limits among the feeds that are `open`.
+fn shared(
+    strategy: Strategy,
+    feeds: &[Tracked],
+    limits: DailyLimits,
+    open: impl Fn(usize) -> bool,
+) -> Vec<f64> {
+    let value = |i: usize| if open(i) { feeds[i].value() } else { 0.0 };
+    let numbered = || feeds.iter().enumerate();
+    let demand = |cost: fn(&Tracked) -> f64| -> Vec<Demand> {
+        let one = |(i, f)| Demand { rate: rate(f), weight: value(i), cost: cost(f) };
+        numbered().map(one).collect()
+    };
+    let demands = || demand(|_| 1.0);
+    let mut looks = match strategy {
+        Strategy::MinDelay | Strategy::MinDelayAllocation => match limits.bytes {
+            Some(bytes) => min_delay_within(&demand(|f| f.cost), limits.looks, bytes),
+            None => min_delay(&demands(), limits.looks),
+        },
+        Strategy::MinMiss => {
+            let shown = |(i, f): (_, &Tracked)| WindowDemand {
+                rate: rate(f),
+                weight: value(i),
+                window: f.window,
+            };
+            min_miss::looks(&numbered().map(shown).collect::<Vec<_>>(), limits.looks)
+        }
+        Strategy::CrawlFreshness => crawl_freshness::looks(&demands(), limits.looks),
+        Strategy::CrawlAge => crawl_age::looks(&demands(), limits.looks),
+        Strategy::LambdaCrawl => lambda_crawl::looks(&demands(), limits.looks),
+        Strategy::MinDelaySchedule
+        | Strategy::Uniform
+        | Strategy::OnlySat
+        | Strategy::OnlyTau
+        | Strategy::TopKUtility
+        | Strategy::TwoSteps
+        | Strategy::Tide => evenly(feeds.len(), limits.looks, value),
+    };
+    if let Some(bytes) = limits.bytes {
+        let spent: f64 = feeds.iter().zip(&looks).map(|(f, m)| f.cost * m).sum();
+        if spent > bytes {
+            looks.iter_mut().for_each(|m| *m *= bytes.max(0.0) / spent);
+        }
+    }
+    looks
+}
+
+/// The looks that each feed gets at points of the day; 0 for all where they are evenly spaced. A
+/// feed with less than one a day has one point.
+pub(crate) fn points(strategy: Strategy, looks: &[f64]) -> Option<Vec<u32>> {
+    let scheduled = matches!(strategy, Strategy::MinDelay | Strategy::MinDelaySchedule);
+    scheduled.then(|| {
+        let often: Vec<f64> = looks.iter().map(|m| if *m >= 1.0 { *m } else { 0.0 }).collect();
+        whole(&often).into_iter().map(|m| m.max(1)).collect()
+    })
+}
+
+fn rate(feed: &Tracked) -> f64 {
+    feed.believed().mean_rate() * DAY_SECS
+}
+
+/// The same for every feed that feeds something.
+fn evenly(n: usize, looks: f64, value: impl Fn(usize) -> f64) -> Vec<f64> {
+    let counts = |i: usize| f64::from(u8::from(value(i) > 0.0));
+    let sum: f64 = (0..n).map(counts).sum();
+    let each = if sum > 0.0 { looks.max(0.0) / sum } else { 0.0 };
+    (0..n).map(|i| counts(i) * each).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Model, homogeneous::Homogeneous};
+
+    #[test]
+    fn no_allocator_exceeds_the_looks_or_the_bytes() {
+        let feeds: Vec<Tracked> = (0..20)
+            .map(|i| {
+                let model = Model::Homogeneous(Homogeneous { rate: f64::from(i) * 1e-5 });
+                let cost = 1000.0 * f64::from(1 + i % 7);
+                Tracked { cost, weight: f64::from(i % 4), ..Tracked::new(model) }
+            })
+            .collect();
+        for strategy in Strategy::ALL {
+            for bytes in [None, Some(1e4), Some(1e12)] {
+                let limits = DailyLimits { looks: 50.0, bytes };
+                let looks = per_day(strategy, &feeds, limits);
+                let size: f64 = feeds.iter().zip(&looks).map(|(f, m)| f.cost * m).sum();
+                assert!(looks.iter().sum::<f64>() <= 50.0 * (1.0 + 1e-9), "{strategy}");
+                assert!(size <= bytes.unwrap_or(f64::MAX) * (1.0 + 1e-9), "{strategy} {size}");
+                assert!(looks.iter().step_by(4).all(|m| *m == 0.0), "{strategy}: no weight");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_cap_takes_from_one_goes_to_the_others() {
+        let feed = |rate| Tracked::new(Model::Homogeneous(Homogeneous { rate }));
+        let feeds: Vec<Tracked> = (0..12).map(|i| feed(3.0_f64.powi(i) * 1e-8)).collect();
+        let limits = DailyLimits { looks: 600.0, bytes: None };
+        for strategy in Strategy::ALL {
+            for most in [60.0, 100.0, 1e9] {
+                let looks = per_day_at_most(strategy, &feeds, limits, most);
+                let spent: f64 = looks.iter().sum();
+                assert!((spent / 600.0 - 1.0).abs() < 1e-6, "{strategy} {most}: {spent}");
+                assert!(looks.iter().all(|m| (0.0..=most).contains(m)), "{strategy} {looks:?}");
+            }
+            let looks = per_day_at_most(strategy, &feeds, limits, 10.0);
+            assert!(looks.iter().sum::<f64>() <= 120.0, "{strategy}: all have all they can");
+        }
+    }
+}

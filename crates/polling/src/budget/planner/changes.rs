@@ -1,0 +1,162 @@
+//! What may change while a planner runs: the budget, the strategy, the cycle, the weights of feeds;
+//! what was learned stays.
+//!
+//! Under a [`Budget`] the number of polls is a promise: what a strategy chooses beyond it is put
+//! back (two-steps and only-tau have no cap of their own), and so is what the bytes do not
+//! suffice for. One document may overdraw the bytes; the next cycles pay.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::ModelKind;
+//! use std::time::Duration;
+//!
+//! let mut planner = Planner::new(Strategy::TwoSteps, Duration::from_secs(600));
+//! (0..9).for_each(|_| { planner.track(Tracked::new(ModelKind::Periodic.start())); });
+//! planner.set_budget(Some("12/1h".parse().unwrap()));
+//! assert_eq!(planner.spend(Time::from_secs(0)), [0, 1]);
+//! planner.set_strategy(Strategy::MinDelay);
+//! planner.set_budget(Some("24/1h".parse().unwrap()));
+//! assert_eq!(planner.spend(Time::from_secs(600)), [2, 3, 4, 5]);
+//! ```
+
+use std::time::Duration;
+
+use feed::Time;
+
+use crate::budget::allocation::DailyLimits;
+use crate::budget::allowance::{self, Saving};
+use crate::budget::strategy::crossings::Crossings;
+use crate::budget::strategy::two_steps::Threshold;
+use crate::budget::{Budget, Miss, Planner, Strategy, Tracked};
+use crate::model::Model;
+
+/// The share of the newest document in the expected size of the next.
+const SIZE_WEIGHT: f64 = 0.2;
+
+impl Planner {
+    pub fn strategy(&self) -> Strategy {
+        self.strategy
+    }
+
+    pub fn budget(&self) -> Option<Budget> {
+        self.budget
+    }
+
+    /// `None` plans nothing: every feed then follows its own policy.
+    pub fn set_budget(&mut self, budget: Option<Budget>) {
+        self.budget = budget;
+    }
+
+    /// Another strategy over the same feeds: models, holds and τ stay.
+    pub fn set_strategy(&mut self, strategy: Strategy) {
+        if self.strategy != strategy {
+            self.strategy = strategy;
+            (self.crossings, self.timetable) = (Crossings::default(), None);
+            self.tide.clear();
+            (0..self.feeds.len()).for_each(|feed| self.offer(feed));
+        }
+    }
+
+    pub fn set_cycle(&mut self, cycle: Duration) {
+        self.cycle = cycle.max(Duration::from_secs(1));
+    }
+
+    pub fn threshold(&self) -> f64 {
+        self.tau.tau()
+    }
+
+    /// What an entry costs `tide` that is lost.
+    pub fn set_miss(&mut self, miss: Miss) {
+        self.tide.set_miss(miss);
+        (0..self.feeds.len()).for_each(|feed| self.offer(feed));
+    }
+
+    /// Starts τ elsewhere.
+    pub fn set_threshold(&mut self, tau: f64) {
+        self.tau = Threshold::new(tau);
+        (0..self.feeds.len()).for_each(|feed| self.offer(feed));
+    }
+
+    /// The feed belongs to a domain that may be asked once every `gap`. `tide` plans no more polls
+    /// of it than that allows.
+    pub fn set_pace(&mut self, feed: usize, domain: u32, gap: Duration) {
+        self.tide.pace(feed as u32, domain, gap);
+    }
+
+    /// Another weight and selectivity: subscribers came, a query went.
+    pub fn revalue(&mut self, feed: usize, weight: f64, selectivity: f64) {
+        let Some(tracked) = self.feeds.get_mut(feed) else { return };
+        (tracked.weight, tracked.selectivity) = (weight, selectivity);
+        if let Some(table) = &mut self.timetable {
+            table.revalue(feed, tracked.value());
+        }
+        self.offer(feed);
+    }
+
+    /// Takes over what was learned of a feed elsewhere, its expected size apart, and lets it be
+    /// planned for from `from` on.
+    pub fn renew(&mut self, feed: usize, renewed: Tracked, from: Time) {
+        let Some(tracked) = self.feeds.get_mut(feed) else { return };
+        let value = tracked.value();
+        *tracked = Tracked { cost: tracked.cost, ..renewed };
+        if tracked.value() != value
+            && let Some(table) = &mut self.timetable
+        {
+            table.revalue(feed, tracked.value());
+        }
+        self.release(feed, from);
+    }
+
+    /// Never again. Its number stays its own, so that a poll still on its way harms nobody.
+    pub fn drop_feed(&mut self, feed: usize) {
+        if feed < self.feeds.len() {
+            self.revalue(feed, 0.0, 0.0);
+            self.offered_from[feed] = None;
+            self.crossings.remove(feed as u32);
+            self.tide.leave(feed as u32);
+            // Its number is all that has to last.
+            self.feeds[feed].model = Model::homogeneous();
+        }
+    }
+
+    /// The polls that the budget affords at `now`; none without a budget.
+    pub fn spend(&mut self, now: Time) -> Vec<usize> {
+        let Some(budget) = self.budget else { return Vec::new() };
+        let saving = Saving::of(self.strategy);
+        let budget = match saving {
+            Saving::WithinPeriod => allowance::merged_periods(&budget, self.cycle),
+            Saving::TwoCycles => budget,
+        };
+        let granted = self.allowance.grant(now, &budget, self.cycle, saving);
+        let limits = DailyLimits { looks: budget.polls_per_day(), bytes: budget.bytes_per_day() };
+        let mut left = granted.bytes.map_or(f64::INFINITY, |bytes| bytes as f64);
+        let mut chosen = self.choose(now, granted, limits, budget.per);
+        let affordable = chosen.iter().take(granted.polls).take_while(|feed| {
+            let begun = left > 0.0;
+            left -= self.feeds[**feed].cost.max(0.0);
+            begun
+        });
+        let n = affordable.count();
+        for feed in chosen.split_off(n) {
+            self.release(feed, now);
+        }
+        let bytes: f64 = chosen.iter().map(|feed| self.feeds[*feed].cost.max(0.0)).sum();
+        self.allowance.spend(n, bytes);
+        chosen
+    }
+
+    /// Takes in how many bytes a planned poll of `feed` cost: what was expected is corrected, and
+    /// so is the expectation.
+    pub fn note_bytes(&mut self, feed: usize, bytes: u64) {
+        let Some(tracked) = self.feeds.get_mut(feed) else { return };
+        let wrong_by = bytes as f64 - tracked.cost.max(0.0);
+        tracked.cost = tracked.cost.max(0.0) + SIZE_WEIGHT * wrong_by;
+        self.allowance.spend(0, wrong_by);
+    }
+
+    /// Takes in polls that were made beside the plan, by hand for instance.
+    pub fn note_polls(&mut self, n_polls: usize, bytes: u64) {
+        self.allowance.spend(n_polls, bytes as f64);
+    }
+}

@@ -1,0 +1,207 @@
+//! One interface to every strategy: feeds are tracked, observed, and planned for, cycle by cycle.
+//!
+//! A feed that was planned is on its way until it is observed or held back. The planner asks for
+//! no more than the strategy wants; errors, pace and hints are the caller's, who holds a feed.
+//! What may change while it runs (budget, strategy, weights) is in `running`, what a restart must
+//! not forget in `progress`, why a feed waits in `why`.
+//!
+//! ```
+//! use feed::{Observation, Time};
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::ModelKind;
+//! use std::time::Duration;
+//!
+//! let mut planner = Planner::new(Strategy::TwoSteps, Duration::from_secs(600));
+//! let feed = planner.track(Tracked::new(ModelKind::Periodic.start()));
+//! let now = Time::from_secs(1_700_000_000);
+//! assert_eq!(planner.plan(now, 10), [feed], "a feed never polled is due at once");
+//! let window = [now - Duration::from_secs(60)];
+//! planner.observe(feed, &Observation::first(now, &window));
+//! assert!(planner.plan(now, 10).is_empty());
+//! ```
+
+mod changes;
+mod feed_schedule;
+mod progress;
+mod timetable;
+mod why;
+mod words;
+
+use std::time::Duration;
+
+use feed::{Observation, Time};
+
+use self::timetable::Timetable;
+use crate::budget::allocation::DailyLimits;
+use crate::budget::allowance::{Allowance, SpendingGrant};
+use crate::budget::strategy::crossings::Crossings;
+use crate::budget::strategy::top_k_utility::top_k_utility;
+use crate::budget::strategy::two_steps::{Threshold, only_sat, only_tau};
+use crate::budget::strategy::uniform::RoundRobin;
+use crate::budget::tide::{CycleBudget, TideStrategy};
+use crate::budget::{Budget, FeedUrgency, Strategy, Tracked};
+
+pub use why::{PlanCase, PlanWhy};
+pub(crate) use words::plan_sentences;
+
+/// τ starts anywhere; this is one entry waiting an hour.
+const TAU_START: f64 = 3600.0;
+const DAY_SECS: f64 = 86_400.0;
+/// A feed that may be offered at any time.
+const ANY_TIME: Time = Time::from_millis(i64::MIN);
+
+/// A strategy with its feeds.
+#[derive(Clone, Debug)]
+pub struct Planner {
+    pub(in crate::budget) strategy: Strategy,
+    pub(in crate::budget) cycle: Duration,
+    pub(in crate::budget) budget: Option<Budget>,
+    pub(in crate::budget) allowance: Allowance,
+    pub(in crate::budget) feeds: Vec<Tracked>,
+    /// From when on each feed may be offered; `None` while it is on its way or dropped.
+    pub(in crate::budget) offered_from: Vec<Option<Time>>,
+    pub(in crate::budget) tau: Threshold,
+    pub(in crate::budget) turn: RoundRobin,
+    pub(in crate::budget) crossings: Crossings,
+    pub(in crate::budget) timetable: Option<Timetable>,
+    pub(in crate::budget) tide: TideStrategy,
+}
+
+impl Planner {
+    /// `cycle` is the time between two plans.
+    pub fn new(strategy: Strategy, cycle: Duration) -> Planner {
+        Planner {
+            strategy,
+            cycle: cycle.max(Duration::from_secs(1)),
+            budget: None,
+            allowance: Allowance::default(),
+            feeds: Vec::new(),
+            offered_from: Vec::new(),
+            tau: Threshold::new(TAU_START),
+            turn: RoundRobin::default(),
+            crossings: Crossings::default(),
+            timetable: None,
+            tide: TideStrategy::default(),
+        }
+    }
+
+    /// Adds a feed; answers its number, which no other feed will ever have.
+    pub fn track(&mut self, feed: Tracked) -> usize {
+        self.feeds.push(feed);
+        self.offered_from.push(Some(ANY_TIME));
+        let number = self.feeds.len() - 1;
+        self.offer(number);
+        number
+    }
+
+    pub fn feeds(&self) -> &[Tracked] {
+        &self.feeds
+    }
+
+    /// Takes in one poll; the feed may be planned for again.
+    pub fn observe(&mut self, feed: usize, o: &Observation<'_>) {
+        let Some(tracked) = self.feeds.get_mut(feed) else { return };
+        tracked.learn(o);
+        self.release(feed, ANY_TIME);
+    }
+
+    /// Not before `until`: the feed backs off, or its domain asked for time.
+    pub fn hold(&mut self, feed: usize, until: Time) {
+        if feed < self.feeds.len() {
+            self.release(feed, until);
+        }
+    }
+
+    /// The feeds to poll now, with so many polls for the cycle; two-steps may exceed it.
+    pub fn plan(&mut self, now: Time, budget: usize) -> Vec<usize> {
+        let looks = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
+        let (polls, expiring, left, ends_in) = (budget, budget, budget, self.cycle);
+        let granted =
+            SpendingGrant { polls, expiring, bytes: None, left, bytes_left: None, ends_in };
+        self.choose(now, granted, DailyLimits { looks, bytes: None }, self.cycle)
+    }
+
+    /// What `granted` and the `limits` of a day afford, in a budget's `period`.
+    pub(in crate::budget) fn choose(
+        &mut self,
+        now: Time,
+        granted: SpendingGrant,
+        limits: DailyLimits,
+        period: Duration,
+    ) -> Vec<usize> {
+        let n = granted.polls;
+        let chosen = match self.strategy {
+            Strategy::Tide => {
+                let purse = CycleBudget::new(granted, limits, period, self.cycle);
+                self.tide.plan(now, &purse, &self.feeds)
+            }
+            Strategy::TwoSteps => self.crossings.plan(now, n, &mut self.tau, &self.feeds),
+            Strategy::Uniform => self.in_turn(now, n),
+            Strategy::OnlySat => only_sat(&self.standings(now), n),
+            Strategy::TopKUtility => top_k_utility(&self.standings(now), n),
+            Strategy::OnlyTau => only_tau(&self.standings(now), n, &mut self.tau),
+            _ => self.by_timetable(now, n, limits),
+        };
+        for feed in &chosen {
+            self.offered_from[*feed] = None;
+        }
+        chosen
+    }
+
+    pub(in crate::budget) fn may_offer(&self, feed: usize, now: Time) -> bool {
+        self.offered_from[feed].is_some_and(|from| from <= now)
+    }
+
+    /// Where each feed stands; below zero where it may not be offered.
+    fn standings(&self, now: Time) -> Vec<FeedUrgency> {
+        let nothing = FeedUrgency { divergence: 0.0, saturated: false, utility: f64::NEG_INFINITY };
+        let of = |feed: usize| match self.may_offer(feed, now) && self.feeds[feed].value() > 0.0 {
+            true => self.feeds[feed].standing(now),
+            false => nothing,
+        };
+        (0..self.feeds.len()).map(of).collect()
+    }
+
+    /// Whoever may not be polled gives its turn to the next.
+    fn in_turn(&mut self, now: Time, n: usize) -> Vec<usize> {
+        let mut chosen = Vec::new();
+        for _ in 0..self.feeds.len() {
+            if chosen.len() == n {
+                break;
+            }
+            let feed = self.turn.next(self.feeds.len());
+            if self.may_offer(feed, now) && self.feeds[feed].value() > 0.0 {
+                chosen.push(feed);
+            }
+        }
+        chosen
+    }
+
+    fn by_timetable(&mut self, now: Time, n: usize, limits: DailyLimits) -> Vec<usize> {
+        let table = self.timetable.get_or_insert_with(|| Timetable::new(limits));
+        // Without a budget `cycle` is what the polls of a plan are for; plans may be closer.
+        table.set_cycle(self.budget.map(|_| self.cycle));
+        if !table.is_fresh(now, limits) {
+            table.allocate(self.strategy, &self.feeds, &self.offered_from, now, limits);
+        }
+        table.take(now, n)
+    }
+
+    pub(in crate::budget) fn release(&mut self, feed: usize, from: Time) {
+        self.offered_from[feed] = Some(from);
+        self.offer(feed);
+    }
+
+    /// Puts a feed where its strategy will find it.
+    pub(in crate::budget) fn offer(&mut self, feed: usize) {
+        let Some(from) = self.offered_from[feed] else { return };
+        if self.strategy == Strategy::Tide {
+            self.tide.offer(feed as u32, &self.feeds[feed], from);
+        } else if self.strategy == Strategy::TwoSteps {
+            let bar = self.tau.tau();
+            self.crossings.insert(feed as u32, &self.feeds[feed], bar, from);
+        } else if let Some(table) = &mut self.timetable {
+            table.offer(feed, &self.feeds[feed], from);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The strategies that allocate looks per day and space them: when each feed is due.
+//!
+//! The allocation is made once a day, when the budget changes, and an hour after feeds came, went
+//! or changed their weight; feeds wait in a heap until they are due, and the longest overdue goes
+//! first. Between two allocations each feed follows its own [`FeedSchedule`]. No feed is looked at more
+//! than once a cycle.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::budget::{Planner, Strategy, Tracked};
+//! use polling::model::ModelKind;
+//! use std::time::Duration;
+//!
+//! let mut planner = Planner::new(Strategy::LambdaCrawl, Duration::from_secs(60));
+//! let feeds: Vec<usize> =
+//!     (0..3).map(|_| planner.track(Tracked::new(ModelKind::Window.start()))).collect();
+//! // Never polled, all are due at once; the budget takes two and leaves one for the next cycle.
+//! assert_eq!(planner.plan(Time::from_secs(0), 2), feeds[..2]);
+//! assert_eq!(planner.plan(Time::from_secs(60), 2), feeds[2..]);
+//! ```
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use feed::Time;
+
+use super::feed_schedule::FeedSchedule;
+use crate::budget::allocation::{DailyLimits, per_day_at_most, points};
+use crate::budget::{Strategy, Tracked};
+
+/// Allocations follow the models once a day.
+const ALLOCATED_FOR: Duration = Duration::from_secs(86_400);
+/// Feeds that come, go or change their weight are allocated anew together, this long after.
+const CHANGES_WAIT: Duration = Duration::from_secs(3600);
+/// Until then a feed that came is looked at hourly.
+const LOOKS_MEANWHILE: f64 = 24.0;
+
+/// Before everything: what was never looked at is due since then.
+const NEVER: Time = Time::from_millis(i64::MIN);
+/// Searching the points of a day takes a millisecond, so the searches of all feeds are spread over
+/// this time, in seconds.
+const SEARCHES_SPREAD: f64 = 20.0 * 3600.0;
+/// Searches that are always possible at once, and per second: a few thousand feeds never wait.
+const SEARCHES: (f64, f64) = (1000.0, 10.0);
+
+/// What the allocating strategies keep.
+#[derive(Clone, Debug)]
+pub(crate) struct Timetable {
+    made_at: Time,
+    limits: DailyLimits,
+    /// The time between two plans, where it is known.
+    cycle: Option<Duration>,
+    /// Something happened that the next allocation should know.
+    changed: bool,
+    rhythms: Vec<FeedSchedule>,
+    /// Moment, feed, key number.
+    due: BinaryHeap<Reverse<(Time, u32, u32)>>,
+    /// Stale entries of the heap carry an older number.
+    keyed: Vec<u32>,
+    /// When the last look at each feed was due.
+    taken: Vec<Time>,
+    /// Searches for points that may be made now, and when that was reckoned.
+    searches: (f64, Time),
+}
+
+impl Timetable {
+    pub(crate) fn new(limits: DailyLimits) -> Timetable {
+        Timetable {
+            made_at: NEVER,
+            limits,
+            cycle: None,
+            changed: true,
+            rhythms: Vec::new(),
+            due: BinaryHeap::new(),
+            keyed: Vec::new(),
+            taken: Vec::new(),
+            searches: (SEARCHES.0, Time::from_millis(i64::MAX)),
+        }
+    }
+
+    pub(crate) fn set_cycle(&mut self, cycle: Option<Duration>) {
+        self.cycle = cycle;
+    }
+
+    pub(crate) fn is_fresh(&self, now: Time, limits: DailyLimits) -> bool {
+        let age = now.since(self.made_at);
+        self.limits == limits
+            && age < ALLOCATED_FOR
+            && now >= self.made_at
+            && !(self.changed && age >= CHANGES_WAIT)
+    }
+
+    /// Allocates to the feeds anew; `from` says from when on each may be offered, if it may.
+    pub(crate) fn allocate(
+        &mut self,
+        strategy: Strategy,
+        feeds: &[Tracked],
+        from: &[Option<Time>],
+        now: Time,
+        limits: DailyLimits,
+    ) {
+        (self.made_at, self.limits, self.changed) = (now, limits, false);
+        let plans = |cycle: Duration| ALLOCATED_FOR.as_secs_f64() / cycle.as_secs_f64();
+        let looks =
+            per_day_at_most(strategy, feeds, limits, self.cycle.map_or(f64::INFINITY, plans));
+        let points = points(strategy, &looks);
+        self.rhythms.resize(feeds.len(), FeedSchedule::default());
+        self.keyed.resize(feeds.len(), 0);
+        self.taken.resize(feeds.len(), NEVER);
+        for (feed, rhythm) in self.rhythms.iter_mut().enumerate() {
+            rhythm.allot(looks[feed], points.as_ref().map_or(0, |points| points[feed]));
+        }
+        let mut due = Vec::with_capacity(feeds.len());
+        for (feed, from) in from.iter().enumerate() {
+            self.keyed[feed] = self.keyed[feed].wrapping_add(1);
+            if let (Some(from), Some(at)) = (from, self.due_at(feed, &feeds[feed])) {
+                due.push(Reverse((at.max(*from), feed as u32, self.keyed[feed])));
+            }
+        }
+        self.due = BinaryHeap::from(due);
+    }
+
+    /// At most `n` feeds that are due, the longest overdue first.
+    pub(crate) fn take(&mut self, now: Time, n: usize) -> Vec<usize> {
+        let (left, since) = self.searches;
+        let per_sec = SEARCHES.1 + self.rhythms.len() as f64 / SEARCHES_SPREAD;
+        let earned = per_sec * now.since(since).as_secs_f64();
+        self.searches = ((left + earned).min(SEARCHES.0.max(60.0 * per_sec)), now);
+        let mut chosen = Vec::new();
+        while chosen.len() < n
+            && let Some(&Reverse((at, feed, keyed))) = self.due.peek()
+            && at <= now
+        {
+            self.due.pop();
+            let feed = feed as usize;
+            if self.keyed[feed] == keyed {
+                self.keyed[feed] = keyed.wrapping_add(1);
+                self.taken[feed] = at;
+                chosen.push(feed);
+            }
+        }
+        chosen
+    }
+
+    /// A feed never polled is due at once, unless it never is.
+    fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
+        let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.looks() > 0.0)?;
+        let cycle = self.cycle.unwrap_or_default();
+        tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last, cycle))
+    }
+
+    /// When a feed is due, and how often a day it is looked at.
+    pub(crate) fn outlook(&self, feed: usize, tracked: &Tracked) -> Option<(Time, f64)> {
+        Some((self.due_at(feed, tracked)?, self.rhythms.get(feed)?.looks()))
+    }
+
+    /// A feed that was observed or held waits for its next look.
+    pub(crate) fn offer(&mut self, feed: usize, tracked: &Tracked, from: Time) {
+        if self.rhythms.len() <= feed {
+            self.rhythms.resize(feed + 1, FeedSchedule::even(LOOKS_MEANWHILE));
+            self.keyed.resize(feed + 1, 0);
+            self.taken.resize(feed + 1, NEVER);
+            self.changed = true;
+        }
+        self.keyed[feed] = self.keyed[feed].wrapping_add(1);
+        if self.searches.0 >= 1.0 && self.rhythms[feed].lacks_points(&tracked.model) {
+            self.searches.0 -= 1.0;
+            self.rhythms[feed].schedule(&tracked.model);
+        }
+        if let Some(at) = self.due_at(feed, tracked) {
+            self.due.push(Reverse((at.max(from), feed as u32, self.keyed[feed])));
+        }
+        if self.due.len() > 4 * self.keyed.len() + 1024 {
+            let keyed = &self.keyed;
+            self.due.retain(|Reverse((_, feed, k))| keyed[*feed as usize] == *k);
+        }
+    }
+
+    /// Another value of a feed's entries: none stops it at once, one that had none is looked at
+    /// until the next allocation gives it its share.
+    pub(crate) fn revalue(&mut self, feed: usize, value: f64) {
+        self.changed = true;
+        let Some(rhythm) = self.rhythms.get_mut(feed) else { return };
+        if value <= 0.0 {
+            *rhythm = FeedSchedule::default();
+            self.keyed[feed] = self.keyed[feed].wrapping_add(1);
+        } else if rhythm.looks() <= 0.0 {
+            *rhythm = FeedSchedule::even(LOOKS_MEANWHILE);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `uniform` — every feed in turn, in a fixed order: each is polled at b/m (Horincar, Amann and
+//! Artières 2010; source 001). It is not random.
+//!
+//! ```
+//! use polling::budget::uniform::RoundRobin;
+//!
+//! let mut turn = RoundRobin::default();
+//! assert_eq!(turn.take(3, 2), [0, 1]);
+//! assert_eq!(turn.take(3, 2), [2, 0]);
+//! ```
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundRobin {
+    next: usize,
+}
+
+impl RoundRobin {
+    /// The turn of feed number `next`.
+    pub fn at(next: usize) -> RoundRobin {
+        RoundRobin { next }
+    }
+
+    /// Whose turn comes.
+    pub fn upcoming(self) -> usize {
+        self.next
+    }
+
+    /// The one whose turn it is among `n` feeds, which must be some.
+    pub fn next(&mut self, n: usize) -> usize {
+        let turn = self.next % n.max(1);
+        self.next = (turn + 1) % n.max(1);
+        turn
+    }
+
+    /// The next `budget` of `n` feeds, each at most once.
+    pub fn take(&mut self, n: usize, budget: usize) -> Vec<usize> {
+        (0..budget.min(n)).map(|_| self.next(n)).collect()
+    }
+}

@@ -1,0 +1,7 @@
+//! Estimators and descriptions of feeds that are not models themselves.
+
+pub mod change_rate;
+pub mod pattern;
+pub mod profile;
+pub mod shape;
+pub mod smoothing;

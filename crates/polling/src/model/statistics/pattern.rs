@@ -1,0 +1,103 @@
+//! The eight update patterns of feeds (dissertation 003, section 3.7.5).
+//!
+//! Rules where the source gives numbers, in this order: no entry is **empty**, one is **single
+//! entry**; a median gap of zero with the newest entry within a second of the response is
+//! **on-the-fly**; all times equal is **chunked**; the newest at least eight weeks old and eight
+//! median gaps old is **zombie**; no gap above two hours is **constant**; a median gap of a day or
+//! more is **spontaneous**; the rest comes in parts of the day: **sliced**. The patterns overlap,
+//! the source says; the order is our choice.
+//!
+//! ```
+//! use feed::Time;
+//! use polling::model::pattern::{UpdatePattern, pattern_of};
+//!
+//! let hourly: Vec<Time> = (0..48).map(|h| Time::from_secs(h * 3600)).collect();
+//! assert_eq!(pattern_of(&hourly, Time::from_secs(48 * 3600)), UpdatePattern::Constant);
+//! assert_eq!(pattern_of(&hourly, Time::from_secs(9_999_999)), UpdatePattern::Zombie);
+//! ```
+
+use feed::Time;
+
+/// How a feed publishes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpdatePattern {
+    Empty,
+    SingleEntry,
+    OnTheFly,
+    Chunked,
+    Zombie,
+    Constant,
+    Spontaneous,
+    Sliced,
+}
+
+const ON_THE_FLY_MS: i64 = 1000;
+const ZOMBIE_MS: i64 = 8 * 7 * 86_400_000;
+const ZOMBIE_GAPS: i64 = 8;
+const CONSTANT_GAP_MS: i64 = 2 * 3_600_000;
+const SPONTANEOUS_GAP_MS: i64 = 86_400_000;
+
+impl UpdatePattern {
+    pub const fn word(self) -> &'static str {
+        match self {
+            UpdatePattern::Empty => "empty",
+            UpdatePattern::SingleEntry => "single entry",
+            UpdatePattern::OnTheFly => "on-the-fly",
+            UpdatePattern::Chunked => "chunked",
+            UpdatePattern::Zombie => "zombie",
+            UpdatePattern::Constant => "constant",
+            UpdatePattern::Spontaneous => "spontaneous",
+            UpdatePattern::Sliced => "sliced",
+        }
+    }
+}
+
+/// The pattern of the publication `times`, oldest first, as known at the last poll; `answered_at`
+/// is the response's `Date`, or the poll where there was none.
+pub fn pattern_of(times: &[Time], answered_at: Time) -> UpdatePattern {
+    let (Some(oldest), Some(newest)) = (times.first(), times.last()) else {
+        return UpdatePattern::Empty;
+    };
+    if times.len() == 1 {
+        return UpdatePattern::SingleEntry;
+    }
+    let mut gaps: Vec<i64> = times.windows(2).map(|w| w[1].millis_since(w[0])).collect();
+    gaps.sort_unstable();
+    let median = gaps[gaps.len() / 2];
+    let longest = gaps[gaps.len() - 1];
+    let age = answered_at.millis_since(*newest);
+    if median == 0 && age.abs() <= ON_THE_FLY_MS {
+        UpdatePattern::OnTheFly
+    } else if oldest == newest {
+        UpdatePattern::Chunked
+    } else if age >= ZOMBIE_MS && age >= median.saturating_mul(ZOMBIE_GAPS) {
+        UpdatePattern::Zombie
+    } else if longest <= CONSTANT_GAP_MS {
+        UpdatePattern::Constant
+    } else if median >= SPONTANEOUS_GAP_MS {
+        UpdatePattern::Spontaneous
+    } else {
+        UpdatePattern::Sliced
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(days: &[f64], at: f64) -> UpdatePattern {
+        let time = |d: f64| Time::from_millis((d * 86_400_000.0) as i64);
+        pattern_of(&days.iter().map(|d| time(*d)).collect::<Vec<_>>(), time(at))
+    }
+
+    #[test]
+    fn every_pattern_is_told_by_its_rule() {
+        assert_eq!(pattern(&[], 1.0), UpdatePattern::Empty);
+        assert_eq!(pattern(&[1.0], 2.0), UpdatePattern::SingleEntry);
+        assert_eq!(pattern(&[2.0, 2.0, 2.0], 2.0), UpdatePattern::OnTheFly);
+        assert_eq!(pattern(&[1.0, 1.0, 1.0], 2.0), UpdatePattern::Chunked);
+        assert_eq!(pattern(&[1.0, 15.0, 29.0], 29.0 + 112.0), UpdatePattern::Zombie);
+        assert_eq!(pattern(&[1.0, 15.0, 29.0], 29.0 + 111.0), UpdatePattern::Spontaneous);
+        assert_eq!(pattern(&[1.0, 1.01, 1.05, 2.0, 2.01], 2.1), UpdatePattern::Sliced);
+    }
+}

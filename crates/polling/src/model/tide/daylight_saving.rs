@@ -1,0 +1,199 @@
+//! By whose clock a feed posts: who writes at nine writes an hour earlier by UTC in summer.
+//!
+//! Two rules of daylight saving are known, North America's and Europe's. Nobody is told which one
+//! holds for a feed, if any. For three weeks after a clock is set, each entry says whether the day
+//! as it was before moved with it: ln of how busy its hour was if so, over that if not. Where this
+//! speaks for a rule, hours are counted by its clock from then on, and every later change is known
+//! in advance. It changes no hour by itself.
+//!
+//! ```
+//! use feed::{Observation, Time};
+//! use polling::model::ModelKind;
+//!
+//! // Noon in New York, every day from New Year of 2021 on: 17:00, and from 14 March on 16:00 UTC.
+//! let mut model = ModelKind::Tide.start();
+//! let day = |d: i64| 1_609_459_200 + d * 86_400;
+//! let noon = |d: i64| Time::from_secs(day(d) + if d < 72 { 17 } else { 16 } * 3600);
+//! for d in 0..76 {
+//!     let new = [noon(d)];
+//!     model.learn(&Observation::first(Time::from_secs(day(d) + 64_800), &new));
+//! }
+//! let hour = |h: i64| Time::from_secs(day(76) + h * 3600);
+//! assert!(model.expect(hour(16), hour(17)) > 1.2 * model.expect(hour(17), hour(18)));
+//! ```
+
+use feed::Time;
+
+use super::TideModel;
+use super::new_entries::NewEntries;
+
+const HOUR_MS: i64 = 3_600_000;
+const DAY_SECS: i64 = 86_400;
+const YEAR_SECS: i64 = 31_556_952;
+/// So long after a change entries tell whether a feed follows it.
+const EVIDENCE_WINDOW_SECS: i64 = 21 * DAY_SECS;
+/// The most that one look may say, and all of them: entries come in company, and people move.
+const LOOK_MAX: f64 = 3.0;
+const ALL_MAX: f64 = 6.0;
+/// The evidence at which a rule is followed, or no longer.
+const EVIDENCE_MIN: f64 = 2.5;
+
+/// Who sets the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DstRule {
+    America,
+    Europe,
+}
+
+pub(super) const DST_RULES: [DstRule; 2] = [DstRule::America, DstRule::Europe];
+
+/// Which rule a feed follows, and what speaks for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct DaylightSaving {
+    pub(super) rule: Option<DstRule>,
+    pub(super) evidence: [f32; 2],
+    /// By how many hours its clock is ahead of UTC; everything but hours is counted in UTC.
+    pub(super) ahead: usize,
+}
+
+/// Which way the hours counted so far have to be moved, that they are those of the new clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HourRotation {
+    Not,
+    Later,
+    Earlier,
+}
+
+impl DaylightSaving {
+    /// It is now so late.
+    pub(super) fn set_season(&mut self, at: Time) {
+        self.ahead = self.rule.map_or(0, |rule| usize::from(rule.season(at).summer));
+    }
+
+    /// Entries were found that fall into these hours of the feed's clock; `busy` says how busy each
+    /// hour was so far.
+    pub(super) fn learn(&mut self, hours: &[usize], busy: &[f64; 24], at: Time) -> HourRotation {
+        for (i, rule) in DST_RULES.into_iter().enumerate() {
+            let season = rule.season(at);
+            let follows = self.rule == Some(rule);
+            if at.secs() - season.since > EVIDENCE_WINDOW_SECS || (self.rule.is_some() && !follows)
+            {
+                continue;
+            }
+            // Where an hour lies in the day as it was, if the rule holds and if it does not.
+            let step = if season.summer { 1 } else { 23 };
+            let (with, without) = if follows { (0, 24 - step) } else { (step, 0) };
+            let evidence_in =
+                |hour: &usize| (busy[(hour + with) % 24] / busy[(hour + without) % 24]).ln();
+            let evidence_of: f64 =
+                hours.iter().map(evidence_in).filter(|evidence_of| evidence_of.is_finite()).sum();
+            let all = f64::from(self.evidence[i]) + evidence_of.clamp(-LOOK_MAX, LOOK_MAX);
+            self.evidence[i] = all.clamp(-ALL_MAX, ALL_MAX) as f32;
+            let changed = if follows { all < -EVIDENCE_MIN } else { all > EVIDENCE_MIN };
+            if changed {
+                self.rule = (!follows).then_some(rule);
+                // What was counted before an autumn was summer's, which the two clocks differ in.
+                return match (season.summer, follows) {
+                    (true, _) => HourRotation::Not,
+                    (false, false) => HourRotation::Later,
+                    (false, true) => HourRotation::Earlier,
+                };
+            }
+        }
+        HourRotation::Not
+    }
+}
+
+impl TideModel {
+    /// Where a moment lies by the feed's clock.
+    pub(super) fn local_time(&self, at: Time) -> Time {
+        at.shifted(self.dst.ahead as i64 * HOUR_MS)
+    }
+
+    /// Asks the new entries by which clock they came.
+    pub(super) fn detect_dst(&mut self, new: &NewEntries<'_>, at: Time) {
+        // Clocks are set in March, October and November: else there is nothing to ask.
+        let day = at.secs().rem_euclid(YEAR_SECS) / DAY_SECS;
+        if new.dated.is_empty() || !(60..120).contains(&day) && !(290..340).contains(&day) {
+            return;
+        }
+        let hour = |date: &Time| self.local_time(*date).millis().div_euclid(HOUR_MS).rem_euclid(24);
+        let hours: Vec<usize> = new.dated.iter().map(|date| hour(date) as usize).collect();
+        match self.dst.learn(&hours, &self.rhythm.factors.hours, at) {
+            HourRotation::Not => {}
+            HourRotation::Later => self.rhythm.hours.rotate_right(1),
+            HourRotation::Earlier => self.rhythm.hours.rotate_left(1),
+        }
+        self.dst.set_season(at);
+    }
+}
+
+/// Whether it is summer by a rule, and since when.
+struct DstSeason {
+    summer: bool,
+    since: i64,
+}
+
+impl DstRule {
+    fn season(self, at: Time) -> DstSeason {
+        let secs = at.secs();
+        // A few days around New Year may count for the year beside it: winter in both.
+        let year = 1970 + secs.div_euclid(YEAR_SECS);
+        let [spring, autumn] = self.changes(year);
+        if secs < spring {
+            DstSeason { summer: false, since: self.changes(year - 1)[1] }
+        } else if secs < autumn {
+            DstSeason { summer: true, since: spring }
+        } else {
+            DstSeason { summer: false, since: autumn }
+        }
+    }
+
+    /// When summer begins and ends in a year, in seconds since the epoch. America's zones follow
+    /// each other within three hours; the middle is taken.
+    fn changes(self, year: i64) -> [i64; 2] {
+        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let before = |y: i64| (y - 1) / 4 - (y - 1) / 100 + (y - 1) / 400;
+        let march = 365 * (year - 1970) + before(year) - before(1970) + 59 + i64::from(is_leap);
+        match self {
+            DstRule::America => [
+                (sunday_from(march) + 7) * DAY_SECS + 9 * 3600,
+                sunday_from(march + 245) * DAY_SECS + 8 * 3600,
+            ],
+            DstRule::Europe => [
+                sunday_from(march + 24) * DAY_SECS + 3600,
+                sunday_from(march + 238) * DAY_SECS + 3600,
+            ],
+        }
+    }
+}
+
+/// The first Sunday from a day of the epoch on, which began with a Thursday.
+fn sunday_from(day: i64) -> i64 {
+    day + (3 - day).rem_euclid(7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summer_begins_and_ends_as_the_calendars_say() {
+        let told = |rule: DstRule, year| rule.changes(year).map(|s| Time::from_secs(s).to_string());
+        assert_eq!(told(DstRule::America, 2021), ["2021-03-14T09:00:00Z", "2021-11-07T08:00:00Z"]);
+        assert_eq!(told(DstRule::Europe, 2024), ["2024-03-31T01:00:00Z", "2024-10-27T01:00:00Z"]);
+        assert_eq!(told(DstRule::America, 2000)[0], "2000-03-12T09:00:00Z");
+    }
+
+    #[test]
+    fn a_feed_that_does_not_move_is_not_taken_for_one_that_does() {
+        let mut busy = [0.5; 24];
+        busy[9] = 12.0;
+        let mut clock = DaylightSaving::default();
+        for day in 0..40 {
+            let at = Time::from_secs(1_615_766_400 + day * DAY_SECS);
+            assert_eq!(clock.learn(&[9], &busy, at), HourRotation::Not);
+        }
+        assert_eq!((clock.rule, clock.evidence), (None, [-6.0, -6.0]));
+    }
+}

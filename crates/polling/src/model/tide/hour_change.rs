@@ -1,0 +1,142 @@
+//! Whether a feed still posts at the hours at which it did. Habits are forgotten over three months;
+//! who moves to the other side of the world, or hands over to a timer, is not to be looked for at
+//! the old hours for so long.
+//!
+//! Each entry says whether any hour is as good as its own: minus the logarithm of how busy its hour
+//! was believed to be. That is summed up over whole days, for a night comes all at once and speaks
+//! against every day; a day says no more than a factor of twenty. After four such days hours are
+//! learned anew: little is left of them, so that the shapes of other feeds and new entries lead.
+//!
+//! ```
+//! use feed::{Observation, Time};
+//! use polling::model::ModelKind;
+//!
+//! // An hour of the morning for two months, then one of the evening for a week.
+//! let mut model = ModelKind::Tide.start();
+//! let day = |d: i64| Time::from_secs(d * 86_400);
+//! for d in 0..68 {
+//!     let born = |i: i64| day(d).shifted(if d < 61 { 9 } else { 21 } * 3_600_000 + i * 300_000);
+//!     let new: Vec<Time> = (0..12).map(born).collect();
+//!     model.learn(&Observation::first(day(d + 1), &new));
+//! }
+//! let hour = |h: i64| {
+//!     model.expect(day(68).shifted(h * 3_600_000), day(68).shifted((h + 1) * 3_600_000))
+//! };
+//! assert!(hour(21) > 2.0 * hour(9), "{} {}", hour(21), hour(9));
+//! ```
+
+use feed::Time;
+
+use super::TideModel;
+use super::new_entries::NewEntries;
+use super::rhythm::WeeklyRhythm;
+
+const HOUR_MS: i64 = 3_600_000;
+/// The most that one day may say: companies last for hours, and people have a bad night.
+const DAY_MAX: f32 = 3.0;
+/// The evidence at which the hours are learned anew.
+const EVIDENCE_MIN: f32 = 10.0;
+/// From here on hours are in doubt: who is not there when expected may only have turned.
+const UNCERTAIN_FROM: f32 = 2.0;
+/// What is left of the hours then, in entries.
+const ENTRIES_LEFT: f64 = 3.0;
+
+/// What speaks against the hours as they were learned.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct HourChange {
+    pub(super) evidence: f32,
+    /// What the day says so far, which is not over.
+    pub(super) today: f32,
+}
+
+impl HourChange {
+    /// The day is over: whether the hours have turned.
+    fn close(&mut self) -> bool {
+        let evidence_of = self.today.clamp(-DAY_MAX, DAY_MAX);
+        let evidence = (self.evidence + evidence_of).max(0.0);
+        let changed = evidence > EVIDENCE_MIN;
+        *self = HourChange { evidence: if changed { 0.0 } else { evidence }, today: 0.0 };
+        changed
+    }
+
+    pub(super) fn is_uncertain(&self) -> bool {
+        self.evidence + self.today >= UNCERTAIN_FROM
+    }
+}
+
+impl TideModel {
+    /// Asks the entries since the last look whether the feed keeps its hours.
+    pub(super) fn test_hours(&mut self, new: &NewEntries<'_>, last: Time, at: Time) {
+        let hour = |at: Time| self.local_time(at).millis().div_euclid(HOUR_MS);
+        let busy = |date: &Time| self.rhythm.factors.hours[hour(*date).rem_euclid(24) as usize];
+        let evidence_of: f64 = new.dated.iter().map(|date| -busy(date).ln()).sum();
+        let is_over = hour(last).div_euclid(24) != hour(at).div_euclid(24);
+        if evidence_of.is_finite() {
+            self.hour_change.today += (evidence_of * self.rate_change.independent()) as f32;
+        }
+        if is_over && self.hour_change.close() {
+            self.rhythm.discount_hours();
+        }
+    }
+}
+
+impl WeeklyRhythm {
+    /// Little of what was counted by hours is kept.
+    fn discount_hours(&mut self) {
+        let seen: f64 = self.hours.iter().map(|share| share.seen).sum();
+        let kept = if seen > ENTRIES_LEFT { ENTRIES_LEFT / seen } else { 1.0 };
+        for share in &mut self.hours {
+            share.seen *= kept;
+            share.expected *= kept;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_night_is_not_enough_and_usual_days_make_up_for_it() {
+        let mut changed = HourChange::default();
+        let mut day = |evidence_of: f32| {
+            changed.today = evidence_of;
+            changed.close()
+        };
+        assert!(!day(400.0) && !day(400.0) && !day(400.0), "three days are 9");
+        assert!(!day(-5.0) && !day(3.0), "6, then 9 again");
+        assert!(day(3.0), "12");
+        assert_eq!(changed, HourChange::default());
+    }
+
+    /// Two hundred days of a hundred entries each, every tenth of them by night; how often the
+    /// hours were learned anew. Looked at every two hours.
+    fn n_turned(is_day: impl Fn(i64, i64) -> bool) -> usize {
+        let (mut tide, mut n, mut i) = (TideModel::default(), 0, 0_u64);
+        for look in 0..200 * 12 {
+            let begin = Time::from_secs(look * 7200);
+            let rate = if is_day(look / 12, look % 12 * 2) { 15.0 } else { 1.67 };
+            let mut new = Vec::new();
+            for minute in 0..120 {
+                i += 1;
+                let chance = (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64;
+                if chance / (1_u64 << 24) as f64 <= rate / 120.0 {
+                    new.push(begin.shifted(minute * 60_000));
+                }
+            }
+            let seen =
+                |tide: &TideModel| tide.rhythm.hours.iter().map(|share| share.seen).sum::<f64>();
+            let before = seen(&tide);
+            tide.learn(&feed::Observation::first(begin.shifted(2 * HOUR_MS), &new).with_overlap(1));
+            n += usize::from(seen(&tide) < 0.5 * before);
+        }
+        n
+    }
+
+    #[test]
+    fn a_steady_day_with_a_night_is_never_doubted_and_a_turned_one_is_once() {
+        let is_day = |hour: i64| (6..18).contains(&hour);
+        assert_eq!(n_turned(|_, hour| is_day(hour)), 0);
+        assert_eq!(n_turned(|day, hour| is_day(hour) != (day >= 100)), 1);
+    }
+}
