@@ -7,7 +7,7 @@ use std::str::FromStr;
 use feed::{Observation, Time};
 use polling::budget::{Budget, Spender, Strategy, Tracked};
 use polling::model::ModelKind;
-use polling::policy::window_share::Room;
+use polling::policy::window_share::WindowTarget;
 use polling::relevance::Selectivity;
 use polling::{Decimal, Learned, Policy};
 use store::{PollInput, Settings as FeedSettings, Store, StoreError};
@@ -50,7 +50,7 @@ impl BudgetRule {
     /// The policy under which a feed of the budget learns: the one that works on the model. Its
     /// wish says when the window would overrun, which is told but not followed.
     pub fn policy(&self) -> Policy {
-        Policy::Window { room: Room::Share(Decimal::new(1, 0)), model: self.model }
+        Policy::Window { room: WindowTarget::Share(Decimal::new(1, 0)), model: self.model }
     }
 
     /// Whether it decides for a feed: one that has no policy of its own, nor by a tag.

@@ -10,7 +10,6 @@
 
 use std::time::Duration;
 
-use crate::model::ModelKind;
 use crate::{Bounds, Decimal, DecimalError, DurationError, parse_duration};
 
 /// A text that names no policy.
@@ -90,12 +89,6 @@ impl<'a> Parameters<'a> {
         let text = text.strip_prefix("kappa=").ok_or_else(|| self.refuse())?;
         let refuse = |source| SpecError::Duration { text: shortened(self.text), source };
         parse_duration(text).map_err(refuse)
-    }
-
-    pub(crate) fn model(&mut self) -> Result<ModelKind, SpecError> {
-        let Some(text) = self.take() else { return Ok(ModelKind::Window) };
-        let kind = ModelKind::ALL.into_iter().find(|kind| kind.word() == text);
-        kind.ok_or_else(|| self.refuse())
     }
 }
 

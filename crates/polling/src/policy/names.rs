@@ -104,11 +104,11 @@ impl FromStr for Policy {
             "advarss-hybrid" => Policy::AdvaRssHybrid,
             "window-share" => {
                 let room = WindowTarget::Share(p.decimal()?);
-                Policy::Window { room, model: p.model()? }
+                Policy::Window { room, model: model_kind(&mut p)? }
             }
             "window-left" => {
                 let left = p.take().and_then(|text| text.parse().ok()).ok_or_else(|| p.refuse())?;
-                Policy::Window { room: WindowTarget::Left(left), model: p.model()? }
+                Policy::Window { room: WindowTarget::Left(left), model: model_kind(&mut p)? }
             }
             "entry-frequency" => Policy::EntryFrequency { factor: p.decimal_or(ONE)? },
             "empirical" => Policy::Empirical,
@@ -120,6 +120,13 @@ impl FromStr for Policy {
         };
         p.end(policy)
     }
+}
+
+/// The model that a policy works on, which may be left out.
+fn model_kind(parameters: &mut Parameters<'_>) -> Result<ModelKind, SpecError> {
+    let Some(text) = parameters.take() else { return Ok(ModelKind::Window) };
+    let kind = ModelKind::ALL.into_iter().find(|kind| kind.word() == text);
+    kind.ok_or_else(|| parameters.refuse())
 }
 
 impl fmt::Display for Policy {
