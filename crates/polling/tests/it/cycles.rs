@@ -4,7 +4,7 @@
 use polling::budget::FeedUrgency;
 use polling::budget::top_k_utility::top_k_utility;
 use polling::budget::two_steps::{Threshold, only_sat, only_tau, two_steps};
-use polling::budget::uniform::Turn;
+use polling::budget::uniform::RoundRobin;
 
 use crate::chance::Chance;
 
@@ -88,7 +88,7 @@ pub fn simulate(
     tau: f64,
 ) -> (f64, usize, f64) {
     let mut sources = [Source::default(); FEEDS];
-    let (mut tau, mut turn) = (Threshold::new(tau), Turn::default());
+    let (mut tau, mut turn) = (Threshold::new(tau), RoundRobin::default());
     let (mut found, mut published, mut cost, mut warm) = (0.0, 0, 0, 0.0);
     for (cycle, entries) in world.iter().enumerate() {
         for (source, entries) in sources.iter_mut().zip(entries) {
