@@ -44,7 +44,7 @@ impl Keeps for Matching {
         self.states.remove(id);
         self.matcher.insert(id, name, &create.query);
         let records = records.iter().map(|(number, bytes)| (*number, bytes.as_slice()));
-        self.states.restore(&self.matcher, id, records)
+        self.matcher.restore_state(&mut self.states, id, records)
     }
 
     fn take_away(&mut self, id: QueryId) {
@@ -74,10 +74,10 @@ impl Keeps for Matching {
     fn take_changes(&mut self) -> Vec<StateChange> {
         let changes = self.states.take_changes().into_iter();
         let stored = changes.map(|change| match change {
-            query::Change::Remember { query, number, bytes } => {
+            query::StateChange::Remember { query, number, bytes } => {
                 StateChange::Remember { query: QueryId(query.0), number, bytes }
             }
-            query::Change::Forget { query, number } => {
+            query::StateChange::Forget { query, number } => {
                 StateChange::Forget { query: QueryId(query.0), number }
             }
         });

@@ -37,41 +37,28 @@
 //! - `search`: what people type to find stored entries, and the words an index is filled with.
 //! - `tally`, `trial`: the share of entries that is kept; a query against stored entries.
 
-mod ast;
-mod catalog;
 mod entry;
-mod fault;
 mod hash;
-mod lexer;
+mod language;
 pub mod limits;
-mod mask;
 mod matcher;
-mod parser;
-mod pattern;
-mod place;
+mod query_id;
 mod search;
-mod show;
 mod state;
-mod suggest;
 mod tally;
 mod text;
 mod trial;
 
-pub use ast::{
-    Access, Comparison, Condition, Count, Create, Date, Deliver, Distinct, Drop, Field, Join,
-    Likeness, Name, Query, Reach, Source, Statement, Test,
-};
-pub use catalog::{Catalog, Effect};
 pub use entry::Entry;
-pub use fault::Fault;
-pub use mask::masked;
-pub use matcher::{Match, Matcher, QueryId, Scratch};
-pub use parser::parse;
-pub use pattern::Pattern;
-pub use place::Place;
+pub use language::ast::{
+    Access, Comparison, Condition, Count, Create, Date, Deliver, Distinct, Drop, Field, Join,
+    Likeness, LookBack, Query, QueryName, QuerySource, Statement, Test,
+};
+pub use language::{Catalog, Effect, Fault, Position, RegexPattern, masked, meant_name, parse};
+pub use matcher::{Match, Matcher, Scratch};
+pub use query_id::QueryId;
 pub use search::{Search, index_words};
-pub use state::{Change, States};
-pub use suggest::meant_name;
+pub use state::{StateChange, States};
 pub use tally::Tally;
 pub use text::{Phrase, PhraseWord};
-pub use trial::{Trial, Tried};
+pub use trial::{Trial, TrialResult};

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use feed::Time;
 
-use crate::ast::{Access, Comparison, Condition, Date, Field, Query, Source, Test};
+use crate::language::ast::{Access, Comparison, Condition, Date, Field, Query, QuerySource, Test};
+use crate::language::parser;
 use crate::text::{Phrase, PhraseWord, folded, scan};
-use crate::{Entry, Fault, Matcher, QueryId, Scratch, States, matcher, parser};
+use crate::{Entry, Fault, Matcher, QueryId, Scratch, States, matcher};
 
 /// A search, ready to judge entries.
 pub struct Search {
@@ -37,7 +38,7 @@ impl Search {
         count_back(&mut condition, now);
         let expression = needed(&condition);
         let query = Query {
-            sources: vec![Source::AllFeeds],
+            sources: vec![QuerySource::AllFeeds],
             join: None,
             condition: Some(condition),
             distinct: None,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use feed::{EntryId, FeedId};
 
-use crate::ast::{Create, Query};
+use crate::language::ast::{Create, Query};
 use crate::{Entry, Matcher, QueryId, Scratch, States, Tally};
 
 /// Queries under trial.
@@ -15,14 +15,14 @@ pub struct Trial {
     matcher: Matcher,
     states: States,
     scratch: Scratch,
-    tried: BTreeMap<QueryId, Tried>,
+    tried: BTreeMap<QueryId, TrialResult>,
     tally: Tally,
     n_entries: u64,
 }
 
 /// What one query of the file returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tried {
+pub struct TrialResult {
     pub name: String,
     pub n_kept: u64,
     /// The newest entries it kept, oldest first, with what they were joined with.
@@ -54,7 +54,7 @@ impl Trial {
             let id = next();
             let name = create.name.text.clone();
             matcher.insert(id, &name, &create.query);
-            tried.insert(id, Tried { name, n_kept: 0, newest: Vec::new() });
+            tried.insert(id, TrialResult { name, n_kept: 0, newest: Vec::new() });
         }
         let (states, scratch, tally) = (States::default(), Scratch::new(), Tally::default());
         Trial { matcher, states, scratch, tried, tally, n_entries: 0 }
@@ -84,7 +84,7 @@ impl Trial {
     }
 
     /// The queries of the file in the order in which they stand there.
-    pub fn results(&self) -> impl Iterator<Item = &Tried> {
+    pub fn results(&self) -> impl Iterator<Item = &TrialResult> {
         self.tried.values()
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry::{Occupied, Vacant};
 
 use feed::{FeedId, Item, Time};
-use query::{Query, Reach, Statement};
+use query::{LookBack, Query, Statement};
 use sha2::{Digest, Sha256};
 use store::{FeedRow, QueryRow, Store, StoreError};
 
@@ -51,8 +51,8 @@ impl Page {
         }
         let (limit, since, lowest) = match query.window {
             None => (PAGE, None, 0),
-            Some(Reach::Time(time)) => (WINDOW_MAX, Some(now - time), 0),
-            Some(Reach::Items(n)) => {
+            Some(LookBack::Time(time)) => (WINDOW_MAX, Some(now - time), 0),
+            Some(LookBack::Items(n)) => {
                 (WINDOW_MAX.min(n), None, store.position_before_last(row.id, n)?)
             }
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dispatch::command::{Applied, QueryGranted, QueryWish};
 use feed::Time;
-use query::{Catalog, Create, Deliver, Effect, Fault, Name, Place, Statement};
+use query::{Catalog, Create, Deliver, Effect, Fault, Position, QueryName, Statement};
 use store::{NewQuery, QueryChange, Store, StoreError};
 
 use super::CommandError;
@@ -22,7 +22,7 @@ pub async fn carry_out(engine: &Engine, wish: QueryWish) -> Result<QueryGranted,
             tokio::task::block_in_place(|| apply(engine, &file, statements, past))
         }
         QueryWish::Drop { name } => {
-            let name = Name { text: name, at: Place::default() };
+            let name = QueryName { text: name, at: Position::default() };
             let statements = vec![Statement::Drop(query::Drop { name, if_exists: false })];
             let _turn = engine.queries_change.lock().await;
             let done = tokio::task::block_in_place(|| apply(engine, "", statements, None))?;

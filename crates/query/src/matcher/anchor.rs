@@ -5,8 +5,8 @@
 //! that every such match needs, occur too. A condition without such words (a negation, an
 //! expression, a date) has no anchor and is checked for every entry.
 
-use super::dictionary::{Dictionary, Kind, TermId};
-use super::graph::{Fields, Graph, Node, NodeId};
+use super::dictionary::{Dictionary, TermId, TermKind};
+use super::graph::{FieldSet, Graph, Node, NodeId};
 
 /// A query in the list of a word, with what else must occur. Sixteen bytes: lists are read from
 /// one end to the other for every entry.
@@ -14,18 +14,18 @@ use super::graph::{Fields, Graph, Node, NodeId};
 pub(crate) struct Posting {
     pub query: u32,
     /// Where the word itself must stand.
-    pub fields: Fields,
+    pub fields: FieldSet,
     /// What the guards ask is all that the query asks.
     pub is_whole: bool,
-    guard_fields: [Fields; 2],
+    guard_fields: [FieldSet; 2],
     guards: [TermId; 2],
 }
 
 /// A word that must occur, and in which fields.
-pub(crate) type Need = (TermId, Fields);
+pub(crate) type Need = (TermId, FieldSet);
 
 impl Posting {
-    fn new(query: u32, fields: Fields, guards: &[Need]) -> Posting {
+    fn new(query: u32, fields: FieldSet, guards: &[Need]) -> Posting {
         // No guard is one that may stand nowhere.
         let guard = |n: usize| guards.get(n).copied().unwrap_or((TermId(0), NOWHERE));
         Posting {
@@ -45,7 +45,7 @@ impl Posting {
     }
 }
 
-const NOWHERE: Fields = Fields(0);
+const NOWHERE: FieldSet = FieldSet(0);
 
 /// The anchors of a condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,7 @@ pub(crate) fn choose(
     query: u32,
     root: NodeId,
 ) -> Option<Anchors> {
-    let mut anchors = Chooser { graph, dictionary, query }.choose(root, &[])?;
+    let mut anchors = AnchorChooser { graph, dictionary, query }.choose(root, &[])?;
     let n_words = match graph.node(root) {
         Node::Word { .. } => 1,
         Node::All(parts) if parts.iter().all(|part| is_word(graph.node(*part))) => parts.len(),
@@ -79,13 +79,13 @@ fn is_word(node: &Node) -> bool {
     matches!(node, Node::Word { .. })
 }
 
-struct Chooser<'a> {
+struct AnchorChooser<'a> {
     graph: &'a Graph,
     dictionary: &'a Dictionary,
     query: u32,
 }
 
-impl Chooser<'_> {
+impl AnchorChooser<'_> {
     /// `needed` are words without which the whole condition cannot hold.
     fn choose(&self, id: NodeId, needed: &[Need]) -> Option<Anchors> {
         match self.graph.node(id) {
@@ -122,7 +122,7 @@ impl Chooser<'_> {
             if next != kept {
                 return false;
             }
-            let fields = Fields(merged.fields.0 | posting.fields.0);
+            let fields = FieldSet(merged.fields.0 | posting.fields.0);
             *merged = Posting::new(self.query, fields, &self.guards(*kept, needed.to_vec()));
             true
         });
@@ -145,7 +145,8 @@ impl Chooser<'_> {
 
     /// The two rarest of the needed words. Names of queries are known too late to guard.
     fn guards(&self, anchor: TermId, mut needed: Vec<Need>) -> Vec<Need> {
-        needed.retain(|(term, _)| *term != anchor && self.dictionary.kind(*term) != Kind::Query);
+        needed
+            .retain(|(term, _)| *term != anchor && self.dictionary.kind(*term) != TermKind::Query);
         needed.sort_by(|a, b| self.compare(a, b));
         needed.dedup();
         needed.truncate(2);
@@ -161,8 +162,8 @@ impl Chooser<'_> {
     fn cost(&self, term: TermId) -> f32 {
         let letters = self.dictionary.spelling(term).len().max(1) as f32;
         let guess = match self.dictionary.kind(term) {
-            Kind::Prefix => 16.0 / (letters * letters),
-            Kind::Word => 4.0 / (letters * letters),
+            TermKind::Prefix => 16.0 / (letters * letters),
+            TermKind::Word => 4.0 / (letters * letters),
             _ => 1.0 / (letters * letters),
         };
         self.dictionary.n_seen(term) as f32 + guess

@@ -1,8 +1,8 @@
 //! Statements to nodes: every word is looked up once here, so that matching compares numbers.
 
-use super::dictionary::{Dictionary, Kind, TermId};
-use super::graph::{Fields, Graph, Nearness, Node, NodeId, Sequence};
-use crate::ast::{Comparison, Condition, Date, Field, Query, Source, Test};
+use super::dictionary::{Dictionary, TermId, TermKind};
+use super::graph::{FieldSet, Graph, Nearness, Node, NodeId, Sequence};
+use crate::language::ast::{Comparison, Condition, Date, Field, Query, QuerySource, Test};
 use crate::text::{Phrase, PhraseWord, canonical_link, folded, language_ranges};
 
 /// Where conditions are put together.
@@ -15,7 +15,7 @@ impl Compiler<'_> {
     /// What an entry must meet to reach the operators of a query.
     pub(super) fn query(&mut self, query: &Query) -> NodeId {
         let joined = query.join.iter().flat_map(|join| &join.sources);
-        let sources: Vec<&Source> = query.sources.iter().chain(joined).collect();
+        let sources: Vec<&QuerySource> = query.sources.iter().chain(joined).collect();
         let mut parts = vec![self.sources(&sources)];
         if let Some(condition) = &query.condition {
             parts.push(self.condition(condition));
@@ -24,15 +24,15 @@ impl Compiler<'_> {
     }
 
     /// Whether an entry comes from one of the sources.
-    pub(super) fn sources(&mut self, sources: &[&Source]) -> NodeId {
-        if sources.contains(&&Source::AllFeeds) {
+    pub(super) fn sources(&mut self, sources: &[&QuerySource]) -> NodeId {
+        if sources.contains(&&QuerySource::AllFeeds) {
             return self.all(Vec::new());
         }
         let parts = sources.iter().map(|source| match source {
-            Source::Url(url) => self.fact(Kind::Feed, url.as_str()),
-            Source::Tag(tag) => self.fact(Kind::Tag, tag),
-            Source::Feed(name) => self.fact(Kind::Query, &name.text),
-            Source::AllFeeds => self.all(Vec::new()),
+            QuerySource::Url(url) => self.fact(TermKind::Feed, url.as_str()),
+            QuerySource::Tag(tag) => self.fact(TermKind::Tag, tag),
+            QuerySource::Feed(name) => self.fact(TermKind::Query, &name.text),
+            QuerySource::AllFeeds => self.all(Vec::new()),
         });
         let parts = parts.collect();
         self.any(parts)
@@ -68,7 +68,7 @@ impl Compiler<'_> {
                 self.node(Node::Pattern(Box::new(pattern.clone()), fields(*field)))
             }
             Test::Equals { field, value } => self.equals(*field, value),
-            Test::Tagged(tag) => self.fact(Kind::Tag, tag),
+            Test::Tagged(tag) => self.fact(TermKind::Tag, tag),
             Test::Published { comparison, date } => {
                 let (from, to) = range(*comparison, date);
                 self.node(Node::Published(from, to))
@@ -80,7 +80,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn contains(&mut self, phrase: &Phrase, fields: Fields) -> NodeId {
+    fn contains(&mut self, phrase: &Phrase, fields: FieldSet) -> NodeId {
         // Two neighbouring signs, which most words of Chinese are, need no search for their places.
         if let [first, second] = phrase.words()
             && first.unit
@@ -98,29 +98,29 @@ impl Compiler<'_> {
 
     fn pair(&mut self, first: &PhraseWord, second: &PhraseWord) -> TermId {
         let pair = [first.letters.as_bytes(), second.letters.as_bytes()].concat();
-        self.dictionary.acquire(Kind::Pair, &pair)
+        self.dictionary.acquire(TermKind::Pair, &pair)
     }
 
     fn equals(&mut self, field: Field, value: &str) -> NodeId {
         match field {
-            Field::Feed => self.fact(Kind::Feed, value),
+            Field::Feed => self.fact(TermKind::Feed, value),
             // The parser lets only web addresses through; the rest would equal nothing.
-            Field::Link => self.fact(Kind::Link, &canonical_link(value).unwrap_or_default()),
+            Field::Link => self.fact(TermKind::Link, &canonical_link(value).unwrap_or_default()),
             Field::Language => {
                 let tag = language_ranges(value).into_iter().next().unwrap_or_default();
-                self.fact(Kind::Language, &tag)
+                self.fact(TermKind::Language, &tag)
             }
-            Field::Author => self.fact(Kind::Author, &folded(value)),
-            Field::Category => self.fact(Kind::Category, &folded(value)),
-            Field::Title => self.fact(Kind::Title, &folded(value)),
+            Field::Author => self.fact(TermKind::Author, &folded(value)),
+            Field::Category => self.fact(TermKind::Category, &folded(value)),
+            Field::Title => self.fact(TermKind::Title, &folded(value)),
             // Long texts are searched, never compared: the grammar has no such test.
             Field::Item | Field::Summary | Field::Content => self.any(Vec::new()),
         }
     }
 
-    fn fact(&mut self, kind: Kind, value: &str) -> NodeId {
+    fn fact(&mut self, kind: TermKind, value: &str) -> NodeId {
         let term = self.dictionary.acquire(kind, value.as_bytes());
-        self.node(Node::Word { term, fields: Fields::FACT })
+        self.node(Node::Word { term, fields: FieldSet::FACT })
     }
 
     fn sequence(&mut self, phrase: &Phrase) -> Sequence {
@@ -128,7 +128,7 @@ impl Compiler<'_> {
             .words()
             .iter()
             .map(|word| {
-                let kind = if word.prefix { Kind::Prefix } else { Kind::Word };
+                let kind = if word.prefix { TermKind::Prefix } else { TermKind::Word };
                 self.dictionary.acquire(kind, word.letters.as_bytes())
             })
             .collect();
@@ -186,18 +186,18 @@ impl Compiler<'_> {
     }
 }
 
-fn fields(field: Field) -> Fields {
+fn fields(field: Field) -> FieldSet {
     match field {
-        Field::Item => Fields::ITEM,
-        Field::Title => Fields::TITLE,
-        Field::Summary => Fields::SUMMARY,
-        Field::Content => Fields::CONTENT,
-        Field::Author => Fields::AUTHOR,
-        Field::Category => Fields::CATEGORY,
-        Field::Link => Fields::LINK,
-        Field::Feed => Fields::FEED,
+        Field::Item => FieldSet::ITEM,
+        Field::Title => FieldSet::TITLE,
+        Field::Summary => FieldSet::SUMMARY,
+        Field::Content => FieldSet::CONTENT,
+        Field::Author => FieldSet::AUTHOR,
+        Field::Category => FieldSet::CATEGORY,
+        Field::Link => FieldSet::LINK,
+        Field::Feed => FieldSet::FEED,
         // Languages are compared, never searched: the grammar has no such test.
-        Field::Language => Fields(0),
+        Field::Language => FieldSet(0),
     }
 }
 

@@ -5,7 +5,7 @@
 //! another kind.
 
 use super::anchor::Posting;
-use super::table::Table;
+use super::table::NumberTable;
 use crate::hash::hash;
 use crate::limits::WORD_BYTES_MAX;
 
@@ -15,7 +15,7 @@ pub(crate) struct TermId(pub(crate) u32);
 
 /// What a word is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TermKind {
     /// A word of a text.
     Word,
     /// The beginning of a word.
@@ -35,11 +35,11 @@ pub(crate) enum Kind {
     Query,
 }
 
-const KINDS: usize = Kind::Query as usize + 1;
+const KINDS: usize = TermKind::Query as usize + 1;
 
 #[derive(Default)]
 pub(crate) struct Dictionary {
-    table: Table,
+    table: NumberTable,
     terms: Vec<Term>,
     free: Vec<u32>,
     n_of_kind: [u32; KINDS],
@@ -54,7 +54,7 @@ struct Term {
     n_users: u32,
     /// In how many of the sampled entries it occurred.
     n_seen: u32,
-    kind: Kind,
+    kind: TermKind,
 }
 
 /// Most words find no query or one, which then takes no memory of its own.
@@ -134,7 +134,7 @@ impl Spelling {
 impl Dictionary {
     /// The word, if any query looks for it.
     #[inline]
-    pub(crate) fn find(&self, kind: Kind, bytes: &[u8]) -> Option<TermId> {
+    pub(crate) fn find(&self, kind: TermKind, bytes: &[u8]) -> Option<TermId> {
         let hash = hash(kind as u64, bytes);
         let is_it = |id: u32| {
             let term = &self.terms[id as usize];
@@ -144,7 +144,7 @@ impl Dictionary {
     }
 
     /// The word, for one more user.
-    pub(crate) fn acquire(&mut self, kind: Kind, bytes: &[u8]) -> TermId {
+    pub(crate) fn acquire(&mut self, kind: TermKind, bytes: &[u8]) -> TermId {
         if let Some(known) = self.find(kind, bytes) {
             self.terms[known.0 as usize].n_users += 1;
             return known;
@@ -164,7 +164,7 @@ impl Dictionary {
         };
         self.table.insert(hash, id);
         self.n_of_kind[kind as usize] += 1;
-        if kind == Kind::Prefix {
+        if kind == TermKind::Prefix {
             self.prefixes.resize(WORD_BYTES_MAX + 1, 0);
             self.prefixes[bytes.len().min(WORD_BYTES_MAX)] += 1;
         }
@@ -183,12 +183,12 @@ impl Dictionary {
         self.table.remove(hash(kind as u64, term.spelling.bytes()), id.0);
         self.free.push(id.0);
         self.n_of_kind[kind as usize] -= 1;
-        if kind == Kind::Prefix {
+        if kind == TermKind::Prefix {
             self.prefixes[len.min(WORD_BYTES_MAX)] -= 1;
         }
     }
 
-    pub(crate) fn has(&self, kind: Kind) -> bool {
+    pub(crate) fn has(&self, kind: TermKind) -> bool {
         self.n_of_kind[kind as usize] > 0
     }
 
@@ -211,7 +211,7 @@ impl Dictionary {
         self.terms[id.0 as usize].postings.remove(query);
     }
 
-    pub(crate) fn kind(&self, id: TermId) -> Kind {
+    pub(crate) fn kind(&self, id: TermId) -> TermKind {
         self.terms[id.0 as usize].kind
     }
 
@@ -260,19 +260,19 @@ mod tests {
     fn words_come_and_go_with_their_users() {
         let mut dictionary = Dictionary::default();
         let long = [b'x'; 60];
-        let a = dictionary.acquire(Kind::Word, b"ash");
-        assert_eq!(dictionary.acquire(Kind::Word, b"ash"), a);
-        let other = dictionary.acquire(Kind::Prefix, b"ash");
-        let third = dictionary.acquire(Kind::Word, &long);
-        assert!(a != other && dictionary.find(Kind::Word, &long) == Some(third));
+        let a = dictionary.acquire(TermKind::Word, b"ash");
+        assert_eq!(dictionary.acquire(TermKind::Word, b"ash"), a);
+        let other = dictionary.acquire(TermKind::Prefix, b"ash");
+        let third = dictionary.acquire(TermKind::Word, &long);
+        assert!(a != other && dictionary.find(TermKind::Word, &long) == Some(third));
         assert_eq!(dictionary.prefix_lengths(64).collect::<Vec<_>>(), [3]);
         assert_eq!(dictionary.prefix_lengths(2).count(), 0);
         dictionary.release(a);
-        assert_eq!(dictionary.find(Kind::Word, b"ash"), Some(a));
+        assert_eq!(dictionary.find(TermKind::Word, b"ash"), Some(a));
         dictionary.release(a);
         dictionary.release(other);
-        assert_eq!(dictionary.find(Kind::Word, b"ash"), None);
-        assert!(!dictionary.has(Kind::Prefix) && dictionary.has(Kind::Word));
-        assert_eq!(dictionary.acquire(Kind::Tag, b"x"), other, "numbers are used again");
+        assert_eq!(dictionary.find(TermKind::Word, b"ash"), None);
+        assert!(!dictionary.has(TermKind::Prefix) && dictionary.has(TermKind::Word));
+        assert_eq!(dictionary.acquire(TermKind::Tag, b"x"), other, "numbers are used again");
     }
 }

@@ -1,6 +1,6 @@
 //! Whether a condition holds for an entry. Parts that several queries share are asked once.
 
-use super::graph::{Fields, Graph, Nearness, Node, NodeId, Sequence};
+use super::graph::{FieldSet, Graph, Nearness, Node, NodeId, Sequence};
 use super::index::{Index, Texts};
 use crate::Entry;
 
@@ -36,14 +36,14 @@ impl Memo {
 }
 
 /// One entry, ready to be asked.
-pub(super) struct Asked<'a> {
+pub(super) struct Evaluation<'a> {
     pub graph: &'a Graph,
     pub index: &'a Index,
     pub texts: &'a Texts<'a>,
     pub entry: &'a Entry<'a>,
 }
 
-impl Asked<'_> {
+impl Evaluation<'_> {
     pub(super) fn holds(&self, id: NodeId, memo: &mut Memo) -> bool {
         match self.graph.node(id) {
             // As quick to ask again as to remember.
@@ -81,7 +81,7 @@ impl Asked<'_> {
     }
 
     /// Where a sequence stands: its text, its first and its last position.
-    fn ends(&self, sequence: &Sequence, fields: Fields) -> impl Iterator<Item = (u32, u32, u32)> {
+    fn ends(&self, sequence: &Sequence, fields: FieldSet) -> impl Iterator<Item = (u32, u32, u32)> {
         let (first, rest) = match sequence.words.split_first() {
             Some((first, rest)) => (Some(*first), rest),
             None => (None, &[][..]),
@@ -117,7 +117,7 @@ impl Asked<'_> {
 
     /// Whether two sequences stand in one text with at most so many words from the end of one to
     /// the start of the other.
-    fn is_near(&self, near: &Nearness, fields: Fields) -> bool {
+    fn is_near(&self, near: &Nearness, fields: FieldSet) -> bool {
         let seconds: Vec<(u32, u32, u32)> = self.ends(&near.second, fields).collect();
         let reach = u32::from(near.words);
         self.ends(&near.first, fields).any(|(text, start, end)| {

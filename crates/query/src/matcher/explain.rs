@@ -3,11 +3,12 @@
 
 use std::fmt::Write;
 
-use super::dictionary::{Kind, TermId};
-use super::graph::{Fields, Node, NodeId, Sequence};
-use super::plan::Plan;
-use super::{Matcher, QueryId};
-use crate::show;
+use super::Matcher;
+use super::compiled::CompiledQuery;
+use super::dictionary::{TermId, TermKind};
+use super::graph::{FieldSet, Node, NodeId, Sequence};
+use crate::QueryId;
+use crate::language::show;
 use crate::state::Operators;
 
 impl Matcher {
@@ -41,7 +42,7 @@ impl Matcher {
         Some(text)
     }
 
-    fn found_by(&self, plan: &Plan) -> String {
+    fn found_by(&self, plan: &CompiledQuery) -> String {
         let anchors = plan.anchors.terms();
         if anchors.is_empty() {
             return "every entry: the condition needs no word".to_owned();
@@ -64,22 +65,22 @@ impl Matcher {
     fn term(&self, term: TermId) -> String {
         let spelling = String::from_utf8_lossy(self.dictionary.spelling(term));
         match self.dictionary.kind(term) {
-            Kind::Word | Kind::Pair => format!("\"{spelling}\""),
-            Kind::Prefix => format!("\"{spelling}*\""),
-            Kind::Title => format!("TITLE = \"{spelling}\""),
-            Kind::Author => format!("AUTHOR = \"{spelling}\""),
-            Kind::Category => format!("CATEGORY = \"{spelling}\""),
-            Kind::Link => format!("LINK = \"{spelling}\""),
-            Kind::Language => format!("LANGUAGE = \"{spelling}\""),
-            Kind::Feed => format!("the feed {}", masked(&spelling)),
-            Kind::Tag => format!("the tag \"{spelling}\""),
-            Kind::Query => format!("FEED {spelling}"),
+            TermKind::Word | TermKind::Pair => format!("\"{spelling}\""),
+            TermKind::Prefix => format!("\"{spelling}*\""),
+            TermKind::Title => format!("TITLE = \"{spelling}\""),
+            TermKind::Author => format!("AUTHOR = \"{spelling}\""),
+            TermKind::Category => format!("CATEGORY = \"{spelling}\""),
+            TermKind::Link => format!("LINK = \"{spelling}\""),
+            TermKind::Language => format!("LANGUAGE = \"{spelling}\""),
+            TermKind::Feed => format!("the feed {}", masked(&spelling)),
+            TermKind::Tag => format!("the tag \"{spelling}\""),
+            TermKind::Query => format!("FEED {spelling}"),
         }
     }
 
     fn condition(&self, id: NodeId) -> String {
         match self.graph.node(id) {
-            Node::Word { term, fields: Fields::FACT } => self.term(*term),
+            Node::Word { term, fields: FieldSet::FACT } => self.term(*term),
             Node::Word { term, fields } => format!("{} in {}", self.term(*term), named(*fields)),
             Node::Phrase(sequence, fields) => {
                 format!("{} in {}", self.sequence(sequence), named(*fields))
@@ -114,22 +115,22 @@ impl Matcher {
 
     fn sequence(&self, sequence: &Sequence) -> String {
         let spelled = sequence.words.iter().map(|word| {
-            let star = if self.dictionary.kind(*word) == Kind::Prefix { "*" } else { "" };
+            let star = if self.dictionary.kind(*word) == TermKind::Prefix { "*" } else { "" };
             format!("{}{star}", String::from_utf8_lossy(self.dictionary.spelling(*word)))
         });
         format!("\"{}\"", spelled.collect::<Vec<_>>().join(" "))
     }
 }
 
-fn named(fields: Fields) -> &'static str {
+fn named(fields: FieldSet) -> &'static str {
     match fields {
-        Fields::ITEM => "item",
-        Fields::TITLE => "title",
-        Fields::SUMMARY => "summary",
-        Fields::CONTENT => "content",
-        Fields::AUTHOR => "author",
-        Fields::CATEGORY => "category",
-        Fields::LINK => "link",
+        FieldSet::ITEM => "item",
+        FieldSet::TITLE => "title",
+        FieldSet::SUMMARY => "summary",
+        FieldSet::CONTENT => "content",
+        FieldSet::AUTHOR => "author",
+        FieldSet::CATEGORY => "category",
+        FieldSet::LINK => "link",
         _ => "feed",
     }
 }

@@ -2,40 +2,40 @@
 //! answered once per entry. Nodes hold their words and each other alive by counting.
 
 use super::dictionary::{Dictionary, TermId};
-use super::table::Table;
+use super::table::NumberTable;
+use crate::RegexPattern;
 use crate::hash::{hash, mix};
-use crate::pattern::Pattern;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub(crate) u32);
 
-/// Fields of an entry as bits.
+/// FieldSet of an entry as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fields(pub(crate) u8);
+pub(crate) struct FieldSet(pub(crate) u8);
 
-impl Fields {
-    pub(crate) const TITLE: Fields = Fields(1);
-    pub(crate) const SUMMARY: Fields = Fields(2);
-    pub(crate) const CONTENT: Fields = Fields(4);
-    pub(crate) const AUTHOR: Fields = Fields(8);
-    pub(crate) const CATEGORY: Fields = Fields(16);
-    pub(crate) const LINK: Fields = Fields(32);
-    pub(crate) const FEED: Fields = Fields(64);
+impl FieldSet {
+    pub(crate) const TITLE: FieldSet = FieldSet(1);
+    pub(crate) const SUMMARY: FieldSet = FieldSet(2);
+    pub(crate) const CONTENT: FieldSet = FieldSet(4);
+    pub(crate) const AUTHOR: FieldSet = FieldSet(8);
+    pub(crate) const CATEGORY: FieldSet = FieldSet(16);
+    pub(crate) const LINK: FieldSet = FieldSet(32);
+    pub(crate) const FEED: FieldSet = FieldSet(64);
     /// Not in a text: a whole value, or a fact.
-    pub(crate) const FACT: Fields = Fields(128);
-    pub(crate) const ITEM: Fields = Fields(31);
+    pub(crate) const FACT: FieldSet = FieldSet(128);
+    pub(crate) const ITEM: FieldSet = FieldSet(31);
     /// Every field that holds text, in the order in which they are read.
-    pub(crate) const TEXTS: [Fields; 7] = [
-        Fields::TITLE,
-        Fields::SUMMARY,
-        Fields::CONTENT,
-        Fields::AUTHOR,
-        Fields::CATEGORY,
-        Fields::LINK,
-        Fields::FEED,
+    pub(crate) const TEXTS: [FieldSet; 7] = [
+        FieldSet::TITLE,
+        FieldSet::SUMMARY,
+        FieldSet::CONTENT,
+        FieldSet::AUTHOR,
+        FieldSet::CATEGORY,
+        FieldSet::LINK,
+        FieldSet::FEED,
     ];
 
-    pub(crate) const fn meets(self, other: Fields) -> bool {
+    pub(crate) const fn meets(self, other: FieldSet) -> bool {
         self.0 & other.0 != 0
     }
 }
@@ -45,11 +45,11 @@ impl Fields {
 pub(crate) enum Node {
     Word {
         term: TermId,
-        fields: Fields,
+        fields: FieldSet,
     },
-    Phrase(Box<Sequence>, Fields),
-    Near(Box<Nearness>, Fields),
-    Pattern(Box<Pattern>, Fields),
+    Phrase(Box<Sequence>, FieldSet),
+    Near(Box<Nearness>, FieldSet),
+    Pattern(Box<RegexPattern>, FieldSet),
     /// Milliseconds: from the first up to before the second.
     Published(i64, i64),
     Recent(u64),
@@ -82,14 +82,14 @@ impl Sequence {
 
 #[derive(Default)]
 pub(crate) struct Graph {
-    table: Table,
-    slots: Vec<Slot>,
+    table: NumberTable,
+    slots: Vec<NodeSlot>,
     free: Vec<u32>,
-    /// How many nodes read each of [`Fields::TEXTS`] word by word.
+    /// How many nodes read each of [`FieldSet::TEXTS`] word by word.
     n_readers: [u32; 7],
 }
 
-struct Slot {
+struct NodeSlot {
     node: Node,
     n_users: u32,
 }
@@ -130,7 +130,7 @@ impl Graph {
             return NodeId(id);
         }
         self.count_readers(&node, 1);
-        let slot = Slot { node, n_users: 1 };
+        let slot = NodeSlot { node, n_users: 1 };
         let id = match self.free.pop() {
             Some(id) => {
                 self.slots[id as usize] = slot;
@@ -184,7 +184,7 @@ impl Graph {
         else {
             return;
         };
-        for (count, field) in self.n_readers.iter_mut().zip(Fields::TEXTS) {
+        for (count, field) in self.n_readers.iter_mut().zip(FieldSet::TEXTS) {
             if fields.meets(field) {
                 *count = count.wrapping_add(by);
             }

@@ -3,30 +3,30 @@
 
 use std::borrow::Cow;
 
-use super::dictionary::{Dictionary, Kind, TermId};
-use super::graph::{Fields, Graph};
+use super::dictionary::{Dictionary, TermId, TermKind};
+use super::graph::{FieldSet, Graph};
 use crate::Entry;
 use crate::limits::{CATEGORIES_MAX, FIELD_BYTES_MAX};
 use crate::text::{Markup, canonical_link, folded, language_ranges, reduce, scan};
 
 /// The texts of an entry, markup reduced.
 pub(super) struct Texts<'a> {
-    texts: Vec<(Fields, Cow<'a, str>)>,
+    texts: Vec<(FieldSet, Cow<'a, str>)>,
 }
 
 impl<'a> Texts<'a> {
     pub(super) fn of(entry: &Entry<'a>) -> Texts<'a> {
         let single = [
-            (Fields::TITLE, entry.title, Some(Markup::Inline)),
-            (Fields::SUMMARY, entry.summary, Some(Markup::Full)),
-            (Fields::CONTENT, entry.content, Some(Markup::Full)),
-            (Fields::AUTHOR, entry.author, Some(Markup::Inline)),
-            (Fields::LINK, entry.link, None),
-            (Fields::FEED, Some(entry.feed_url), None),
+            (FieldSet::TITLE, entry.title, Some(Markup::Inline)),
+            (FieldSet::SUMMARY, entry.summary, Some(Markup::Full)),
+            (FieldSet::CONTENT, entry.content, Some(Markup::Full)),
+            (FieldSet::AUTHOR, entry.author, Some(Markup::Inline)),
+            (FieldSet::LINK, entry.link, None),
+            (FieldSet::FEED, Some(entry.feed_url), None),
         ];
         let categories = entry.categories.iter().take(CATEGORIES_MAX);
         let categories =
-            categories.map(|c| (Fields::CATEGORY, Some(c.as_str()), Some(Markup::Inline)));
+            categories.map(|c| (FieldSet::CATEGORY, Some(c.as_str()), Some(Markup::Inline)));
         let reduced = single.into_iter().chain(categories).filter_map(|(field, text, markup)| {
             let text = text?;
             let text = markup.map_or(Cow::Borrowed(text), |markup| reduce(text, markup));
@@ -36,7 +36,7 @@ impl<'a> Texts<'a> {
     }
 
     /// Texts of some fields, each cut to what is looked at.
-    pub(super) fn in_fields(&self, fields: Fields) -> impl Iterator<Item = (Fields, &str)> {
+    pub(super) fn in_fields(&self, fields: FieldSet) -> impl Iterator<Item = (FieldSet, &str)> {
         let texts = self.texts.iter().filter(move |(field, _)| field.meets(fields));
         texts.map(|(field, text)| (*field, &text[..text.floor_char_boundary(FIELD_BYTES_MAX)]))
     }
@@ -44,14 +44,14 @@ impl<'a> Texts<'a> {
 
 /// Visits what people read of an entry: whether it is the title, and the text.
 pub(crate) fn for_each_text(entry: &Entry<'_>, mut visit: impl FnMut(bool, &str)) {
-    for (field, text) in Texts::of(entry).in_fields(Fields::ITEM) {
-        visit(field.meets(Fields::TITLE), text);
+    for (field, text) in Texts::of(entry).in_fields(FieldSet::ITEM) {
+        visit(field.meets(FieldSet::TITLE), text);
     }
 }
 
 /// The words of one entry that the dictionary knows.
 pub(super) struct Index {
-    slots: Vec<Slot>,
+    slots: Vec<WordSlot>,
     n_used: usize,
     occurrences: Vec<Occurrence>,
     terms: Vec<TermId>,
@@ -64,10 +64,10 @@ const BITS: usize = 4096;
 
 /// A word that occurs: in an open table of a power of two, half full at most.
 #[derive(Clone, Copy)]
-struct Slot {
+struct WordSlot {
     /// Its number plus one; zero is free.
     term: u32,
-    fields: Fields,
+    fields: FieldSet,
     /// Its first and last occurrence, plus one; zero for facts.
     first: u32,
     last: u32,
@@ -79,13 +79,13 @@ pub(super) struct Occurrence {
     pub term: TermId,
     /// Which text of the entry.
     pub text: u32,
-    pub field: Fields,
+    pub field: FieldSet,
     pub position: u32,
     /// The next one of the same word, plus one.
     next: u32,
 }
 
-const FREE: Slot = Slot { term: 0, fields: Fields(0), first: 0, last: 0 };
+const FREE: WordSlot = WordSlot { term: 0, fields: FieldSet(0), first: 0, last: 0 };
 /// Room for an ordinary entry; tables grow, and shrink again when entries are ordinary.
 const SLOTS_MIN: usize = 1024;
 
@@ -115,31 +115,31 @@ impl Index {
         self.occurrences.clear();
         self.terms.clear();
         let mut read = 0;
-        for (n, field) in Fields::TEXTS.into_iter().enumerate() {
+        for (n, field) in FieldSet::TEXTS.into_iter().enumerate() {
             read |= if graph.reads(n) { field.0 } else { 0 };
         }
-        for (n, (field, text)) in texts.in_fields(Fields(read)).enumerate() {
+        for (n, (field, text)) in texts.in_fields(FieldSet(read)).enumerate() {
             self.text(n as u32, field, text, dictionary);
         }
         self.facts(entry, dictionary);
     }
 
-    fn text(&mut self, text_number: u32, field: Fields, text: &str, dictionary: &Dictionary) {
-        let has_prefixes = dictionary.has(Kind::Prefix);
-        let has_pairs = dictionary.has(Kind::Pair);
+    fn text(&mut self, text_number: u32, field: FieldSet, text: &str, dictionary: &Dictionary) {
+        let has_prefixes = dictionary.has(TermKind::Prefix);
+        let has_pairs = dictionary.has(TermKind::Pair);
         let mut position = 0;
         let mut pair = [0; 8];
         let mut sign_len = 0;
         scan(text, |token| {
             position += 1;
             if !token.cut
-                && let Some(term) = dictionary.find(Kind::Word, token.letters)
+                && let Some(term) = dictionary.find(TermKind::Word, token.letters)
             {
                 self.occur(term, text_number, field, position);
             }
             if has_prefixes && !token.unit {
                 for len in dictionary.prefix_lengths(token.letters.len()) {
-                    if let Some(term) = dictionary.find(Kind::Prefix, &token.letters[..len]) {
+                    if let Some(term) = dictionary.find(TermKind::Prefix, &token.letters[..len]) {
                         self.occur(term, text_number, field, position);
                     }
                 }
@@ -152,7 +152,7 @@ impl Index {
             let len = token.letters.len();
             pair[sign_len..sign_len + len].copy_from_slice(token.letters);
             if sign_len > 0
-                && let Some(term) = dictionary.find(Kind::Pair, &pair[..sign_len + len])
+                && let Some(term) = dictionary.find(TermKind::Pair, &pair[..sign_len + len])
             {
                 self.mark(term, field);
             }
@@ -162,33 +162,33 @@ impl Index {
     }
 
     fn facts(&mut self, entry: &Entry<'_>, dictionary: &Dictionary) {
-        let mut fact = |kind: Kind, value: &str| {
+        let mut fact = |kind: TermKind, value: &str| {
             if let Some(term) = dictionary.find(kind, value.as_bytes()) {
-                self.mark(term, Fields::FACT);
+                self.mark(term, FieldSet::FACT);
             }
         };
-        fact(Kind::Feed, entry.feed_url);
-        entry.tags.iter().for_each(|tag| fact(Kind::Tag, tag));
-        let mut whole = |kind: Kind, value: Option<&str>| {
+        fact(TermKind::Feed, entry.feed_url);
+        entry.tags.iter().for_each(|tag| fact(TermKind::Tag, tag));
+        let mut whole = |kind: TermKind, value: Option<&str>| {
             if let Some(value) = value.filter(|_| dictionary.has(kind)) {
                 fact(kind, &folded(&reduce(value, Markup::Inline)));
             }
         };
-        whole(Kind::Title, entry.title);
-        whole(Kind::Author, entry.author);
+        whole(TermKind::Title, entry.title);
+        whole(TermKind::Author, entry.author);
         for category in entry.categories.iter().take(CATEGORIES_MAX) {
-            whole(Kind::Category, Some(category));
+            whole(TermKind::Category, Some(category));
         }
-        if let Some(link) = entry.link.filter(|_| dictionary.has(Kind::Link)) {
-            canonical_link(link).into_iter().for_each(|link| fact(Kind::Link, &link));
+        if let Some(link) = entry.link.filter(|_| dictionary.has(TermKind::Link)) {
+            canonical_link(link).into_iter().for_each(|link| fact(TermKind::Link, &link));
         }
-        if let Some(language) = entry.language.filter(|_| dictionary.has(Kind::Language)) {
-            language_ranges(language).iter().for_each(|range| fact(Kind::Language, range));
+        if let Some(language) = entry.language.filter(|_| dictionary.has(TermKind::Language)) {
+            language_ranges(language).iter().for_each(|range| fact(TermKind::Language, range));
         }
     }
 
     /// Notes a word at a place.
-    fn occur(&mut self, term: TermId, text: u32, field: Fields, position: u32) {
+    fn occur(&mut self, term: TermId, text: u32, field: FieldSet, position: u32) {
         self.occurrences.push(Occurrence { term, text, field, position, next: 0 });
         let number = self.occurrences.len() as u32;
         let slot = self.mark(term, field);
@@ -201,7 +201,7 @@ impl Index {
     }
 
     /// Notes that a word is there.
-    fn mark(&mut self, term: TermId, field: Fields) -> &mut Slot {
+    fn mark(&mut self, term: TermId, field: FieldSet) -> &mut WordSlot {
         if self.n_used * 2 >= self.slots.len() {
             self.grow();
         }
@@ -213,14 +213,14 @@ impl Index {
             self.terms.push(term);
             self.bits[term.0 as usize % BITS / 64] |= 1 << (term.0 % 64);
         }
-        slot.fields = Fields(slot.fields.0 | field.0);
+        slot.fields = FieldSet(slot.fields.0 | field.0);
         slot
     }
 
     /// Notes a fact that became known while matching. Says whether it is new.
     pub(super) fn learn(&mut self, term: TermId) -> bool {
-        let is_new = !self.has_in(term, Fields::FACT);
-        self.mark(term, Fields::FACT);
+        let is_new = !self.has_in(term, FieldSet::FACT);
+        self.mark(term, FieldSet::FACT);
         is_new
     }
 
@@ -250,7 +250,7 @@ impl Index {
     }
 
     #[inline]
-    pub(super) fn has_in(&self, term: TermId, fields: Fields) -> bool {
+    pub(super) fn has_in(&self, term: TermId, fields: FieldSet) -> bool {
         let may_occur = self.bits[term.0 as usize % BITS / 64] >> (term.0 % 64) & 1 == 1;
         may_occur && self.slots[self.find(term)].fields.meets(fields)
     }

@@ -6,65 +6,48 @@
 
 mod anchor;
 mod compile;
+mod compiled;
 mod dictionary;
 mod evaluate;
 mod explain;
 mod graph;
 mod index;
 mod levels;
-mod plan;
 mod reading;
 mod run;
 mod table;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use crate::ast::{Query, Source};
-use crate::hash::hash;
-use crate::state::Operators;
+use crate::QueryId;
+use crate::language::ast::{Query, QuerySource};
+use crate::state::{Operators, States};
 use anchor::{Anchors, choose};
 use compile::Compiler;
+use compiled::{AnchorTerms, CompiledQuery, QueryHead, RareParts, Sources, Stateful};
 use dictionary::{Dictionary, TermId};
 use graph::Graph;
 use levels::Readers;
-use plan::{Anchored, Head, More, Plan, Sources, Stateful};
-use table::Table;
+use table::NumberTable;
 
 pub(crate) use index::for_each_text;
 pub use run::{Match, Scratch};
-
-/// A query's number, given by whoever stores it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QueryId(pub u32);
-
-impl QueryId {
-    fn hash(self) -> u64 {
-        hash(0, &self.0.to_le_bytes())
-    }
-}
-
-impl fmt::Display for QueryId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// The set of all queries, ready to be asked.
 #[derive(Default)]
 pub struct Matcher {
     dictionary: Dictionary,
     graph: Graph,
-    plans: Vec<Option<Plan>>,
+    plans: Vec<Option<CompiledQuery>>,
     /// What matching needs of each plan, side by side.
-    heads: Vec<Head>,
+    heads: Vec<QueryHead>,
     free: Vec<u32>,
-    by_id: Table,
+    by_id: NumberTable,
     len: usize,
     /// Queries that no word finds.
     always: Vec<u32>,
     readers: Readers,
-    names: Table,
+    names: NumberTable,
     /// How many queries read each feed or tag by name, and how many read all feeds.
     sources: BTreeMap<TermId, u32>,
     n_reading_all: u32,
@@ -94,13 +77,13 @@ impl Matcher {
         let mut compiler = Compiler { dictionary: &mut self.dictionary, graph: &mut self.graph };
         let root = compiler.query(query);
         let sides = query.join.as_ref().map(|join| {
-            let left: Vec<&Source> = query.sources.iter().collect();
-            let right: Vec<&Source> = join.sources.iter().collect();
+            let left: Vec<&QuerySource> = query.sources.iter().collect();
+            let right: Vec<&QuerySource> = join.sources.iter().collect();
             (compiler.sources(&left), compiler.sources(&right))
         });
         let stateful = Operators::of(query).map(|operators| Stateful { operators, sides });
         let is_stateful = stateful.is_some();
-        let head = Head { id, root, level: 0, is_read: false, is_stateful };
+        let head = QueryHead { id, root, level: 0, is_read: false, is_stateful };
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => {
@@ -114,8 +97,8 @@ impl Matcher {
             query.reads().into_iter().map(|name| name.text.as_str().into()).collect();
         let sources = self.note_sources(query);
         let is_unusual = is_stateful || !reads.is_empty() || matches!(sources, Sources::Named(_));
-        let more = is_unusual.then(|| Box::new(More { stateful, reads, sources }));
-        let plan = Plan { name: name.into(), anchors: Anchored::Always, more };
+        let more = is_unusual.then(|| Box::new(RareParts { stateful, reads, sources }));
+        let plan = CompiledQuery { name: name.into(), anchors: AnchorTerms::Always, more };
         self.plans[slot as usize] = Some(plan);
         self.by_id.insert(id.hash(), slot);
         self.len += 1;
@@ -144,9 +127,17 @@ impl Matcher {
         true
     }
 
-    pub(crate) fn operators(&self, id: QueryId) -> Option<&Operators> {
-        let (_, plan) = self.plan(id)?;
-        plan.stateful().map(|stateful| &stateful.operators)
+    /// Restores what was stored for one query into `states`. The records come in the order of
+    /// their numbers. Returns the numbers of records that do not belong to the query (any more);
+    /// the caller deletes them.
+    pub fn restore_state<'b>(
+        &self,
+        states: &mut States,
+        query: QueryId,
+        records: impl IntoIterator<Item = (u64, &'b [u8])>,
+    ) -> Vec<u64> {
+        let stateful = self.plan(query).and_then(|(_, plan)| plan.stateful());
+        states.restore(stateful.map(|stateful| stateful.operators), query, records)
     }
 
     /// Takes in how often words occurred, and moves up to `n_max` queries to anchors that occur
@@ -191,10 +182,10 @@ impl Matcher {
         let anchored = match postings[..] {
             [] => {
                 self.always.push(slot);
-                Anchored::Always
+                AnchorTerms::Always
             }
-            [(term, _)] => Anchored::One(term),
-            _ => Anchored::Many(postings.iter().map(|(term, _)| *term).collect()),
+            [(term, _)] => AnchorTerms::One(term),
+            _ => AnchorTerms::Many(postings.iter().map(|(term, _)| *term).collect()),
         };
         if let Some(plan) = &mut self.plans[slot as usize] {
             plan.anchors = anchored;
@@ -204,8 +195,8 @@ impl Matcher {
     /// Takes a query out of the lists of its anchors.
     fn lift(&mut self, slot: u32) {
         let Some(plan) = &mut self.plans[slot as usize] else { return };
-        let anchors = std::mem::replace(&mut plan.anchors, Anchored::Always);
-        if let Anchored::Always = anchors {
+        let anchors = std::mem::replace(&mut plan.anchors, AnchorTerms::Always);
+        if let AnchorTerms::Always = anchors {
             self.always.retain(|other| *other != slot);
         }
         for term in anchors.terms() {
@@ -217,7 +208,7 @@ impl Matcher {
         self.by_id.find(id.hash(), |slot| self.heads[slot as usize].id == id)
     }
 
-    fn plan(&self, id: QueryId) -> Option<(&Head, &Plan)> {
+    fn plan(&self, id: QueryId) -> Option<(&QueryHead, &CompiledQuery)> {
         let slot = self.slot(id)? as usize;
         Some((&self.heads[slot], self.plans[slot].as_ref()?))
     }
@@ -229,7 +220,7 @@ const SAMPLES_MAX: u32 = 100_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ast::Statement;
+    use crate::language::ast::Statement;
 
     const FILE: &str = r#"
         CREATE FEED a AS RETURN ALL FEEDS WHERE ITEM CONTAINS "x" AND "y" AND "x" AND ("y" AND "z");

@@ -1,9 +1,9 @@
 //! Which feeds are read by any query at all.
 
 use super::Matcher;
-use super::dictionary::{Kind, TermId};
-use super::plan::Sources;
-use crate::ast::{Query, Source};
+use super::compiled::Sources;
+use super::dictionary::{TermId, TermKind};
+use crate::language::ast::{Query, QuerySource};
 
 impl Matcher {
     /// Whether any query reads this feed. A feed that none reads has the selectivity 0.
@@ -13,21 +13,21 @@ impl Matcher {
             term.is_some_and(|term| self.sources.contains_key(&term))
         };
         self.n_reading_all > 0
-            || is_read(Kind::Feed, feed_url)
-            || tags.iter().any(|tag| is_read(Kind::Tag, tag))
+            || is_read(TermKind::Feed, feed_url)
+            || tags.iter().any(|tag| is_read(TermKind::Tag, tag))
     }
 
     pub(super) fn note_sources(&mut self, query: &Query) -> Sources {
         let joined = query.join.iter().flat_map(|join| &join.sources);
-        let sources: Vec<&Source> = query.sources.iter().chain(joined).collect();
-        if sources.contains(&&Source::AllFeeds) {
+        let sources: Vec<&QuerySource> = query.sources.iter().chain(joined).collect();
+        if sources.contains(&&QuerySource::AllFeeds) {
             self.n_reading_all += 1;
             return Sources::All;
         }
         let named = sources.into_iter().filter_map(|source| match source {
-            Source::Url(url) => self.dictionary.find(Kind::Feed, url.as_str().as_bytes()),
-            Source::Tag(tag) => self.dictionary.find(Kind::Tag, tag.as_bytes()),
-            Source::Feed(_) | Source::AllFeeds => None,
+            QuerySource::Url(url) => self.dictionary.find(TermKind::Feed, url.as_str().as_bytes()),
+            QuerySource::Tag(tag) => self.dictionary.find(TermKind::Tag, tag.as_bytes()),
+            QuerySource::Feed(_) | QuerySource::AllFeeds => None,
         });
         let named: Box<[TermId]> = named.collect();
         for term in &named {

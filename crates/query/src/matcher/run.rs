@@ -5,12 +5,13 @@ use std::collections::BinaryHeap;
 
 use feed::EntryId;
 
-use super::dictionary::{Kind, TermId};
-use super::evaluate::{Asked, Memo};
+use super::Matcher;
+use super::dictionary::{TermId, TermKind};
+use super::evaluate::{Evaluation, Memo};
 use super::index::{Index, Texts};
-use super::{Matcher, QueryId};
 use crate::Entry;
-use crate::state::{Held, Sides, States};
+use crate::QueryId;
+use crate::state::{EntryRejected, Sides, States};
 
 /// A query that keeps an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl Matcher {
         let texts = Texts::of(entry);
         scratch.index.read(entry, &texts, &self.dictionary, &self.graph);
         scratch.sample(self);
-        let mut run = Run { matcher: self, entry, texts: &texts, states, scratch };
+        let mut run = EntryPass { matcher: self, entry, texts: &texts, states, scratch };
         run.all();
         scratch.found.sort_unstable_by_key(|(level, found)| (*level, found.query));
         scratch.matches.extend(scratch.found.iter().map(|(_, found)| *found));
@@ -94,7 +95,7 @@ impl Matcher {
     }
 }
 
-struct Run<'r, 's> {
+struct EntryPass<'r, 's> {
     matcher: &'r Matcher,
     entry: &'r Entry<'r>,
     texts: &'r Texts<'r>,
@@ -102,7 +103,7 @@ struct Run<'r, 's> {
     scratch: &'s mut Scratch,
 }
 
-impl Run<'_, '_> {
+impl EntryPass<'_, '_> {
     fn all(&mut self) {
         let matcher = self.matcher;
         // What is learned on the way is looked at where it is learned.
@@ -164,7 +165,7 @@ impl Run<'_, '_> {
             return;
         }
         let Some(plan) = &matcher.plans[slot as usize] else { return };
-        let name = matcher.dictionary.find(Kind::Query, plan.name.as_bytes());
+        let name = matcher.dictionary.find(TermKind::Query, plan.name.as_bytes());
         if let Some(name) = name
             && self.scratch.index.learn(name)
         {
@@ -172,9 +173,9 @@ impl Run<'_, '_> {
         }
     }
 
-    fn answer(&mut self, slot: u32) -> Result<Option<EntryId>, Held> {
+    fn answer(&mut self, slot: u32) -> Result<Option<EntryId>, EntryRejected> {
         let head = &self.matcher.heads[slot as usize];
-        let asked = Asked {
+        let asked = Evaluation {
             graph: &self.matcher.graph,
             index: &self.scratch.index,
             texts: self.texts,
@@ -182,7 +183,7 @@ impl Run<'_, '_> {
         };
         let memo = &mut self.scratch.memo;
         if !asked.holds(head.root, memo) {
-            return Err(Held);
+            return Err(EntryRejected);
         }
         let plan = self.matcher.plans[slot as usize].as_ref();
         let Some(stateful) = plan.and_then(|plan| plan.stateful()) else { return Ok(None) };

@@ -7,12 +7,12 @@ use hashbrown::HashTable;
 use crate::hash::mix;
 
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct NumberTable {
     /// Half of a hash, and the number.
     slots: HashTable<(u32, u32)>,
 }
 
-impl Table {
+impl NumberTable {
     /// The number with this hash for which `is_it` holds.
     #[inline]
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn numbers_are_found_and_removed_whatever_their_hash() {
-        let mut table = Table::default();
+        let mut table = NumberTable::default();
         // Two in three share their hash with others.
         let hash = |number: u32| u64::from(number / 3) << 40;
         (0..3000).for_each(|number| table.insert(hash(number), number));

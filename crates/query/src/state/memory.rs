@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use feed::{EntryId, FeedId, Time};
 
-use super::record::Mark;
-use crate::ast::Reach;
+use super::record::LikenessKey;
+use crate::language::ast::LookBack;
 use crate::limits::REMEMBERED_MAX;
 
 /// An entry that an operator remembers.
@@ -17,20 +17,20 @@ pub(super) struct Remembered {
     pub entry: EntryId,
     pub feed: FeedId,
     pub seen: Time,
-    pub mark: Option<Mark>,
+    pub mark: Option<LikenessKey>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Memory {
-    reach: Reach,
+pub(super) struct OperatorMemory {
+    reach: LookBack,
     remembered: VecDeque<Remembered>,
     /// What can be looked for, and the number of who has it.
     probes: BTreeSet<(u64, u64)>,
 }
 
-impl Memory {
-    pub(super) fn new(reach: Reach) -> Memory {
-        Memory { reach, remembered: VecDeque::new(), probes: BTreeSet::new() }
+impl OperatorMemory {
+    pub(super) fn new(reach: LookBack) -> OperatorMemory {
+        OperatorMemory { reach, remembered: VecDeque::new(), probes: BTreeSet::new() }
     }
 
     pub(super) fn remember(&mut self, remembered: Remembered) {
@@ -43,8 +43,8 @@ impl Memory {
     /// Forgets what lies beyond the reach at the moment `now`; gives the numbers.
     pub(super) fn forget(&mut self, now: Time) -> Vec<u64> {
         let n_max = match self.reach {
-            Reach::Items(n) => n as usize,
-            Reach::Time(_) => REMEMBERED_MAX,
+            LookBack::Items(n) => n as usize,
+            LookBack::Time(_) => REMEMBERED_MAX,
         };
         let mut forgotten = Vec::new();
         while let Some(oldest) = self.remembered.front() {
@@ -64,15 +64,15 @@ impl Memory {
 
     fn is_within(&self, seen: Time, now: Time) -> bool {
         match self.reach {
-            Reach::Time(time) => now.since(seen) < time,
-            Reach::Items(_) => true,
+            LookBack::Time(time) => now.since(seen) < time,
+            LookBack::Items(_) => true,
         }
     }
 
     /// The newest remembered entry that is the same as `mark` and is accepted.
     pub(super) fn find(
         &self,
-        mark: &Mark,
+        mark: &LikenessKey,
         now: Time,
         accept: impl Fn(&Remembered) -> bool,
     ) -> Option<&Remembered> {

@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 
 use feed::{EntryId, Time};
 
-use crate::ast::{Count, Distinct, Likeness, Query, Reach};
+use crate::language::ast::{Count, Distinct, Likeness, LookBack, Query};
 use crate::{Entry, QueryId};
-use memory::{Memory, Remembered};
-use record::{Keeper, Mark};
+use memory::{OperatorMemory, Remembered};
+use record::{LikenessKey, OperatorKind};
 
 /// The part of a query that needs memory, in the order in which it works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operators {
-    pub join: Option<(Likeness, Reach)>,
+    pub join: Option<(Likeness, LookBack)>,
     pub distinct: Option<Distinct>,
     pub count: Option<Count>,
-    pub window: Option<Reach>,
+    pub window: Option<LookBack>,
 }
 
 impl Operators {
@@ -51,7 +51,7 @@ pub(crate) struct Sides {
 
 /// What must be stored for the states to survive a restart, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum StateChange {
     /// Keep these bytes under this number of this query.
     Remember { query: QueryId, number: u64, bytes: Vec<u8> },
     /// Take the record with this number away.
@@ -61,34 +61,33 @@ pub enum Change {
 /// The memories of all queries that have one.
 #[derive(Clone, Debug, Default)]
 pub struct States {
-    states: BTreeMap<QueryId, State>,
-    changes: Vec<Change>,
+    states: BTreeMap<QueryId, QueryState>,
+    changes: Vec<StateChange>,
 }
 
 /// The memory of one query.
 #[derive(Clone, Debug, PartialEq)]
-struct State {
+struct QueryState {
     operators: Operators,
     next: u64,
-    memories: Vec<(Keeper, Memory)>,
+    memories: Vec<(OperatorKind, OperatorMemory)>,
 }
 
 impl States {
-    /// Takes back what was stored of one query, in the order of its numbers, after the query was
-    /// given to the matcher. Answers the numbers of records that are not (or no longer) its own,
-    /// to be deleted.
-    pub fn restore<'b>(
+    /// Restores what was stored for one query; see `Matcher::restore_state`.
+    pub(crate) fn restore<'b>(
         &mut self,
-        matcher: &crate::Matcher,
+        operators: Option<Operators>,
         query: QueryId,
         records: impl IntoIterator<Item = (u64, &'b [u8])>,
     ) -> Vec<u64> {
-        let mut state = matcher.operators(query).map(|operators| State::new(*operators));
+        let mut state = operators.map(QueryState::new);
         let mut strange = Vec::new();
         for (number, bytes) in records {
             let known = record::decode(number, bytes).zip(state.as_mut());
-            let taken = known
-                .is_some_and(|((keeper, remembered), state)| state.take_back(keeper, remembered));
+            let taken = known.is_some_and(|((operator, remembered), state)| {
+                state.take_back(operator, remembered)
+            });
             if !taken {
                 strange.push(number);
             }
@@ -101,20 +100,20 @@ impl States {
     }
 
     /// Forgets a query that was dropped or replaced, or whose changes could not be stored. Its
-    /// stored records are the caller's to delete, or to [`restore`](States::restore).
+    /// stored records are the caller's to delete, or to restore with `Matcher::restore_state`.
     pub fn remove(&mut self, query: QueryId) {
         self.states.remove(&query);
     }
 
     /// What happened since the last call, to be stored.
-    pub fn take_changes(&mut self) -> Vec<Change> {
+    pub fn take_changes(&mut self) -> Vec<StateChange> {
         std::mem::take(&mut self.changes)
     }
 
     /// The entries that a query with `WINDOW` shows at the moment `now`, oldest first; `None` for
     /// a query without one, or one that has seen nothing yet.
     pub fn window(&self, query: QueryId, now: Time) -> Option<Vec<EntryId>> {
-        let memory = self.states.get(&query)?.memory(Keeper::Window)?;
+        let memory = self.states.get(&query)?.memory(OperatorKind::Window)?;
         Some(memory.within(now).map(|remembered| remembered.entry).collect())
     }
 
@@ -126,13 +125,13 @@ impl States {
         operators: &Operators,
         entry: &Entry<'_>,
         sides: Sides,
-    ) -> Result<Option<EntryId>, Held> {
-        let state = self.states.entry(query).or_insert_with(|| State::new(*operators));
+    ) -> Result<Option<EntryId>, EntryRejected> {
+        let state = self.states.entry(query).or_insert_with(|| QueryState::new(*operators));
         let changes = &mut self.changes;
         let note: Note<'_> = &mut |change| {
             changes.push(match change {
-                (number, Some(bytes)) => Change::Remember { query, number, bytes },
-                (number, None) => Change::Forget { query, number },
+                (number, Some(bytes)) => StateChange::Remember { query, number, bytes },
+                (number, None) => StateChange::Forget { query, number },
             });
         };
         if state.operators != *operators {
@@ -144,60 +143,62 @@ impl States {
 
 /// An operator kept the entry back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Held;
+pub(crate) struct EntryRejected;
 
 type Note<'n> = &'n mut dyn FnMut((u64, Option<Vec<u8>>));
 
-impl State {
-    fn new(operators: Operators) -> State {
+impl QueryState {
+    fn new(operators: Operators) -> QueryState {
         let mut memories = Vec::new();
-        let mut add = |keeper, reach| memories.push((keeper, Memory::new(reach)));
+        let mut add = |operator, reach| memories.push((operator, OperatorMemory::new(reach)));
         if let Some((_, reach)) = operators.join {
-            add(Keeper::JoinLeft, reach);
-            add(Keeper::JoinRight, reach);
+            add(OperatorKind::JoinLeft, reach);
+            add(OperatorKind::JoinRight, reach);
         }
         if let Some(distinct) = operators.distinct {
-            add(Keeper::Distinct, distinct.within);
+            add(OperatorKind::Distinct, distinct.within);
         }
         if let Some(count) = operators.count {
             // Whether there are n within a time, the last n tell.
-            add(Keeper::Count, Reach::Items(count.at_least));
+            add(OperatorKind::Count, LookBack::Items(count.at_least));
         }
         if let Some(reach) = operators.window {
-            add(Keeper::Window, reach);
+            add(OperatorKind::Window, reach);
         }
-        State { operators, next: 1, memories }
+        QueryState { operators, next: 1, memories }
     }
 
     /// Forgets everything for a query that was replaced. Its numbers go on.
     fn redefine(&mut self, operators: Operators, note: Note<'_>) {
         let numbers = self.memories.iter().flat_map(|(_, memory)| memory.numbers());
         numbers.for_each(|number| note((number, None)));
-        *self = State { next: self.next, ..State::new(operators) };
+        *self = QueryState { next: self.next, ..QueryState::new(operators) };
     }
 
-    fn memory(&self, keeper: Keeper) -> Option<&Memory> {
-        self.memories.iter().find(|(k, _)| *k == keeper).map(|(_, memory)| memory)
+    fn memory(&self, operator: OperatorKind) -> Option<&OperatorMemory> {
+        self.memories.iter().find(|(k, _)| *k == operator).map(|(_, memory)| memory)
     }
 
-    fn take_back(&mut self, keeper: Keeper, remembered: Remembered) -> bool {
-        let wanted = match keeper {
-            Keeper::JoinLeft | Keeper::JoinRight => self.operators.join.map(|(on, _)| on),
-            Keeper::Distinct => self.operators.distinct.map(|distinct| distinct.on),
-            Keeper::Count | Keeper::Window => None,
+    fn take_back(&mut self, operator: OperatorKind, remembered: Remembered) -> bool {
+        let wanted = match operator {
+            OperatorKind::JoinLeft | OperatorKind::JoinRight => {
+                self.operators.join.map(|(on, _)| on)
+            }
+            OperatorKind::Distinct => self.operators.distinct.map(|distinct| distinct.on),
+            OperatorKind::Count | OperatorKind::Window => None,
         };
         let fits = matches!(
             (&remembered.mark, wanted),
             (None, None)
-                | (Some(Mark::Link(_)), Some(Likeness::Link))
-                | (Some(Mark::Title(_)), Some(Likeness::Title))
+                | (Some(LikenessKey::Link(_)), Some(Likeness::Link))
+                | (Some(LikenessKey::Title(_)), Some(Likeness::Title))
         );
         // Numbers ascend; a record that does not follow the last one was not written by us.
         if !fits || remembered.number < self.next {
             return false;
         }
         let number = remembered.number;
-        let memory = self.memories.iter_mut().find(|(k, _)| *k == keeper);
+        let memory = self.memories.iter_mut().find(|(k, _)| *k == operator);
         let Some((_, memory)) = memory else { return false };
         memory.remember(remembered);
         self.next = number.saturating_add(1);
@@ -209,32 +210,32 @@ impl State {
         entry: &Entry<'_>,
         sides: Sides,
         note: Note<'_>,
-    ) -> Result<Option<EntryId>, Held> {
+    ) -> Result<Option<EntryId>, EntryRejected> {
         let partner = match self.operators.join {
             Some((on, _)) => Some(self.join(on, entry, sides, note)?),
             None => None,
         };
         if let Some(distinct) = self.operators.distinct
-            && let Some(mark) = Mark::of(distinct.on, entry)
+            && let Some(mark) = LikenessKey::of(distinct.on, entry)
         {
-            let known = self.memory(Keeper::Distinct);
+            let known = self.memory(OperatorKind::Distinct);
             if known.is_some_and(|memory| memory.find(&mark, entry.seen, |_| true).is_some()) {
-                return Err(Held);
+                return Err(EntryRejected);
             }
-            self.remember(Keeper::Distinct, entry, Some(mark), note);
+            self.remember(OperatorKind::Distinct, entry, Some(mark), note);
         }
         if let Some(count) = self.operators.count {
-            self.remember(Keeper::Count, entry, None, note);
-            let memory = self.memory(Keeper::Count);
+            self.remember(OperatorKind::Count, entry, None, note);
+            let memory = self.memory(OperatorKind::Count);
             let hot = memory.is_some_and(|memory| {
                 let within = |oldest: &Remembered| entry.seen.since(oldest.seen) < count.within;
                 memory.len() >= count.at_least as usize && memory.oldest().is_some_and(within)
             });
             if !hot {
-                return Err(Held);
+                return Err(EntryRejected);
             }
         }
-        self.remember(Keeper::Window, entry, None, note);
+        self.remember(OperatorKind::Window, entry, None, note);
         Ok(partner)
     }
 
@@ -245,12 +246,12 @@ impl State {
         entry: &Entry<'_>,
         sides: Sides,
         note: Note<'_>,
-    ) -> Result<EntryId, Held> {
-        let mark = Mark::of(on, entry).ok_or(Held)?;
+    ) -> Result<EntryId, EntryRejected> {
+        let mark = LikenessKey::of(on, entry).ok_or(EntryRejected)?;
         let mut partner = None;
         for (here, stands, there) in [
-            (Keeper::JoinLeft, sides.left, Keeper::JoinRight),
-            (Keeper::JoinRight, sides.right, Keeper::JoinLeft),
+            (OperatorKind::JoinLeft, sides.left, OperatorKind::JoinRight),
+            (OperatorKind::JoinRight, sides.right, OperatorKind::JoinLeft),
         ] {
             if !stands {
                 continue;
@@ -260,17 +261,23 @@ impl State {
             partner = partner.max(found.map(|r| r.entry));
             self.remember(here, entry, Some(mark.clone()), note);
         }
-        partner.ok_or(Held)
+        partner.ok_or(EntryRejected)
     }
 
-    fn remember(&mut self, keeper: Keeper, entry: &Entry<'_>, mark: Option<Mark>, note: Note<'_>) {
-        let memory = self.memories.iter_mut().find(|(k, _)| *k == keeper);
+    fn remember(
+        &mut self,
+        operator: OperatorKind,
+        entry: &Entry<'_>,
+        mark: Option<LikenessKey>,
+        note: Note<'_>,
+    ) {
+        let memory = self.memories.iter_mut().find(|(k, _)| *k == operator);
         let Some((_, memory)) = memory else { return };
         let number = self.next;
         self.next += 1;
         let remembered =
             Remembered { number, entry: entry.id, feed: entry.feed, seen: entry.seen, mark };
-        note((number, Some(record::encode(keeper, &remembered))));
+        note((number, Some(record::encode(operator, &remembered))));
         memory.remember(remembered);
         for forgotten in memory.forget(entry.seen) {
             note((forgotten, None));

@@ -5,7 +5,7 @@ use feed::{EntryId, FeedId, Time};
 use sha2::{Digest, Sha256};
 
 use super::memory::Remembered;
-use crate::ast::Likeness;
+use crate::language::ast::Likeness;
 use crate::text::{Signature, canonical_link};
 
 /// The layout of a record. It changes with `crate::hash` and with the folding of titles too,
@@ -14,7 +14,7 @@ const VERSION: u8 = 1;
 
 /// Who remembers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keeper {
+pub(super) enum OperatorKind {
     JoinLeft = 1,
     JoinRight = 2,
     Distinct = 3,
@@ -22,66 +22,72 @@ pub(super) enum Keeper {
     Window = 5,
 }
 
-impl Keeper {
-    fn from_byte(byte: u8) -> Option<Keeper> {
-        [Keeper::JoinLeft, Keeper::JoinRight, Keeper::Distinct, Keeper::Count, Keeper::Window]
-            .into_iter()
-            .find(|keeper| *keeper as u8 == byte)
+impl OperatorKind {
+    fn from_byte(byte: u8) -> Option<OperatorKind> {
+        [
+            OperatorKind::JoinLeft,
+            OperatorKind::JoinRight,
+            OperatorKind::Distinct,
+            OperatorKind::Count,
+            OperatorKind::Window,
+        ]
+        .into_iter()
+        .find(|operator| *operator as u8 == byte)
     }
 }
 
 /// What an entry is known again by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum LikenessKey {
     /// 64 bits of SHA-256, so that nobody can publish a link that hides another's.
     Link(u64),
     Title(Signature),
 }
 
-impl Mark {
+impl LikenessKey {
     /// `None` where the entry has no link or no title: it is the same as no other.
-    pub(super) fn of(on: Likeness, entry: &crate::Entry<'_>) -> Option<Mark> {
+    pub(super) fn of(on: Likeness, entry: &crate::Entry<'_>) -> Option<LikenessKey> {
         match on {
             Likeness::Link => {
                 let digest = Sha256::digest(canonical_link(entry.link?)?.as_bytes());
                 let start = digest.first_chunk::<8>()?;
-                Some(Mark::Link(u64::from_le_bytes(*start)))
+                Some(LikenessKey::Link(u64::from_le_bytes(*start)))
             }
-            Likeness::Title => Signature::of(entry.title?).map(Mark::Title),
+            Likeness::Title => Signature::of(entry.title?).map(LikenessKey::Title),
         }
     }
 
     /// What marks that are the same share at least one of.
     pub(super) fn probes(&self) -> impl Iterator<Item = u64> {
         let (link, title) = match self {
-            Mark::Link(link) => (Some(*link), &[][..]),
-            Mark::Title(signature) => (None, signature.probes()),
+            LikenessKey::Link(link) => (Some(*link), &[][..]),
+            LikenessKey::Title(signature) => (None, signature.probes()),
         };
         link.into_iter().chain(title.iter().map(|probe| u64::from(*probe)))
     }
 
-    pub(super) fn is_same(&self, other: &Mark) -> bool {
+    pub(super) fn is_same(&self, other: &LikenessKey) -> bool {
         match (self, other) {
-            (Mark::Link(a), Mark::Link(b)) => a == b,
-            (Mark::Title(a), Mark::Title(b)) => a.is_similar(b),
+            (LikenessKey::Link(a), LikenessKey::Link(b)) => a == b,
+            (LikenessKey::Title(a), LikenessKey::Title(b)) => a.is_similar(b),
             _ => false,
         }
     }
 }
 
 /// For the store. The number is not in the bytes: it is the record's key.
-pub(super) fn encode(keeper: Keeper, remembered: &Remembered) -> Vec<u8> {
-    let mut bytes = vec![VERSION, keeper as u8];
+pub(super) fn encode(operator: OperatorKind, remembered: &Remembered) -> Vec<u8> {
+    let mut bytes = vec![VERSION, operator as u8];
     bytes.extend(remembered.entry.0.to_le_bytes());
     bytes.extend(remembered.feed.0.to_le_bytes());
     bytes.extend(remembered.seen.millis().to_le_bytes());
     match &remembered.mark {
         None => bytes.push(0),
-        Some(Mark::Link(link)) => {
+        Some(LikenessKey::Link(link)) => {
             bytes.push(1);
             bytes.extend(link.to_le_bytes());
         }
-        Some(Mark::Title(signature)) => {
+        Some(LikenessKey::Title(signature)) => {
             bytes.push(2);
             bytes.extend(signature.numbers.to_le_bytes());
             bytes.extend(signature.words.iter().flat_map(|word| word.to_le_bytes()));
@@ -91,26 +97,26 @@ pub(super) fn encode(keeper: Keeper, remembered: &Remembered) -> Vec<u8> {
 }
 
 /// From the store.
-pub(super) fn decode(number: u64, bytes: &[u8]) -> Option<(Keeper, Remembered)> {
-    let mut reader = Reader(bytes);
-    let [version, keeper] = reader.take::<2>()?;
-    let keeper = Keeper::from_byte(keeper).filter(|_| version == VERSION)?;
+pub(super) fn decode(number: u64, bytes: &[u8]) -> Option<(OperatorKind, Remembered)> {
+    let mut reader = RecordReader(bytes);
+    let [version, operator] = reader.take::<2>()?;
+    let operator = OperatorKind::from_byte(operator).filter(|_| version == VERSION)?;
     let entry = EntryId(i64::from_le_bytes(reader.take()?));
     let feed = FeedId(u32::from_le_bytes(reader.take()?));
     let seen = Time::from_millis(i64::from_le_bytes(reader.take()?));
     let mark = match reader.take::<1>()? {
         [0] => None,
-        [1] => Some(Mark::Link(u64::from_le_bytes(reader.take()?))),
-        [2] => Some(Mark::Title(reader.signature()?)),
+        [1] => Some(LikenessKey::Link(u64::from_le_bytes(reader.take()?))),
+        [2] => Some(LikenessKey::Title(reader.signature()?)),
         _ => return None,
     };
-    reader.0.is_empty().then_some((keeper, Remembered { number, entry, feed, seen, mark }))
+    reader.0.is_empty().then_some((operator, Remembered { number, entry, feed, seen, mark }))
 }
 
 /// Stored bytes, from the front; `None` when they end too early.
-struct Reader<'a>(&'a [u8]);
+struct RecordReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl RecordReader<'_> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
@@ -132,26 +138,26 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    fn remembered(mark: Option<Mark>) -> Remembered {
+    fn remembered(mark: Option<LikenessKey>) -> Remembered {
         let (entry, feed) = (EntryId(7), FeedId(3));
         Remembered { number: 9, entry, feed, seen: Time::from_secs(1000), mark }
     }
 
     #[test]
     fn records_survive_being_stored() {
-        let title = Signature::of("Volcano erupts in Iceland 2010").map(Mark::Title);
-        for mark in [None, Some(Mark::Link(u64::MAX)), title] {
-            for keeper in [Keeper::JoinLeft, Keeper::Distinct, Keeper::Window] {
+        let title = Signature::of("Volcano erupts in Iceland 2010").map(LikenessKey::Title);
+        for mark in [None, Some(LikenessKey::Link(u64::MAX)), title] {
+            for operator in [OperatorKind::JoinLeft, OperatorKind::Distinct, OperatorKind::Window] {
                 let record = remembered(mark.clone());
-                let stored = encode(keeper, &record);
-                assert_eq!(decode(9, &stored), Some((keeper, record)));
+                let stored = encode(operator, &record);
+                assert_eq!(decode(9, &stored), Some((operator, record)));
             }
         }
     }
 
     #[test]
     fn what_is_no_record_is_none() {
-        let stored = encode(Keeper::Count, &remembered(Some(Mark::Link(1))));
+        let stored = encode(OperatorKind::Count, &remembered(Some(LikenessKey::Link(1))));
         let mut newer = stored.clone();
         newer[0] = VERSION + 1;
         let mut longer = stored.clone();
@@ -163,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_one_that_is_stored() {
-        let stored = encode(Keeper::Distinct, &remembered(Some(Mark::Link(5))));
+        let stored = encode(OperatorKind::Distinct, &remembered(Some(LikenessKey::Link(5))));
         let expect = [
             1, 3, 7, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0x40, 0x42, 0xf, 0, 0, 0, 0, 0, 1, 5, 0, 0,
             0, 0, 0, 0, 0,

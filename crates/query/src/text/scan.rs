@@ -7,7 +7,7 @@ use crate::limits::WORD_BYTES_MAX;
 
 /// A word of a text, folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token<'a> {
+pub(crate) struct FoldedWord<'a> {
     /// UTF-8, at most [`WORD_BYTES_MAX`] bytes.
     pub letters: &'a [u8],
     /// A sign of a script written without spaces, an emoji, or a mark right behind one: neighbours
@@ -17,7 +17,7 @@ pub(crate) struct Token<'a> {
     pub cut: bool,
 }
 
-impl Token<'_> {
+impl FoldedWord<'_> {
     /// The letters as text. They are whole characters; were they not, a mark would show it.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(self.letters)
@@ -29,10 +29,10 @@ impl Token<'_> {
 /// Apostrophes and hyphens end words, so that `islande` is found in `l'Islande`; `+` and `#` right
 /// behind a word are words of their own, so that `C++` is not `C`. Punctuation behind a sign of a
 /// script without spaces counts as a sign, or sequences would run from one sentence into the next.
-pub(crate) fn scan(text: &str, mut visit: impl FnMut(Token<'_>)) {
+pub(crate) fn scan(text: &str, mut visit: impl FnMut(FoldedWord<'_>)) {
     let text = compose(text);
     let mut word = Word::default();
-    let mut after = After::Space;
+    let mut after = PrecedingText::Space;
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -44,7 +44,7 @@ pub(crate) fn scan(text: &str, mut visit: impl FnMut(Token<'_>)) {
                 continue;
             }
             if word.finish(&mut visit) {
-                after = After::Word;
+                after = PrecedingText::Word;
             }
             after = mark(char::from(byte), after, &mut word, &mut visit);
             continue;
@@ -59,11 +59,11 @@ pub(crate) fn scan(text: &str, mut visit: impl FnMut(Token<'_>)) {
             Role::Unit(sign) => {
                 word.finish(&mut visit);
                 unit(sign, &mut visit);
-                after = After::Unit;
+                after = PrecedingText::Unit;
             }
             Role::Break => {
                 if word.finish(&mut visit) {
-                    after = After::Word;
+                    after = PrecedingText::Word;
                 }
                 after = mark(c, after, &mut word, &mut visit);
             }
@@ -74,34 +74,39 @@ pub(crate) fn scan(text: &str, mut visit: impl FnMut(Token<'_>)) {
 
 /// What stood right before.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum After {
+enum PrecedingText {
     Space,
     Word,
     Unit,
 }
 
 /// A character that ends words: says what the next one comes after.
-fn mark(c: char, after: After, word: &mut Word, visit: &mut impl FnMut(Token<'_>)) -> After {
+fn mark(
+    c: char,
+    after: PrecedingText,
+    word: &mut Word,
+    visit: &mut impl FnMut(FoldedWord<'_>),
+) -> PrecedingText {
     match after {
-        After::Word if c == '+' || c == '#' => {
+        PrecedingText::Word if c == '+' || c == '#' => {
             // A run (`++`) would need a look ahead; two tokens in a row tell as much.
             word.push(c.encode_utf8(&mut [0; 4]).as_bytes());
             word.finish(visit);
-            After::Word
+            PrecedingText::Word
         }
-        After::Unit if !c.is_whitespace() => {
+        PrecedingText::Unit if !c.is_whitespace() => {
             unit(c, visit);
-            After::Unit
+            PrecedingText::Unit
         }
-        After::Unit => After::Unit,
-        _ => After::Space,
+        PrecedingText::Unit => PrecedingText::Unit,
+        _ => PrecedingText::Space,
     }
 }
 
-fn unit(c: char, visit: &mut impl FnMut(Token<'_>)) {
+fn unit(c: char, visit: &mut impl FnMut(FoldedWord<'_>)) {
     let mut bytes = [0; 4];
     let letters = c.encode_utf8(&mut bytes).as_bytes();
-    visit(Token { letters, unit: true, cut: false });
+    visit(FoldedWord { letters, unit: true, cut: false });
 }
 
 /// The word being read.
@@ -131,11 +136,11 @@ impl Word {
 
     /// Visits the word, if there is one, and starts the next.
     #[inline]
-    fn finish(&mut self, visit: &mut impl FnMut(Token<'_>)) -> bool {
+    fn finish(&mut self, visit: &mut impl FnMut(FoldedWord<'_>)) -> bool {
         if self.len == 0 {
             return false;
         }
-        visit(Token { letters: &self.letters[..self.len], unit: false, cut: self.cut });
+        visit(FoldedWord { letters: &self.letters[..self.len], unit: false, cut: self.cut });
         (self.len, self.cut) = (0, false);
         true
     }

@@ -1,15 +1,6 @@
-//! What the crate promises, tested through what a caller can reach.
+//! Tests of the public interface of the crate.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on may stop")]
 
-mod catalog;
-mod conditions;
-mod documentation;
-mod faults;
-mod many;
-mod plans;
+mod language;
+mod matching;
 mod sample;
-mod scripts;
-mod sources;
-mod statements;
-mod states;
-mod trials;

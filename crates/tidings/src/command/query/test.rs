@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use api::search::seen;
-use query::{Create, Statement, Trial, Tried};
+use query::{Create, Statement, Trial, TrialResult};
 use serde_json::json;
 use store::{EntryFilter, Store};
 
@@ -76,7 +76,7 @@ fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), Failure> {
 }
 
 /// The newest matches, oldest first, in the contract's words.
-fn newest(store: &Store, tried: &Tried) -> Result<Vec<serde_json::Value>, Failure> {
+fn newest(store: &Store, tried: &TrialResult) -> Result<Vec<serde_json::Value>, Failure> {
     let mut letters = engine::Letters::default();
     let first = tried.newest.len().saturating_sub(NAMED_MAX);
     let mut entries = Vec::new();

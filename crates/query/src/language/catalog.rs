@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Fault;
-use crate::ast::{Create, Name, Query, Statement};
+use crate::language::ast::{Create, Query, QueryName, Statement};
+use crate::language::suggest::meant_name;
 use crate::limits::CHAIN_MAX;
-use crate::suggest::meant_name;
 
 /// The names of all queries, each with the names it reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl Catalog {
         }
     }
 
-    fn missing(&self, name: &Name) -> Fault {
+    fn missing(&self, name: &QueryName) -> Fault {
         let fault = Fault::new(name.at, format!("there is no query named `{}`", name.text));
         match meant_name(&name.text, self.reads.keys().map(String::as_str)) {
             Some(meant) => fault.help(format!("did you mean `{meant}`?")),
@@ -197,7 +197,7 @@ impl Catalog {
     }
 
     /// A query that others read cannot go.
-    fn check_dropped(&self, name: &Name) -> Option<Fault> {
+    fn check_dropped(&self, name: &QueryName) -> Option<Fault> {
         if self.contains(&name.text) {
             return None;
         }
@@ -240,7 +240,7 @@ fn longest<'a, I: Iterator<Item = &'a str>>(
     length
 }
 
-fn too_long(read: &Name) -> Fault {
+fn too_long(read: &QueryName) -> Fault {
     Fault::new(read.at, format!("queries read each other more than {CHAIN_MAX} deep"))
 }
 

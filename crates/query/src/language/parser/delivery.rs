@@ -2,10 +2,10 @@
 
 use feed::FeedUrl;
 
-use super::cursor::Cursor;
+use super::cursor::TokenCursor;
 use super::value::period;
 use crate::Fault;
-use crate::ast::Deliver;
+use crate::language::ast::Deliver;
 
 /// The longest address that mail servers take (RFC 5321).
 const EMAIL_BYTES_MAX: usize = 254;
@@ -14,7 +14,7 @@ const PATH_BYTES_MAX: usize = 200;
 /// Digests more often than this are a webhook's duty.
 const DIGEST_MIN_SECS: u64 = 600;
 
-pub(super) fn deliver(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
+pub(super) fn deliver(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
     cursor.expect("TO")?;
     if cursor.accept("WEBHOOK") {
         return webhook(cursor);
@@ -28,8 +28,8 @@ pub(super) fn deliver(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
     Err(cursor.expected(&["WEBHOOK", "FILE", "EMAIL"]))
 }
 
-fn webhook(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
-    let at = cursor.place();
+fn webhook(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
+    let at = cursor.position();
     let text = cursor.text()?;
     let url = FeedUrl::parse(&text).map_err(|_| {
         let help = "write it as \"https://example.org/hook\"";
@@ -45,8 +45,8 @@ fn webhook(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
 }
 
 /// A path below the data folder: a statement may come by HTTP, and must not name other files.
-fn file(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
-    let at = cursor.place();
+fn file(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
+    let at = cursor.position();
     let path = cursor.text()?;
     let bad_part = |part: &str| part.is_empty() || part == "." || part == "..";
     let bad_char = |c: char| c.is_control() || matches!(c, '\\' | ':');
@@ -63,8 +63,8 @@ fn file(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
     Ok(Deliver::File { path, rolling })
 }
 
-fn email(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
-    let at = cursor.place();
+fn email(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
+    let at = cursor.position();
     let to = cursor.text()?;
     let (name, host) = to.split_once('@').unwrap_or((&to, ""));
     let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '@' | ',' | '<' | '>');
@@ -74,7 +74,7 @@ fn email(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
         return Err(Fault::new(at, "this is no e-mail address").help(help));
     }
     cursor.expect("EVERY")?;
-    let at = cursor.place();
+    let at = cursor.position();
     let every = period(cursor)?;
     if every.as_secs() < DIGEST_MIN_SECS {
         let help = "for every entry at once use a webhook";
@@ -85,8 +85,8 @@ fn email(cursor: &mut Cursor<'_>) -> Result<Deliver, Fault> {
 }
 
 /// `"07:30"`, in UTC.
-fn minute(cursor: &mut Cursor<'_>) -> Result<u16, Fault> {
-    let at = cursor.place();
+fn minute(cursor: &mut TokenCursor<'_>) -> Result<u16, Fault> {
+    let at = cursor.position();
     let text = cursor.text()?;
     let two = |part: &str, below: u16| {
         let whole = part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());

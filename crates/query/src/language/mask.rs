@@ -2,7 +2,7 @@
 
 use feed::FeedUrl;
 
-use crate::lexer::{Token, lex};
+use crate::language::lexer::{Token, lex};
 
 /// Masks the secrets of every address between quotes, and of any in comments: somebody may have
 /// taken a source out that way.

@@ -2,7 +2,7 @@
 //! quotes there and become texts, and only capitals make a word an operator. Knows which words
 //! can follow each other only as far as `TITLE` alone must stay a word to look for.
 
-use super::{Bad, Lexeme, Token, number, pattern, quoted, word};
+use super::{InvalidToken, Lexeme, Token, number, pattern, quoted, word};
 use crate::text::scan;
 
 const FIELDS: [&str; 10] = [
@@ -32,7 +32,7 @@ const COMPARISONS: [(&str, &str); 8] = [
 
 /// Cuts a search into tokens. The last is always [`Token::End`].
 pub(crate) fn lex_search(text: &str) -> Vec<Lexeme> {
-    let mut cut = Cut { text, at: 0, lexemes: Vec::new() };
+    let mut cut = SearchLexer { text, at: 0, lexemes: Vec::new() };
     while let Some(first) = cut.next_char() {
         cut.one(first);
     }
@@ -41,13 +41,13 @@ pub(crate) fn lex_search(text: &str) -> Vec<Lexeme> {
     cut.lexemes
 }
 
-struct Cut<'a> {
+struct SearchLexer<'a> {
     text: &'a str,
     at: usize,
     lexemes: Vec<Lexeme>,
 }
 
-impl<'a> Cut<'a> {
+impl<'a> SearchLexer<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -173,7 +173,7 @@ fn typeset(rest: &str) -> (Token, usize) {
     let close = chars.find(|(_, c)| matches!(c, '”' | '“' | '»' | '"'));
     match close {
         Some((at, c)) => (Token::Text(rest[open..at].to_owned()), at + c.len_utf8()),
-        None => (Token::Bad(Bad::OpenText), rest.len()),
+        None => (Token::Bad(InvalidToken::OpenText), rest.len()),
     }
 }
 

@@ -4,14 +4,14 @@
 use feed::FeedUrl;
 
 use super::condition::{all_of, texts};
-use super::cursor::{A_TEXT, Cursor};
+use super::cursor::{A_TEXT, TokenCursor};
 use super::value::{date, duration};
 use crate::Fault;
-use crate::ast::{Comparison, Condition, Field, Test};
-use crate::lexer::Token;
+use crate::language::ast::{Comparison, Condition, Field, Test};
+use crate::language::lexer::Token;
+use crate::language::pattern::RegexPattern;
+use crate::language::suggest::is_keyword;
 use crate::limits::{NEAR_WORDS_DEFAULT, NEAR_WORDS_MAX};
-use crate::pattern::Pattern;
-use crate::suggest::is_keyword;
 use crate::text::{Phrase, canonical_link, folded};
 
 const FIELDS: [(&str, Field); 9] = [
@@ -26,7 +26,7 @@ const FIELDS: [(&str, Field); 9] = [
     ("FEED", Field::Feed),
 ];
 
-pub(super) fn test(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
+pub(super) fn test(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     if cursor.accept("PUBLISHED") {
         return published(cursor);
     }
@@ -70,23 +70,23 @@ fn operators(field: Field, not: bool) -> Vec<&'static str> {
     operators
 }
 
-fn operator(cursor: &mut Cursor<'_>, field: Field, not: bool) -> Result<Condition, Fault> {
+fn operator(cursor: &mut TokenCursor<'_>, field: Field, not: bool) -> Result<Condition, Fault> {
     let allowed = operators(field, not);
     let may = |operator: &str| allowed.contains(&operator);
     if may("CONTAINS") && cursor.accept("CONTAINS") {
-        return texts(cursor, &|cursor: &mut Cursor<'_>| near(cursor, field));
+        return texts(cursor, &|cursor: &mut TokenCursor<'_>| near(cursor, field));
     }
     if may("MATCHES") && cursor.accept("MATCHES") {
         return matches(cursor, field);
     }
     if may("`=`") && cursor.accept_sign("=") {
-        return texts(cursor, &|cursor: &mut Cursor<'_>| equals(cursor, field));
+        return texts(cursor, &|cursor: &mut TokenCursor<'_>| equals(cursor, field));
     }
     if may("`!=`") && cursor.accept_sign("!=") {
         return Ok(Condition::Not(Box::new(equals(cursor, field)?)));
     }
     if may("TAGGED") && cursor.accept("TAGGED") {
-        return texts(cursor, &|cursor: &mut Cursor<'_>| {
+        return texts(cursor, &|cursor: &mut TokenCursor<'_>| {
             cursor.count_term()?;
             Ok(Condition::Test(Test::Tagged(cursor.text()?)))
         });
@@ -102,7 +102,7 @@ fn operator(cursor: &mut Cursor<'_>, field: Field, not: bool) -> Result<Conditio
 }
 
 /// What to write instead of an operator that a field does not have.
-fn wrong_operator(cursor: &Cursor<'_>, field: Field, not: bool) -> Option<String> {
+fn wrong_operator(cursor: &TokenCursor<'_>, field: Field, not: bool) -> Option<String> {
     let may_equal = operators(field, false).contains(&"`=`");
     match cursor.token() {
         Token::Sign("=" | "!=") if not => Some("write NOT before the field, or `!=`".to_owned()),
@@ -120,7 +120,7 @@ fn wrong_operator(cursor: &Cursor<'_>, field: Field, not: bool) -> Option<String
 }
 
 /// `"a"`, or `"a" NEAR "b" NEAR/3 "c"`: each near the next.
-pub(super) fn near(cursor: &mut Cursor<'_>, field: Field) -> Result<Condition, Fault> {
+pub(super) fn near(cursor: &mut TokenCursor<'_>, field: Field) -> Result<Condition, Fault> {
     let mut first = phrase(cursor)?;
     cursor.allow_near();
     if !cursor.is_word("NEAR") {
@@ -141,8 +141,8 @@ pub(super) fn near(cursor: &mut Cursor<'_>, field: Field) -> Result<Condition, F
     Ok(all_of(parts))
 }
 
-fn near_words(cursor: &mut Cursor<'_>) -> Result<u16, Fault> {
-    let at = cursor.place();
+fn near_words(cursor: &mut TokenCursor<'_>) -> Result<u16, Fault> {
+    let at = cursor.position();
     let number = cursor.number()?;
     let words = u16::try_from(number).ok().filter(|n| (1..=NEAR_WORDS_MAX).contains(n));
     words.ok_or_else(|| {
@@ -150,9 +150,9 @@ fn near_words(cursor: &mut Cursor<'_>) -> Result<u16, Fault> {
     })
 }
 
-fn phrase(cursor: &mut Cursor<'_>) -> Result<Phrase, Fault> {
+fn phrase(cursor: &mut TokenCursor<'_>) -> Result<Phrase, Fault> {
     cursor.count_term()?;
-    let at = cursor.place();
+    let at = cursor.position();
     let text = cursor.text()?;
     Phrase::new(&text).map_err(|why| {
         let (message, help) = why.advice();
@@ -160,21 +160,21 @@ fn phrase(cursor: &mut Cursor<'_>) -> Result<Phrase, Fault> {
     })
 }
 
-fn matches(cursor: &mut Cursor<'_>, field: Field) -> Result<Condition, Fault> {
+fn matches(cursor: &mut TokenCursor<'_>, field: Field) -> Result<Condition, Fault> {
     cursor.count_pattern()?;
     let Token::Pattern(written, flags) = cursor.token() else {
         let fault = cursor.expected(&["an expression between slashes"]);
         let is_text = matches!(cursor.token(), Token::Text(_));
         return Err(if is_text { fault.help("write it as /…/") } else { fault });
     };
-    let pattern = Pattern::new(written, flags).map_err(|why| cursor.fault(why))?;
+    let pattern = RegexPattern::new(written, flags).map_err(|why| cursor.fault(why))?;
     cursor.advance();
     Ok(Condition::Test(Test::Matches { field, pattern }))
 }
 
-fn equals(cursor: &mut Cursor<'_>, field: Field) -> Result<Condition, Fault> {
+fn equals(cursor: &mut TokenCursor<'_>, field: Field) -> Result<Condition, Fault> {
     cursor.count_term()?;
-    let at = cursor.place();
+    let at = cursor.position();
     if !matches!(cursor.token(), Token::Text(_)) {
         return Err(cursor.expected(&[A_TEXT]));
     }
@@ -198,7 +198,7 @@ fn equals(cursor: &mut Cursor<'_>, field: Field) -> Result<Condition, Fault> {
     Ok(Condition::Test(Test::Equals { field, value }))
 }
 
-fn published(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
+fn published(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     if cursor.accept("WITHIN") {
         return Ok(Condition::Test(Test::Recent(duration(cursor)?)));
     }
@@ -220,6 +220,6 @@ fn published(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
 }
 
 /// Whether a condition could begin here.
-pub(super) fn is_field(cursor: &Cursor<'_>) -> bool {
+pub(super) fn is_field(cursor: &TokenCursor<'_>) -> bool {
     cursor.is_word("PUBLISHED") || FIELDS.iter().any(|(word, _)| cursor.is_word(word))
 }

@@ -10,12 +10,12 @@ mod statement;
 mod test;
 mod value;
 
-use crate::ast::Statement;
-use crate::lexer::Token;
+use crate::language::ast::Statement;
+use crate::language::lexer::Token;
 use crate::limits::{FAULTS_MAX, FILE_BYTES_MAX, STATEMENT_BYTES_MAX};
-use crate::{Fault, Place};
+use crate::{Fault, Position};
 
-use cursor::Cursor;
+use cursor::TokenCursor;
 
 pub(crate) use search::search;
 
@@ -32,10 +32,10 @@ pub(crate) use search::search;
 pub fn parse(text: &str) -> Result<Vec<Statement>, Vec<Fault>> {
     if text.len() > FILE_BYTES_MAX {
         let message = format!("the file has {} bytes; the limit is {FILE_BYTES_MAX}", text.len());
-        let at = Place { line: 1, column: 1 };
+        let at = Position { line: 1, column: 1 };
         return Err(vec![Fault::new(at, message).help("split it")]);
     }
-    let mut cursor = Cursor::new(text);
+    let mut cursor = TokenCursor::new(text);
     let (mut statements, mut faults) = (Vec::new(), Vec::new());
     while !cursor.is_at_end() && faults.len() < FAULTS_MAX {
         if cursor.accept_sign(";") {
@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Result<Vec<Statement>, Vec<Fault>> {
     if faults.is_empty() { Ok(statements) } else { Err(faults) }
 }
 
-fn one(cursor: &mut Cursor<'_>) -> Result<Statement, Fault> {
+fn one(cursor: &mut TokenCursor<'_>) -> Result<Statement, Fault> {
     let bytes = cursor.statement_bytes();
     if bytes > STATEMENT_BYTES_MAX {
         let message =

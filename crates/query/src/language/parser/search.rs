@@ -2,19 +2,19 @@
 //! what stands side by side must hold together.
 
 use super::condition::{all_of, any_of, nested};
-use super::cursor::Cursor;
+use super::cursor::TokenCursor;
 use super::test::{is_field, near, test};
-use crate::ast::{Condition, Field};
-use crate::lexer::{Token, lex_search};
+use crate::language::ast::{Condition, Field};
+use crate::language::lexer::{Token, lex_search};
 use crate::limits::SEARCH_BYTES_MAX;
-use crate::{Fault, Place};
+use crate::{Fault, Position};
 
 pub(crate) fn search(text: &str) -> Result<Condition, Fault> {
     if text.len() > SEARCH_BYTES_MAX {
         let message = format!("the search has {} bytes; {SEARCH_BYTES_MAX} may be", text.len());
-        return Err(Fault::new(Place { line: 1, column: 1 }, message).help("look for less"));
+        return Err(Fault::new(Position { line: 1, column: 1 }, message).help("look for less"));
     }
-    let mut cursor = Cursor::of_search(text, lex_search(text));
+    let mut cursor = TokenCursor::of_search(text, lex_search(text));
     if cursor.is_at_end() {
         return Err(cursor.fault("there is nothing to look for").help("write a word"));
     }
@@ -24,7 +24,7 @@ pub(crate) fn search(text: &str) -> Result<Condition, Fault> {
 
 const A_WORD: &str = "a word";
 
-fn any(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
+fn any(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     let mut parts = vec![all(cursor)?];
     while cursor.accept("OR") {
         parts.push(all(cursor)?);
@@ -32,7 +32,7 @@ fn any(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
     Ok(any_of(parts))
 }
 
-fn all(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
+fn all(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     let mut parts = vec![unary(cursor)?];
     while cursor.accept("AND") || begins(cursor) {
         parts.push(unary(cursor)?);
@@ -41,13 +41,13 @@ fn all(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
 }
 
 /// Whether another part stands here with nothing between.
-fn begins(cursor: &Cursor<'_>) -> bool {
+fn begins(cursor: &TokenCursor<'_>) -> bool {
     matches!(cursor.token(), Token::Text(_) | Token::Bad(_) | Token::Sign("("))
         || cursor.is_word("NOT")
         || is_field(cursor)
 }
 
-fn unary(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
+fn unary(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     nested(cursor, unary, any, |cursor| match cursor.token() {
         Token::Text(_) => near(cursor, Field::Item),
         _ if is_field(cursor) => test(cursor),

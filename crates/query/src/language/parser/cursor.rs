@@ -1,12 +1,12 @@
 //! A place in the list of tokens, what may stand there, and the faults for what may not.
 
-use crate::ast::Name;
-use crate::fault::listed;
-use crate::lexer::{Bad, Lexeme, Token, lex};
+use crate::language::ast::QueryName;
+use crate::language::fault::listed;
+use crate::language::lexer::{InvalidToken, Lexeme, Token, lex};
+use crate::language::position::Lines;
+use crate::language::suggest::{is_keyword, meant};
 use crate::limits::{NESTING_MAX, PATTERNS_MAX, TERMS_MAX, TEXT_BYTES_MAX};
-use crate::place::Lines;
-use crate::suggest::{is_keyword, meant};
-use crate::{Fault, Place};
+use crate::{Fault, Position};
 
 /// What a text is called in lists of what was expected.
 pub(super) const A_TEXT: &str = "a text in quotes";
@@ -16,7 +16,7 @@ pub(super) const A_NUMBER: &str = "a number";
 /// What is read where it is no file.
 const SEARCH: &str = "search";
 
-pub(super) struct Cursor<'a> {
+pub(super) struct TokenCursor<'a> {
     text: &'a str,
     lines: Lines<'a>,
     lexemes: Vec<Lexeme>,
@@ -30,22 +30,22 @@ pub(super) struct Cursor<'a> {
     whole: &'static str,
 }
 
-impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str) -> Cursor<'a> {
-        Cursor::over(text, lex(text), "file")
+impl<'a> TokenCursor<'a> {
+    pub(super) fn new(text: &'a str) -> TokenCursor<'a> {
+        TokenCursor::over(text, lex(text), "file")
     }
 
     /// Over the tokens of a search.
-    pub(super) fn of_search(text: &'a str, lexemes: Vec<Lexeme>) -> Cursor<'a> {
-        Cursor::over(text, lexemes, SEARCH)
+    pub(super) fn of_search(text: &'a str, lexemes: Vec<Lexeme>) -> TokenCursor<'a> {
+        TokenCursor::over(text, lexemes, SEARCH)
     }
 
     pub(super) fn is_search(&self) -> bool {
         self.whole == SEARCH
     }
 
-    fn over(text: &'a str, lexemes: Vec<Lexeme>, whole: &'static str) -> Cursor<'a> {
-        Cursor {
+    fn over(text: &'a str, lexemes: Vec<Lexeme>, whole: &'static str) -> TokenCursor<'a> {
+        TokenCursor {
             text,
             lines: Lines::of(text),
             lexemes,
@@ -76,8 +76,8 @@ impl<'a> Cursor<'a> {
         self.at = (self.at + 1).min(self.lexemes.len() - 1);
     }
 
-    pub(super) fn place(&self) -> Place {
-        self.lines.place(self.lexemes[self.at].span.start)
+    pub(super) fn position(&self) -> Position {
+        self.lines.position(self.lexemes[self.at].span.start)
     }
 
     /// Where the next token starts, in bytes.
@@ -167,7 +167,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The name of a query. Keywords are names too where a name must stand.
-    pub(super) fn name(&mut self) -> Result<Name, Fault> {
+    pub(super) fn name(&mut self) -> Result<QueryName, Fault> {
         let Token::Word(word) = self.token() else { return Err(self.expected(&[A_NAME])) };
         let good = word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
             && word.starts_with(|c: char| c.is_ascii_alphabetic());
@@ -175,7 +175,7 @@ impl<'a> Cursor<'a> {
             let help = "names begin with a letter A to Z; letters, digits, `_` and `-` may follow";
             return Err(self.fault(format!("`{word}` is no name")).help(help));
         }
-        let name = Name { text: word.clone(), at: self.place() };
+        let name = QueryName { text: word.clone(), at: self.position() };
         self.advance();
         Ok(name)
     }
@@ -228,7 +228,7 @@ impl<'a> Cursor<'a> {
 
     /// A fault at the next token.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
-        Fault::new(self.place(), message)
+        Fault::new(self.position(), message)
     }
 
     /// The fault that something else stands here: what was found, what was expected, what was
@@ -263,8 +263,10 @@ impl<'a> Cursor<'a> {
                 Some(format!("write it in quotes: \"{number}\""))
             }
             Token::Text(_) if expected == [A_NAME] => Some("names stand without quotes".to_owned()),
-            Token::Bad(Bad::Quote(_)) => Some("texts stand between `\"` and `\"`".to_owned()),
-            Token::Bad(Bad::Foreign(_, ours)) => Some(format!("here it is {ours}")),
+            Token::Bad(InvalidToken::Quote(_)) => {
+                Some("texts stand between `\"` and `\"`".to_owned())
+            }
+            Token::Bad(InvalidToken::Foreign(_, ours)) => Some(format!("here it is {ours}")),
             _ => None,
         }
     }
@@ -279,28 +281,34 @@ fn found(token: &Token, whole: &str) -> String {
         Token::Sign(";") => "found the end of the statement".to_owned(),
         Token::Sign(sign) => format!("found `{sign}`"),
         Token::End => format!("found the end of the {whole}"),
-        Token::Bad(Bad::Foreign(theirs, _)) => format!("found `{theirs}`"),
-        Token::Bad(Bad::Quote(c) | Bad::Character(c)) => format!("found `{}`", visible(*c)),
+        Token::Bad(InvalidToken::Foreign(theirs, _)) => format!("found `{theirs}`"),
+        Token::Bad(InvalidToken::Quote(c) | InvalidToken::Character(c)) => {
+            format!("found `{}`", visible(*c))
+        }
         Token::Bad(_) => "found something that cannot be read".to_owned(),
     }
 }
 
 /// Texts, expressions and numbers that are wrong in themselves, wherever they stand.
-fn broken(bad: &Bad) -> Option<(String, &'static str)> {
+fn broken(bad: &InvalidToken) -> Option<(String, &'static str)> {
     Some(match bad {
-        Bad::OpenText => ("the text is not closed".to_owned(), "end it with `\"` on the same line"),
-        Bad::OpenPattern => {
+        InvalidToken::OpenText => {
+            ("the text is not closed".to_owned(), "end it with `\"` on the same line")
+        }
+        InvalidToken::OpenPattern => {
             ("the expression is not closed".to_owned(), "end it with `/` on the same line")
         }
-        Bad::LongText => {
+        InvalidToken::LongText => {
             (format!("the text has more than {TEXT_BYTES_MAX} bytes"), "look for a part of it")
         }
-        Bad::Escape(c) => (
+        InvalidToken::Escape(c) => (
             format!("`\\{}` is no escape in a text", visible(*c)),
             "only `\\\"` and `\\\\` are; for `\\` write `\\\\`",
         ),
-        Bad::BigNumber => ("the number is too big".to_owned(), "write a smaller one"),
-        Bad::Quote(_) | Bad::Foreign(..) | Bad::Character(_) => return None,
+        InvalidToken::BigNumber => ("the number is too big".to_owned(), "write a smaller one"),
+        InvalidToken::Quote(_) | InvalidToken::Foreign(..) | InvalidToken::Character(_) => {
+            return None;
+        }
     })
 }
 

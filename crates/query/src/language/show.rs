@@ -4,9 +4,9 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use crate::ast::{
-    Access, Comparison, Condition, Create, Deliver, Drop, Field, Likeness, Query, Reach, Source,
-    Statement, Test,
+use crate::language::ast::{
+    Access, Comparison, Condition, Create, Deliver, Drop, Field, Likeness, LookBack, Query,
+    QuerySource, Statement, Test,
 };
 use crate::limits::NEAR_WORDS_DEFAULT;
 
@@ -66,14 +66,14 @@ impl Display for Query {
     }
 }
 
-fn sources(sources: &[Source], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn sources(sources: &[QuerySource], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (i, source) in sources.iter().enumerate() {
         f.write_str(if i > 0 { " | " } else { "" })?;
         match source {
-            Source::Url(url) => Quoted(url.as_str()).fmt(f)?,
-            Source::Feed(name) => write!(f, "FEED {}", name.text)?,
-            Source::Tag(tag) => write!(f, "TAG {}", Quoted(tag))?,
-            Source::AllFeeds => f.write_str("ALL FEEDS")?,
+            QuerySource::Url(url) => Quoted(url.as_str()).fmt(f)?,
+            QuerySource::Feed(name) => write!(f, "FEED {}", name.text)?,
+            QuerySource::Tag(tag) => write!(f, "TAG {}", Quoted(tag))?,
+            QuerySource::AllFeeds => f.write_str("ALL FEEDS")?,
         }
     }
     Ok(())
@@ -186,11 +186,11 @@ impl Display for Likeness {
     }
 }
 
-impl Display for Reach {
+impl Display for LookBack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reach::Time(time) => f.write_str(&duration(*time)),
-            Reach::Items(n) => write!(f, "LAST {n} ITEM{}", if *n == 1 { "" } else { "S" }),
+            LookBack::Time(time) => f.write_str(&duration(*time)),
+            LookBack::Items(n) => write!(f, "LAST {n} ITEM{}", if *n == 1 { "" } else { "S" }),
         }
     }
 }

@@ -3,24 +3,24 @@
 use std::time::Duration;
 
 use super::condition::condition;
-use super::cursor::Cursor;
+use super::cursor::TokenCursor;
 use super::delivery::deliver;
 use super::source::sources;
 use super::test::is_field;
 use super::value::{at_least, duration, reach};
 use crate::Fault;
-use crate::ast::{
-    Access, Count, Create, Distinct, Drop, Join, Likeness, Query, Reach, Source, Statement,
+use crate::language::ast::{
+    Access, Count, Create, Distinct, Drop, Join, Likeness, LookBack, Query, QuerySource, Statement,
 };
-use crate::lexer::Token;
+use crate::language::lexer::Token;
 use crate::limits::DELIVERIES_MAX;
 
 /// How long the same story is waited for on the other side, where nothing is said.
-const JOIN_DEFAULT: Reach = Reach::Time(Duration::from_secs(86_400));
+const JOIN_DEFAULT: LookBack = LookBack::Time(Duration::from_secs(86_400));
 /// How long an entry is remembered as seen, where nothing is said: stories return within days.
-const DISTINCT_DEFAULT: Reach = Reach::Time(Duration::from_secs(7 * 86_400));
+const DISTINCT_DEFAULT: LookBack = LookBack::Time(Duration::from_secs(7 * 86_400));
 
-pub(super) fn statement(cursor: &mut Cursor<'_>) -> Result<Statement, Fault> {
+pub(super) fn statement(cursor: &mut TokenCursor<'_>) -> Result<Statement, Fault> {
     if cursor.is_word("CREATE") {
         return create(cursor).map(|create| Statement::Create(Box::new(create)));
     }
@@ -47,7 +47,7 @@ pub(super) fn statement(cursor: &mut Cursor<'_>) -> Result<Statement, Fault> {
     })
 }
 
-fn create(cursor: &mut Cursor<'_>) -> Result<Create, Fault> {
+fn create(cursor: &mut TokenCursor<'_>) -> Result<Create, Fault> {
     let start = cursor.offset();
     cursor.expect("CREATE")?;
     let replace = cursor.accept("OR");
@@ -65,27 +65,27 @@ fn create(cursor: &mut Cursor<'_>) -> Result<Create, Fault> {
     Ok(Create { name, replace, query, text: cursor.text_since(start).to_owned() })
 }
 
-fn is_end(cursor: &Cursor<'_>) -> bool {
+fn is_end(cursor: &TokenCursor<'_>) -> bool {
     matches!(cursor.token(), Token::Sign(";") | Token::End)
 }
 
 /// A query whose defaults wait for all of its clauses.
 #[derive(Default)]
-struct Draft {
-    distinct: Option<(Likeness, Option<Reach>)>,
+struct QueryDraft {
+    distinct: Option<(Likeness, Option<LookBack>)>,
     count: Option<Count>,
-    window: Option<Reach>,
+    window: Option<LookBack>,
     access: Option<Access>,
     title: Option<String>,
 }
 
-fn query(cursor: &mut Cursor<'_>) -> Result<Query, Fault> {
+fn query(cursor: &mut TokenCursor<'_>) -> Result<Query, Fault> {
     let read = sources(cursor)?;
     let join = if cursor.accept("JOIN") { Some(join(cursor)?) } else { None };
     let condition = if cursor.accept("WHERE") { Some(condition(cursor)?) } else { None };
-    let mut draft = Draft::default();
+    let mut draft = QueryDraft::default();
     let mut deliveries = Vec::new();
-    let here = Here { join: join.is_some(), condition: condition.is_some() };
+    let read_so_far = ClausesRead { join: join.is_some(), condition: condition.is_some() };
     while !is_end(cursor) {
         if cursor.accept("DELIVER") {
             if deliveries.len() == DELIVERIES_MAX {
@@ -94,7 +94,7 @@ fn query(cursor: &mut Cursor<'_>) -> Result<Query, Fault> {
             }
             deliveries.push(deliver(cursor)?);
         } else {
-            clause(cursor, &mut draft, &here)?;
+            clause(cursor, &mut draft, &read_so_far)?;
         }
     }
     let join = join.map(|(sources, on, within)| {
@@ -119,13 +119,18 @@ fn query(cursor: &mut Cursor<'_>) -> Result<Query, Fault> {
 }
 
 /// What was already read, for saying what may still come.
-struct Here {
+struct ClausesRead {
     join: bool,
     condition: bool,
 }
 
-fn clause(cursor: &mut Cursor<'_>, draft: &mut Draft, here: &Here) -> Result<(), Fault> {
-    let twice = |cursor: &Cursor<'_>, what: &str| cursor.fault(format!("{what} is said twice"));
+fn clause(
+    cursor: &mut TokenCursor<'_>,
+    draft: &mut QueryDraft,
+    read_so_far: &ClausesRead,
+) -> Result<(), Fault> {
+    let twice =
+        |cursor: &TokenCursor<'_>, what: &str| cursor.fault(format!("{what} is said twice"));
     if cursor.is_word("DISTINCT") {
         if draft.distinct.is_some() {
             return Err(twice(cursor, "DISTINCT"));
@@ -158,15 +163,19 @@ fn clause(cursor: &mut Cursor<'_>, draft: &mut Draft, here: &Here) -> Result<(),
         }
         draft.access = Some(access(cursor)?);
     } else {
-        return Err(misplaced(cursor, here));
+        return Err(misplaced(cursor, read_so_far));
     }
     Ok(())
 }
 
-fn misplaced(cursor: &Cursor<'_>, here: &Here) -> Fault {
+fn misplaced(cursor: &TokenCursor<'_>, read_so_far: &ClausesRead) -> Fault {
     for (word, said, rule) in [
-        ("WHERE", here.condition, "WHERE stands right after the sources, before other clauses"),
-        ("JOIN", here.join, "JOIN stands right after the sources, before WHERE"),
+        (
+            "WHERE",
+            read_so_far.condition,
+            "WHERE stands right after the sources, before other clauses",
+        ),
+        ("JOIN", read_so_far.join, "JOIN stands right after the sources, before WHERE"),
     ] {
         if cursor.is_word(word) {
             let message = if said { format!("{word} is said twice") } else { rule.to_owned() };
@@ -179,13 +188,13 @@ fn misplaced(cursor: &Cursor<'_>, here: &Here) -> Fault {
         }
     }
     let mut expected: Vec<&'static str> = Vec::new();
-    if here.condition {
+    if read_so_far.condition {
         expected.extend(if cursor.allows_near() {
             &["AND", "OR", "NEAR"][..]
         } else {
             &["AND", "OR"]
         });
-    } else if here.join {
+    } else if read_so_far.join {
         expected.extend(["WHERE"]);
     } else {
         expected.extend(["`|`", "JOIN", "WHERE"]);
@@ -193,7 +202,7 @@ fn misplaced(cursor: &Cursor<'_>, here: &Here) -> Fault {
     expected.extend(["DISTINCT", "COUNT", "WINDOW", "TITLED", "PUBLISH", "PRIVATE", "DELIVER"]);
     expected.push("`;`");
     let fault = cursor.expected(&expected);
-    let help = joints(cursor, here);
+    let help = joints(cursor, read_so_far);
     match help.filter(|_| fault.help.is_none()) {
         Some(help) => fault.help(help),
         None => fault,
@@ -201,10 +210,10 @@ fn misplaced(cursor: &Cursor<'_>, here: &Here) -> Fault {
 }
 
 /// What was probably left out between two things that stand side by side.
-fn joints(cursor: &Cursor<'_>, here: &Here) -> Option<&'static str> {
+fn joints(cursor: &TokenCursor<'_>, read_so_far: &ClausesRead) -> Option<&'static str> {
     let is_text = matches!(cursor.token(), Token::Text(_)) && cursor.is_after_text();
     let is_field = is_field(cursor);
-    match (here.condition, cursor.token()) {
+    match (read_so_far.condition, cursor.token()) {
         (true, Token::Sign("|")) => Some("texts are joined with OR"),
         (true, _) if is_text => Some("join texts with OR or AND"),
         (true, _) if cursor.is_word("NEAR") => Some("NEAR stands behind CONTAINS"),
@@ -218,15 +227,15 @@ fn joints(cursor: &Cursor<'_>, here: &Here) -> Option<&'static str> {
     }
 }
 
-type Joined = (Vec<Source>, Likeness, Option<Reach>);
+type Joined = (Vec<QuerySource>, Likeness, Option<LookBack>);
 
-fn join(cursor: &mut Cursor<'_>) -> Result<Joined, Fault> {
+fn join(cursor: &mut TokenCursor<'_>) -> Result<Joined, Fault> {
     let joined = sources(cursor)?;
     Ok((joined, likeness(cursor)?, within(cursor)?))
 }
 
 /// `ON LINK` or `ON TITLE SIMILAR`.
-fn likeness(cursor: &mut Cursor<'_>) -> Result<Likeness, Fault> {
+fn likeness(cursor: &mut TokenCursor<'_>) -> Result<Likeness, Fault> {
     cursor.expect("ON")?;
     if cursor.accept("LINK") {
         return Ok(Likeness::Link);
@@ -238,11 +247,11 @@ fn likeness(cursor: &mut Cursor<'_>) -> Result<Likeness, Fault> {
     Ok(Likeness::Title)
 }
 
-fn within(cursor: &mut Cursor<'_>) -> Result<Option<Reach>, Fault> {
+fn within(cursor: &mut TokenCursor<'_>) -> Result<Option<LookBack>, Fault> {
     if cursor.accept("WITHIN") { reach(cursor).map(Some) } else { Ok(None) }
 }
 
-fn access(cursor: &mut Cursor<'_>) -> Result<Access, Fault> {
+fn access(cursor: &mut TokenCursor<'_>) -> Result<Access, Fault> {
     if cursor.accept("PRIVATE") {
         return Ok(Access::Private);
     }

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use crate::Place;
+use crate::Position;
 
 /// A statement that is refused. Shown as `LINE:COLUMN: message; advice`; whoever knows the file's
 /// name writes it before.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Fault {
-    pub at: Place,
+    pub at: Position,
     /// What is wrong: for syntax, what was found and what was expected.
     pub message: String,
     /// What could have stood there, where that is a list.
@@ -18,7 +18,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn new(at: Place, message: impl Into<String>) -> Fault {
+    pub(crate) fn new(at: Position, message: impl Into<String>) -> Fault {
         Fault { at, message: message.into(), expected: Vec::new(), help: None }
     }
 

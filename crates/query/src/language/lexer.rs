@@ -28,13 +28,13 @@ pub(crate) enum Token {
     Number(u64),
     /// `|`, `;`, `(`, `)`, `=`, `!=`, `<`, `<=`, `>`, `>=`, `/`.
     Sign(&'static str),
-    Bad(Bad),
+    Bad(InvalidToken),
     End,
 }
 
 /// Why something is no token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Bad {
+pub(crate) enum InvalidToken {
     /// A text without its closing quote.
     OpenText,
     LongText,
@@ -114,7 +114,7 @@ fn word(rest: &str) -> (Token, usize) {
 
 fn number(rest: &str) -> (Token, usize) {
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let token = rest[..end].parse().map_or(Token::Bad(Bad::BigNumber), Token::Number);
+    let token = rest[..end].parse().map_or(Token::Bad(InvalidToken::BigNumber), Token::Number);
     (token, end)
 }
 
@@ -125,19 +125,21 @@ fn quoted(rest: &str) -> (Token, usize) {
     let mut chars = rest.char_indices().skip(1);
     while let Some((at, c)) = chars.next() {
         match c {
-            '"' if out.len() > TEXT_BYTES_MAX => return (Token::Bad(Bad::LongText), at + 1),
+            '"' if out.len() > TEXT_BYTES_MAX => {
+                return (Token::Bad(InvalidToken::LongText), at + 1);
+            }
             '"' => return (wrong.map_or(Token::Text(out), Token::Bad), at + 1),
-            '\n' => return (Token::Bad(Bad::OpenText), at),
+            '\n' => return (Token::Bad(InvalidToken::OpenText), at),
             '\\' => match chars.next() {
                 Some((_, escaped @ ('"' | '\\'))) => out.push(escaped),
-                Some((at, '\n')) => return (Token::Bad(Bad::OpenText), at),
-                Some((_, other)) => wrong = wrong.or(Some(Bad::Escape(other))),
+                Some((at, '\n')) => return (Token::Bad(InvalidToken::OpenText), at),
+                Some((_, other)) => wrong = wrong.or(Some(InvalidToken::Escape(other))),
                 None => break,
             },
             _ => out.push(c),
         }
     }
-    (Token::Bad(Bad::OpenText), rest.len())
+    (Token::Bad(InvalidToken::OpenText), rest.len())
 }
 
 /// `\/` stays as it is: to an expression it means a slash too.
@@ -145,7 +147,7 @@ fn pattern(rest: &str) -> (Token, usize) {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
         match c {
-            '\n' => return (Token::Bad(Bad::OpenPattern), at),
+            '\n' => return (Token::Bad(InvalidToken::OpenPattern), at),
             '/' if !escaped => {
                 let flags = &rest[at + 1..];
                 let end = flags.find(|c: char| !c.is_alphanumeric()).unwrap_or(flags.len());
@@ -155,7 +157,7 @@ fn pattern(rest: &str) -> (Token, usize) {
             _ => escaped = c == '\\' && !escaped,
         }
     }
-    (Token::Bad(Bad::OpenPattern), rest.len())
+    (Token::Bad(InvalidToken::OpenPattern), rest.len())
 }
 
 fn sign(rest: &str, first: char) -> (Token, usize) {
@@ -163,7 +165,7 @@ fn sign(rest: &str, first: char) -> (Token, usize) {
         .iter()
         .find(|(theirs, _)| rest.starts_with(theirs) && !(*theirs == "!" && rest.starts_with("!=")))
     {
-        return (Token::Bad(Bad::Foreign(theirs, ours)), theirs.len());
+        return (Token::Bad(InvalidToken::Foreign(theirs, ours)), theirs.len());
     }
     if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
         return (Token::Sign(sign), sign.len());
@@ -172,9 +174,9 @@ fn sign(rest: &str, first: char) -> (Token, usize) {
         '≥' => Token::Sign(">="),
         '≤' => Token::Sign("<="),
         '\'' | '`' | '‘' | '’' | '“' | '”' | '„' | '«' | '»' => {
-            Token::Bad(Bad::Quote(first))
+            Token::Bad(InvalidToken::Quote(first))
         }
-        _ => Token::Bad(Bad::Character(first)),
+        _ => Token::Bad(InvalidToken::Character(first)),
     };
     (token, first.len_utf8())
 }

@@ -2,14 +2,14 @@
 
 use feed::FeedUrl;
 
-use super::cursor::{A_NAME, Cursor};
+use super::cursor::{A_NAME, TokenCursor};
 use crate::Fault;
-use crate::ast::Source;
-use crate::lexer::Token;
+use crate::language::ast::QuerySource;
+use crate::language::lexer::Token;
+use crate::language::suggest::is_keyword;
 use crate::limits::SOURCES_MAX;
-use crate::suggest::is_keyword;
 
-pub(super) fn sources(cursor: &mut Cursor<'_>) -> Result<Vec<Source>, Fault> {
+pub(super) fn sources(cursor: &mut TokenCursor<'_>) -> Result<Vec<QuerySource>, Fault> {
     let mut sources = Vec::new();
     loop {
         if sources.len() == SOURCES_MAX {
@@ -23,30 +23,30 @@ pub(super) fn sources(cursor: &mut Cursor<'_>) -> Result<Vec<Source>, Fault> {
     }
 }
 
-fn source(cursor: &mut Cursor<'_>) -> Result<Source, Fault> {
-    let at = cursor.place();
+fn source(cursor: &mut TokenCursor<'_>) -> Result<QuerySource, Fault> {
+    let at = cursor.position();
     if let Token::Text(text) = cursor.token() {
         let url = FeedUrl::parse(text).map_err(|error| Fault::new(at, error.to_string()))?;
         cursor.advance();
-        return Ok(Source::Url(url));
+        return Ok(QuerySource::Url(url));
     }
     if cursor.accept("FEED") {
         if let Token::Text(_) = cursor.token() {
             return Err(cursor.expected(&[A_NAME]).help("an address is read without FEED"));
         }
-        return cursor.name().map(Source::Feed);
+        return cursor.name().map(QuerySource::Feed);
     }
     if cursor.accept("TAG") {
-        let at = cursor.place();
+        let at = cursor.position();
         let tag = cursor.text()?;
         if tag.trim().is_empty() {
             return Err(Fault::new(at, "a tag needs a name").help("ALL FEEDS reads everything"));
         }
-        return Ok(Source::Tag(tag));
+        return Ok(QuerySource::Tag(tag));
     }
     if cursor.accept("ALL") {
         cursor.expect("FEEDS")?;
-        return Ok(Source::AllFeeds);
+        return Ok(QuerySource::AllFeeds);
     }
     let fault = cursor.expected(&["a URL in quotes", "FEED", "TAG", "ALL FEEDS"]);
     Err(match cursor.token() {

@@ -1,13 +1,13 @@
 //! What the matcher keeps of each query. Small: there may be a hundred thousand.
 
-use super::QueryId;
 use super::dictionary::TermId;
 use super::graph::NodeId;
+use crate::QueryId;
 use crate::state::Operators;
 
 /// The part of a plan that is looked at for every entry that may match.
 #[derive(Clone, Copy)]
-pub(super) struct Head {
+pub(super) struct QueryHead {
     pub id: QueryId,
     pub root: NodeId,
     /// How many queries deep it reads: 0 for one that reads feeds only.
@@ -19,39 +19,39 @@ pub(super) struct Head {
 
 /// A query, compiled. Most have one anchor, read all feeds and remember nothing; what else there
 /// may be lies apart.
-pub(super) struct Plan {
+pub(super) struct CompiledQuery {
     pub name: Box<str>,
-    pub anchors: Anchored,
-    pub more: Option<Box<More>>,
+    pub anchors: AnchorTerms,
+    pub more: Option<Box<RareParts>>,
 }
 
 /// Under which words a plan is listed.
-pub(super) enum Anchored {
+pub(super) enum AnchorTerms {
     /// None: it is checked for every entry.
     Always,
     One(TermId),
     Many(Box<[TermId]>),
 }
 
-impl Anchored {
+impl AnchorTerms {
     pub(super) fn terms(&self) -> &[TermId] {
         match self {
-            Anchored::Always => &[],
-            Anchored::One(term) => std::slice::from_ref(term),
-            Anchored::Many(terms) => terms,
+            AnchorTerms::Always => &[],
+            AnchorTerms::One(term) => std::slice::from_ref(term),
+            AnchorTerms::Many(terms) => terms,
         }
     }
 }
 
 /// What only some plans have.
-pub(super) struct More {
+pub(super) struct RareParts {
     pub stateful: Option<Stateful>,
     /// Names of the queries it reads.
     pub reads: Box<[Box<str>]>,
     pub sources: Sources,
 }
 
-impl Plan {
+impl CompiledQuery {
     pub(super) fn stateful(&self) -> Option<&Stateful> {
         self.more.as_ref()?.stateful.as_ref()
     }

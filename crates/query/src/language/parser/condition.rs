@@ -3,13 +3,13 @@
 //! The texts behind one `CONTAINS` or `=` may be joined as well, and belong to it:
 //! `ITEM CONTAINS "a" OR "b" AND AUTHOR = "c"` wants a or b, and the author.
 
-use super::cursor::{A_TEXT, Cursor};
+use super::cursor::{A_TEXT, TokenCursor};
 use super::test::test;
 use crate::Fault;
-use crate::ast::Condition;
-use crate::lexer::Token;
+use crate::language::ast::Condition;
+use crate::language::lexer::Token;
 
-pub(super) fn condition(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
+pub(super) fn condition(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     let mut parts = vec![all(cursor)?];
     while cursor.accept("OR") {
         parts.push(all(cursor)?);
@@ -17,7 +17,7 @@ pub(super) fn condition(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
     Ok(any_of(parts))
 }
 
-fn all(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
+fn all(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     let mut parts = vec![unary(cursor)?];
     while cursor.accept("AND") {
         parts.push(unary(cursor)?);
@@ -25,16 +25,16 @@ fn all(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
     Ok(all_of(parts))
 }
 
-fn unary(cursor: &mut Cursor<'_>) -> Result<Condition, Fault> {
+fn unary(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     nested(cursor, unary, condition, test)
 }
 
 /// `NOT x`, `( x )` or x itself, at the level of conditions or of texts.
 pub(super) fn nested(
-    cursor: &mut Cursor<'_>,
-    negated: impl Fn(&mut Cursor<'_>) -> Result<Condition, Fault>,
-    bracketed: impl Fn(&mut Cursor<'_>) -> Result<Condition, Fault>,
-    plain: impl Fn(&mut Cursor<'_>) -> Result<Condition, Fault>,
+    cursor: &mut TokenCursor<'_>,
+    negated: impl Fn(&mut TokenCursor<'_>) -> Result<Condition, Fault>,
+    bracketed: impl Fn(&mut TokenCursor<'_>) -> Result<Condition, Fault>,
+    plain: impl Fn(&mut TokenCursor<'_>) -> Result<Condition, Fault>,
 ) -> Result<Condition, Fault> {
     if cursor.accept("NOT") {
         cursor.enter()?;
@@ -55,7 +55,7 @@ pub(super) fn nested(
 }
 
 /// Something else stands where a bracket should close.
-fn open_bracket(cursor: &mut Cursor<'_>) -> Fault {
+fn open_bracket(cursor: &mut TokenCursor<'_>) -> Fault {
     if cursor.is_word("AND") || cursor.is_word("OR") {
         // Conditions would have gone on here: these are brackets around texts.
         cursor.advance();
@@ -91,11 +91,11 @@ fn alone(mut parts: Vec<Condition>, many: fn(Vec<Condition>) -> Condition) -> Co
 }
 
 /// Reads one text behind an operator.
-pub(super) type Leaf<'l> = &'l dyn Fn(&mut Cursor<'_>) -> Result<Condition, Fault>;
+pub(super) type Leaf<'l> = &'l dyn Fn(&mut TokenCursor<'_>) -> Result<Condition, Fault>;
 
 /// Texts behind one operator, joined with `OR` and `AND`. A word that joins belongs here only if
 /// a text follows it.
-pub(super) fn texts(cursor: &mut Cursor<'_>, leaf: Leaf<'_>) -> Result<Condition, Fault> {
+pub(super) fn texts(cursor: &mut TokenCursor<'_>, leaf: Leaf<'_>) -> Result<Condition, Fault> {
     let mut parts = vec![texts_all(cursor, leaf)?];
     while cursor.is_word("OR") && text_follows(cursor) {
         cursor.advance();
@@ -104,7 +104,7 @@ pub(super) fn texts(cursor: &mut Cursor<'_>, leaf: Leaf<'_>) -> Result<Condition
     Ok(any_of(parts))
 }
 
-fn texts_all(cursor: &mut Cursor<'_>, leaf: Leaf<'_>) -> Result<Condition, Fault> {
+fn texts_all(cursor: &mut TokenCursor<'_>, leaf: Leaf<'_>) -> Result<Condition, Fault> {
     let mut parts = vec![texts_unary(cursor, leaf)?];
     while cursor.is_word("AND") && text_follows(cursor) {
         cursor.advance();
@@ -113,12 +113,12 @@ fn texts_all(cursor: &mut Cursor<'_>, leaf: Leaf<'_>) -> Result<Condition, Fault
     Ok(all_of(parts))
 }
 
-fn texts_unary(cursor: &mut Cursor<'_>, leaf: Leaf<'_>) -> Result<Condition, Fault> {
+fn texts_unary(cursor: &mut TokenCursor<'_>, leaf: Leaf<'_>) -> Result<Condition, Fault> {
     nested(cursor, |c| texts_unary(c, leaf), |c| texts(c, leaf), leaf)
 }
 
 /// Whether a text comes after the next word, with nothing but `NOT` and brackets between.
-fn text_follows(cursor: &Cursor<'_>) -> bool {
+fn text_follows(cursor: &TokenCursor<'_>) -> bool {
     let mut further = 1;
     loop {
         match cursor.peek(further) {

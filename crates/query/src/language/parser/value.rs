@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use feed::Time;
 
-use super::cursor::{A_NUMBER, Cursor};
+use super::cursor::{A_NUMBER, TokenCursor};
 use crate::Fault;
-use crate::ast::{Date, Reach};
-use crate::lexer::Token;
+use crate::language::ast::{Date, LookBack};
+use crate::language::lexer::Token;
+use crate::language::show;
 use crate::limits::{REACH_MAX, REMEMBERED_MAX};
-use crate::show;
 
 const UNITS: [(&str, &str, u64); 5] = [
     ("SECOND", "SECONDS", 1),
@@ -20,15 +20,15 @@ const UNITS: [(&str, &str, u64); 5] = [
 ];
 
 /// `24 HOURS`
-pub(super) fn duration(cursor: &mut Cursor<'_>) -> Result<Duration, Fault> {
-    let at = cursor.place();
+pub(super) fn duration(cursor: &mut TokenCursor<'_>) -> Result<Duration, Fault> {
+    let at = cursor.position();
     let number = cursor.number()?;
     measured(cursor, number, at)
 }
 
 /// `DAY` or `2 DAYS`, after `EVERY`.
-pub(super) fn period(cursor: &mut Cursor<'_>) -> Result<Duration, Fault> {
-    let at = cursor.place();
+pub(super) fn period(cursor: &mut TokenCursor<'_>) -> Result<Duration, Fault> {
+    let at = cursor.position();
     let number = match cursor.token() {
         Token::Number(number) => {
             let number = *number;
@@ -40,7 +40,7 @@ pub(super) fn period(cursor: &mut Cursor<'_>) -> Result<Duration, Fault> {
     measured(cursor, number, at)
 }
 
-fn measured(cursor: &mut Cursor<'_>, n: u64, at: crate::Place) -> Result<Duration, Fault> {
+fn measured(cursor: &mut TokenCursor<'_>, n: u64, at: crate::Position) -> Result<Duration, Fault> {
     let unit = UNITS.iter().find(|(one, many, _)| cursor.is_word(one) || cursor.is_word(many));
     let Some((_, _, secs)) = unit else {
         return Err(cursor.expected(&["SECONDS", "MINUTES", "HOURS", "DAYS", "WEEKS"]));
@@ -60,7 +60,7 @@ fn measured(cursor: &mut Cursor<'_>, n: u64, at: crate::Place) -> Result<Duratio
 }
 
 /// `24 HOURS` or `LAST 50 ITEMS`
-pub(super) fn reach(cursor: &mut Cursor<'_>) -> Result<Reach, Fault> {
+pub(super) fn reach(cursor: &mut TokenCursor<'_>) -> Result<LookBack, Fault> {
     if cursor.accept("LAST") {
         let n = counted(cursor)?;
         if !cursor.accept("ITEMS") && !cursor.accept("ITEM") {
@@ -68,22 +68,22 @@ pub(super) fn reach(cursor: &mut Cursor<'_>) -> Result<Reach, Fault> {
             let is_unit = UNITS.iter().any(|(a, b, _)| cursor.is_word(a) || cursor.is_word(b));
             return Err(if is_unit { fault.help("durations stand without LAST") } else { fault });
         }
-        return Ok(Reach::Items(n));
+        return Ok(LookBack::Items(n));
     }
     if !matches!(cursor.token(), Token::Number(_)) {
         return Err(cursor.expected(&["a duration", "LAST"]));
     }
-    let at = cursor.place();
+    let at = cursor.position();
     let number = cursor.number()?;
     if cursor.is_word("ITEMS") || cursor.is_word("ITEM") {
         let help = format!("write LAST {number} ITEMS");
         return Err(Fault::new(at, "a number of items needs LAST before it").help(help));
     }
-    measured(cursor, number, at).map(Reach::Time)
+    measured(cursor, number, at).map(LookBack::Time)
 }
 
 /// `>= 5`, `> 4`
-pub(super) fn at_least(cursor: &mut Cursor<'_>) -> Result<u32, Fault> {
+pub(super) fn at_least(cursor: &mut TokenCursor<'_>) -> Result<u32, Fault> {
     if cursor.accept_sign(">=") {
         return counted(cursor);
     }
@@ -102,8 +102,8 @@ pub(super) fn at_least(cursor: &mut Cursor<'_>) -> Result<u32, Fault> {
 }
 
 /// A number of entries that may be remembered.
-fn counted(cursor: &mut Cursor<'_>) -> Result<u32, Fault> {
-    let at = cursor.place();
+fn counted(cursor: &mut TokenCursor<'_>) -> Result<u32, Fault> {
+    let at = cursor.position();
     if !matches!(cursor.token(), Token::Number(_)) {
         return Err(cursor.expected(&[A_NUMBER]));
     }
@@ -115,8 +115,8 @@ fn counted(cursor: &mut Cursor<'_>) -> Result<u32, Fault> {
 }
 
 /// `"2011"`, `"2011-07"`, `"2011-07-16"` or `"2011-07-16T05:00:00Z"`
-pub(super) fn date(cursor: &mut Cursor<'_>) -> Result<Date, Fault> {
-    let at = cursor.place();
+pub(super) fn date(cursor: &mut TokenCursor<'_>) -> Result<Date, Fault> {
+    let at = cursor.position();
     let written = cursor.text()?;
     let (start, end) = span(&written).ok_or_else(|| {
         Fault::new(at, format!("`{}` is no date", written.chars().take(40).collect::<String>()))

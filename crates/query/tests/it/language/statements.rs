@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use query::{Access, Deliver, Reach, Source, Statement};
+use query::{Access, Deliver, LookBack, QuerySource, Statement};
 
 use crate::sample::created;
 
@@ -57,12 +57,12 @@ fn a_statement_says_what_was_written() {
     assert!(create.replace);
     assert_eq!((create.name.at.line, create.name.at.column), (3, 24));
     assert_eq!(query.sources.len(), 4);
-    assert_eq!(query.sources[2], Source::Tag("press".to_owned()));
+    assert_eq!(query.sources[2], QuerySource::Tag("press".to_owned()));
     assert_eq!(query.reads().iter().map(|name| name.text.as_str()).collect::<Vec<_>>(), ["other"]);
-    assert_eq!(query.distinct.unwrap().within, Reach::Items(50));
+    assert_eq!(query.distinct.unwrap().within, LookBack::Items(50));
     assert_eq!(query.count.unwrap().at_least, 5);
     assert_eq!(query.count.unwrap().within, Duration::from_secs(5400));
-    assert_eq!(query.window, Some(Reach::Time(Duration::from_secs(86_400))));
+    assert_eq!(query.window, Some(LookBack::Time(Duration::from_secs(86_400))));
     assert_eq!(query.access, Access::SecretLink);
     assert_eq!(query.title.as_deref(), Some("Vulkane – alle"));
     let [webhook, file, email] = &query.deliveries[..] else { panic!("{:?}", query.deliveries) };
@@ -109,11 +109,11 @@ fn reaches_come_from_the_window_or_have_a_default() {
         let join = create.query.join.map(|join| join.within);
         join.or(create.query.distinct.map(|distinct| distinct.within)).unwrap()
     };
-    let hours = |n: u64| Reach::Time(Duration::from_secs(n * 3600));
+    let hours = |n: u64| LookBack::Time(Duration::from_secs(n * 3600));
     assert_eq!(reach("JOIN TAG \"x\" ON LINK"), hours(24));
     assert_eq!(reach("DISTINCT ON LINK"), hours(24 * 7));
     assert_eq!(reach("DISTINCT ON LINK WINDOW 3 HOURS"), hours(3));
-    assert_eq!(reach("JOIN TAG \"x\" ON LINK WINDOW LAST 9 ITEMS"), Reach::Items(9));
+    assert_eq!(reach("JOIN TAG \"x\" ON LINK WINDOW LAST 9 ITEMS"), LookBack::Items(9));
     assert_eq!(reach("DISTINCT ON LINK WITHIN 1 HOUR WINDOW 3 HOURS"), hours(1));
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use feed::{FeedUrl, Time};
 
-use crate::Place;
-use crate::pattern::Pattern;
+use crate::Position;
+use crate::language::pattern::RegexPattern;
 use crate::text::Phrase;
 
 /// One statement of a file.
@@ -18,7 +18,7 @@ pub enum Statement {
 /// `CREATE [OR REPLACE] FEED name AS …`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Create {
-    pub name: Name,
+    pub name: QueryName,
     pub replace: bool,
     pub query: Query,
     /// The statement as it was written, without its comments before and its `;`.
@@ -28,27 +28,27 @@ pub struct Create {
 /// `DROP FEED [IF EXISTS] name`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drop {
-    pub name: Name,
+    pub name: QueryName,
     pub if_exists: bool,
 }
 
 /// The name of a query, and where it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name {
+pub struct QueryName {
     pub text: String,
-    pub at: Place,
+    pub at: Position,
 }
 
 /// What is asked for, and what becomes of the answer. The operators work in this order, whatever
 /// the order they were written in: sources, condition, join, distinct, count, window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    pub sources: Vec<Source>,
+    pub sources: Vec<QuerySource>,
     pub join: Option<Join>,
     pub condition: Option<Condition>,
     pub distinct: Option<Distinct>,
     pub count: Option<Count>,
-    pub window: Option<Reach>,
+    pub window: Option<LookBack>,
     pub access: Access,
     /// What the published feed is called; the name where nothing is said.
     pub title: Option<String>,
@@ -57,11 +57,11 @@ pub struct Query {
 
 /// Where entries come from.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Source {
+pub enum QuerySource {
     /// A feed by its address.
     Url(FeedUrl),
     /// The result of another query.
-    Feed(Name),
+    Feed(QueryName),
     /// Every feed with this tag.
     Tag(String),
     AllFeeds,
@@ -70,9 +70,9 @@ pub enum Source {
 /// `JOIN sources ON … WITHIN …`: the same story on both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Join {
-    pub sources: Vec<Source>,
+    pub sources: Vec<QuerySource>,
     pub on: Likeness,
-    pub within: Reach,
+    pub within: LookBack,
 }
 
 /// What makes two entries the same.
@@ -86,7 +86,7 @@ pub enum Likeness {
 
 /// How far back an operator looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum LookBack {
     /// `24 HOURS`, counted from when entries were seen.
     Time(Duration),
     /// `LAST 50 ITEMS`
@@ -97,7 +97,7 @@ pub enum Reach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Distinct {
     pub on: Likeness,
-    pub within: Reach,
+    pub within: LookBack,
 }
 
 /// `COUNT >= n WITHIN …`: entries only while there are so many of them.
@@ -131,7 +131,7 @@ pub enum Test {
     },
     Matches {
         field: Field,
-        pattern: Pattern,
+        pattern: RegexPattern,
     },
     Equals {
         field: Field,
@@ -208,10 +208,10 @@ pub enum Deliver {
 
 impl Query {
     /// The queries whose results this one reads, each once, in order of mention.
-    pub fn reads(&self) -> Vec<&Name> {
-        let mut names: Vec<&Name> = Vec::new();
+    pub fn reads(&self) -> Vec<&QueryName> {
+        let mut names: Vec<&QueryName> = Vec::new();
         for source in self.all_sources() {
-            if let Source::Feed(name) = source
+            if let QuerySource::Feed(name) = source
                 && !names.iter().any(|known| known.text == name.text)
             {
                 names.push(name);
@@ -224,7 +224,7 @@ impl Query {
     pub fn urls(&self) -> Vec<&FeedUrl> {
         let mut urls: Vec<&FeedUrl> = Vec::new();
         for source in self.all_sources() {
-            if let Source::Url(url) = source
+            if let QuerySource::Url(url) = source
                 && !urls.contains(&url)
             {
                 urls.push(url);
@@ -233,7 +233,7 @@ impl Query {
         urls
     }
 
-    fn all_sources(&self) -> impl Iterator<Item = &Source> {
+    fn all_sources(&self) -> impl Iterator<Item = &QuerySource> {
         let joined = self.join.iter().flat_map(|join| &join.sources);
         self.sources.iter().chain(joined)
     }

@@ -7,15 +7,15 @@ use crate::limits::{PATTERN_BYTES_MAX, PATTERN_COMPILED_BYTES_MAX};
 
 /// A regular expression. Cloning shares what was compiled.
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub struct RegexPattern {
     written: String,
     ignore_case: bool,
     compiled: Regex,
 }
 
-impl Pattern {
+impl RegexPattern {
     /// `written` stands between the slashes, `flags` behind. Errors are for people.
-    pub(crate) fn new(written: &str, flags: &str) -> Result<Pattern, String> {
+    pub(crate) fn new(written: &str, flags: &str) -> Result<RegexPattern, String> {
         let ignore_case = match flags {
             "" => false,
             "i" | "I" => true,
@@ -36,7 +36,7 @@ impl Pattern {
             .nest_limit(50)
             .build()
             .map_err(|error| reason(&error))?;
-        Ok(Pattern { written: written.to_owned(), ignore_case, compiled })
+        Ok(RegexPattern { written: written.to_owned(), ignore_case, compiled })
     }
 
     pub fn written(&self) -> &str {
@@ -52,13 +52,13 @@ impl Pattern {
     }
 }
 
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Pattern) -> bool {
+impl PartialEq for RegexPattern {
+    fn eq(&self, other: &RegexPattern) -> bool {
         self.written == other.written && self.ignore_case == other.ignore_case
     }
 }
 
-impl Eq for Pattern {}
+impl Eq for RegexPattern {}
 
 /// The library's last line says what is wrong; those before draw where.
 fn reason(error: &regex::Error) -> String {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::Time;
 use query::limits::REMEMBERED_MAX;
-use query::{Change, Matcher, QueryId, Scratch, States};
+use query::{Matcher, QueryId, Scratch, StateChange, States};
 
 use crate::sample::{Sample, created, matcher};
 
@@ -38,10 +38,10 @@ impl World {
         let kept = found.first().map(|found| found.partner.map(|entry| entry.0));
         for change in self.states.take_changes() {
             match change {
-                Change::Remember { number, bytes, .. } => {
+                StateChange::Remember { number, bytes, .. } => {
                     assert!(self.stored.insert(number, bytes).is_none(), "numbers are used once");
                 }
-                Change::Forget { number, .. } => {
+                StateChange::Forget { number, .. } => {
                     assert!(self.stored.remove(&number).is_some(), "only what is stored is taken");
                 }
             }
@@ -58,7 +58,7 @@ impl World {
         self.states = States::default();
         self.scratch = Scratch::new();
         let records = self.stored.iter().map(|(number, bytes)| (*number, bytes.as_slice()));
-        assert!(self.states.restore(&self.matcher, QueryId(1), records).is_empty());
+        assert!(self.matcher.restore_state(&mut self.states, QueryId(1), records).is_empty());
     }
 
     fn window(&self, minute: u64) -> Vec<i64> {
@@ -213,16 +213,16 @@ fn records_of_others_are_named_and_not_believed() {
     let mut newer = good.clone();
     newer[0] = 99;
     let records = [(1, &good[..]), (2, &newer), (3, b"nonsense"), (7, &good), (2, &good)];
-    let strange = world.states.restore(&world.matcher, QueryId(1), records);
+    let strange = world.matcher.restore_state(&mut world.states, QueryId(1), records);
     assert_eq!(strange, [2, 3, 2], "another version, no record, a number that went back");
     assert!(!world.keeps(1, 1, "t", "https://e.org/1"));
     assert!(world.keeps(1, 1, "t", "https://e.org/2"));
     assert!(world.stored.contains_key(&8), "numbers go on behind the last");
 
     let other = matcher("CREATE FEED q AS RETURN ALL FEEDS DISTINCT ON TITLE SIMILAR");
-    let strange = States::default().restore(&other, QueryId(1), [(1, &good[..])]);
+    let strange = other.restore_state(&mut States::default(), QueryId(1), [(1, &good[..])]);
     assert_eq!(strange, [1], "what another definition remembered is not its own");
-    let strange = States::default().restore(&other, QueryId(2), [(1, &good[..])]);
+    let strange = other.restore_state(&mut States::default(), QueryId(2), [(1, &good[..])]);
     assert_eq!(strange, [1], "a query that is not there has no memory");
 }
 

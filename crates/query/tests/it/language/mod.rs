@@ -1,0 +1,6 @@
+//! The language: statements, faults, the catalog, and the examples of the manual.
+
+mod catalog;
+mod documentation;
+mod faults;
+mod statements;
