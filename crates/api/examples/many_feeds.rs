@@ -135,13 +135,14 @@ fn poll(n: u32) -> Result<PollRecord, feed::AddressError> {
     let mut record = PollRecord::empty(FeedId(n + 1), 0, at, outcome, next);
     match outcome {
         Outcome::Gone => {
-            record.gone = Some(store::Gone { at, reason: "the server says 410".to_owned() });
+            record.location.gone =
+                Some(store::Gone { at, reason: "the server says 410".to_owned() });
         }
-        Outcome::Failed => record.failures = 1 + n % 7,
+        Outcome::Failed => record.decision.failures = 1 + n % 7,
         _ => {}
     }
-    record.reason = Some("the mean gap of 20 entries is 3 h 12 min".to_owned());
-    record.domains.push(Pace {
+    record.decision.next.why.reason = Some("the mean gap of 20 entries is 3 h 12 min".to_owned());
+    record.exchange.paces.push(Pace {
         domain: address(n)?.domain(),
         last_request_at: Some(at),
         not_before: n.is_multiple_of(5000).then_some(next),

@@ -9,7 +9,9 @@ use api::{Context, Live};
 use feed::{
     DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Sighting, Time, Window, identify, repair,
 };
-use store::{FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollRecord, Store};
+use store::{
+    FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollProblem, PollRecord, Store,
+};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const TITLES: [&str; 12] = [
@@ -120,20 +122,20 @@ async fn play(
                 .collect();
             window = see(&mut record, &window, &items[items.len().saturating_sub(10)..], n);
         }
-        record.status = status;
-        record.error = error;
-        record.failures = failures;
-        record.elapsed = Duration::from_millis(u64::from(80 + k * 13 % 400));
-        record.wanted_at = Some(at + every);
+        record.exchange.status = status;
+        record.problem = error.map(PollProblem::new);
+        record.decision.failures = failures;
+        record.exchange.elapsed = Duration::from_millis(u64::from(80 + k * 13 % 400));
+        record.decision.next.wanted_at = Some(at + every);
         record.cause = Some("its time had come".to_owned());
-        record.reason = Some(format!(
+        record.decision.next.why.reason = Some(format!(
             "mavsync: the mean gap of the last 10 entries is {} min",
             every.as_secs() / 60
         ));
-        record.held = (failures > 0).then(|| {
+        record.decision.next.why.held = (failures > 0).then(|| {
             format!("after {failures} failures in a row the interval is doubled each time")
         });
-        record.gone = (outcome == Outcome::Gone)
+        record.location.gone = (outcome == Outcome::Gone)
             .then(|| Gone { at, reason: "the server answers 410 Gone".to_owned() });
         store.record(record).await?;
     }
@@ -145,7 +147,7 @@ fn see(record: &mut PollRecord, window: &Window, shown: &[Item], n: u32) -> Wind
     let (at, dates) = (record.at, DocumentDates::default());
     let seen = identify(shown, window).observe(&Known::new(), dates, at, None, false);
     let new = seen.sightings.iter().filter(|s| s.1 == Sighting::New);
-    record.new = new
+    record.document_mut().entries.new = new
         .map(|(index, _, entry)| NewEntry {
             key: entry.key,
             published: repair(&shown[*index], dates, at, None),
@@ -153,14 +155,14 @@ fn see(record: &mut PollRecord, window: &Window, shown: &[Item], n: u32) -> Wind
             content: entry.content,
         })
         .collect();
-    record.window = Some(seen.window.clone());
-    record.facts = Some(FeedFacts {
+    record.document_mut().entries.window = Some(seen.window.clone());
+    record.document_mut().facts = FeedFacts {
         title: Some(TITLES[n as usize % TITLES.len()].to_owned()),
         site: Some(format!("https://site{:02}.example/", n % 40)),
         language: Some("en".to_owned()),
         ..FeedFacts::default()
-    });
-    record.bytes = 17_000 + u64::from(n) * 311;
+    };
+    record.exchange.bytes = 17_000 + u64::from(n) * 311;
     seen.window
 }
 

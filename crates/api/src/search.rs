@@ -114,7 +114,7 @@ pub fn seen<'a>(entry: &'a EntryRow, feed: &'a FeedRow) -> Entry<'a> {
     Entry {
         id: entry.id,
         feed: entry.feed,
-        feed_url: feed.url.as_str(),
+        feed_url: feed.location.url.as_str(),
         tags: &feed.tags,
         title: entry.title.as_deref(),
         summary: entry.summary.as_deref(),
@@ -122,7 +122,7 @@ pub fn seen<'a>(entry: &'a EntryRow, feed: &'a FeedRow) -> Entry<'a> {
         author: entry.author.as_deref(),
         categories: &entry.categories,
         link: entry.link.as_deref(),
-        language: feed.language.as_deref(),
+        language: feed.facts.language.as_deref(),
         published: Some(entry.published_at),
         seen: entry.seen_at,
     }

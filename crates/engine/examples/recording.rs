@@ -122,7 +122,12 @@ fn poll(feed: FeedId, generation: u32, texts: &[String], round: u32, n: usize) -
         let content = texts[number % texts.len()].clone();
         let item = Item { content: Some(content), ..Item::default() };
         let published = Published { claim: None, at };
-        record.new.push(NewEntry { key: EntryKey::from_bytes(key), item, published, content: 0 });
+        record.document_mut().entries.new.push(NewEntry {
+            key: EntryKey::from_bytes(key),
+            item,
+            published,
+            content: 0,
+        });
     }
     record
 }

@@ -63,10 +63,10 @@ impl BudgetRule {
     pub fn learned(&self, input: &PollInput) -> Learned {
         let policy = self.policy();
         let mut learned = Learned::decode(&policy, &input.learned);
-        if let Some(at) = input.last_success_at
+        if let Some(at) = input.history.last_success_at
             && learned.model() == policy.start().model()
         {
-            let times = input.window.times();
+            let times = input.document.window.times();
             let first = Observation::first(at, &times);
             policy.learn(&mut learned, &first);
         }
@@ -75,8 +75,8 @@ impl BudgetRule {
 
     /// The feed as the strategy sees it, from what is stored.
     pub fn tracked(&self, input: &PollInput) -> Tracked {
-        let window = input.window.entries().len();
-        self.tracked_as(&self.learned(input), input, input.last_success_at, window)
+        let window = input.document.window.entries().len();
+        self.tracked_as(&self.learned(input), input, input.history.last_success_at, window)
     }
 
     /// The feed as the strategy sees it after a poll.
@@ -106,7 +106,7 @@ fn weight(input: &PollInput) -> f64 {
 
 /// Where a feed's settings stand, the one that wins first.
 pub fn places(input: &PollInput) -> impl Iterator<Item = &FeedSettings> + Clone {
-    std::iter::once(&input.settings).chain(input.tag_settings.iter().map(|(_, s)| s))
+    std::iter::once(&input.settings.own).chain(input.settings.of_tags.iter().map(|(_, s)| s))
 }
 
 /// What is in force: as `tidings budget` wrote it, else as configured.

@@ -67,7 +67,7 @@ pub async fn carry_out(
         Command::Set { target, change } => set(engine, &target, &change),
         Command::Remove { feed } => {
             let id = find(engine, &feed)?;
-            let url = engine.store.feed(id)?.url.masked();
+            let url = engine.store.feed(id)?.location.url.masked();
             engine.forget(id);
             engine.store.remove_feed(id)?;
             Ok(Done::Removed { feed: id.0, url })
@@ -202,8 +202,8 @@ fn lay_down(engine: &Engine, added: &[Added], due: Time) -> Result<(), CommandEr
             continue;
         }
         let input = engine.store.poll_input(id)?;
-        if input.tag_settings.is_empty() {
-            engine.rest(id, input.next_at.unwrap_or_else(|| engine.clock.now()))?;
+        if input.settings.of_tags.is_empty() {
+            engine.rest(id, input.schedule.next_at.unwrap_or_else(|| engine.clock.now()))?;
         } else {
             tagged.push(id);
         }
@@ -302,7 +302,7 @@ fn check_change(change: &Change) -> Result<(), CommandError> {
 fn reschedule(engine: &Engine, feeds: &[FeedId]) -> Result<(), CommandError> {
     for &feed in feeds {
         let input = engine.store.poll_input(feed)?;
-        if input.paused || input.gone.is_some() {
+        if input.settings.paused || input.location.gone.is_some() {
             engine.forget(feed);
         }
     }

@@ -12,7 +12,9 @@ use feed::{Cause, DocumentDates, Domain, Observation, Observed, Outcome, Time, T
 use parse::Document;
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
-use store::{BodyHash, Pace, PollInput, PollRecord, PushNote};
+use store::{
+    BodyHash, ExchangeRecord, ObservedWindow, Pace, PollInput, PollRecord, PushTrustChange,
+};
 use url::Url;
 
 use crate::Settings;
@@ -20,7 +22,7 @@ use crate::budget::BudgetRule;
 use crate::event::{Budgeted, Finished, PollAnswer};
 use next::Decided;
 pub use next::{budgeted, replanned};
-pub use pushed::{is_push_trusted, push_record};
+pub use pushed::{PushedDocument, is_push_trusted, push_record};
 pub use relevant::Later;
 
 /// A domain that was asked this shortly before a restart may have a request of ours under way.
@@ -108,24 +110,23 @@ pub fn conclude(
 ) -> Concluded {
     let reading = keep::damaged(input, keep::not_yet_gone(input, reading));
     let outcome = outcome(&reading);
-    let window_times = input.window.times();
+    let window_times = input.document.window.times();
     let observation = match &reading {
         Reading::Document { observed, .. } => observed.observation(trip.at),
         _ => Window::without_document(&window_times, trip.at, outcome),
     };
-    let push = input.push.as_ref().filter(|_| outcome.is_success()).map(|push| PushNote {
+    let push = input.subscription().filter(|_| outcome.is_success()).map(|push| PushTrustChange {
         subscription: push.id,
-        trust: pushed::after_poll(push, observation.new.len(), input.pushed.len(), trip.at),
-        parcel: None,
+        trust: pushed::after_poll(push, observation.new.len(), input.pushed().len(), trip.at),
     });
-    let all_new = with_pushed(observation.new, &input.pushed);
+    let all_new = with_pushed(observation.new, input.pushed());
     let taught = match &all_new {
         Some(new) if outcome.is_success() => {
             Observation { outcome: Outcome::Seen, new, ..observation }
         }
         _ => observation,
     };
-    let is_polled_again = outcome != Outcome::Gone && !input.paused;
+    let is_polled_again = outcome != Outcome::Gone && !input.settings.paused;
     let waits = settings.learn_relevant && outcome.is_success() && is_polled_again;
     let later =
         waits.then(|| Box::new(Later::new(input, &reading, &taught, push, trip, settings, budget)));
@@ -133,32 +134,35 @@ pub fn conclude(
         (!waits).then(|| next::decide(input, &reading, &taught, push, trip, settings, budget));
 
     let mut record = PollRecord::empty(input.id, input.generation, trip.at, outcome, trip.at);
-    record.status = trip.facts.status;
-    record.failures = decided.as_ref().map_or(0, |decided| decided.failures);
-    record.window_len = observation.window.len() as u32;
-    record.overlap = observation.overlap as u32;
-    record.suspected_miss = observation.suspected_miss;
-    record.bytes = trip.bytes;
-    record.elapsed = trip.elapsed;
+    let failures = decided.as_ref().map_or(0, |decided| decided.failures);
+    record.exchange = ExchangeRecord {
+        status: trip.facts.status,
+        bytes: trip.bytes,
+        elapsed: trip.elapsed,
+        paces: paces(trip),
+    };
+    record.observed = ObservedWindow {
+        len: observation.window.len() as u32,
+        overlap: observation.overlap as u32,
+        suspected_miss: observation.suspected_miss,
+    };
     record.cause = Some(cause(input, trip));
-    record.domains = paces(trip);
-    record.push = push;
-    keep::follow_redirects(&mut record, input, trip, outcome);
+    record.trust = push;
+    record.location = keep::follow_redirects(input, trip, outcome, failures);
     let mut answer = answer(input, &observation, trip);
     keep::keep_reading(&mut record, &mut answer, input, reading, trip);
     let next_at = is_polled_again.then_some(trip.at);
-    let effective = record.effective_url.as_ref().or(input.effective_url.as_ref());
     let mut finished = Finished {
         feed: input.id,
-        domain: effective.unwrap_or(&input.url).domain(),
+        domain: record.location.effective_url.as_ref().unwrap_or(input.location.current()).domain(),
         next_at,
         generation: input.generation + 1,
         budgeted: None,
     };
     if let Some((decision, budgeted)) = decided.map(Decided::split) {
-        settle(&mut finished, &mut answer, decision.next_at, budgeted);
-        record.decide(decision);
-        record.learned.take_if(|learned| *learned == input.learned);
+        settle(&mut finished, &mut answer, decision.next.at, budgeted);
+        record.decision = decision;
+        record.decision.learned.take_if(|learned| *learned == input.learned);
     }
     Concluded { record, finished, answer, later }
 }
@@ -194,7 +198,7 @@ fn cause(input: &PollInput, trip: &Trip<'_>) -> String {
     if let Some(cause) = trip.cause {
         return cause.to_owned();
     }
-    match (&input.cause, input.next_at) {
+    match (&input.schedule.why.cause, input.schedule.next_at) {
         (_, Some(planned)) if trip.at < planned => Cause::Asked.code(),
         (Some(cause), _) => cause.clone(),
         (None, _) => Cause::First.code(),
@@ -262,12 +266,12 @@ pub fn refusal(status: u16, pace: Option<&DomainPace>) -> String {
 /// What a request to `url` is asked with: what that URL gave, and nothing that another one did. Of
 /// validators from before this was noted nobody knows; they are sent as they were.
 pub fn validators(input: &PollInput, url: &Url) -> fetch::Validators {
-    if input.validators.of.is_some_and(|of| of != source(url)) {
+    if input.document.validators.of.is_some_and(|of| of != source(url)) {
         return fetch::Validators::default();
     }
     fetch::Validators {
-        etag: input.validators.etag.clone(),
-        last_modified: input.validators.last_modified.clone(),
+        etag: input.document.validators.etag.clone(),
+        last_modified: input.document.validators.last_modified.clone(),
     }
 }
 
@@ -279,7 +283,7 @@ fn source(url: &Url) -> i64 {
 
 /// Where the feed's next request goes.
 pub fn domain(input: &PollInput) -> Domain {
-    input.effective_url.as_ref().unwrap_or(&input.url).domain()
+    input.location.current().domain()
 }
 
 /// By how much the clock was set back, at least, since a moment that it showed.

@@ -182,7 +182,7 @@ impl Engine {
             let (feed, generation) = (input.id, input.generation);
             let under = |rule| conclude::budgeted(rule, &input, &self.settings);
             let budgeted = rule.as_ref().and_then(under);
-            let mut next_at = input.next_at.unwrap_or(now);
+            let mut next_at = input.schedule.next_at.unwrap_or(now);
             if budgeted.is_some() {
                 n_under += 1;
             } else {

@@ -140,7 +140,7 @@ fn begin(
     if input.generation != generation {
         return Err(format!("the job is stale: poll {generation}, now {}", input.generation));
     }
-    let url = input.effective_url.as_ref().unwrap_or(&input.url).url().clone();
+    let url = input.location.current().url().clone();
     Ok(Poll {
         input,
         cause,
@@ -291,7 +291,7 @@ async fn finish(
     let concluded =
         conclude::conclude(&poll.input, reading, &trip, &context.settings, budget.as_ref());
     let Concluded { record, mut finished, mut answer, later } = concluded;
-    let due = record.next_at;
+    let due = record.decision.next.at;
     let recorded = match later {
         None => context.store.record(record).await,
         Some(later) => {
@@ -325,7 +325,7 @@ async fn finish(
     send(context, Event::Finished { finished, answer });
     // Paused when its poll began, it may have been resumed since: then it was laid down in vain.
     // Overtaken, it may have moved to another domain.
-    if (poll.input.paused || overtaken)
+    if (poll.input.settings.paused || overtaken)
         && let Ok(Some(asked)) = context.asked(feed, due)
     {
         send(context, Event::Rest(asked));

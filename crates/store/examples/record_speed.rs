@@ -95,12 +95,13 @@ async fn record_all(
         let mut record =
             PollRecord::empty(due.feed, generations[place], at, Outcome::Unchanged, at);
         generations[place] += 1;
-        record.status = Some(304);
-        record.wanted_at = Some(at);
-        record.reason = Some("mavsync: the mean gap of 20 entries is 3 h 12 min".to_owned());
-        record.window_len = 20;
-        record.overlap = 20;
-        record.domains = vec![Pace {
+        record.exchange.status = Some(304);
+        record.decision.next.wanted_at = Some(at);
+        record.decision.next.why.reason =
+            Some("mavsync: the mean gap of 20 entries is 3 h 12 min".to_owned());
+        record.observed.len = 20;
+        record.observed.overlap = 20;
+        record.exchange.paces = vec![Pace {
             domain: domains.domains[due.domain as usize].clone(),
             last_request_at: Some(at),
             not_before: None,

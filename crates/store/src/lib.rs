@@ -18,12 +18,6 @@ mod schedule;
 mod search;
 mod store;
 
-use db::{columns, metrics as figures};
-use feeds::{domains, rows as feed_rows, settings, state};
-use push::inbox as push_inbox;
-use queries::matches as kept;
-use record::{apply as keeping, copies as provenance, poll_history as polls};
-
 pub use db::backup::{Copied, backup, restore};
 pub use db::integrity::Finding;
 pub use db::lock::{Held, Lock, lock};
@@ -35,6 +29,7 @@ pub use feeds::domains::Pace;
 pub use feeds::list::{FeedLine, FeedPage, FeedQuery};
 pub use feeds::list_order::{FeedCursor, Order};
 pub use feeds::names::FeedName;
+pub use feeds::parts::{FeedLocation, FeedSchedule, PollHistory};
 pub use feeds::rows::{FeedFilter, FeedRow};
 pub use feeds::settings::{FeedSettings, Settings, TagRow};
 pub use feeds::state::{State, StateCounts};
@@ -46,7 +41,7 @@ pub use people::accounts::{
 };
 pub use people::requests::{Answer, Request, RequestId};
 pub use push::hub::{HubDue, HubRow, HubWish, HubWishKind, WISH_LIFE, WishNoted};
-pub use push::inbox::{HubAsks, PushNote, PushParcel, PushTaken};
+pub use push::inbox::{HubAsks, PushParcel, PushTaken, PushTrustChange};
 pub use push::subscriptions::{PushCandidate, PushDue, PushRow, PushTrust};
 pub use queries::change::{NewQuery, QUERY_TAG, QueriesChanged, QueryChange, QueryRow};
 pub use queries::deliveries::{DeadLetter, DeliveryId, DeliveryRow, DueDelivery};
@@ -59,16 +54,18 @@ pub use reading::history::EntryTimes;
 pub use reading::list::{ReadEntry, Reading, ReadingPlace, Scope};
 pub use reading::marks::ReadMarks;
 pub use reading::undo::UNDO_LASTS;
-pub use record::decision::{Decision, WindowRelevance};
+pub use record::decision::WindowRelevance;
 pub use record::poll_history::{PollDay, PollRow};
 pub use record::poll_record::{
-    BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollRecord, Recorded, Validators,
+    BodyHash, Decision, DocumentRecord, EditedEntry, EntryChanges, ExchangeRecord, FeedFacts, Gone,
+    LocationChange, Moved, NewEntry, NextPoll, NextPollReason, ObservedWindow, PollContent,
+    PollProblem, PollRecord, PushRecord, Recorded, Validators,
 };
 pub use record::retention::{FeedRetention, KEYS_AGE_MIN, Retained, Retention};
 pub use report::counts::Counts;
 pub use report::overview::{DelayDay, DomainLoad};
 pub use report::status::{Failing, Standing};
-pub use schedule::due::{Due, DueIndex, PollInput};
+pub use schedule::due::{Due, DueIndex, KnownDocument, LayeredSettings, PollInput, PushInput};
 pub use schedule::replan::{FeedOutlook, Outlook, Replan};
 pub use search::SearchWords;
 pub use store::{Mode, Store};

@@ -80,7 +80,8 @@ pub async fn fill(store: &Store, n_entries: u32) -> Result<Vec<String>, Box<dyn 
         let mut record = PollRecord::empty(feed, generation, NOW, Outcome::Seen, NOW);
         let numbers = (0..ENTRIES_OF_FEED).map(|n| u64::from(feed.0) * 1000 + u64::from(n));
         let published = |number| NOW - Duration::from_millis(mixed(number) % YEAR_MS);
-        record.new = numbers.map(|number| entry(number, published(number))).collect();
+        record.document_mut().entries.new =
+            numbers.map(|number| entry(number, published(number))).collect();
         store.record(record).await?;
     }
     println!("{n_entries} entries of {n_feeds} feeds after {:.1?}", started.elapsed());

@@ -107,7 +107,8 @@ async fn poll(
         let mut record = PollRecord::empty(*feed, *generation, at, outcome, at);
         *generation += 1;
         if outcome == Outcome::Seen {
-            record.new = (0..2).map(|i| fill::entry(u64::MAX / 2 + n * 2 + i, at)).collect();
+            record.document_mut().entries.new =
+                (0..2).map(|i| fill::entry(u64::MAX / 2 + n * 2 + i, at)).collect();
         }
         let (store, n_polls) = (store.clone(), Arc::clone(&n_polls));
         running.spawn(async move {

@@ -145,7 +145,7 @@ fn composed(
     let Found { row, n_since, mut entries, times, polls, learned, days, push } = found;
     let (state, state_class) = state_words(row.state());
     let resting = matches!(row.state(), FeedState::Gone | FeedState::Paused);
-    let next_at = row.next_at.filter(|_| !resting);
+    let next_at = row.schedule.next_at.filter(|_| !resting);
     let more = store::is_full(&entries, ENTRIES + 1);
     entries.truncate(ENTRIES as usize);
     let older = entries.last().filter(|_| more);
@@ -162,7 +162,7 @@ fn composed(
         why: why(&row, now.at),
         timeline: line(&polls, &times, next_at, now, &learned),
         entries_heading: if before.is_some() { "Older entries" } else { "Newest entries" },
-        no_entries: match (before, row.last_poll_at) {
+        no_entries: match (before, row.history.last_poll_at) {
             (Some(_), _) => "There are no older entries.",
             (None, None) => "The feed was not polled yet.",
             (None, Some(_)) => "No entries yet. The feed may be empty at the moment.",
@@ -194,17 +194,21 @@ fn acts(state: FeedState) -> Vec<(&'static str, &'static str)> {
 
 fn title(row: &FeedRow) -> String {
     let shown = row.shown_title().map(sanitise::text).filter(|t| !t.trim().is_empty());
-    shown.unwrap_or_else(|| row.url.masked())
+    shown.unwrap_or_else(|| row.location.url.masked())
 }
 
 fn trouble(row: &FeedRow, last: Option<&PollRow>) -> Option<Trouble> {
-    let gone = row.gone.as_ref().map(|g| g.reason.as_str());
-    let error = gone.or(row.error.as_deref()).unwrap_or("");
-    if row.gone.is_none() && row.failures == 0 {
+    let gone = row.location.gone.as_ref().map(|g| g.reason.as_str());
+    let error = gone.or(row.error()).unwrap_or("");
+    if row.location.gone.is_none() && row.history.failures == 0 {
         return None;
     }
-    let advice = advice(row.last_outcome, last.and_then(|p| p.status), row.trouble)?;
-    let tries = match row.failures {
+    let advice = advice(
+        row.last_outcome,
+        last.and_then(|p| p.status),
+        row.problem.as_ref().and_then(|p| p.trouble),
+    )?;
+    let tries = match row.history.failures {
         0 | 1 => String::new(),
         n => format!(" {} failed in a row.", plural(n.into(), "poll", "polls")),
     };
@@ -220,12 +224,15 @@ fn why(row: &FeedRow, now: Time) -> Vec<String> {
             lines.push("This feed or one of its tags is paused.".to_owned());
         }
         _ => {
-            if row.last_poll_at.is_none() {
+            if row.history.last_poll_at.is_none() {
                 lines.push("The feed was never polled, so it is due now.".to_owned());
             }
-            lines.extend(row.reason.as_deref().map(sentence));
-            lines.extend(row.held.as_deref().map(sentence));
-            let moved = row.wanted_at.filter(|wanted| row.next_at.is_some_and(|n| n != *wanted));
+            lines.extend(row.schedule.why.reason.as_deref().map(sentence));
+            lines.extend(row.schedule.why.held.as_deref().map(sentence));
+            let moved = row
+                .schedule
+                .wanted_at
+                .filter(|wanted| row.schedule.next_at.is_some_and(|n| n != *wanted));
             lines.extend(moved.map(|wanted| {
                 format!("Its policy alone would poll it {}.", Moment::new(wanted, now).relative)
             }));

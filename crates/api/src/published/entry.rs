@@ -13,7 +13,7 @@ use crate::sanitise;
 /// An entry as the named instance publishes it.
 pub fn item(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Item {
     let base = entry.link.as_deref().and_then(|link| Url::parse(link).ok());
-    let base = base.as_ref().unwrap_or(feed.url.url());
+    let base = base.as_ref().unwrap_or(feed.location.url.url());
     let link = entry.link.as_deref().and_then(public_link);
     let clean = |dirty: &Option<String>| {
         let clean = dirty.as_deref().map(|d| sanitise::html(d, Some(base), link.as_deref()));
@@ -39,7 +39,7 @@ pub fn item(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Item {
 }
 
 fn id(entry: &EntryRow, feed: &FeedRow) -> String {
-    let host = feed.url.url().host_str().unwrap_or_default();
+    let host = feed.location.url.url().host_str().unwrap_or_default();
     public_id(entry.guid.as_deref(), entry.link.as_deref(), entry.id, host)
 }
 
@@ -49,7 +49,7 @@ fn source(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Source {
     let (title, mut source) = match &entry.source {
         Some(source) => (source.title.as_deref(), source.clone()),
         None => {
-            let known = public_source(&feed.url, feed.site.as_deref(), feed.id);
+            let known = public_source(&feed.location.url, feed.facts.site.as_deref(), feed.id);
             // By then it had changed; a later time would change this document with every poll.
             (feed.shown_title(), Source { updated: Some(seen_at), ..known })
         }
@@ -99,7 +99,7 @@ pub type Rank = (bool, bool, EntryId);
 
 pub fn rank(entry: &EntryRow, feed: &FeedRow) -> Rank {
     let at_home = Url::parse(&id(entry, feed))
-        .is_ok_and(|id| id.host_str().is_none() || Domain::of(&id) == feed.url.domain());
+        .is_ok_and(|id| id.host_str().is_none() || Domain::of(&id) == feed.location.url.domain());
     (entry.source.is_some(), !at_home, entry.id)
 }
 

@@ -155,10 +155,10 @@ fn feed_told(feed: &FeedRow) -> Value {
         "id": feed.id.0,
         "favicon_id": 0,
         "title": shown::feed_title(feed),
-        "url": feed.url.masked(),
+        "url": feed.location.url.masked(),
         "site_url": shown::site(feed).unwrap_or(""),
         "is_spark": 0,
-        "last_updated_on_time": feed.last_change_at.map_or(0, Time::secs),
+        "last_updated_on_time": feed.history.last_change_at.map_or(0, Time::secs),
     })
 }
 

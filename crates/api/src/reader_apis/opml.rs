@@ -16,9 +16,9 @@ pub fn export(store: &Store) -> Result<String, Trouble> {
     let outlines: Vec<Outline> = feeds
         .iter()
         .map(|feed| Outline {
-            url: feed.url.masked(),
+            url: feed.location.url.masked(),
             title: feed.shown_title().map(str::to_owned),
-            site: feed.site.clone(),
+            site: feed.facts.site.clone(),
             tags: shown::own_tags(feed).map(str::to_owned).collect(),
         })
         .collect();

@@ -33,12 +33,12 @@ impl Feeds {
 
 pub fn feed_title(feed: &FeedRow) -> String {
     let shown = feed.shown_title().map(sanitise::text).filter(|text| !text.trim().is_empty());
-    shown.unwrap_or_else(|| feed.url.masked())
+    shown.unwrap_or_else(|| feed.location.url.masked())
 }
 
 /// The page that a feed belongs to, if it can be opened.
 pub fn site(feed: &FeedRow) -> Option<&str> {
-    feed.site.as_deref().filter(|link| is_web(link))
+    feed.facts.site.as_deref().filter(|link| is_web(link))
 }
 
 /// The tags that people gave it.

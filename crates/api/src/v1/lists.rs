@@ -44,8 +44,8 @@ async fn export(State(context): State<Context>) -> Result<Response, ApiError> {
         let feeds = context.store.feeds(&FeedFilter::default())?;
         let outlines = feeds.into_iter().map(|feed| Outline {
             title: feed.shown_title().map(str::to_owned),
-            url: feed.url.masked(),
-            site: feed.site,
+            url: feed.location.url.masked(),
+            site: feed.facts.site,
             tags: feed.tags,
         });
         Ok(opml::write("Tidings subscriptions", &outlines.collect::<Vec<_>>()))

@@ -188,7 +188,7 @@ impl House {
                 }],
                 ..Item::default()
             };
-            record.new.push(NewEntry {
+            record.document_mut().entries.new.push(NewEntry {
                 key: feed::EntryKey::from_bytes(key),
                 item,
                 published: Published { claim: Some(published_at), at: published_at },

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use feed::{Enclosure, EntryKey, FeedUrl, Item, Outcome, Published};
-use store::{NewEntry, NewFeed, PollRecord};
+use store::{NewEntry, NewFeed, PollProblem, PollRecord};
 
 use crate::get;
 use crate::shelf::{Shelf, T0};
@@ -46,14 +46,19 @@ fn poisoned(payload: &str) -> Shelf {
         let mut key = [0; 16];
         key[0] = n as u8;
         let published = Published { claim: Some(at), at };
-        record.new.push(NewEntry { key: EntryKey::from_bytes(key), item, published, content: 0 });
+        record.document_mut().entries.new.push(NewEntry {
+            key: EntryKey::from_bytes(key),
+            item,
+            published,
+            content: 0,
+        });
         shelf.store.record_blocking(record).unwrap();
     }
     let at = T0 + Duration::from_secs(300);
     let generation = shelf.store.poll_input(feed).unwrap().generation;
     let mut failed = PollRecord::empty(feed, generation, at, Outcome::Failed, at);
-    failed.error = text();
-    failed.reason = text();
+    failed.problem = text().map(PollProblem::new);
+    failed.decision.next.why.reason = text();
     shelf.store.record_blocking(failed).unwrap();
     shelf
 }

@@ -8,7 +8,9 @@ use axum::Router;
 use feed::{
     DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window, identify,
 };
-use store::{FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollRecord, Store};
+use store::{
+    FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollProblem, PollRecord, Store,
+};
 use tempfile::TempDir;
 
 use crate::get;
@@ -66,12 +68,13 @@ impl Site {
             identify(items, &Window::default()).observe(&Known::new(), dates, at, None, false);
         let mut record =
             PollRecord::empty(feed, 0, at, Outcome::Seen, now() + Duration::from_secs(600));
-        record.status = Some(200);
-        record.reason = Some("mavsync: <the> reason".to_owned());
-        record.held = Some("held back by ttl".to_owned());
-        record.wanted_at = Some(now() + Duration::from_secs(60));
-        record.facts = Some(FeedFacts { title: Some(title.to_owned()), ..FeedFacts::default() });
-        record.new = seen
+        record.exchange.status = Some(200);
+        record.decision.next.why.reason = Some("mavsync: <the> reason".to_owned());
+        record.decision.next.why.held = Some("held back by ttl".to_owned());
+        record.decision.next.wanted_at = Some(now() + Duration::from_secs(60));
+        record.document_mut().facts =
+            FeedFacts { title: Some(title.to_owned()), ..FeedFacts::default() };
+        record.document_mut().entries.new = seen
             .sightings
             .iter()
             .map(|(index, _, entry)| NewEntry {
@@ -81,18 +84,18 @@ impl Site {
                 content: entry.content,
             })
             .collect();
-        record.window = Some(seen.window);
+        record.document_mut().entries.window = Some(seen.window);
         self.store.record_blocking(record).unwrap();
     }
 
     fn fail(&self, feed: FeedId, outcome: Outcome, status: Option<u16>, error: &str) {
         let at = now() - Duration::from_secs(60);
         let mut record = PollRecord::empty(feed, 0, at, outcome, now() + Duration::from_secs(900));
-        record.status = status;
-        record.error = Some(error.to_owned());
-        record.failures = 1;
+        record.exchange.status = status;
+        record.problem = Some(PollProblem::new(error));
+        record.decision.failures = 1;
         if outcome == Outcome::Gone {
-            record.gone = Some(Gone { at, reason: error.to_owned() });
+            record.location.gone = Some(Gone { at, reason: error.to_owned() });
         }
         self.store.record_blocking(record).unwrap();
     }

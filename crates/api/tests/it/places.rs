@@ -206,7 +206,8 @@ async fn health_names_what_fails() {
     let feed = feed::FeedId(1);
     let at = T0 + std::time::Duration::from_secs(60);
     let mut record = store::PollRecord::empty(feed, 1, at, feed::Outcome::Failed, at);
-    (record.failures, record.error) = (3, Some("no such <host>".to_owned()));
+    record.decision.failures = 3;
+    record.problem = Some(store::PollProblem::new("no such <host>"));
     shelf.store.record_blocking(record).unwrap();
     let page = get(&shelf.router, "/health", &[]).await.text;
     assert!(page.contains("No such &#60;host&#62;.") && page.contains("/feed/1"), "{page}");

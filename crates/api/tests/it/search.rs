@@ -50,7 +50,7 @@ fn keep(shelf: &Shelf, url: &str, tag: &str, items: Vec<Item>) {
         let at = T0 - Duration::from_secs(86_400 * number as u64);
         let published = Published { claim: Some(at), at };
         let key = EntryKey::from_bytes(key);
-        record.new.push(NewEntry { key, item, published, content: 0 });
+        record.document_mut().entries.new.push(NewEntry { key, item, published, content: 0 });
     }
     shelf.store.record_blocking(record).unwrap();
 }
@@ -207,7 +207,7 @@ async fn what_is_edited_is_found_by_its_new_words_and_what_is_removed_not_at_all
     let generation = shelf.store.poll_input(feed).unwrap().generation;
     let at = T0 + Duration::from_secs(60);
     let mut record = PollRecord::empty(feed, generation, at, Outcome::Seen, at);
-    record.edited.push(store::Edited {
+    record.document_mut().entries.edited.push(store::EditedEntry {
         key: EntryKey::from_bytes([0; 16]),
         item: item("Glacier cake", "", "", ""),
         content: 1,

@@ -89,15 +89,15 @@ impl Shelf {
     pub fn see_again(&self, url: &str, title: &str, after: u64, late: u64) {
         let at = T0 + Duration::from_secs(after);
         let feed = self.store.feeds(&store::FeedFilter::default()).unwrap();
-        let feed = feed.iter().find(|f| f.url.as_str() == url).unwrap().id;
+        let feed = feed.iter().find(|f| f.location.url.as_str() == url).unwrap().id;
         let generation = self.store.poll_input(feed).unwrap().generation;
         let mut record = PollRecord::empty(feed, generation, at, Outcome::Seen, at);
-        record.overlap = 1;
+        record.observed.overlap = 1;
         let key = feed::EntryKey::from_bytes([7; 16]);
         let published = at - Duration::from_secs(late);
         let published = Published { claim: Some(published), at: published };
         let item = Item { title: Some(title.to_owned()), ..Item::default() };
-        record.new.push(NewEntry { key, item, published, content: 0 });
+        record.document_mut().entries.new.push(NewEntry { key, item, published, content: 0 });
         self.store.record_blocking(record).unwrap();
     }
 
@@ -126,7 +126,7 @@ impl Shelf {
             key[..8].copy_from_slice(&(after * 1000 + number as u64).to_le_bytes());
             let key = feed::EntryKey::from_bytes(key);
             let published = Published { claim: Some(at), at };
-            record.new.push(NewEntry { key, item, published, content: 0 });
+            record.document_mut().entries.new.push(NewEntry { key, item, published, content: 0 });
         }
         self.store.record_blocking(record).unwrap();
     }

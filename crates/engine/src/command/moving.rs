@@ -10,7 +10,7 @@ use crate::Engine;
 /// The feed is polled at the new address next, at the pace of its domain.
 pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<Done, CommandError> {
     let (feed, url) = (find(engine, name)?, FeedUrl::parse(url)?);
-    let from = engine.store.feed(feed)?.url;
+    let from = engine.store.feed(feed)?.location.url;
     let now = engine.clock.now();
     let queries = match engine.store.move_feed(feed, &url, now)? {
         MovedFeed::Moved { queries } => queries,

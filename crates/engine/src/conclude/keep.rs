@@ -1,10 +1,14 @@
 //! What of a poll is kept: entries, revisions, validators, where the feed is found from now on.
 
 use feed::{
-    DocumentDates, FeedUrl, Item, Observed, Outcome, Sighting, Time, Trouble, WindowEntry, repair,
+    DocumentDates, FeedUrl, Item, Observed, Outcome, Published, Sighting, Time, Trouble,
+    WindowEntry, repair,
 };
 use parse::Document;
-use store::{BodyHash, Edited, FeedFacts, Gone, Moved, NewEntry, PollInput, PollRecord};
+use store::{
+    BodyHash, DocumentRecord, EditedEntry, EntryChanges, FeedFacts, Gone, LocationChange, Moved,
+    NewEntry, PollContent, PollInput, PollProblem, PollRecord,
+};
 use url::Url;
 
 use super::{Reading, Trip};
@@ -20,8 +24,8 @@ const EFFECTIVE_URL_FAILURES_MAX: u32 = 3;
 /// The end of what a remembered redirect leads to is not the end of the feed: the publisher may
 /// have moved again, and the subscribed URL knows where to.
 pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
-    match (&input.effective_url, reading) {
-        (Some(moved_to), Reading::Gone) if *moved_to != input.url => {
+    match (&input.location.effective_url, reading) {
+        (Some(moved_to), Reading::Gone) if *moved_to != input.location.url => {
             let to = moved_to.masked();
             let detail = format!("410 Gone at {to}, where it had moved; its own URL is asked next");
             let kind = Trouble::Status;
@@ -38,7 +42,7 @@ pub fn damaged(input: &PollInput, reading: Reading) -> Reading {
         Reading::Document { document, .. }
             if document.is_damaged
                 && document.items.is_empty()
-                && !input.window.entries().is_empty() =>
+                && !input.document.window.entries().is_empty() =>
         {
             Reading::Damaged { warnings: document.warnings }
         }
@@ -49,33 +53,35 @@ pub fn damaged(input: &PollInput, reading: Reading) -> Reading {
 /// A permanent redirect that repeats becomes the feed's effective URL; one that leads nowhere for
 /// long is forgotten.
 pub fn follow_redirects(
-    record: &mut PollRecord,
     input: &PollInput,
     trip: &Trip<'_>,
     outcome: Outcome,
-) {
+    failures: u32,
+) -> LocationChange {
+    let mut change = LocationChange::default();
     if !outcome.is_success() {
-        record.moved.clone_from(&input.moved);
-        let remembered = input.effective_url.is_some();
+        change.pending.clone_from(&input.location.pending);
+        let remembered = input.location.effective_url.is_some();
         let is_gone = trip.facts.status == Some(410);
-        if remembered && (is_gone || record.failures >= EFFECTIVE_URL_FAILURES_MAX) {
-            record.effective_url = Some(input.url.clone());
+        if remembered && (is_gone || failures >= EFFECTIVE_URL_FAILURES_MAX) {
+            change.effective_url = Some(input.location.url.clone());
         }
-        return;
+        return change;
     }
     if !trip.permanent {
-        return;
+        return change;
     }
-    let Ok(to) = FeedUrl::parse(trip.url.as_str()) else { return };
-    let count = match &input.moved {
+    let Ok(to) = FeedUrl::parse(trip.url.as_str()) else { return change };
+    let count = match &input.location.pending {
         Some(moved) if moved.to == to => moved.count + 1,
         _ => 1,
     };
     if count >= MOVED_COUNT_BELIEVED {
-        record.effective_url = Some(to);
+        change.effective_url = Some(to);
     } else {
-        record.moved = Some(Moved { to, count });
+        change.pending = Some(Moved { to, count });
     }
+    change
 }
 
 /// Puts what was read into the record, and says it in words.
@@ -86,7 +92,7 @@ pub fn keep_reading(
     reading: Reading,
     trip: &Trip<'_>,
 ) {
-    let feed = input.url.masked();
+    let feed = input.location.url.masked();
     match reading {
         Reading::Unchanged { validators } => {
             answer.detail = "unchanged".to_owned();
@@ -96,7 +102,8 @@ pub fn keep_reading(
                 last_modified: validators.last_modified.or(sent.last_modified),
                 of: Some(super::source(trip.url)),
             };
-            record.validators = (kept != input.validators).then_some(kept);
+            let validators = (kept != input.document.validators).then_some(kept);
+            record.content = PollContent::Unchanged { validators };
         }
         Reading::Document { document, observed, dates, validators, body_hash } => {
             answer.detail = seen_in_words(&observed);
@@ -104,8 +111,8 @@ pub fn keep_reading(
             // A broken document without items may be the beginning of one that has some.
             let is_cut_off =
                 document.is_cut_off || document.is_damaged && document.items.is_empty();
-            let previous = input.last_success_at;
-            keep_document(record, document, &observed, dates, trip, previous);
+            let previous = input.history.last_success_at;
+            let mut kept = document_record(document, &observed, dates, trip, previous);
             let validators = store::Validators {
                 etag: validators.etag,
                 last_modified: validators.last_modified,
@@ -113,34 +120,33 @@ pub fn keep_reading(
             };
             // What vouches for a document would vouch for its missing rest: the next poll asks
             // for all of it.
-            record.validators = Some(if is_cut_off { Default::default() } else { validators });
-            record.body_hash = Some(if is_cut_off { BodyHash::default() } else { body_hash });
-            record.window = Some(observed.window).filter(|w| *w != input.window);
+            kept.validators = if is_cut_off { Default::default() } else { validators };
+            kept.body_hash = if is_cut_off { BodyHash::default() } else { body_hash };
+            kept.entries.window = Some(observed.window).filter(|w| *w != input.document.window);
+            record.content = PollContent::Document(Box::new(kept));
         }
         Reading::Gone => {
             let reason = "the publisher ended the feed (410 Gone); \
                           `tidings feed poll` asks once more, `tidings feed remove` removes it";
-            record.gone = Some(Gone { at: trip.at, reason: reason.to_owned() });
-            record.error = Some("410 Gone".to_owned());
+            record.location.gone = Some(Gone { at: trip.at, reason: reason.to_owned() });
+            record.problem = Some(PollProblem::new("410 Gone"));
             answer.detail = reason.to_owned();
         }
         Reading::Damaged { warnings } => {
             let detail = damaged_in_words(&warnings);
             tracing::info!(feed, detail, "damaged");
-            record.error = Some(detail.clone());
+            record.problem = Some(PollProblem::new(detail.clone()));
             record.warnings = warnings;
             answer.detail = detail;
         }
         Reading::Refused { kind, detail } => {
             tracing::info!(feed, detail, "refused");
-            record.trouble = Some(kind);
-            record.error = Some(detail.clone());
+            record.problem = Some(PollProblem { error: detail.clone(), trouble: Some(kind) });
             answer.detail = detail;
         }
         Reading::Failed { kind, detail, our_network, candidates } => {
             tracing::info!(feed, detail, our_network, "failed");
-            record.trouble = Some(kind);
-            record.error = Some(detail.clone());
+            record.problem = Some(PollProblem { error: detail.clone(), trouble: Some(kind) });
             answer.detail = detail;
             answer.candidates = candidates;
         }
@@ -171,26 +177,27 @@ fn seen_in_words(observed: &Observed) -> String {
     words
 }
 
-fn keep_document(
-    record: &mut PollRecord,
+/// Returns what the store keeps of a document; the caller adds validators, hash and window.
+fn document_record(
     document: Document,
     observed: &Observed,
     dates: DocumentDates,
     trip: &Trip<'_>,
     previous: Option<Time>,
-) {
+) -> DocumentRecord {
     let (hub, topic) = pushed_by(&document, trip);
     let (hub, topic) = (short(hub), short(topic));
-    record.facts = Some(FeedFacts {
+    let facts = FeedFacts {
         title: document.title,
         site: short(document.link),
         language: document.language,
         topic: hub.as_ref().and(topic),
         hub,
         cloud: short(document.cloud),
-    });
-    record.hints = Some(document.hints);
-    keep_items(record, document.items, observed, dates, trip.at, previous);
+    };
+    let repair = |item: &Item| repair(item, dates, trip.at, previous);
+    let entries = entry_changes(document.items, observed, repair);
+    DocumentRecord { facts, hints: document.hints, entries, ..DocumentRecord::default() }
 }
 
 /// An address of the feed, unless it is too long to be one.
@@ -209,15 +216,13 @@ fn pushed_by(document: &Document, trip: &Trip<'_>) -> (Option<String>, Option<St
     (hub, public.map(|url| said.unwrap_or_else(|| url.to_string())))
 }
 
-/// Puts what is new and what was edited into the record.
-pub fn keep_items(
-    record: &mut PollRecord,
+/// Returns the new and the edited entries. `repair` corrects the publication time of an item.
+pub fn entry_changes(
     items: Vec<Item>,
     observed: &Observed,
-    dates: DocumentDates,
-    at: Time,
-    previous: Option<Time>,
-) {
+    repair: impl Fn(&Item) -> Published,
+) -> EntryChanges {
+    let mut changes = EntryChanges::default();
     let mut items: Vec<Option<Item>> = items.into_iter().map(Some).collect();
     // Publishers put the newest on top; the stream runs from the oldest on.
     for (index, sighting, entry) in observed.sightings.iter().rev() {
@@ -225,12 +230,13 @@ pub fn keep_items(
         let Some(item) = items[*index].take() else { continue };
         match sighting {
             Sighting::New => {
-                let published = repair(&item, dates, at, previous);
-                record.new.push(NewEntry { key, item, published, content });
+                let published = repair(&item);
+                changes.new.push(NewEntry { key, item, published, content });
             }
-            Sighting::Edited => record.edited.push(Edited { key, item, content }),
+            Sighting::Edited => changes.edited.push(EditedEntry { key, item, content }),
             Sighting::Known | Sighting::Returned => {}
         }
     }
-    record.new.sort_by_key(|new| new.published.at);
+    changes.new.sort_by_key(|new| new.published.at);
+    changes
 }

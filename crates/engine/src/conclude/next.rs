@@ -6,7 +6,7 @@ use std::time::Duration;
 use feed::{Cause, Domain, Hints, Observation, Outcome, Time, Window};
 use polling::hints::{self, CacheHints, HintReading};
 use polling::{Bounds, Learned, PolicySpec, backoff, spoken};
-use store::{Decision, PollInput, PushNote, Replan};
+use store::{Decision, NextPoll, NextPollReason, PollInput, PushTrustChange, Replan};
 
 use super::{Reading, Trip, outcome, pushed};
 use crate::budget::{self, BudgetRule};
@@ -34,14 +34,16 @@ pub struct Decided {
 impl Decided {
     /// What is stored of it, and what only the strategy needs.
     pub fn split(self) -> (Decision, Option<Box<Budgeted>>) {
-        let decision = Decision {
-            wanted_at: self.wanted_at,
-            next_at: self.at,
-            reason: self.reason,
-            cause: self.cause,
-            held: self.held,
-            learned: self.learned,
+        let next = NextPoll {
+            at: self.at,
+            wanted_at: Some(self.wanted_at),
+            why: NextPollReason {
+                cause: Some(self.cause),
+                reason: Some(self.reason),
+                held: self.held,
+            },
         };
+        let decision = Decision { next, learned: Some(self.learned), failures: self.failures };
         (decision, self.budgeted)
     }
 }
@@ -51,7 +53,7 @@ pub fn decide(
     input: &PollInput,
     reading: &Reading,
     observation: &Observation<'_>,
-    push: Option<PushNote>,
+    push: Option<PushTrustChange>,
     trip: &Trip<'_>,
     settings: &Settings,
     budget: Option<&BudgetRule>,
@@ -70,7 +72,7 @@ pub fn decide(
     let our_network = matches!(reading, Reading::Failed { our_network: true, .. });
     let failures = match outcome {
         Outcome::Seen | Outcome::Unchanged | Outcome::Gone => 0,
-        _ => input.failures + u32::from(!our_network),
+        _ => input.history.failures + u32::from(!our_network),
     };
     let hinted =
         |wanted_at| after_success(input, reading, observation.window, wanted_at, trip, settings);
@@ -84,7 +86,7 @@ pub fn decide(
         let (last, from) = if outcome.is_success() {
             (Some(trip.at), netted(input, hinted(trip.at + bounds.alpha), net).at)
         } else {
-            (input.last_success_at, next.at)
+            (input.history.last_success_at, next.at)
         };
         let tracked = rule.tracked_as(&learned, input, last, observation.window.len());
         Box::new(Budgeted { tracked, from, latest: latest(input, trip.at, from) })
@@ -137,7 +139,7 @@ fn after_success(
 ) -> Next {
     let own = match reading {
         Reading::Document { document, .. } => &document.hints,
-        _ => &input.hints,
+        _ => &input.document.hints,
     };
     let cache = CacheHints { max_age: trip.facts.max_age, expires: expires(trip) };
     hinted(wanted_at, trip.at, own, cache, window, settings)
@@ -168,7 +170,7 @@ fn expires(trip: &Trip<'_>) -> Option<Time> {
 
 /// While its hub pushes, a poll only checks on that.
 fn netted(input: &PollInput, next: Next, net: Option<Time>) -> Next {
-    match (&input.push, net) {
+    match (input.subscription(), net) {
         (Some(push), Some(at)) if at > next.at => {
             Next { at, held: Some(pushed::held(push)), cause: Some(Cause::PushCheck.code()) }
         }
@@ -218,15 +220,15 @@ fn latest(input: &PollInput, last: Time, from: Time) -> Option<Time> {
 
 /// When a feed that was not just polled is next checked on, where its hub pushes.
 fn net(input: &PollInput, last: Time, settings: &Settings) -> Option<Time> {
-    let trust = input.push.as_ref()?.trust;
+    let trust = input.subscription()?.trust;
     pushed::safety_net(input, trust, last, settings)
 }
 
 /// A wish of a feed that was not just polled, after the hints of the document it showed last. What
 /// the answer around it said is not kept.
 fn hinted_again(input: &PollInput, wanted_at: Time, last: Time, settings: &Settings) -> Next {
-    let window = input.window.times();
-    hinted(wanted_at, last, &input.hints, CacheHints::default(), &window, settings)
+    let window = input.document.window.times();
+    hinted(wanted_at, last, &input.document.hints, CacheHints::default(), &window, settings)
 }
 
 /// What the strategy needs of a feed that was not just polled; `None` where it is not under the
@@ -240,15 +242,15 @@ pub fn budgeted(
         return None;
     }
     let (_, bounds) = self::rule(input, settings);
-    let from = match (input.last_poll_at, input.failures) {
+    let from = match (input.history.last_poll_at, input.history.failures) {
         (None, _) => input.added_at,
         (Some(last), 0) => {
             let next = hinted_again(input, last + bounds.alpha, last, settings);
             next.at.max(net(input, last, settings).unwrap_or(last))
         }
-        (Some(last), _) => input.next_at.unwrap_or(last),
+        (Some(last), _) => input.schedule.next_at.unwrap_or(last),
     };
-    let latest = input.last_poll_at.and_then(|last| latest(input, last, from));
+    let latest = input.history.last_poll_at.and_then(|last| latest(input, last, from));
     let mut tracked = rule.tracked(input);
     if settings.learn_relevant {
         // The rate is that of wanted entries already.
@@ -261,20 +263,24 @@ pub fn budgeted(
 /// never polled, keeps its time.
 pub fn replanned(input: &PollInput, settings: &Settings, now: Time) -> Replan {
     let (spec, bounds) = rule(input, settings);
-    let times = input.window.times();
-    let at = input.last_poll_at.unwrap_or(now);
+    let times = input.document.window.times();
+    let at = input.history.last_poll_at.unwrap_or(now);
     let observation = Window::without_document(&times, at, Outcome::Unchanged);
     let learned = Learned::decode(&spec.policy, &input.learned);
     let wish = spec.policy.wish(&learned, &observation, &bounds);
-    let own = match (input.last_poll_at, input.failures) {
+    let own = match (input.history.last_poll_at, input.history.failures) {
         (None, _) => Next { at: now, held: None, cause: None },
         (Some(last), 0) => hinted_again(input, wish.at.max(now), last, settings),
         (Some(_), _) => {
-            let at = input.next_at.unwrap_or(now);
-            Next { at, held: input.held.clone(), cause: input.cause.clone() }
+            let at = input.schedule.next_at.unwrap_or(now);
+            Next {
+                at,
+                held: input.schedule.why.held.clone(),
+                cause: input.schedule.why.cause.clone(),
+            }
         }
     };
-    let last = input.last_poll_at.filter(|_| input.failures == 0);
+    let last = input.history.last_poll_at.filter(|_| input.history.failures == 0);
     let net = last.and_then(|last| net(input, last, settings)).filter(|net| *net > now);
     let next = netted(input, own, net);
     Replan {

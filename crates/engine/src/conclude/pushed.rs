@@ -3,8 +3,8 @@
 //! them of what pushes brought since the last one, so that they see what they would have seen
 //! without.
 
-use feed::{Cause, DocumentDates, Item, Observed, Outcome, Time};
-use store::{PollInput, PollRecord, PushNote, PushParcel, PushRow, PushTrust};
+use feed::{Cause, DocumentDates, Item, Observed, Time, repair};
+use store::{NextPoll, PollInput, PushParcel, PushRecord, PushRow, PushTrust, PushTrustChange};
 
 use super::keep;
 use crate::Settings;
@@ -50,7 +50,7 @@ pub fn safety_net(
     last: Time,
     settings: &Settings,
 ) -> Option<Time> {
-    let push = input.push.as_ref().filter(|push| is_trusted(push, trust, last))?;
+    let push = input.subscription().filter(|push| is_trusted(push, trust, last))?;
     let max_delay = budget::places(input).find_map(|s| s.max_delay);
     let net = settings.push.safety_net.min(max_delay.unwrap_or(settings.push.safety_net));
     Some((last + net).min(push.lease_until?))
@@ -62,40 +62,53 @@ pub fn held(push: &PushRow) -> String {
     format!("{hub} pushes it, so polls only check on that")
 }
 
-/// What a push leaves behind. It is no poll: of the schedule it changes only that the next poll may
-/// become a safety net.
+/// Returns the record of a push. Of the schedule it changes only that the next poll may become a
+/// safety net.
 pub fn push_record(
     input: &PollInput,
     push: &PushRow,
     parcel: &PushParcel,
-    items: Vec<Item>,
-    observed: Observed,
-    dates: DocumentDates,
+    document: PushedDocument,
     settings: &Settings,
-) -> PollRecord {
+) -> PushRecord {
     let trust = after_push(push.trust);
-    let next_at = input.next_at.unwrap_or(parcel.at);
-    let mut record =
-        PollRecord::empty(input.id, input.generation, parcel.at, Outcome::Seen, next_at);
-    record.wanted_at = input.wanted_at;
-    record.reason.clone_from(&input.reason);
-    record.held.clone_from(&input.held);
-    record.next_cause.clone_from(&input.cause);
-    let last = input.last_poll_at.filter(|_| input.failures == 0);
+    let schedule = &input.schedule;
+    let mut next = NextPoll {
+        at: schedule.next_at.unwrap_or(parcel.at),
+        wanted_at: schedule.wanted_at,
+        why: schedule.why.clone(),
+    };
+    let last = input.history.last_poll_at.filter(|_| input.history.failures == 0);
     let trusted = is_trusted(push, trust, parcel.at);
     if let Some(net) = last.and_then(|last| safety_net(input, trust, last, settings))
-        && net > next_at
+        && net > next.at
         && trusted
     {
-        record.next_at = net;
-        record.held = Some(held(push));
-        record.next_cause = Some(Cause::PushCheck.code());
+        next.at = net;
+        next.why.held = Some(held(push));
+        next.why.cause = Some(Cause::PushCheck.code());
     }
-    let note = PushNote { subscription: push.id, trust, parcel: Some(parcel.id) };
-    record.push = Some(note);
-    keep::keep_items(&mut record, items, &observed, dates, parcel.at, input.last_success_at);
-    record.window = Some(observed.window).filter(|w| *w != input.window);
-    record
+    let PushedDocument { items, observed, dates } = document;
+    let previous = input.history.last_success_at;
+    let repair = |item: &Item| repair(item, dates, parcel.at, previous);
+    let mut entries = keep::entry_changes(items, &observed, repair);
+    entries.window = Some(observed.window).filter(|w| *w != input.document.window);
+    PushRecord {
+        feed: input.id,
+        generation: input.generation,
+        at: parcel.at,
+        parcel: parcel.id,
+        trust: PushTrustChange { subscription: push.id, trust },
+        entries,
+        next,
+    }
+}
+
+/// The document of a push, compared with the feed's window.
+pub struct PushedDocument {
+    pub items: Vec<Item>,
+    pub observed: Observed,
+    pub dates: DocumentDates,
 }
 
 #[cfg(test)]

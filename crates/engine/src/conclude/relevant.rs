@@ -5,7 +5,7 @@
 use feed::{Observation, Outcome, Time};
 use polling::pace::DomainPace;
 use polling::relevance::Relevant;
-use store::{Decision, PollInput, PushNote, WindowRelevance};
+use store::{Decision, KnownDocument, PollInput, PushTrustChange, WindowRelevance};
 use url::Url;
 
 use super::next::{self, Decided};
@@ -19,7 +19,7 @@ use crate::event::Budgeted;
 pub struct Later {
     input: PollInput,
     whole: Whole,
-    push: Option<PushNote>,
+    push: Option<PushTrustChange>,
     at: Time,
     ended: Time,
     url: Url,
@@ -45,18 +45,22 @@ impl Later {
         input: &PollInput,
         reading: &Reading,
         taught: &Observation<'_>,
-        push: Option<PushNote>,
+        push: Option<PushTrustChange>,
         trip: &Trip<'_>,
         settings: &Settings,
         budget: Option<&BudgetRule>,
     ) -> Later {
         let hints = match reading {
             Reading::Document { document, .. } => &document.hints,
-            _ => &input.hints,
+            _ => &input.document.hints,
         };
         Later {
             // A share is for rates of all entries; what is learned here is the rate of wanted ones.
-            input: PollInput { hints: hints.clone(), share: None, ..input.clone() },
+            input: PollInput {
+                document: KnownDocument { hints: hints.clone(), ..input.document.clone() },
+                share: None,
+                ..input.clone()
+            },
             whole: Whole {
                 outcome: taught.outcome,
                 window: taught.window.to_vec(),
@@ -87,12 +91,12 @@ impl Later {
             None => self.by(&self.whole.observation(self.at)),
         };
         let (decision, budgeted) = decided.split();
-        let at = decision.next_at;
+        let at = decision.next.at;
         (decision, (at, budgeted))
     }
 
     fn by_wanted(&self, shown: &[WindowRelevance]) -> Decided {
-        let before = self.input.last_success_at;
+        let before = self.input.history.last_success_at;
         let is_new = |one: &&WindowRelevance| before.is_none_or(|t| one.seen_at > t);
         let window: Vec<Time> = shown.iter().map(|one| one.published_at).collect();
         let new: Vec<Time> = shown.iter().filter(is_new).map(|one| one.published_at).collect();

@@ -5,7 +5,9 @@ mod damaged;
 use std::sync::LazyLock;
 
 use feed::{FeedId, FeedUrl, Item, Known, identify};
-use store::{Moved, Validators};
+use store::{
+    FeedLocation, FeedSchedule, KnownDocument, LayeredSettings, Moved, PollHistory, Validators,
+};
 
 use super::*;
 
@@ -16,33 +18,19 @@ fn input() -> PollInput {
     let of = Some(source(url.url()));
     PollInput {
         id: FeedId(1),
-        url,
-        effective_url: None,
         generation: 4,
         added_at: NOW,
-        validators: Validators { etag: Some(b"\"old\"".to_vec()), last_modified: None, of },
-        body_hash: None,
-        window: Window::default(),
+        location: FeedLocation { url, effective_url: None, pending: None, gone: None },
+        document: KnownDocument {
+            validators: Validators { etag: Some(b"\"old\"".to_vec()), last_modified: None, of },
+            ..KnownDocument::default()
+        },
         learned: Vec::new(),
-        hints: feed::Hints::default(),
-        settings: store::Settings::default(),
-        tag_settings: Vec::new(),
-        paused: false,
-        failures: 0,
-        next_at: None,
-        wanted_at: None,
-        last_poll_at: None,
-        last_success_at: None,
-        last_change_at: None,
-        moved: None,
-        gone: None,
-        hub: None,
-        cause: None,
+        settings: LayeredSettings::default(),
+        history: PollHistory::default(),
+        schedule: FeedSchedule::default(),
         share: None,
         push: None,
-        pushed: Vec::new(),
-        reason: None,
-        held: None,
     }
 }
 
@@ -52,7 +40,7 @@ fn run<'a>(
     adjust: impl FnOnce(&mut Trip<'a>),
 ) -> Concluded {
     static FACTS: LazyLock<fetch::Facts> = LazyLock::new(fetch::Facts::default);
-    let mut trip = trip(input.url.url(), &FACTS);
+    let mut trip = trip(input.location.url.url(), &FACTS);
     adjust(&mut trip);
     conclude(input, reading, &trip, &Settings::new(), None)
 }
@@ -105,8 +93,9 @@ fn document(ids: &[&str]) -> Reading {
 #[test]
 fn validators_and_entries_travel_in_one_record() {
     let done = run(&input(), document(&["a", "b"]), |_| ());
-    assert_eq!(done.record.new.len(), 2);
-    let validators = done.record.validators.expect("those of the document");
+    let kept = done.record.document().expect("a document");
+    assert_eq!(kept.entries.new.len(), 2);
+    let validators = kept.validators.clone();
     assert_eq!(validators.etag.as_deref(), Some(&b"\"new\""[..]));
     assert_eq!(done.record.generation, 4);
     assert_eq!(done.finished.generation, 5);
@@ -116,7 +105,7 @@ fn validators_and_entries_travel_in_one_record() {
 fn a_304_without_validators_keeps_the_old_ones() {
     let reading = Reading::Unchanged { validators: fetch::Validators::default() };
     let done = run(&input(), reading, |_| ());
-    assert_eq!(done.record.validators, None);
+    assert_eq!(done.record.validators(), None);
     assert_eq!(done.record.outcome, Outcome::Unchanged);
 }
 
@@ -124,19 +113,19 @@ fn a_304_without_validators_keeps_the_old_ones() {
 fn validators_belong_to_the_url_that_gave_them() {
     let (mut input, other) = (input(), Url::parse("https://example.net/feed").expect("a URL"));
     let sent = |input: &PollInput, url: &Url| validators(input, url).etag.is_some();
-    assert!(sent(&input, input.url.url()) && !sent(&input, &other));
+    assert!(sent(&input, input.location.url.url()) && !sent(&input, &other));
     // The same document from elsewhere: what it was known by before is known there to nobody.
     let last_modified = Some(b"Tue, 14 Nov 2023 22:13:20 GMT".to_vec());
     let fresh = fetch::Validators { etag: None, last_modified };
     let reading = Reading::Unchanged { validators: fresh };
     let done = run(&input, reading, |trip| trip.url = &other);
-    input.validators = done.record.validators.expect("those of the other URL");
-    assert_eq!(input.validators.etag, None);
-    assert!(validators(&input, input.url.url()).is_empty());
+    input.document.validators = done.record.validators().expect("those of the other URL").clone();
+    assert_eq!(input.document.validators.etag, None);
+    assert!(validators(&input, input.location.url.url()).is_empty());
     assert!(validators(&input, &other).last_modified.is_some());
     // From before it was noted whose they are.
-    input.validators.of = None;
-    assert!(!validators(&input, input.url.url()).is_empty());
+    input.document.validators.of = None;
+    assert!(!validators(&input, input.location.url.url()).is_empty());
 }
 
 #[test]
@@ -144,14 +133,14 @@ fn failures_back_off_and_success_forgives_them() {
     let mut input = input();
     let mut waits = Vec::new();
     for failures in 0..20 {
-        input.failures = failures;
+        input.history.failures = failures;
         let done = run(&input, failed(false), |_| ());
-        assert_eq!(done.record.failures, failures + 1);
-        waits.push(done.record.next_at.since(NOW));
+        assert_eq!(done.record.decision.failures, failures + 1);
+        waits.push(done.record.decision.next.at.since(NOW));
     }
     assert!(waits.windows(2).all(|w| w[0] <= w[1] + Duration::from_secs(600)));
     assert_eq!(waits[19], Duration::from_secs(86_400), "at most a day, never for good");
-    assert_eq!(run(&input, document(&["a"]), |_| ()).record.failures, 0);
+    assert_eq!(run(&input, document(&["a"]), |_| ()).record.decision.failures, 0);
 }
 
 #[test]
@@ -160,14 +149,14 @@ fn a_change_of_settings_leaves_the_publishers_hints_in_force() {
     let settings = Settings { policy: "fix:10m".parse().expect("a policy"), ..Settings::new() };
     let rule: BudgetRule = "60/1h".parse().expect("a rule");
     let mut input = input();
-    input.last_poll_at = Some(NOW);
+    input.history.last_poll_at = Some(NOW);
     let next = |input: &PollInput| {
         let replan = replanned(input, &settings, now);
         let from = budgeted(&rule, input, &settings).expect("under the budget").from;
         (replan.next_at.since(NOW).as_secs(), replan.held.is_some(), from.since(NOW).as_secs())
     };
     assert_eq!(next(&input), (600, false, 300));
-    input.hints.ttl = Some(hour);
+    input.document.hints.ttl = Some(hour);
     assert_eq!(next(&input), (3600, true, 3600));
 }
 
@@ -175,35 +164,42 @@ fn a_change_of_settings_leaves_the_publishers_hints_in_force() {
 fn a_promised_delay_binds_the_budget_and_no_server() {
     let rule: BudgetRule = "60/1h".parse().expect("a rule");
     let mut input = input();
-    input.settings.max_delay = Some(Duration::from_secs(600));
+    input.settings.own.max_delay = Some(Duration::from_secs(600));
     let facts = fetch::Facts::default();
-    let url = input.url.url().clone();
+    let url = input.location.url.url().clone();
     let trip = trip(&url, &facts);
     let mut latest = |failures, reading| {
-        input.failures = failures;
+        input.history.failures = failures;
         let done = conclude(&input, reading, &trip, &Settings::new(), Some(&rule));
         let budgeted = done.finished.budgeted.expect("under the budget");
-        (budgeted.latest.expect("promised").since(NOW).as_secs(), done.record.next_at.since(NOW))
+        (
+            budgeted.latest.expect("promised").since(NOW).as_secs(),
+            done.record.decision.next.at.since(NOW),
+        )
     };
     assert_eq!(latest(0, document(&["a"])).0, 600);
     let (promised, backoff) = latest(19, failed(false));
     assert_eq!(promised, backoff.as_secs(), "a server that fails is left alone");
     assert!(promised > 80_000, "{promised}");
-    (input.last_poll_at, input.failures) = (Some(NOW), 3);
-    input.next_at = Some(NOW + Duration::from_secs(7200));
+    (input.history.last_poll_at, input.history.failures) = (Some(NOW), 3);
+    input.schedule.next_at = Some(NOW + Duration::from_secs(7200));
     let kept = budgeted(&rule, &input, &Settings::new()).expect("under the budget");
-    assert_eq!(kept.latest, input.next_at, "also over a restart");
+    assert_eq!(kept.latest, input.schedule.next_at, "also over a restart");
 }
 
 #[test]
 fn a_feed_that_backs_off_keeps_its_time_and_the_reason_for_it() {
     let mut input = input();
-    (input.last_poll_at, input.failures) = (Some(NOW), 3);
+    (input.history.last_poll_at, input.history.failures) = (Some(NOW), 3);
     let at = NOW + Duration::from_secs(7200);
-    (input.next_at, input.held) = (Some(at), Some("it failed 3 times in a row".to_owned()));
-    input.cause = Some("retry after 3 failures".to_owned());
+    (input.schedule.next_at, input.schedule.why.held) =
+        (Some(at), Some("it failed 3 times in a row".to_owned()));
+    input.schedule.why.cause = Some("retry after 3 failures".to_owned());
     let replan = replanned(&input, &Settings::new(), NOW);
-    assert_eq!((replan.next_at, replan.held, Some(replan.cause)), (at, input.held, input.cause));
+    assert_eq!(
+        (replan.next_at, replan.held, Some(replan.cause)),
+        (at, input.schedule.why.held, input.schedule.why.cause)
+    );
 }
 
 #[test]
@@ -211,17 +207,18 @@ fn a_poll_is_recorded_with_its_reason() {
     let mut input = input();
     let cause = |input: &PollInput| run(input, document(&["a"]), |_| ()).record.cause;
     assert_eq!(cause(&input).as_deref(), Some("first"));
-    (input.next_at, input.cause) = (Some(NOW), Some("fix u=3600s".to_owned()));
+    (input.schedule.next_at, input.schedule.why.cause) =
+        (Some(NOW), Some("fix u=3600s".to_owned()));
     assert_eq!(cause(&input).as_deref(), Some("fix u=3600s"));
-    input.next_at = Some(NOW + Duration::from_secs(1));
+    input.schedule.next_at = Some(NOW + Duration::from_secs(1));
     assert_eq!(cause(&input).as_deref(), Some("asked"), "it came before its time");
 }
 
 #[test]
 fn nobody_is_blamed_for_our_network() {
     let done = run(&input(), failed(true), |_| ());
-    assert_eq!(done.record.failures, 0);
-    assert!(done.record.next_at.since(NOW) <= Duration::from_secs(60));
+    assert_eq!(done.record.decision.failures, 0);
+    assert!(done.record.decision.next.at.since(NOW) <= Duration::from_secs(60));
 }
 
 #[test]
@@ -230,20 +227,20 @@ fn retry_after_moves_the_next_poll() {
     let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
     let reading = Reading::Refused { kind: Trouble::Status, detail: "429".to_owned() };
     let done = run(&input(), reading, |trip| trip.pace = Some(pace));
-    assert_eq!(done.record.next_at, until);
-    assert_eq!(done.record.domains[0].not_before, Some(until));
+    assert_eq!(done.record.decision.next.at, until);
+    assert_eq!(done.record.exchange.paces[0].not_before, Some(until));
 }
 
 #[test]
 fn expires_counts_from_the_servers_own_clock_and_only_without_a_max_age() {
     let hours = |n: u64| Duration::from_secs(n * 3600);
     let mut input = input();
-    input.settings.policy = Some("fix:1h".to_owned());
+    input.settings.own.policy = Some("fix:1h".to_owned());
     let wait = |date: Time, expires: Time, max_age| {
         let (date, expires) = (Some(date), Some(expires));
         let facts = fetch::Facts { date, expires, max_age, ..fetch::Facts::default() };
         let done = run(&input, document(&["a"]), |trip| trip.facts = &facts);
-        done.record.next_at.since(NOW)
+        done.record.decision.next.at.since(NOW)
     };
     assert_eq!(wait(NOW, NOW + hours(3), None), hours(3));
     let ahead = NOW + hours(9);
@@ -257,7 +254,7 @@ fn expires_counts_from_the_servers_own_clock_and_only_without_a_max_age() {
 fn gone_ends_polling_with_a_reason() {
     let done = run(&input(), Reading::Gone, |_| ());
     assert_eq!(done.finished.next_at, None);
-    assert!(done.record.gone.is_some_and(|g| g.reason.contains("410")));
+    assert!(done.record.location.gone.is_some_and(|g| g.reason.contains("410")));
 }
 
 #[test]
@@ -266,23 +263,29 @@ fn a_permanent_redirect_is_remembered_only_when_it_repeats() {
     let mut input = input();
     let before = input.clone();
     let first = run(&before, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
-    assert_eq!(first.record.effective_url, None);
-    input.moved = first.record.moved;
-    assert_eq!(input.moved.as_ref().map(|m: &Moved| m.count), Some(1));
+    assert_eq!(first.record.location.effective_url, None);
+    input.location.pending = first.record.location.pending;
+    assert_eq!(input.location.pending.as_ref().map(|m: &Moved| m.count), Some(1));
     let second = run(&input, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
-    assert_eq!(second.record.effective_url.map(|u| u.as_str().to_owned()), Some(to.to_string()));
+    assert_eq!(
+        second.record.location.effective_url.map(|u| u.as_str().to_owned()),
+        Some(to.to_string())
+    );
     assert_eq!(second.finished.domain.as_str(), "other.example");
     let temporary = run(&input, document(&["a"]), |trip| trip.url = &to);
-    assert_eq!((temporary.record.effective_url, temporary.record.moved), (None, None));
+    assert_eq!(
+        (temporary.record.location.effective_url, temporary.record.location.pending),
+        (None, None)
+    );
 }
 
 #[test]
 fn a_remembered_redirect_that_leads_nowhere_is_forgotten() {
     let mut input = input();
-    input.effective_url = FeedUrl::parse("https://other.example/feed").ok();
-    input.failures = 2;
+    input.location.effective_url = FeedUrl::parse("https://other.example/feed").ok();
+    input.history.failures = 2;
     let done = run(&input, failed(false), |_| ());
-    assert_eq!(done.record.effective_url, Some(input.url));
+    assert_eq!(done.record.location.effective_url, Some(input.location.url));
 }
 
 #[test]
@@ -295,24 +298,25 @@ fn a_document_that_breaks_off_is_asked_for_whole_the_next_time() {
     document.is_cut_off = true;
     let reading = Reading::Document { document, observed, dates, validators, body_hash };
     let done = run(&input(), reading, |_| ());
-    assert_eq!(done.record.new.len(), 2, "what came is kept");
-    assert_eq!(done.record.validators, Some(Validators::default()), "304 would hide the rest");
-    assert_ne!(done.record.body_hash, Some(body_hash));
+    let kept = done.record.document().expect("a document");
+    assert_eq!(kept.entries.new.len(), 2, "the entries that came are kept");
+    assert_eq!(kept.validators, Validators::default(), "304 would hide the rest");
+    assert_ne!(kept.body_hash, body_hash);
 }
 
 #[test]
 fn gone_from_where_it_moved_to_is_not_yet_gone() {
     let mut input = input();
-    input.effective_url = FeedUrl::parse("https://other.example/feed").ok();
+    input.location.effective_url = FeedUrl::parse("https://other.example/feed").ok();
     let facts = fetch::Facts { status: Some(410), ..fetch::Facts::default() };
     let done = run(&input, Reading::Gone, |trip| trip.facts = &facts);
-    assert_eq!(done.record.gone, None, "the publisher may have moved again");
+    assert_eq!(done.record.location.gone, None, "the publisher may have moved again");
     assert_eq!(done.record.outcome, Outcome::Failed);
-    assert_eq!(done.record.effective_url.as_ref(), Some(&input.url));
+    assert_eq!(done.record.location.effective_url.as_ref(), Some(&input.location.url));
     assert_eq!(done.finished.domain.as_str(), "example.org");
     assert!(done.finished.next_at.is_some());
-    input.effective_url = done.record.effective_url;
-    assert!(run(&input, Reading::Gone, |_| ()).record.gone.is_some(), "now it is");
+    input.location.effective_url = done.record.location.effective_url;
+    assert!(run(&input, Reading::Gone, |_| ()).record.location.gone.is_some(), "now it is");
 }
 
 #[test]
@@ -327,7 +331,8 @@ fn no_hub_is_told_the_secret_of_a_feed() {
         document.self_link = Some(url.to_owned());
         let reading = Reading::Document { document, observed, dates, validators, body_hash };
         let url = Url::parse(url).expect("a URL");
-        run(&input(), reading, |trip| trip.url = &url).record.facts.expect("a document").topic
+        let done = run(&input(), reading, |trip| trip.url = &url);
+        done.record.document().expect("a document").facts.topic.clone()
     };
     assert!(hub("https://example.org/feed?page=1").is_some());
     assert_eq!(hub("https://me:pw@example.org/feed"), None);
@@ -338,21 +343,21 @@ fn no_hub_is_told_the_secret_of_a_feed() {
 fn the_feeds_own_settings_win_over_its_tags_and_those_over_the_default() {
     let mut input = input();
     let tag = store::Settings { policy: Some("fix:2h".to_owned()), ..Default::default() };
-    input.tag_settings = vec![("news".to_owned(), tag)];
+    input.settings.of_tags = vec![("news".to_owned(), tag)];
     let wait = |input: &PollInput| {
-        run(input, document(&["a"]), |_| ()).record.next_at.since(NOW).as_secs()
+        run(input, document(&["a"]), |_| ()).record.decision.next.at.since(NOW).as_secs()
     };
     assert_eq!(wait(&input), 7200);
-    input.settings.policy = Some("fix:3h".to_owned());
+    input.settings.own.policy = Some("fix:3h".to_owned());
     assert_eq!(wait(&input), 10_800);
-    input.settings.max_delay = Some(Duration::from_secs(600));
+    input.settings.own.max_delay = Some(Duration::from_secs(600));
     assert_eq!(wait(&input), 600, "a promise of the longest delay is the longest interval");
 }
 
 #[test]
 fn a_paused_feed_that_was_asked_for_is_not_polled_again_by_itself() {
     let mut input = input();
-    input.paused = true;
+    input.settings.paused = true;
     assert_eq!(run(&input, document(&["a"]), |_| ()).finished.next_at, None);
 }
 

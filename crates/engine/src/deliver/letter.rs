@@ -60,7 +60,7 @@ impl Letters {
         match self.feeds.entry(feed) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(vacant) => Ok(vacant.insert(match store.feed(feed) {
-                Ok(row) => row.url.masked(),
+                Ok(row) => row.location.url.masked(),
                 // It was removed and takes its entries along; this one was read before.
                 Err(StoreError::NoFeed(_)) => String::new(),
                 Err(error) => return Err(error),

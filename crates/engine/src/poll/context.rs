@@ -88,7 +88,7 @@ impl Context {
             let mut replans = Vec::with_capacity(left.len());
             for &feed in &left {
                 let input = self.store.poll_input(feed)?;
-                if !input.paused && input.gone.is_none() {
+                if !input.settings.paused && input.location.gone.is_none() {
                     let now = self.clock.now();
                     replans.push((feed, conclude::replanned(&input, &self.settings, now)));
                 }
@@ -112,7 +112,7 @@ impl Context {
             let Some(mut budgeted) = conclude::budgeted(&rule, &input, &self.settings) else {
                 return;
             };
-            budgeted.set_back(conclude::set_back(input.last_poll_at, now), now);
+            budgeted.set_back(conclude::set_back(input.history.last_poll_at, now), now);
             let (feed, domain) = (input.id, conclude::domain(&input));
             let generation = input.generation;
             feeds.push(Asked { feed, domain, next_at: now, generation, budgeted: Some(budgeted) });

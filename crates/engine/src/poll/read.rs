@@ -52,7 +52,7 @@ pub(super) async fn read(
         },
         Fetched::Body { bytes, content_type, validators, partial } => {
             let body_hash = body_hash(&bytes);
-            if !partial && poll.input.body_hash == Some(body_hash) {
+            if !partial && poll.input.document.body_hash == Some(body_hash) {
                 return Reading::Unchanged { validators };
             }
             let limits = context.settings.parse;
@@ -76,7 +76,9 @@ pub(super) async fn read(
                         },
                     }
                 }
-                Err(unread) if unread.is_damaged && !poll.input.window.entries().is_empty() => {
+                Err(unread)
+                    if unread.is_damaged && !poll.input.document.window.entries().is_empty() =>
+                {
                     Reading::Damaged { warnings: vec![unread.detail] }
                 }
                 Err(Unread { detail, candidates, .. }) => {
@@ -157,11 +159,11 @@ pub fn observe(
     document: &Document,
     partial: bool,
 ) -> Result<(Observed, DocumentDates), StoreError> {
-    let identified = identify(&document.items, &input.window);
+    let identified = identify(&document.items, &input.document.window);
     let beyond = identified.beyond();
     let mut known = store.known(input.id, &beyond)?;
     let dates = DocumentDates::judge(&document.items, response_date, at);
-    let previous = input.last_success_at;
+    let previous = input.history.last_success_at;
     // Copies of entries that this instance has already are not new here either.
     let beyond: HashSet<EntryKey> = beyond.into_iter().collect();
     let items = &document.items;

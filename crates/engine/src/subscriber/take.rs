@@ -10,7 +10,7 @@ use store::{ErrorKind, PollInput, PushParcel, PushRow, StoreError};
 use url::Url;
 
 use super::{masked, rest};
-use crate::conclude;
+use crate::conclude::{self, PushedDocument};
 use crate::event::Event;
 use crate::keys;
 use crate::poll::{Context, observe, parsed};
@@ -73,7 +73,10 @@ async fn one(context: &Context, parcel: PushParcel) -> Result<(), StoreError> {
     };
     for _ in 0..TRIES_MAX {
         let input = store.poll_input(feed)?;
-        let Some(push) = input.push.clone().filter(|_| !input.paused && input.gone.is_none())
+        let Some(push) = input
+            .subscription()
+            .cloned()
+            .filter(|_| !input.settings.paused && input.location.gone.is_none())
         else {
             return store.drop_push(parcel.id).await;
         };
@@ -107,9 +110,10 @@ async fn record(
     let n_new = observed.n_new();
     let items = document.items.clone();
     let settings = &context.settings;
-    let record = conclude::push_record(input, push, parcel, items, observed, dates, settings);
-    let next_at = record.next_at;
-    store.record(record).await?;
+    let document = PushedDocument { items, observed, dates };
+    let record = conclude::push_record(input, push, parcel, document, settings);
+    let next_at = record.next.at;
+    store.record_push(record).await?;
     tracing::debug!(feed = input.id.0, n_new, "pushed");
     if n_new > 0 {
         context.deliveries.notify_one();
@@ -123,9 +127,10 @@ async fn record(
 /// shortest interval allows.
 fn look_soon(context: &Context, input: &PollInput) -> Result<(), StoreError> {
     let now = context.clock.now();
-    let soonest = input.last_poll_at.map_or(now, |last| last + context.settings.bounds.alpha);
+    let soonest =
+        input.history.last_poll_at.map_or(now, |last| last + context.settings.bounds.alpha);
     let next_at = soonest.max(now);
-    if input.failures == 0 && input.next_at.is_none_or(|at| at > next_at) {
+    if input.history.failures == 0 && input.schedule.next_at.is_none_or(|at| at > next_at) {
         rest(context, input.id, next_at)?;
     }
     Ok(())

@@ -61,7 +61,7 @@ async fn a_clock_that_was_set_back_before_the_start_holds_no_feed() {
 
 /// When the first feed is polled next, as everybody is shown it.
 fn shown(house: &House) -> Time {
-    house.store.feed(feed::FeedId(1)).unwrap().next_at.unwrap()
+    house.store.feed(feed::FeedId(1)).unwrap().schedule.next_at.unwrap()
 }
 
 /// Whether the stored plan has followed a clock that was set back by a year. It does so last.

@@ -50,7 +50,7 @@ impl House {
             key[1..5].copy_from_slice(&generation.to_le_bytes());
             let item = Item { title: Some((*title).to_owned()), ..Item::default() };
             let published = Published { claim: None, at: now };
-            record.new.push(NewEntry {
+            record.document_mut().entries.new.push(NewEntry {
                 key: EntryKey::from_bytes(key),
                 item,
                 published,

@@ -80,7 +80,7 @@ fn see(house: &House, number: u8) {
     let mut record = PollRecord::empty(feed, generation, now, Outcome::Seen, later);
     let item = Item { title: Some(number.to_string()), ..Item::default() };
     let (key, published) = (EntryKey::from_bytes([number; 16]), Published { claim: None, at: now });
-    record.new.push(NewEntry { key, item, published, content: 0 });
+    record.document_mut().entries.new.push(NewEntry { key, item, published, content: 0 });
     house.store.record_blocking(record).unwrap();
 }
 

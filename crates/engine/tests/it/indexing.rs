@@ -20,7 +20,12 @@ fn poll(store: &Store, titles: impl Iterator<Item = String>, n: u64) {
         let content = "<p>Łódź &amp; <b>火</b>山</p>".to_owned();
         let item = Item { title: Some(title), content: Some(content), ..Item::default() };
         let published = Published { claim: None, at };
-        record.new.push(NewEntry { key: EntryKey::from_bytes(key), item, published, content: 0 });
+        record.document_mut().entries.new.push(NewEntry {
+            key: EntryKey::from_bytes(key),
+            item,
+            published,
+            content: 0,
+        });
     }
     store.record_blocking(record).unwrap();
 }

@@ -215,11 +215,11 @@ async fn a_poll_that_learns_from_wanted_entries_is_decided_once() {
         house.rest().await;
         let feed = house.store.feed(feed::FeedId(1)).unwrap();
         let poll = house.store.polls(feed.id, 1).unwrap().remove(0);
-        assert_eq!(feed.next_at, poll.next_at, "two decisions were kept of one poll");
-        let reason = feed.reason.unwrap_or_default();
+        assert_eq!(feed.schedule.next_at, poll.next_at, "two decisions were kept of one poll");
+        let reason = feed.schedule.why.reason.unwrap_or_default();
         assert_eq!(reason.contains("entries that queries find"), learn_relevant, "{reason}");
-        assert_eq!(poll.wanted_at, feed.wanted_at);
-        next.push(feed.next_at.unwrap());
+        assert_eq!(poll.wanted_at, feed.schedule.wanted_at);
+        next.push(feed.schedule.next_at.unwrap());
         house.engine.stop().await;
     }
     assert_ne!(next[0], next[1], "no entry is wanted, and that was learned");

@@ -162,10 +162,12 @@ impl Tally {
 /// Returns how late the new entries of a poll were seen. A feed's first document says nothing about
 /// delays: it has no overlap, and no miss is suspected.
 pub(crate) fn delays(record: &PollRecord) -> Vec<Duration> {
-    if record.overlap == 0 && !record.suspected_miss {
+    let Some(document) = record.document() else { return Vec::new() };
+    if record.observed.overlap == 0 && !record.observed.suspected_miss {
         return Vec::new();
     }
-    let dated = record.new.iter().filter(|new| new.published.claim == Some(new.published.at));
+    let dated =
+        document.entries.new.iter().filter(|new| new.published.claim == Some(new.published.at));
     dated.map(|new| record.at.since(new.published.at)).collect()
 }
 

@@ -174,7 +174,7 @@ mod tests {
     use feed::{EntryKey, FeedId};
     use feed::{FeedUrl, Item, Outcome, Published, Time};
 
-    use crate::{ErrorKind, Mode, NewEntry, NewFeed, PollRecord, Store, Validators};
+    use crate::{ErrorKind, Mode, NewEntry, NewFeed, PollRecord, Store};
 
     const T0: Time = Time::from_secs(1_700_000_000);
 
@@ -195,14 +195,13 @@ mod tests {
         let item = Item { content: Some("x".repeat(bytes)), ..Item::default() };
         let mut key = [0; 16];
         key[..4].copy_from_slice(&n.to_le_bytes());
-        record.new.push(NewEntry {
+        record.document_mut().entries.new.push(NewEntry {
             key: EntryKey::from_bytes(key),
             item,
             published: Published { claim: None, at: T0 },
             content: 0,
         });
-        record.validators =
-            Some(Validators { etag: Some(n.to_le_bytes().to_vec()), ..Validators::default() });
+        record.document_mut().validators.etag = Some(n.to_le_bytes().to_vec());
         record
     }
 
@@ -259,7 +258,7 @@ mod tests {
             let (tell, feed) = (tell.clone(), record.feed);
             let keeper = store.keeper();
             let keep = move |conn: &rusqlite::Connection| {
-                crate::record::apply::keep(conn, record, &keeper, |_, _| Ok(()))
+                crate::record::apply::keep_poll(conn, record, &keeper, |_, _| Ok(()))
             };
             store
                 .send(false, keep, move |result| {

@@ -9,6 +9,7 @@ pub(crate) mod domains;
 pub(crate) mod list;
 pub(crate) mod list_order;
 pub(crate) mod names;
+pub(crate) mod parts;
 pub(crate) mod rows;
 pub(crate) mod settings;
 pub(crate) mod state;

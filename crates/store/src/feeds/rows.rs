@@ -1,58 +1,46 @@
-//! Feeds as they are shown: everything that list, page and API say about one.
+//! Feeds as lists, pages and the API show them. Reads only.
 
 use std::collections::HashMap;
 
-use feed::{FeedId, FeedUrl, Hints, Outcome, Time, Trouble};
+use feed::{FeedId, Hints, Outcome, Time};
 use rusqlite::{Connection, Row, params};
 
-use crate::columns::{count, hints, outcome, time, time_or_none, trouble, url, url_or_none};
+use crate::db::columns::{count, hints, outcome, time, time_or_none, trouble, url, url_or_none};
 use crate::error::Fault;
-use crate::settings::settings;
-use crate::{Gone, Moved, Settings, State, Store, StoreError};
+use crate::feeds::parts::{gone, moved};
+use crate::feeds::settings::settings;
+use crate::{
+    FeedFacts, FeedLocation, FeedSchedule, NextPollReason, PollHistory, PollProblem, Settings,
+    State, Store, StoreError,
+};
 
-/// Everything shown of a feed.
+/// A feed with everything that lists and pages show of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeedRow {
     pub id: FeedId,
-    pub url: FeedUrl,
-    pub effective_url: Option<FeedUrl>,
-    /// The registrable domain that it is polled at.
-    pub domain: String,
-    /// As given by whoever added it.
-    pub given_title: Option<String>,
-    /// As the publisher calls it.
-    pub title: Option<String>,
-    pub site: Option<String>,
-    pub language: Option<String>,
-    pub hub: Option<String>,
-    /// Where rssCloud notices are offered, which we do not speak.
-    pub cloud: Option<String>,
-    pub hints: Hints,
     pub added_at: Time,
+    pub generation: u32,
+    pub location: FeedLocation,
+    /// The registrable domain of its polls.
+    pub domain: String,
+    /// The title that the person who added the feed gave to it.
+    pub given_title: Option<String>,
+    /// The publisher's own words.
+    pub facts: FeedFacts,
+    pub hints: Hints,
     pub tags: Vec<String>,
-    /// Its own settings; those of its tags are in [`Store::tags`].
+    /// Its own settings; [`Store::tags`] returns those of its tags.
     pub settings: Settings,
     /// By its own setting, or else by one of its tags.
     pub paused: bool,
     pub(crate) state: State,
-    pub generation: u32,
-    /// How many entries are kept.
+    /// The number of stored entries.
     pub entries: u64,
-    pub next_at: Option<Time>,
-    pub wanted_at: Option<Time>,
-    pub last_poll_at: Option<Time>,
+    pub schedule: FeedSchedule,
+    pub history: PollHistory,
     pub last_outcome: Option<Outcome>,
-    pub last_success_at: Option<Time>,
-    /// The last poll that found new entries.
-    pub last_change_at: Option<Time>,
-    pub failures: u32,
-    pub error: Option<String>,
-    /// What kind of trouble the error is; `None` where it was never said.
-    pub trouble: Option<Trouble>,
-    pub gone: Option<Gone>,
-    pub moved: Option<Moved>,
-    pub reason: Option<String>,
-    pub held: Option<String>,
+    /// The error of the last poll.
+    pub problem: Option<PollProblem>,
 }
 
 impl FeedRow {
@@ -60,9 +48,14 @@ impl FeedRow {
         self.state
     }
 
-    /// The title to show: the given one, or else the publisher's.
+    /// Returns the error of the last poll.
+    pub fn error(&self) -> Option<&str> {
+        self.problem.as_ref().map(|problem| problem.error.as_str())
+    }
+
+    /// Returns the title to show: the given one, or else the publisher's.
     pub fn shown_title(&self) -> Option<&str> {
-        self.given_title.as_deref().or(self.title.as_deref())
+        self.given_title.as_deref().or(self.facts.title.as_deref())
     }
 }
 
@@ -82,7 +75,8 @@ const COLUMNS: &str = "select f.id, f.url, f.effective_url, d.name, f.given_titl
     s.last_outcome, s.last_success_at, s.last_change_at, s.failures, s.error, s.gone_at, \
     s.gone_reason, s.moved_to, s.moved_count, s.reason, s.held, \
     exists (select 1 from feed_tags t join tag_settings g on g.tag = t.tag \
-            where t.feed = f.id and g.paused = 1), f.cloud, s.trouble, s.state \
+            where t.feed = f.id and g.paused = 1), f.cloud, s.trouble, s.state, f.topic, \
+    s.cause \
     from feeds f join feed_state s on s.feed = f.id join domains d on d.id = s.domain ";
 
 impl Store {
@@ -159,49 +153,46 @@ fn add_tags(conn: &Connection, found: &mut [FeedRow]) -> Result<(), Fault> {
 fn feed_row(row: &Row<'_>) -> rusqlite::Result<FeedRow> {
     let settings = settings(row, 11)?;
     let paused = settings.paused.unwrap_or(row.get::<_, i64>(33)? != 0);
+    let error: Option<String> = row.get(26)?;
+    let trouble = trouble(row, 35)?;
     Ok(FeedRow {
         id: FeedId(row.get(0)?),
-        url: url(row, 1)?,
-        effective_url: url_or_none(row, 2)?,
+        added_at: time(row, 10)?,
+        generation: row.get(17)?,
+        location: FeedLocation {
+            url: url(row, 1)?,
+            effective_url: url_or_none(row, 2)?,
+            gone: gone(row, 27)?,
+            pending: moved(row, 29)?,
+        },
         domain: row.get(3)?,
         given_title: row.get(4)?,
-        title: row.get(5)?,
-        site: row.get(6)?,
-        language: row.get(7)?,
-        hub: row.get(8)?,
-        cloud: row.get(34)?,
+        facts: FeedFacts {
+            title: row.get(5)?,
+            site: row.get(6)?,
+            language: row.get(7)?,
+            hub: row.get(8)?,
+            topic: row.get(37)?,
+            cloud: row.get(34)?,
+        },
         hints: hints(row, 9)?,
-        added_at: time(row, 10)?,
         tags: Vec::new(),
         settings,
         paused,
         state: State::read(row, 36)?,
-        generation: row.get(17)?,
         entries: count(row, 18)?,
-        next_at: time_or_none(row, 19)?,
-        wanted_at: time_or_none(row, 20)?,
-        last_poll_at: time_or_none(row, 21)?,
+        schedule: FeedSchedule {
+            next_at: time_or_none(row, 19)?,
+            wanted_at: time_or_none(row, 20)?,
+            why: NextPollReason { cause: row.get(38)?, reason: row.get(31)?, held: row.get(32)? },
+        },
+        history: PollHistory {
+            last_poll_at: time_or_none(row, 21)?,
+            last_success_at: time_or_none(row, 23)?,
+            last_change_at: time_or_none(row, 24)?,
+            failures: row.get(25)?,
+        },
         last_outcome: outcome(row, 22)?,
-        last_success_at: time_or_none(row, 23)?,
-        last_change_at: time_or_none(row, 24)?,
-        failures: row.get(25)?,
-        error: row.get(26)?,
-        trouble: trouble(row, 35)?,
-        gone: gone(row, 27)?,
-        moved: moved(row, 29)?,
-        reason: row.get(31)?,
-        held: row.get(32)?,
+        problem: error.map(|error| PollProblem { error, trouble }),
     })
-}
-
-/// Two columns: when, and why.
-pub(crate) fn gone(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Gone>> {
-    let Some(at) = time_or_none(row, first)? else { return Ok(None) };
-    Ok(Some(Gone { at, reason: row.get::<_, Option<String>>(first + 1)?.unwrap_or_default() }))
-}
-
-/// Two columns: where to, and how often it was said.
-pub(crate) fn moved(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Moved>> {
-    let Some(to) = url_or_none(row, first)? else { return Ok(None) };
-    Ok(Some(Moved { to, count: row.get(first + 1)? }))
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use feed::{FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::columns::{count, time, time_or_none};
+use crate::db::columns::{count, time, time_or_none};
 use crate::error::Fault;
-use crate::{PollRecord, PushTrust, Store, StoreError};
+use crate::{PushRecord, PushTrust, Store, StoreError};
 
 /// So many pushes of one subscription may wait. A hub that sends more sends them again.
 const WAITING_MAX: u64 = 32;
@@ -88,13 +88,11 @@ pub struct PushParcel {
     pub body: Vec<u8>,
 }
 
-/// What a record means for a subscription; kept with it.
+/// The new trust in the pushes of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PushNote {
+pub struct PushTrustChange {
     pub subscription: i64,
     pub trust: PushTrust,
-    /// The push that is recorded; `None` for a poll.
-    pub parcel: Option<i64>,
 }
 
 impl Store {
@@ -269,17 +267,20 @@ fn inbox(conn: &Connection, token: &str) -> Result<Option<Inbox>, Fault> {
     Ok(found.optional()?)
 }
 
-/// Keeps what a record means for its subscription. Called inside the record's transaction.
-pub(crate) fn keep(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
-    let Some(note) = &record.push else { return Ok(()) };
-    let PushTrust { n_proofs, n_misses } = note.trust;
+/// Keeps the trust in a subscription's pushes. Called inside a record's transaction.
+pub(crate) fn keep_trust(conn: &Connection, change: &PushTrustChange) -> Result<(), Fault> {
+    let PushTrust { n_proofs, n_misses } = change.trust;
     let sql = "update push_subscriptions set n_proofs = $1, n_misses = $2 where id = $3";
-    conn.prepare_cached(sql)?.execute(params![n_proofs, n_misses, note.subscription])?;
-    if let Some(parcel) = note.parcel {
-        let sql = "update push_subscriptions set pushed_at = $1, n_pushes = n_pushes + 1 \
-                   where id = $2";
-        conn.prepare_cached(sql)?.execute(params![record.at.millis(), note.subscription])?;
-        conn.prepare_cached("delete from push_inbox where id = $1")?.execute([parcel])?;
-    }
+    conn.prepare_cached(sql)?.execute(params![n_proofs, n_misses, change.subscription])?;
+    Ok(())
+}
+
+/// Counts a recorded push and removes it from the inbox. Called inside its transaction.
+pub(crate) fn close(conn: &Connection, record: &PushRecord) -> Result<(), Fault> {
+    let sql = "update push_subscriptions set pushed_at = $1, n_pushes = n_pushes + 1 \
+               where id = $2";
+    let subscription = record.trust.subscription;
+    conn.prepare_cached(sql)?.execute(params![record.at.millis(), subscription])?;
+    conn.prepare_cached("delete from push_inbox where id = $1")?.execute([record.parcel])?;
     Ok(())
 }

@@ -8,4 +8,3 @@ pub(crate) mod hub_requests;
 pub(crate) mod inbox;
 pub(crate) mod subscriptions;
 
-pub(crate) use subscriptions::{COLUMNS, push_row};

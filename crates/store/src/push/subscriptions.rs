@@ -4,7 +4,7 @@
 use feed::{Cause, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::columns::{count, time, time_or_none};
+use crate::db::columns::{count, time, time_or_none};
 use crate::error::Fault;
 use crate::{Store, StoreError};
 

@@ -309,7 +309,7 @@ mod tests {
         let at = Time::from_secs(T0);
         let feed = store.add_feed(&new, at).unwrap().id;
         let mut record = PollRecord::empty(feed, 0, at, Outcome::Seen, at);
-        record.new.extend((1..=100_u8).map(|n| NewEntry {
+        record.document_mut().entries.new.extend((1..=100_u8).map(|n| NewEntry {
             key: EntryKey::from_bytes([n; 16]),
             item: Item::default(),
             published: Published { claim: None, at: Time::from_secs(T0 + i64::from(n)) },

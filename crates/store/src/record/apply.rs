@@ -1,77 +1,124 @@
-//! How a poll becomes rows. Called inside the writer's transaction; whatever fails here undoes
-//! the whole poll.
+//! Turns the records of polls and pushes into rows. All of it runs inside the writer's transaction;
+//! an error undoes the whole record.
 
 use std::collections::HashSet;
 
 use feed::{EntryId, EntryKey, FeedId, Time, Window};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::columns::{enclosures_json, hints_json, millis, source_json, sql_count, words_json};
+use crate::db::columns::{enclosures_json, hints_json, millis, source_json, sql_count, words_json};
 use crate::error::Fault;
+use crate::feeds::domains;
+use crate::feeds::state::{self, Total};
 use crate::matching::Keeper;
-use crate::provenance::Claim;
-use crate::state::{self, Total};
+use crate::push::inbox;
+use crate::queries::matches;
+use crate::record::copies::Claim;
+use crate::record::poll_history;
 use crate::{
-    Edited, NewEntry, PollRecord, Recorded, StoreError, domains, kept, polls, push_inbox, search,
+    Decision, DocumentRecord, EditedEntry, EntryChanges, LocationChange, NewEntry, NextPoll,
+    PollRecord, PushRecord, Recorded, StoreError, search,
 };
 
 /// So many earlier texts of one entry are kept. Some feeds print the current time into every
 /// entry and edit all of them at every poll.
 const REVISIONS_MAX: i64 = 24;
 
-/// Keeps all of a poll. `decide` may still change what the record says of the next one: the queries
-/// have seen the new entries by then.
-pub(crate) fn keep<T>(
+/// Records a poll. `decide` may replace the decision about the next one: it runs after the queries
+/// have seen the new entries.
+pub(crate) fn keep_poll<T>(
     conn: &Connection,
     mut record: PollRecord,
     keeper: &Keeper,
     decide: impl FnOnce(&Connection, &mut PollRecord) -> Result<T, Fault>,
 ) -> Result<(Recorded, T), Fault> {
-    let is_first = refuse_stale(conn, &record)?;
-    let mut new = Vec::with_capacity(record.new.len());
-    for entry in &record.new {
-        let id = add_entry(conn, record.feed, entry, record.at)?;
-        new.extend(id.map(|id| (id, entry)));
-    }
-    for edited in &record.edited {
-        revise_entry(conn, record.feed, edited, record.at)?;
-    }
-    if let Some(window) = &record.window {
-        mark_window(conn, record.feed, window, record.at)?;
-    }
+    let is_first = refuse_stale(conn, record.feed, record.generation)?;
+    let (feed, at) = (record.feed, record.at);
+    let no_entries = EntryChanges::default();
+    let entries = record.document().map_or(&no_entries, |document| &document.entries);
+    let new = add_entries(conn, feed, entries, at)?;
     keep_facts(conn, &record)?;
     keep_validators(conn, &record)?;
     // After the facts: queries ask for the feed's language as this document says it.
-    let n_matches = kept::keep(conn, keeper, record.feed, record.at, &new)?;
-    let new_ids: Vec<EntryId> = new.into_iter().map(|(id, _)| id).collect();
-    let n_new = new_ids.len() as u64;
+    let recorded = matched(conn, keeper, feed, at, new)?;
+    let n_new = recorded.new_ids.len() as u64;
     let more = decide(conn, &mut record)?;
     let record = &record;
-    keep_learned(conn, record)?;
-    keep_entries(conn, record, n_new)?;
-    if record.is_push() {
-        keep_pushed_state(conn, record)?;
-    } else {
-        keep_state(conn, record, is_first)?;
-        polls::keep(conn, record, n_new)?;
+    let window = record.document().and_then(|document| document.entries.window.as_ref());
+    keep_learned(conn, feed, window, record.decision.learned.as_deref())?;
+    count_entries(conn, feed, at, n_new)?;
+    keep_state(conn, record, is_first)?;
+    poll_history::keep(conn, record, n_new)?;
+    state::settle(conn, feed)?;
+    if let Some(trust) = &record.trust {
+        inbox::keep_trust(conn, trust)?;
     }
-    state::settle(conn, record.feed)?;
-    push_inbox::keep(conn, record)?;
-    for pace in &record.domains {
+    for pace in &record.exchange.paces {
         domains::keep(conn, pace)?;
     }
-    Ok((Recorded { new_ids, n_matches }, more))
+    Ok((recorded, more))
 }
 
-/// Whether the feed was never polled before.
-fn refuse_stale(conn: &Connection, record: &PollRecord) -> Result<bool, Fault> {
+/// Records a push: its entries, the next poll, and the end of its row in the inbox.
+pub(crate) fn keep_push(
+    conn: &Connection,
+    record: &PushRecord,
+    keeper: &Keeper,
+) -> Result<Recorded, Fault> {
+    refuse_stale(conn, record.feed, record.generation)?;
+    let (feed, at) = (record.feed, record.at);
+    let new = add_entries(conn, feed, &record.entries, at)?;
+    let recorded = matched(conn, keeper, feed, at, new)?;
+    keep_learned(conn, feed, record.entries.window.as_ref(), None)?;
+    count_entries(conn, feed, at, recorded.new_ids.len() as u64)?;
+    keep_next(conn, feed, &record.next)?;
+    state::settle(conn, feed)?;
+    inbox::keep_trust(conn, &record.trust)?;
+    inbox::close(conn, record)?;
+    Ok(recorded)
+}
+
+/// Adds the new entries, revises the edited ones and follows the window. Returns the entries that
+/// are new to the store, with their ids.
+fn add_entries<'a>(
+    conn: &Connection,
+    feed: FeedId,
+    entries: &'a EntryChanges,
+    at: Time,
+) -> Result<Vec<(EntryId, &'a NewEntry)>, Fault> {
+    let mut new = Vec::with_capacity(entries.new.len());
+    for entry in &entries.new {
+        let id = add_entry(conn, feed, entry, at)?;
+        new.extend(id.map(|id| (id, entry)));
+    }
+    for edited in &entries.edited {
+        revise_entry(conn, feed, edited, at)?;
+    }
+    if let Some(window) = &entries.window {
+        mark_window(conn, feed, window, at)?;
+    }
+    Ok(new)
+}
+
+/// Shows the new entries to the queries.
+fn matched(
+    conn: &Connection,
+    keeper: &Keeper,
+    feed: FeedId,
+    at: Time,
+    new: Vec<(EntryId, &NewEntry)>,
+) -> Result<Recorded, Fault> {
+    let n_matches = matches::keep(conn, keeper, feed, at, &new)?;
+    Ok(Recorded { new_ids: new.into_iter().map(|(id, _)| id).collect(), n_matches })
+}
+
+/// Refuses a record of another generation. Returns whether the feed was never polled before.
+fn refuse_stale(conn: &Connection, feed: FeedId, generation: u32) -> Result<bool, Fault> {
     let sql = "select generation, last_poll_at is null from feed_state where feed = $1";
     let mut statement = conn.prepare_cached(sql)?;
-    let found = statement.query_row([record.feed.0], |row| Ok((row.get(0)?, row.get(1)?)));
-    let (current, is_first): (u32, bool) =
-        found.optional()?.ok_or(StoreError::NoFeed(record.feed))?;
-    if current != record.generation {
-        let (feed, generation) = (record.feed, record.generation);
+    let found = statement.query_row([feed.0], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (current, is_first): (u32, bool) = found.optional()?.ok_or(StoreError::NoFeed(feed))?;
+    if current != generation {
         return Err(StoreError::Stale { feed, generation }.into());
     }
     Ok(is_first)
@@ -137,7 +184,7 @@ fn add_entry(
 }
 
 /// The entry gets the new text; what it said before becomes a revision, while there is room.
-fn revise_entry(conn: &Connection, feed: FeedId, new: &Edited, at: Time) -> Result<(), Fault> {
+fn revise_entry(conn: &Connection, feed: FeedId, new: &EditedEntry, at: Time) -> Result<(), Fault> {
     let sql = "update entry_keys set content_hash = $1 where feed = $2 and key = $3 \
                returning entry";
     let entry: Option<i64> = conn
@@ -206,29 +253,34 @@ fn keys_in_window(conn: &Connection, feed: FeedId) -> Result<HashSet<EntryKey>, 
     }
 }
 
-fn keep_learned(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
-    if record.window.is_none() && record.learned.is_none() {
+fn keep_learned(
+    conn: &Connection,
+    feed: FeedId,
+    window: Option<&Window>,
+    learned: Option<&[u8]>,
+) -> Result<(), Fault> {
+    if window.is_none() && learned.is_none() {
         return Ok(());
     }
-    let shown = record.window.as_ref().map(Window::encode);
+    let shown = window.map(Window::encode);
     let sql = "insert into feed_window (feed, shown, learned) values ($1, $2, $3) \
                on conflict (feed) do nothing";
     let first = conn.prepare_cached(sql)?.execute(params![
-        record.feed.0,
+        feed.0,
         shown.as_deref().unwrap_or_default(),
-        record.learned.as_deref().unwrap_or_default(),
+        learned.unwrap_or_default(),
     ])?;
     if first == 0 {
         let sql = "update feed_window set shown = coalesce($1, shown), \
                    learned = coalesce($2, learned) where feed = $3";
-        conn.prepare_cached(sql)?.execute(params![shown, record.learned, record.feed.0])?;
+        conn.prepare_cached(sql)?.execute(params![shown, learned, feed.0])?;
     }
     Ok(())
 }
 
 fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
     let feed = record.feed.0;
-    if let Some(facts) = &record.facts {
+    if let Some(DocumentRecord { facts, hints, .. }) = record.document() {
         // Most documents repeat what the last one said: no row is rewritten for that.
         let sql = "update feeds set title = $1, site = $2, language = $3, hub = $4, topic = $5, \
                    cloud = $6 where id = $7 \
@@ -247,12 +299,10 @@ fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
         if changed > 0 {
             state::settle_title(conn, record.feed)?;
         }
-    }
-    if let Some(hints) = &record.hints {
         let sql = "update feeds set hints = $1 where id = $2 and hints is distinct from $1";
         conn.prepare_cached(sql)?.execute(params![hints_json(hints), feed])?;
     }
-    if let Some(url) = &record.effective_url {
+    if let Some(url) = &record.location.effective_url {
         let sql = "update feeds set effective_url = nullif($1, url) where id = $2";
         conn.prepare_cached(sql)?.execute(params![url.as_str(), feed])?;
         let domain = domains::number(conn, &url.domain())?;
@@ -263,7 +313,7 @@ fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
 
 fn keep_validators(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
     let feed = record.feed.0;
-    if let Some(validators) = &record.validators {
+    if let Some(validators) = record.validators() {
         let sql = "update feed_state set etag = $1, last_modified = $2, validators_of = $3 \
                    where feed = $4";
         conn.prepare_cached(sql)?.execute(params![
@@ -273,21 +323,21 @@ fn keep_validators(conn: &Connection, record: &PollRecord) -> Result<(), Fault> 
             feed
         ])?;
     }
-    if let Some(hash) = &record.body_hash {
+    if let Some(DocumentRecord { body_hash, .. }) = record.document() {
         let sql = "update feed_state set body_hash = $1 where feed = $2";
-        conn.prepare_cached(sql)?.execute(params![hash, feed])?;
+        conn.prepare_cached(sql)?.execute(params![body_hash, feed])?;
     }
     Ok(())
 }
 
-/// Columns that stay the same are left out of the update: each of them is in an index of its own.
-fn keep_entries(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
+/// Counts new entries. An update leaves columns out that stay the same: each is in an index.
+fn count_entries(conn: &Connection, feed: FeedId, at: Time, n_new: u64) -> Result<(), Fault> {
     if n_new == 0 {
         return Ok(());
     }
     let sql = "update feed_state set entries = entries + $1, last_change_at = $2 where feed = $3";
     let n_new = sql_count(n_new);
-    let values = params![n_new, record.at.millis(), record.feed.0];
+    let values = params![n_new, at.millis(), feed.0];
     conn.prepare_cached(sql)?.execute(values)?;
     Total::Entries.add(conn, n_new)
 }
@@ -299,40 +349,42 @@ fn keep_state(conn: &Connection, record: &PollRecord, is_first: bool) -> Result<
                error = $6, gone_at = $7, gone_reason = $8, moved_to = $9, moved_count = $10, \
                reason = $11, held = $12, cause = $13, trouble = $14, \
                generation = generation + 1 where feed = $15";
+    let Decision { next, failures, .. } = &record.decision;
+    let LocationChange { pending, gone, .. } = &record.location;
     conn.prepare_cached(sql)?.execute(params![
-        record.next_at.millis(),
-        millis(record.wanted_at),
+        next.at.millis(),
+        millis(next.wanted_at),
         at,
         record.outcome.word(),
         record.outcome.is_success().then_some(at),
-        record.error,
-        record.gone.as_ref().map(|gone| gone.at.millis()),
-        record.gone.as_ref().map(|gone| &gone.reason),
-        record.moved.as_ref().map(|moved| moved.to.as_str()),
-        record.moved.as_ref().map_or(0, |moved| moved.count),
-        record.reason,
-        record.held,
-        record.next_cause,
-        record.trouble.map(feed::Trouble::code),
+        record.problem.as_ref().map(|problem| &problem.error),
+        gone.as_ref().map(|gone| gone.at.millis()),
+        gone.as_ref().map(|gone| &gone.reason),
+        pending.as_ref().map(|moved| moved.to.as_str()),
+        pending.as_ref().map_or(0, |moved| moved.count),
+        next.why.reason,
+        next.why.held,
+        next.why.cause,
+        record.problem.as_ref().and_then(|problem| problem.trouble).map(feed::Trouble::code),
         record.feed.0,
     ])?;
     let sql = "update feed_state set failures = $1 where feed = $2 and failures <> $1";
-    conn.prepare_cached(sql)?.execute(params![record.failures, record.feed.0])?;
+    conn.prepare_cached(sql)?.execute(params![failures, record.feed.0])?;
     Total::Polls.add(conn, 1)?;
     Total::NeverPolled.add(conn, -i64::from(is_first))
 }
 
-/// A push changes when the feed is polled next, and what it has; polls and their count stay.
-fn keep_pushed_state(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
+/// Keeps the next poll alone, as it is after a push.
+fn keep_next(conn: &Connection, feed: FeedId, next: &NextPoll) -> Result<(), Fault> {
     let sql = "update feed_state set next_at = $1, wanted_at = $2, reason = $3, held = $4, \
                cause = $5 where feed = $6";
     conn.prepare_cached(sql)?.execute(params![
-        record.next_at.millis(),
-        millis(record.wanted_at),
-        record.reason,
-        record.held,
-        record.next_cause,
-        record.feed.0,
+        next.at.millis(),
+        millis(next.wanted_at),
+        next.why.reason,
+        next.why.held,
+        next.why.cause,
+        feed.0,
     ])?;
     Ok(())
 }

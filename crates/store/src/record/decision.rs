@@ -9,7 +9,7 @@ use crate::db::columns::time;
 use crate::db::metrics;
 use crate::error::Fault;
 use crate::record::apply;
-use crate::{PollRecord, Recorded, Store, StoreError, matching};
+use crate::{Decision, PollRecord, Recorded, Store, StoreError, matching};
 
 /// An entry of the window, and whether it is relevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,30 +17,6 @@ pub struct WindowRelevance {
     pub published_at: Time,
     pub seen_at: Time,
     pub relevant: bool,
-}
-
-/// The decision about the next poll of a feed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decision {
-    pub wanted_at: Time,
-    pub next_at: Time,
-    /// The reason in words, and as a code.
-    pub reason: String,
-    pub cause: String,
-    /// In words: why `next_at` differs from `wanted_at`.
-    pub held: Option<String>,
-    pub learned: Vec<u8>,
-}
-
-impl PollRecord {
-    pub fn decide(&mut self, decision: Decision) {
-        self.wanted_at = Some(decision.wanted_at);
-        self.next_at = decision.next_at;
-        self.reason = Some(decision.reason);
-        self.next_cause = Some(decision.cause);
-        self.held = decision.held;
-        self.learned = Some(decision.learned);
-    }
 }
 
 impl Store {
@@ -55,10 +31,10 @@ impl Store {
     ) -> Result<(Recorded, T), StoreError> {
         let (keeper, delays) = (self.keeper(), metrics::delays(&record));
         let kept = self.write_async(move |conn| {
-            apply::keep(conn, record, &keeper, |conn, record| {
+            apply::keep_poll(conn, record, &keeper, |conn, record| {
                 let shown = window_relevance(conn, record.feed)?;
                 let (decision, more) = matching::guarded(|| Ok(decide(shown)))?;
-                record.decide(decision);
+                record.decision = decision;
                 Ok(more)
             })
         });

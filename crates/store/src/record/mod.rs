@@ -10,4 +10,3 @@ pub(crate) mod poll_history;
 pub(crate) mod poll_record;
 pub(crate) mod retention;
 
-pub(crate) use poll_record::body_hash;

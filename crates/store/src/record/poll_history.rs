@@ -5,7 +5,7 @@ use std::time::Duration;
 use feed::{Cause, FeedId, Outcome, Time};
 use rusqlite::{Connection, Row, params};
 
-use crate::columns::{count, duration_ms, millis, outcome, sql_count, time, time_or_none};
+use crate::db::columns::{count, duration_ms, millis, outcome, sql_count, time, time_or_none};
 use crate::error::Fault;
 use crate::{PollRecord, Store, StoreError};
 
@@ -114,6 +114,7 @@ impl Store {
 }
 
 pub(crate) fn keep(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
+    let next = &record.decision.next;
     let sql = "insert into polls (feed, generation, at, outcome, status, n_new, window_len, \
                overlap, suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, \
                error, warnings) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
@@ -123,18 +124,18 @@ pub(crate) fn keep(conn: &Connection, record: &PollRecord, n_new: u64) -> Result
         record.generation,
         record.at.millis(),
         record.outcome.word(),
-        record.status,
+        record.exchange.status,
         sql_count(n_new),
-        record.window_len,
-        record.overlap,
-        i64::from(record.suspected_miss),
-        sql_count(record.bytes),
-        duration_ms(record.elapsed),
-        millis(record.wanted_at),
-        record.next_at.millis(),
+        record.observed.len,
+        record.observed.overlap,
+        i64::from(record.observed.suspected_miss),
+        sql_count(record.exchange.bytes),
+        duration_ms(record.exchange.elapsed),
+        millis(next.wanted_at),
+        next.at.millis(),
         record.cause,
-        record.held,
-        record.error,
+        next.why.held,
+        record.problem.as_ref().map(|problem| &problem.error),
         bounded(&record.warnings),
     ])?;
     if record.generation >= POLLS_MAX && record.generation.is_multiple_of(FOLD_EVERY) {

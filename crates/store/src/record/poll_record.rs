@@ -1,4 +1,5 @@
-//! What one poll leaves behind, as a value. All of it is kept in one transaction or none.
+//! The records of polls and pushes, as values. The store keeps all of one record in one
+//! transaction, or nothing of it. The SQL is elsewhere.
 
 use std::time::Duration;
 
@@ -7,12 +8,15 @@ use feed::{
 };
 use rusqlite::Row;
 
-use crate::{Pace, PushNote, Store, StoreError, figures, keeping};
+use crate::db::metrics;
+use crate::record::apply;
+use crate::{Pace, PushTrustChange, Store, StoreError};
 
 /// The first 16 bytes of a digest of a response's body: equal bytes mean an unchanged feed.
 pub type BodyHash = [u8; 16];
 
-/// What a server gave us to ask "has it changed?" with, byte for byte.
+/// The validators of a document as the server gave them, byte for byte. A request sends them back
+/// to ask whether the document has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
     pub etag: Option<Vec<u8>>,
@@ -21,16 +25,16 @@ pub struct Validators {
     pub of: Option<i64>,
 }
 
-/// What a document says about its feed.
+/// The facts that a document states about its feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedFacts {
     pub title: Option<String>,
     pub site: Option<String>,
     pub language: Option<String>,
     pub hub: Option<String>,
-    /// Under which address the hub knows it.
+    /// The address under which the hub knows the feed.
     pub topic: Option<String>,
-    /// Where rssCloud notices are offered.
+    /// The address that offers rssCloud notices, which we do not support.
     pub cloud: Option<String>,
 }
 
@@ -41,7 +45,8 @@ pub struct Gone {
     pub reason: String,
 }
 
-/// A permanent redirect that is not believed yet, and how often in a row it was seen.
+/// A permanent redirect that is not followed for good yet, with the number of polls in a row that
+/// saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
     pub to: FeedUrl,
@@ -59,89 +64,163 @@ pub struct NewEntry {
 
 /// A known entry with other content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edited {
+pub struct EditedEntry {
     pub key: EntryKey,
     pub item: Item,
     pub content: u64,
 }
 
-/// One poll: what came, what was learned, when to look again.
+/// One poll, with everything that the store keeps of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PollRecord {
     pub feed: FeedId,
-    /// The feed's generation when the poll was begun; another one by now makes this record stale.
+    /// The feed's generation when the poll began. The store refuses a record of another one.
     pub generation: u32,
-    /// When the request was sent; what is new was seen then.
+    /// The time when the first request was sent. New entries count as seen then.
     pub at: Time,
     pub outcome: Outcome,
-    pub status: Option<u16>,
-    pub error: Option<String>,
-    /// What kind of trouble the error is.
-    pub trouble: Option<Trouble>,
-    /// Failures in a row after this poll.
-    pub failures: u32,
-    /// Whether the feed is gone after this poll.
-    pub gone: Option<Gone>,
-    /// The redirect pending after this poll.
-    pub moved: Option<Moved>,
-    /// `Some`: from now on it is polled there.
-    pub effective_url: Option<FeedUrl>,
-    /// `Some`: these replace the ones before, absent ones included. Only with a document that is
-    /// kept by this record, or a 304 that brought others.
-    pub validators: Option<Validators>,
-    pub body_hash: Option<BodyHash>,
-    pub facts: Option<FeedFacts>,
-    pub hints: Option<Hints>,
-    /// In the order in which they enter the stream: the oldest first.
-    pub new: Vec<NewEntry>,
-    pub edited: Vec<Edited>,
-    /// `Some` where it changed.
-    pub window: Option<Window>,
-    /// `Some` where it changed.
-    pub learned: Option<Vec<u8>>,
-    pub window_len: u32,
-    pub overlap: u32,
-    pub suspected_miss: bool,
-    pub bytes: u64,
-    pub elapsed: Duration,
-    /// What the policy answered.
-    pub wanted_at: Option<Time>,
-    /// When the feed is polled next.
-    pub next_at: Time,
-    /// In short: why this poll was made.
+    /// The code of the reason for this poll.
     pub cause: Option<String>,
-    /// In words: the rule and the figures behind `wanted_at`.
-    pub reason: Option<String>,
-    /// In short: why the next poll will be made. It comes back with
-    /// [`PollInput`](crate::PollInput).
-    pub next_cause: Option<String>,
-    /// In words: what made `next_at` another time than `wanted_at`.
-    pub held: Option<String>,
-    /// The pace of every domain that was asked.
-    pub domains: Vec<Pace>,
-    /// What the parser repaired or left out. The store keeps the first 2000 bytes.
+    pub exchange: ExchangeRecord,
+    pub content: PollContent,
+    pub observed: ObservedWindow,
+    /// Sentences about repairs and omissions of the parser. The store keeps the first 2000 bytes.
     pub warnings: Vec<String>,
-    /// What it means for the feed's subscription. One that names a push is no poll: it changes
-    /// neither the generation nor what is known of polls.
-    pub push: Option<PushNote>,
+    pub location: LocationChange,
+    pub problem: Option<PollProblem>,
+    pub decision: Decision,
+    /// The new trust in the feed's pushes, where it has a subscription.
+    pub trust: Option<PushTrustChange>,
 }
 
-/// What was kept.
+/// One push of a hub. It is not a poll: generation, validators and learned state stay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PushRecord {
+    pub feed: FeedId,
+    /// The feed's generation when the push was compared with its window.
+    pub generation: u32,
+    /// The time when the push arrived.
+    pub at: Time,
+    /// The row of the inbox that this record replaces.
+    pub parcel: i64,
+    pub trust: PushTrustChange,
+    pub entries: EntryChanges,
+    pub next: NextPoll,
+}
+
+/// The HTTP exchanges of one poll.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExchangeRecord {
+    /// The status of the last answer; `None`: there was none.
+    pub status: Option<u16>,
+    pub bytes: u64,
+    pub elapsed: Duration,
+    /// The pace of every domain that received a request.
+    pub paces: Vec<Pace>,
+}
+
+/// The content that a poll brought.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PollContent {
+    /// Nothing that the store keeps: the poll failed.
+    Nothing,
+    /// The document is the same as before; `Some`: its validators are others now.
+    Unchanged {
+        validators: Option<Validators>,
+    },
+    Document(Box<DocumentRecord>),
+}
+
+/// A document and the changes that it makes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DocumentRecord {
+    /// These replace the ones before, absent ones included.
+    pub validators: Validators,
+    pub body_hash: BodyHash,
+    pub facts: FeedFacts,
+    pub hints: Hints,
+    pub entries: EntryChanges,
+}
+
+/// The changes of a feed's entries by one document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EntryChanges {
+    /// In the order in which they enter the stream: the oldest first.
+    pub new: Vec<NewEntry>,
+    pub edited: Vec<EditedEntry>,
+    /// `Some` where the window changed.
+    pub window: Option<Window>,
+}
+
+/// The comparison of a document with the feed's window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ObservedWindow {
+    pub len: u32,
+    /// The number of entries that the window before contained too.
+    pub overlap: u32,
+    pub suspected_miss: bool,
+}
+
+/// The changes of a feed's address by one poll.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocationChange {
+    /// `Some`: later polls go there.
+    pub effective_url: Option<FeedUrl>,
+    /// The redirect that is pending after this poll.
+    pub pending: Option<Moved>,
+    /// `Some`: the feed is gone after this poll.
+    pub gone: Option<Gone>,
+}
+
+/// The reason why a poll brought no document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PollProblem {
+    pub error: String,
+    /// The kind of the error, where it has one.
+    pub trouble: Option<Trouble>,
+}
+
+/// The decision about the next poll.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub next: NextPoll,
+    /// The learned state of the policy; `None`: as before.
+    pub learned: Option<Vec<u8>>,
+    /// Failures in a row.
+    pub failures: u32,
+}
+
+/// The next poll of a feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NextPoll {
+    pub at: Time,
+    /// The answer of the policy.
+    pub wanted_at: Option<Time>,
+    pub why: NextPollReason,
+}
+
+/// The explanation of a feed's next poll.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NextPollReason {
+    /// A code. It becomes the cause of that poll.
+    pub cause: Option<String>,
+    /// A sentence: the rule and the figures behind the policy's answer.
+    pub reason: Option<String>,
+    /// A sentence: why the poll is at another time than the policy wanted.
+    pub held: Option<String>,
+}
+
+/// The result of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// The positions of the new entries, in the order of the record.
     pub new_ids: Vec<EntryId>,
-    /// How often queries kept one of them.
+    /// The number of matches of queries among the new entries.
     pub n_matches: u64,
 }
 
 impl PollRecord {
-    /// Whether a hub brought it.
-    pub fn is_push(&self) -> bool {
-        self.push.is_some_and(|note| note.parcel.is_some())
-    }
-
-    /// A poll that brought nothing and taught nothing; the rest is filled in by the caller.
+    /// Returns a poll that brought nothing and taught nothing.
     pub fn empty(
         feed: FeedId,
         generation: u32,
@@ -154,61 +233,92 @@ impl PollRecord {
             generation,
             at,
             outcome,
-            status: None,
-            error: None,
-            trouble: None,
-            failures: 0,
-            gone: None,
-            moved: None,
-            effective_url: None,
-            validators: None,
-            body_hash: None,
-            facts: None,
-            hints: None,
-            new: Vec::new(),
-            edited: Vec::new(),
-            window: None,
-            learned: None,
-            window_len: 0,
-            overlap: 0,
-            suspected_miss: false,
-            bytes: 0,
-            elapsed: Duration::ZERO,
-            wanted_at: None,
-            next_at,
             cause: None,
-            reason: None,
-            next_cause: None,
-            held: None,
-            domains: Vec::new(),
+            exchange: ExchangeRecord::default(),
+            content: PollContent::Nothing,
+            observed: ObservedWindow::default(),
             warnings: Vec::new(),
-            push: None,
+            location: LocationChange::default(),
+            problem: None,
+            decision: Decision { next: NextPoll::at(next_at), learned: None, failures: 0 },
+            trust: None,
+        }
+    }
+
+    /// Returns the document of the poll, and begins an empty one where it has none.
+    pub fn document_mut(&mut self) -> &mut DocumentRecord {
+        if !matches!(self.content, PollContent::Document(_)) {
+            self.content = PollContent::Document(Box::default());
+        }
+        match &mut self.content {
+            PollContent::Document(document) => document,
+            PollContent::Nothing | PollContent::Unchanged { .. } => unreachable!("set above"),
+        }
+    }
+
+    /// Returns the document of the poll, if it brought one.
+    pub fn document(&self) -> Option<&DocumentRecord> {
+        match &self.content {
+            PollContent::Document(document) => Some(document),
+            PollContent::Nothing | PollContent::Unchanged { .. } => None,
+        }
+    }
+
+    /// Returns the validators that replace the stored ones.
+    pub fn validators(&self) -> Option<&Validators> {
+        match &self.content {
+            PollContent::Document(document) => Some(&document.validators),
+            PollContent::Unchanged { validators } => validators.as_ref(),
+            PollContent::Nothing => None,
         }
     }
 }
 
+impl NextPoll {
+    /// Returns a next poll that nothing explains.
+    pub fn at(at: Time) -> NextPoll {
+        NextPoll { at, wanted_at: None, why: NextPollReason::default() }
+    }
+}
+
+impl PollProblem {
+    /// Returns an error without a kind.
+    pub fn new(error: impl Into<String>) -> PollProblem {
+        PollProblem { error: error.into(), trouble: None }
+    }
+}
+
 impl Store {
-    /// Keeps a poll; resolves after the commit, which it shares with others.
+    /// Records a poll; resolves after the commit, which it shares with others.
     pub async fn record(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        let (keeper, delays) = (self.keeper(), figures::delays(&record));
+        let (keeper, delays) = (self.keeper(), metrics::delays(&record));
         let kept =
-            self.write_async(move |conn| keeping::keep(conn, record, &keeper, |_, _| Ok(())));
+            self.write_async(move |conn| apply::keep_poll(conn, record, &keeper, |_, _| Ok(())));
         let (kept, ()) = kept.await?;
         self.tally().recorded(&delays, &kept);
         Ok(kept)
     }
 
-    /// The same for tools and tests; commits at once.
+    /// Records a poll and commits at once; for tools and tests.
     pub fn record_blocking(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        let (keeper, delays) = (self.keeper(), figures::delays(&record));
-        let kept = self.write(move |conn| keeping::keep(conn, record, &keeper, |_, _| Ok(())));
+        let (keeper, delays) = (self.keeper(), metrics::delays(&record));
+        let kept = self.write(move |conn| apply::keep_poll(conn, record, &keeper, |_, _| Ok(())));
         let (kept, ()) = kept?;
         self.tally().recorded(&delays, &kept);
         Ok(kept)
     }
+
+    /// Records a push; resolves after the commit.
+    pub async fn record_push(&self, record: PushRecord) -> Result<Recorded, StoreError> {
+        let keeper = self.keeper();
+        let kept = self.write_async(move |conn| apply::keep_push(conn, &record, &keeper));
+        let kept = kept.await?;
+        self.tally().recorded(&[], &kept);
+        Ok(kept)
+    }
 }
 
-/// A hash of another length is none: it matches nothing.
+/// Reads a hash. One of another length is `None`: it would match nothing.
 pub(crate) fn body_hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<BodyHash>> {
     let bytes = row.get_ref(column)?.as_blob_or_null()?;
     Ok(bytes.and_then(|bytes| BodyHash::try_from(bytes).ok()))

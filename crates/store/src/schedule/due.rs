@@ -3,16 +3,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use feed::{Domain, EntryKey, FeedId, FeedUrl, Hints, Known, Time, Window};
+use feed::{Domain, EntryKey, FeedId, Hints, Known, Time, Window};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::columns::{hints, time, time_or_none, url, url_or_none};
+use crate::db::columns::{hints, time, time_or_none, url, url_or_none};
 use crate::error::Fault;
-use crate::feed_rows::{gone, moved};
-use crate::push::{COLUMNS, push_row};
-use crate::record::body_hash;
-use crate::settings::{of_all_tags, of_tags, settings};
-use crate::{BodyHash, Gone, Moved, PushRow, Settings, Share, Store, StoreError, Validators};
+use crate::feeds::parts::{gone, moved};
+use crate::feeds::settings::{of_all_tags, of_tags, settings};
+use crate::push::subscriptions::{COLUMNS, push_row};
+use crate::record::poll_record::body_hash;
+use crate::{
+    BodyHash, FeedLocation, FeedSchedule, NextPollReason, PollHistory, PushRow, Settings, Share,
+    Store, StoreError, Validators,
+};
 
 /// When every feed that is polled is due. Small: this is what stays in memory for each of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,46 +38,66 @@ pub struct Due {
     pub last_poll_at: Option<Time>,
 }
 
-/// All that a poll starts from.
+/// The state of a feed from which a poll starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PollInput {
     pub id: FeedId,
-    pub url: FeedUrl,
-    pub effective_url: Option<FeedUrl>,
     pub generation: u32,
     pub added_at: Time,
+    pub location: FeedLocation,
+    pub document: KnownDocument,
+    /// The learned state of the policy.
+    pub learned: Vec<u8>,
+    pub settings: LayeredSettings,
+    pub history: PollHistory,
+    /// The cause in it is the reason for this poll; `None` for the first.
+    pub schedule: FeedSchedule,
+    /// The share of relevant entries, where queries read the feed.
+    pub share: Option<Share>,
+    /// The subscription, where the feed has one at its hub.
+    pub push: Option<PushInput>,
+}
+
+/// The last document of a feed, as far as the store knows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KnownDocument {
     pub validators: Validators,
     pub body_hash: Option<BodyHash>,
-    /// Empty where nothing was seen, or where what is stored cannot be read: then everything is
-    /// looked up by key, and the poll writes it anew.
+    /// Empty where nothing was seen, or where the stored window cannot be read: then the poll looks
+    /// every entry up by its key, and writes a new window.
     pub window: Window,
-    pub learned: Vec<u8>,
     pub hints: Hints,
-    pub settings: Settings,
-    /// What is set for its tags, by tag.
-    pub tag_settings: Vec<(String, Settings)>,
+}
+
+/// The settings of a feed from the strongest to the weakest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LayeredSettings {
+    pub own: Settings,
+    /// The settings of its tags, by tag.
+    pub of_tags: Vec<(String, Settings)>,
+    /// Whether one of them pauses the feed.
     pub paused: bool,
-    pub failures: u32,
-    pub next_at: Option<Time>,
-    pub wanted_at: Option<Time>,
-    pub last_poll_at: Option<Time>,
-    pub last_success_at: Option<Time>,
-    pub last_change_at: Option<Time>,
-    pub moved: Option<Moved>,
-    pub gone: Option<Gone>,
-    pub hub: Option<String>,
-    /// In short: why this poll is made; `None` for the first.
-    pub cause: Option<String>,
-    /// How many of its entries were wanted, where queries read it.
-    pub share: Option<Share>,
-    /// Its subscription, where its hub is asked to push it.
-    pub push: Option<PushRow>,
+}
+
+/// The subscription of a feed, and the entries that pushes brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushInput {
+    pub subscription: PushRow,
     /// Publication times of the entries that pushes brought since the last successful poll, oldest
-    /// first: the next poll learns of them.
-    pub pushed: Vec<Time>,
-    /// What the next poll waits for, in words.
-    pub reason: Option<String>,
-    pub held: Option<String>,
+    /// first. The next poll learns from them.
+    pub brought: Vec<Time>,
+}
+
+impl PollInput {
+    /// Returns the publication times of the entries that pushes brought since the last success.
+    pub fn pushed(&self) -> &[Time] {
+        self.push.as_ref().map_or(&[], |push| &push.brought)
+    }
+
+    /// Returns the subscription at the feed's hub.
+    pub fn subscription(&self) -> Option<&PushRow> {
+        self.push.as_ref().map(|push| &push.subscription)
+    }
 }
 
 impl Store {
@@ -160,7 +183,7 @@ impl Store {
                 let input = input(row)?;
                 let tag_settings = of_tags.remove(&input.id).unwrap_or_default();
                 let input = complete(conn, input, tag_settings)?;
-                if !input.paused {
+                if !input.settings.paused {
                     each(input);
                 }
             }
@@ -186,18 +209,22 @@ impl Store {
     }
 }
 
-/// What stands beside the row: what is set for the feed's tags, and what pushes brought.
+/// Adds the parts that are not in the row: the settings of the tags, and what pushes brought.
 fn complete(
     conn: &Connection,
     mut input: PollInput,
-    tag_settings: Vec<(String, Settings)>,
+    of_tags: Vec<(String, Settings)>,
 ) -> Result<PollInput, Fault> {
-    if input.push.as_ref().is_some_and(|push| push.pushed_at > input.last_success_at) {
-        input.pushed = seen_since(conn, input.id, input.last_success_at)?;
+    let last_success_at = input.history.last_success_at;
+    if let Some(push) = &mut input.push
+        && push.subscription.pushed_at > last_success_at
+    {
+        push.brought = seen_since(conn, input.id, last_success_at)?;
     }
-    let by_tag = tag_settings.iter().any(|(_, s)| s.paused == Some(true));
-    input.paused = input.settings.paused.unwrap_or(by_tag);
-    Ok(PollInput { tag_settings, ..input })
+    let by_tag = of_tags.iter().any(|(_, s)| s.paused == Some(true));
+    input.settings.paused = input.settings.own.paused.unwrap_or(by_tag);
+    input.settings.of_tags = of_tags;
+    Ok(input)
 }
 
 /// The publication times of the entries seen after a moment.
@@ -229,7 +256,7 @@ fn paused_by_tag(conn: &Connection) -> Result<HashSet<u32>, Fault> {
 /// Asks for the inputs of polls; what follows says of which feeds.
 fn asking(of: &str) -> String {
     format!(
-        "select f.url, f.effective_url, f.added_at, f.hints, f.hub, \
+        "select f.url, f.effective_url, f.added_at, f.hints, \
          f.policy, f.alpha_ms, f.beta_ms, f.weight, f.max_delay_ms, s.paused, \
          s.generation, s.etag, s.last_modified, s.body_hash, s.failures, s.next_at, \
          s.wanted_at, s.last_poll_at, s.last_success_at, s.last_change_at, \
@@ -242,44 +269,48 @@ fn asking(of: &str) -> String {
     )
 }
 
-/// All that stands in one row.
+/// Reads one row.
 fn input(row: &Row<'_>) -> rusqlite::Result<PollInput> {
-    let window = row.get_ref(25)?.as_blob_or_null()?.unwrap_or_default();
+    let window = row.get_ref(24)?.as_blob_or_null()?.unwrap_or_default();
+    let share = match (row.get(27)?, row.get(28)?) {
+        (Some(seen), Some(kept)) => Some(Share { seen, kept }),
+        _ => None,
+    };
+    let subscription = push_row(row, 33)?;
     Ok(PollInput {
-        id: FeedId(row.get(32)?),
-        url: url(row, 0)?,
-        effective_url: url_or_none(row, 1)?,
+        id: FeedId(row.get(31)?),
+        generation: row.get(10)?,
         added_at: time(row, 2)?,
-        hints: hints(row, 3)?,
-        hub: row.get(4)?,
-        settings: settings(row, 5)?,
-        tag_settings: Vec::new(),
-        paused: false,
-        generation: row.get(11)?,
-        validators: Validators {
-            etag: row.get(12)?,
-            last_modified: row.get(13)?,
-            of: row.get(33)?,
+        location: FeedLocation {
+            url: url(row, 0)?,
+            effective_url: url_or_none(row, 1)?,
+            pending: moved(row, 20)?,
+            gone: gone(row, 22)?,
         },
-        body_hash: body_hash(row, 14)?,
-        failures: row.get(15)?,
-        next_at: time_or_none(row, 16)?,
-        wanted_at: time_or_none(row, 17)?,
-        last_poll_at: time_or_none(row, 18)?,
-        last_success_at: time_or_none(row, 19)?,
-        last_change_at: time_or_none(row, 20)?,
-        moved: moved(row, 21)?,
-        gone: gone(row, 23)?,
-        window: Window::decode(window).unwrap_or_default(),
-        learned: row.get::<_, Option<Vec<u8>>>(26)?.unwrap_or_default(),
-        cause: row.get(27)?,
-        share: match (row.get(28)?, row.get(29)?) {
-            (Some(seen), Some(kept)) => Some(Share { seen, kept }),
-            _ => None,
+        document: KnownDocument {
+            validators: Validators {
+                etag: row.get(11)?,
+                last_modified: row.get(12)?,
+                of: row.get(32)?,
+            },
+            body_hash: body_hash(row, 13)?,
+            window: Window::decode(window).unwrap_or_default(),
+            hints: hints(row, 3)?,
         },
-        reason: row.get(30)?,
-        held: row.get(31)?,
-        push: push_row(row, 34)?,
-        pushed: Vec::new(),
+        learned: row.get::<_, Option<Vec<u8>>>(25)?.unwrap_or_default(),
+        settings: LayeredSettings { own: settings(row, 4)?, ..LayeredSettings::default() },
+        history: PollHistory {
+            last_poll_at: time_or_none(row, 17)?,
+            last_success_at: time_or_none(row, 18)?,
+            last_change_at: time_or_none(row, 19)?,
+            failures: row.get(14)?,
+        },
+        schedule: FeedSchedule {
+            next_at: time_or_none(row, 15)?,
+            wanted_at: time_or_none(row, 16)?,
+            why: NextPollReason { cause: row.get(26)?, reason: row.get(29)?, held: row.get(30)? },
+        },
+        share,
+        push: subscription.map(|subscription| PushInput { subscription, brought: Vec::new() }),
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use feed::{DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Sighting, Time};
-use store::{Edited, Mode, NewEntry, NewFeed, PollRecord, Store, Validators};
+use store::{EditedEntry, Mode, NewEntry, NewFeed, PollRecord, Store};
 use tempfile::TempDir;
 
 pub const T0: Time = Time::from_secs(1_700_000_000);
@@ -46,10 +46,10 @@ pub fn items(ids: &[&str]) -> Vec<Item> {
 /// A poll that brought these items, made from what the store knows: as the engine does it.
 pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord {
     let input = store.poll_input(feed).unwrap();
-    let identified = feed::identify(items, &input.window);
+    let identified = feed::identify(items, &input.document.window);
     let known: Known = store.known(feed, &identified.beyond()).unwrap();
     let dates = DocumentDates::default();
-    let seen = identified.observe(&known, dates, at, input.last_success_at, false);
+    let seen = identified.observe(&known, dates, at, input.history.last_success_at, false);
     let mut record = PollRecord::empty(feed, input.generation, at, Outcome::Seen, at);
     for (index, sighting, entry) in seen.sightings.iter().rev() {
         let (key, content, item) = (entry.key, entry.content, items[*index].clone());
@@ -57,20 +57,22 @@ pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord
             Sighting::New => {
                 let claim = item.published.or(item.updated);
                 let published = Published { claim, at: entry.published_at };
-                record.new.push(NewEntry { key, item, published, content });
+                record.document_mut().entries.new.push(NewEntry { key, item, published, content });
             }
-            Sighting::Edited => record.edited.push(Edited { key, item, content }),
+            Sighting::Edited => {
+                record.document_mut().entries.edited.push(EditedEntry { key, item, content })
+            }
             Sighting::Known | Sighting::Returned => {}
         }
     }
     let tag = format!("\"{}\"", seen.window.encode().len() + items.len());
-    record.validators = Some(Validators { etag: Some(tag.into_bytes()), ..Validators::default() });
-    record.body_hash = Some([7; 16]);
-    record.window_len = u32::try_from(items.len()).unwrap();
-    record.overlap = u32::try_from(seen.overlap).unwrap();
-    record.suspected_miss = seen.suspected_miss;
-    record.window = Some(seen.window);
-    record.next_at = at + std::time::Duration::from_secs(3600);
+    record.document_mut().validators.etag = Some(tag.into_bytes());
+    record.document_mut().body_hash = [7; 16];
+    record.observed.len = u32::try_from(items.len()).unwrap();
+    record.observed.overlap = u32::try_from(seen.overlap).unwrap();
+    record.observed.suspected_miss = seen.suspected_miss;
+    record.document_mut().entries.window = Some(seen.window);
+    record.decision.next.at = at + std::time::Duration::from_secs(3600);
     record
 }
 

@@ -174,7 +174,7 @@ fn storage(
     )];
     for finding in store.check()? {
         let feed = match finding.feed {
-            Some(id) => format!("feed {id} {}: ", store.feed(id)?.url),
+            Some(id) => format!("feed {id} {}: ", store.feed(id)?.location.url),
             None => String::new(),
         };
         let says = format!("{feed}{}", finding.what);
@@ -273,7 +273,7 @@ async fn reachability(store: &Store, judged: &Judged) -> Result<Vec<Check>, Fail
     let mut names: Vec<String> = store
         .feeds(&filter)?
         .iter()
-        .filter_map(|f| f.url.url().domain().map(str::to_owned))
+        .filter_map(|f| f.location.url.url().domain().map(str::to_owned))
         .filter(|name| name.contains('.'))
         .collect();
     names.sort_unstable();

@@ -21,7 +21,7 @@ pub fn run(format: Format, with_secrets: bool, place: &Place) -> Result<(), Fail
                 .iter()
                 .map(|f| {
                     let title = f.shown_title();
-                    json!({ "url": url(&f.url), "title": title, "site": f.site, "tags": f.tags })
+                    json!({ "url": url(&f.location.url), "title": title, "site": f.facts.site, "tags": f.tags })
                 })
                 .collect();
             print_json(&rows)
@@ -30,9 +30,9 @@ pub fn run(format: Format, with_secrets: bool, place: &Place) -> Result<(), Fail
             let outlines: Vec<Outline> = feeds
                 .iter()
                 .map(|f| Outline {
-                    url: url(&f.url),
+                    url: url(&f.location.url),
                     title: f.shown_title().map(str::to_owned),
-                    site: f.site.clone(),
+                    site: f.facts.site.clone(),
                     tags: f.tags.clone(),
                 })
                 .collect();

@@ -88,23 +88,23 @@ fn refused(not_added: &[NotAdded]) -> Failure {
 /// When the feed is polled next by itself, if it is. A last poll that is ahead of the clock was
 /// made before the clock was set back; the daemon moves the next one along when it starts.
 pub fn next_poll(f: &FeedRow, now: feed::Time) -> Option<feed::Time> {
-    let by_itself = f.gone.is_none() && !f.paused;
-    let back = f.last_poll_at.map_or(Duration::ZERO, |last| last.since(now));
-    f.next_at.filter(|_| by_itself).map(|at| at - back)
+    let by_itself = f.location.gone.is_none() && !f.paused;
+    let back = f.history.last_poll_at.map_or(Duration::ZERO, |last| last.since(now));
+    f.schedule.next_at.filter(|_| by_itself).map(|at| at - back)
 }
 
 /// The contract's row.
 fn list_json(f: &FeedRow, now: feed::Time) -> Value {
     json!({
         "id": f.id.0,
-        "url": f.url.masked(),
+        "url": f.location.url.masked(),
         "title": f.shown_title(),
         "tags": f.tags,
         "state": f.state().word(),
-        "last_poll": f.last_poll_at.map(|t| t.to_string()),
+        "last_poll": f.history.last_poll_at.map(|t| t.to_string()),
         "next_poll": next_poll(f, now).map(|t| t.to_string()),
         "entries": f.entries,
-        "error": f.error,
+        "error": f.error(),
     })
 }
 
@@ -116,16 +116,16 @@ fn show(one: &OneFeed) -> Result<(), Failure> {
     let mut value = list_json(&f, Clock::System.now());
     let text = |t: Option<feed::Time>| t.map(|t| t.to_string());
     let more = json!({
-        "effective_url": f.effective_url.as_ref().map(|u| u.masked()),
+        "effective_url": f.location.effective_url.as_ref().map(|u| u.masked()),
         "domain": f.domain,
-        "site": f.site,
-        "language": f.language,
-        "hub": f.hub.as_deref().map(shown_url),
+        "site": f.facts.site,
+        "language": f.facts.language,
+        "hub": f.facts.hub.as_deref().map(shown_url),
         "pushed_until": push.as_ref().and_then(|p| text(p.lease_until)),
         "last_push": push.as_ref().and_then(|p| text(p.pushed_at)),
         "pushes": push.as_ref().map(|p| p.n_pushes),
         "push_error": push.as_ref().and_then(|p| p.error.clone()),
-        "rss_cloud": f.cloud,
+        "rss_cloud": f.facts.cloud,
         "added_at": f.added_at.to_string(),
         "policy": f.settings.policy,
         "alpha_seconds": f.settings.alpha.map(|d| d.as_secs()),
@@ -133,14 +133,14 @@ fn show(one: &OneFeed) -> Result<(), Failure> {
         "max_delay_seconds": f.settings.max_delay.map(|d| d.as_secs()),
         "weight": f.settings.weight,
         "polls": f.generation,
-        "failures": f.failures,
+        "failures": f.history.failures,
         "last_outcome": f.last_outcome.map(|o| o.word()),
-        "last_success": text(f.last_success_at),
-        "last_new_entry": text(f.last_change_at),
-        "wanted_at": text(f.wanted_at),
-        "reason": f.reason,
-        "held": f.held,
-        "gone": f.gone.as_ref().map(|g| g.reason.clone()),
+        "last_success": text(f.history.last_success_at),
+        "last_new_entry": text(f.history.last_change_at),
+        "wanted_at": text(f.schedule.wanted_at),
+        "reason": f.schedule.why.reason,
+        "held": f.schedule.why.held,
+        "gone": f.location.gone.as_ref().map(|g| g.reason.clone()),
     });
     if let (Value::Object(all), Value::Object(more)) = (&mut value, more) {
         all.extend(more);

@@ -365,7 +365,8 @@ async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
     }
     bar.finish_and_clear();
     for answer in &left {
-        let url = engine.store.feed(answer.feed).map(|f| f.url.masked()).unwrap_or_default();
+        let url =
+            engine.store.feed(answer.feed).map(|f| f.location.url.masked()).unwrap_or_default();
         let (feed, outcome, detail) = (answer.feed, answer.outcome, &answer.detail);
         output::complain(&format!("failed: feed {feed} {url}: {outcome}: {detail}"));
     }

@@ -29,16 +29,16 @@ pub fn run(one: &OneFeed) -> Result<(), Failure> {
     if one.json {
         return print_json(&json!({
             "feed": feed.id.0,
-            "url": feed.url.masked(),
+            "url": feed.location.url.masked(),
             "next_poll": next(&feed, held_domain, now).map(|t| t.to_string()),
-            "wanted_at": feed.wanted_at.map(|t| t.to_string()),
-            "rule": feed.reason,
-            "held": feed.held,
+            "wanted_at": feed.schedule.wanted_at.map(|t| t.to_string()),
+            "rule": feed.schedule.why.reason,
+            "held": feed.schedule.why.held,
             "why": sentences,
             "polls": polls.iter().map(poll_json).collect::<Vec<_>>(),
         }));
     }
-    print_line(&format!("feed {}: {}", feed.id, feed.url))?;
+    print_line(&format!("feed {}: {}", feed.id, feed.location.url))?;
     for sentence in &sentences {
         // A hub's or a server's own words may be in it.
         print_line(&tamed(sentence))?;
@@ -82,7 +82,7 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
     let mut said = Vec::new();
     match (feed.state(), next(feed, held_domain, now)) {
         (State::Gone, _) => {
-            let reason = feed.gone.as_ref().map_or("", |g| g.reason.as_str());
+            let reason = feed.location.gone.as_ref().map_or("", |g| g.reason.as_str());
             said.push(format!("It is no longer polled: {reason}."));
             return said;
         }
@@ -97,15 +97,15 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
         )),
         (_, Some(at)) => said.push(format!("Next poll: {at} ({}).", relative(at, now))),
     }
-    if let Some(reason) = &feed.reason {
+    if let Some(reason) = &feed.schedule.why.reason {
         said.push(ended(reason));
     }
-    if let (Some(wanted), Some(next)) = (feed.wanted_at, feed.next_at)
+    if let (Some(wanted), Some(next)) = (feed.schedule.wanted_at, feed.schedule.next_at)
         && wanted != next
     {
         said.push(format!("The policy alone would poll it at {wanted}."));
     }
-    if let Some(held) = &feed.held {
+    if let Some(held) = &feed.schedule.why.held {
         said.push(format!("Moved: {}", ended(held)));
     }
     if let Some(until) = held_domain {
@@ -114,7 +114,7 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
             feed.domain
         ));
     }
-    if let Some(error) = &feed.error {
+    if let Some(error) = feed.error() {
         said.push(format!("Last problem: {error}."));
     }
     said
@@ -127,15 +127,15 @@ fn pushed(feed: &FeedRow, push: Option<&PushRow>, config: &Config, now: Time) ->
         return said;
     }
     match push {
-        Some(push) => said.push(push_words(push, feed.next_at, now)),
-        None if feed.hub.is_some() && config.engine.push.public_url.is_none() => said.push(
+        Some(push) => said.push(push_words(push, feed.schedule.next_at, now)),
+        None if feed.facts.hub.is_some() && config.engine.push.public_url.is_none() => said.push(
             "Its hub could push new entries, but cannot reach us: set public_url in the \
              configuration."
                 .to_owned(),
         ),
         None => {}
     }
-    if let Some(cloud) = &feed.cloud {
+    if let Some(cloud) = &feed.facts.cloud {
         said.push(format!(
             "It offers rssCloud notices at {cloud}, which Tidings does not support."
         ));

@@ -179,7 +179,7 @@ impl Fields {
         let tags: Vec<&str> = row.tags.iter().map(String::as_str).collect();
         Fields {
             title: row.given_title.clone().unwrap_or_default(),
-            address: row.url.masked(),
+            address: row.location.url.masked(),
             tags: tags
                 .into_iter()
                 .filter(|t| !t.starts_with(store::QUERY_TAG))

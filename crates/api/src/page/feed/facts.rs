@@ -18,9 +18,9 @@ pub struct Fact {
 
 /// What there is to say; what is not known is left out.
 pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> Vec<Fact> {
-    let mut facts = vec![address("Address", &row.url)];
-    facts.extend(row.effective_url.as_ref().map(|url| address("New address", url)));
-    facts.extend(row.moved.as_ref().map(|moved| Fact {
+    let mut facts = vec![address("Address", &row.location.url)];
+    facts.extend(row.location.effective_url.as_ref().map(|url| address("New address", url)));
+    facts.extend(row.location.pending.as_ref().map(|moved| Fact {
         name: "Redirects permanently to",
         value: format!(
             "{} (seen {})",
@@ -29,7 +29,7 @@ pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> 
         ),
         href: None,
     }));
-    facts.extend(row.site.as_ref().map(|site| Fact {
+    facts.extend(row.facts.site.as_ref().map(|site| Fact {
         name: "Site",
         value: masked(site),
         href: web_link(site),
@@ -39,18 +39,18 @@ pub fn facts(row: &FeedRow, push: Option<&PushRow>, n_since: u64, now: Time) -> 
     };
     say("Domain", Some(row.domain.clone()));
     say("Tags", (!row.tags.is_empty()).then(|| row.tags.join(", ")));
-    say("Language", row.language.clone());
+    say("Language", row.facts.language.clone());
     let days = plural(RATE_DAYS.into(), "day", "days");
     say("New entries per day", Some(format!("{} (average of {days})", rate(n_since))));
     say("Entries stored", Some(count(row.entries)));
     say("Polls so far", Some(count(row.generation.into())));
-    say("Last poll", row.last_poll_at.map(|t| at(t, now)));
-    say("Last success", row.last_success_at.map(|t| at(t, now)));
-    say("Last new entries", row.last_change_at.map(|t| at(t, now)));
+    say("Last poll", row.history.last_poll_at.map(|t| at(t, now)));
+    say("Last success", row.history.last_success_at.map(|t| at(t, now)));
+    say("Last new entries", row.history.last_change_at.map(|t| at(t, now)));
     say("Publisher's hints", hints(row));
-    say("Hub", row.hub.as_deref().map(masked));
-    say("Push", push.map(|push| pushed(push, row.next_at, now)));
-    say("rssCloud", row.cloud.as_ref().map(|cloud| format!("{cloud} (not supported)")));
+    say("Hub", row.facts.hub.as_deref().map(masked));
+    say("Push", push.map(|push| pushed(push, row.schedule.next_at, now)));
+    say("rssCloud", row.facts.cloud.as_ref().map(|cloud| format!("{cloud} (not supported)")));
     say("Own settings", settings(row));
     say("Added", Some(at(row.added_at, now)));
     facts

@@ -79,9 +79,13 @@ pub async fn export(
             let outlines: Vec<Outline> = feeds
                 .iter()
                 .map(|f| Outline {
-                    url: if with_secrets { f.url.as_str().to_owned() } else { f.url.masked() },
+                    url: if with_secrets {
+                        f.location.url.as_str().to_owned()
+                    } else {
+                        f.location.url.masked()
+                    },
                     title: f.shown_title().map(str::to_owned),
-                    site: f.site.clone(),
+                    site: f.facts.site.clone(),
                     tags: f.tags.clone(),
                 })
                 .collect();

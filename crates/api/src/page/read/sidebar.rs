@@ -146,7 +146,7 @@ fn folded(
     let feeds = page.lines.iter().map(|row| {
         let title = row.shown_title().map(sanitise::text).filter(|t| !t.trim().is_empty());
         FoldedFeed {
-            name: title.unwrap_or_else(|| row.url.masked()),
+            name: title.unwrap_or_else(|| row.location.url.masked()),
             href: Place::of(Of::Feed(row.id)).href(),
             chosen: place.of == Of::Feed(row.id),
             unread: some(unread.get(&row.id).copied().unwrap_or(0)),

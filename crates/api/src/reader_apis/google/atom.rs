@@ -67,8 +67,8 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
         enclosures: shown::enclosures(entry).cloned().collect(),
         source: Some(Source {
             title: Some(shown::feed_title(feed)),
-            updated: feed.last_change_at,
-            ..public_source(&feed.url, feed.site.as_deref(), feed.id)
+            updated: feed.history.last_change_at,
+            ..public_source(&feed.location.url, feed.facts.site.as_deref(), feed.id)
         }),
     }
 }

@@ -98,7 +98,7 @@ pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, Trouble> {
         return Ok(feed);
     }
     let all = store.feeds(&FeedFilter::default())?;
-    let mut same = all.iter().filter(|feed| feed.url.masked() == name);
+    let mut same = all.iter().filter(|feed| feed.location.url.masked() == name);
     match (same.next(), same.next()) {
         (Some(only), None) => Ok(only.id),
         _ => Err(Trouble::Missing("there is no such feed")),

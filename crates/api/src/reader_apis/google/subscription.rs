@@ -31,7 +31,7 @@ fn subscription(feed: &FeedRow) -> Value {
         "id": format!("feed/{}", feed.id),
         "title": shown::feed_title(feed),
         "categories": categories,
-        "url": feed.url.masked(),
+        "url": feed.location.url.masked(),
         "htmlUrl": shown::site(feed).unwrap_or(""),
         "iconUrl": "",
         "sortid": format!("{:08x}", feed.id.0),

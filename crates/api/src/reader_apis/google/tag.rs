@@ -62,7 +62,7 @@ pub async fn unread_count(asked: Asked) -> Result<Response, InText> {
         let (mut all, mut newest) = (0, 0);
         for feed in store.feeds(&FeedFilter::default())? {
             let Some(n) = unread.get(&feed.id).copied() else { continue };
-            let seen = feed.last_change_at.map_or(0, |at| at.millis() * 1000);
+            let seen = feed.history.last_change_at.map_or(0, |at| at.millis() * 1000);
             counts.push(counted(&format!("feed/{}", feed.id), n, seen));
             for tag in shown::own_tags(&feed) {
                 let sum = labels.entry(tag.to_owned()).or_default();

@@ -53,13 +53,13 @@ pub fn shown(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
     let mut shown = json!({
         "id": feed.id.0,
         "user_id": user,
-        "feed_url": feed.url.masked(),
+        "feed_url": feed.location.url.masked(),
         "site_url": texts::site(feed).unwrap_or(""),
         "title": texts::feed_title(feed),
-        "checked_at": time(feed.last_poll_at),
-        "next_check_at": time(feed.next_at),
-        "parsing_error_count": feed.failures,
-        "parsing_error_message": feed.error.as_deref().unwrap_or(""),
+        "checked_at": time(feed.history.last_poll_at),
+        "next_check_at": time(feed.schedule.next_at),
+        "parsing_error_count": feed.history.failures,
+        "parsing_error_message": feed.error().unwrap_or(""),
         "disabled": feed.state() == State::Paused,
         "category": category(user, number, tag),
         "icon": null,
@@ -170,7 +170,8 @@ pub async fn update(Path(id): Path<String>, asked: Asked) -> Result<Response, In
         .await?;
     let feed = id.to_string();
     // An app that sends back what it was shown means no other address.
-    let is_shown = |url: &String| *url == row.url.masked() || url == row.url.as_str();
+    let is_shown =
+        |url: &String| *url == row.location.url.masked() || url == row.location.url.as_str();
     if let Some(url) = changed.feed_url.filter(|url| !is_shown(url)) {
         act(&context, Command::Move { feed: feed.clone(), url }).await?;
     }

@@ -68,7 +68,7 @@ pub async fn change(
     let seconds = [change.alpha_seconds, change.beta_seconds, change.max_delay_seconds];
     let name = feed.to_string();
     let mut commands = Vec::new();
-    if let Some(url) = url.filter(|url| *url != before.url.masked()) {
+    if let Some(url) = url.filter(|url| *url != before.location.url.masked()) {
         commands.push(Command::Move { feed: name.clone(), url });
     }
     if let Some(change) = settings(policy, seconds, weight, paused)? {

@@ -153,41 +153,41 @@ impl From<&Settings> for FeedSettings {
 impl Feed {
     pub fn new(row: &FeedRow) -> Feed {
         let rests = !row.state().is_polled();
-        let gone = row.gone.as_ref().map(|gone| gone.reason.clone());
+        let gone = row.location.gone.as_ref().map(|gone| gone.reason.clone());
         let mut why = Vec::new();
         match row.state() {
             State::Gone => why.extend(gone.clone()),
             State::Paused => why.push("it is paused".to_owned()),
             _ => {
-                if row.last_poll_at.is_none() {
+                if row.history.last_poll_at.is_none() {
                     why.push("a feed that was never polled is due at once".to_owned());
                 }
-                why.extend(row.reason.clone());
-                why.extend(row.held.clone());
+                why.extend(row.schedule.why.reason.clone());
+                why.extend(row.schedule.why.held.clone());
             }
         }
         Feed {
             id: row.id.0,
-            url: row.url.masked(),
-            effective_url: row.effective_url.as_ref().map(|url| url.masked()),
+            url: row.location.url.masked(),
+            effective_url: row.location.effective_url.as_ref().map(|url| url.masked()),
             domain: row.domain.clone(),
             title: row.shown_title().map(str::to_owned),
             given_title: row.given_title.clone(),
-            site: row.site.clone(),
-            language: row.language.clone(),
+            site: row.facts.site.clone(),
+            language: row.facts.language.clone(),
             tags: row.tags.clone(),
             state: row.state().word(),
             added_at: row.added_at.to_string(),
             entries: row.entries,
-            last_poll: row.last_poll_at.map(|t| t.to_string()),
+            last_poll: row.history.last_poll_at.map(|t| t.to_string()),
             last_outcome: row.last_outcome.map(|outcome| outcome.word().to_owned()),
-            last_success: row.last_success_at.map(|t| t.to_string()),
-            last_change: row.last_change_at.map(|t| t.to_string()),
-            next_poll: row.next_at.filter(|_| !rests).map(|t| t.to_string()),
-            wanted_at: row.wanted_at.filter(|_| !rests).map(|t| t.to_string()),
+            last_success: row.history.last_success_at.map(|t| t.to_string()),
+            last_change: row.history.last_change_at.map(|t| t.to_string()),
+            next_poll: row.schedule.next_at.filter(|_| !rests).map(|t| t.to_string()),
+            wanted_at: row.schedule.wanted_at.filter(|_| !rests).map(|t| t.to_string()),
             why,
-            failures: row.failures,
-            error: gone.or_else(|| row.error.clone()),
+            failures: row.history.failures,
+            error: gone.or_else(|| row.error().map(str::to_owned)),
             settings: (&row.settings).into(),
         }
     }

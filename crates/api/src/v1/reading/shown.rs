@@ -94,7 +94,7 @@ impl Entry {
         let (url, title) = feeds.0.entry(entry.feed).or_insert_with(|| {
             // A feed removed meanwhile takes its entries along; this one was read before.
             let feed = store.feed(entry.feed).ok();
-            feed.map(|feed| (feed.url.masked(), feed.shown_title().map(str::to_owned)))
+            feed.map(|feed| (feed.location.url.masked(), feed.shown_title().map(str::to_owned)))
                 .unwrap_or_default()
         });
         let enclosures = entry.enclosures.iter().map(|file| Enclosure {

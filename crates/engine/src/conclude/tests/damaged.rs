@@ -1,12 +1,14 @@
 //! Broken documents that yield nothing, and empty feeds that are in order.
 
+use store::PollContent;
+
 use super::*;
 
 /// What the parser makes of a text, compared with the window of `input`.
 fn read(input: &PollInput, text: &str) -> Reading {
     let document = parse::document(text.as_bytes(), None, None, &parse::Limits::default());
     let (document, dates) = (document.expect("a feed"), DocumentDates::default());
-    let observed = identify(&document.items, &input.window);
+    let observed = identify(&document.items, &input.document.window);
     let observed = observed.observe(&Known::new(), dates, NOW, None, false);
     let validators = fetch::Validators { etag: Some(b"\"new\"".to_vec()), last_modified: None };
     Reading::Document { document, observed, dates, validators, body_hash: [7; 16] }
@@ -19,22 +21,21 @@ fn a_broken_document_without_items_moves_neither_validators_nor_window() {
     let mut input = input();
     let first = run(&input, read(&input, broken), |_| ());
     assert_eq!(first.record.outcome, Outcome::Seen, "nothing was there before");
-    assert_eq!(first.record.validators, Some(Validators::default()), "a 304 would hide the rest");
+    let none = Validators::default();
+    assert_eq!(first.record.validators(), Some(&none), "a 304 would hide the rest");
 
     let before = run(&input, document(&["a", "b"]), |_| ());
-    input.window = before.record.window.expect("two items");
+    input.document.window =
+        before.record.document().and_then(|d| d.entries.window.clone()).expect("two items");
     let damaged = run(&input, read(&input, broken), |_| ());
     assert_eq!(damaged.record.outcome, Outcome::Damaged);
     assert_eq!(damaged.answer.outcome, Outcome::Damaged);
-    assert_eq!(damaged.record.validators, None);
-    assert_eq!(damaged.record.body_hash, None);
-    assert_eq!(damaged.record.window, None);
-    assert_eq!(damaged.record.facts, None);
-    assert_eq!(damaged.record.failures, input.failures + 1, "it backs off");
-    assert!(damaged.record.error.is_some_and(|error| error.contains("damaged")));
+    assert_eq!(damaged.record.content, PollContent::Nothing);
+    assert_eq!(damaged.record.decision.failures, input.history.failures + 1, "it backs off");
+    assert!(damaged.record.problem.is_some_and(|problem| problem.error.contains("damaged")));
     assert!(!damaged.record.warnings.is_empty());
 
     let honest = run(&input, read(&input, empty), |_| ());
     assert_eq!(honest.record.outcome, Outcome::Seen, "an empty feed is not damaged");
-    assert!(honest.record.window.is_some() && honest.record.validators.is_some());
+    assert!(honest.record.document().is_some_and(|d| d.entries.window.is_some()));
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::{FeedSettings, Gone, Mode, NewFeed, PollRecord};
+use crate::{FeedSettings, Gone, Mode, NewFeed, PollProblem, PollRecord};
 
 const NOW: Time = Time::from_secs(1_310_792_400);
 
@@ -25,13 +25,15 @@ fn filled() -> Filled {
     }
     let at = |s: u64| NOW + Duration::from_secs(s);
     let mut record = PollRecord::empty(FeedId(1), 0, at(1), Outcome::Unchanged, at(100));
-    record.status = Some(304);
+    record.exchange.status = Some(304);
     store.record_blocking(record).unwrap();
     let mut record = PollRecord::empty(FeedId(2), 0, at(2), Outcome::Failed, at(50));
-    (record.failures, record.error, record.status) = (3, Some("it broke".into()), Some(500));
+    record.decision.failures = 3;
+    record.problem = Some(PollProblem::new("it broke"));
+    record.exchange.status = Some(500);
     store.record_blocking(record).unwrap();
     let mut record = PollRecord::empty(FeedId(3), 0, at(3), Outcome::Gone, at(10));
-    record.gone = Some(Gone { at: at(3), reason: "410".to_owned() });
+    record.location.gone = Some(Gone { at: at(3), reason: "410".to_owned() });
     store.record_blocking(record).unwrap();
     let pause = FeedSettings { paused: Some(Some(true)), ..FeedSettings::default() };
     store.set_tag("Rest", &pause).unwrap();

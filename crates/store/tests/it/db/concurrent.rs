@@ -22,7 +22,10 @@ fn readers_see_whole_polls_while_they_are_written() {
                         let row = f.store.feed(id).unwrap();
                         assert_eq!(row.entries, 2 * u64::from(row.generation));
                         let input = f.store.poll_input(id).unwrap();
-                        assert_eq!(input.window.entries().is_empty(), input.generation == 0);
+                        assert_eq!(
+                            input.document.window.entries().is_empty(),
+                            input.generation == 0
+                        );
                         reads += 1;
                     }
                     reads

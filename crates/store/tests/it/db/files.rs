@@ -133,7 +133,10 @@ fn a_database_of_version_1_is_read_and_goes_on() {
     let id = store.find_feed("https://example.org/a").unwrap().unwrap();
     assert_eq!(store.feed(id).unwrap().tags, ["old"]);
     assert_eq!(guids(&store), ["1", "2"]);
-    assert_eq!(store.poll_input(id).unwrap().validators.etag.as_deref(), Some(&b"\"84\""[..]));
+    assert_eq!(
+        store.poll_input(id).unwrap().document.validators.etag.as_deref(),
+        Some(&b"\"84\""[..])
+    );
     assert_eq!(poll(&store, id, &["3", "2"], at(1000)), [3], "known entries stay known");
     assert_eq!(store.check().unwrap(), []);
 }
@@ -215,7 +218,7 @@ fn a_damaged_window_is_rebuilt_by_the_next_poll() {
     poll(&f.store, id, &["1", "2"], at(1));
     let conn = Connection::open(database(f.folder.path())).unwrap();
     conn.execute("update feed_window set shown = x'0900'", []).unwrap();
-    assert!(f.store.poll_input(id).unwrap().window.entries().is_empty());
+    assert!(f.store.poll_input(id).unwrap().document.window.entries().is_empty());
     assert_eq!(poll(&f.store, id, &["2", "3"], at(2)), [3], "known by key, not by window");
     assert_eq!(f.store.check().unwrap(), []);
     let left: i64 = conn

@@ -38,9 +38,8 @@ async fn record_one(store: &Store, feed: FeedId) {
     let names = [(n + 1).to_string(), n.to_string()];
     let shown = items(&[&names[0], &names[1]]);
     let mut record = seen(store, feed, &shown, at(i64::from(n)));
-    record.learned = Some(n.to_le_bytes().to_vec());
-    let validators = record.validators.as_mut().unwrap();
-    validators.etag = Some(n.to_string().into_bytes());
+    record.decision.learned = Some(n.to_le_bytes().to_vec());
+    record.document_mut().validators.etag = Some(n.to_string().into_bytes());
     store.record(record).await.unwrap();
     println!("kept {feed} {n}");
 }
@@ -109,14 +108,14 @@ fn check_feed(store: &Store, feed: FeedId, answered: &[(u32, u32)]) {
     let names: Vec<String> = rows.unwrap().into_iter().filter_map(|row| row.guid).collect();
     assert!(doubles(&names).is_empty(), "{names:?}");
     let Some(last) = input.generation.checked_sub(1) else {
-        assert!(names.is_empty() && input.validators.etag.is_none());
+        assert!(names.is_empty() && input.document.validators.etag.is_none());
         return;
     };
     // Validator, learned state, entries, window and poll are those of one and the same poll.
-    assert_eq!(input.validators.etag, Some(last.to_string().into_bytes()));
+    assert_eq!(input.document.validators.etag, Some(last.to_string().into_bytes()));
     assert_eq!(input.learned, last.to_le_bytes());
     assert_eq!(names.len() as u32, last + 2);
     assert!(names.contains(&(last + 1).to_string()));
-    assert_eq!(input.window.entries().len(), 2);
+    assert_eq!(input.document.window.entries().len(), 2);
     assert_eq!(store.polls(feed, 1).unwrap()[0].generation, last);
 }

@@ -17,21 +17,28 @@ fn what_was_kept_stays_and_what_belongs_to_the_old_address_goes() {
     store.set_feed(feed, &policy).unwrap();
     poll(store, feed, &["1", "2"], at(1));
     let mut record = seen(store, feed, &items(&["1", "2"]), at(2));
-    record.effective_url = Some(url("https://elsewhere.example/f"));
-    record.learned = Some(vec![1, 2, 3]);
+    record.location.effective_url = Some(url("https://elsewhere.example/f"));
+    record.decision.learned = Some(vec![1, 2, 3]);
     store.record_blocking(record).unwrap();
     store.mark_read(AccountId::LOCAL, &[EntryId(1)], true).unwrap();
     let before = store.poll_input(feed).unwrap();
-    assert!(before.validators.etag.is_some() && before.body_hash.is_some());
+    assert!(before.document.validators.etag.is_some() && before.document.body_hash.is_some());
 
     let new = url("https://b.example/feed");
     let moved = store.move_feed(feed, &new, at(3)).unwrap();
     assert_eq!(moved, MovedFeed::Moved { queries: Vec::new() });
     let after = store.poll_input(feed).unwrap();
-    assert_eq!((&after.url, &after.effective_url), (&new, &None));
-    assert_eq!((&after.validators.etag, after.body_hash), (&None, None), "none is sent elsewhere");
-    assert_eq!((&after.window, &after.learned), (&before.window, &before.learned));
-    assert_eq!((after.settings, after.next_at), (before.settings, Some(at(3))));
+    assert_eq!((&after.location.url, &after.location.effective_url), (&new, &None));
+    assert_eq!(
+        (&after.document.validators.etag, after.document.body_hash),
+        (&None, None),
+        "none is sent elsewhere"
+    );
+    assert_eq!(
+        (&after.document.window, &after.learned),
+        (&before.document.window, &before.learned)
+    );
+    assert_eq!((after.settings, after.schedule.next_at), (before.settings, Some(at(3))));
     let row = store.feed(feed).unwrap();
     assert_eq!((row.entries, row.domain.as_str(), row.tags.len()), (2, "b.example", 1));
     assert!(store.read_marks(AccountId::LOCAL).unwrap().is_read(EntryId(1)));
@@ -74,7 +81,7 @@ fn a_feed_that_was_gone_is_polled_at_its_new_address() {
     let f = fresh();
     let feed = add(&f.store, "https://a.example/");
     let mut record = PollRecord::empty(feed, 0, at(1), Outcome::Gone, at(2));
-    record.gone = Some(Gone { at: at(1), reason: "410".to_owned() });
+    record.location.gone = Some(Gone { at: at(1), reason: "410".to_owned() });
     f.store.record_blocking(record).unwrap();
     f.store.move_feed(feed, &url("https://b.example/"), at(3)).unwrap();
     assert_eq!(f.store.feed(feed).unwrap().state(), State::Active);

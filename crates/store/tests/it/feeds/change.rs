@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::{FeedId, Outcome};
-use store::{FeedFilter, FeedSettings, Gone, NewFeed, PollRecord, State, StoreError};
+use store::{FeedFilter, FeedSettings, Gone, NewFeed, PollProblem, PollRecord, State, StoreError};
 
 use crate::sample::{T0, add, at, fresh, new_feed, poll, unchanged, url};
 
@@ -37,7 +37,7 @@ fn twins_are_named_and_never_merged() {
 
     let moved = add(&f.store, "https://old.example.net/");
     let mut record = unchanged(&f.store, moved, at(1));
-    record.effective_url = Some(url("https://new.example.com/"));
+    record.location.effective_url = Some(url("https://new.example.com/"));
     f.store.record_blocking(record).unwrap();
     let target = f.store.add_feed(&new_feed("https://new.example.com/"), T0).unwrap();
     assert_eq!(target.twin.map(|twin| twin.0), Some(moved));
@@ -137,7 +137,7 @@ fn a_tag_pauses_its_feeds_unless_they_say_otherwise() {
     let polled = || {
         let one = f.store.due(id).unwrap().is_some();
         assert_eq!(f.store.due_index().unwrap().due.len(), usize::from(one));
-        assert_eq!(f.store.poll_input(id).unwrap().paused, !one);
+        assert_eq!(f.store.poll_input(id).unwrap().settings.paused, !one);
         assert_eq!(f.store.feed(id).unwrap().paused, !one);
         one
     };
@@ -160,17 +160,13 @@ fn a_feed_s_condition_has_one_word() {
     let id = add(&f.store, "https://example.org/a");
     let word = || f.store.feed(id).unwrap().state().word();
     assert_eq!(word(), "active");
-    let failed = PollRecord {
-        failures: 3,
-        error: Some("no such host".to_owned()),
-        ..PollRecord::empty(id, 0, at(1), Outcome::Failed, at(100))
-    };
+    let mut failed = PollRecord::empty(id, 0, at(1), Outcome::Failed, at(100));
+    failed.decision.failures = 3;
+    failed.problem = Some(PollProblem::new("no such host"));
     f.store.record_blocking(failed).unwrap();
     assert_eq!(word(), "backing-off");
-    let gone = PollRecord {
-        gone: Some(Gone { at: at(2), reason: "410".to_owned() }),
-        ..PollRecord::empty(id, 1, at(2), Outcome::Gone, at(100))
-    };
+    let mut gone = PollRecord::empty(id, 1, at(2), Outcome::Gone, at(100));
+    gone.location.gone = Some(Gone { at: at(2), reason: "410".to_owned() });
     f.store.record_blocking(gone).unwrap();
     assert_eq!(word(), "gone");
     assert_eq!(f.store.due_index().unwrap().due, []);
@@ -179,7 +175,7 @@ fn a_feed_s_condition_has_one_word() {
     let back = PollRecord::empty(id, 2, at(4), Outcome::Unchanged, at(100));
     f.store.record_blocking(back).unwrap();
     assert_eq!(word(), "active");
-    assert_eq!(f.store.feed(id).unwrap().error, None);
+    assert_eq!(f.store.feed(id).unwrap().problem, None);
 }
 
 #[test]

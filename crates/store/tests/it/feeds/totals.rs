@@ -45,18 +45,18 @@ fn poll(store: &Store, feed: FeedId, chance: &mut Chance, now: Time) {
             seen(store, feed, &items(&ids), now)
         }
     };
-    record.next_at = next;
+    record.decision.next.at = next;
     match record.outcome {
-        Outcome::Failed => record.failures = 1 + u32::try_from(chance.below(3)).unwrap(),
-        Outcome::Gone => record.gone = Some(Gone { at: now, reason: "410".to_owned() }),
+        Outcome::Failed => record.decision.failures = 1 + u32::try_from(chance.below(3)).unwrap(),
+        Outcome::Gone => record.location.gone = Some(Gone { at: now, reason: "410".to_owned() }),
         _ => {
             let title = chance.is().then(|| format!(" Title {}", chance.below(50)));
-            record.facts = Some(FeedFacts { title, ..FeedFacts::default() });
+            record.document_mut().facts = FeedFacts { title, ..FeedFacts::default() };
         }
     }
     if chance.below(8) == 0 {
         let there = format!("https://moved{}.example/f", chance.below(3));
-        record.effective_url = Some(url(&there));
+        record.location.effective_url = Some(url(&there));
     }
     store.record_blocking(record).unwrap();
 }

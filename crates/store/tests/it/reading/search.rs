@@ -55,7 +55,7 @@ fn an_edit_is_indexed_anew_and_what_goes_is_no_longer_found() {
     index_all(store);
     assert_eq!(found(store, "volcano"), [1]);
     let record = seen(store, feed, &[item("a", "glacier")], at(10));
-    assert_eq!(record.edited.len(), 1);
+    assert_eq!(record.document().unwrap().entries.edited.len(), 1);
     store.record_blocking(record).unwrap();
     index_all(store);
     assert!(found(store, "volcano").is_empty());
@@ -106,7 +106,7 @@ fn edits_of_dropped_entries_keep_no_other_edit_waiting() {
     let rule = store::Retention { entries_max: Some(1), ..store::Retention::off() };
     assert_eq!(store.retain(&rule, at(5)).unwrap().entries, 3);
     let record = seen(store, feed, &items("glacier"), at(10));
-    assert_eq!(record.edited.len(), 4);
+    assert_eq!(record.document().unwrap().entries.edited.len(), 4);
     store.record_blocking(record).unwrap();
     index_all(store);
     assert_eq!(found(store, "glacier"), [4]);

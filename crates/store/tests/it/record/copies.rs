@@ -97,7 +97,7 @@ fn a_feed_with_a_secret_is_known_by_its_site() {
         (add(store, "https://me:pw@p.example/feed"), add(store, "https://r.example/"));
     let mut record = seen(store, private, &[item("1", "a")], at(0));
     let site = Some("https://p.example/blog".to_owned());
-    record.facts = Some(store::FeedFacts { site, ..Default::default() });
+    record.document_mut().facts = store::FeedFacts { site, ..Default::default() };
     store.record_blocking(record).unwrap();
     let copies = [copy("tag:p.example,2005:1", "a", "https://p.example/blog", &[])];
     assert_eq!(poll(store, relay, &copies, 10), 0);

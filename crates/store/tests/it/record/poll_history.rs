@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::{Outcome, Time};
-use store::{PollRecord, PollRow};
+use store::{ExchangeRecord, ObservedWindow, PollProblem, PollRecord, PollRow};
 
 use crate::sample::{add, at, fresh, poll};
 
@@ -11,21 +11,20 @@ use crate::sample::{add, at, fresh, poll};
 fn a_poll_is_shown_as_it_was_recorded() {
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
-    let record = PollRecord {
+    let mut record = PollRecord::empty(id, 0, at(1), Outcome::Failed, at(900));
+    record.cause = Some("fix:1m".to_owned());
+    record.exchange = ExchangeRecord {
         status: Some(503),
-        error: Some("the server is overloaded".to_owned()),
-        failures: 1,
-        window_len: 20,
-        overlap: 19,
-        suspected_miss: true,
         bytes: 12_345,
         elapsed: Duration::from_millis(678),
-        wanted_at: Some(at(60)),
-        cause: Some("fix:1m".to_owned()),
-        reason: Some("every minute, as set".to_owned()),
-        held: Some("Retry-After of example.org".to_owned()),
-        ..PollRecord::empty(id, 0, at(1), Outcome::Failed, at(900))
+        paces: Vec::new(),
     };
+    record.problem = Some(PollProblem::new("the server is overloaded"));
+    record.observed = ObservedWindow { len: 20, overlap: 19, suspected_miss: true };
+    record.decision.failures = 1;
+    record.decision.next.wanted_at = Some(at(60));
+    record.decision.next.why.reason = Some("every minute, as set".to_owned());
+    record.decision.next.why.held = Some("Retry-After of example.org".to_owned());
     f.store.record_blocking(record).unwrap();
     let expected = PollRow {
         generation: 0,
@@ -47,8 +46,8 @@ fn a_poll_is_shown_as_it_was_recorded() {
     };
     assert_eq!(f.store.polls(id, 10).unwrap(), [expected]);
     let row = f.store.feed(id).unwrap();
-    assert_eq!(row.held.as_deref(), Some("Retry-After of example.org"));
-    assert_eq!(row.reason.as_deref(), Some("every minute, as set"));
+    assert_eq!(row.schedule.why.held.as_deref(), Some("Retry-After of example.org"));
+    assert_eq!(row.schedule.why.reason.as_deref(), Some("every minute, as set"));
 }
 
 #[test]
@@ -67,8 +66,8 @@ fn old_polls_become_daily_sums_and_nothing_is_lost_in_them() {
         };
         let time = at(i64::from(generation) * 3600);
         let mut record = PollRecord::empty(id, generation, time, outcome, time);
-        record.bytes = 10;
-        record.suspected_miss = generation % 100 == 0;
+        record.exchange.bytes = 10;
+        record.observed.suspected_miss = generation % 100 == 0;
         f.store.record_blocking(record).unwrap();
     }
     let polls = f.store.polls(id, u32::MAX).unwrap();
@@ -105,7 +104,7 @@ fn warnings_are_kept_with_their_poll_up_to_a_length() {
     let f = fresh();
     let feed = add(&f.store, "https://example.org/a");
     let mut record = PollRecord::empty(feed, 0, at(0), Outcome::Damaged, at(60));
-    record.failures = 1;
+    record.decision.failures = 1;
     record.warnings = vec!["line 1: `<` that opens no tag".to_owned(), "two\nlines".to_owned()];
     record.warnings.extend((0..100).map(|n| format!("{n} {}", "é".repeat(50))));
     f.store.record_blocking(record.clone()).unwrap();

@@ -116,7 +116,7 @@ fn an_entry_whose_text_was_forgotten_is_still_known() {
     assert_eq!(f.store.retain(&rule, at(300 * DAY)).unwrap(), Retained { entries: 3, keys: 0 });
     assert_eq!(poll(&f.store, id, &["e0", "e1", "e2"], at(300 * DAY)), [0_i64; 0]);
     let edited = seen(&f.store, id, &[item("e0", "now different")], at(301 * DAY));
-    assert_eq!(edited.edited.len(), 1);
+    assert_eq!(edited.document().unwrap().entries.edited.len(), 1);
     f.store.record_blocking(edited).unwrap();
     assert_eq!(f.store.check().unwrap(), []);
 }

@@ -18,7 +18,7 @@ fn see(store: &Store, feed: feed::FeedId, at: Time, delays: &[u64], first: u64) 
         let mut key = [0; 16];
         key[..8].copy_from_slice(&number.to_le_bytes());
         let published = at - Duration::from_secs(*delay);
-        record.new.push(NewEntry {
+        record.document_mut().entries.new.push(NewEntry {
             key: EntryKey::from_bytes(key),
             item: Item { title: Some(format!("{number}")), ..Item::default() },
             published: Published { claim: Some(published), at: published },

@@ -33,36 +33,40 @@ fn all_that_a_poll_left_is_there_for_the_next() {
     };
     let etag = b"W/\"caf\xe9 \x80\"".to_vec();
     let mut record = seen(&f.store, id, &items(&["2", "1"]), at(10));
-    record.validators = Some(Validators {
+    record.document_mut().validators = Validators {
         etag: Some(etag.clone()),
         last_modified: Some(b"Tue, 14 Nov 2023 22:13:20 GMT".to_vec()),
         of: Some(-7),
-    });
-    record.hints = Some(hints.clone());
-    record.learned = Some(vec![1, 2, 3]);
-    record.moved = Some(Moved { to: url("https://new.example.org/a"), count: 1 });
-    record.wanted_at = Some(at(500));
-    record.next_at = at(600);
-    record.facts = Some(FeedFacts {
+    };
+    record.document_mut().hints = hints.clone();
+    record.decision.learned = Some(vec![1, 2, 3]);
+    record.location.pending = Some(Moved { to: url("https://new.example.org/a"), count: 1 });
+    record.decision.next.wanted_at = Some(at(500));
+    record.decision.next.at = at(600);
+    record.document_mut().facts = FeedFacts {
         title: Some("A title".into()),
         site: None,
         language: Some("en".into()),
         hub: Some("https://hub.example/".into()),
         ..FeedFacts::default()
-    });
-    let window = record.window.clone().unwrap();
+    };
+    let window = record.document_mut().entries.window.clone().unwrap();
     f.store.record_blocking(record).unwrap();
 
     let input = f.store.poll_input(id).unwrap();
     assert_eq!(input.generation, 1);
-    assert_eq!((input.validators.etag, input.validators.of), (Some(etag), Some(-7)));
-    assert_eq!(input.body_hash, Some([7; 16]));
-    assert_eq!((input.window, input.learned), (window, vec![1, 2, 3]));
-    assert_eq!(input.hints, hints);
-    assert_eq!(input.moved.unwrap().count, 1);
-    assert_eq!((input.wanted_at, input.next_at), (Some(at(500)), Some(at(600))));
-    assert_eq!(input.last_success_at, Some(at(10)));
-    assert_eq!(input.hub.as_deref(), Some("https://hub.example/"));
+    assert_eq!(
+        (input.document.validators.etag, input.document.validators.of),
+        (Some(etag), Some(-7))
+    );
+    assert_eq!(input.document.body_hash, Some([7; 16]));
+    assert_eq!((input.document.window, input.learned), (window, vec![1, 2, 3]));
+    assert_eq!(input.document.hints, hints);
+    assert_eq!(input.location.pending.unwrap().count, 1);
+    assert_eq!((input.schedule.wanted_at, input.schedule.next_at), (Some(at(500)), Some(at(600))));
+    assert_eq!(input.history.last_success_at, Some(at(10)));
+    let hub = f.store.feed(id).unwrap().facts.hub;
+    assert_eq!(hub.as_deref(), Some("https://hub.example/"));
     assert_eq!(f.store.due(id).unwrap().unwrap().1.next_at, Some(at(600)));
     assert_eq!(f.store.feed(id).unwrap().shown_title(), Some("A title"));
 }
@@ -75,10 +79,16 @@ fn an_unchanged_poll_keeps_validators_window_and_learned_state() {
     let before = f.store.poll_input(id).unwrap();
     f.store.record_blocking(unchanged(&f.store, id, at(20))).unwrap();
     let after = f.store.poll_input(id).unwrap();
-    assert_eq!(after.validators, before.validators);
-    assert_eq!((after.window, after.body_hash), (before.window, before.body_hash));
-    assert_eq!((after.generation, after.last_change_at), (2, Some(at(10))));
-    assert_eq!((after.last_poll_at, after.last_success_at), (Some(at(20)), Some(at(20))));
+    assert_eq!(after.document.validators, before.document.validators);
+    assert_eq!(
+        (after.document.window, after.document.body_hash),
+        (before.document.window, before.document.body_hash)
+    );
+    assert_eq!((after.generation, after.history.last_change_at), (2, Some(at(10))));
+    assert_eq!(
+        (after.history.last_poll_at, after.history.last_success_at),
+        (Some(at(20)), Some(at(20)))
+    );
 }
 
 #[test]
@@ -87,9 +97,9 @@ fn validators_that_a_server_stopped_sending_are_forgotten() {
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1"], at(10));
     let mut record = seen(&f.store, id, &items(&["2", "1"]), at(20));
-    record.validators = Some(Validators::default());
+    record.document_mut().validators = Validators::default();
     f.store.record_blocking(record).unwrap();
-    assert_eq!(f.store.poll_input(id).unwrap().validators, Validators::default());
+    assert_eq!(f.store.poll_input(id).unwrap().document.validators, Validators::default());
 }
 
 #[test]
@@ -111,19 +121,19 @@ fn a_believed_redirect_moves_the_feed_to_another_domain() {
     let f = fresh();
     let id = add(&f.store, "https://old.example.net/a");
     let mut record = unchanged(&f.store, id, at(1));
-    record.effective_url = Some(url("https://feeds.example.com/a"));
+    record.location.effective_url = Some(url("https://feeds.example.com/a"));
     f.store.record_blocking(record).unwrap();
     let row = f.store.feed(id).unwrap();
     assert_eq!(row.domain, "example.com");
-    assert_eq!(row.effective_url, Some(url("https://feeds.example.com/a")));
+    assert_eq!(row.location.effective_url, Some(url("https://feeds.example.com/a")));
     assert_eq!(f.store.due(id).unwrap().unwrap().0.as_str(), "example.com");
     assert_eq!(f.store.find_feed("https://old.example.net/a").unwrap(), Some(id));
 
     let mut back = unchanged(&f.store, id, at(2));
-    back.effective_url = Some(url("https://old.example.net/a"));
+    back.location.effective_url = Some(url("https://old.example.net/a"));
     f.store.record_blocking(back).unwrap();
     let row = f.store.feed(id).unwrap();
-    assert_eq!((row.effective_url, row.domain.as_str()), (None, "example.net"));
+    assert_eq!((row.location.effective_url, row.domain.as_str()), (None, "example.net"));
 }
 
 #[test]
@@ -137,10 +147,10 @@ fn the_pace_of_domains_is_kept_with_the_poll() {
         reason: until.map(|_| "Retry-After".to_owned()),
     };
     let mut record = unchanged(&f.store, id, at(5));
-    record.domains = vec![pace("example.org", Some(at(900))), pace("elsewhere.net", None)];
+    record.exchange.paces = vec![pace("example.org", Some(at(900))), pace("elsewhere.net", None)];
     f.store.record_blocking(record).unwrap();
     let mut record = unchanged(&f.store, id, at(6));
-    record.domains = vec![pace("elsewhere.net", Some(at(50)))];
+    record.exchange.paces = vec![pace("elsewhere.net", Some(at(50)))];
     f.store.record_blocking(record).unwrap();
     let mut states = f.store.domain_states().unwrap();
     states.sort_by(|a, b| a.domain.cmp(&b.domain));
@@ -161,12 +171,13 @@ fn settings_of_tags_come_with_the_poll() {
     }
     let input = f.store.poll_input(id).unwrap();
     let set: Vec<_> = input
-        .tag_settings
+        .settings
+        .of_tags
         .iter()
         .map(|(tag, set)| (tag.as_str(), set.policy.as_deref().unwrap_or("")))
         .collect();
     assert_eq!(set, [("a", "fix:1h"), ("b", "mavsync")]);
-    assert_eq!(input.window, Window::default());
+    assert_eq!(input.document.window, Window::default());
 }
 
 #[test]
@@ -188,17 +199,14 @@ fn all_inputs_in_one_pass_are_those_of_each_feed() {
     f.store.set_tag("quiet", &pause(true)).unwrap();
     f.store.set_feed(ids[4], &policy("tide")).unwrap();
     poll(&f.store, ids[0], &["x", "y"], at(10));
-    let gone = Gone { at: at(2), reason: "410".to_owned() };
-    let gone = PollRecord {
-        gone: Some(gone),
-        ..PollRecord::empty(ids[2], 0, at(2), Outcome::Gone, at(100))
-    };
+    let mut gone = PollRecord::empty(ids[2], 0, at(2), Outcome::Gone, at(100));
+    gone.location.gone = Some(Gone { at: at(2), reason: "410".to_owned() });
     f.store.record_blocking(gone).unwrap();
     let mut inputs = Vec::new();
     f.store.poll_inputs(|input| inputs.push(input)).unwrap();
     let polled = [ids[0], ids[1], ids[4]];
     assert_eq!(inputs, polled.map(|id| f.store.poll_input(id).unwrap()));
-    assert_eq!(inputs[0].tag_settings.len(), 2);
+    assert_eq!(inputs[0].settings.of_tags.len(), 2);
     let due: Vec<FeedId> = f.store.due_index().unwrap().due.iter().map(|due| due.feed).collect();
     assert_eq!(due, polled);
 }

@@ -20,13 +20,17 @@ fn a_feed_is_put_to_another_time_with_its_reason() {
     };
     assert_eq!(f.store.replan(vec![(id, replan.clone())]).unwrap(), []);
     let input = f.store.poll_input(id).unwrap();
-    assert_eq!((input.wanted_at, input.next_at), (Some(at(50)), Some(at(60))));
-    assert_eq!(input.cause.as_deref(), Some("fix u=60s"));
+    assert_eq!((input.schedule.wanted_at, input.schedule.next_at), (Some(at(50)), Some(at(60))));
+    assert_eq!(input.schedule.why.cause.as_deref(), Some("fix u=60s"));
     assert_eq!(input.generation, 1, "a poll under way is not overtaken by it");
     let other = Replan { next_at: at(99), ..replan.clone() };
     let nobody = f.store.replan(vec![(id, other), (FeedId(9), replan)]);
     assert!(matches!(nobody, Err(StoreError::NoFeed(FeedId(9)))));
-    assert_eq!(f.store.poll_input(id).unwrap().next_at, Some(at(60)), "all of them or none");
+    assert_eq!(
+        f.store.poll_input(id).unwrap().schedule.next_at,
+        Some(at(60)),
+        "all of them or none"
+    );
 }
 
 #[tokio::test]
@@ -46,11 +50,18 @@ async fn what_a_strategy_expects_is_kept_unless_a_poll_came_between() {
     };
     f.store.keep_outlook(expect(1, Some(at(50)))).await.unwrap();
     let input = f.store.poll_input(id).unwrap();
-    assert_eq!((input.next_at, input.cause.as_deref()), (Some(at(50)), Some("two-steps div=1")));
+    assert_eq!(
+        (input.schedule.next_at, input.schedule.why.cause.as_deref()),
+        (Some(at(50)), Some("two-steps div=1"))
+    );
     f.store.keep_outlook(expect(0, Some(at(70)))).await.unwrap();
-    assert_eq!(f.store.poll_input(id).unwrap().next_at, Some(at(50)), "said of an older poll");
+    assert_eq!(
+        f.store.poll_input(id).unwrap().schedule.next_at,
+        Some(at(50)),
+        "said of an older poll"
+    );
     f.store.keep_outlook(expect(1, None)).await.unwrap();
-    assert_eq!(f.store.poll_input(id).unwrap().next_at, Some(at(50)), "it cannot be told");
+    assert_eq!(f.store.poll_input(id).unwrap().schedule.next_at, Some(at(50)), "it cannot be told");
     assert_eq!(f.store.strategy_progress().unwrap(), [0, 15, 255]);
 }
 
@@ -59,14 +70,14 @@ async fn blame_is_taken_back_once_and_only_where_there_was_some() {
     let f = fresh();
     let (failed, fine) = (add(&f.store, "https://a.example/"), add(&f.store, "https://b.example/"));
     let mut record = PollRecord::empty(failed, 0, at(0), Outcome::Failed, at(900));
-    record.failures = 1;
+    record.decision.failures = 1;
     f.store.record(record).await.unwrap();
     let forgiven = f.store.forgive(&[failed, fine], at(60), "our network").await.unwrap();
     assert_eq!(forgiven, [failed]);
     let input = f.store.poll_input(failed).unwrap();
-    assert_eq!((input.failures, input.next_at), (0, Some(at(60))));
+    assert_eq!((input.history.failures, input.schedule.next_at), (0, Some(at(60))));
     assert!(f.store.forgive(&[failed], at(70), "again").await.unwrap().is_empty());
-    assert_eq!(f.store.poll_input(failed).unwrap().next_at, Some(at(60)));
+    assert_eq!(f.store.poll_input(failed).unwrap().schedule.next_at, Some(at(60)));
 }
 
 #[test]
@@ -103,13 +114,17 @@ fn what_was_decided_before_the_last_poll_changes_nothing() {
         held: None,
     };
     let mut record = PollRecord::empty(polled, 0, at(0), Outcome::Failed, at(9000));
-    (record.failures, record.held) = (1, Some("it failed once".to_owned()));
+    (record.decision.failures, record.decision.next.why.held) =
+        (1, Some("it failed once".to_owned()));
     f.store.record_blocking(record).unwrap();
     let stale = f.store.replan(vec![(polled, before(at(5))), (other, before(at(6)))]).unwrap();
     assert_eq!(stale, [polled]);
     let input = f.store.poll_input(polled).unwrap();
-    assert_eq!((input.next_at, input.held.as_deref()), (Some(at(9000)), Some("it failed once")));
-    assert_eq!(f.store.poll_input(other).unwrap().next_at, Some(at(6)));
+    assert_eq!(
+        (input.schedule.next_at, input.schedule.why.held.as_deref()),
+        (Some(at(9000)), Some("it failed once"))
+    );
+    assert_eq!(f.store.poll_input(other).unwrap().schedule.next_at, Some(at(6)));
 }
 
 #[test]
@@ -122,7 +137,7 @@ fn the_stored_plan_follows_a_clock_that_is_set_back_once() {
     };
     add_poll(early, at(100), at(20_000));
     add_poll(late, at(10_000), at(13_600));
-    let next = |feed| f.store.feed(feed).unwrap().next_at;
+    let next = |feed| f.store.feed(feed).unwrap().schedule.next_at;
     // Between two starts only the last poll tells by how much.
     for _ in 0..2 {
         f.store.set_back(None, at(1000)).unwrap();

@@ -159,15 +159,15 @@ impl List {
 }
 
 fn cells(f: &FeedRow, now: Time) -> [String; 7] {
-    let title = f.shown_title().map_or_else(|| f.url.masked(), str::to_owned);
+    let title = f.shown_title().map_or_else(|| f.location.url.masked(), str::to_owned);
     [
         f.id.to_string(),
         one_line(&title, 40),
         f.state().word().to_owned(),
         f.entries.to_string(),
-        f.last_poll_at.map_or_else(|| "never".to_owned(), |t| relative(t, now)),
+        f.history.last_poll_at.map_or_else(|| "never".to_owned(), |t| relative(t, now)),
         next_poll(f, now).map_or_else(|| "-".to_owned(), |t| ahead(t, now)),
-        one_line(f.error.as_deref().unwrap_or(""), 50),
+        one_line(f.error().unwrap_or(""), 50),
     ]
 }
 

@@ -120,7 +120,8 @@ impl Said {
     }
 
     fn line(&self, p: &Polled) -> Result<(), Failure> {
-        let url = self.store.feed(FeedId(p.feed)).map(|f| f.url.masked()).unwrap_or_default();
+        let url =
+            self.store.feed(FeedId(p.feed)).map(|f| f.location.url.masked()).unwrap_or_default();
         let next = p.next_poll.as_deref().unwrap_or("never");
         print_line(&format!("{} {url}: {}: {}; next poll {next}", p.feed, p.outcome, p.detail))
     }

@@ -58,7 +58,7 @@ pub fn read(store: &Store) -> Result<Vec<OwnFeed>, Failure> {
 pub fn world(feeds: &[OwnFeed], window: u32) -> World {
     let mut builder = WorldBuilder::default();
     for own in feeds {
-        let number = builder.feed(&own.feed.url.masked());
+        let number = builder.feed(&own.feed.location.url.masked());
         builder.domain(number, &own.feed.domain);
         builder.weight(number, own.feed.settings.weight.unwrap_or(1.0));
         if let Some(ttl) = own.feed.hints.ttl {
@@ -73,7 +73,7 @@ pub fn world(feeds: &[OwnFeed], window: u32) -> World {
 pub fn write(feeds: &[OwnFeed], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "feed,published,visible,window,bytes,ttl,domain,weight,title")?;
     for own in feeds {
-        let url = own.feed.url.masked();
+        let url = own.feed.location.url.masked();
         let url = csv_field(&url);
         let title = csv_field(own.feed.shown_title().unwrap_or_default());
         let ttl = own.feed.hints.ttl.map(|ttl| ttl.as_secs().to_string()).unwrap_or_default();
