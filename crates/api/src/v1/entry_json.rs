@@ -17,7 +17,7 @@ impl FeedAddresses {
         match self.0.entry(feed) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(vacant) => Ok(vacant.insert(match store.feed(feed) {
-                Ok(row) => row.url.masked(),
+                Ok(row) => row.location.url.masked(),
                 // The feed was removed after this entry had been read.
                 Err(StoreError::NoFeed(_)) => String::new(),
                 Err(error) => return Err(error),
