@@ -8,8 +8,8 @@ use std::io::BufReader;
 use std::time::Duration;
 
 use feed::Time;
-use lab::synth::{Population, Spec};
-use lab::{EntryRow, Phases, Progress, Setting, World, WorldBuilder};
+use lab::world::synth::{Population, PopulationSpec};
+use lab::{Phases, RunProgress, Setting, TraceRow, World, WorldBuilder};
 
 /// Histories of synthetic feeds reach back years; here their windows are full.
 const START: Time = Time::from_secs(1_310_792_400);
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:28} {:>12} {:>9} {:>14}", "policy", "polls", "ms", "polls/s");
     for text in policies {
         let before = now();
-        let run = lab::run(&world, &text.parse()?, &setting, &Progress::default());
+        let run = lab::run(&world, &text.parse()?, &setting, &RunProgress::default());
         let secs = before.elapsed().as_secs_f64();
         let polls = run.total.polls;
         println!("{text:28} {polls:>12} {:>9.1} {:>14.0}", secs * 1000.0, polls as f64 / secs);
@@ -72,18 +72,18 @@ fn recorded(file: &str) -> Result<World, Box<dyn std::error::Error>> {
     let mut builder = WorldBuilder::default();
     let reader =
         BufReader::with_capacity(1 << 16, flate2::read::MultiGzDecoder::new(File::open(file)?));
-    lab::trace::read(file, reader, &mut builder)?;
+    lab::world::trace::read(file, reader, &mut builder)?;
     Ok(builder.finish(20))
 }
 
 fn synthetic() -> World {
-    let spec = Spec { seed: 1, feeds: 5000, start: START, days: 27 };
+    let spec = PopulationSpec { seed: 1, feeds: 5000, start: START, days: 27 };
     let mut builder = WorldBuilder::default();
     for drawn in Population::draw(&spec).feeds {
         let feed = builder.feed(&drawn.name);
         for time in drawn.times {
             let (window, bytes) = (Some(drawn.window as u32), Some(drawn.bytes));
-            builder.entry(feed, EntryRow { visible: time, claim: Some(time), window, bytes });
+            builder.entry(feed, TraceRow { visible: time, claim: Some(time), window, bytes });
         }
     }
     builder.finish(20)

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use feed::Time;
-//! use lab::budget::{Allowance, BudgetSetting, spend};
+//! use lab::budget::{PollAllowance, BudgetSetting, spend};
 //! use lab::{Phases, World, WorldFeed};
 //! use polling::budget::{Estimator, Spender, Strategy};
 //! use std::time::Duration;
@@ -21,7 +21,7 @@
 //! let feeds = vec![WorldFeed::new("hourly", (1..96).map(|h| start + hour * h).collect())];
 //! let world = World { feeds, window: 20, domains: vec![vec![0]] };
 //! let phases = Phases::over(&world, Some(start), 48 * hour, 24 * hour, false).unwrap();
-//! let allowance = Allowance { polls: 2, per: hour };
+//! let allowance = PollAllowance { polls: 2, per: hour };
 //! let setting = BudgetSetting {
 //!     phases, allowance, cycle: hour / 6, estimator: Estimator::Periodic, true_counts: false,
 //! };
@@ -41,31 +41,31 @@ use std::time::Duration;
 use feed::Time;
 use polling::budget::{Budget, Estimator, Planner, Spender, Strategy, Tracked};
 
-use crate::{Phases, Sight, World};
+use crate::{Phases, PolledFeed, World};
 pub use as_live::{LiveBudget, polls_as_live};
 use belief::Belief;
 use ledger::Ledger;
-pub use ledger::Spent;
+pub use ledger::StrategyRun;
 use oracle::Oracle;
 
 /// So many polls per so long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowance {
+pub struct PollAllowance {
     pub polls: usize,
     pub per: Duration,
 }
 
-impl Allowance {
+impl PollAllowance {
     fn per_cycle(&self, cycle: Duration) -> f64 {
         self.polls as f64 * cycle.as_secs_f64() / self.per.as_secs_f64()
     }
 
     /// The same allowance for a period that is no shorter than a cycle.
-    fn over_cycles(self, cycle: Duration) -> Allowance {
+    fn over_cycles(self, cycle: Duration) -> PollAllowance {
         if self.per >= cycle {
             return self;
         }
-        Allowance { polls: self.per_cycle(cycle).round() as usize, per: cycle }
+        PollAllowance { polls: self.per_cycle(cycle).round() as usize, per: cycle }
     }
 }
 
@@ -73,7 +73,7 @@ impl Allowance {
 #[derive(Clone, Copy, Debug)]
 pub struct BudgetSetting {
     pub phases: Phases,
-    pub allowance: Allowance,
+    pub allowance: PollAllowance,
     /// The time between two plans.
     pub cycle: Duration,
     pub estimator: Estimator,
@@ -88,7 +88,7 @@ impl BudgetSetting {
         let mut planner = Planner::new(spender.strategy, cycle);
         planner.set_miss(spender.miss);
         if spender.strategy == Strategy::Tide {
-            let Allowance { polls, per } = self.allowance;
+            let PollAllowance { polls, per } = self.allowance;
             let polls = u32::try_from(polls).unwrap_or(u32::MAX);
             planner.set_budget(Some(Budget { polls, per, bytes: None }));
         }
@@ -97,30 +97,31 @@ impl BudgetSetting {
 }
 
 /// Lets one strategy spend the budget, `tide` with its price of a miss.
-pub fn spend(world: &World, spender: Spender, setting: &BudgetSetting) -> Spent {
+pub fn spend(world: &World, spender: Spender, setting: &BudgetSetting) -> StrategyRun {
     let phases = &setting.phases;
-    let mut chooser = Chooser::new(spender, setting);
-    let mut house = House { world, setting, members: Vec::new(), ledger: Ledger::default() };
+    let mut driver = StrategyDriver::new(spender, setting);
+    let mut simulation =
+        BudgetSimulation { world, setting, members: Vec::new(), ledger: Ledger::default() };
     let mut waiting = newcomers(world, phases);
-    house.admit(&mut chooser, &mut waiting, phases.run_start());
+    simulation.admit(&mut driver, &mut waiting, phases.run_start());
     let mut now = phases.run_start() + setting.cycle;
     while now <= phases.end() {
         let counts = now > phases.test_start();
-        house.admit(&mut chooser, &mut waiting, now);
+        simulation.admit(&mut driver, &mut waiting, now);
         if counts {
-            house.note_divergence(&chooser, now);
+            simulation.note_divergence(&driver, now);
         }
-        for member in chooser.choose(&house, now) {
-            house.poll(&mut chooser, member, now);
+        for member in driver.choose(&simulation, now) {
+            simulation.poll(&mut driver, member, now);
         }
         if counts {
-            house.note_freshness(now);
+            simulation.note_freshness(now);
         }
         now = now + setting.cycle;
     }
     // The last cycle may end before the run does.
-    house.admit(&mut chooser, &mut waiting, phases.end());
-    house.close(spender)
+    simulation.admit(&mut driver, &mut waiting, phases.end());
+    simulation.close(spender)
 }
 
 /// Lets several strategies spend the same budget, each for itself.
@@ -129,9 +130,9 @@ pub fn spend_all(
     spenders: &[Spender],
     setting: &BudgetSetting,
     threads: usize,
-) -> Vec<Spent> {
+) -> Vec<StrategyRun> {
     let one = |i: usize, _: &mut ()| spend(world, spenders[i], setting);
-    crate::crew::share_singly(spenders.len(), threads, one)
+    crate::parallel::map_each(spenders.len(), threads, one)
 }
 
 /// The feeds that take part, by their first poll, the latest first.
@@ -147,14 +148,14 @@ fn newcomers(world: &World, phases: &Phases) -> Vec<(Time, usize)> {
 /// One feed of the run, numbered as the planner numbers it.
 struct Member<'w> {
     feed: usize,
-    sight: Sight<'w>,
+    sight: PolledFeed<'w>,
     last: Time,
     /// Polls and entries after this moment count.
     counts_from: Time,
 }
 
 /// The feeds as they are.
-struct House<'w> {
+struct BudgetSimulation<'w> {
     world: &'w World,
     setting: &'w BudgetSetting,
     members: Vec<Member<'w>>,
@@ -162,12 +163,12 @@ struct House<'w> {
 }
 
 /// Who chooses, with what it may spend.
-struct Chooser {
-    by: By,
-    purse: Purse,
+struct StrategyDriver {
+    decider: Decider,
+    account: BudgetAccount,
 }
 
-enum By {
+enum Decider {
     /// A planner, and what it believes.
     Planner(Box<Planner>),
     /// Somebody who sees the members themselves.
@@ -175,58 +176,58 @@ enum By {
 }
 
 /// What is left of the budget.
-enum Purse {
+enum BudgetAccount {
     /// An equal part for every cycle; what is saved of it is less than a poll, or a debt.
     Cycles { per_cycle: f64, saved: f64 },
     /// All of a period at once.
-    Periods { allowance: Allowance, left: usize, ends: Time },
+    Periods { allowance: PollAllowance, left: usize, ends: Time },
     /// The planner keeps its own.
     Live,
 }
 
-impl Chooser {
-    fn new(spender: Spender, setting: &BudgetSetting) -> Chooser {
+impl StrategyDriver {
+    fn new(spender: Spender, setting: &BudgetSetting) -> StrategyDriver {
         let oracle = Oracle::new(spender.strategy);
         let allowance = setting.allowance.over_cycles(setting.cycle);
-        let (period, purse) = if spender.strategy == Strategy::Tide {
-            (setting.cycle, Purse::Live)
+        let (period, account) = if spender.strategy == Strategy::Tide {
+            (setting.cycle, BudgetAccount::Live)
         } else if oracle.is_some() {
             let per_cycle = setting.allowance.per_cycle(setting.cycle);
-            (setting.cycle, Purse::Cycles { per_cycle, saved: 0.0 })
+            (setting.cycle, BudgetAccount::Cycles { per_cycle, saved: 0.0 })
         } else {
             let (left, ends) = (allowance.polls, setting.phases.run_start() + allowance.per);
-            (allowance.per, Purse::Periods { allowance, left, ends })
+            (allowance.per, BudgetAccount::Periods { allowance, left, ends })
         };
-        let by = match (setting.estimator, oracle) {
-            (Estimator::Oracle, Some(oracle)) => By::Oracle(oracle),
-            _ => By::Planner(Box::new(setting.planner(spender, period))),
+        let decider = match (setting.estimator, oracle) {
+            (Estimator::Oracle, Some(oracle)) => Decider::Oracle(oracle),
+            _ => Decider::Planner(Box::new(setting.planner(spender, period))),
         };
-        Chooser { by, purse }
+        StrategyDriver { decider, account }
     }
 
     /// The members to poll now.
-    fn choose(&mut self, house: &House<'_>, now: Time) -> Vec<usize> {
-        match &mut self.purse {
-            Purse::Live => match &mut self.by {
-                By::Planner(planner) => planner.spend(now),
-                By::Oracle(_) => Vec::new(),
+    fn choose(&mut self, simulation: &BudgetSimulation<'_>, now: Time) -> Vec<usize> {
+        match &mut self.account {
+            BudgetAccount::Live => match &mut self.decider {
+                Decider::Planner(planner) => planner.spend(now),
+                Decider::Oracle(_) => Vec::new(),
             },
-            Purse::Cycles { per_cycle, saved } => {
+            BudgetAccount::Cycles { per_cycle, saved } => {
                 *saved += *per_cycle;
                 let budget = saved.max(0.0) as usize;
-                let chosen = match &mut self.by {
+                let chosen = match &mut self.decider {
                     _ if budget == 0 => Vec::new(),
-                    By::Oracle(oracle) => oracle.choose(house, now, budget),
-                    By::Planner(planner) => planner.plan(now, budget),
+                    Decider::Oracle(oracle) => oracle.choose(simulation, now, budget),
+                    Decider::Planner(planner) => planner.plan(now, budget),
                 };
                 *saved -= chosen.len().max(budget) as f64;
                 chosen
             }
-            Purse::Periods { allowance, left, ends } => {
+            BudgetAccount::Periods { allowance, left, ends } => {
                 while now > *ends {
                     (*left, *ends) = (allowance.polls, *ends + allowance.per);
                 }
-                let By::Planner(planner) = &mut self.by else { return Vec::new() };
+                let Decider::Planner(planner) = &mut self.decider else { return Vec::new() };
                 let mut chosen = planner.plan(now, allowance.polls);
                 // The planner hears the whole allowance, from which it allocates; what cannot be
                 // paid waits for the next cycle.
@@ -240,40 +241,40 @@ impl Chooser {
     }
 }
 
-impl<'w> House<'w> {
+impl<'w> BudgetSimulation<'w> {
     /// Lets feeds in whose first poll has come, and makes it.
-    fn admit(&mut self, chooser: &mut Chooser, waiting: &mut Vec<(Time, usize)>, now: Time) {
+    fn admit(&mut self, driver: &mut StrategyDriver, waiting: &mut Vec<(Time, usize)>, now: Time) {
         while let Some((first, feed)) = waiting.pop_if(|(first, _)| *first <= now) {
             let world_feed = &self.world.feeds[feed];
-            let mut sight = Sight::new(self.world, world_feed);
+            let mut sight = PolledFeed::new(self.world, world_feed);
             let belief = Belief { world: self.world, setting: self.setting };
             let model = belief.form(world_feed, &mut sight);
             let counts_from = first.max(self.setting.phases.test_start());
             self.members.push(Member { feed, sight, last: first, counts_from });
-            if let By::Planner(planner) = &mut chooser.by {
+            if let Decider::Planner(planner) = &mut driver.decider {
                 let weight = world_feed.weight;
                 planner.track(Tracked { weight, ..Tracked::new(model) });
             }
             let member = self.members.len() - 1;
-            self.look(chooser, member, first);
+            self.look(driver, member, first);
         }
     }
 
     /// One poll that the strategy chose; it counts once the test phase has begun.
-    fn poll(&mut self, chooser: &mut Chooser, member: usize, now: Time) {
-        self.look(chooser, member, now);
+    fn poll(&mut self, driver: &mut StrategyDriver, member: usize, now: Time) {
+        self.look(driver, member, now);
         let Member { feed, sight, counts_from, .. } = &self.members[member];
         if now > self.setting.phases.test_start() {
             self.ledger.poll(&self.world.feeds[*feed], sight, *counts_from, now);
         }
     }
 
-    fn look(&mut self, chooser: &mut Chooser, member: usize, now: Time) {
+    fn look(&mut self, driver: &mut StrategyDriver, member: usize, now: Time) {
         let number = member;
         let member = &mut self.members[member];
         member.sight.poll(now);
         member.last = now;
-        let By::Planner(planner) = &mut chooser.by else { return };
+        let Decider::Planner(planner) = &mut driver.decider else { return };
         let Some(mut seen) = member.sight.observation() else { return };
         if self.setting.true_counts {
             let visible = self.world.feeds[member.feed].visible();
@@ -290,12 +291,12 @@ impl<'w> House<'w> {
     }
 
     /// How far beliefs are from the truth, before anything is read.
-    fn note_divergence(&mut self, chooser: &Chooser, now: Time) {
+    fn note_divergence(&mut self, driver: &StrategyDriver, now: Time) {
         let error = |(i, member): (usize, &Member<'_>)| {
             let real = self.n_unseen(member, now) as f64;
-            let believed = match &chooser.by {
-                By::Oracle(_) => real,
-                By::Planner(planner) => planner.feeds()[i].model.expect(member.last, now),
+            let believed = match &driver.decider {
+                Decider::Oracle(_) => real,
+                Decider::Planner(planner) => planner.feeds()[i].model.expect(member.last, now),
             };
             (real - believed) * (real - believed)
         };
@@ -317,7 +318,7 @@ impl<'w> House<'w> {
         self.ledger.freshness(sum, n);
     }
 
-    fn close(self, spender: Spender) -> Spent {
+    fn close(self, spender: Spender) -> StrategyRun {
         let end = self.setting.phases.end();
         let mut appeared = 0;
         let mut open = 0;

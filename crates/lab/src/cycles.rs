@@ -19,8 +19,8 @@ use polling::budget::two_steps::{Threshold, only_sat, only_tau, two_steps};
 use polling::budget::uniform::RoundRobin;
 
 use crate::Chance;
-use source::{Published, Source};
-pub use table::{Cell, Figure, table};
+use source::{CyclePublication, CycleSource};
+pub use table::{PaperCell, PaperFigure, table};
 
 /// Table 1 of the paper.
 pub const SOURCES: usize = 100;
@@ -44,13 +44,13 @@ pub const STRATEGIES: [Strategy; 5] = [
 
 /// What all sources publish, cycle by cycle. One seed, one world, the same for every strategy.
 #[derive(Clone, Debug)]
-pub struct Cycles {
-    published: Vec<[Published; SOURCES]>,
+pub struct CycleWorld {
+    published: Vec<[CyclePublication; SOURCES]>,
 }
 
 /// What came of one strategy in one world.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct CycleOutcome {
     /// C_F: relevant entries read of those published, over the measured cycles.
     pub completeness: f64,
     /// F_W: the mean over sources and cycles of the share of relevant entries shown that the
@@ -62,20 +62,22 @@ pub struct Outcome {
     pub taus: Vec<f64>,
 }
 
-impl Cycles {
-    pub fn draw(seed: u64) -> Cycles {
+impl CycleWorld {
+    pub fn draw(seed: u64) -> CycleWorld {
         let mut chance = Chance::new(seed, 0);
         let sources: [(f64, f64); SOURCES] =
             std::array::from_fn(|_| (RATE_MAX * chance.unit(), SELECTIVITY_MAX * chance.unit()));
-        let mut cycle =
-            || sources.map(|(rate, selectivity)| Published::draw(rate, selectivity, &mut chance));
-        Cycles { published: (0..WARM_UP + MEASURED).map(|_| cycle()).collect() }
+        let mut cycle = || {
+            sources
+                .map(|(rate, selectivity)| CyclePublication::draw(rate, selectivity, &mut chance))
+        };
+        CycleWorld { published: (0..WARM_UP + MEASURED).map(|_| cycle()).collect() }
     }
 
     /// Lets one strategy read `budget` sources a cycle; `None` for one that does not choose in
     /// cycles.
-    pub fn run(&self, strategy: Strategy, budget: usize, tau: f64) -> Option<Outcome> {
-        let mut sources: [Source; SOURCES] = std::array::from_fn(|_| Source::default());
+    pub fn run(&self, strategy: Strategy, budget: usize, tau: f64) -> Option<CycleOutcome> {
+        let mut sources: [CycleSource; SOURCES] = std::array::from_fn(|_| CycleSource::default());
         let (mut tau, mut turn) = (Threshold::new(tau), RoundRobin::default());
         let mut taus = Vec::with_capacity(self.published.len());
         let (mut n_read, mut found, mut published) = (0, 0, 0);
@@ -84,7 +86,7 @@ impl Cycles {
             for (source, published) in sources.iter_mut().zip(cycle) {
                 source.publish(*published);
             }
-            let standings = sources.each_ref().map(Source::standing);
+            let standings = sources.each_ref().map(CycleSource::standing);
             let chosen = match strategy {
                 Strategy::TwoSteps => two_steps(&standings, budget, &mut tau),
                 Strategy::OnlyTau => only_tau(&standings, budget, &mut tau),
@@ -102,14 +104,14 @@ impl Cycles {
                 continue;
             }
             found += n_read - before;
-            published += cycle.iter().map(Published::n_relevant).sum::<u64>();
+            published += cycle.iter().map(CyclePublication::n_relevant).sum::<u64>();
             cost += chosen.len() as u32;
             let shown_from = n_read.saturating_sub(RESULT_SIZE);
             let each = sources.iter().map(|source| source.freshness(shown_from));
             fresh += each.sum::<f64>() / SOURCES as f64;
         }
         let completeness = found as f64 / published.max(1) as f64;
-        Some(Outcome { completeness, window_freshness: fresh / MEASURED as f64, cost, taus })
+        Some(CycleOutcome { completeness, window_freshness: fresh / MEASURED as f64, cost, taus })
     }
 }
 
@@ -117,9 +119,9 @@ impl Cycles {
 /// of them that its window still shows (figure 1 of the paper).
 pub fn left_unread(rate: f64, selectivity: f64, cycles: u32, seed: u64) -> Vec<(u64, u64)> {
     let mut chance = Chance::new(seed, 0);
-    let (mut source, mut published) = (Source::default(), 0);
+    let (mut source, mut published) = (CycleSource::default(), 0);
     let mut cycle = |_| {
-        let new = Published::draw(rate, selectivity, &mut chance);
+        let new = CyclePublication::draw(rate, selectivity, &mut chance);
         source.publish(new);
         published += new.n_relevant();
         (published, source.standing().divergence as u64)

@@ -13,5 +13,5 @@ mod parts;
 mod perform;
 
 pub use definition::{Definition, DefinitionError, WorldSource};
-pub use expect::{Expectation, Judged, Values};
+pub use expect::{Expectation, JudgedExpectation, Values};
 pub use perform::{Performed, perform};

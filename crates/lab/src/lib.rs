@@ -5,8 +5,8 @@
 //!
 //! # Layout
 //! - [`trace`]: publication histories as CSV, read into a [`World`].
-//! - [`World`]: when entries appear; [`Sight`]: what a poll shows of it.
-//! - [`run()`]: one policy through one world, within [`Phases`]; what came of it is a [`Run`].
+//! - [`World`]: when entries appear; [`PolledFeed`]: what a poll shows of it.
+//! - [`run()`]: one policy through one world, within [`Phases`]; what came of it is a [`PolicyRun`].
 //! - [`quality`]: one figure for delay, cost and recall together.
 //! - [`matching`]: the same number of polls, or the same delay, for every policy.
 //! - [`budget`]: one strategy through one world, under a budget.
@@ -23,37 +23,22 @@
 
 pub mod budget;
 mod chance;
-mod comparison;
-mod crew;
 pub mod cycles;
-mod delay;
 mod exact;
 pub mod experiment;
-pub mod known;
-pub mod matching;
-mod measure;
-pub mod own;
-mod participation;
-mod phases;
-pub mod quality;
+pub mod measure;
+mod parallel;
 pub mod report;
-mod run;
+pub mod run;
 pub mod shapes;
-pub mod showing;
-mod sight;
-pub mod stats;
-pub mod synth;
-pub mod trace;
 mod what_if;
-mod world;
+pub mod world;
 
 pub use chance::Chance;
-pub use comparison::Comparison;
-pub use delay::{Delay, Quantiles};
-pub use measure::{Averages, Load};
-pub use participation::{ChosenStart, Participation, chosen_start};
-pub use phases::{PhaseError, Phases};
-pub use run::{Progress, Run, Setting, Tally, polls_of, run, run_and_tell, run_knowing};
-pub use sight::Sight;
+pub use measure::{Averages, Delay, Quantiles, SiteLoad};
+pub use run::{
+    ChosenStart, FeedTally, Participation, PhaseError, Phases, PolicyComparison, PolicyRun,
+    RunProgress, Setting, chosen_start, polls_of, run, run_and_tell, run_knowing,
+};
 pub use what_if::{Alternative, WhatIf, what_if};
-pub use world::{EntryRow, World, WorldBuilder, WorldFeed};
+pub use world::{PolledFeed, TraceRow, World, WorldBuilder, WorldFeed};

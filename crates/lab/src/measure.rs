@@ -1,5 +1,12 @@
 //! Figures over many feeds: averages in the two modes, and the load that a site sees.
 
+mod delay;
+pub mod quality;
+pub mod stats;
+
+pub(crate) use delay::curve;
+pub use delay::{Delay, Quantiles};
+
 /// Delay, cost and recall of a policy; `None` where undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Averages {
@@ -21,7 +28,7 @@ pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// Polls per registrable domain and hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct SiteLoad {
     /// The most that any site saw within an hour of the clock.
     pub hour_max: u32,
     pub polls: u64,
@@ -29,10 +36,10 @@ pub struct Load {
     pub site_hours: u64,
 }
 
-impl Load {
+impl SiteLoad {
     /// From the polls that one site saw, hour by hour.
-    pub(crate) fn of_site(hours: &[u32]) -> Load {
-        Load {
+    pub(crate) fn of_site(hours: &[u32]) -> SiteLoad {
+        SiteLoad {
             hour_max: hours.iter().copied().max().unwrap_or(0),
             polls: hours.iter().map(|n| u64::from(*n)).sum(),
             // The last slot holds what falls on the very end.
@@ -40,7 +47,7 @@ impl Load {
         }
     }
 
-    pub(crate) fn add(&mut self, other: &Load) {
+    pub(crate) fn add(&mut self, other: &SiteLoad) {
         self.hour_max = self.hour_max.max(other.hour_max);
         self.polls += other.polls;
         self.site_hours += other.site_hours;

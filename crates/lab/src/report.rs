@@ -14,8 +14,8 @@ mod shown;
 
 pub use axis::{Axis, Unit};
 pub use bars::bars;
-pub use day::{Lane, day};
-pub use page::{Figure, Page, Section, Table};
+pub use day::{DayLine, day};
+pub use page::{ReportFigure, ReportPage, ReportSection, ReportTable};
 pub use plot::{Drawn, Plot, Range, Series};
 pub use runs::{Compared, compared, costs, modes};
 pub use shown::{bytes, count, share, spoken};

@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use feed::Time;
-//! use lab::{Phases, Progress, Setting, World, WorldFeed};
+//! use lab::{Phases, RunProgress, Setting, World, WorldFeed};
 //! use std::time::Duration;
 //!
 //! let hour = Duration::from_secs(3600);
@@ -21,11 +21,15 @@
 //! let world = World { feeds, window: 20, domains: vec![vec![0]] };
 //! let phases = Phases::over(&world, Some(start), 24 * hour, 23 * hour, false).unwrap();
 //! let (spec, setting) = ("mavsync".parse().unwrap(), Setting::new(phases));
-//! let run = lab::run(&world, &spec, &setting, &Progress::default());
+//! let run = lab::run(&world, &spec, &setting, &RunProgress::default());
 //! assert_eq!((run.total.found, run.total.missed, run.total.delay_ms), (23, 0, 0));
 //! ```
 
-mod life;
+pub mod calibration;
+mod comparison;
+mod feed_run;
+mod participation;
+mod phases;
 mod tally;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,9 +40,12 @@ use polling::model::Model;
 use polling::model::profile::{K, Profiles};
 use polling::{Bounds, Policy, PolicySpec};
 
-use crate::{Averages, Delay, Load, Phases, Quantiles, World, WorldFeed, crew, delay};
-use life::{Pages, Rule};
-pub use tally::Tally;
+use crate::{Averages, Delay, Quantiles, SiteLoad, World, WorldFeed, measure, parallel};
+pub use comparison::PolicyComparison;
+use feed_run::{FeedRunOutput, PolicySimulation};
+pub use participation::{ChosenStart, Participation, chosen_start};
+pub use phases::{PhaseError, Phases};
+pub use tally::FeedTally;
 
 const HOUR_SECS: u64 = 3600;
 const DAY_SECS: u64 = 86_400;
@@ -77,17 +84,17 @@ impl Setting {
 
 /// How far a run is; somebody may watch it from another thread.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct RunProgress {
     pub feeds: AtomicU64,
     pub polls: AtomicU64,
 }
 
 /// What came of one policy.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct PolicyRun {
     /// As it was given.
     pub policy: String,
-    pub total: Tally,
+    pub total: FeedTally,
     /// Every feed weighs the same.
     pub by_feed: Averages,
     /// Every entry weighs the same.
@@ -101,16 +108,16 @@ pub struct Run {
     pub age: Option<f64>,
     pub window_freshness: Option<f64>,
     /// What a site sees.
-    pub load: Load,
+    pub load: SiteLoad,
     /// Bytes are known.
     pub has_bytes: bool,
     /// Bytes of each day of the test; what falls on its very end stands last.
     pub bytes_by_day: Vec<u64>,
     /// One per feed of the world; `None` for those that take no part.
-    pub per_feed: Vec<Option<Tally>>,
+    pub per_feed: Vec<Option<FeedTally>>,
 }
 
-impl Run {
+impl PolicyRun {
     /// The share of all entries that were found within so many seconds; `None` without entries.
     pub fn found_within(&self, seconds: f64) -> Option<f64> {
         let recall = self.by_entry.recall?;
@@ -120,7 +127,12 @@ impl Run {
 }
 
 /// Runs one policy.
-pub fn run(world: &World, spec: &PolicySpec, setting: &Setting, progress: &Progress) -> Run {
+pub fn run(
+    world: &World,
+    spec: &PolicySpec,
+    setting: &Setting,
+    progress: &RunProgress,
+) -> PolicyRun {
     let nobody: Option<&mut Ignore> = None;
     match run_and_tell(world, spec, setting, progress, nobody) {
         Ok(run) => run,
@@ -142,7 +154,7 @@ pub fn polls_of(
         moments.extend_from_slice(polls);
         Ok(())
     };
-    match run_and_tell(&alone, spec, setting, &Progress::default(), Some(&mut tell)) {
+    match run_and_tell(&alone, spec, setting, &RunProgress::default(), Some(&mut tell)) {
         Ok(_) => moments,
         Err(never) => match never {},
     }
@@ -154,13 +166,14 @@ pub fn run_knowing(
     spec: &PolicySpec,
     setting: &Setting,
     models: &[Model],
-    progress: &Progress,
-) -> Run {
+    progress: &RunProgress,
+) -> PolicyRun {
     let bounds = spec.bounds(setting.bounds);
     let known = Some(models);
-    let rule = Rule { world, policy: spec.policy, bounds, setting, profiles: None, known };
+    let simulation =
+        PolicySimulation { world, policy: spec.policy, bounds, setting, profiles: None, known };
     let nobody: Option<&mut Ignore> = None;
-    match lives(&rule, spec, progress, nobody) {
+    match lives(&simulation, spec, progress, nobody) {
         Ok(run) => run,
         Err(never) => match never {},
     }
@@ -174,33 +187,39 @@ pub fn run_and_tell<E>(
     world: &World,
     spec: &PolicySpec,
     setting: &Setting,
-    progress: &Progress,
+    progress: &RunProgress,
     tell: Option<&mut impl FnMut(&WorldFeed, &[Time]) -> Result<(), E>>,
-) -> Result<Run, E> {
+) -> Result<PolicyRun, E> {
     let bounds = spec.bounds(setting.bounds);
-    let mut rule =
-        Rule { world, policy: spec.policy, bounds, setting, profiles: None, known: None };
-    let profiles = profiles(&rule);
-    rule.profiles = profiles.as_ref();
-    lives(&rule, spec, progress, tell)
+    let mut simulation = PolicySimulation {
+        world,
+        policy: spec.policy,
+        bounds,
+        setting,
+        profiles: None,
+        known: None,
+    };
+    let profiles = profiles(&simulation);
+    simulation.profiles = profiles.as_ref();
+    lives(&simulation, spec, progress, tell)
 }
 
 /// The lives of all feeds.
 fn lives<E>(
-    rule: &Rule<'_>,
+    simulation: &PolicySimulation<'_>,
     spec: &PolicySpec,
-    progress: &Progress,
+    progress: &RunProgress,
     mut tell: Option<&mut impl FnMut(&WorldFeed, &[Time]) -> Result<(), E>>,
-) -> Result<Run, E> {
-    let Rule { world, setting, .. } = *rule;
+) -> Result<PolicyRun, E> {
+    let PolicySimulation { world, setting, .. } = *simulation;
     let mut per_feed = vec![None; world.feeds.len()];
-    let (mut delays, mut load) = (Vec::new(), Load::default());
+    let (mut delays, mut load) = (Vec::new(), SiteLoad::default());
     let mut bytes_by_day = vec![0; n_days(&setting.phases)];
     let keep_polls = tell.is_some();
     for domains in world.domains.chunks(DOMAINS_AT_ONCE) {
         let (lived, kept) =
-            crew::share(domains.len(), setting.threads, |i, kept: &mut Vec<Delay>| {
-                live_on(rule, &domains[i], keep_polls, kept, progress)
+            parallel::map_batched(domains.len(), setting.threads, |i, kept: &mut Vec<Delay>| {
+                live_on(simulation, &domains[i], keep_polls, kept, progress)
             });
         for (feeds, site) in domains.iter().zip(lived) {
             load.add(&site.load);
@@ -214,14 +233,14 @@ fn lives<E>(
         }
         delays.extend(kept.into_iter().flatten());
     }
-    Ok(Run { load, bytes_by_day, ..summary(world, spec, per_feed, &mut delays) })
+    Ok(PolicyRun { load, bytes_by_day, ..summary(world, spec, per_feed, &mut delays) })
 }
 
 /// The feeds of one domain: one after the other, their polls counted together.
 struct Site {
-    tallies: Vec<Option<Tally>>,
+    tallies: Vec<Option<FeedTally>>,
     polls: Vec<Vec<Time>>,
-    load: Load,
+    load: SiteLoad,
     /// Day by day.
     bytes: Vec<u64>,
 }
@@ -232,58 +251,58 @@ fn n_days(phases: &Phases) -> usize {
 }
 
 fn live_on(
-    rule: &Rule<'_>,
+    simulation: &PolicySimulation<'_>,
     feeds: &[usize],
     keep_polls: bool,
     delays: &mut Vec<Delay>,
-    progress: &Progress,
+    progress: &RunProgress,
 ) -> Site {
-    let n_hours = rule.setting.phases.test.as_secs().div_ceil(HOUR_SECS);
+    let n_hours = simulation.setting.phases.test.as_secs().div_ceil(HOUR_SECS);
     let mut hours = vec![0_u32; n_hours as usize + 1];
-    let mut bytes = vec![0; n_days(&rule.setting.phases)];
+    let mut bytes = vec![0; n_days(&simulation.setting.phases)];
     let (mut tallies, mut all_polls) = (Vec::new(), Vec::new());
     for feed in feeds {
         let mut polls = Vec::new();
         let kept = keep_polls.then_some(&mut polls);
-        let pages = Pages { delays, hours: &mut hours, bytes: &mut bytes, polls: kept };
-        let tally = rule.live(*feed, pages);
+        let output = FeedRunOutput { delays, hours: &mut hours, bytes: &mut bytes, polls: kept };
+        let tally = simulation.live(*feed, output);
         progress.feeds.fetch_add(1, Ordering::Relaxed);
         progress.polls.fetch_add(tally.map_or(0, |t| t.polls), Ordering::Relaxed);
         tallies.push(tally);
         all_polls.push(polls);
     }
-    Site { tallies, polls: all_polls, load: Load::of_site(&hours), bytes }
+    Site { tallies, polls: all_polls, load: SiteLoad::of_site(&hours), bytes }
 }
 
 /// Clusters the feeds by their hours, for the one policy that shares histories.
-fn profiles(rule: &Rule<'_>) -> Option<Profiles> {
-    if !matches!(rule.policy, Policy::IndHistAgg { .. }) {
+fn profiles(simulation: &PolicySimulation<'_>) -> Option<Profiles> {
+    if !matches!(simulation.policy, Policy::IndHistAgg { .. }) {
         return None;
     }
-    let feeds = &rule.world.feeds;
-    let hours = |i: usize, _: &mut ()| rule.start(i).hours();
-    let (hours, _) = crew::share(feeds.len(), rule.setting.threads, hours);
+    let feeds = &simulation.world.feeds;
+    let hours = |i: usize, _: &mut ()| simulation.start(i).hours();
+    let (hours, _) = parallel::map_batched(feeds.len(), simulation.setting.threads, hours);
     Profiles::fit(&hours.into_iter().flatten().collect::<Vec<_>>(), K)
 }
 
 fn summary(
     world: &World,
     spec: &PolicySpec,
-    per_feed: Vec<Option<Tally>>,
+    per_feed: Vec<Option<FeedTally>>,
     delays: &mut [Delay],
-) -> Run {
-    let mut total = Tally::default();
+) -> PolicyRun {
+    let mut total = FeedTally::default();
     per_feed.iter().flatten().for_each(|tally| total.add(tally));
-    let delay_curve = delay::curve(delays);
-    let mean = |value: fn(&Tally) -> Option<f64>| {
-        crate::measure::mean(per_feed.iter().flatten().filter_map(value))
+    let delay_curve = measure::curve(delays);
+    let mean = |value: fn(&FeedTally) -> Option<f64>| {
+        measure::mean(per_feed.iter().flatten().filter_map(value))
     };
-    Run {
+    PolicyRun {
         policy: spec.to_string(),
         by_feed: Averages {
-            delay: mean(Tally::delay),
-            polls_per_entry: mean(Tally::polls_per_entry),
-            recall: mean(Tally::recall),
+            delay: mean(FeedTally::delay),
+            polls_per_entry: mean(FeedTally::polls_per_entry),
+            recall: mean(FeedTally::recall),
         },
         by_entry: Averages {
             delay: total.delay(),
@@ -293,10 +312,10 @@ fn summary(
         weighted_delay: weighted_delay(world, &per_feed),
         delays: Quantiles::of(&delay_curve),
         delay_curve,
-        freshness: mean(Tally::freshness),
-        age: mean(Tally::age),
-        window_freshness: mean(Tally::window_freshness),
-        load: Load::default(),
+        freshness: mean(FeedTally::freshness),
+        age: mean(FeedTally::age),
+        window_freshness: mean(FeedTally::window_freshness),
+        load: SiteLoad::default(),
         bytes_by_day: Vec::new(),
         has_bytes: world.feeds.iter().any(|feed| !feed.sizes().is_empty()),
         total,
@@ -304,7 +323,7 @@ fn summary(
     }
 }
 
-fn weighted_delay(world: &World, per_feed: &[Option<Tally>]) -> Option<f64> {
+fn weighted_delay(world: &World, per_feed: &[Option<FeedTally>]) -> Option<f64> {
     let (mut waited, mut weights) = (0.0, 0.0);
     for (feed, tally) in world.feeds.iter().zip(per_feed) {
         let Some(tally) = tally else { continue };

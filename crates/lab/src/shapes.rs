@@ -12,7 +12,7 @@ use feed::{Observation, Time};
 use polling::model::Model;
 use polling::model::smoothing::Smoothing;
 
-use crate::{Chance, crew};
+use crate::{Chance, parallel};
 
 pub const CYCLE: Duration = Duration::from_secs(600);
 const DAY: Duration = Duration::from_secs(86_400);
@@ -37,7 +37,7 @@ pub enum DayShape {
 
 /// What estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Online {
+pub enum OnlineEstimator {
     SingleVariable,
     Periodic,
 }
@@ -84,26 +84,27 @@ impl DayShape {
     }
 }
 
-impl Online {
-    pub const ALL: [Online; 2] = [Online::SingleVariable, Online::Periodic];
+impl OnlineEstimator {
+    pub const ALL: [OnlineEstimator; 2] =
+        [OnlineEstimator::SingleVariable, OnlineEstimator::Periodic];
 
     pub const fn word(self) -> &'static str {
         match self {
-            Online::SingleVariable => "single-variable",
-            Online::Periodic => "periodic",
+            OnlineEstimator::SingleVariable => "single-variable",
+            OnlineEstimator::Periodic => "periodic",
         }
     }
 
     fn start(self, smoothing: f64) -> Model {
         match self {
-            Online::SingleVariable => Model::single_variable(Smoothing::Fixed(smoothing)),
-            Online::Periodic => Model::daily(Smoothing::Fixed(smoothing)),
+            OnlineEstimator::SingleVariable => Model::single_variable(Smoothing::Fixed(smoothing)),
+            OnlineEstimator::Periodic => Model::daily(Smoothing::Fixed(smoothing)),
         }
     }
 }
 
 /// A reader that looks at one feed at random moments around an average.
-struct Reader<'a> {
+struct SimulatedReader<'a> {
     times: &'a [Time],
     model: Model,
     last: Time,
@@ -115,7 +116,7 @@ struct Reader<'a> {
     honest: bool,
 }
 
-impl Reader<'_> {
+impl SimulatedReader<'_> {
     /// One cycle: how far the belief is from the truth, in entries; then perhaps a look.
     fn cycle(&mut self, now: Time) -> f64 {
         let n = self.n_seen + self.times[self.n_seen..].partition_point(|t| *t <= now);
@@ -148,7 +149,7 @@ impl Reader<'_> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Robustness {
     pub shape: DayShape,
-    pub online: Online,
+    pub online: OnlineEstimator,
     pub average: Duration,
     /// Told how many entries were published, as in the paper.
     pub error: f64,
@@ -163,11 +164,11 @@ const WEEKS: u32 = 4;
 pub fn robustness(averages: &[Duration], seed: u64, threads: usize) -> Vec<Robustness> {
     let mut cases = Vec::new();
     for shape in DayShape::ALL {
-        for online in Online::ALL {
+        for online in OnlineEstimator::ALL {
             cases.extend(averages.iter().map(|average| (shape, online, *average)));
         }
     }
-    crew::share_singly(cases.len(), threads, |i, _| {
+    parallel::map_each(cases.len(), threads, |i, _| {
         let (shape, online, average) = cases[i];
         let best = |honest: bool| {
             let errors = SMOOTHINGS.map(|a| error(shape, online, average, a, honest, seed));
@@ -179,7 +180,7 @@ pub fn robustness(averages: &[Duration], seed: u64, threads: usize) -> Vec<Robus
 
 fn error(
     shape: DayShape,
-    online: Online,
+    online: OnlineEstimator,
     average: Duration,
     smoothing: f64,
     honest: bool,
@@ -189,7 +190,7 @@ fn error(
     let feeds: Vec<Vec<Time>> = (0..FEEDS)
         .map(|feed| shape.publish(start, 2 * WEEKS * 7, &mut Chance::new(seed, feed)))
         .collect();
-    let mut readers: Vec<Reader<'_>> = (0..FEEDS)
+    let mut readers: Vec<SimulatedReader<'_>> = (0..FEEDS)
         .zip(&feeds)
         .map(|(feed, times)| reader(times, online, smoothing, average, honest, seed ^ feed))
         .collect();
@@ -207,22 +208,22 @@ fn error(
 
 fn reader(
     times: &[Time],
-    online: Online,
+    online: OnlineEstimator,
     smoothing: f64,
     average: Duration,
     honest: bool,
     seed: u64,
-) -> Reader<'_> {
+) -> SimulatedReader<'_> {
     let (last, next) = (Time::from_secs(0), Time::from_secs(0) + CYCLE);
     let chance = Chance::new(seed, 1 << 32);
     let model = online.start(smoothing);
-    Reader { times, model, last, n_seen: 0, next, average, chance, honest }
+    SimulatedReader { times, model, last, n_seen: 0, next, average, chance, honest }
 }
 
 /// How far the estimated day is from the real one, week by week: the mean Euclidean distance of
 /// the 24 shares, over sixteen weeks each of uniform, peaks and waves.
 pub fn adaptation(average: Duration, smoothing: f64, seed: u64, threads: usize) -> Vec<f64> {
-    let feeds = crew::share_singly(FEEDS as usize, threads, |feed, _| {
+    let feeds = parallel::map_each(FEEDS as usize, threads, |feed, _| {
         one_adaptation(average, smoothing, seed, feed as u64)
     });
     let n_weeks = feeds.first().map_or(0, Vec::len);
@@ -240,7 +241,8 @@ fn one_adaptation(average: Duration, smoothing: f64, seed: u64, feed: u64) -> Ve
         let from = start + DAY * (i * WEEKS_EACH * 7);
         times.extend(shape.publish(from, WEEKS_EACH * 7, &mut chance));
     }
-    let mut reader = reader(&times, Online::Periodic, smoothing, average, false, seed ^ feed);
+    let mut reader =
+        reader(&times, OnlineEstimator::Periodic, smoothing, average, false, seed ^ feed);
     let per_week = 7 * (DAY.as_secs() / CYCLE.as_secs()) as u32;
     let mut distances = Vec::new();
     for week in 0..3 * WEEKS_EACH {

@@ -8,9 +8,9 @@
 use polling::PolicySpec;
 use polling::budget::{Estimator, Spender, Strategy};
 
-use crate::budget::{Allowance, BudgetSetting, spend_all};
-use crate::matching::{Free, Goal, matched};
-use crate::{Phases, Progress, Run, Setting, World, run};
+use crate::budget::{BudgetSetting, PollAllowance, spend_all};
+use crate::run::calibration::{Goal, PolicyTemplate, calibrate};
+use crate::{Phases, PolicyRun, RunProgress, Setting, World, run};
 
 /// What one rule would have done.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Alternative {
     /// A policy's specification or, under a budget, a strategy's name.
     pub name: String,
     /// What a strategy may spend; `None` for a policy.
-    pub budget: Option<Allowance>,
+    pub budget: Option<PollAllowance>,
     pub polls: u64,
     /// The mean delay of entries, in seconds.
     pub delay: Option<f64>,
@@ -52,18 +52,18 @@ pub fn what_if(
     world: &World,
     current: &PolicySpec,
     setting: &Setting,
-    budget: Option<Allowance>,
+    budget: Option<PollAllowance>,
 ) -> WhatIf {
-    let progress = Progress::default();
+    let progress = RunProgress::default();
     let now = run(world, current, setting, &progress);
     let mut others = Vec::new();
-    let spending = |free: &Free, polls: u64| {
-        let found = matched(world, free, Goal::Polls(polls.max(1)), setting, &progress).ok()?;
+    let spending = |free: &PolicyTemplate, polls: u64| {
+        let found = calibrate(world, free, Goal::Polls(polls.max(1)), setting, &progress).ok()?;
         found.reached.then_some(found.run)
     };
     let polls = now.total.polls;
-    let mut best: Option<(Free, Run)> = None;
-    for free in MATCHED.iter().filter_map(|text| Free::of(text)) {
+    let mut best: Option<(PolicyTemplate, PolicyRun)> = None;
+    for free in MATCHED.iter().filter_map(|text| PolicyTemplate::of(text)) {
         let Some(run) = spending(&free, polls) else { continue };
         others.push(alternative(&run, true));
         if best.as_ref().is_none_or(|(_, best)| delay(&run) < delay(best)) {
@@ -85,11 +85,11 @@ pub fn what_if(
 }
 
 /// Who found nothing comes last.
-fn delay(run: &Run) -> f64 {
+fn delay(run: &PolicyRun) -> f64 {
     run.by_entry.delay.unwrap_or(f64::INFINITY)
 }
 
-fn alternative(run: &Run, equal_cost: bool) -> Alternative {
+fn alternative(run: &PolicyRun, equal_cost: bool) -> Alternative {
     Alternative {
         name: run.policy.clone(),
         budget: None,
@@ -102,7 +102,12 @@ fn alternative(run: &Run, equal_cost: bool) -> Alternative {
     }
 }
 
-fn under(world: &World, phases: &Phases, allowance: Allowance, threads: usize) -> Vec<Alternative> {
+fn under(
+    world: &World,
+    phases: &Phases,
+    allowance: PollAllowance,
+    threads: usize,
+) -> Vec<Alternative> {
     let (phases, estimator) = (*phases, Estimator::Periodic);
     let setting = BudgetSetting { phases, allowance, cycle: CYCLE, estimator, true_counts: false };
     let spent = spend_all(world, &STRATEGIES.map(Spender::from), &setting, threads);

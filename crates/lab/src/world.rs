@@ -1,13 +1,22 @@
 //! The simulated web: for each feed, when its entries appear and how many it shows.
 //!
-//! A world is the truth that no policy sees: policies meet it through [`Sight`](crate::Sight). Per
+//! A world is the truth that no policy sees: policies meet it through [`PolledFeed`](crate::PolledFeed). Per
 //! entry it holds eight bytes (sixteen where what an entry claims differs from when it appeared),
 //! so that the 33 million entries of the published evaluation fit a laptop.
+
+pub mod history;
+pub mod known_rates;
+mod polled_feed;
+pub mod synth;
+pub mod trace;
+pub mod visibility;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use feed::Time;
+
+pub use polled_feed::PolledFeed;
 
 /// Feeds with their histories, and how many entries a feed shows where its trace does not say.
 #[derive(Clone, Debug, Default)]
@@ -101,7 +110,7 @@ impl WorldFeed {
 
 /// One entry as a trace gives it.
 #[derive(Clone, Copy, Debug)]
-pub struct EntryRow {
+pub struct TraceRow {
     pub visible: Time,
     pub claim: Option<Time>,
     pub window: Option<u32>,
@@ -111,7 +120,7 @@ pub struct EntryRow {
 /// A world in the making: entries come in any order.
 #[derive(Debug, Default)]
 pub struct WorldBuilder {
-    drafts: Vec<Draft>,
+    drafts: Vec<FeedDraft>,
     by_name: HashMap<Box<str>, usize>,
     domains: HashMap<Box<str>, usize>,
     /// The feed of the last row: traces are mostly written feed by feed.
@@ -119,16 +128,16 @@ pub struct WorldBuilder {
 }
 
 #[derive(Debug, Default)]
-struct Draft {
+struct FeedDraft {
     feed: WorldFeed,
     domain: Option<usize>,
     /// Beside the first so many entries; empty while all of them are plain.
-    extras: Vec<Extra>,
+    extras: Vec<RowExtras>,
 }
 
 /// What a row says besides when its entry appeared; `u32::MAX` where it says nothing.
 #[derive(Clone, Copy, Debug)]
-struct Extra {
+struct RowExtras {
     claim: Time,
     window: u32,
     bytes: u32,
@@ -147,7 +156,7 @@ impl WorldBuilder {
             None => {
                 let number = self.drafts.len();
                 let feed = WorldFeed { name: name.into(), weight: 1.0, ..WorldFeed::default() };
-                self.drafts.push(Draft { feed, ..Draft::default() });
+                self.drafts.push(FeedDraft { feed, ..FeedDraft::default() });
                 self.by_name.insert(name.into(), number);
                 number
             }
@@ -156,9 +165,9 @@ impl WorldBuilder {
     }
 
     /// Adds an entry to a feed.
-    pub fn entry(&mut self, feed: usize, row: EntryRow) {
+    pub fn entry(&mut self, feed: usize, row: TraceRow) {
         let draft = &mut self.drafts[feed];
-        let extra = Extra {
+        let extra = RowExtras {
             claim: row.claim.unwrap_or(UNDATED),
             window: row.window.unwrap_or(UNSAID),
             bytes: row.bytes.unwrap_or(UNSAID),
@@ -217,11 +226,11 @@ impl WorldBuilder {
     }
 }
 
-impl Draft {
+impl FeedDraft {
     /// Plain entries that came before get the extras that say nothing.
     fn fill_extras(&mut self) {
         let plain = &self.feed.visible[self.extras.len()..];
-        self.extras.extend(plain.iter().map(|t| Extra {
+        self.extras.extend(plain.iter().map(|t| RowExtras {
             claim: *t,
             window: UNSAID,
             bytes: UNSAID,
@@ -235,7 +244,7 @@ impl Draft {
             feed.visible.shrink_to_fit();
             return feed;
         }
-        let mut rows: Vec<(Time, Extra)> =
+        let mut rows: Vec<(Time, RowExtras)> =
             feed.visible.drain(..).zip(self.extras.drain(..)).collect();
         rows.sort_by_key(|(visible, extra)| (*visible, extra.claim));
         feed.visible = rows.iter().map(|row| row.0).collect();
@@ -267,9 +276,9 @@ fn steps(values: impl Iterator<Item = (Time, u32)>) -> Vec<(Time, u32)> {
 mod tests {
     use super::*;
 
-    fn row(visible: i64, claim: Option<i64>, window: Option<u32>) -> EntryRow {
+    fn row(visible: i64, claim: Option<i64>, window: Option<u32>) -> TraceRow {
         let claim = claim.map(Time::from_secs);
-        EntryRow { visible: Time::from_secs(visible), claim, window, bytes: None }
+        TraceRow { visible: Time::from_secs(visible), claim, window, bytes: None }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::{BudgetRule, Settings};
 use feed::Time;
 use lab::budget::{LiveBudget, polls_as_live};
-use lab::{Chance, Phases, Progress, Setting, World, WorldFeed};
+use lab::{Chance, Phases, RunProgress, Setting, World, WorldFeed};
 use polling::budget::{Budget, Strategy};
 use polling::{Bounds, PolicySpec};
 
@@ -66,7 +66,7 @@ async fn compare(specs: &[&str]) {
             simulated.push(polls.to_vec());
             Ok::<(), std::convert::Infallible>(())
         };
-        let progress = Progress::default();
+        let progress = RunProgress::default();
         lab::run_and_tell(&world, &spec, &setting, &progress, Some(&mut tell)).unwrap();
         let settings = Settings { policy: spec, bounds: bounds(), ..Settings::new() };
         let live = live::polls(&world, settings, START, phases.end()).await;

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use engine::Clock;
-use lab::{Sight, World};
+use lab::{PolledFeed, World};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -44,7 +44,7 @@ fn answer(world: &World, clock: &Clock, head: &str) -> String {
     let path = head.split(' ').nth(1).unwrap();
     let number: usize = path.trim_start_matches('/').parse().unwrap();
     let feed = &world.feeds[number];
-    let mut sight = Sight::new(world, feed);
+    let mut sight = PolledFeed::new(world, feed);
     sight.poll(clock.now());
     let shown = sight.shown();
     let tag = format!("\"{}-{}\"", shown.start, shown.end);

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use feed::Time;
-use lab::{Phases, Progress, Run, Setting, World, WorldBuilder};
+use lab::{Phases, PolicyRun, RunProgress, Setting, World, WorldBuilder};
 use polling::{Policy, PolicySpec};
 
 const RIVAL: &str = "mavsync@1m..1d";
@@ -109,7 +109,7 @@ fn read(file: &Path) -> super::Result<World> {
     let mut builder = WorldBuilder::default();
     let name = file.display().to_string();
     let unpacked = flate2::read::MultiGzDecoder::new(File::open(file)?);
-    lab::trace::read(&name, BufReader::with_capacity(1 << 16, unpacked), &mut builder)?;
+    lab::world::trace::read(&name, BufReader::with_capacity(1 << 16, unpacked), &mut builder)?;
     Ok(builder.finish(WINDOW))
 }
 
@@ -122,7 +122,7 @@ impl Cell {
         let start = Some(Time::from_secs(case.start));
         let (train, test) = (TRAIN_DAYS * DAY, case.test_days * DAY);
         let setting = Setting::new(Phases::over(&world, start, train, test, true)?);
-        let rival = lab::run(&world, &RIVAL.parse()?, &setting, &Progress::default());
+        let rival = lab::run(&world, &RIVAL.parse()?, &setting, &RunProgress::default());
         let rival = Point::of(&rival);
         Ok(Cell { case: case.name, era: case.era, odd, world, setting, rival })
     }
@@ -135,7 +135,7 @@ impl Cell {
     fn run(&self, price: f64) -> Point {
         let price = Duration::from_secs(price.round().max(1.0) as u64);
         let spec = PolicySpec::from(Policy::Tide { price, miss: polling::policy::tide::MISS });
-        Point::of(&lab::run(&self.world, &spec, &self.setting, &Progress::default()))
+        Point::of(&lab::run(&self.world, &spec, &self.setting, &RunProgress::default()))
     }
 
     /// Under the factors of now, by a line through so many prices.
@@ -173,7 +173,7 @@ impl Cell {
 }
 
 impl Point {
-    fn of(run: &Run) -> Point {
+    fn of(run: &PolicyRun) -> Point {
         Point {
             ln_polls: (run.total.polls as f64).ln(),
             ln_delay: run.by_entry.delay.unwrap_or(f64::NAN).ln(),

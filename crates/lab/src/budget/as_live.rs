@@ -10,7 +10,7 @@ use feed::Time;
 use polling::budget::{Budget, Planner, Spender, Tracked};
 use polling::model::ModelKind;
 
-use crate::{Sight, World};
+use crate::{PolledFeed, World};
 
 /// What an instance is told.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,8 @@ pub fn polls_as_live(world: &World, rule: &LiveBudget, start: Time, end: Time) -
     let mut planner = Planner::new(rule.spender.strategy, rule.cycle);
     planner.set_miss(rule.spender.miss);
     planner.set_budget(Some(rule.budget));
-    let mut sights: Vec<Sight<'_>> = world.feeds.iter().map(|f| Sight::new(world, f)).collect();
+    let mut sights: Vec<PolledFeed<'_>> =
+        world.feeds.iter().map(|f| PolledFeed::new(world, f)).collect();
     for feed in &world.feeds {
         let number =
             planner.track(Tracked { weight: feed.weight, ..Tracked::new(rule.model.start()) });

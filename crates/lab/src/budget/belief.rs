@@ -13,7 +13,7 @@ use polling::model::histogram::{Histogram, Period};
 use polling::model::{HourlyRates, Model};
 
 use super::BudgetSetting;
-use crate::{Sight, World, WorldFeed};
+use crate::{PolledFeed, World, WorldFeed};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
@@ -24,7 +24,7 @@ pub(super) struct Belief<'a> {
 
 impl Belief<'_> {
     /// The model of one feed; `sight` has seen what was looked at for it.
-    pub(super) fn form(&self, feed: &WorldFeed, sight: &mut Sight<'_>) -> Model {
+    pub(super) fn form(&self, feed: &WorldFeed, sight: &mut PolledFeed<'_>) -> Model {
         let phases = &self.setting.phases;
         match self.setting.estimator {
             Estimator::Oracle => rates(feed, phases.test_start(), phases.end()),
@@ -38,7 +38,7 @@ impl Belief<'_> {
     }
 
     /// The model after the training phase.
-    fn watched(&self, feed: &WorldFeed, sight: &mut Sight<'_>, mut model: Model) -> Model {
+    fn watched(&self, feed: &WorldFeed, sight: &mut PolledFeed<'_>, mut model: Model) -> Model {
         let phases = &self.setting.phases;
         let Some(first) = feed.visible().first() else { return model };
         let every = self.even_interval();

@@ -3,11 +3,11 @@
 use feed::Time;
 use polling::budget::Spender;
 
-use crate::{Sight, WorldFeed};
+use crate::{PolledFeed, WorldFeed};
 
 /// What came of one strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spent {
+pub struct StrategyRun {
     pub spender: Spender,
     /// Without the first poll of each feed.
     pub polls: u64,
@@ -47,7 +47,7 @@ impl Ledger {
     pub(super) fn poll(
         &mut self,
         feed: &WorldFeed,
-        sight: &Sight<'_>,
+        sight: &PolledFeed<'_>,
         counts_from: Time,
         at: Time,
     ) {
@@ -79,12 +79,12 @@ impl Ledger {
         }
     }
 
-    pub(super) fn close(self, spender: Spender, appeared: u64, open: u64) -> Spent {
+    pub(super) fn close(self, spender: Spender, appeared: u64, open: u64) -> StrategyRun {
         let mean = |sum: f64, n: u64| (n > 0).then(|| sum / n as f64);
         let delay = mean(self.delay_ms as f64 / 1000.0, self.n_delays);
         let squares = mean(self.delay_squares, self.n_delays);
         let variance = delay.zip(squares).map(|(mean, squares)| (squares - mean * mean).max(0.0));
-        Spent {
+        StrategyRun {
             spender,
             polls: self.polls,
             found: self.found,

@@ -7,7 +7,7 @@ use polling::budget::two_steps::{Threshold, only_sat, only_tau, two_steps};
 use polling::budget::uniform::RoundRobin;
 use polling::budget::{FeedUrgency, Strategy};
 
-use super::{House, Member};
+use super::{BudgetSimulation, Member};
 
 /// τ starts anywhere; this is one entry waiting an hour.
 const TAU_START: f64 = 3600.0;
@@ -34,12 +34,17 @@ impl Oracle {
         chooses_by_standing.then_some(Oracle { strategy, tau, turn })
     }
 
-    pub(super) fn choose(&mut self, house: &House<'_>, now: Time, budget: usize) -> Vec<usize> {
+    pub(super) fn choose(
+        &mut self,
+        simulation: &BudgetSimulation<'_>,
+        now: Time,
+        budget: usize,
+    ) -> Vec<usize> {
         if self.strategy == Strategy::Uniform {
-            return self.turn.take(house.members.len(), budget);
+            return self.turn.take(simulation.members.len(), budget);
         }
         let standings: Vec<FeedUrgency> =
-            house.members.iter().map(|member| house.standing(member, now)).collect();
+            simulation.members.iter().map(|member| simulation.standing(member, now)).collect();
         match self.strategy {
             Strategy::OnlySat => only_sat(&standings, budget),
             Strategy::OnlyTau => only_tau(&standings, budget, &mut self.tau),
@@ -49,7 +54,7 @@ impl Oracle {
     }
 }
 
-impl House<'_> {
+impl BudgetSimulation<'_> {
     /// Where a member really stands. U = ∫ (x − t_k) dDiv(x): each entry adds the time since the
     /// last look until it appeared; once the window is full one comes as another goes.
     fn standing(&self, member: &Member<'_>, now: Time) -> FeedUrgency {

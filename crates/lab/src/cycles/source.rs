@@ -12,17 +12,17 @@ const PUBLISHED_MAX: u32 = 31;
 
 /// What one source publishes in one cycle.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Published {
+pub(super) struct CyclePublication {
     n: u32,
     /// One bit for each entry, the newest lowest, set where it is relevant.
     relevant: u32,
 }
 
-impl Published {
+impl CyclePublication {
     /// A Poisson number of entries, each relevant by chance.
-    pub(super) fn draw(rate: f64, selectivity: f64, chance: &mut Chance) -> Published {
+    pub(super) fn draw(rate: f64, selectivity: f64, chance: &mut Chance) -> CyclePublication {
         let (end, mut product) = (exact::exp(-rate), chance.unit());
-        let mut published = Published::default();
+        let mut published = CyclePublication::default();
         while product > end && published.n < PUBLISHED_MAX {
             published.relevant = published.relevant << 1 | u32::from(chance.unit() < selectivity);
             published.n += 1;
@@ -38,7 +38,7 @@ impl Published {
 
 /// A source between two reads. Windows are bits, the newest entry lowest.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Source {
+pub(super) struct CycleSource {
     relevant: u32,
     /// Which entries were read, and as which of all relevant ones that the aggregator read.
     read: u32,
@@ -50,8 +50,8 @@ pub(super) struct Source {
     integral: f64,
 }
 
-impl Source {
-    pub(super) fn publish(&mut self, published: Published) {
+impl CycleSource {
+    pub(super) fn publish(&mut self, published: CyclePublication) {
         let n = published.n as usize;
         if n > 0 {
             // 31 entries of a cycle and the ten before them fit 64 bits.
@@ -116,18 +116,18 @@ mod tests {
 
     #[test]
     fn a_source_loses_what_leaves_its_window_unread() {
-        let mut source = Source::default();
+        let mut source = CycleSource::default();
         // Three entries, the oldest and the newest relevant.
-        source.publish(Published { n: 3, relevant: 0b101 });
+        source.publish(CyclePublication { n: 3, relevant: 0b101 });
         assert_eq!(source.standing().divergence, 2.0);
         assert_eq!(source.standing().utility, 1.0);
-        source.publish(Published { n: 8, relevant: 0b1000_0000 });
+        source.publish(CyclePublication { n: 8, relevant: 0b1000_0000 });
         // Eleven came: the first relevant one is gone.
         assert_eq!((source.standing().divergence, source.standing().saturated), (2.0, true));
         assert_eq!(source.freshness(0), 0.0);
         assert_eq!(source.read(5), 7);
         assert_eq!((source.freshness(0), source.freshness(6)), (1.0, 0.5));
-        source.publish(Published { n: 1, relevant: 1 });
+        source.publish(CyclePublication { n: 1, relevant: 1 });
         assert_eq!(source.freshness(0), 2.0 / 3.0);
     }
 }

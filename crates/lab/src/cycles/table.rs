@@ -2,12 +2,12 @@
 
 use polling::budget::Strategy;
 
-use super::{Cycles, Outcome, STRATEGIES, TAU_START};
-use crate::crew;
+use super::{CycleOutcome, CycleWorld, STRATEGIES, TAU_START};
+use crate::parallel;
 
 /// A figure of the table: ours as mean and standard deviation over the seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
+pub struct PaperFigure {
     pub mean: f64,
     pub sd: f64,
     pub published: f64,
@@ -15,12 +15,12 @@ pub struct Figure {
 
 /// One strategy under one budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cell {
+pub struct PaperCell {
     pub strategy: Strategy,
     pub budget: usize,
-    pub completeness: Figure,
-    pub window_freshness: Figure,
-    pub cost: Figure,
+    pub completeness: PaperFigure,
+    pub window_freshness: PaperFigure,
+    pub cost: PaperFigure,
 }
 
 const BUDGETS: [usize; 3] = [10, 30, 50];
@@ -34,12 +34,12 @@ const PUBLISHED: [[[f64; 3]; 3]; 5] = [
     [[0.2682, 0.3620, 1000.0], [0.6625, 0.6398, 3000.0], [0.8871, 0.7863, 5000.0]],
 ];
 
-impl Figure {
-    fn of(values: &[f64], published: f64) -> Figure {
+impl PaperFigure {
+    fn of(values: &[f64], published: f64) -> PaperFigure {
         let n = values.len().max(1) as f64;
         let mean = values.iter().sum::<f64>() / n;
         let variance = values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
-        Figure { mean, sd: variance.sqrt(), published }
+        PaperFigure { mean, sd: variance.sqrt(), published }
     }
 
     /// How many standard deviations of one run the published figure lies from our mean; zero
@@ -54,21 +54,21 @@ impl Figure {
 }
 
 /// Simulates every cell of the table with this many seeds.
-pub fn table(seeds: u64, threads: usize) -> Vec<Cell> {
+pub fn table(seeds: u64, threads: usize) -> Vec<PaperCell> {
     let seeds = usize::try_from(seeds).unwrap_or(usize::MAX);
-    let (outcomes, _) = crew::share(seeds, threads, |seed, _: &mut ()| {
-        let world = Cycles::draw(seed as u64);
+    let (outcomes, _) = parallel::map_batched(seeds, threads, |seed, _: &mut ()| {
+        let world = CycleWorld::draw(seed as u64);
         let run = |strategy, budget| world.run(strategy, budget, TAU_START);
         STRATEGIES.map(|strategy| BUDGETS.map(|budget| run(strategy, budget)))
     });
     let mut cells = Vec::new();
     for (b, budget) in BUDGETS.into_iter().enumerate() {
         for (s, strategy) in STRATEGIES.into_iter().enumerate() {
-            let figure = |column: usize, of: fn(&Outcome) -> f64| {
+            let figure = |column: usize, of: fn(&CycleOutcome) -> f64| {
                 let values = outcomes.iter().filter_map(|o| o[s][b].as_ref().map(of));
-                Figure::of(&values.collect::<Vec<_>>(), PUBLISHED[s][b][column])
+                PaperFigure::of(&values.collect::<Vec<_>>(), PUBLISHED[s][b][column])
             };
-            cells.push(Cell {
+            cells.push(PaperCell {
                 strategy,
                 budget,
                 completeness: figure(0, |o| o.completeness),

@@ -10,7 +10,7 @@ use feed::Time;
 use serde::Deserialize;
 
 use super::Expectation;
-use crate::synth;
+use crate::world::synth;
 pub use parts::{
     BudgetPart, BudgetsPart, ChangesPart, CyclesPart, Divergence, HabitsPart, HintsWord,
     LearningPart, OraclePart, RunPart, ShapesPart, ShowingPart, TrajectoriesPart,
@@ -89,7 +89,7 @@ pub enum WorldSource {
         sample: Vec<PathBuf>,
         origin: Option<String>,
     },
-    Synth(synth::Spec),
+    Synth(synth::PopulationSpec),
 }
 
 /// A definition that cannot be read.
@@ -125,7 +125,7 @@ impl Definition {
             },
             Some(SynthTable { seed, feeds, days }) => {
                 let start = world.start.unwrap_or(SYNTH_START);
-                WorldSource::Synth(synth::Spec { seed, feeds, start, days })
+                WorldSource::Synth(synth::PopulationSpec { seed, feeds, start, days })
             }
         })
     }

@@ -37,13 +37,13 @@ impl Values {
 #[serde(try_from = "String")]
 pub struct Expectation {
     text: String,
-    left: Term,
+    left: ExpectationTerm,
     relation: Relation,
-    right: Term,
+    right: ExpectationTerm,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Term {
+struct ExpectationTerm {
     factor: f64,
     /// `None` for a plain number, which is the factor.
     name: Option<String>,
@@ -59,7 +59,7 @@ enum Relation {
 
 /// An expectation with what came out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct JudgedExpectation {
     pub text: String,
     /// Both sides; `None` where a figure is not there.
     pub left: Option<f64>,
@@ -86,21 +86,23 @@ impl TryFrom<String> for Expectation {
             _ => None,
         };
         let place = words.iter().position(|word| relation(word).is_some()).ok_or_else(refuse)?;
-        let left = Term::read(&words[..place]).ok_or_else(refuse)?;
-        let right = Term::read(&words[place + 1..]).ok_or_else(refuse)?;
+        let left = ExpectationTerm::read(&words[..place]).ok_or_else(refuse)?;
+        let right = ExpectationTerm::read(&words[place + 1..]).ok_or_else(refuse)?;
         let relation = relation(words[place]).ok_or_else(refuse)?;
         Ok(Expectation { left, relation, right, text })
     }
 }
 
-impl Term {
-    fn read(words: &[&str]) -> Option<Term> {
+impl ExpectationTerm {
+    fn read(words: &[&str]) -> Option<ExpectationTerm> {
         let name = |subject: &str, measure: &str| Some(format!("{subject} {measure}"));
         match words {
-            [number] => Some(Term { factor: number.parse().ok()?, name: None }),
-            [subject, measure] => Some(Term { factor: 1.0, name: name(subject, measure) }),
+            [number] => Some(ExpectationTerm { factor: number.parse().ok()?, name: None }),
+            [subject, measure] => {
+                Some(ExpectationTerm { factor: 1.0, name: name(subject, measure) })
+            }
             [factor, "*", subject, measure] => {
-                Some(Term { factor: factor.parse().ok()?, name: name(subject, measure) })
+                Some(ExpectationTerm { factor: factor.parse().ok()?, name: name(subject, measure) })
             }
             _ => None,
         }
@@ -116,7 +118,7 @@ impl Term {
 
 impl Expectation {
     /// A figure that is not there fails it: nothing came out.
-    pub(super) fn judge(&self, values: &Values) -> Judged {
+    pub(super) fn judge(&self, values: &Values) -> JudgedExpectation {
         let (left, right) = (self.left.value(values), self.right.value(values));
         let holds = left.zip(right).is_some_and(|(left, right)| match self.relation {
             Relation::Less => left < right,
@@ -124,7 +126,7 @@ impl Expectation {
             Relation::More => left > right,
             Relation::AtLeast => left >= right,
         });
-        Judged { text: self.text.clone(), left, right, holds }
+        JudgedExpectation { text: self.text.clone(), left, right, holds }
     }
 }
 

@@ -1,5 +1,5 @@
 //! The parts of an experiment: what each runs, which figures it gives, what it shows. One part, one
-//! file; all fill one [`Part`].
+//! file; all fill one [`ExperimentReport`].
 
 mod budget;
 mod changes;
@@ -17,7 +17,7 @@ use feed::Time;
 
 use super::Values;
 use crate::World;
-use crate::report::{Figure, Palette, Plot, Section};
+use crate::report::{Palette, Plot, ReportFigure, ReportSection};
 pub(super) use budget::budget;
 pub(super) use changes::changes;
 pub(super) use curves::{budgets, learning};
@@ -31,23 +31,23 @@ pub(super) use stats::stats;
 pub(super) use trajectories::trajectories;
 
 /// What the parts share and fill.
-pub(in crate::experiment) struct Part<'w> {
+pub(in crate::experiment) struct ExperimentReport<'w> {
     pub(in crate::experiment) world: &'w World,
     pub(in crate::experiment) start: Option<Time>,
     pub(in crate::experiment) threads: usize,
     pub(in crate::experiment) values: Values,
     /// One colour for each policy and strategy, over all parts.
     pub(in crate::experiment) palette: Palette,
-    pub(in crate::experiment) sections: Vec<Section>,
+    pub(in crate::experiment) sections: Vec<ReportSection>,
 }
 
-impl Part<'_> {
+impl ExperimentReport<'_> {
     pub(super) fn heading(&mut self, text: &str) {
-        self.sections.push(Section::Heading(text.to_owned()));
+        self.sections.push(ReportSection::Heading(text.to_owned()));
     }
 
     pub(super) fn plot(&mut self, name: &str, caption: &str, plot: &Plot) {
-        self.sections.push(Section::Figure(Figure {
+        self.sections.push(ReportSection::Figure(ReportFigure {
             name: name.to_owned(),
             caption: caption.to_owned(),
             svg: plot.svg(),

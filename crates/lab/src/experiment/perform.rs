@@ -1,17 +1,17 @@
 //! Performing a definition: each part in turn, figures and sections gathered, expectations judged.
 
 use crate::World;
-use crate::report::{Palette, Section, Table};
+use crate::report::{Palette, ReportSection, ReportTable};
 
-use super::parts::{self, Part};
-use super::{Definition, Judged, Values};
+use super::parts::{self, ExperimentReport};
+use super::{Definition, JudgedExpectation, Values};
 
 /// What came out of an experiment.
 #[derive(Clone, Debug)]
 pub struct Performed {
-    pub sections: Vec<Section>,
+    pub sections: Vec<ReportSection>,
     pub values: Values,
-    pub judged: Vec<Judged>,
+    pub judged: Vec<JudgedExpectation>,
 }
 
 /// Performs every part. `world` is the one that the definition names; an empty one where it names
@@ -23,65 +23,66 @@ pub fn perform(
 ) -> Result<Performed, String> {
     let start = definition.start();
     let (values, palette, sections) = (Values::default(), Palette::default(), Vec::new());
-    let mut part = Part { world, start, threads, values, palette, sections };
+    let mut report = ExperimentReport { world, start, threads, values, palette, sections };
     if definition.stats {
-        parts::stats(&mut part);
+        parts::stats(&mut report);
     }
     for run in &definition.run {
-        parts::run(&mut part, run)?;
+        parts::run(&mut report, run)?;
     }
     for trajectories in &definition.trajectories {
-        parts::trajectories(&mut part, trajectories)?;
+        parts::trajectories(&mut report, trajectories)?;
     }
     for budget in &definition.budget {
-        parts::budget(&mut part, budget)?;
+        parts::budget(&mut report, budget)?;
     }
     for budgets in &definition.budgets {
-        parts::budgets(&mut part, budgets)?;
+        parts::budgets(&mut report, budgets)?;
     }
     for learning in &definition.learning {
-        parts::learning(&mut part, learning)?;
+        parts::learning(&mut report, learning)?;
     }
     for habits in &definition.habits {
-        parts::habits(&mut part, habits);
+        parts::habits(&mut report, habits);
     }
     for cycles in &definition.cycles {
-        parts::cycles(&mut part, cycles);
+        parts::cycles(&mut report, cycles);
     }
     for oracle in &definition.oracle {
-        parts::oracle(&mut part, oracle)?;
+        parts::oracle(&mut report, oracle)?;
     }
     for changes in &definition.changes {
-        parts::changes(&mut part, changes)?;
+        parts::changes(&mut report, changes)?;
     }
     for showing in &definition.showing {
-        parts::showing(&mut part, showing)?;
+        parts::showing(&mut report, showing)?;
     }
     for shapes in &definition.shapes {
-        parts::shapes(&mut part, shapes);
+        parts::shapes(&mut report, shapes);
     }
-    let Part { values, sections: parts, .. } = part;
+    let ExperimentReport { values, sections: parts, .. } = report;
     if let Some(name) = values.twice() {
         return Err(format!("two figures are called `{name}`; give their parts a label each"));
     }
-    let judged: Vec<Judged> = definition.expect.iter().map(|e| e.judge(&values)).collect();
+    let judged: Vec<JudgedExpectation> =
+        definition.expect.iter().map(|e| e.judge(&values)).collect();
     let mut sections = vec![
-        Section::Prose(definition.analysis.trim().to_owned()),
-        Section::Heading("What was expected".to_owned()),
-        Section::Table(verdicts(&judged)),
+        ReportSection::Prose(definition.analysis.trim().to_owned()),
+        ReportSection::Heading("What was expected".to_owned()),
+        ReportSection::Table(verdicts(&judged)),
     ];
     sections.extend(parts);
     Ok(Performed { sections, values, judged })
 }
 
-fn verdicts(judged: &[Judged]) -> Table {
+fn verdicts(judged: &[JudgedExpectation]) -> ReportTable {
     let shown = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.4}"));
-    let row = |judged: &Judged| {
+    let row = |judged: &JudgedExpectation| {
         let verdict = if judged.holds { "holds" } else { "does not hold" };
         vec![judged.text.clone(), shown(judged.left), shown(judged.right), verdict.to_owned()]
     };
     let holding = judged.iter().enumerate().filter(|(_, j)| j.holds).map(|(i, _)| (i, 3));
-    Table {
+    ReportTable {
         header: ["Expectation", "Left", "Right", "Verdict"].map(str::to_owned).to_vec(),
         rows: judged.iter().map(row).collect(),
         marked: holding.collect(),

@@ -15,7 +15,7 @@ const DAY_MS: f64 = 86_400_000.0;
 
 /// One line: a name and moments.
 #[derive(Clone, Debug)]
-pub struct Lane {
+pub struct DayLine {
     pub name: String,
     /// The hue of its policy, as in the other figures.
     pub hue: usize,
@@ -23,7 +23,7 @@ pub struct Lane {
 }
 
 /// Draws the day that begins at `from`. The first lane holds the entries.
-pub fn day(from: Time, entries: &Lane, policies: &[Lane]) -> String {
+pub fn day(from: Time, entries: &DayLine, policies: &[DayLine]) -> String {
     let height = TOP + ROW * (policies.len() as f64 + 1.0) + 34.0;
     let mut svg = format!(
         "<svg class=\"fig\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
@@ -41,7 +41,7 @@ pub fn day(from: Time, entries: &Lane, policies: &[Lane]) -> String {
             floor + 18.0
         );
     }
-    let mut lane = |row: usize, lane: &Lane, colour: &str| {
+    let mut lane = |row: usize, lane: &DayLine, colour: &str| {
         let y = TOP + ROW * (row as f64 + 0.5);
         let _ = write!(
             svg,

@@ -6,11 +6,11 @@ use super::escaped;
 
 /// A whole report.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct ReportPage {
     pub title: String,
     /// What the reader is told first.
     pub lead: String,
-    pub sections: Vec<Section>,
+    pub sections: Vec<ReportSection>,
     /// The exact command, and the program's version.
     pub command: String,
     pub version: String,
@@ -20,16 +20,16 @@ pub struct Page {
 
 /// A part of a page.
 #[derive(Clone, Debug)]
-pub enum Section {
+pub enum ReportSection {
     Heading(String),
     Prose(String),
-    Table(Table),
-    Figure(Figure),
+    Table(ReportTable),
+    Figure(ReportFigure),
 }
 
 /// Rows of texts; the best of each column may be marked.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct ReportTable {
     pub header: Vec<String>,
     pub rows: Vec<Vec<String>>,
     /// Row and column of the cells to mark.
@@ -40,7 +40,7 @@ pub struct Table {
 
 /// A drawing with its caption, and its numbers.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub struct ReportFigure {
     /// The name of its files, without ending.
     pub name: String,
     pub caption: String,
@@ -77,7 +77,7 @@ pre{background:var(--panel);padding:.9rem 1rem;border-radius:8px;overflow-x:auto
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:1rem;\
 color:var(--soft);font-size:.9rem}";
 
-impl Page {
+impl ReportPage {
     pub fn html(&self) -> String {
         let title = escaped(&self.title);
         let mut html = format!(
@@ -90,7 +90,7 @@ impl Page {
         );
         let mut n_tables = 0;
         for section in &self.sections {
-            n_tables += usize::from(matches!(section, Section::Table(_)));
+            n_tables += usize::from(matches!(section, ReportSection::Table(_)));
             section.write(&mut html, n_tables);
         }
         html.push_str("<h2>How it was made</h2>\n");
@@ -109,17 +109,17 @@ impl Page {
     }
 
     /// The tables, each with the name of its file.
-    pub fn tables(&self) -> impl Iterator<Item = (String, &Table)> {
+    pub fn tables(&self) -> impl Iterator<Item = (String, &ReportTable)> {
         let tables = self.sections.iter().filter_map(|section| match section {
-            Section::Table(table) => Some(table),
+            ReportSection::Table(table) => Some(table),
             _ => None,
         });
         (1..).map(table_file).zip(tables)
     }
 
-    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+    pub fn figures(&self) -> impl Iterator<Item = &ReportFigure> {
         self.sections.iter().filter_map(|section| match section {
-            Section::Figure(figure) => Some(figure),
+            ReportSection::Figure(figure) => Some(figure),
             _ => None,
         })
     }
@@ -129,18 +129,18 @@ fn table_file(number: usize) -> String {
     format!("table-{number}.csv")
 }
 
-impl Section {
+impl ReportSection {
     /// `n_tables` counts the tables of the page up to here.
     fn write(&self, html: &mut String, n_tables: usize) {
         let _ = match self {
-            Section::Heading(text) => writeln!(html, "<h2>{}</h2>", escaped(text)),
-            Section::Prose(text) => writeln!(html, "<p>{}</p>", escaped(text)),
-            Section::Table(table) => {
+            ReportSection::Heading(text) => writeln!(html, "<h2>{}</h2>", escaped(text)),
+            ReportSection::Prose(text) => writeln!(html, "<p>{}</p>", escaped(text)),
+            ReportSection::Table(table) => {
                 table.write(html);
                 let file = table_file(n_tables);
                 writeln!(html, "<p class=\"data\"><a href=\"{file}\">Table as CSV</a></p>")
             }
-            Section::Figure(figure) => {
+            ReportSection::Figure(figure) => {
                 let name = escaped(&figure.name);
                 writeln!(
                     html,
@@ -154,10 +154,10 @@ impl Section {
     }
 }
 
-impl Table {
+impl ReportTable {
     /// A table in which nothing is marked.
-    pub fn plain(header: Vec<String>, rows: Vec<Vec<String>>) -> Table {
-        Table { header, rows, marked: Vec::new(), data: String::new() }
+    pub fn plain(header: Vec<String>, rows: Vec<Vec<String>>) -> ReportTable {
+        ReportTable { header, rows, marked: Vec::new(), data: String::new() }
     }
 
     fn write(&self, html: &mut String) {

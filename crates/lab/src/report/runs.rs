@@ -3,15 +3,16 @@
 mod one_day;
 mod tables;
 
-use super::{Axis, Drawn, Figure, Plot, Range, Section, Series, Unit, bars};
-use crate::{Averages, Comparison, Participation, Run, Setting, World, stats};
+use super::{Axis, Drawn, Plot, Range, ReportFigure, ReportSection, Series, Unit, bars};
+use crate::measure::stats;
+use crate::{Averages, Participation, PolicyComparison, PolicyRun, Setting, World};
 pub use tables::{costs, modes};
 
 /// What a report shows of one comparison.
 pub struct Compared<'a> {
     pub world: &'a World,
     pub setting: &'a Setting,
-    pub comparison: &'a Comparison,
+    pub comparison: &'a PolicyComparison,
     /// Before the names of its files, where a page shows several.
     pub prefix: &'a str,
     /// The policy that the reader has in use, by its place among the runs: its point is marked on
@@ -20,28 +21,28 @@ pub struct Compared<'a> {
     /// The hue of each run: the same policy has the same colour on the whole page.
     pub hues: &'a [usize],
     /// The same policies on each trace alone, where there are several.
-    pub by_trace: &'a [Vec<Run>],
+    pub by_trace: &'a [Vec<PolicyRun>],
 }
 
 /// The sections on one comparison.
-pub fn compared(shown: &Compared<'_>) -> Vec<Section> {
-    let Comparison { runs, by_feed, by_entry, .. } = shown.comparison;
+pub fn compared(shown: &Compared<'_>) -> Vec<ReportSection> {
+    let PolicyComparison { runs, by_feed, by_entry, .. } = shown.comparison;
     let participation = Participation::of(shown.world, &shown.setting.phases);
     let mut sections = vec![
-        Section::Prose(participation.in_words()),
-        Section::Heading("Every feed weighs the same".to_owned()),
-        Section::Table(modes(runs, by_feed, |run| run.by_feed)),
-        Section::Heading("Every entry weighs the same".to_owned()),
-        Section::Table(modes(runs, by_entry, |run| run.by_entry)),
-        Section::Heading("Both modes, cost and delays".to_owned()),
-        Section::Table(costs(shown.comparison)),
-        Section::Heading("What a shorter delay costs".to_owned()),
-        Section::Prose(
+        ReportSection::Prose(participation.in_words()),
+        ReportSection::Heading("Every feed weighs the same".to_owned()),
+        ReportSection::Table(modes(runs, by_feed, |run| run.by_feed)),
+        ReportSection::Heading("Every entry weighs the same".to_owned()),
+        ReportSection::Table(modes(runs, by_entry, |run| run.by_entry)),
+        ReportSection::Heading("Both modes, cost and delays".to_owned()),
+        ReportSection::Table(costs(shown.comparison)),
+        ReportSection::Heading("What a shorter delay costs".to_owned()),
+        ReportSection::Prose(
             "Down and left is better. A thin line joins the policies of one family.".to_owned(),
         ),
         shown.figure("tradeoff-entries", "Over all entries.", &shown.trade_off(|run| run.by_entry)),
         shown.figure("tradeoff-feeds", "Over all feeds.", &shown.trade_off(|run| run.by_feed)),
-        Section::Heading("How long entries waited".to_owned()),
+        ReportSection::Heading("How long entries waited".to_owned()),
         shown.figure(
             "delays",
             "The share of all entries that were found within a time. Entries that were never \
@@ -56,13 +57,13 @@ pub fn compared(shown: &Compared<'_>) -> Vec<Section> {
 }
 
 impl Compared<'_> {
-    fn figure(&self, file: &str, caption: &str, plot: &Plot) -> Section {
+    fn figure(&self, file: &str, caption: &str, plot: &Plot) -> ReportSection {
         let has_ranges = plot.series.iter().any(|series| !series.ranges.is_empty());
         let ranges = format!(
             " Bands and bars: the range over {} traces, each run by itself.",
             self.by_trace.len()
         );
-        Section::Figure(Figure {
+        ReportSection::Figure(ReportFigure {
             name: format!("{}{file}", self.prefix),
             caption: caption.to_owned() + if has_ranges { &ranges } else { "" },
             svg: plot.svg(),
@@ -71,12 +72,12 @@ impl Compared<'_> {
     }
 
     /// The same run on each trace alone.
-    fn on_each_trace(&self, run: usize) -> impl Iterator<Item = &Run> + Clone {
+    fn on_each_trace(&self, run: usize) -> impl Iterator<Item = &PolicyRun> + Clone {
         self.by_trace.iter().filter_map(move |runs| runs.get(run))
     }
 
     /// Polls per entry against delay; policies of one family are joined.
-    fn trade_off(&self, mode: fn(&Run) -> Averages) -> Plot {
+    fn trade_off(&self, mode: fn(&PolicyRun) -> Averages) -> Plot {
         let mut series: Vec<Series> = Vec::new();
         let mut families: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
         for (i, run) in self.comparison.runs.iter().enumerate() {
@@ -116,7 +117,7 @@ impl Compared<'_> {
 
     /// The share of all entries that were found within a time.
     fn delays(&self) -> Plot {
-        let curve = |(i, run): (usize, &Run)| {
+        let curve = |(i, run): (usize, &PolicyRun)| {
             let recall = run.by_entry.recall.unwrap_or(0.0);
             let points: Vec<(f64, f64, String)> = (1..)
                 .zip(&run.delay_curve)
@@ -140,7 +141,7 @@ impl Compared<'_> {
     }
 
     /// What was transferred up to the end of each day of the test.
-    fn volume(&self) -> Vec<Section> {
+    fn volume(&self) -> Vec<ReportSection> {
         let runs = self.comparison.runs.iter().zip(self.hues);
         let series: Vec<Series> = runs
             .filter(|(run, _)| run.has_bytes)
@@ -164,18 +165,18 @@ impl Compared<'_> {
             ..Plot::default()
         };
         let caption = "Documents where something changed, headers where nothing did.";
-        let heading = Section::Heading("What was transferred".to_owned());
+        let heading = ReportSection::Heading("What was transferred".to_owned());
         vec![heading, self.figure("volume", caption, &plot)]
     }
 
-    fn hours(&self) -> Vec<Section> {
+    fn hours(&self) -> Vec<ReportSection> {
         let Some(stats) = stats::stats(self.world) else { return Vec::new() };
         let hours: Vec<(String, f64)> =
             (0..).map(|h: u32| h.to_string()).zip(stats.hours).collect();
         let rows = hours.iter().map(|(hour, share)| format!("{hour},{share}\n"));
         vec![
-            Section::Heading("When these feeds publish".to_owned()),
-            Section::Figure(Figure {
+            ReportSection::Heading("When these feeds publish".to_owned()),
+            ReportSection::Figure(ReportFigure {
                 name: format!("{}hours", self.prefix),
                 caption: "The share of all entries in each hour of the day (UTC).".to_owned(),
                 svg: bars(&hours),

@@ -13,7 +13,7 @@ pub(super) const HEADER_BYTES: u64 = 369;
 
 /// The counts of one feed, over the part of the run that counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct FeedTally {
     /// Without the first poll.
     pub polls: u64,
     pub found: u64,
@@ -35,7 +35,7 @@ pub struct Tally {
     pub known_integral: f64,
 }
 
-impl Tally {
+impl FeedTally {
     /// Mean delay in seconds.
     pub fn delay(&self) -> Option<f64> {
         (self.n_delays > 0).then(|| self.delay_ms as f64 / 1000.0 / self.n_delays as f64)
@@ -109,7 +109,7 @@ impl Tally {
     }
 
     /// Adds the counts of another feed.
-    pub(crate) fn add(&mut self, other: &Tally) {
+    pub(crate) fn add(&mut self, other: &FeedTally) {
         self.polls += other.polls;
         self.found += other.found;
         self.missed += other.missed;
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn the_copy_ages_from_the_first_unseen_entry_on() {
         let visible = [10, 20, 60].map(Time::from_secs);
-        let mut tally = Tally::default();
+        let mut tally = FeedTally::default();
         // Polled at 15: the entry of 20 stays unseen until 40.
         tally.wait(&visible, 1..2, (Time::from_secs(15), Time::from_secs(40)), 4);
         assert_eq!(tally.freshness(), Some(0.2));
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_wait_that_began_before_the_test_counts_only_within_it() {
         let visible = [10, 20].map(Time::from_secs);
-        let mut tally = Tally::default();
+        let mut tally = FeedTally::default();
         tally.wait(&visible, 0..2, (Time::from_secs(30), Time::from_secs(40)), 4);
         assert_eq!((tally.fresh_ms, tally.known_integral), (0, 0.0));
         assert_eq!(tally.age(), Some((30.0 * 30.0 - 20.0 * 20.0) / 2.0 / 10.0));

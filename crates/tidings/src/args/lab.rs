@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use feed::Time;
-use lab::budget::Allowance;
-use lab::quality::{ModeWeights, Weights};
+use lab::budget::PollAllowance;
+use lab::measure::quality::{ModeWeights, Weights};
 use polling::budget::{Estimator, Spender};
 
 use super::{Place, duration};
@@ -130,7 +130,7 @@ pub struct Budget {
     pub strategies: Vec<Spender>,
     /// How many polls per how long, e.g. `1000/1h`
     #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
-    pub budget: Allowance,
+    pub budget: PollAllowance,
     /// What the strategies believe of the feeds
     #[arg(long, value_name = "NAME", default_value = "periodic")]
     pub estimator: Estimator,
@@ -222,7 +222,7 @@ pub struct ExportTrace {
 pub struct WhatIf {
     /// Also try strategies that spend this many polls, e.g. `1000/1h`
     #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
-    pub budget: Option<Allowance>,
+    pub budget: Option<PollAllowance>,
     /// Print JSON, for programs
     #[arg(long)]
     pub json: bool,
@@ -261,8 +261,8 @@ fn percent(text: &str) -> Result<u8, String> {
 
 /// A moment, or a day.
 fn moment(text: &str) -> Result<Time, String> {
-    let whole_day = || lab::trace::moment(&format!("{text}T00:00:00Z"));
-    lab::trace::moment(text)
+    let whole_day = || lab::world::trace::moment(&format!("{text}T00:00:00Z"));
+    lab::world::trace::moment(text)
         .or_else(whole_day)
         .ok_or_else(|| "not a time; write 2011-07-16T05:00:00Z or 2011-07-16".to_owned())
 }
@@ -287,12 +287,12 @@ fn zone(text: &str) -> Result<i32, String> {
 }
 
 /// `1000/1h`.
-fn allowance(text: &str) -> Result<Allowance, String> {
+fn allowance(text: &str) -> Result<PollAllowance, String> {
     let refuse = || "not a budget; write polls and a time: 1000/1h".to_owned();
     let (polls, per) = text.split_once('/').ok_or_else(refuse)?;
     let polls: usize = polls.parse().map_err(|_| refuse())?;
     let per = polling::parse_duration(per).map_err(|e| e.to_string())?;
-    if polls == 0 || per.is_zero() { Err(refuse()) } else { Ok(Allowance { polls, per }) }
+    if polls == 0 || per.is_zero() { Err(refuse()) } else { Ok(PollAllowance { polls, per }) }
 }
 
 fn weights(text: &str) -> Result<Weights, String> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use demo::{DemoDates, DemoFeed, DemoFormat, Mishap, with_mishaps};
 use engine::{Clock, Gaps};
 use feed::{FeedUrl, Time};
-use lab::synth::{self, Population, SynthFeed, Varies};
+use lab::world::synth::{self, Population, SynthFeed, WindowVariation};
 use store::{Mode, NewFeed, Store, StoreError};
 use tokio::net::TcpListener;
 
@@ -44,7 +44,7 @@ pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, Failure> {
     let server = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let port = server.local_addr()?.port();
     let start = now.floor_to_second();
-    let spec = synth::Spec { seed: SEED, feeds: FEEDS, start, days: DAYS };
+    let spec = synth::PopulationSpec { seed: SEED, feeds: FEEDS, start, days: DAYS };
     let population = Population::draw(&spec);
     let drawn: Vec<DemoFeed> = population.feeds.iter().map(demo_feed).collect();
 
@@ -130,20 +130,20 @@ fn remove_database(folder: &Path) -> Result<(), Failure> {
 
 fn demo_feed(drawn: &SynthFeed) -> DemoFeed {
     let format = match drawn.format {
-        synth::Format::Atom10 => DemoFormat::Atom,
-        synth::Format::Rss20 | synth::Format::Rss10 => DemoFormat::Rss,
+        synth::SynthFormat::Atom10 => DemoFormat::Atom,
+        synth::SynthFormat::Rss20 | synth::SynthFormat::Rss10 => DemoFormat::Rss,
     };
     let dates = match drawn.dates {
-        synth::Dates::True => DemoDates::True,
-        synth::Dates::Absent => DemoDates::Absent,
-        synth::Dates::OnTheFly => DemoDates::OnTheFly,
+        synth::SynthDates::True => DemoDates::True,
+        synth::SynthDates::Absent => DemoDates::Absent,
+        synth::SynthDates::OnTheFly => DemoDates::OnTheFly,
     };
     let all = drawn.times.len().min(GROWN_WINDOW);
     let (window, age_max, mishap) = match drawn.varies {
         None => (drawn.window, None, None),
-        Some(Varies::Grows) => (all, None, None),
-        Some(Varies::Holds(time)) => (all, Some(time), None),
-        Some(Varies::WithEmpty) => (drawn.window, None, Some(Mishap::Empties)),
+        Some(WindowVariation::Grows) => (all, None, None),
+        Some(WindowVariation::Holds(time)) => (all, Some(time), None),
+        Some(WindowVariation::WithEmpty) => (drawn.window, None, Some(Mishap::Empties)),
     };
     DemoFeed {
         host: drawn.domain.clone(),

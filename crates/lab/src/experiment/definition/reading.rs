@@ -65,7 +65,7 @@ pub(super) fn duration<'de, D: Deserializer<'de>>(d: D) -> Result<Duration, D::E
 
 pub(super) fn moment<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Time>, D::Error> {
     let text = String::deserialize(d)?;
-    let time = crate::trace::moment(&text);
+    let time = crate::world::trace::moment(&text);
     time.map(Some).ok_or_else(|| Error::custom(format!("`{text}` is not a time")))
 }
 

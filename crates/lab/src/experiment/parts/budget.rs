@@ -2,26 +2,29 @@
 
 use std::time::Duration;
 
-use super::{Part, subject};
+use super::{ExperimentReport, subject};
 use crate::Phases;
-use crate::budget::{Allowance, BudgetSetting, Spent, spend_all};
+use crate::budget::{BudgetSetting, PollAllowance, StrategyRun, spend_all};
 use crate::experiment::definition::BudgetPart;
-use crate::report::{Section, Table};
+use crate::report::{ReportSection, ReportTable};
 
-pub(in crate::experiment) fn budget(part: &mut Part<'_>, given: &BudgetPart) -> Result<(), String> {
+pub(in crate::experiment) fn budget(
+    report: &mut ExperimentReport<'_>,
+    given: &BudgetPart,
+) -> Result<(), String> {
     let phases =
-        Phases::over(part.world, given.start.or(part.start), given.train, given.test, false);
+        Phases::over(report.world, given.start.or(report.start), given.train, given.test, false);
     let setting = BudgetSetting {
         phases: phases.map_err(|e| e.to_string())?,
-        allowance: Allowance { polls: given.polls, per: given.per },
+        allowance: PollAllowance { polls: given.polls, per: given.per },
         cycle: given.cycle,
         estimator: given.estimator,
         true_counts: given.true_counts,
     };
-    let spent = spend_all(part.world, &given.strategies, &setting, part.threads);
+    let spent = spend_all(report.world, &given.strategies, &setting, report.threads);
     for one in &spent {
         let subject = subject(&given.label, &one.spender.to_string());
-        let mut add = |measure: &str, value| part.values.add(&subject, measure, value);
+        let mut add = |measure: &str, value| report.values.add(&subject, measure, value);
         add("polls", Some(one.polls as f64));
         add("completeness", one.completeness);
         add("window_freshness", one.window_freshness);
@@ -31,24 +34,24 @@ pub(in crate::experiment) fn budget(part: &mut Part<'_>, given: &BudgetPart) -> 
         add("missed", Some(one.missed as f64));
         add("divergence_error", one.divergence_error);
     }
-    part.heading(&format!(
+    report.heading(&format!(
         "{} polls per {}, beliefs: {}{}",
         given.polls,
         polling::spoken(given.per),
         given.estimator,
         if given.label.is_empty() { String::new() } else { format!(" (“{}”)", given.label) },
     ));
-    part.sections.push(Section::Table(spent_table(&spent)));
+    report.sections.push(ReportSection::Table(spent_table(&spent)));
     Ok(())
 }
 
-fn spent_table(spent: &[Spent]) -> Table {
+fn spent_table(spent: &[StrategyRun]) -> ReportTable {
     let seconds = |value: Option<f64>| {
         let spoken = |s: f64| polling::spoken(Duration::from_secs_f64(s.max(0.0).round()));
         value.map_or("–".to_owned(), spoken)
     };
     let share = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.3}"));
-    let row = |s: &Spent| {
+    let row = |s: &StrategyRun| {
         vec![
             s.spender.to_string(),
             s.polls.to_string(),
@@ -72,7 +75,7 @@ fn spent_table(spent: &[Spent]) -> Table {
         "Missed",
         "Divergence error",
     ];
-    let best = |of: fn(&Spent) -> Option<f64>, column: usize| {
+    let best = |of: fn(&StrategyRun) -> Option<f64>, column: usize| {
         let order = |a: &usize, b: &usize| of(&spent[*a]).partial_cmp(&of(&spent[*b]));
         let found = (0..spent.len())
             .filter(|i| of(&spent[*i]).is_some())
@@ -85,7 +88,7 @@ fn spent_table(spent: &[Spent]) -> Table {
         best(|s| s.delay, 4),
         best(|s| s.delay_max, 6),
     ];
-    Table {
+    ReportTable {
         header: header.map(str::to_owned).to_vec(),
         rows: spent.iter().map(row).collect(),
         marked: marked.into_iter().flatten().collect(),
@@ -94,7 +97,7 @@ fn spent_table(spent: &[Spent]) -> Table {
 }
 
 /// The same unrounded, times in seconds.
-fn data(spent: &[Spent]) -> String {
+fn data(spent: &[StrategyRun]) -> String {
     let mut csv = "strategy,polls,completeness,window_freshness,delay_seconds,delay_sd_seconds,\
                    delay_max_seconds,missed,divergence_error\n"
         .to_owned();

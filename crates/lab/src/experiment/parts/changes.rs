@@ -9,12 +9,12 @@ use std::time::Duration;
 use feed::Time;
 use polling::PolicySpec;
 
-use super::{Part, subject};
+use super::{ExperimentReport, subject};
 use crate::experiment::definition::ChangesPart;
-use crate::known::{Change, Known, Spec};
 use crate::measure::mean;
-use crate::report::{Axis, Drawn, Plot, Section, Series, Table, Unit};
-use crate::{Phases, Progress, Setting, WorldFeed, run_and_tell};
+use crate::report::{Axis, Drawn, Plot, ReportSection, ReportTable, Series, Unit};
+use crate::world::known_rates::{KnownWorld, KnownWorldSpec, RateChange};
+use crate::{Phases, RunProgress, Setting, WorldFeed, run_and_tell};
 
 /// A Monday; no world depends on it.
 const START: Time = Time::from_secs(1_704_067_200);
@@ -34,33 +34,38 @@ struct Days {
 }
 
 pub(in crate::experiment) fn changes(
-    part: &mut Part<'_>,
+    report: &mut ExperimentReport<'_>,
     given: &ChangesPart,
 ) -> Result<(), String> {
     let parse = |text: &String| text.parse::<PolicySpec>().map_err(|e| e.to_string());
     let specs = given.policies.iter().map(parse).collect::<Result<Vec<PolicySpec>, String>>()?;
     let mut rows = Vec::new();
-    part.heading("After a change of behaviour");
-    for change in Change::ALL {
-        let before = if change == Change::Woken { 2 * DAYS } else { DAYS };
+    report.heading("After a change of behaviour");
+    for change in RateChange::ALL {
+        let before = if change == RateChange::Woken { 2 * DAYS } else { DAYS };
         let at = START + DAY * before;
         let days = i64::from(before + DAYS);
         let change_at = Some((change, at));
-        let spec =
-            Spec { seed: given.seed, feeds: given.feeds, start: START, days, change: change_at };
-        let known = Known::draw(&spec);
+        let spec = KnownWorldSpec {
+            seed: given.seed,
+            feeds: given.feeds,
+            start: START,
+            days,
+            change: change_at,
+        };
+        let known = KnownWorld::draw(&spec);
         let phases = Phases::over(&known.world, Some(START), DAY * before, DAY * DAYS, true);
         let phases = phases.map_err(|e| e.to_string())?;
-        let setting = Setting { threads: part.threads, ..Setting::new(phases) };
+        let setting = Setting { threads: report.threads, ..Setting::new(phases) };
         let mut series = Vec::new();
         for policy in &specs {
             let days = lived(&known, policy, &setting, at);
             let name = subject(change.word(), &policy.to_string());
             let (delay, polls) = (recovered(&days.delay), recovered(&days.polls));
-            part.values.add(&name, "delay_days", Some(delay as f64));
-            part.values.add(&name, "polls_days", Some(polls as f64));
+            report.values.add(&name, "delay_days", Some(delay as f64));
+            report.values.add(&name, "polls_days", Some(polls as f64));
             let first_week = mean(days.delay.iter().take(7).copied().filter(|d| d.is_finite()));
-            part.values.add(&name, "first_week.delay", first_week);
+            report.values.add(&name, "first_week.delay", first_week);
             let hours = first_week.map_or("–".to_owned(), |d| format!("{:.1}", d / 3600.0));
             let cells = [change.word().to_owned(), policy.to_string()];
             rows.push(
@@ -69,7 +74,7 @@ pub(in crate::experiment) fn changes(
             let points = days.delay.iter().enumerate().filter(|(_, delay)| delay.is_finite());
             let points = points.map(|(day, delay)| (day as f64 + 0.5, *delay, String::new()));
             let (name, points) = (policy.to_string(), points.collect());
-            series.push(Series::new(&name, part.palette.hue(&name), points, Drawn::Line));
+            series.push(Series::new(&name, report.palette.hue(&name), points, Drawn::Line));
         }
         let plot = Plot {
             x: Axis::new("days after the change", Unit::Plain, false),
@@ -78,7 +83,7 @@ pub(in crate::experiment) fn changes(
             ..Plot::default()
         };
         let caption = format!("{}: {} feeds.", change.word(), given.feeds);
-        part.plot(&format!("change-{}", change.word()), &caption, &plot);
+        report.plot(&format!("change-{}", change.word()), &caption, &plot);
     }
     let header = [
         "Change",
@@ -88,12 +93,12 @@ pub(in crate::experiment) fn changes(
         "Delay in the first week, hours",
     ];
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table::plain(header, rows)));
+    report.sections.push(ReportSection::Table(ReportTable::plain(header, rows)));
     Ok(())
 }
 
 /// What a policy does after the change at `at`.
-fn lived(known: &Known, policy: &PolicySpec, setting: &Setting, at: Time) -> Days {
+fn lived(known: &KnownWorld, policy: &PolicySpec, setting: &Setting, at: Time) -> Days {
     let n = DAYS as usize;
     let (mut waited, mut n_waited, mut polls) = (vec![0.0; n], vec![0_u32; n], vec![0.0; n]);
     let day = |t: Time| (t > at).then(|| (t.since(at).as_secs() / DAY.as_secs()) as usize);
@@ -112,7 +117,7 @@ fn lived(known: &Known, policy: &PolicySpec, setting: &Setting, at: Time) -> Day
         }
         Ok(())
     };
-    match run_and_tell(&known.world, policy, setting, &Progress::default(), Some(&mut tell)) {
+    match run_and_tell(&known.world, policy, setting, &RunProgress::default(), Some(&mut tell)) {
         Ok(_) => {}
         Err(never) => match never {},
     }

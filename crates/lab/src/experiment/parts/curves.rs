@@ -6,18 +6,18 @@ use feed::Time;
 use polling::budget::Spender;
 use polling::model::shape::{ActivityShape, shape_of};
 
-use super::{Part, subject};
-use crate::budget::{Allowance, BudgetSetting, Spent, spend};
+use super::{ExperimentReport, subject};
+use crate::budget::{BudgetSetting, PollAllowance, StrategyRun, spend};
 use crate::experiment::definition::{BudgetsPart, LearningPart};
+use crate::measure::stats::hours_of;
 use crate::report::{Axis, Drawn, Plot, Series, Unit};
 use crate::shapes::DayShape;
-use crate::stats::hours_of;
-use crate::{Phases, World, WorldFeed, crew};
+use crate::{Phases, World, WorldFeed, parallel};
 
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// One run of a curve.
-struct Case {
+struct CurvePoint {
     curve: String,
     spender: Spender,
     /// The abscissa as a number and as it stands in the names of figures.
@@ -27,28 +27,28 @@ struct Case {
 }
 
 /// One drawing: what it measures, and how.
-struct Measure {
+struct CurveMeasure {
     word: &'static str,
     axis: &'static str,
     unit: Unit,
-    of: fn(&Spent) -> Option<f64>,
+    of: fn(&StrategyRun) -> Option<f64>,
 }
 
-const DELAY: Measure =
-    Measure { word: "delay", axis: "mean delay", unit: Unit::Seconds, of: |s| s.delay };
-const COMPLETENESS: Measure = Measure {
+const DELAY: CurveMeasure =
+    CurveMeasure { word: "delay", axis: "mean delay", unit: Unit::Seconds, of: |s| s.delay };
+const COMPLETENESS: CurveMeasure = CurveMeasure {
     word: "completeness",
     axis: "feed completeness",
     unit: Unit::Plain,
     of: |s| s.completeness,
 };
-const WINDOW_FRESHNESS: Measure = Measure {
+const WINDOW_FRESHNESS: CurveMeasure = CurveMeasure {
     word: "window_freshness",
     axis: "window freshness",
     unit: Unit::Plain,
     of: |s| s.window_freshness,
 };
-const DIVERGENCE: Measure = Measure {
+const DIVERGENCE: CurveMeasure = CurveMeasure {
     word: "divergence_error",
     axis: "divergence error, in entries",
     unit: Unit::Plain,
@@ -57,12 +57,12 @@ const DIVERGENCE: Measure = Measure {
 
 /// Delay, completeness, freshness and wrong beliefs, by how often is looked.
 pub(in crate::experiment) fn budgets(
-    part: &mut Part<'_>,
+    report: &mut ExperimentReport<'_>,
     given: &BudgetsPart,
 ) -> Result<(), String> {
-    let phases = Phases::over(part.world, part.start, given.train, given.test, false);
+    let phases = Phases::over(report.world, report.start, given.train, given.test, false);
     let phases = phases.map_err(|e| e.to_string())?;
-    let world = chosen(part.world, given, &phases)?;
+    let world = chosen(report.world, given, &phases)?;
     let mut cases = Vec::new();
     for spender in &given.strategies {
         for estimator in &given.estimators {
@@ -72,14 +72,14 @@ pub(in crate::experiment) fn budgets(
             };
             for looks in &given.looks {
                 let polls = polls(*looks, taking_part(&world, &phases))?;
-                cases.push(Case {
+                cases.push(CurvePoint {
                     curve: curve.clone(),
                     spender: *spender,
                     x: *looks,
                     at: looks.to_string(),
                     setting: BudgetSetting {
                         phases,
-                        allowance: Allowance { polls, per: DAY },
+                        allowance: PollAllowance { polls, per: DAY },
                         cycle: given.cycle,
                         estimator: *estimator,
                         true_counts: given.true_counts,
@@ -89,34 +89,34 @@ pub(in crate::experiment) fn budgets(
         }
     }
     let n = taking_part(&world, &phases);
-    part.heading(&format!("{} by looks a day, {n} feeds", titled(&given.label, "Strategies")));
+    report.heading(&format!("{} by looks a day, {n} feeds", titled(&given.label, "Strategies")));
     let x = Axis::new("looks a day per feed", Unit::Plain, false);
     let measures = [DELAY, COMPLETENESS, WINDOW_FRESHNESS, DIVERGENCE];
-    draw(part, &world, &given.label, &cases, &x, &measures);
+    draw(report, &world, &given.label, &cases, &x, &measures);
     Ok(())
 }
 
 /// Delay by how long was learned, tested on the same days.
 pub(in crate::experiment) fn learning(
-    part: &mut Part<'_>,
+    report: &mut ExperimentReport<'_>,
     given: &LearningPart,
 ) -> Result<(), String> {
     let longest = given.train.iter().max().copied().ok_or("`train` names no length of learning")?;
-    let whole = Phases::over(part.world, part.start, longest, given.test, false);
+    let whole = Phases::over(report.world, report.start, longest, given.test, false);
     let whole = whole.map_err(|e| e.to_string())?;
-    let polls = polls(given.looks, taking_part(part.world, &whole))?;
+    let polls = polls(given.looks, taking_part(report.world, &whole))?;
     let mut cases = Vec::new();
     for spender in &given.strategies {
         for train in &given.train {
             let start = whole.start + (longest - *train);
-            cases.push(Case {
+            cases.push(CurvePoint {
                 curve: spender.to_string(),
                 spender: *spender,
                 x: train.as_secs_f64() / DAY.as_secs_f64(),
                 at: polling::written(*train),
                 setting: BudgetSetting {
                     phases: Phases { start, train: *train, ..whole },
-                    allowance: Allowance { polls, per: DAY },
+                    allowance: PollAllowance { polls, per: DAY },
                     cycle: given.cycle,
                     estimator: given.estimator,
                     true_counts: false,
@@ -124,36 +124,36 @@ pub(in crate::experiment) fn learning(
             });
         }
     }
-    part.heading(&format!("{} by days of learning", titled(&given.label, "Strategies")));
+    report.heading(&format!("{} by days of learning", titled(&given.label, "Strategies")));
     let x = Axis::new("days of learning", Unit::Plain, false);
-    let world = part.world;
-    draw(part, world, &given.label, &cases, &x, &[DELAY]);
+    let world = report.world;
+    draw(report, world, &given.label, &cases, &x, &[DELAY]);
     Ok(())
 }
 
 /// Runs every case, notes its figures, and draws each measure.
 fn draw(
-    part: &mut Part<'_>,
+    report: &mut ExperimentReport<'_>,
     world: &World,
     label: &str,
-    cases: &[Case],
+    cases: &[CurvePoint],
     x: &Axis,
-    measures: &[Measure],
+    measures: &[CurveMeasure],
 ) {
     let one = |i: usize, _: &mut ()| spend(world, cases[i].spender, &cases[i].setting);
-    let spent = crew::share_singly(cases.len(), part.threads, one);
+    let spent = parallel::map_each(cases.len(), report.threads, one);
     let prefix = if label.is_empty() { String::new() } else { format!("{label}-") };
     for measure in measures {
         let mut series: Vec<Series> = Vec::new();
         for (case, spent) in cases.iter().zip(&spent) {
             let Some(value) = (measure.of)(spent) else { continue };
             let name = format!("{}@{}", measure.word, case.at);
-            part.values.add(&subject(label, &case.curve), &name, Some(value));
+            report.values.add(&subject(label, &case.curve), &name, Some(value));
             let point = (case.x, value, format!("{}, {}", case.curve, case.at));
             match series.iter_mut().find(|s| s.name == case.curve) {
                 Some(curve) => curve.points.push(point),
                 None => {
-                    let hue = part.palette.hue(&case.curve);
+                    let hue = report.palette.hue(&case.curve);
                     series.push(Series::new(&case.curve, hue, vec![point], Drawn::Dotted));
                 }
             }
@@ -161,7 +161,7 @@ fn draw(
         let y = Axis::new(measure.axis, measure.unit, false);
         let plot = Plot { x: x.clone(), y, series, ..Plot::default() };
         let file = format!("{prefix}{}", measure.word.replace('_', "-"));
-        part.plot(&file, &format!("{} over {}.", measure.axis, x.label), &plot);
+        report.plot(&file, &format!("{} over {}.", measure.axis, x.label), &plot);
     }
 }
 

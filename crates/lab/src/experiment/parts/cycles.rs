@@ -1,12 +1,12 @@
 //! The world of the 2steps paper: its table, completeness over cost, the threshold.
 
-use super::Part;
+use super::ExperimentReport;
 use crate::cycles as two_steps;
 use crate::experiment::definition::{CyclesPart, Divergence};
-use crate::report::{Axis, Drawn, Plot, Range, Section, Series, Table, Unit};
+use crate::report::{Axis, Drawn, Plot, Range, ReportSection, ReportTable, Series, Unit};
 
-pub(in crate::experiment) fn cycles(part: &mut Part<'_>, given: &CyclesPart) {
-    let cells = two_steps::table(given.seeds, part.threads);
+pub(in crate::experiment) fn cycles(report: &mut ExperimentReport<'_>, given: &CyclesPart) {
+    let cells = two_steps::table(given.seeds, report.threads);
     let mut rows = Vec::new();
     for cell in &cells {
         let subject = format!("{}@{}", cell.strategy, cell.budget);
@@ -17,8 +17,8 @@ pub(in crate::experiment) fn cycles(part: &mut Part<'_>, given: &CyclesPart) {
         ];
         let mut row = vec![cell.budget.to_string(), cell.strategy.to_string()];
         for (measure, figure) in figures {
-            part.values.add(&subject, measure, Some(figure.mean));
-            part.values.add(&subject, &format!("{measure}.distance"), figure.distance());
+            report.values.add(&subject, measure, Some(figure.mean));
+            report.values.add(&subject, &format!("{measure}.distance"), figure.distance());
             let digits = if measure == "cost" { 0 } else { 4 };
             row.push(format!("{:.digits$} ± {:.digits$}", figure.mean, figure.sd));
             row.push(format!("{:.digits$}", figure.published));
@@ -35,16 +35,16 @@ pub(in crate::experiment) fn cycles(part: &mut Part<'_>, given: &CyclesPart) {
         "Cost",
         "published",
     ];
-    part.heading("Table 2: ours over many seeds beside the published single run");
+    report.heading("Table 2: ours over many seeds beside the published single run");
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table::plain(header, rows)));
-    unread(part, given);
-    over_cost(part, given);
-    thresholds(part, given);
+    report.sections.push(ReportSection::Table(ReportTable::plain(header, rows)));
+    unread(report, given);
+    over_cost(report, given);
+    thresholds(report, given);
 }
 
 /// Figure 1: a window shows no more than it holds, and what leaves it unread is lost.
-fn unread(part: &mut Part<'_>, given: &CyclesPart) {
+fn unread(report: &mut ExperimentReport<'_>, given: &CyclesPart) {
     let Some(Divergence { rate, selectivity, cycles }) = given.divergence else { return };
     let sources: Vec<Vec<(u64, u64)>> = (0..given.seeds)
         .map(|seed| two_steps::left_unread(rate, selectivity, cycles, seed))
@@ -64,9 +64,9 @@ fn unread(part: &mut Part<'_>, given: &CyclesPart) {
     ];
     let falls = one.windows(2).filter(|pair| pair[1].1 < pair[0].1).count();
     if let (Some(last), Some((published, _))) = (one.len().checked_sub(1), one.last()) {
-        part.values.add("unread", "published", Some(*published as f64));
-        part.values.add("unread", "shown.mean", Some(mean(last)));
-        part.values.add("unread", "shown.falls", Some(falls as f64));
+        report.values.add("unread", "published", Some(*published as f64));
+        report.values.add("unread", "shown.mean", Some(mean(last)));
+        report.values.add("unread", "shown.falls", Some(falls as f64));
     }
     let plot = Plot {
         x: Axis::new("cycles since the last read", Unit::Plain, false),
@@ -76,16 +76,16 @@ fn unread(part: &mut Part<'_>, given: &CyclesPart) {
     };
     let caption = "A source that is left unread (figure 1). The band is the mean and one standard \
                    deviation over all seeds.";
-    part.plot("window-divergence", caption, &plot);
+    report.plot("window-divergence", caption, &plot);
 }
 
 /// Figure 2a.
-fn over_cost(part: &mut Part<'_>, given: &CyclesPart) {
+fn over_cost(report: &mut ExperimentReport<'_>, given: &CyclesPart) {
     if given.budgets.is_empty() {
         return;
     }
-    let worlds: Vec<two_steps::Cycles> =
-        (0..given.seeds.min(40)).map(two_steps::Cycles::draw).collect();
+    let worlds: Vec<two_steps::CycleWorld> =
+        (0..given.seeds.min(40)).map(two_steps::CycleWorld::draw).collect();
     let series = two_steps::STRATEGIES.map(|strategy| {
         let point = |budget: &usize| {
             let each = worlds.iter().filter_map(|w| w.run(strategy, *budget, two_steps::TAU_START));
@@ -95,7 +95,7 @@ fn over_cost(part: &mut Part<'_>, given: &CyclesPart) {
             Some(((cost, completeness, format!("{strategy}, b = {budget}")), Range { x, y }))
         };
         let (points, ranges) = given.budgets.iter().filter_map(point).unzip();
-        let (name, hue) = (strategy.to_string(), part.palette.hue(&strategy.to_string()));
+        let (name, hue) = (strategy.to_string(), report.palette.hue(&strategy.to_string()));
         Series::new(&name, hue, points, Drawn::Dotted).within(ranges)
     });
     let plot = Plot {
@@ -106,15 +106,15 @@ fn over_cost(part: &mut Part<'_>, given: &CyclesPart) {
     };
     let caption = "Completeness over cost (figure 2a). Bars are one standard deviation over the \
                    seeds, 40 at most.";
-    part.plot("completeness-over-cost", caption, &plot);
+    report.plot("completeness-over-cost", caption, &plot);
 }
 
 /// Figure 2b.
-fn thresholds(part: &mut Part<'_>, given: &CyclesPart) {
+fn thresholds(report: &mut ExperimentReport<'_>, given: &CyclesPart) {
     if given.tau_starts.is_empty() {
         return;
     }
-    let world = two_steps::Cycles::draw(0);
+    let world = two_steps::CycleWorld::draw(0);
     let curve = |(hue, start): (usize, &f64)| {
         let outcome = world.run(polling::budget::Strategy::TwoSteps, 30, *start)?;
         let points =
@@ -124,7 +124,7 @@ fn thresholds(part: &mut Part<'_>, given: &CyclesPart) {
     let series: Vec<Series> = given.tau_starts.iter().enumerate().filter_map(curve).collect();
     let last = |series: &Series| series.points.last().map(|p| p.1);
     for (start, series) in given.tau_starts.iter().zip(&series) {
-        part.values.add(&format!("tau@{start}"), "end", last(series));
+        report.values.add(&format!("tau@{start}"), "end", last(series));
     }
     let plot = Plot {
         x: Axis::new("cycle", Unit::Plain, false),
@@ -132,5 +132,5 @@ fn thresholds(part: &mut Part<'_>, given: &CyclesPart) {
         series,
         ..Plot::default()
     };
-    part.plot("threshold", "The threshold finds its place from any start (figure 2b).", &plot);
+    report.plot("threshold", "The threshold finds its place from any start (figure 2b).", &plot);
 }

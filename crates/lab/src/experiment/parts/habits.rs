@@ -5,34 +5,36 @@ use std::time::Duration;
 use feed::Time;
 use polling::model::profile::{Profiles, normalised};
 
-use super::Part;
+use super::ExperimentReport;
 use crate::experiment::definition::HabitsPart;
-use crate::report::{Axis, Drawn, Figure, Plot, Section, Series, Table, Unit, bars};
-use crate::stats::hours_of;
+use crate::measure::stats::hours_of;
+use crate::report::{
+    Axis, Drawn, Plot, ReportFigure, ReportSection, ReportTable, Series, Unit, bars,
+};
 use crate::{World, WorldFeed};
 
 /// So many of the profiles are drawn, the commonest first, as in the source.
 const DRAWN: usize = 6;
 
-pub(in crate::experiment) fn habits(part: &mut Part<'_>, given: &HabitsPart) {
-    let Some((first, _)) = part.world.span() else { return };
-    let start = part.start.unwrap_or(first);
-    stability(part, given, start);
-    profiles(part, given, start);
+pub(in crate::experiment) fn habits(report: &mut ExperimentReport<'_>, given: &HabitsPart) {
+    let Some((first, _)) = report.world.span() else { return };
+    let start = report.start.unwrap_or(first);
+    stability(report, given, start);
+    profiles(report, given, start);
 }
 
 /// The rate of a feed in one span against that in a later one, feed by feed.
-fn stability(part: &mut Part<'_>, given: &HabitsPart, start: Time) {
+fn stability(report: &mut ExperimentReport<'_>, given: &HabitsPart, start: Time) {
     let mut rows = Vec::new();
-    part.heading("Whether rates last");
+    report.heading("Whether rates last");
     for later in &given.later {
-        let pairs = rates(part.world, start, start + *later, given.span);
+        let pairs = rates(report.world, start, start + *later, given.span);
         let (n, close) = (pairs.len(), pairs.iter().filter(|(a, b)| is_close(*a, *b)).count());
         let share = (n > 0).then(|| close as f64 / n as f64);
         let after = polling::written(*later);
         let name = format!("rates/{after}");
-        part.values.add(&name, "within_twice", share);
-        part.values.add(&name, "correlation", correlation(&pairs));
+        report.values.add(&name, "within_twice", share);
+        report.values.add(&name, "correlation", correlation(&pairs));
         let shown = |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.3}"));
         rows.push(vec![
             polling::spoken(*later),
@@ -52,11 +54,11 @@ fn stability(part: &mut Part<'_>, given: &HabitsPart, start: Time) {
             ..Plot::default()
         };
         let caption = format!("The rate of each feed {} later.", polling::spoken(*later));
-        part.plot(&format!("rates-{after}"), &caption, &plot);
+        report.plot(&format!("rates-{after}"), &caption, &plot);
     }
     let header = ["Later by", "Feeds", "Within a factor of two", "Correlation"];
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table::plain(header, rows)));
+    report.sections.push(ReportSection::Table(ReportTable::plain(header, rows)));
 }
 
 /// Entries a day in both spans, of the feeds that published in the first.
@@ -87,8 +89,8 @@ fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// The day of all feeds together, and the days that many of them share.
-fn profiles(part: &mut Part<'_>, given: &HabitsPart, start: Time) {
-    let hours: Vec<[u32; 24]> = part
+fn profiles(report: &mut ExperimentReport<'_>, given: &HabitsPart, start: Time) {
+    let hours: Vec<[u32; 24]> = report
         .world
         .feeds
         .iter()
@@ -97,8 +99,13 @@ fn profiles(part: &mut Part<'_>, given: &HabitsPart, start: Time) {
     let mut all = [0; 24];
     hours.iter().for_each(|own| all.iter_mut().zip(own).for_each(|(sum, n)| *sum += n));
     let Some(together) = normalised(&all) else { return };
-    part.heading("The days that feeds share");
-    figure(part, "day-of-all", "All feeds together: the share of entries in each hour.", &together);
+    report.heading("The days that feeds share");
+    figure(
+        report,
+        "day-of-all",
+        "All feeds together: the share of entries in each hour.",
+        &together,
+    );
     let Some(profiles) = Profiles::fit(&hours, given.profiles) else { return };
     let mut members = vec![0_usize; profiles.centres.len()];
     let vectors: Vec<[f64; 24]> = hours.iter().filter_map(normalised).collect();
@@ -114,12 +121,12 @@ fn profiles(part: &mut Part<'_>, given: &HabitsPart, start: Time) {
         let peak = (0..24).fold(0, |best, h| if centre[h] > centre[best] { h } else { best });
         peaks.insert(peak);
         let name = format!("profile/{}", place + 1);
-        part.values.add(&name, "share", Some(share));
-        part.values.add(&name, "peak_hour", Some(peak as f64));
+        report.values.add(&name, "share", Some(share));
+        report.values.add(&name, "peak_hour", Some(peak as f64));
         let caption = format!("{} feeds publish most at {peak} o'clock (UTC).", members[i]);
-        figure(part, &format!("profile-{}", place + 1), &caption, &centre);
+        figure(report, &format!("profile-{}", place + 1), &caption, &centre);
     }
-    part.values.add("profiles", "peak_hours", Some(peaks.len() as f64));
+    report.values.add("profiles", "peak_hours", Some(peaks.len() as f64));
 }
 
 fn nearest(centres: &[[f64; 24]], vector: &[f64; 24]) -> usize {
@@ -130,10 +137,10 @@ fn nearest(centres: &[[f64; 24]], vector: &[f64; 24]) -> usize {
     (0..centres.len()).min_by(closer).unwrap_or(0)
 }
 
-fn figure(part: &mut Part<'_>, name: &str, caption: &str, hours: &[f64; 24]) {
+fn figure(report: &mut ExperimentReport<'_>, name: &str, caption: &str, hours: &[f64; 24]) {
     let hours: Vec<(String, f64)> = (0..).map(|h: u32| h.to_string()).zip(*hours).collect();
     let rows = hours.iter().map(|(hour, share)| format!("{hour},{share}\n"));
-    part.sections.push(Section::Figure(Figure {
+    report.sections.push(ReportSection::Figure(ReportFigure {
         name: name.to_owned(),
         caption: caption.to_owned(),
         svg: bars(&hours),

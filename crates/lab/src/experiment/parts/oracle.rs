@@ -4,44 +4,48 @@
 use feed::Time;
 use polling::PolicySpec;
 
-use super::Part;
+use super::ExperimentReport;
 use crate::experiment::definition::OraclePart;
-use crate::known::{Known, Spec};
-use crate::matching::{Free, Goal, Matched, matched, matched_by};
-use crate::report::{Section, Table};
-use crate::{Phases, Progress, Run, Setting, run, run_knowing};
+use crate::report::{ReportSection, ReportTable};
+use crate::run::calibration::{CalibratedRun, Goal, PolicyTemplate, calibrate, calibrate_by};
+use crate::world::known_rates::{KnownWorld, KnownWorldSpec};
+use crate::{Phases, PolicyRun, RunProgress, Setting, run, run_knowing};
 
 /// A Monday; no world depends on it.
 const START: Time = Time::from_secs(1_704_067_200);
 const POLICY: &str = "tide";
 
-pub(in crate::experiment) fn oracle(part: &mut Part<'_>, given: &OraclePart) -> Result<(), String> {
+pub(in crate::experiment) fn oracle(
+    report: &mut ExperimentReport<'_>,
+    given: &OraclePart,
+) -> Result<(), String> {
     let days = (given.train + given.test).as_secs().div_ceil(86_400) as i64;
-    let spec = Spec { seed: given.seed, feeds: given.feeds, start: START, days, change: None };
-    let known = Known::draw(&spec);
+    let spec =
+        KnownWorldSpec { seed: given.seed, feeds: given.feeds, start: START, days, change: None };
+    let known = KnownWorld::draw(&spec);
     let phases = Phases::over(&known.world, Some(START), given.train, given.test, true);
     let phases = phases.map_err(|e| e.to_string())?;
-    let setting = Setting { threads: part.threads, ..Setting::new(phases) };
-    let progress = Progress::default();
+    let setting = Setting { threads: report.threads, ..Setting::new(phases) };
+    let progress = RunProgress::default();
     let rival: PolicySpec = given.rival.parse().map_err(|e: polling::SpecError| e.to_string())?;
     let rival = run(&known.world, &rival, &setting, &progress);
     let goal = Goal::polls_of(&rival);
-    let free = Free::of(POLICY).ok_or("tide has a price")?;
-    let told = |found: Result<Matched, polling::SpecError>| {
+    let free = PolicyTemplate::of(POLICY).ok_or("tide has a price")?;
+    let told = |found: Result<CalibratedRun, polling::SpecError>| {
         found.map(|found| found.run).map_err(|e| e.to_string())
     };
-    let learned = told(matched(&known.world, &free, goal, &setting, &progress))?;
+    let learned = told(calibrate(&known.world, &free, goal, &setting, &progress))?;
     let knowing =
         |spec: &PolicySpec| run_knowing(&known.world, spec, &setting, &known.models, &progress);
-    let oracle = told(matched_by(&free, goal, knowing))?;
-    let delay = |run: &Run| run.by_entry.delay.unwrap_or(f64::NAN);
+    let oracle = told(calibrate_by(&free, goal, knowing))?;
+    let delay = |run: &PolicyRun| run.by_entry.delay.unwrap_or(f64::NAN);
     let gap = delay(&rival) - delay(&oracle);
     let closed = (delay(&rival) - delay(&learned)) / gap;
     let mut rows = Vec::new();
     for (name, run) in [(given.rival.as_str(), &rival), (POLICY, &learned), ("oracle", &oracle)] {
-        part.values.add(name, "entries.delay", run.by_entry.delay);
-        part.values.add(name, "polls", Some(run.total.polls as f64));
-        part.values.add(name, "entries.recall", run.by_entry.recall);
+        report.values.add(name, "entries.delay", run.by_entry.delay);
+        report.values.add(name, "polls", Some(run.total.polls as f64));
+        report.values.add(name, "entries.recall", run.by_entry.recall);
         let share = (delay(&rival) - delay(run)) / gap;
         let cells = [
             run.total.polls.to_string(),
@@ -51,10 +55,10 @@ pub(in crate::experiment) fn oracle(part: &mut Part<'_>, given: &OraclePart) -> 
         ];
         rows.push(std::iter::once(name.to_owned()).chain(cells).collect());
     }
-    part.values.add(POLICY, "gap_closed", Some(closed).filter(|share| share.is_finite()));
-    part.heading("With the true rate, at equal polls");
+    report.values.add(POLICY, "gap_closed", Some(closed).filter(|share| share.is_finite()));
+    report.heading("With the true rate, at equal polls");
     let header = ["Policy", "Polls", "Delay in seconds", "Recall", "Of the gap"];
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table::plain(header, rows)));
+    report.sections.push(ReportSection::Table(ReportTable::plain(header, rows)));
     Ok(())
 }

@@ -3,46 +3,49 @@
 use polling::hints::HintReading;
 use polling::{Bounds, PolicySpec};
 
-use super::{Part, subject};
+use super::{ExperimentReport, subject};
 use crate::experiment::Values;
 use crate::experiment::definition::{HintsWord, RunPart};
-use crate::matching::{self, Free, Goal};
-use crate::quality::{ModeWeights, Weights};
-use crate::report::{Compared, Section, Table, compared};
-use crate::{Averages, Comparison, Phases, Progress, Run, Setting, World};
+use crate::measure::quality::{ModeWeights, Weights};
+use crate::report::{Compared, ReportSection, ReportTable, compared};
+use crate::run::calibration::{self, Goal, PolicyTemplate};
+use crate::{Averages, Phases, PolicyComparison, PolicyRun, RunProgress, Setting, World};
 
-pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result<(), String> {
+pub(in crate::experiment) fn run(
+    report: &mut ExperimentReport<'_>,
+    given: &RunPart,
+) -> Result<(), String> {
     let bounds = Bounds::new(given.alpha, given.beta, given.eta).map_err(|e| e.to_string())?;
-    let phases = Phases::over(part.world, part.start, given.train, given.test, given.warm_up);
+    let phases = Phases::over(report.world, report.start, given.train, given.test, given.warm_up);
     let phases = phases.map_err(|e| e.to_string())?;
     let hints = match given.hints {
         HintsWord::None => HintReading::Ignore,
         HintsWord::Lower => HintReading::LowerBound,
         HintsWord::Exact => HintReading::Exact,
     };
-    let setting = Setting { bounds, hints, threads: part.threads, ..Setting::new(phases) };
-    let runs = runs(part.world, given, &setting)?;
+    let setting = Setting { bounds, hints, threads: report.threads, ..Setting::new(phases) };
+    let runs = runs(report.world, given, &setting)?;
     let [delay, polls_per_entry, recall] = given.weights;
     let [feeds, entries] = given.mode_weights;
     let weights = Weights { delay, polls_per_entry, recall };
-    let comparison = Comparison::of(runs, weights, ModeWeights { feeds, entries });
+    let comparison = PolicyComparison::of(runs, weights, ModeWeights { feeds, entries });
     for (i, run) in comparison.runs.iter().enumerate() {
         // The figures of a matched policy stand under the name that the definition gives it.
         let subject = subject(&given.label, &given.policies[i]);
         let quality = [comparison.by_feed[i].quality, comparison.by_entry[i].quality];
-        note_run(&mut part.values, &subject, run, quality, comparison.both[i]);
+        note_run(&mut report.values, &subject, run, quality, comparison.both[i]);
     }
     let prefix = if given.label.is_empty() { String::new() } else { format!("{}-", given.label) };
     if !given.label.is_empty() {
-        part.heading(&format!("Part “{}”", given.label));
+        report.heading(&format!("Part “{}”", given.label));
     }
     if given.brief {
-        part.sections.push(Section::Table(brief(&comparison.runs)));
+        report.sections.push(ReportSection::Table(brief(&comparison.runs)));
         return Ok(());
     }
-    let hues: Vec<usize> = given.policies.iter().map(|name| part.palette.hue(name)).collect();
+    let hues: Vec<usize> = given.policies.iter().map(|name| report.palette.hue(name)).collect();
     let shown = Compared {
-        world: part.world,
+        world: report.world,
         setting: &setting,
         comparison: &comparison,
         prefix: &prefix,
@@ -50,16 +53,16 @@ pub(in crate::experiment) fn run(part: &mut Part<'_>, given: &RunPart) -> Result
         hues: &hues,
         by_trace: &[],
     };
-    part.sections.extend(compared(&shown));
+    report.sections.extend(compared(&shown));
     Ok(())
 }
 
 /// What a comparison of two comes to.
-fn brief(runs: &[Run]) -> Table {
+fn brief(runs: &[PolicyRun]) -> ReportTable {
     let shown = |value: Option<f64>, digits: usize| {
         value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
     };
-    let row = |run: &Run| {
+    let row = |run: &PolicyRun| {
         vec![
             run.policy.clone(),
             run.total.polls.to_string(),
@@ -70,11 +73,11 @@ fn brief(runs: &[Run]) -> Table {
     };
     let header = ["Policy", "Polls", "Delay of entries, s", "of feeds", "Recall"];
     let rows = runs.iter().map(row).collect();
-    Table::plain(header.map(str::to_owned).to_vec(), rows)
+    ReportTable::plain(header.map(str::to_owned).to_vec(), rows)
 }
 
-fn runs(world: &World, given: &RunPart, setting: &Setting) -> Result<Vec<Run>, String> {
-    let progress = Progress::default();
+fn runs(world: &World, given: &RunPart, setting: &Setting) -> Result<Vec<PolicyRun>, String> {
+    let progress = RunProgress::default();
     let parse = |text: &str| text.parse::<PolicySpec>().map_err(|e| e.to_string());
     let run_of = |text: &str| Ok(crate::run(world, &parse(text)?, setting, &progress));
     let goal = match (&given.match_polls, &given.match_delay) {
@@ -83,9 +86,9 @@ fn runs(world: &World, given: &RunPart, setting: &Setting) -> Result<Vec<Run>, S
         (None, Some(rival)) => run_of(rival).map(|run| Goal::delay_of(&run)),
         (None, None) => Ok(None),
     }?;
-    let one = |text: &String| match (goal, Free::of(text)) {
+    let one = |text: &String| match (goal, PolicyTemplate::of(text)) {
         (Some(goal), Some(free)) => {
-            let found = matching::matched(world, &free, goal, setting, &progress);
+            let found = calibration::calibrate(world, &free, goal, setting, &progress);
             found.map(|found| found.run).map_err(|e| e.to_string())
         }
         _ => run_of(text),
@@ -96,7 +99,7 @@ fn runs(world: &World, given: &RunPart, setting: &Setting) -> Result<Vec<Run>, S
 fn note_run(
     values: &mut Values,
     subject: &str,
-    run: &Run,
+    run: &PolicyRun,
     quality: [Option<f64>; 2],
     both: Option<f64>,
 ) {

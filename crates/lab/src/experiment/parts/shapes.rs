@@ -2,33 +2,33 @@
 
 use std::time::Duration;
 
-use super::Part;
+use super::ExperimentReport;
 use crate::experiment::definition::ShapesPart;
-use crate::report::{Axis, Drawn, Figure, Plot, Section, Series, Unit, bars};
+use crate::report::{Axis, Drawn, Plot, ReportFigure, ReportSection, Series, Unit, bars};
 use crate::shapes as online;
 
-pub(in crate::experiment) fn shapes(part: &mut Part<'_>, given: &ShapesPart) {
+pub(in crate::experiment) fn shapes(report: &mut ExperimentReport<'_>, given: &ShapesPart) {
     let averages: Vec<Duration> =
         given.minutes.iter().map(|m| Duration::from_secs(60 * u64::from(*m))).collect();
-    let all = online::robustness(&averages, given.seed, part.threads);
+    let all = online::robustness(&averages, given.seed, report.threads);
     for one in &all {
         let subject = format!("{}/{}", one.shape.word(), one.online.word());
         let minutes = one.average.as_secs() / 60;
-        part.values.add(&subject, &format!("error@{minutes}"), Some(one.error));
-        part.values.add(&subject, &format!("honest@{minutes}"), Some(one.error_honest));
+        report.values.add(&subject, &format!("error@{minutes}"), Some(one.error));
+        report.values.add(&subject, &format!("honest@{minutes}"), Some(one.error_honest));
     }
     for shape in online::DayShape::ALL {
         let hours: Vec<(String, f64)> =
             (0..).map(|h: u32| h.to_string()).zip(shape.hours()).collect();
-        part.heading(&format!("A day of {}", shape.word()));
-        part.sections.push(Section::Figure(Figure {
+        report.heading(&format!("A day of {}", shape.word()));
+        report.sections.push(ReportSection::Figure(ReportFigure {
             name: format!("{}-hours", shape.word()),
             caption: "The share of a day's entries in each hour.".to_owned(),
             svg: bars(&hours),
             csv: hours.iter().map(|(hour, share)| format!("{hour},{share}\n")).collect(),
         }));
         let mut series = Vec::new();
-        for kind in online::Online::ALL {
+        for kind in online::OnlineEstimator::ALL {
             let of = |value: fn(&online::Robustness) -> f64| {
                 let own = all.iter().filter(|r| r.shape == shape && r.online == kind);
                 own.map(|r| (r.average.as_secs_f64(), value(r), String::new())).collect()
@@ -45,31 +45,35 @@ pub(in crate::experiment) fn shapes(part: &mut Part<'_>, given: &ShapesPart) {
             ..Plot::default()
         };
         let name = format!("{}-robustness", shape.word());
-        part.plot(&name, "Divergence error by how often is looked (figures 8 and 10).", &plot);
+        report.plot(&name, "Divergence error by how often is looked (figures 8 and 10).", &plot);
     }
-    adaptation(part, given);
+    adaptation(report, given);
 }
 
 /// Figure 9.
-fn adaptation(part: &mut Part<'_>, given: &ShapesPart) {
+fn adaptation(report: &mut ExperimentReport<'_>, given: &ShapesPart) {
     let curves = [("hourly", 3600, 0), ("daily", 86_400, 1)].map(|(name, seconds, hue)| {
         let average = Duration::from_secs(seconds);
-        let weeks = online::adaptation(average, given.smoothing, given.seed, part.threads);
+        let weeks = online::adaptation(average, given.smoothing, given.seed, report.threads);
         let each = online::WEEKS_EACH as usize;
         for (week, distance) in
             weeks.iter().enumerate().filter(|(w, _)| w % each == 0 || w % each == each - 1)
         {
-            part.values.add(name, &format!("distance@{}", week + 1), Some(*distance));
+            report.values.add(name, &format!("distance@{}", week + 1), Some(*distance));
         }
         let points = (1..).zip(weeks).map(|(week, d): (u32, f64)| (week.into(), d, String::new()));
         Series::new(&format!("{name} looks"), hue, points.collect(), Drawn::Dotted)
     });
-    part.heading("Following a change of behaviour");
+    report.heading("Following a change of behaviour");
     let plot = Plot {
         x: Axis::new("week: uniform, from 17 peaks, from 33 waves", Unit::Plain, false),
         y: Axis::new("distance from the real day", Unit::Plain, false),
         series: curves.to_vec(),
         ..Plot::default()
     };
-    part.plot("adaptation", "A periodic model when the feed changes its habits (figure 9).", &plot);
+    report.plot(
+        "adaptation",
+        "A periodic model when the feed changes its habits (figure 9).",
+        &plot,
+    );
 }

@@ -3,38 +3,38 @@
 
 use polling::PolicySpec;
 
-use super::{Part, subject};
+use super::{ExperimentReport, subject};
 use crate::experiment::definition::ShowingPart;
-use crate::matching::{Free, Goal, matched};
-use crate::report::{Section, Table};
-use crate::{Phases, Progress, Run, Setting, run};
+use crate::report::{ReportSection, ReportTable};
+use crate::run::calibration::{Goal, PolicyTemplate, calibrate};
+use crate::{Phases, PolicyRun, RunProgress, Setting, run};
 
 const POLICY: &str = "tide";
 
 pub(in crate::experiment) fn showing(
-    part: &mut Part<'_>,
+    report: &mut ExperimentReport<'_>,
     given: &ShowingPart,
 ) -> Result<(), String> {
     let rival: PolicySpec = given.rival.parse().map_err(|e: polling::SpecError| e.to_string())?;
-    let free = Free::of(POLICY).ok_or("tide has a price")?;
-    let progress = Progress::default();
+    let free = PolicyTemplate::of(POLICY).ok_or("tide has a price")?;
+    let progress = RunProgress::default();
     let mut rows = Vec::new();
     for kind in &given.kinds {
-        let world = kind.of(part.world, given.seed);
-        let phases = Phases::over(&world, part.start, given.train, given.test, true);
+        let world = kind.of(report.world, given.seed);
+        let phases = Phases::over(&world, report.start, given.train, given.test, true);
         let phases = phases.map_err(|e| e.to_string())?;
-        let setting = Setting { threads: part.threads, ..Setting::new(phases) };
+        let setting = Setting { threads: report.threads, ..Setting::new(phases) };
         let rival = run(&world, &rival, &setting, &progress);
         let goal = Goal::polls_of(&rival);
-        let tide = matched(&world, &free, goal, &setting, &progress);
+        let tide = calibrate(&world, &free, goal, &setting, &progress);
         let tide = tide.map_err(|e| e.to_string())?.run;
         for (name, run) in [(given.rival.as_str(), &rival), (POLICY, &tide)] {
             let name = subject(kind.word(), name);
-            part.values.add(&name, "entries.delay", run.by_entry.delay);
-            part.values.add(&name, "polls", Some(run.total.polls as f64));
-            part.values.add(&name, "entries.recall", run.by_entry.recall);
+            report.values.add(&name, "entries.delay", run.by_entry.delay);
+            report.values.add(&name, "polls", Some(run.total.polls as f64));
+            report.values.add(&name, "entries.recall", run.by_entry.recall);
         }
-        let delay = |run: &Run| run.by_entry.delay.unwrap_or(f64::NAN);
+        let delay = |run: &PolicyRun| run.by_entry.delay.unwrap_or(f64::NAN);
         let cells = [
             format!("{:.0}", delay(&rival)),
             format!("{:.0}", delay(&tide)),
@@ -42,9 +42,9 @@ pub(in crate::experiment) fn showing(
         ];
         rows.push(std::iter::once(kind.word().to_owned()).chain(cells).collect());
     }
-    part.heading("Where entries become visible later than they claim, at equal polls");
+    report.heading("Where entries become visible later than they claim, at equal polls");
     let header = ["Entries are shown", "Rival's delay in seconds", "Tide's", "Beside it"];
     let header = header.map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table::plain(header, rows)));
+    report.sections.push(ReportSection::Table(ReportTable::plain(header, rows)));
     Ok(())
 }

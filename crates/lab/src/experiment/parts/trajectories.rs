@@ -4,48 +4,48 @@
 use feed::Time;
 use polling::PolicySpec;
 
-use super::{Part, subject};
+use super::{ExperimentReport, subject};
 use crate::experiment::definition::TrajectoriesPart;
 use crate::measure::mean;
-use crate::report::{Axis, Drawn, Plot, Section, Series, Table, Unit};
-use crate::{Phases, Progress, Run, Setting, WorldFeed, polls_of, run};
+use crate::report::{Axis, Drawn, Plot, ReportSection, ReportTable, Series, Unit};
+use crate::{Phases, PolicyRun, RunProgress, Setting, WorldFeed, polls_of, run};
 
 const DAY_MS: f64 = 86_400_000.0;
 
 /// The feeds of one kind, by their entries in the test phase.
-struct Kind {
+struct ActivityKind {
     word: &'static str,
     feeds: Vec<usize>,
 }
 
 pub(in crate::experiment) fn trajectories(
-    part: &mut Part<'_>,
+    report: &mut ExperimentReport<'_>,
     given: &TrajectoriesPart,
 ) -> Result<(), String> {
-    let phases = Phases::over(part.world, part.start, given.train, given.test, false);
+    let phases = Phases::over(report.world, report.start, given.train, given.test, false);
     let phases = phases.map_err(|e| e.to_string())?;
-    let setting = Setting { threads: part.threads, ..Setting::new(phases) };
+    let setting = Setting { threads: report.threads, ..Setting::new(phases) };
     let parse = |text: &String| text.parse::<PolicySpec>().map_err(|e| e.to_string());
     let specs = given.policies.iter().map(parse).collect::<Result<Vec<PolicySpec>, String>>()?;
-    let progress = Progress::default();
-    let runs: Vec<Run> =
-        specs.iter().map(|spec| run(part.world, spec, &setting, &progress)).collect();
+    let progress = RunProgress::default();
+    let runs: Vec<PolicyRun> =
+        specs.iter().map(|spec| run(report.world, spec, &setting, &progress)).collect();
     let mut rows = Vec::new();
-    part.heading("How often active and slow feeds are polled");
-    for kind in kinds(&part.world.feeds, given, &phases) {
+    report.heading("How often active and slow feeds are polled");
+    for kind in kinds(&report.world.feeds, given, &phases) {
         for run in &runs {
             let name = subject(&given.label, &format!("{}/{}", kind.word, run.policy));
             let per_day = polls_per_day(run, &kind.feeds);
-            part.values.add(&name, "polls_per_day", per_day);
+            report.values.add(&name, "polls_per_day", per_day);
             let n = kind.feeds.len().to_string();
             let shown = per_day.map_or("–".to_owned(), |v| format!("{v:.1}"));
             rows.push(vec![kind.word.to_owned(), n, run.policy.clone(), shown]);
         }
         let Some(feed) = kind.feeds.get(kind.feeds.len() / 2) else { continue };
-        let feed = &part.world.feeds[*feed];
+        let feed = &report.world.feeds[*feed];
         let series = specs.iter().map(|spec| {
-            let polls = polls_of(part.world, feed, spec, &setting);
-            let hue = part.palette.hue(&spec.to_string());
+            let polls = polls_of(report.world, feed, spec, &setting);
+            let hue = report.palette.hue(&spec.to_string());
             intervals(spec, hue, &polls, phases.test_start())
         });
         let plot = Plot {
@@ -58,15 +58,15 @@ pub(in crate::experiment) fn trajectories(
             format!("{}: the middle one of {} {} feeds.", feed.name, kind.feeds.len(), kind.word);
         let prefix =
             if given.label.is_empty() { String::new() } else { format!("{}-", given.label) };
-        part.plot(&format!("{prefix}trajectory-{}", kind.word), &caption, &plot);
+        report.plot(&format!("{prefix}trajectory-{}", kind.word), &caption, &plot);
     }
     let header = ["Feeds", "Number", "Policy", "Polls a day"].map(str::to_owned).to_vec();
-    part.sections.push(Section::Table(Table::plain(header, rows)));
+    report.sections.push(ReportSection::Table(ReportTable::plain(header, rows)));
     Ok(())
 }
 
 /// Active and slow feeds of the whole test, each in the order of their entries.
-fn kinds(feeds: &[WorldFeed], given: &TrajectoriesPart, phases: &Phases) -> [Kind; 2] {
+fn kinds(feeds: &[WorldFeed], given: &TrajectoriesPart, phases: &Phases) -> [ActivityKind; 2] {
     let days = phases.test.as_secs_f64() * 1000.0 / DAY_MS;
     let per_day = |feed: &WorldFeed| {
         let n_by = |at: Time| feed.visible().partition_point(|t| *t <= at);
@@ -81,12 +81,12 @@ fn kinds(feeds: &[WorldFeed], given: &TrajectoriesPart, phases: &Phases) -> [Kin
         rates.iter().filter(|(rate, _)| fits(*rate)).map(|(_, i)| *i).collect()
     };
     [
-        Kind { word: "active", feeds: of(&|rate| rate >= given.active_from) },
-        Kind { word: "slow", feeds: of(&|rate| rate <= given.slow_until) },
+        ActivityKind { word: "active", feeds: of(&|rate| rate >= given.active_from) },
+        ActivityKind { word: "slow", feeds: of(&|rate| rate <= given.slow_until) },
     ]
 }
 
-fn polls_per_day(run: &Run, feeds: &[usize]) -> Option<f64> {
+fn polls_per_day(run: &PolicyRun, feeds: &[usize]) -> Option<f64> {
     let tallies = feeds.iter().filter_map(|i| run.per_feed[*i]);
     let watched = tallies.filter(|tally| tally.watched_ms > 0);
     mean(watched.map(|tally| tally.polls as f64 * DAY_MS / tally.watched_ms as f64))

@@ -6,13 +6,13 @@ use feed::Time;
 use polling::PolicySpec;
 
 use super::Compared;
-use crate::report::{Figure, Lane, Section, day};
-use crate::{Run, WorldFeed, polls_of};
+use crate::report::{DayLine, ReportFigure, ReportSection, day};
+use crate::{PolicyRun, WorldFeed, polls_of};
 
 impl Compared<'_> {
     /// The busiest day in the test phase of the feed whose number of entries is the median of
     /// those that publish about daily: a feed with something to see.
-    pub(super) fn one_day(&self) -> Vec<Section> {
+    pub(super) fn one_day(&self) -> Vec<ReportSection> {
         let phases = &self.setting.phases;
         let within = |feed: &WorldFeed| -> usize {
             let times = feed.visible();
@@ -40,15 +40,15 @@ impl Compared<'_> {
             return Vec::new();
         };
         let until = *from + Duration::from_secs(86_400);
-        let within_day = |mut lane: Lane| {
+        let within_day = |mut lane: DayLine| {
             lane.moments.retain(|t| (*from..=until).contains(t));
             lane
         };
         let (name, moments) = ("entries".to_owned(), feed.visible().to_vec());
-        let entries = within_day(Lane { name, hue: 0, moments });
+        let entries = within_day(DayLine { name, hue: 0, moments });
         let runs = self.comparison.runs.iter().zip(self.hues);
         let lanes = runs.filter_map(|(run, hue)| self.lane(feed, run, *hue));
-        let lanes: Vec<Lane> = lanes.map(within_day).collect();
+        let lanes: Vec<DayLine> = lanes.map(within_day).collect();
         let svg = day(*from, &entries, &lanes);
         let caption = format!(
             "{} on {}: entries above, each policy's polls below.",
@@ -56,8 +56,8 @@ impl Compared<'_> {
             &from.to_string()[..10]
         );
         vec![
-            Section::Heading("A day of one feed".to_owned()),
-            Section::Figure(Figure {
+            ReportSection::Heading("A day of one feed".to_owned()),
+            ReportSection::Figure(ReportFigure {
                 name: format!("{}day", self.prefix),
                 caption,
                 svg,
@@ -67,15 +67,15 @@ impl Compared<'_> {
     }
 
     /// The polls of one policy at one feed, as in the run.
-    fn lane(&self, feed: &WorldFeed, run: &Run, hue: usize) -> Option<Lane> {
+    fn lane(&self, feed: &WorldFeed, run: &PolicyRun, hue: usize) -> Option<DayLine> {
         let spec: PolicySpec = run.policy.parse().ok()?;
         let moments = polls_of(self.world, feed, &spec, self.setting);
-        Some(Lane { name: run.policy.clone(), hue, moments })
+        Some(DayLine { name: run.policy.clone(), hue, moments })
     }
 }
 
-fn lanes_csv(entries: &Lane, lanes: &[Lane]) -> String {
-    let row = |lane: &Lane| -> String {
+fn lanes_csv(entries: &DayLine, lanes: &[DayLine]) -> String {
+    let row = |lane: &DayLine| -> String {
         let name = crate::report::plot::field(&lane.name);
         lane.moments.iter().map(|t| format!("{name},{t}\n")).collect()
     };

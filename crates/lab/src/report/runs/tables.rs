@@ -3,31 +3,35 @@
 
 use std::fmt::Write;
 
-use crate::quality::Quality;
+use crate::measure::quality::Quality;
 use crate::report::plot::field;
-use crate::report::{Table, bytes, count, share, spoken};
-use crate::{Averages, Comparison, Run};
+use crate::report::{ReportTable, bytes, count, share, spoken};
+use crate::{Averages, PolicyComparison, PolicyRun};
 
 /// One column of a table: its figures, what is good, and how they are shown.
-struct Column {
+struct ComparisonColumn {
     name: &'static str,
     /// Its name in CSV.
     key: &'static str,
     values: Vec<Option<f64>>,
-    good: Good,
+    good: BestValue,
     show: fn(f64) -> String,
 }
 
 #[derive(Clone, Copy)]
-enum Good {
+enum BestValue {
     Small,
     Large,
     Neither,
 }
-use Good::{Large, Neither, Small};
+use BestValue::{Large, Neither, Small};
 
 /// Delay, cost, recall and quality of each run in one mode.
-pub fn modes(runs: &[Run], qualities: &[Quality], mode: fn(&Run) -> Averages) -> Table {
+pub fn modes(
+    runs: &[PolicyRun],
+    qualities: &[Quality],
+    mode: fn(&PolicyRun) -> Averages,
+) -> ReportTable {
     let of = |value: fn(&Averages) -> Option<f64>| runs.iter().map(|r| value(&mode(r))).collect();
     let quality = qualities.iter().map(|q| q.quality).collect();
     let columns = [
@@ -40,8 +44,8 @@ pub fn modes(runs: &[Run], qualities: &[Quality], mode: fn(&Run) -> Averages) ->
 }
 
 /// What each run cost and how long its entries waited.
-pub fn costs(comparison: &Comparison) -> Table {
-    let of = |value: fn(&Run) -> Option<f64>| comparison.runs.iter().map(value).collect();
+pub fn costs(comparison: &PolicyComparison) -> ReportTable {
+    let of = |value: fn(&PolicyRun) -> Option<f64>| comparison.runs.iter().map(value).collect();
     let mut columns = vec![
         column("Polls", "polls", Neither, of(|r| Some(r.total.polls as f64)), count),
         column("Found", "found", Large, of(|r| Some(r.total.found as f64)), count),
@@ -65,18 +69,19 @@ pub fn costs(comparison: &Comparison) -> Table {
 fn column(
     name: &'static str,
     key: &'static str,
-    good: Good,
+    good: BestValue,
     values: Vec<Option<f64>>,
     show: fn(f64) -> String,
-) -> Column {
-    Column { name, key, values, good, show }
+) -> ComparisonColumn {
+    ComparisonColumn { name, key, values, good, show }
 }
 
-fn tabled(runs: &[Run], columns: &[Column]) -> Table {
+fn tabled(runs: &[PolicyRun], columns: &[ComparisonColumn]) -> ReportTable {
     let mut header = vec!["Policy".to_owned()];
     header.extend(columns.iter().map(|column| column.name.to_owned()));
-    let cell = |column: &Column, i: usize| column.values[i].map_or("–".to_owned(), column.show);
-    let row = |(i, run): (usize, &Run)| {
+    let cell =
+        |column: &ComparisonColumn, i: usize| column.values[i].map_or("–".to_owned(), column.show);
+    let row = |(i, run): (usize, &PolicyRun)| {
         let cells = columns.iter().map(|column| cell(column, i));
         std::iter::once(run.policy.clone()).chain(cells).collect()
     };
@@ -94,11 +99,11 @@ fn tabled(runs: &[Run], columns: &[Column]) -> Table {
         marked.extend(rows.map(|i| (i, j + 1)));
     }
     let rows = runs.iter().enumerate().map(row).collect();
-    Table { header, rows, marked, data: data(runs, columns) }
+    ReportTable { header, rows, marked, data: data(runs, columns) }
 }
 
 /// The figures unrounded, in seconds and bytes; an undefined one is empty.
-fn data(runs: &[Run], columns: &[Column]) -> String {
+fn data(runs: &[PolicyRun], columns: &[ComparisonColumn]) -> String {
     let mut csv = "policy".to_owned();
     columns.iter().for_each(|column| csv.extend([",", column.key]));
     for (i, run) in runs.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! `tidings lab budget`: strategies over a trace, each with the same polls to spend.
 
 use lab::Phases;
-use lab::budget::{BudgetSetting, Spent, spend_all};
+use lab::budget::{BudgetSetting, StrategyRun, spend_all};
 use serde_json::{Value, json};
 
 use super::files::read_world;
@@ -44,7 +44,7 @@ pub fn run(args: &Budget) -> Result<(), Failure> {
     print(&spent)
 }
 
-fn to_json(spent: &Spent) -> Value {
+fn to_json(spent: &StrategyRun) -> Value {
     json!({
         "strategy": spent.spender.to_string(),
         "polls": spent.polls,
@@ -60,9 +60,9 @@ fn to_json(spent: &Spent) -> Value {
     })
 }
 
-fn print(spent: &[Spent]) -> Result<(), Failure> {
+fn print(spent: &[StrategyRun]) -> Result<(), Failure> {
     let names: Vec<String> = spent.iter().map(|s| s.spender.to_string()).collect();
-    let column = |name, good, of: fn(&Spent) -> Option<f64>, show| Column {
+    let column = |name, good, of: fn(&StrategyRun) -> Option<f64>, show| Column {
         name,
         good,
         values: spent.iter().map(of).collect(),

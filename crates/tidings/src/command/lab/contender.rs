@@ -1,7 +1,7 @@
 //! The policies of `tidings lab run` as they are written: with all their parameters, or with one to
 //! be found so that all spend the same polls, or reach the same delay.
 
-use lab::matching::{self, Free, Goal};
+use lab::run::calibration::{self, Goal, PolicyTemplate};
 use lab::{Setting, World};
 use polling::PolicySpec;
 
@@ -14,7 +14,7 @@ use crate::failure::{Failure, input_error};
 pub enum Contender {
     Given(PolicySpec),
     /// With a parameter to be found, and its text.
-    Free(Free, String),
+    Free(PolicyTemplate, String),
 }
 
 impl Contender {
@@ -31,7 +31,7 @@ impl Contender {
         };
         let goal = goal.unwrap_or(Goal::Polls(0));
         let found = watched(text, world.feeds.len() as u64, |progress| {
-            matching::matched(world, free, goal, setting, progress)
+            calibration::calibrate(world, free, goal, setting, progress)
         });
         let found = found.map_err(|e| input_error(e.to_string()))?;
         if !found.reached {
@@ -54,7 +54,7 @@ impl Contender {
 pub fn contenders(args: &Args) -> Result<Vec<Contender>, Failure> {
     let is_matched = args.match_polls.is_some() || args.match_delay.is_some();
     let read = |text: &String| {
-        let free = Free::of(text).filter(|_| is_matched);
+        let free = PolicyTemplate::of(text).filter(|_| is_matched);
         if let Some(free) = free {
             return Ok(Contender::Free(free, text.clone()));
         }
@@ -68,37 +68,37 @@ pub fn contenders(args: &Args) -> Result<Vec<Contender>, Failure> {
 }
 
 /// What all are to come to.
-pub enum Wanted {
+pub enum CalibrationArg {
     Polls(u64),
     PollsOf(PolicySpec),
     DelayOf(PolicySpec),
 }
 
 /// What `--match-polls` or `--match-delay` asks for.
-pub fn goal(args: &Args) -> Result<Option<Wanted>, Failure> {
+pub fn goal(args: &Args) -> Result<Option<CalibrationArg>, Failure> {
     let spec = |option: &str, text: &str| -> Result<PolicySpec, Failure> {
         text.parse().map_err(|e: polling::SpecError| input_error(format!("{option} {e}")))
     };
     Ok(match (args.match_polls.as_deref(), args.match_delay.as_deref()) {
         (Some(text), _) => Some(match text.parse() {
-            Ok(polls) => Wanted::Polls(polls),
-            Err(_) => Wanted::PollsOf(spec("--match-polls", text)?),
+            Ok(polls) => CalibrationArg::Polls(polls),
+            Err(_) => CalibrationArg::PollsOf(spec("--match-polls", text)?),
         }),
-        (None, Some(text)) => Some(Wanted::DelayOf(spec("--match-delay", text)?)),
+        (None, Some(text)) => Some(CalibrationArg::DelayOf(spec("--match-delay", text)?)),
         (None, None) => None,
     })
 }
 
-impl Wanted {
+impl CalibrationArg {
     pub fn of(&self, world: &World, setting: &Setting) -> Result<Goal, Failure> {
         let run = |spec: &PolicySpec| {
             let n_feeds = world.feeds.len() as u64;
             watched(&spec.to_string(), n_feeds, |p| lab::run(world, spec, setting, p))
         };
         match self {
-            Wanted::Polls(polls) => Ok(Goal::Polls(*polls)),
-            Wanted::PollsOf(spec) => Ok(Goal::polls_of(&run(spec))),
-            Wanted::DelayOf(spec) => {
+            CalibrationArg::Polls(polls) => Ok(Goal::Polls(*polls)),
+            CalibrationArg::PollsOf(spec) => Ok(Goal::polls_of(&run(spec))),
+            CalibrationArg::DelayOf(spec) => {
                 let nothing = || input_error(format!("--match-delay {spec}: it finds no entry"));
                 Goal::delay_of(&run(spec)).ok_or_else(nothing)
             }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lab::experiment::{Definition, Performed, WorldSource, perform};
-use lab::report::{Page, Section};
+use lab::report::{ReportPage, ReportSection};
 use lab::{World, WorldBuilder};
 
 use super::files::{csv_field, read_world};
@@ -67,9 +67,9 @@ fn world(definition: &Definition, args: &Experiment) -> Result<(World, bool), Fa
         }
         Some(WorldSource::Synth(spec)) => {
             let mut csv = Vec::new();
-            lab::synth::Population::draw(&spec).write_csv(&mut csv)?;
+            lab::world::synth::Population::draw(&spec).write_csv(&mut csv)?;
             let mut builder = WorldBuilder::default();
-            lab::trace::read("synthetic", &csv[..], &mut builder)
+            lab::world::trace::read("synthetic", &csv[..], &mut builder)
                 .map_err(|e| failed(e.to_string()))?;
             Ok((builder.finish(window), false))
         }
@@ -86,12 +86,12 @@ fn absent_trace(definition: &Path, trace: &Path, origin: Option<&str>) -> Failur
     ))
 }
 
-fn page(definition: &Definition, performed: &Performed, sampled: bool) -> Page {
+fn page(definition: &Definition, performed: &Performed, sampled: bool) -> ReportPage {
     let mut sections = performed.sections.clone();
     if sampled {
-        sections.insert(0, Section::Prose(SAMPLED.to_owned()));
+        sections.insert(0, ReportSection::Prose(SAMPLED.to_owned()));
     }
-    Page {
+    ReportPage {
         title: definition.title.clone(),
         lead: format!("After {}.", definition.source),
         sections,

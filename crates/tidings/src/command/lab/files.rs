@@ -23,7 +23,8 @@ pub fn read_world(traces: &Traces, window: u32) -> Result<World, Failure> {
     for file in &traces.files {
         let shown = file.display().to_string();
         let reader = BufReader::with_capacity(BUFFER_BYTES, open(file)?);
-        lab::trace::read(&shown, reader, &mut builder).map_err(|e| input_error(e.to_string()))?;
+        lab::world::trace::read(&shown, reader, &mut builder)
+            .map_err(|e| input_error(e.to_string()))?;
     }
     waiting.finish_and_clear();
     let world = builder.finish(window);

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use feed::{Outcome, Time};
-use lab::own::{Looked, Seen, rows};
-use lab::{EntryRow, World, WorldBuilder};
+use lab::world::history::{RecordedEntry, RecordedPoll, rows};
+use lab::{TraceRow, World, WorldBuilder};
 use store::{FeedFilter, FeedRow, Store};
 
 use super::files::csv_field;
@@ -16,7 +16,7 @@ const POLLS_MAX: u32 = 500;
 /// What was recorded of one feed.
 pub struct OwnFeed {
     pub feed: FeedRow,
-    pub rows: Vec<EntryRow>,
+    pub rows: Vec<TraceRow>,
     /// Entries of which nobody knows when they appeared.
     pub n_undated: usize,
     pub n_suspected_misses: usize,
@@ -28,11 +28,11 @@ pub fn read(store: &Store) -> Result<Vec<OwnFeed>, Failure> {
     let mut feeds = Vec::new();
     for feed in store.feeds(&FeedFilter::default())? {
         let polls = store.polls(feed.id, POLLS_MAX)?;
-        let looks: Vec<Looked> = polls
+        let looks: Vec<RecordedPoll> = polls
             .iter()
             .rev()
             .filter(|poll| poll.outcome.is_success())
-            .map(|poll| Looked {
+            .map(|poll| RecordedPoll {
                 at: poll.at,
                 window: u32::try_from(poll.window_len).unwrap_or(u32::MAX),
                 bytes: (poll.outcome == Outcome::Seen)
@@ -40,8 +40,8 @@ pub fn read(store: &Store) -> Result<Vec<OwnFeed>, Failure> {
             })
             .collect();
         let times = store.entry_times(feed.id)?;
-        let seen: Vec<Seen> =
-            times.iter().map(|t| Seen { claim: t.claim, seen_at: t.seen_at }).collect();
+        let seen: Vec<RecordedEntry> =
+            times.iter().map(|t| RecordedEntry { claim: t.claim, seen_at: t.seen_at }).collect();
         let rows = rows(&seen, &looks);
         feeds.push(OwnFeed {
             feed,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use api::what_if::{Outlook, Rule};
 use engine::BudgetRule;
-use lab::budget::{Allowance, BudgetSetting, spend};
+use lab::budget::{BudgetSetting, PollAllowance, spend};
 use lab::{Alternative, Setting, World};
 use polling::budget::Estimator;
 use store::Store;
@@ -58,7 +58,7 @@ fn step(world: &World, setting: &Setting, per_day: f64, days: f64, current: bool
     let polls = (per_day.round() as usize).max(1);
     let setting = BudgetSetting {
         phases: setting.phases,
-        allowance: Allowance { polls, per: DAY },
+        allowance: PollAllowance { polls, per: DAY },
         cycle: CYCLE,
         estimator: Estimator::Tide,
         true_counts: false,

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::Progress;
+use lab::RunProgress;
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Does `work` and shows how far it is, out of `n_feeds`.
-pub fn watched<T>(name: &str, n_feeds: u64, work: impl FnOnce(&Progress) -> T) -> T {
-    let progress = Progress::default();
+pub fn watched<T>(name: &str, n_feeds: u64, work: impl FnOnce(&RunProgress) -> T) -> T {
+    let progress = RunProgress::default();
     if !std::io::stderr().is_terminal() {
         return work(&progress);
     }
@@ -34,7 +34,7 @@ pub fn watched<T>(name: &str, n_feeds: u64, work: impl FnOnce(&Progress) -> T) -
     })
 }
 
-fn show(bar: &ProgressBar, progress: &Progress) {
+fn show(bar: &ProgressBar, progress: &RunProgress) {
     bar.set_position(progress.feeds.load(Ordering::Relaxed));
     let secs = bar.elapsed().as_secs_f64().max(0.001);
     let per_second = progress.polls.load(Ordering::Relaxed) as f64 / secs / 1e6;

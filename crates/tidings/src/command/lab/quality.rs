@@ -1,7 +1,7 @@
 //! `tidings lab quality`: one figure per policy, from a table of delay, cost and recall.
 
-use lab::quality::{Norm, Quality, over_both_modes, quality};
-use lab::trace::{Measured, Mode};
+use lab::measure::quality::{Norm, Quality, over_both_modes, quality};
+use lab::world::trace::{AverageMode, MeasuredPolicy};
 use serde_json::{Value, json};
 use std::io::BufReader;
 
@@ -13,29 +13,29 @@ use crate::output::print_json;
 
 pub fn run(args: &Args) -> Result<(), Failure> {
     let shown = args.file.display().to_string();
-    let rows = lab::trace::read_measured(&shown, BufReader::new(open(&args.file)?));
+    let rows = lab::world::trace::read_measured(&shown, BufReader::new(open(&args.file)?));
     let rows = rows.map_err(|e| input_error(e.to_string()))?;
     let policies = policies(&rows, &shown)?;
     let norm = norm(args, &policies)?;
-    let of = |mode: Mode| -> Vec<Quality> {
+    let of = |mode: AverageMode| -> Vec<Quality> {
         let rows: Vec<_> =
             rows.iter().filter(|row| row.mode == mode).map(|row| row.averages).collect();
         quality(&rows, args.weights.weights, norm)
     };
-    let (feeds, entries) = (of(Mode::Feeds), of(Mode::Entries));
+    let (feeds, entries) = (of(AverageMode::Feeds), of(AverageMode::Entries));
     let both = (!feeds.is_empty() && !entries.is_empty()).then(|| {
         let modes = feeds.iter().zip(&entries).map(|(f, e)| (f.quality, e.quality));
         over_both_modes(&modes.collect::<Vec<_>>(), args.weights.mode_weights, norm)
     });
     let single = if feeds.is_empty() { &entries } else { &feeds };
-    let answer = Answer { policies, single, feeds: &feeds, entries: &entries, both };
+    let answer = QualityAnswer { policies, single, feeds: &feeds, entries: &entries, both };
     if args.json {
         return print_json(&answer.to_json());
     }
     answer.print()
 }
 
-struct Answer<'a> {
+struct QualityAnswer<'a> {
     policies: Vec<String>,
     single: &'a [Quality],
     feeds: &'a [Quality],
@@ -45,11 +45,11 @@ struct Answer<'a> {
 }
 
 /// The policies in their order; with both modes each must be in both.
-fn policies(rows: &[Measured], file: &str) -> Result<Vec<String>, Failure> {
-    let names = |mode: Mode| -> Vec<&str> {
+fn policies(rows: &[MeasuredPolicy], file: &str) -> Result<Vec<String>, Failure> {
+    let names = |mode: AverageMode| -> Vec<&str> {
         rows.iter().filter(|row| row.mode == mode).map(|row| row.policy.as_str()).collect()
     };
-    let (feeds, entries) = (names(Mode::Feeds), names(Mode::Entries));
+    let (feeds, entries) = (names(AverageMode::Feeds), names(AverageMode::Entries));
     if !feeds.is_empty() && !entries.is_empty() && feeds != entries {
         return Err(input_error(format!(
             "{file}: both modes must list the same policies in the same order"
@@ -68,7 +68,7 @@ fn norm(args: &Args, policies: &[String]) -> Result<Norm, Failure> {
     Ok(Norm::Baseline(row))
 }
 
-impl Answer<'_> {
+impl QualityAnswer<'_> {
     fn to_json(&self) -> Value {
         let row = |i: usize| {
             let one = &self.single[i];

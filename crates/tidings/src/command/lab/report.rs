@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use lab::report::Page;
+use lab::report::ReportPage;
 
 use crate::failure::{Failure, failed, input_error};
 
@@ -24,7 +24,7 @@ pub fn check_folder(folder: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// Writes `index.html` and beside it every figure; says where on standard error.
-pub fn write(folder: &Path, page: &Page) -> Result<(), Failure> {
+pub fn write(folder: &Path, page: &ReportPage) -> Result<(), Failure> {
     fs::create_dir_all(folder)
         .map_err(|e| failed(format!("{}: cannot be made: {e}", folder.display())))?;
     let save = |name: String, text: &str| {

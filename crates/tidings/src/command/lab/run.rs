@@ -3,10 +3,11 @@
 use std::io::Write;
 
 use feed::Time;
-use lab::quality::Quality;
-use lab::report::{Compared, Page, compared, costs, modes};
+use lab::measure::quality::Quality;
+use lab::report::{Compared, ReportPage, compared, costs, modes};
 use lab::{
-    Averages, ChosenStart, Comparison, Participation, Phases, Run, Setting, World, WorldFeed,
+    Averages, ChosenStart, Participation, Phases, PolicyComparison, PolicyRun, Setting, World,
+    WorldFeed,
 };
 use polling::hints::HintReading;
 use polling::{Bounds, PolicySpec};
@@ -46,7 +47,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         out.out.finish(file)?;
     }
     let QualityWeights { weights, mode_weights } = args.weights;
-    let comparison = Comparison::of(runs, weights, mode_weights);
+    let comparison = PolicyComparison::of(runs, weights, mode_weights);
     if let Some(folder) = &args.report {
         let by_trace = by_trace(args, &specs, &setting)?;
         report::write(folder, &page(&world, &setting, &comparison, in_use, &by_trace))?;
@@ -62,7 +63,7 @@ fn by_trace(
     args: &Args,
     specs: &[PolicySpec],
     setting: &Setting,
-) -> Result<Vec<Vec<Run>>, Failure> {
+) -> Result<Vec<Vec<PolicyRun>>, Failure> {
     let files = &args.traces.files;
     // Standard input cannot be read a second time.
     if files.len() < 2 || files.iter().any(|file| file.as_os_str() == "-") {
@@ -73,7 +74,7 @@ fn by_trace(
         let world = read_world(&Traces { files: vec![file.clone()] }, args.times.window)?;
         if Participation::of(&world, &setting.phases).taking_part > 0 {
             let run = |spec: &PolicySpec| one(&world, spec, setting, None);
-            all.push(specs.iter().map(run).collect::<Result<Vec<Run>, Failure>>()?);
+            all.push(specs.iter().map(run).collect::<Result<Vec<PolicyRun>, Failure>>()?);
         }
     }
     Ok(all)
@@ -89,16 +90,16 @@ fn tested(phases: &Phases) -> String {
 fn page(
     world: &World,
     setting: &Setting,
-    comparison: &Comparison,
+    comparison: &PolicyComparison,
     in_use: Option<usize>,
-    by_trace: &[Vec<Run>],
-) -> Page {
+    by_trace: &[Vec<PolicyRun>],
+) -> ReportPage {
     let hues: Vec<usize> = (0..comparison.runs.len()).collect();
     let hues = &hues[..];
     let shown = Compared { world, setting, comparison, prefix: "", in_use, hues, by_trace };
     let n = Participation::of(world, &setting.phases).taking_part;
     let (policies, tested) = (comparison.runs.len(), tested(&setting.phases));
-    Page {
+    ReportPage {
         title: "Policies compared".to_owned(),
         lead: format!("{policies} policies over {n} feeds, {tested}."),
         sections: compared(&shown),
@@ -159,7 +160,7 @@ fn one(
     spec: &PolicySpec,
     setting: &Setting,
     polls_out: Option<&mut PollsOut>,
-) -> Result<Run, Failure> {
+) -> Result<PolicyRun, Failure> {
     let name = spec.to_string();
     watched(&name, world.feeds.len() as u64, |progress| {
         let Some(polls_out) = polls_out else {
@@ -190,7 +191,7 @@ pub fn trace_json(world: &World, phases: &Phases) -> Value {
     })
 }
 
-fn to_json(world: &World, phases: &Phases, comparison: &Comparison) -> Value {
+fn to_json(world: &World, phases: &Phases, comparison: &PolicyComparison) -> Value {
     let runs = comparison.runs.iter().enumerate().map(|(i, run)| {
         let averages = |averages: &Averages, quality: &Quality| {
             json!({
@@ -227,8 +228,12 @@ fn to_json(world: &World, phases: &Phases, comparison: &Comparison) -> Value {
     json!({ "trace": trace_json(world, phases), "runs": runs.collect::<Vec<_>>() })
 }
 
-fn print_tables(world: &World, phases: &Phases, comparison: &Comparison) -> Result<(), Failure> {
-    let Comparison { runs, by_feed, by_entry, .. } = comparison;
+fn print_tables(
+    world: &World,
+    phases: &Phases,
+    comparison: &PolicyComparison,
+) -> Result<(), Failure> {
+    let PolicyComparison { runs, by_feed, by_entry, .. } = comparison;
     say!("{}", Participation::of(world, phases).in_words())?;
     say!("Policies {}; * marks the best of a column\n", tested(phases))?;
     say!("Every feed weighs the same")?;

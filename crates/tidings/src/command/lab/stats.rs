@@ -1,6 +1,6 @@
 //! `tidings lab stats`: what a trace holds.
 
-use lab::stats::{Class, Spread, Stats};
+use lab::measure::stats::{ActivityClass, Spread, Stats};
 use serde_json::{Value, json};
 
 use super::files::read_world;
@@ -14,7 +14,7 @@ pub const WINDOW: u32 = 20;
 
 pub fn run(traces: &Traces, as_json: bool) -> Result<(), Failure> {
     let world = read_world(traces, WINDOW)?;
-    let stats = lab::stats::stats(&world);
+    let stats = lab::measure::stats::stats(&world);
     let stats = stats.ok_or_else(|| input_error("the trace holds no entry".to_owned()))?;
     if as_json {
         return print_json(&to_json(&stats));
@@ -28,7 +28,7 @@ fn to_json(stats: &Stats) -> Value {
             |s| json!({ "mean": s.mean, "p10": s.p10, "p50": s.p50, "p90": s.p90, "max": s.max }),
         )
     };
-    let class = |class: &Class| {
+    let class = |class: &ActivityClass| {
         json!({
             "above_per_day": class.above_per_day, "feeds": class.feeds,
             "peaks": class.peaks, "uniform": class.uniform, "waves": class.waves,

@@ -1,6 +1,6 @@
 //! `tidings lab synth`: a population drawn from a seed, as a trace.
 
-use lab::synth::{Appearing, Population, Spec};
+use lab::world::synth::{ClaimErrors, Population, PopulationSpec};
 
 use super::files::Output;
 use crate::args::lab::Synth;
@@ -18,9 +18,10 @@ pub fn run(args: &Synth) -> Result<(), Failure> {
             args.feeds, args.days,
         )));
     }
-    let spec = Spec { seed: args.seed, feeds: args.feeds, start: args.start, days: args.days };
-    let appearing = Appearing { late_percent: args.late, rewritten_percent: args.rewritten };
-    let population = Population::draw(&spec).appearing(args.seed, &appearing);
+    let spec =
+        PopulationSpec { seed: args.seed, feeds: args.feeds, start: args.start, days: args.days };
+    let appearing = ClaimErrors { late_percent: args.late, rewritten_percent: args.rewritten };
+    let population = Population::draw(&spec).with_claim_errors(args.seed, &appearing);
     let mut out = Output::create(&args.out)?;
     let shown = args.out.display();
     let written = population.write_csv(&mut out);

@@ -1,6 +1,6 @@
 //! `tidings lab table`: published tables, ours beside them.
 
-use lab::cycles::{Cell, Figure};
+use lab::cycles::{PaperCell, PaperFigure};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -16,8 +16,8 @@ pub fn two_steps(seeds: u64, as_json: bool) -> Result<(), Failure> {
     print(&cells, seeds)
 }
 
-fn to_json(cell: &Cell) -> Value {
-    let figure = |f: &Figure| json!({ "mean": f.mean, "sd": f.sd, "published": f.published });
+fn to_json(cell: &PaperCell) -> Value {
+    let figure = |f: &PaperFigure| json!({ "mean": f.mean, "sd": f.sd, "published": f.published });
     json!({
         "strategy": cell.strategy.word(),
         "budget": cell.budget,
@@ -27,7 +27,7 @@ fn to_json(cell: &Cell) -> Value {
     })
 }
 
-fn print(cells: &[Cell], seeds: u64) -> Result<(), Failure> {
+fn print(cells: &[PaperCell], seeds: u64) -> Result<(), Failure> {
     say!(
         "Table 2 of the 2steps paper: mean ± standard deviation over {seeds} seeds, \
          published beside\n"
@@ -43,10 +43,12 @@ fn print(cells: &[Cell], seeds: u64) -> Result<(), Failure> {
         "pub.",
     ]);
     for cell in cells {
-        let share =
-            |f: &Figure| (format!("{:.4} ± {:.4}", f.mean, f.sd), format!("{:.4}", f.published));
-        let cost =
-            |f: &Figure| (format!("{:.0} ± {:.0}", f.mean, f.sd), format!("{:.0}", f.published));
+        let share = |f: &PaperFigure| {
+            (format!("{:.4} ± {:.4}", f.mean, f.sd), format!("{:.4}", f.published))
+        };
+        let cost = |f: &PaperFigure| {
+            (format!("{:.0} ± {:.0}", f.mean, f.sd), format!("{:.0}", f.published))
+        };
         let (completeness, window, cost) =
             (share(&cell.completeness), share(&cell.window_freshness), cost(&cell.cost));
         table.add_row([
@@ -62,7 +64,7 @@ fn print(cells: &[Cell], seeds: u64) -> Result<(), Failure> {
     }
     say!("{table}\n")?;
     let figures = cells.iter().flat_map(|c| [c.completeness, c.window_freshness, c.cost]);
-    let apart = |f: &Figure| f.distance().is_none_or(|sds| sds > 2.0);
+    let apart = |f: &PaperFigure| f.distance().is_none_or(|sds| sds > 2.0);
     let (n, n_apart) = (figures.clone().count(), figures.filter(apart).count());
     say!(
         "{} of {n} published figures lie within two standard deviations of one run.",

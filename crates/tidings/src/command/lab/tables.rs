@@ -55,7 +55,7 @@ impl Column<'_> {
 }
 
 /// Prints a table of a report; the best of a column carries a `*`.
-pub fn print_table(shown: &lab::report::Table) -> Result<(), Failure> {
+pub fn print_table(shown: &lab::report::ReportTable) -> Result<(), Failure> {
     let mut table = output::table(shown.header.iter().map(String::as_str));
     for (i, row) in shown.rows.iter().enumerate() {
         let cell = |(j, cell): (usize, &String)| match shown.marked.contains(&(i, j)) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lab::budget::Allowance;
+use lab::budget::PollAllowance;
 use lab::{Alternative, Phases, Setting, World};
 use polling::hints::HintReading;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn figures(tried: &Alternative) -> Value {
     });
     match tried.budget {
         None => row["policy"] = json!(tried.name),
-        Some(Allowance { polls, per }) => {
+        Some(PollAllowance { polls, per }) => {
             row["budget"] = json!(format!("{polls}/{}", polling::written(per)));
             row["strategy"] = json!(tried.name);
         }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn rows_of_policies_and_of_budgets_carry_their_own_keys() {
-        let tried = |name: &str, budget: Option<Allowance>, delay: Option<f64>| Alternative {
+        let tried = |name: &str, budget: Option<PollAllowance>, delay: Option<f64>| Alternative {
             name: name.to_owned(),
             budget,
             polls: 10,
@@ -105,7 +105,7 @@ mod tests {
             open: 1,
             equal_cost: true,
         };
-        let allowance = Allowance { polls: 100, per: Duration::from_secs(3600) };
+        let allowance = PollAllowance { polls: 100, per: Duration::from_secs(3600) };
         let policy = tried("mavsync", None, Some(60.5));
         let budget = tried("two-steps", Some(allowance), None);
         let counts = json!({ "polls": 10, "found": 7, "missed": 2, "open": 1 });

@@ -1,0 +1,153 @@
+//! One feed under one policy, from its first poll to the end: the policy decides every poll but
+//! the first, and sees windows only.
+
+use feed::{Observation, Outcome, Time};
+use polling::model::Model;
+use polling::model::profile::Profiles;
+use polling::policy::Training;
+use polling::{Bounds, Learned, Policy};
+
+use super::Setting;
+use super::tally::{FeedTally, HEADER_BYTES};
+use crate::{Delay, PolledFeed, World, WorldFeed};
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// What the lives of all feeds under one policy have in common.
+pub(super) struct PolicySimulation<'a> {
+    pub(super) world: &'a World,
+    pub(super) policy: Policy,
+    pub(super) bounds: Bounds,
+    pub(super) setting: &'a Setting,
+    /// For `indhist-agg`: what similar feeds look like.
+    pub(super) profiles: Option<&'a Profiles>,
+    /// The models of the feeds, where they are given.
+    pub(super) known: Option<&'a [Model]>,
+}
+
+/// Where a feed_run is written down.
+pub(super) struct FeedRunOutput<'a> {
+    pub(super) delays: &'a mut Vec<Delay>,
+    /// Polls per hour of the test phase.
+    pub(super) hours: &'a mut [u32],
+    /// Bytes per day of the test phase.
+    pub(super) bytes: &'a mut [u64],
+    pub(super) polls: Option<&'a mut Vec<Time>>,
+}
+
+impl PolicySimulation<'_> {
+    /// What the policy knows of a feed at the beginning.
+    pub(super) fn start(&self, feed: usize) -> Learned {
+        if let Some(model) = self.known.and_then(|models| models.get(feed)) {
+            return self.policy.start_on(model.clone());
+        }
+        let feed = &self.world.feeds[feed];
+        if !self.setting.trained || !self.policy.is_trained() {
+            return self.policy.start();
+        }
+        let phases = &self.setting.phases;
+        let mut learned = self.policy.train(&Training {
+            history: feed.visible(),
+            start: phases.start,
+            end: phases.test_start(),
+            zone_secs: self.setting.zone_secs,
+        });
+        if let (Some(profiles), Some(hours)) = (self.profiles, learned.hours()) {
+            learned.adopt(profiles.of(&hours));
+        }
+        learned
+    }
+
+    /// Polls `feed` until the end; `None` if it takes no part.
+    pub(super) fn live(&self, number: usize, mut output: FeedRunOutput<'_>) -> Option<FeedTally> {
+        let feed = &self.world.feeds[number];
+        let phases = &self.setting.phases;
+        let (first, end) = (phases.first_poll(feed.visible())?, phases.end());
+        let counts_from = first.max(phases.test_start());
+        let bounds = self.bounds.with_ttl(feed.ttl, self.setting.hints);
+        let (mut learned, mut sight) = (self.start(number), PolledFeed::new(self.world, feed));
+        let test_start = phases.test_start();
+        let mut feed_run =
+            FeedRun { feed, test_start, counts_from, last: first, tally: FeedTally::default() };
+        let mut at = first;
+        while at <= end {
+            sight.poll(at);
+            let Some(seen) = sight.observation() else { break };
+            if let Some(polls) = &mut output.polls {
+                polls.push(at);
+            }
+            feed_run.note(&sight, &seen, &mut output);
+            self.policy.learn(&mut learned, &seen);
+            at = self.policy.wish(&learned, &seen, &bounds).at;
+        }
+        Some(feed_run.end(&sight, end))
+    }
+}
+
+/// One feed_run so far.
+struct FeedRun<'w> {
+    feed: &'w WorldFeed,
+    test_start: Time,
+    /// Polls and entries after this moment count.
+    counts_from: Time,
+    last: Time,
+    tally: FeedTally,
+}
+
+impl FeedRun<'_> {
+    #[inline]
+    fn note(
+        &mut self,
+        sight: &PolledFeed<'_>,
+        seen: &Observation<'_>,
+        output: &mut FeedRunOutput<'_>,
+    ) {
+        let Observation { at, outcome, .. } = *seen;
+        let last = std::mem::replace(&mut self.last, at);
+        if at <= self.counts_from {
+            return;
+        }
+        let tally = &mut self.tally;
+        tally.polls += 1;
+        let hour = at.millis_since(self.test_start) / HOUR_MS;
+        if let Some(count) = output.hours.get_mut(hour as usize) {
+            *count += 1;
+        }
+        let visible = self.feed.visible();
+        let since = last.max(self.counts_from);
+        tally.wait(visible, sight.appeared(), (since, at), sight.window_max() as usize);
+        let bytes = match (sight.document_bytes(), outcome) {
+            (Some(_), Outcome::Unchanged) => HEADER_BYTES,
+            (Some(bytes), _) => bytes.into(),
+            (None, _) => 0,
+        };
+        tally.bytes += bytes;
+        if let Some(day) = output.bytes.get_mut(hour as usize / 24) {
+            *day += bytes;
+        }
+        for entry in sight.found() {
+            if visible[entry] <= self.counts_from {
+                continue;
+            }
+            tally.found += 1;
+            if self.feed.claim(entry).is_some() {
+                let delay = Delay::from_millis(at.millis_since(visible[entry]));
+                tally.add_delay(delay);
+                output.delays.push(delay);
+            }
+        }
+    }
+
+    /// What was never found is missed, or open if no poll came after it.
+    fn end(mut self, sight: &PolledFeed<'_>, end: Time) -> FeedTally {
+        let visible = self.feed.visible();
+        let n_by = |at: Time| visible.partition_point(|t| *t <= at);
+        let (n_ignored, n_looked, n_all) = (n_by(self.counts_from), n_by(self.last), n_by(end));
+        let n_counted = n_looked.saturating_sub(n_ignored) as u64;
+        self.tally.missed = n_counted.saturating_sub(self.tally.found);
+        self.tally.open = n_all.saturating_sub(n_looked.max(n_ignored)) as u64;
+        let since = self.last.max(self.counts_from);
+        self.tally.wait(visible, n_looked..n_all, (since, end), sight.window_max() as usize);
+        self.tally
+    }
+}

@@ -1,0 +1,100 @@
+//! Our own recorded polls as a trace: what an instance saw, laid out so that it can be lived
+//! through again.
+//!
+//! Blind spots: nothing is known of entries that came and went between two looks, and of an entry
+//! without a true date only that it appeared between the look before and the one that saw it.
+//!
+//! ```
+//! use feed::Time;
+//! use lab::world::history::{RecordedPoll, RecordedEntry, rows};
+//!
+//! let at = Time::from_secs;
+//! let looks = [100, 200].map(|s| RecordedPoll { at: at(s), window: 10, bytes: Some(900) });
+//! let seen = |claim, seen| RecordedEntry { claim: Some(at(claim)), seen_at: at(seen) };
+//! let rows = rows(&[seen(40, 100), seen(150, 200), seen(90, 200)], &looks);
+//! let visible: Vec<i64> = rows.iter().map(|row| row.visible.secs()).collect();
+//! assert_eq!(visible, [40, 150, 150], "the last was not there at 100, whatever it claims");
+//! ```
+
+use feed::Time;
+
+use crate::TraceRow;
+
+/// A poll that brought a document or said that nothing changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedPoll {
+    pub at: Time,
+    pub window: u32,
+    /// Of the document; `None` where nothing changed.
+    pub bytes: Option<u32>,
+}
+
+/// An entry and the poll that saw it first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedEntry {
+    /// As the publisher dated it.
+    pub claim: Option<Time>,
+    pub seen_at: Time,
+}
+
+/// The rows of one feed's trace. `looks` are in order and may begin after the first entries: older
+/// polls are not kept one by one.
+pub fn rows(entries: &[RecordedEntry], looks: &[RecordedPoll]) -> Vec<TraceRow> {
+    let row = |entry: &RecordedEntry| {
+        let n_by = looks.partition_point(|look| look.at <= entry.seen_at);
+        let look = looks[..n_by].last().filter(|look| look.at == entry.seen_at);
+        let before = looks[..n_by].iter().rev().find(|look| look.at < entry.seen_at);
+        Some(TraceRow {
+            visible: visible(entry, before.map(|look| look.at))?,
+            claim: entry.claim,
+            window: look.map(|look| look.window).filter(|window| *window > 0),
+            bytes: look.and_then(|look| look.bytes),
+        })
+    };
+    entries.iter().filter_map(row).collect()
+}
+
+/// When an entry appeared, as far as that can be told: at the time it claims, if that lies between
+/// the two looks, else midway between them. What the first look showed was there before; undated,
+/// nobody knows since when.
+fn visible(entry: &RecordedEntry, before: Option<Time>) -> Option<Time> {
+    let claim = entry.claim.filter(|claim| *claim <= entry.seen_at);
+    let Some(before) = before else { return claim };
+    let midway = before.shifted(entry.seen_at.millis_since(before) / 2).floor_to_second();
+    Some(claim.filter(|claim| *claim > before).unwrap_or(midway.max(before)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(secs: i64) -> Time {
+        Time::from_secs(secs)
+    }
+
+    fn moments(entries: &[(Option<i64>, i64)], looks: &[i64]) -> Vec<i64> {
+        let entries: Vec<RecordedEntry> = entries
+            .iter()
+            .map(|(claim, seen)| RecordedEntry { claim: claim.map(at), seen_at: at(*seen) })
+            .collect();
+        let looks: Vec<RecordedPoll> =
+            looks.iter().map(|s| RecordedPoll { at: at(*s), window: 5, bytes: None }).collect();
+        rows(&entries, &looks).iter().map(|row| row.visible.secs()).collect()
+    }
+
+    #[test]
+    fn an_entry_appears_when_it_says_unless_we_know_better() {
+        let entries = [(Some(120), 200), (Some(90), 200), (Some(900), 200), (None, 200)];
+        assert_eq!(moments(&entries, &[100, 200]), [120, 150, 150, 150]);
+    }
+
+    #[test]
+    fn what_the_first_look_showed_was_there_before_if_it_is_dated() {
+        assert_eq!(moments(&[(Some(10), 100), (None, 100), (Some(300), 100)], &[100, 200]), [10]);
+    }
+
+    #[test]
+    fn older_polls_may_be_forgotten() {
+        assert_eq!(moments(&[(Some(10), 50), (Some(60), 70)], &[100, 200]), [10, 60]);
+    }
+}

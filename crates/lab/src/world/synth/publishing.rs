@@ -1,0 +1,169 @@
+//! When a synthetic feed publishes: rates by the power law, days and weeks by the publisher's
+//! zone. Times are whole seconds; nothing here knows what is published.
+
+use feed::Time;
+
+use super::SynthPattern;
+use crate::Chance;
+
+const HOUR: f64 = 3600.0;
+const DAY: f64 = 24.0 * HOUR;
+const WEEK: f64 = 7.0 * DAY;
+
+/// The published exponent of entries in four weeks.
+const EXPONENT: f64 = 0.74;
+/// History before the start goes back no further: enough to fill any window that matters.
+const HISTORY_MAX: f64 = 1000.0 * DAY;
+/// Zones in hours from UTC, weighted by where feeds come from.
+const ZONES: [(i32, u32); 9] =
+    [(-8, 15), (-5, 25), (-3, 4), (0, 14), (1, 22), (2, 5), (3, 4), (8, 6), (9, 5)];
+
+/// How one feed publishes, with its own figures.
+#[derive(Clone, Debug)]
+pub struct PublishingProcess {
+    kind: ProcessKind,
+    /// Mean gap in seconds.
+    gap: f64,
+    window: usize,
+    /// Seconds that local time is ahead of UTC.
+    zone: f64,
+    /// First active hour, and how many there are.
+    open: f64,
+    active: f64,
+    weekdays_only: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ProcessKind {
+    Never,
+    Irregular,
+    Regular,
+    Hours,
+    Chunks,
+    /// Ended this many seconds before the start.
+    Ended(f64),
+}
+
+impl PublishingProcess {
+    pub fn draw(pattern: SynthPattern, window: usize, chance: &mut Chance) -> PublishingProcess {
+        let (low, high) = match pattern {
+            SynthPattern::Spontaneous => (1.0, 56.0),
+            SynthPattern::Single => (1.0, 200.0),
+            SynthPattern::Sliced | SynthPattern::Chunked | SynthPattern::OnTheFly => (28.0, 1200.0),
+            SynthPattern::Constant => (400.0, 20_000.0),
+            // Before they fell silent.
+            SynthPattern::Zombie | SynthPattern::Empty => (2.0, 200.0),
+        };
+        let gap = 4.0 * WEEK / chance.power_law(low, high, EXPONENT);
+        let kind = match pattern {
+            SynthPattern::Empty => ProcessKind::Never,
+            SynthPattern::Spontaneous | SynthPattern::Single => ProcessKind::Irregular,
+            SynthPattern::Constant => ProcessKind::Regular,
+            SynthPattern::Sliced | SynthPattern::OnTheFly => ProcessKind::Hours,
+            SynthPattern::Chunked => ProcessKind::Chunks,
+            SynthPattern::Zombie => {
+                // Eight weeks, and eight median gaps: an irregular feed's median is below its mean.
+                ProcessKind::Ended((8.0 * WEEK).max(8.0 * gap) + chance.between(0.0, 52.0 * WEEK))
+            }
+        };
+        let zone = f64::from(chance.weighted(&ZONES).unwrap_or(0)) * HOUR;
+        let open = chance.between(5.0, 10.0);
+        let active = chance.between(8.0, 14.0);
+        let weekdays_only = chance.percent(45.0);
+        PublishingProcess { kind, gap, window, zone, open, active, weekdays_only }
+    }
+
+    /// Publication times from long enough before `start` to fill the window until `days` after.
+    pub fn times(&self, start: Time, days: u16, chance: &mut Chance) -> Vec<Time> {
+        let end = f64::from(days) * DAY;
+        let history = (self.gap * self.window as f64 * 1.5).clamp(4.0 * WEEK, HISTORY_MAX);
+        let origin = start.secs();
+        let mut times = match self.kind {
+            ProcessKind::Never => Vec::new(),
+            ProcessKind::Irregular => self.irregular(origin, -history, end, chance),
+            ProcessKind::Ended(ago) => self.irregular(origin, -ago - history, -ago, chance),
+            ProcessKind::Regular => self.regular(-history, end, chance),
+            ProcessKind::Hours => self.hours(origin, -history, end, chance),
+            ProcessKind::Chunks => self.chunks(origin, -history, end, chance),
+        };
+        times.sort_by(f64::total_cmp);
+        times.into_iter().map(|t| Time::from_secs(origin + t.floor() as i64)).collect()
+    }
+
+    /// Short and long gaps mixed; hardly ever at night.
+    fn irregular(&self, origin: i64, from: f64, to: f64, chance: &mut Chance) -> Vec<f64> {
+        let mut times = Vec::new();
+        let mut t = from;
+        loop {
+            // A quarter of the gaps are a tenth of the mean; the others make up for it.
+            let mean = if chance.percent(25.0) { 0.1 * self.gap } else { 1.3 * self.gap };
+            t += chance.exponential(mean).max(1.0);
+            let hour = self.local_hour(origin, t);
+            let slept = if hour < 6.0 && chance.percent(85.0) {
+                t + (6.0 - hour) * HOUR + chance.between(0.0, 3.0 * HOUR)
+            } else {
+                t
+            };
+            if t >= to {
+                return times;
+            }
+            if slept < to {
+                times.push(slept);
+            }
+        }
+    }
+
+    fn regular(&self, from: f64, to: f64, chance: &mut Chance) -> Vec<f64> {
+        let mut times = Vec::new();
+        let mut t = from;
+        while t < to {
+            times.push(t);
+            t += self.gap * chance.between(0.85, 1.15);
+        }
+        times
+    }
+
+    /// A Poisson process in active hours, thinned elsewhere to nothing.
+    fn hours(&self, origin: i64, from: f64, to: f64, chance: &mut Chance) -> Vec<f64> {
+        let share = self.active / 24.0 * if self.weekdays_only { 5.0 / 7.0 } else { 1.0 };
+        let mut times = Vec::new();
+        let mut t = from;
+        loop {
+            t += chance.exponential(self.gap * share).max(1.0);
+            if t >= to {
+                return times;
+            }
+            let since_open = (self.local_hour(origin, t) - self.open).rem_euclid(24.0);
+            let resting = self.weekdays_only && self.local_weekday(origin, t) >= 5;
+            if since_open < self.active && !resting {
+                times.push(t);
+            }
+        }
+    }
+
+    /// Once a day, or once a week where a day brings too little, everything at one moment.
+    fn chunks(&self, origin: i64, from: f64, to: f64, chance: &mut Chance) -> Vec<f64> {
+        let every = if self.gap <= DAY { DAY } else { WEEK };
+        let size = (every / self.gap).round().clamp(2.0, self.window.max(2) as f64) as usize;
+        let mut times = Vec::new();
+        let mut t = from - (self.local_hour(origin, from) - self.open) * HOUR;
+        while t < to {
+            let at = t + chance.between(0.0, 20.0 * 60.0);
+            if at >= from && at < to {
+                times.extend(std::iter::repeat_n(at, size));
+            }
+            t += every;
+        }
+        times
+    }
+
+    fn local_hour(&self, origin: i64, t: f64) -> f64 {
+        (origin as f64 + t + self.zone).rem_euclid(DAY) / HOUR
+    }
+
+    /// 0 is Monday.
+    fn local_weekday(&self, origin: i64, t: f64) -> u32 {
+        // 1970-01-01 was a Thursday.
+        (((origin as f64 + t + self.zone) / DAY).floor() as i64 + 3).rem_euclid(7) as u32
+    }
+}

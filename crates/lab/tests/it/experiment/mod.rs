@@ -1,0 +1,6 @@
+//! Experiments, published tables and reports.
+
+mod definitions;
+mod reports;
+mod shapes;
+mod table_two;

@@ -1,0 +1,5 @@
+//! Worlds: traces as input, synthetic populations, and the parity with live polls.
+
+mod parity;
+mod synth;
+mod traces;
