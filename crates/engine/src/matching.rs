@@ -74,10 +74,10 @@ impl Keeps for Matching {
     fn take_changes(&mut self) -> Vec<StateChange> {
         let changes = self.states.take_changes().into_iter();
         let stored = changes.map(|change| match change {
-            query::StateChange::Remember { query, number, bytes } => {
+            query::MemoryChange::Remember { query, number, bytes } => {
                 StateChange::Remember { query: QueryId(query.0), number, bytes }
             }
-            query::StateChange::Forget { query, number } => {
+            query::MemoryChange::Forget { query, number } => {
                 StateChange::Forget { query: QueryId(query.0), number }
             }
         });

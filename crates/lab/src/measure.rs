@@ -2,7 +2,6 @@
 
 mod delay;
 pub mod quality;
-pub mod stats;
 
 pub(crate) use delay::curve;
 pub use delay::{Delay, Quantiles};

@@ -7,6 +7,7 @@
 pub mod history;
 pub mod known_rates;
 mod polled_feed;
+pub mod stats;
 pub mod synth;
 pub mod trace;
 pub mod visibility;

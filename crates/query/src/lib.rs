@@ -58,7 +58,7 @@ pub use language::{Catalog, Effect, Fault, Position, RegexPattern, masked, meant
 pub use matcher::{Match, Matcher, Scratch};
 pub use query_id::QueryId;
 pub use search::{Search, index_words};
-pub use state::{StateChange, States};
+pub use state::{MemoryChange, States};
 pub use tally::Tally;
 pub use text::{Phrase, PhraseWord};
 pub use trial::{Trial, TrialResult};

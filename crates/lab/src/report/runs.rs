@@ -4,7 +4,7 @@ mod one_day;
 mod tables;
 
 use super::{Axis, Drawn, Plot, Range, ReportFigure, ReportSection, Series, Unit, bars};
-use crate::measure::stats;
+use crate::world::stats;
 use crate::{Averages, Participation, PolicyComparison, PolicyRun, Setting, World};
 pub use tables::{costs, modes};
 

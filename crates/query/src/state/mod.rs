@@ -51,7 +51,7 @@ pub(crate) struct Sides {
 
 /// What must be stored for the states to survive a restart, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StateChange {
+pub enum MemoryChange {
     /// Keep these bytes under this number of this query.
     Remember { query: QueryId, number: u64, bytes: Vec<u8> },
     /// Take the record with this number away.
@@ -62,7 +62,7 @@ pub enum StateChange {
 #[derive(Clone, Debug, Default)]
 pub struct States {
     states: BTreeMap<QueryId, QueryState>,
-    changes: Vec<StateChange>,
+    changes: Vec<MemoryChange>,
 }
 
 /// The memory of one query.
@@ -106,7 +106,7 @@ impl States {
     }
 
     /// What happened since the last call, to be stored.
-    pub fn take_changes(&mut self) -> Vec<StateChange> {
+    pub fn take_changes(&mut self) -> Vec<MemoryChange> {
         std::mem::take(&mut self.changes)
     }
 
@@ -130,8 +130,8 @@ impl States {
         let changes = &mut self.changes;
         let note: Note<'_> = &mut |change| {
             changes.push(match change {
-                (number, Some(bytes)) => StateChange::Remember { query, number, bytes },
-                (number, None) => StateChange::Forget { query, number },
+                (number, Some(bytes)) => MemoryChange::Remember { query, number, bytes },
+                (number, None) => MemoryChange::Forget { query, number },
             });
         };
         if state.operators != *operators {

@@ -9,7 +9,7 @@ use polling::model::shape::{ActivityShape, shape_of};
 use super::{ExperimentReport, subject};
 use crate::budget::{BudgetSetting, PollAllowance, StrategyRun, spend};
 use crate::experiment::definition::{BudgetsPart, LearningPart};
-use crate::measure::stats::hours_of;
+use crate::world::stats::hours_of;
 use crate::report::{Axis, Drawn, Plot, Series, Unit};
 use crate::shapes::DayShape;
 use crate::{Phases, World, WorldFeed, parallel};

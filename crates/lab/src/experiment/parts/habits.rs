@@ -7,7 +7,7 @@ use polling::model::profile::{Profiles, normalised};
 
 use super::ExperimentReport;
 use crate::experiment::definition::HabitsPart;
-use crate::measure::stats::hours_of;
+use crate::world::stats::hours_of;
 use crate::report::{
     Axis, Drawn, Plot, ReportFigure, ReportSection, ReportTable, Series, Unit, bars,
 };

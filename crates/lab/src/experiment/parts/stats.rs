@@ -1,7 +1,7 @@
 //! What the world holds: update patterns, activity classes, shapes.
 
 use super::ExperimentReport;
-use crate::measure::stats as counting;
+use crate::world::stats as counting;
 use crate::report::{ReportSection, ReportTable};
 
 pub(in crate::experiment) fn stats(report: &mut ExperimentReport<'_>) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::Time;
 use query::limits::REMEMBERED_MAX;
-use query::{Matcher, QueryId, Scratch, StateChange, States};
+use query::{Matcher, QueryId, Scratch, MemoryChange, States};
 
 use crate::sample::{Sample, created, matcher};
 
@@ -38,10 +38,10 @@ impl World {
         let kept = found.first().map(|found| found.partner.map(|entry| entry.0));
         for change in self.states.take_changes() {
             match change {
-                StateChange::Remember { number, bytes, .. } => {
+                MemoryChange::Remember { number, bytes, .. } => {
                     assert!(self.stored.insert(number, bytes).is_none(), "numbers are used once");
                 }
-                StateChange::Forget { number, .. } => {
+                MemoryChange::Forget { number, .. } => {
                     assert!(self.stored.remove(&number).is_some(), "only what is stored is taken");
                 }
             }

@@ -1,6 +1,6 @@
 //! `tidings lab stats`: what a trace holds.
 
-use lab::measure::stats::{ActivityClass, Spread, Stats};
+use lab::world::stats::{ActivityClass, Spread, Stats};
 use serde_json::{Value, json};
 
 use super::files::read_world;
@@ -14,7 +14,7 @@ pub const WINDOW: u32 = 20;
 
 pub fn run(traces: &Traces, as_json: bool) -> Result<(), Failure> {
     let world = read_world(traces, WINDOW)?;
-    let stats = lab::measure::stats::stats(&world);
+    let stats = lab::world::stats::stats(&world);
     let stats = stats.ok_or_else(|| input_error("the trace holds no entry".to_owned()))?;
     if as_json {
         return print_json(&to_json(&stats));
