@@ -9,9 +9,9 @@ use polling::model::shape::{ActivityShape, shape_of};
 use super::{ExperimentReport, subject};
 use crate::budget::{BudgetSetting, PollAllowance, StrategyRun, spend};
 use crate::experiment::definition::{BudgetsPart, LearningPart};
-use crate::world::stats::hours_of;
 use crate::report::{Axis, Drawn, Plot, Series, Unit};
 use crate::shapes::DayShape;
+use crate::world::stats::hours_of;
 use crate::{Phases, World, WorldFeed, parallel};
 
 const DAY: Duration = Duration::from_secs(86_400);

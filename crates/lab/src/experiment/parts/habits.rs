@@ -7,10 +7,10 @@ use polling::model::profile::{Profiles, normalised};
 
 use super::ExperimentReport;
 use crate::experiment::definition::HabitsPart;
-use crate::world::stats::hours_of;
 use crate::report::{
     Axis, Drawn, Plot, ReportFigure, ReportSection, ReportTable, Series, Unit, bars,
 };
+use crate::world::stats::hours_of;
 use crate::{World, WorldFeed};
 
 /// So many of the profiles are drawn, the commonest first, as in the source.

@@ -1,8 +1,8 @@
 //! What the world holds: update patterns, activity classes, shapes.
 
 use super::ExperimentReport;
-use crate::world::stats as counting;
 use crate::report::{ReportSection, ReportTable};
+use crate::world::stats as counting;
 
 pub(in crate::experiment) fn stats(report: &mut ExperimentReport<'_>) {
     let Some(stats) = counting::stats(report.world) else { return };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::Time;
 use query::limits::REMEMBERED_MAX;
-use query::{Matcher, QueryId, Scratch, MemoryChange, States};
+use query::{Matcher, MemoryChange, QueryId, Scratch, States};
 
 use crate::sample::{Sample, created, matcher};
 
