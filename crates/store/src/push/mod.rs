@@ -7,4 +7,3 @@ pub(crate) mod hub;
 pub(crate) mod hub_requests;
 pub(crate) mod inbox;
 pub(crate) mod subscriptions;
-

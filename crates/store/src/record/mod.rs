@@ -9,4 +9,3 @@ pub(crate) mod decision;
 pub(crate) mod poll_history;
 pub(crate) mod poll_record;
 pub(crate) mod retention;
-

@@ -3,10 +3,23 @@
 use std::path::Path;
 
 fn examples() -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/queries.md");
+    examples_of("reference/queries.md")
+}
+
+fn examples_of(page: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
     let text = std::fs::read_to_string(path).unwrap();
     let blocks = text.split("```query\n").skip(1);
     blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_examples_of_other_pages_are_read() {
+    for page in ["tutorial.md", "how-to/publish-a-query.md", "how-to/receive-webhooks.md"] {
+        let examples = examples_of(page);
+        assert_eq!(examples.len(), 1, "{page}");
+        query::parse(&examples[0]).unwrap_or_else(|faults| panic!("{page}: {}", faults[0]));
+    }
 }
 
 #[test]
