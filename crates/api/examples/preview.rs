@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use api::{Context, Live};
 use feed::{
-    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Sighting, Time, Window, identify, repair,
+    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Sighting, Time, Window, WindowComparison,
+    identify, repair,
 };
 use store::{
     FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollProblem, PollRecord, Store,
@@ -145,7 +146,8 @@ async fn play(
 /// What a poll saw goes into its record; the window after it comes back.
 fn see(record: &mut PollRecord, window: &Window, shown: &[Item], n: u32) -> Window {
     let (at, dates) = (record.at, DocumentDates::default());
-    let seen = identify(shown, window).observe(&Known::new(), dates, at, None, false);
+    let keyed = identify(shown.to_vec(), window);
+    let seen = WindowComparison::new(&keyed, window).observe(&Known::new(), dates, at, None, false);
     let new = seen.sightings.iter().filter(|s| s.1 == Sighting::New);
     record.document_mut().entries.new = new
         .map(|(index, _, entry)| NewEntry {

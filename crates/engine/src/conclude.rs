@@ -8,7 +8,9 @@ mod relevant;
 
 use std::time::Duration;
 
-use feed::{Cause, DocumentDates, Domain, Observation, Observed, Outcome, Time, Trouble, Window};
+use feed::{
+    Cause, DocumentDates, Domain, KeyedItem, Observation, Observed, Outcome, Time, Trouble, Window,
+};
 use parse::Document;
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
@@ -32,7 +34,9 @@ const RECENTLY_ASKED: Duration = Duration::from_secs(60);
 #[expect(clippy::large_enum_variant, reason = "one a poll, never stored in bulk")]
 pub enum Reading {
     Document {
+        /// Without its items.
         document: Document,
+        items: Vec<KeyedItem>,
         observed: Observed,
         dates: DocumentDates,
         validators: fetch::Validators,
@@ -73,7 +77,7 @@ pub struct Trip<'a> {
     pub passed: &'a [(Domain, Time)],
     pub bytes: u64,
     pub elapsed: Duration,
-    pub facts: &'a fetch::Facts,
+    pub facts: &'a fetch::ExchangeFacts,
     /// The domain's pace, where it asked for less.
     pub pace: Option<DomainPace>,
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use feed::{Domain, FeedId, Outcome, Time};
+use feed::{Domain, FeedId, Outcome, RetryAfter, Time};
 use polling::budget::Tracked;
 use polling::outage::Reach;
-use polling::pace::{DomainPace, RetryAfter};
+use polling::pace::DomainPace;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 

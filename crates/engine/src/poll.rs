@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use feed::{Domain, FeedId, Outcome, Time, Trouble};
+use feed::{Domain, FeedId, Outcome, RetryAfter, Time, Trouble};
 use fetch::{Exchange, FailureKind, Fetched};
 use polling::outage::Reach;
-use polling::pace::{DomainPace, RetryAfter};
+use polling::pace::DomainPace;
 use store::{PollInput, StoreError};
 use tokio::sync::oneshot;
 use url::Url;
@@ -220,13 +220,12 @@ async fn report(context: &Context, domain: u32, poll: &Poll, exchange: &Exchange
     }
 }
 
-/// A server's wish as pace understands it. A date counts from the `date` of the answer, where it
-/// has one: by a clock that is behind ours it would be over before it began.
-pub fn wish(retry_after: fetch::RetryAfter, date: Option<Time>) -> RetryAfter {
+/// Turns a date to wait for into a duration from the answer's own `date`, if it has one: by a clock
+/// that is behind ours the date would be over already.
+pub fn wish(retry_after: RetryAfter, date: Option<Time>) -> RetryAfter {
     match (retry_after, date) {
-        (fetch::RetryAfter::After(wait), _) => RetryAfter::Seconds(wait.as_secs()),
-        (fetch::RetryAfter::At(at), Some(date)) => RetryAfter::Seconds(at.since(date).as_secs()),
-        (fetch::RetryAfter::At(at), None) => RetryAfter::At(at),
+        (RetryAfter::At(at), Some(date)) => RetryAfter::After(at.since(date)),
+        (wish, _) => wish,
     }
 }
 
@@ -248,7 +247,7 @@ async fn hop(context: &Context, mut poll: Poll, to: Url, permanent: bool) {
         );
         let (kind, candidates) = (Trouble::Redirect, Vec::new());
         let reading = Reading::Failed { kind, detail, our_network: false, candidates };
-        return finish(context, poll, reading, &fetch::Facts::default(), None).await;
+        return finish(context, poll, reading, &fetch::ExchangeFacts::default(), None).await;
     }
     poll.permanent &= permanent;
     poll.url = to;
@@ -260,7 +259,7 @@ async fn give_up(context: &Context, poll: Poll, until: Time) {
     let detail = format!("it redirects to {}, which asked us to wait until {until}", poll.domain());
     let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
     let reading = Reading::Refused { kind: Trouble::Waiting, detail };
-    finish(context, poll, reading, &fetch::Facts::default(), Some(pace)).await;
+    finish(context, poll, reading, &fetch::ExchangeFacts::default(), Some(pace)).await;
 }
 
 /// Records the poll and tells the loop.
@@ -268,7 +267,7 @@ async fn finish(
     context: &Context,
     poll: Poll,
     reading: Reading,
-    facts: &fetch::Facts,
+    facts: &fetch::ExchangeFacts,
     pace: Option<DomainPace>,
 ) {
     // No later than now, should the clock have been set back meanwhile.
@@ -376,11 +375,11 @@ mod tests {
     #[test]
     fn a_date_to_wait_for_counts_from_the_servers_own() {
         let (ours, two_minutes) = (Time::from_secs(1_700_000_000), Duration::from_secs(120));
-        let at = fetch::RetryAfter::At(ours);
+        let at = RetryAfter::At(ours);
         let slow = Some(ours - two_minutes);
-        assert_eq!(wish(at, slow), RetryAfter::Seconds(120), "its clock is behind ours");
+        assert_eq!(wish(at, slow), RetryAfter::After(two_minutes), "its clock is behind ours");
         assert_eq!(wish(at, None), RetryAfter::At(ours));
-        let after = fetch::RetryAfter::After(two_minutes);
-        assert_eq!(wish(after, slow), RetryAfter::Seconds(120));
+        let after = RetryAfter::After(two_minutes);
+        assert_eq!(wish(after, slow), RetryAfter::After(two_minutes));
     }
 }

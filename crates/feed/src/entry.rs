@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Time;
 
 /// A feed's number in the store: positive, in the order of recording, never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(transparent)]
 pub struct FeedId(pub u32);
 
 /// An entry's number in the store: positive, in the order of recording, never reused. The order
@@ -27,7 +30,7 @@ impl fmt::Display for EntryId {
 
 /// One item of a document, as the publisher wrote it. Nothing is invented: what is absent is
 /// `None`. Texts are not sanitised.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Item {
     /// The publisher's own id (`guid`, `id`, `rdf:about`), not ours.
     pub id: Option<String>,
@@ -45,7 +48,7 @@ pub struct Item {
 }
 
 /// The feed that an item was taken from (`atom:source`, `source` in RSS).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Source {
     /// The feed's own id, as Atom has it.
     pub id: Option<String>,
@@ -60,7 +63,7 @@ pub struct Source {
 }
 
 /// A file that goes with an item.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Enclosure {
     pub url: String,
     pub mime_type: Option<String>,

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// A document's own wishes (`ttl`, `skipHours`, `skipDays`, `sy:`). Absent means not said.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Hints {
     /// RSS `ttl`.
     pub ttl: Option<Duration>,

@@ -1,110 +1,62 @@
-//! How an entry is recognised again: a deterministic key within its feed.
+//! Gives the items of a document their keys. Input: the items and the feed's last window; output: a
+//! [`KeyedItem`] for each entry. It compares nothing with the store and judges no dates.
 //!
-//! The rule (spec/recording.md, "Reading"): the publisher's id; where one id stands for several
-//! links, id and link; without an id the link; without a link title and content. Never the title
-//! where an id or a link exists, for titles are edited; never a date, for some feeds print the
-//! current time into every item. The rule's version is part of the key, so that a better rule can
-//! be told from this one.
+//! The rule (spec/recording.md, "Reading"): the publisher's id; if one id stands for several links,
+//! id and link; without an id the link; without a link title and content. The rule never uses the
+//! title if an id or a link exists, because titles are edited. It never uses a date, because some
+//! feeds print the current time into every item.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
-use sha2::{Digest, Sha256};
-
-use crate::{Item, Window, WindowEntry};
-
-/// The version of the rule above.
-const RULE: u8 = 1;
-
-/// The identity of an entry within its feed: the rule's version and 120 bits of SHA-256.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EntryKey([u8; 16]);
-
-impl EntryKey {
-    pub const fn from_bytes(bytes: [u8; 16]) -> EntryKey {
-        EntryKey(bytes)
-    }
-
-    pub const fn bytes(&self) -> &[u8; 16] {
-        &self.0
-    }
-
-    pub(crate) fn of(basis: &str, parts: &[&str]) -> EntryKey {
-        let digest = hash(basis, parts);
-        let mut key = [RULE; 16];
-        key[1..].copy_from_slice(&digest[..15]);
-        EntryKey(key)
-    }
-}
-
-impl fmt::Debug for EntryKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|b| write!(f, "{b:02x}"))
-    }
-}
+use crate::entry_key::digest;
+use crate::{EntryKey, Item, Window, WindowEntry};
 
 /// An item of a document with its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The item's place in the document.
-    pub index: usize,
+pub struct KeyedItem {
     pub key: EntryKey,
-    /// Changes when the publisher edits the entry.
+    /// A hash that changes when the publisher edits the entry.
     pub content: u64,
     /// The link's hash: tells apart entries that share an id.
     pub link: u64,
+    /// `None` if the window holds the entry with the same content: nothing of it is needed.
+    pub item: Option<Item>,
 }
 
-/// A document whose items have their keys, beside the window before it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identified<'a> {
-    pub(crate) items: &'a [Item],
-    pub(crate) window: &'a Window,
-    /// The window's entries by their keys.
-    pub(crate) before: HashMap<EntryKey, &'a WindowEntry>,
-    pub(crate) found: Vec<Found>,
-}
-
-impl Identified<'_> {
-    /// The entries of the document, in its order.
-    pub fn found(&self) -> &[Found] {
-        &self.found
-    }
-
-    /// The keys that the window does not hold: what else is known of them is to be looked up.
-    pub fn beyond(&self) -> Vec<EntryKey> {
-        let keys = self.found.iter().map(|found| found.key);
-        keys.filter(|key| !self.before.contains_key(key)).collect()
-    }
-}
-
-/// Gives every item of a document its key, in document order. Items with one key are one entry:
-/// the first stands for all. `previous` settles ids that stand for several links in one document
-/// and for one in another: an entry keeps the key under which the last window knew it.
-pub fn identify<'a>(items: &'a [Item], previous: &'a Window) -> Identified<'a> {
+/// Gives every item of a document its key, in document order. Items with one key are one entry,
+/// and the first item represents it. The window settles ids that stand for several links in one
+/// document and for one link in another: an entry keeps the key under which the window knows it.
+pub fn identify(items: Vec<Item>, window: &Window) -> Vec<KeyedItem> {
     let links: Vec<u64> = items.iter().map(link_hash).collect();
+    let ambiguous = ambiguous_ids(&items, &links);
+    let before = window.by_key();
+    let mut taken = HashSet::with_capacity(items.len());
+    let mut keyed = Vec::with_capacity(items.len());
+    for (item, link) in items.into_iter().zip(links) {
+        let ambiguous = text(&item.id).is_some_and(|id| ambiguous.contains(id));
+        let key = key(&item, link, ambiguous, &before);
+        if taken.insert(key) {
+            let content = content_hash(&item);
+            let is_unchanged = before.get(&key).is_some_and(|entry| entry.content == content);
+            keyed.push(KeyedItem { key, content, link, item: (!is_unchanged).then_some(item) });
+        }
+    }
+    keyed
+}
+
+/// The ids that stand for several links in one document.
+fn ambiguous_ids(items: &[Item], links: &[u64]) -> HashSet<String> {
     let mut link_of_id: HashMap<&str, u64> = HashMap::with_capacity(items.len());
-    let mut ambiguous: HashSet<&str> = HashSet::new();
-    for (item, link) in items.iter().zip(&links) {
+    let mut ambiguous = HashSet::new();
+    for (item, link) in items.iter().zip(links) {
         if let Some(id) = text(&item.id)
             && *link_of_id.entry(id).or_insert(*link) != *link
         {
-            ambiguous.insert(id);
+            ambiguous.insert(id.to_owned());
         }
     }
-    let before = previous.entries().iter().map(|e| (e.key, e)).collect();
-
-    let mut taken = HashSet::with_capacity(items.len());
-    let mut found = Vec::with_capacity(items.len());
-    for (index, (item, link)) in items.iter().zip(links).enumerate() {
-        let ambiguous = text(&item.id).is_some_and(|id| ambiguous.contains(id));
-        let key = key(item, link, ambiguous, &before);
-        if taken.insert(key) {
-            found.push(Found { index, key, content: content_hash(item), link });
-        }
-    }
-    Identified { items, window: previous, before, found }
+    ambiguous
 }
 
 fn key(
@@ -136,8 +88,8 @@ fn key(
     if ambiguous || before.contains_key(&by_both) { by_both } else { by_id }
 }
 
-/// What tells an edited entry from an untouched one. Dates are left out: some feeds print the
-/// current time, and a touched date alone is no edit.
+/// Returns a hash of what a reader sees of an item. Dates are left out: some feeds print the current
+/// time, and a changed date alone is not an edit.
 pub fn content_hash(item: &Item) -> u64 {
     let mut parts = vec![
         text(&item.title).unwrap_or(""),
@@ -147,11 +99,11 @@ pub fn content_hash(item: &Item) -> u64 {
         text(&item.content).unwrap_or(""),
     ];
     parts.extend(item.enclosures.iter().map(|e| e.url.as_str()));
-    short(&hash("content", &parts))
+    short(&digest("content", &parts))
 }
 
 fn link_hash(item: &Item) -> u64 {
-    text(&item.link).map_or(0, |link| short(&hash("l", &[&strip_session(link)])))
+    text(&item.link).map_or(0, |link| short(&digest("l", &[&strip_session(link)])))
 }
 
 /// Removes session ids that servers write into links; they differ at every poll.
@@ -179,12 +131,12 @@ pub(crate) fn strip_session(link: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{path}{question}{}{fragment}", kept.join("&")))
 }
 
-/// Names of parameters that carry a session and nothing else.
+/// Names of parameters that carry a session only.
 const SESSION_NAMES: [&str; 6] =
     ["phpsessid", "sessionid", "session_id", "jsessionid", "aspsessionid", "sessid"];
 
 fn mentions_session(link: &str) -> bool {
-    // A part of every name: nearly all links end here.
+    // Every name contains it, and nearly no link does.
     if !link.as_bytes().windows(4).any(|four| four.eq_ignore_ascii_case(b"sess")) {
         return false;
     }
@@ -197,20 +149,9 @@ fn is_session_pair(pair: &str) -> bool {
     SESSION_NAMES.contains(&name.as_str()) || name.starts_with("aspsessionid")
 }
 
-/// A text that says something: trimmed, not empty.
+/// The trimmed text, if it is not empty.
 fn text(field: &Option<String>) -> Option<&str> {
     field.as_deref().map(str::trim).filter(|t| !t.is_empty())
-}
-
-fn hash(basis: &str, parts: &[&str]) -> [u8; 32] {
-    let mut sha = Sha256::new();
-    sha.update(basis.as_bytes());
-    for part in parts {
-        // The length keeps ("ab", "c") and ("a", "bc") apart.
-        sha.update((part.len() as u64).to_le_bytes());
-        sha.update(part.as_bytes());
-    }
-    sha.finalize().into()
 }
 
 fn short(digest: &[u8; 32]) -> u64 {
@@ -229,7 +170,7 @@ mod tests {
     }
 
     fn keys(items: &[Item]) -> Vec<EntryKey> {
-        identify(items, &Window::default()).found().iter().map(|i| i.key).collect()
+        identify(items.to_vec(), &Window::default()).iter().map(|i| i.key).collect()
     }
 
     #[test]
@@ -272,20 +213,17 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_becomes_ambiguous_keeps_the_old_entry_known() {
-        use crate::{DocumentDates, Time};
-        let (at, dates) = (Time::from_secs(1), DocumentDates::default());
-        let one = [item("g", "l1", "a")];
-        let none = HashMap::new();
-        let before = Window::default();
-        let first = identify(&one, &before).observe(&none, dates, at, None, false);
-        let two = [item("g", "l2", "b"), item("g", "l1", "a")];
-        let second = identify(&two, &first.window).observe(&none, dates, at, Some(at), false);
-        assert_eq!(second.n_new(), 1);
-        assert_eq!(second.overlap, 1);
-        // The older of the two leaves: what stays is still itself, not an edit of the other.
-        let three = [item("g", "l2", "b")];
-        let third = identify(&three, &second.window).observe(&none, dates, at, Some(at), false);
-        assert_eq!((third.n_new(), third.overlap), (0, 1));
+    fn an_item_that_the_window_holds_unchanged_is_left_out() {
+        use crate::{DocumentDates, Known, Time, WindowComparison};
+        let (at, dates, none) = (Time::from_secs(1), DocumentDates::default(), Known::new());
+        let items = vec![item("a", "l1", "a"), item("b", "l2", "b")];
+        let first = identify(items, &Window::default());
+        assert!(first.iter().all(|keyed| keyed.item.is_some()), "nothing was seen before");
+        let window = WindowComparison::new(&first, &Window::default());
+        let window = window.observe(&none, dates, at, None, false).window;
+        let items = vec![item("a", "l1", "a"), item("b", "l2", "edited"), item("c", "l3", "c")];
+        let second = identify(items, &window);
+        let sent: Vec<bool> = second.iter().map(|keyed| keyed.item.is_some()).collect();
+        assert_eq!(sent, [false, true, true]);
     }
 }

@@ -6,7 +6,10 @@
 
 mod address;
 mod cause;
+mod comparison;
 mod entry;
+mod entry_key;
+mod exchange;
 mod hints;
 mod identity;
 mod observation;
@@ -19,13 +22,16 @@ mod window;
 
 pub use address::{AddressError, Domain, FeedUrl};
 pub use cause::Cause;
+pub use comparison::{Known, Observed, Sighting, WindowComparison};
 pub use entry::{Enclosure, EntryId, FeedId, Item, Source};
+pub use entry_key::EntryKey;
+pub use exchange::{ExchangeFacts, HttpVersion, Links, RetryAfter, Validators};
 pub use hints::Hints;
-pub use identity::{EntryKey, Found, Identified, content_hash, identify};
+pub use identity::{KeyedItem, content_hash, identify};
 pub use observation::{Observation, Outcome};
 pub use origin::{origin, original_keys, passed_on, public_id, public_link, public_source};
 pub use repair::{DocumentDates, Published, late, repair};
 pub use secrets::{mask_secrets, mask_text};
 pub use time::{Time, TimeError};
 pub use trouble::Trouble;
-pub use window::{Known, Observed, Sighting, Window, WindowEntry, WindowError};
+pub use window::{Window, WindowEntry, WindowError};

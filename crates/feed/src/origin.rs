@@ -302,7 +302,7 @@ mod tests {
         ] {
             let item = Item { id: some(guid), link: some(link), ..Item::default() };
             let window = Window::default();
-            let key = identify(std::slice::from_ref(&item), &window).found()[0].key;
+            let key = identify(vec![item.clone()], &window)[0].key;
             let public = public_id(item.id.as_deref(), item.link.as_deref(), EntryId(9), "e.org");
             let (keys, _) = original_keys(&public, item.link.as_deref());
             assert!(keys.contains(&key), "{guid} {link}: {public}");
@@ -314,10 +314,10 @@ mod tests {
             ..Item::default()
         });
         let window = Window::default();
-        for found in identify(&twice, &window).found() {
-            let (keys, _) =
-                original_keys("tag:e.org,2005:same", twice[found.index].link.as_deref());
-            assert!(keys.contains(&found.key));
+        for keyed in identify(twice.to_vec(), &window) {
+            let link = keyed.item.and_then(|item| item.link);
+            let (keys, _) = original_keys("tag:e.org,2005:same", link.as_deref());
+            assert!(keys.contains(&keyed.key));
         }
         let (_, number) = original_keys(&public_id(None, None, EntryId(77), "e.org"), None);
         assert_eq!(number, Some(EntryId(77)));

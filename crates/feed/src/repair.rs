@@ -40,24 +40,29 @@ pub struct DocumentDates {
 }
 
 impl DocumentDates {
-    /// Judges the dates of `items`, that came with the response header `Date` at the poll `at`.
-    pub fn judge(items: &[Item], response_date: Option<Time>, at: Time) -> DocumentDates {
+    /// Judges the dates of a document that came with the response header `Date` at the poll `at`.
+    /// `on_the_fly` is what [`DocumentDates::are_on_the_fly`] said about its items.
+    pub fn new(on_the_fly: bool, response_date: Option<Time>, at: Time) -> DocumentDates {
         let Some(response_date) = response_date else { return DocumentDates::default() };
         let skew = response_date.millis_since(at);
         let believable = u128::from(skew.unsigned_abs()) <= SKEW_MAX.as_millis();
         // `Date` has whole seconds and the request took a moment: less than two seconds is none.
         let skew_ms = if believable && skew.abs() >= 2000 { skew } else { 0 };
+        DocumentDates { on_the_fly, skew_ms }
+    }
+
+    /// Returns whether every item carries the moment at which the response was made.
+    pub fn are_on_the_fly(items: &[Item], response_date: Option<Time>) -> bool {
+        let Some(response_date) = response_date else { return false };
+        let date = |item: &Item| item.published.or(item.updated);
         let near = |t: Time| {
             u128::from(t.millis_since(response_date).unsigned_abs())
                 <= ON_THE_FLY_TOLERANCE.as_millis()
         };
         // One entry that was published just now is news, not a generated date.
-        let on_the_fly = items.len() >= 2
-            && items.iter().all(|i| i.published.or(i.updated).is_some_and(near))
-            && items
-                .windows(2)
-                .all(|w| w[0].published.or(w[0].updated) == w[1].published.or(w[1].updated));
-        DocumentDates { on_the_fly, skew_ms }
+        items.len() >= 2
+            && items.iter().all(|item| date(item).is_some_and(near))
+            && items.windows(2).all(|pair| date(&pair[0]) == date(&pair[1]))
     }
 }
 
@@ -89,6 +94,12 @@ mod tests {
 
     fn dated(secs: i64) -> Item {
         Item { published: Some(Time::from_secs(secs)), ..Item::default() }
+    }
+
+    fn judge(items: &[Item], response_date: Time, at: Time) -> DocumentDates {
+        let response_date = Some(response_date);
+        let on_the_fly = DocumentDates::are_on_the_fly(items, response_date);
+        DocumentDates::new(on_the_fly, response_date, at)
     }
 
     /// The row `correct_timestamps` of the reference vectors: inside, in the future, too old.
@@ -124,25 +135,21 @@ mod tests {
     fn dates_made_for_the_response_count_as_undated() {
         let items = [dated(1000), dated(1000)];
         let at = Time::from_secs(1001);
-        let dates = DocumentDates::judge(&items, Some(Time::from_secs(1000)), at);
+        let dates = judge(&items, Time::from_secs(1000), at);
         assert!(dates.on_the_fly);
         assert_eq!(repair(&items[0], dates, at, None).at, at);
     }
 
     #[test]
     fn one_item_published_just_now_is_not_on_the_fly() {
-        let dates = DocumentDates::judge(
-            &[dated(1000)],
-            Some(Time::from_secs(1000)),
-            Time::from_secs(1000),
-        );
+        let dates = judge(&[dated(1000)], Time::from_secs(1000), Time::from_secs(1000));
         assert!(!dates.on_the_fly);
     }
 
     #[test]
     fn a_publisher_whose_clock_is_ahead_is_corrected_by_its_date_header() {
         let at = Time::from_secs(10_000);
-        let dates = DocumentDates::judge(&[dated(10_500)], Some(Time::from_secs(10_600)), at);
+        let dates = judge(&[dated(10_500)], Time::from_secs(10_600), at);
         assert_eq!(repair(&dated(10_500), dates, at, None).at, Time::from_secs(9_900));
     }
 }

@@ -5,6 +5,8 @@ use std::ops::{Add, Sub};
 use std::str::FromStr;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// A moment in UTC, in milliseconds. Shown as RFC 3339 in whole seconds.
 ///
 /// ```
@@ -12,7 +14,8 @@ use std::time::Duration;
 /// assert_eq!(t, feed::Time::from_secs(1_310_792_400));
 /// assert_eq!(t.to_string(), "2011-07-16T05:00:00Z");
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(transparent)]
 pub struct Time(i64);
 
 /// A text that is not an RFC 3339 time.

@@ -1,8 +1,11 @@
 //! Why a poll brought nothing, as a value with a stable code. The code is stored with the feed;
 //! what to do about it is said where it is shown.
 
+use serde::{Deserialize, Serialize};
+
 /// The step at which a poll failed or was refused. Where a server answered, its status says more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Trouble {
     /// There is no host of this name.
     NoSuchHost,

@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
+use feed::{ExchangeFacts, Validators};
 use reqwest::Response;
 use reqwest::header::{self, HeaderMap};
 use url::Url;
 
 use crate::decode::{DecodeError, Decoder};
 use crate::limits::ExchangeLimits;
-use crate::{Facts, Failure, FailureKind, Fetched, Validators, causes, header as read};
+use crate::{Failure, FailureKind, Fetched, causes, header as read};
 
 /// Bodies of answers without a document are read so far, to be able to use the connection again.
 const LEFTOVER_BYTES_MAX: u64 = 32 * 1024;
@@ -25,7 +26,7 @@ pub(crate) async fn fetched(
     url: &Url,
     sent: &Validators,
     limits: &ExchangeLimits,
-    facts: &mut Facts,
+    facts: &mut ExchangeFacts,
 ) -> Fetched {
     let status = response.status().as_u16();
     let outcome = match status {
@@ -53,7 +54,7 @@ async fn body(
     response: Response,
     partial: bool,
     limits: &ExchangeLimits,
-    facts: &mut Facts,
+    facts: &mut ExchangeFacts,
 ) -> Fetched {
     let content_type = read::text(response.headers(), &header::CONTENT_TYPE)
         .map(|t| t.chars().take(CONTENT_TYPE_CHARS_MAX).collect());

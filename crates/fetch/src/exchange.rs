@@ -1,18 +1,15 @@
 //! The result of an exchange: its outcome, and the facts that callers need for their decisions.
 
 use std::fmt;
-use std::time::Duration;
 
-use feed::Time;
+use feed::{ExchangeFacts, Validators};
 use url::Url;
-
-use crate::Links;
 
 /// One exchange: its outcome and the facts about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchange {
     pub fetched: Fetched,
-    pub facts: Facts,
+    pub facts: ExchangeFacts,
 }
 
 /// The outcome of an exchange.
@@ -48,51 +45,6 @@ pub enum Fetched {
         reason: String,
     },
     Failed(Failure),
-}
-
-/// The validators of a document, sent back byte for byte: some servers compare them as texts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Validators {
-    pub etag: Option<Vec<u8>>,
-    pub last_modified: Option<Vec<u8>>,
-}
-
-impl Validators {
-    pub fn is_empty(&self) -> bool {
-        self.etag.is_none() && self.last_modified.is_none()
-    }
-}
-
-/// Facts about an exchange, whatever its outcome. A missing one was not sent by the server.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts {
-    pub status: Option<u16>,
-    pub http_version: Option<HttpVersion>,
-    pub date: Option<Time>,
-    /// For how long from now on the answer is fresh, by `max-age`: the time that it lay in a cache
-    /// is over.
-    pub max_age: Option<Duration>,
-    pub expires: Option<Time>,
-    pub retry_after: Option<RetryAfter>,
-    pub links: Links,
-    /// The answer's head as HTTP/1 spells it, plus the body as it came (compressed). TLS, chunk
-    /// marks and HPACK are not counted.
-    pub wire_bytes: u64,
-    pub elapsed: Duration,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HttpVersion {
-    Http10,
-    Http11,
-    Http2,
-}
-
-/// The time until which a server asks for no requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RetryAfter {
-    After(Duration),
-    At(Time),
 }
 
 /// An exchange that brought nothing: what kind of failure, and the cause in plain words.

@@ -1,5 +1,6 @@
 //! The exchange itself: build the request, send it through the right client, read the answer.
 
+use feed::{ExchangeFacts, Validators};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, ClientBuilder, Method, Request, Response};
 use tokio::sync::Semaphore;
@@ -10,7 +11,7 @@ use crate::lease::{IDLE_TIMEOUT, Lease, Leases, moment};
 use crate::limits::ExchangeLimits;
 use crate::names::Names;
 use crate::{
-    Exchange, Facts, Failure, FailureKind, Fetched, Settings, SetupError, Validators, answer,
+    Exchange, Failure, FailureKind, Fetched, Settings, SetupError, answer,
     causes, descriptors, header as read, tls,
 };
 
@@ -115,7 +116,7 @@ impl Fetcher {
         // Fails only when the semaphore is closed, which never happens; then go on without.
         let _permit = self.under_way.acquire().await.ok();
         let started = moment();
-        let mut facts = Facts::default();
+        let mut facts = ExchangeFacts::default();
         let fetched = match self.request(url, accept, sent) {
             Ok(request) => self.send(request, url, sent, limits, &mut facts).await,
             Err(outcome) => outcome,
@@ -176,7 +177,7 @@ impl Fetcher {
         url: &Url,
         sent: &Validators,
         limits: &ExchangeLimits,
-        facts: &mut Facts,
+        facts: &mut ExchangeFacts,
     ) -> Fetched {
         match self.answered(url, request).await {
             Ok((response, _lease)) => {

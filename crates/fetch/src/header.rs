@@ -3,18 +3,18 @@
 
 use std::time::Duration;
 
-use feed::Time;
+use feed::{ExchangeFacts, HttpVersion, RetryAfter, Time, Validators};
 use reqwest::header::{self, HeaderMap, HeaderName};
 use reqwest::{StatusCode, Version};
 use url::Url;
 
-use crate::{Facts, HttpVersion, RetryAfter, Validators, link};
+use crate::link;
 
 /// Longer validators are not kept: servers that send kilobytes refuse to take them back.
 const VALIDATOR_BYTES_MAX: usize = 2048;
 
-pub(crate) fn facts(url: &Url, status: StatusCode, version: Version, headers: &HeaderMap) -> Facts {
-    Facts {
+pub(crate) fn facts(url: &Url, status: StatusCode, version: Version, headers: &HeaderMap) -> ExchangeFacts {
+    ExchangeFacts {
         status: Some(status.as_u16()),
         http_version: match version {
             Version::HTTP_10 => Some(HttpVersion::Http10),

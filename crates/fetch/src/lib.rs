@@ -30,11 +30,9 @@ mod post;
 mod settings;
 mod tls;
 
-pub use exchange::{
-    Exchange, Facts, Failure, FailureKind, Fetched, HttpVersion, RetryAfter, Validators,
-};
+pub use exchange::{Exchange, Failure, FailureKind, Fetched};
+pub use feed::{ExchangeFacts, HttpVersion, Links, RetryAfter, Validators};
 pub use fetcher::Fetcher;
 pub use guard::is_public;
-pub use link::Links;
 pub use post::{Parcel, Posted};
 pub use settings::{Settings, SetupError};

@@ -1,17 +1,9 @@
 //! The `Link` header (RFC 8288) as far as feeds use it: the hub that pushes the document and the
 //! address under which it does. Other relations are ignored.
 
+use feed::Links;
 use reqwest::header::{self, HeaderMap};
 use url::Url;
-
-/// The links of a document, from the `Link` headers of its answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Links {
-    /// The first `rel="hub"`.
-    pub hub: Option<Url>,
-    /// The first `rel="self"`.
-    pub own: Option<Url>,
-}
 
 /// More headers than this name nothing that we want.
 const HEADERS_MAX: usize = 16;

@@ -1,11 +1,12 @@
 //! The POST exchange, guarded like every exchange. It is never repeated automatically. It follows
 //! no redirect, so that a body goes only to the address that the operator chose.
 
+use feed::RetryAfter;
 use reqwest::header::{self, HeaderName, HeaderValue};
 use reqwest::{Method, Request};
 use url::Url;
 
-use crate::{Failure, FailureKind, Fetched, Fetcher, RetryAfter, answer, header as read};
+use crate::{Failure, FailureKind, Fetched, Fetcher, answer, header as read};
 
 /// The body of a POST request with its headers.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use feed::Time;
+use feed::{RetryAfter, Time};
 
 /// A server that asks for more than a week does not mean one feed reader's next request; the
 /// feed's own backoff and a weekly look are polite enough.
@@ -22,13 +22,6 @@ pub struct DomainPace {
     pub not_before: Option<Time>,
     /// How often in a row it said 429 or 503.
     pub refusals: u32,
-}
-
-/// The value of a `Retry-After` header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RetryAfter {
-    Seconds(u64),
-    At(Time),
 }
 
 /// From when on a request to the domain is allowed; `now` if it is allowed at once.
@@ -59,7 +52,7 @@ impl DomainPace {
         self.last_request_end = Some(at);
         self.refusals = self.refusals.saturating_add(1);
         let wait = match retry_after {
-            Some(RetryAfter::Seconds(s)) => Duration::from_secs(s),
+            Some(RetryAfter::After(wait)) => wait,
             Some(RetryAfter::At(t)) => t.since(at),
             None => REFUSED_FIRST * (1 << (self.refusals - 1).min(9)),
         };
@@ -90,10 +83,10 @@ mod tests {
     #[test]
     fn retry_after_binds_in_seconds_and_as_a_date() {
         let mut pace = DomainPace::default();
-        assert_eq!(pace.refused(at(100), Some(RetryAfter::Seconds(60))), at(160));
+        assert_eq!(pace.refused(at(100), Some(RetryAfter::After(Duration::from_secs(60)))), at(160));
         assert_eq!(next_allowed(&pace, GAP, at(101)), at(160));
         assert_eq!(pace.refused(at(200), Some(RetryAfter::At(at(500)))), at(500));
-        assert_eq!(pace.refused(at(300), Some(RetryAfter::Seconds(1))), at(500));
+        assert_eq!(pace.refused(at(300), Some(RetryAfter::After(Duration::from_secs(1)))), at(500));
     }
 
     #[test]
@@ -101,7 +94,7 @@ mod tests {
         let mut pace = DomainPace::default();
         assert_eq!(pace.refused(at(100), Some(RetryAfter::At(at(5)))), at(100));
         let week = at(100) + RETRY_AFTER_MAX;
-        assert_eq!(pace.refused(at(100), Some(RetryAfter::Seconds(u64::MAX))), week);
+        assert_eq!(pace.refused(at(100), Some(RetryAfter::After(Duration::from_secs(u64::MAX)))), week);
         let stored = DomainPace { not_before: Some(Time::MAX), ..pace };
         assert_eq!(next_allowed(&stored, GAP, at(100)), week);
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use api::{Context, Live, router};
 use axum::Router;
 use feed::{
-    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window, identify,
+    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window, WindowComparison,
+    identify,
 };
 use store::{
     FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollProblem, PollRecord, Store,
@@ -64,8 +65,10 @@ impl Site {
     fn see(&self, feed: FeedId, title: &str, items: &[Item]) {
         let at = now() - Duration::from_secs(300);
         let dates = DocumentDates::default();
-        let seen =
-            identify(items, &Window::default()).observe(&Known::new(), dates, at, None, false);
+        let window = Window::default();
+        let keyed = identify(items.to_vec(), &window);
+        let seen = WindowComparison::new(&keyed, &window);
+        let seen = seen.observe(&Known::new(), dates, at, None, false);
         let mut record =
             PollRecord::empty(feed, 0, at, Outcome::Seen, now() + Duration::from_secs(600));
         record.exchange.status = Some(200);

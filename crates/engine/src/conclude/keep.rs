@@ -1,7 +1,7 @@
 //! What of a poll is kept: entries, revisions, validators, where the feed is found from now on.
 
 use feed::{
-    DocumentDates, FeedUrl, Item, Observed, Outcome, Published, Sighting, Time, Trouble,
+    DocumentDates, FeedUrl, Item, KeyedItem, Observed, Outcome, Published, Sighting, Time, Trouble,
     WindowEntry, repair,
 };
 use parse::Document;
@@ -39,9 +39,9 @@ pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
 /// some: neither validators nor the window follow it. An honest empty feed is well-formed.
 pub fn damaged(input: &PollInput, reading: Reading) -> Reading {
     match reading {
-        Reading::Document { document, .. }
+        Reading::Document { document, items, .. }
             if document.is_damaged
-                && document.items.is_empty()
+                && items.is_empty()
                 && !input.document.window.entries().is_empty() =>
         {
             Reading::Damaged { warnings: document.warnings }
@@ -105,14 +105,16 @@ pub fn keep_reading(
             let validators = (kept != input.document.validators).then_some(kept);
             record.content = PollContent::Unchanged { validators };
         }
-        Reading::Document { document, observed, dates, validators, body_hash } => {
+        Reading::Document { document, items, observed, dates, validators, body_hash } => {
             answer.detail = seen_in_words(&observed);
             record.warnings.clone_from(&document.warnings);
             // A broken document without items may be the beginning of one that has some.
             let is_cut_off =
-                document.is_cut_off || document.is_damaged && document.items.is_empty();
+                document.is_cut_off || document.is_damaged && items.is_empty();
             let previous = input.history.last_success_at;
-            let mut kept = document_record(document, &observed, dates, trip, previous);
+            let repair = |item: &Item| repair(item, dates, trip.at, previous);
+            let entries = entry_changes(items, &observed, repair);
+            let mut kept = document_record(document, entries, trip);
             let validators = store::Validators {
                 etag: validators.etag,
                 last_modified: validators.last_modified,
@@ -178,13 +180,7 @@ fn seen_in_words(observed: &Observed) -> String {
 }
 
 /// Returns what the store keeps of a document; the caller adds validators, hash and window.
-fn document_record(
-    document: Document,
-    observed: &Observed,
-    dates: DocumentDates,
-    trip: &Trip<'_>,
-    previous: Option<Time>,
-) -> DocumentRecord {
+fn document_record(document: Document, entries: EntryChanges, trip: &Trip<'_>) -> DocumentRecord {
     let (hub, topic) = pushed_by(&document, trip);
     let (hub, topic) = (short(hub), short(topic));
     let facts = FeedFacts {
@@ -195,8 +191,6 @@ fn document_record(
         hub,
         cloud: short(document.cloud),
     };
-    let repair = |item: &Item| repair(item, dates, trip.at, previous);
-    let entries = entry_changes(document.items, observed, repair);
     DocumentRecord { facts, hints: document.hints, entries, ..DocumentRecord::default() }
 }
 
@@ -218,16 +212,15 @@ fn pushed_by(document: &Document, trip: &Trip<'_>) -> (Option<String>, Option<St
 
 /// Returns the new and the edited entries. `repair` corrects the publication time of an item.
 pub fn entry_changes(
-    items: Vec<Item>,
+    mut items: Vec<KeyedItem>,
     observed: &Observed,
     repair: impl Fn(&Item) -> Published,
 ) -> EntryChanges {
     let mut changes = EntryChanges::default();
-    let mut items: Vec<Option<Item>> = items.into_iter().map(Some).collect();
     // Publishers put the newest on top; the stream runs from the oldest on.
     for (index, sighting, entry) in observed.sightings.iter().rev() {
         let WindowEntry { key, content, .. } = *entry;
-        let Some(item) = items[*index].take() else { continue };
+        let Some(item) = items[*index].item.take() else { continue };
         match sighting {
             Sighting::New => {
                 let published = repair(&item);

@@ -3,7 +3,7 @@
 //! them of what pushes brought since the last one, so that they see what they would have seen
 //! without.
 
-use feed::{Cause, DocumentDates, Item, Observed, Time, repair};
+use feed::{Cause, DocumentDates, Item, KeyedItem, Observed, Time, repair};
 use store::{NextPoll, PollInput, PushParcel, PushRecord, PushRow, PushTrust, PushTrustChange};
 
 use super::keep;
@@ -106,7 +106,7 @@ pub fn push_record(
 
 /// The document of a push, compared with the feed's window.
 pub struct PushedDocument {
-    pub items: Vec<Item>,
+    pub items: Vec<KeyedItem>,
     pub observed: Observed,
     pub dates: DocumentDates,
 }

@@ -23,7 +23,7 @@ pub struct Later {
     at: Time,
     ended: Time,
     url: Url,
-    facts: fetch::Facts,
+    facts: fetch::ExchangeFacts,
     pace: Option<DomainPace>,
     settings: Settings,
     budget: Option<BudgetRule>,

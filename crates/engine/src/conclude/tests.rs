@@ -4,7 +4,7 @@ mod damaged;
 
 use std::sync::LazyLock;
 
-use feed::{FeedId, FeedUrl, Item, Known, identify};
+use feed::{FeedId, FeedUrl, Item, Known, WindowComparison, identify};
 use store::{
     FeedLocation, FeedSchedule, KnownDocument, LayeredSettings, Moved, PollHistory, Validators,
 };
@@ -39,13 +39,13 @@ fn run<'a>(
     reading: Reading,
     adjust: impl FnOnce(&mut Trip<'a>),
 ) -> Concluded {
-    static FACTS: LazyLock<fetch::Facts> = LazyLock::new(fetch::Facts::default);
+    static FACTS: LazyLock<fetch::ExchangeFacts> = LazyLock::new(fetch::ExchangeFacts::default);
     let mut trip = trip(input.location.url.url(), &FACTS);
     adjust(&mut trip);
     conclude(input, reading, &trip, &Settings::new(), None)
 }
 
-fn trip<'a>(url: &'a Url, facts: &'a fetch::Facts) -> Trip<'a> {
+fn trip<'a>(url: &'a Url, facts: &'a fetch::ExchangeFacts) -> Trip<'a> {
     Trip {
         cause: None,
         at: NOW,
@@ -75,14 +75,16 @@ fn document(ids: &[&str]) -> Reading {
         })
         .collect();
     let dates = DocumentDates::default();
-    let observed =
-        identify(&items, &Window::default()).observe(&Known::new(), dates, NOW, None, false);
+    let window = Window::default();
+    let items = identify(items, &window);
+    let observed = WindowComparison::new(&items, &window);
+    let observed = observed.observe(&Known::new(), dates, NOW, None, false);
     let xml = "<rss version='2.0'><channel><title>t</title></channel></rss>";
-    let mut document =
+    let document =
         parse::document(xml.as_bytes(), None, None, &parse::Limits::default()).expect("a feed");
-    document.items = items;
     Reading::Document {
         document,
+        items,
         observed,
         dates,
         validators: fetch::Validators { etag: Some(b"\"new\"".to_vec()), last_modified: None },
@@ -165,7 +167,7 @@ fn a_promised_delay_binds_the_budget_and_no_server() {
     let rule: BudgetRule = "60/1h".parse().expect("a rule");
     let mut input = input();
     input.settings.own.max_delay = Some(Duration::from_secs(600));
-    let facts = fetch::Facts::default();
+    let facts = fetch::ExchangeFacts::default();
     let url = input.location.url.url().clone();
     let trip = trip(&url, &facts);
     let mut latest = |failures, reading| {
@@ -238,7 +240,7 @@ fn expires_counts_from_the_servers_own_clock_and_only_without_a_max_age() {
     input.settings.own.policy = Some("fix:1h".to_owned());
     let wait = |date: Time, expires: Time, max_age| {
         let (date, expires) = (Some(date), Some(expires));
-        let facts = fetch::Facts { date, expires, max_age, ..fetch::Facts::default() };
+        let facts = fetch::ExchangeFacts { date, expires, max_age, ..fetch::ExchangeFacts::default() };
         let done = run(&input, document(&["a"]), |trip| trip.facts = &facts);
         done.record.decision.next.at.since(NOW)
     };
@@ -308,7 +310,7 @@ fn a_document_that_breaks_off_is_asked_for_whole_the_next_time() {
 fn gone_from_where_it_moved_to_is_not_yet_gone() {
     let mut input = input();
     input.location.effective_url = FeedUrl::parse("https://other.example/feed").ok();
-    let facts = fetch::Facts { status: Some(410), ..fetch::Facts::default() };
+    let facts = fetch::ExchangeFacts { status: Some(410), ..fetch::ExchangeFacts::default() };
     let done = run(&input, Reading::Gone, |trip| trip.facts = &facts);
     assert_eq!(done.record.location.gone, None, "the publisher may have moved again");
     assert_eq!(done.record.outcome, Outcome::Failed);

@@ -1,10 +1,11 @@
 //! From what a server sent to what it means for the feed: parse, identify, compare with the
 //! window. It records nothing and decides no next poll.
 
-use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use feed::{DocumentDates, EntryKey, Observed, Time, Trouble, identify, repair};
+use feed::{
+    DocumentDates, EntryKey, KeyedItem, Observed, Time, Trouble, WindowComparison, identify, repair,
+};
 use fetch::{FailureKind, Fetched};
 use parse::Document;
 use sha2::{Digest, Sha256};
@@ -25,7 +26,7 @@ pub(super) async fn read(
     poll: &Poll,
     at: Time,
     fetched: Fetched,
-    facts: &fetch::Facts,
+    facts: &fetch::ExchangeFacts,
     verdict: &Verdict,
 ) -> Reading {
     match fetched {
@@ -61,13 +62,21 @@ pub(super) async fn read(
             let read = move || read_document(&bytes, content_type.as_deref(), &base, &limits);
             let failed = |detail| Unread { detail, candidates: Vec::new(), is_damaged: false };
             match parsed(n_bytes, read).await.unwrap_or_else(|why| Err(failed(why))) {
-                Ok(document) => {
-                    let seen =
-                        observe(&context.store, &poll.input, at, facts.date, &document, partial);
+                Ok(mut document) => {
+                    let on_the_fly = DocumentDates::are_on_the_fly(&document.items, facts.date);
+                    let items = std::mem::take(&mut document.items);
+                    let items = identify(items, &poll.input.document.window);
+                    let dates = DocumentDates::new(on_the_fly, facts.date, at);
+                    let seen = observe(&context.store, &poll.input, &items, dates, at, partial);
                     match seen {
-                        Ok((observed, dates)) => {
-                            Reading::Document { document, observed, dates, validators, body_hash }
-                        }
+                        Ok(observed) => Reading::Document {
+                            document,
+                            items,
+                            observed,
+                            dates,
+                            validators,
+                            body_hash,
+                        },
                         Err(e) => Reading::Failed {
                             kind: Trouble::Internal,
                             detail: format!("the store could not be read: {e}"),
@@ -150,34 +159,28 @@ fn read_document(
     })
 }
 
-/// Compares a document with the feed's window and with what else is known of its items.
+/// Compares a document with the feed's window and with what the store knows of its items.
 pub fn observe(
     store: &Store,
     input: &PollInput,
+    items: &[KeyedItem],
+    dates: DocumentDates,
     at: Time,
-    response_date: Option<Time>,
-    document: &Document,
     partial: bool,
-) -> Result<(Observed, DocumentDates), StoreError> {
-    let identified = identify(&document.items, &input.document.window);
-    let beyond = identified.beyond();
-    let mut known = store.known(input.id, &beyond)?;
-    let dates = DocumentDates::judge(&document.items, response_date, at);
+) -> Result<Observed, StoreError> {
+    let comparison = WindowComparison::new(items, &input.document.window);
+    let keys: Vec<EntryKey> = comparison.beyond().map(|keyed| keyed.key).collect();
+    let mut known = store.known(input.id, &keys)?;
     let previous = input.history.last_success_at;
     // Copies of entries that this instance has already are not new here either.
-    let beyond: HashSet<EntryKey> = beyond.into_iter().collect();
-    let items = &document.items;
-    let claims =
-        identified.found().iter().map(|found| (found.key, found.content, &items[found.index]));
-    let claims = claims.filter(|(_, _, item)| item.source.is_some());
-    let claims: Vec<_> =
-        claims.filter(|(key, _, _)| beyond.contains(key) && !known.contains_key(key)).collect();
+    let claims = comparison.beyond().filter(|keyed| !known.contains_key(&keyed.key));
+    let claims = claims.filter_map(|keyed| Some((keyed.key, keyed.content, keyed.item.as_ref()?)));
+    let claims: Vec<_> = claims.filter(|(_, _, item)| item.source.is_some()).collect();
     let copies = store.known_copies(input.id, &claims)?;
     for (key, content, item) in claims.into_iter().filter(|(key, _, _)| copies.contains(key)) {
         known.insert(key, (content, repair(item, dates, at, previous).at));
     }
-    let observed = identified.observe(&known, dates, at, previous, partial);
-    Ok((observed, dates))
+    Ok(comparison.observe(&known, dates, at, previous, partial))
 }
 
 #[cfg(test)]

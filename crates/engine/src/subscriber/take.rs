@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use feed::FeedId;
+use feed::{DocumentDates, FeedId, identify};
 use parse::Document;
 use store::{ErrorKind, PollInput, PushParcel, PushRow, StoreError};
 use url::Url;
@@ -106,9 +106,10 @@ async fn record(
     document: &Document,
 ) -> Result<(), StoreError> {
     let store = &context.store;
-    let (observed, dates) = observe(store, input, parcel.at, None, document, true)?;
+    let dates = DocumentDates::default();
+    let items = identify(document.items.clone(), &input.document.window);
+    let observed = observe(store, input, &items, dates, parcel.at, true)?;
     let n_new = observed.n_new();
-    let items = document.items.clone();
     let settings = &context.settings;
     let document = PushedDocument { items, observed, dates };
     let record = conclude::push_record(input, push, parcel, document, settings);

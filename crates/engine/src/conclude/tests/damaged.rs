@@ -7,11 +7,12 @@ use super::*;
 /// What the parser makes of a text, compared with the window of `input`.
 fn read(input: &PollInput, text: &str) -> Reading {
     let document = parse::document(text.as_bytes(), None, None, &parse::Limits::default());
-    let (document, dates) = (document.expect("a feed"), DocumentDates::default());
-    let observed = identify(&document.items, &input.document.window);
+    let (mut document, dates) = (document.expect("a feed"), DocumentDates::default());
+    let items = identify(std::mem::take(&mut document.items), &input.document.window);
+    let observed = WindowComparison::new(&items, &input.document.window);
     let observed = observed.observe(&Known::new(), dates, NOW, None, false);
     let validators = fetch::Validators { etag: Some(b"\"new\"".to_vec()), last_modified: None };
-    Reading::Document { document, observed, dates, validators, body_hash: [7; 16] }
+    Reading::Document { document, items, observed, dates, validators, body_hash: [7; 16] }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use feed::{DocumentDates, Item, Outcome, Time, Window, identify};
+use feed::{DocumentDates, Item, Outcome, Time, Window, WindowComparison, identify};
 use lab::{Chance, PolledFeed, TraceRow, World, WorldBuilder, WorldFeed};
 use polling::{Bounds, Policy};
 
@@ -62,8 +62,9 @@ impl Live {
         };
         let items: Vec<Item> = shown.clone().rev().map(item).collect();
         let dates = DocumentDates::default();
-        let identified = identify(&items, &self.window);
-        let observed = identified.observe(&self.known, dates, at, self.previous, false);
+        let items = identify(items, &self.window);
+        let observed = WindowComparison::new(&items, &self.window);
+        let observed = observed.observe(&self.known, dates, at, self.previous, false);
         let seen = described(&observed.observation(at));
         for (_, _, entry) in &observed.sightings {
             self.known.insert(entry.key, (entry.content, entry.published_at));
