@@ -8,9 +8,9 @@ use parse::discover::deduplicate;
 
 fuzz_target!(|text: &str| {
     let item = Item { id: Some(text.to_owned()), link: Some(text.to_owned()), ..Item::default() };
-    let items = [item.clone(), Item { id: None, ..item }];
+    let items = vec![item.clone(), Item { id: None, ..item }];
     let window = Window::default();
-    assert_eq!(identify(&items, &window), identify(&items, &window));
+    assert_eq!(identify(items.clone(), &window), identify(items, &window));
     let urls: Vec<url::Url> = text.lines().filter_map(|l| url::Url::parse(l).ok()).collect();
     assert_eq!(deduplicate(&urls).len(), urls.len());
     let Ok(url) = FeedUrl::parse(text) else { return };

@@ -217,10 +217,11 @@ mod tests {
         use crate::{DocumentDates, Known, Time, WindowComparison};
         let (at, dates, none) = (Time::from_secs(1), DocumentDates::default(), Known::new());
         let items = vec![item("a", "l1", "a"), item("b", "l2", "b")];
-        let first = identify(items, &Window::default());
+        let empty = Window::default();
+        let first = identify(items, &empty);
         assert!(first.iter().all(|keyed| keyed.item.is_some()), "nothing was seen before");
-        let window = WindowComparison::new(&first, &Window::default());
-        let window = window.observe(&none, dates, at, None, false).window;
+        let comparison = WindowComparison::new(&first, &empty);
+        let window = comparison.observe(&none, dates, at, None, false).window;
         let items = vec![item("a", "l1", "a"), item("b", "l2", "edited"), item("c", "l3", "c")];
         let second = identify(items, &window);
         let sent: Vec<bool> = second.iter().map(|keyed| keyed.item.is_some()).collect();

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(t, feed::Time::from_secs(1_310_792_400));
 /// assert_eq!(t.to_string(), "2011-07-16T05:00:00Z");
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
+)]
 #[serde(transparent)]
 pub struct Time(i64);
 

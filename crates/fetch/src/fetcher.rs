@@ -11,8 +11,8 @@ use crate::lease::{IDLE_TIMEOUT, Lease, Leases, moment};
 use crate::limits::ExchangeLimits;
 use crate::names::Names;
 use crate::{
-    Exchange, Failure, FailureKind, Fetched, Settings, SetupError, answer,
-    causes, descriptors, header as read, tls,
+    Exchange, Failure, FailureKind, Fetched, Settings, SetupError, answer, causes, descriptors,
+    header as read, tls,
 };
 
 const ACCEPT_FEED: &str = "application/atom+xml, application/rss+xml, application/rdf+xml, \

@@ -13,7 +13,12 @@ use crate::link;
 /// Longer validators are not kept: servers that send kilobytes refuse to take them back.
 const VALIDATOR_BYTES_MAX: usize = 2048;
 
-pub(crate) fn facts(url: &Url, status: StatusCode, version: Version, headers: &HeaderMap) -> ExchangeFacts {
+pub(crate) fn facts(
+    url: &Url,
+    status: StatusCode,
+    version: Version,
+    headers: &HeaderMap,
+) -> ExchangeFacts {
     ExchangeFacts {
         status: Some(status.as_u16()),
         http_version: match version {

@@ -83,7 +83,10 @@ mod tests {
     #[test]
     fn retry_after_binds_in_seconds_and_as_a_date() {
         let mut pace = DomainPace::default();
-        assert_eq!(pace.refused(at(100), Some(RetryAfter::After(Duration::from_secs(60)))), at(160));
+        assert_eq!(
+            pace.refused(at(100), Some(RetryAfter::After(Duration::from_secs(60)))),
+            at(160)
+        );
         assert_eq!(next_allowed(&pace, GAP, at(101)), at(160));
         assert_eq!(pace.refused(at(200), Some(RetryAfter::At(at(500)))), at(500));
         assert_eq!(pace.refused(at(300), Some(RetryAfter::After(Duration::from_secs(1)))), at(500));
@@ -94,7 +97,10 @@ mod tests {
         let mut pace = DomainPace::default();
         assert_eq!(pace.refused(at(100), Some(RetryAfter::At(at(5)))), at(100));
         let week = at(100) + RETRY_AFTER_MAX;
-        assert_eq!(pace.refused(at(100), Some(RetryAfter::After(Duration::from_secs(u64::MAX)))), week);
+        assert_eq!(
+            pace.refused(at(100), Some(RetryAfter::After(Duration::from_secs(u64::MAX)))),
+            week
+        );
         let stored = DomainPace { not_before: Some(Time::MAX), ..pace };
         assert_eq!(next_allowed(&stored, GAP, at(100)), week);
     }

@@ -128,7 +128,7 @@ async fn follow<F: Future<Output = Result<Exchange, Refusal>>>(
 
 #[cfg(test)]
 mod tests {
-    use fetch::{Facts, Settings};
+    use fetch::{ExchangeFacts, Settings};
 
     use super::*;
 
@@ -138,7 +138,7 @@ mod tests {
 
     fn moved(to: &str) -> Exchange {
         let fetched = Fetched::Moved { to: url(to), permanent: false };
-        Exchange { fetched, facts: Facts::default() }
+        Exchange { fetched, facts: ExchangeFacts::default() }
     }
 
     #[tokio::test]

@@ -6,8 +6,8 @@ use std::time::Duration;
 use api::{Context, Live, router};
 use axum::Router;
 use feed::{
-    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window, WindowComparison,
-    identify,
+    DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Time, Window,
+    WindowComparison, identify,
 };
 use store::{
     FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollProblem, PollRecord, Store,

@@ -109,8 +109,7 @@ pub fn keep_reading(
             answer.detail = seen_in_words(&observed);
             record.warnings.clone_from(&document.warnings);
             // A broken document without items may be the beginning of one that has some.
-            let is_cut_off =
-                document.is_cut_off || document.is_damaged && items.is_empty();
+            let is_cut_off = document.is_cut_off || document.is_damaged && items.is_empty();
             let previous = input.history.last_success_at;
             let repair = |item: &Item| repair(item, dates, trip.at, previous);
             let entries = entry_changes(items, &observed, repair);

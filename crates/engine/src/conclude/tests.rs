@@ -240,7 +240,8 @@ fn expires_counts_from_the_servers_own_clock_and_only_without_a_max_age() {
     input.settings.own.policy = Some("fix:1h".to_owned());
     let wait = |date: Time, expires: Time, max_age| {
         let (date, expires) = (Some(date), Some(expires));
-        let facts = fetch::ExchangeFacts { date, expires, max_age, ..fetch::ExchangeFacts::default() };
+        let facts =
+            fetch::ExchangeFacts { date, expires, max_age, ..fetch::ExchangeFacts::default() };
         let done = run(&input, document(&["a"]), |trip| trip.facts = &facts);
         done.record.decision.next.at.since(NOW)
     };
@@ -292,13 +293,13 @@ fn a_remembered_redirect_that_leads_nowhere_is_forgotten() {
 
 #[test]
 fn a_document_that_breaks_off_is_asked_for_whole_the_next_time() {
-    let Reading::Document { mut document, observed, dates, validators, body_hash } =
+    let Reading::Document { mut document, items, observed, dates, validators, body_hash } =
         document(&["a", "b"])
     else {
         panic!("it is one");
     };
     document.is_cut_off = true;
-    let reading = Reading::Document { document, observed, dates, validators, body_hash };
+    let reading = Reading::Document { document, items, observed, dates, validators, body_hash };
     let done = run(&input(), reading, |_| ());
     let kept = done.record.document().expect("a document");
     assert_eq!(kept.entries.new.len(), 2, "the entries that came are kept");
@@ -324,14 +325,14 @@ fn gone_from_where_it_moved_to_is_not_yet_gone() {
 #[test]
 fn no_hub_is_told_the_secret_of_a_feed() {
     let hub = |url: &str| {
-        let Reading::Document { mut document, observed, dates, validators, body_hash } =
+        let Reading::Document { mut document, items, observed, dates, validators, body_hash } =
             document(&["a"])
         else {
             panic!("it is one");
         };
         document.hubs = vec!["https://hub.example/".to_owned()];
         document.self_link = Some(url.to_owned());
-        let reading = Reading::Document { document, observed, dates, validators, body_hash };
+        let reading = Reading::Document { document, items, observed, dates, validators, body_hash };
         let url = Url::parse(url).expect("a URL");
         let done = run(&input(), reading, |trip| trip.url = &url);
         done.record.document().expect("a document").facts.topic.clone()

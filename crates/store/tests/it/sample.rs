@@ -46,13 +46,16 @@ pub fn items(ids: &[&str]) -> Vec<Item> {
 /// A poll that brought these items, made from what the store knows: as the engine does it.
 pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord {
     let input = store.poll_input(feed).unwrap();
-    let identified = feed::identify(items, &input.document.window);
-    let known: Known = store.known(feed, &identified.beyond()).unwrap();
+    let keyed = feed::identify(items.to_vec(), &input.document.window);
+    let comparison = feed::WindowComparison::new(&keyed, &input.document.window);
+    let beyond: Vec<_> = comparison.beyond().map(|keyed| keyed.key).collect();
+    let known: Known = store.known(feed, &beyond).unwrap();
     let dates = DocumentDates::default();
-    let seen = identified.observe(&known, dates, at, input.history.last_success_at, false);
+    let seen = comparison.observe(&known, dates, at, input.history.last_success_at, false);
     let mut record = PollRecord::empty(feed, input.generation, at, Outcome::Seen, at);
     for (index, sighting, entry) in seen.sightings.iter().rev() {
-        let (key, content, item) = (entry.key, entry.content, items[*index].clone());
+        let (key, content) = (entry.key, entry.content);
+        let Some(item) = keyed[*index].item.clone() else { continue };
         match sighting {
             Sighting::New => {
                 let claim = item.published.or(item.updated);

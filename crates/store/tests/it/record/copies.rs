@@ -44,7 +44,7 @@ fn a_copy_of_an_entry_of_an_own_feed_is_not_new() {
         copy("https://first.example/1", "another feed's", "https://other.example/feed", &[]),
     ];
     for (number, one) in copies.iter().enumerate() {
-        let key = feed::identify(std::slice::from_ref(one), &Default::default()).found()[0].key;
+        let key = feed::identify(vec![one.clone()], &Default::default())[0].key;
         let known = store.known_copies(relay, &[(key, 0, one)]).unwrap();
         assert_eq!(known.len(), usize::from(number < 4), "{one:?}");
     }
