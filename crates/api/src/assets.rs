@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::etag;
+use crate::http::etag;
 
 /// A file that belongs to every page.
 pub struct Asset {

@@ -1,20 +1,19 @@
-//! Who asks. On loopback without any account everybody is the one person at this machine; with the
-//! first account everything needs a session (people) or a token (programs).
+//! The person behind a request. Without accounts, everybody on loopback is the one local person.
+//! With the first account every request needs a session (people) or a token (programs).
 //!
 //! # Layout
-//! - `gate`: stands before every route and says who asks, or sends them away.
-//! - `login`: the page for it. `logins`: what a name and a password prove. `password`: argon2id.
-//!   `secret`: tokens, their digests, and what protects forms.
-//! - `throttle`: how often one may guess. `checks`: whose turn it is to have a password checked.
-//!   `place`: where a request comes from, by which both count.
+//! - `session`: sessions of browsers and tokens of programs.
+//! - `logins`: checks names with passwords, tokens and keys. `password`: hashes with argon2id.
+//!   `secret`: makes secrets, their digests and form keys.
+//! - `throttle`: limits guesses of passwords. `check_queue`: limits password checks at one time.
+//!   `client_address`: the address that both count by.
 
-mod checks;
-mod gate;
-mod login;
+mod check_queue;
+mod client_address;
 mod logins;
 mod password;
-mod place;
 mod secret;
+mod session;
 mod throttle;
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
@@ -22,27 +21,26 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use store::{AccountId, AccountRow, TokenScope};
 
-pub use gate::{gate, is_still};
-pub use login::{enter, leave, show, within};
-pub use logins::{Credentials, Denied, Logins};
+pub use client_address::{ClientAddress, Proxies};
+pub use logins::{Credentials, LoginError, Logins};
 pub use password::{WeakPassword, check as check_password, hash as hash_password};
-pub use place::{Peer, Place, Proxies};
-pub use secret::{Fresh, agree, digest, fever_digest, fresh};
+pub use secret::{NewSecret, agree, digest, fever_digest, fresh};
+pub use session::{cookie, end_session, identify, is_still_allowed};
 
-/// Whoever asks, and what they may do.
+/// The sender of a request, and what they may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
     pub account: AccountId,
     /// `None`: there are no accounts.
     pub name: Option<String>,
     pub scope: TokenScope,
-    /// What a form must carry; `None` for programs, which send no forms from other sites.
+    /// The key that forms must carry. `None` for programs, because no site can make them send a form.
     pub form_key: Option<String>,
 }
 
 impl Person {
-    /// Whoever sits at this machine while there are no accounts.
-    fn local(form_key: String) -> Person {
+    /// Returns the one person of an instance without accounts.
+    pub fn local(form_key: String) -> Person {
         Person {
             account: AccountId::LOCAL,
             name: None,
@@ -51,7 +49,7 @@ impl Person {
         }
     }
 
-    /// Somebody with an account.
+    /// Returns a person with an account.
     pub fn known(account: AccountRow, scope: TokenScope, form_key: Option<String>) -> Person {
         Person { account: account.id, name: Some(account.name), scope, form_key }
     }
@@ -61,7 +59,7 @@ impl Person {
     }
 }
 
-/// The gate has put them there for every route that needs somebody.
+/// The gate adds the person to each request for a route that needs one.
 impl<S: Send + Sync> FromRequestParts<S> for Person {
     type Rejection = StatusCode;
 
@@ -70,7 +68,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Person {
     }
 }
 
-/// For pages that are shown to strangers too.
+/// For pages that are also shown without login.
 impl<S: Send + Sync> OptionalFromRequestParts<S> for Person {
     type Rejection = StatusCode;
 

@@ -6,9 +6,10 @@ use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::Context;
 use crate::auth::{self, Person};
-use crate::pairs::{self, TooMany};
-use crate::{Context, server};
+use crate::http::pairs::{self, TooManyFields};
+use crate::http::server;
 
 /// A file in a form: a subscription list of 5,000 feeds is about a megabyte.
 const FILE_BYTES_MAX: usize = 8 << 20;
@@ -100,7 +101,7 @@ async fn written(request: Request, stranger: bool) -> Result<Signed, Response> {
         (BYTES_MAX, FIELDS_MAX)
     };
     let body = whole(request.into_body(), bytes_max).await?;
-    let pairs = pairs::read_long(body, fields_max).await.map_err(|TooMany| {
+    let pairs = pairs::read_long(body, fields_max).await.map_err(|TooManyFields| {
         let text = format!("The form has more than {fields_max} fields.\n");
         (StatusCode::PAYLOAD_TOO_LARGE, text).into_response()
     })?;

@@ -117,7 +117,7 @@ impl Images {
     }
 
     /// The address behind one that we signed. Compared in constant time.
-    fn signed(&self, asked: &Asked) -> Option<Url> {
+    fn signed(&self, asked: &ImageParams) -> Option<Url> {
         let url = Url::parse(&asked.u).ok().filter(|url| url.as_str() == asked.u)?;
         let signature = URL_SAFE_NO_PAD.decode(&asked.s).ok()?;
         if signature.len() != SIGNATURE_BYTES {
@@ -136,7 +136,7 @@ impl Images {
 }
 
 #[derive(Deserialize)]
-pub struct Asked {
+pub struct ImageParams {
     u: String,
     s: String,
 }
@@ -144,7 +144,7 @@ pub struct Asked {
 /// `GET /image?u=…&s=…`
 pub async fn image(
     State(context): State<Context>,
-    asked: Result<Query<Asked>, QueryRejection>,
+    asked: Result<Query<ImageParams>, QueryRejection>,
 ) -> Response {
     let Some(images) = &context.images else {
         return said(StatusCode::NOT_FOUND, "Pictures are turned off.");

@@ -23,24 +23,18 @@ mod advice;
 mod assets;
 pub mod auth;
 mod blocking;
-mod etag;
-mod exposition;
 mod form;
-mod guard;
+mod gate;
+mod http;
 mod image;
-mod metrics;
+mod login;
+mod monitoring;
 mod page;
-mod pairs;
-mod paths;
-mod probe;
-mod process;
 mod published;
 mod reader_apis;
 pub mod sanitise;
 pub mod search;
-mod server;
 mod timeline;
-mod traffic;
 mod v1;
 mod waiting;
 mod websub;
@@ -62,12 +56,12 @@ use tokio::sync::Semaphore;
 use url::Url;
 use what_if::WhatIf;
 
+pub use http::server::{PeerAddress, serve};
+pub use http::traffic::Traffic;
 pub use image::{Images, ImagesError};
 pub use published::{Topic, at as published_at, is_published};
-pub use server::serve;
-pub use traffic::Traffic;
 pub use v1::listed as api_routes;
-pub use v1::rate::Rates;
+pub use v1::rate_limit::RateLimits;
 pub use words::plural;
 
 /// What the page needs of the program around it.
@@ -98,13 +92,13 @@ pub struct Context {
     /// What was asked of this server.
     pub traffic: Arc<Traffic>,
     /// How often one may ask the API.
-    pub rates: Arc<Rates>,
+    pub rates: Arc<RateLimits>,
     /// The budget in force as it is written; must not wait long.
     pub rule: Arc<dyn Fn() -> Option<String> + Send + Sync>,
     /// What other rules would have done, where somebody can tell.
     pub what_if: WhatIf,
     /// Published feeds as they were rendered last.
-    pub published: Arc<published::Shelf>,
+    pub published: Arc<published::FeedCache>,
 }
 
 /// Carries a command out, and says what came of it.
@@ -184,37 +178,33 @@ pub struct Spent {
 
 /// All routes.
 pub fn router(context: Context) -> Router {
-    let count = axum::middleware::from_fn_with_state(Arc::clone(&context.traffic), traffic::count);
+    let count =
+        axum::middleware::from_fn_with_state(Arc::clone(&context.traffic), http::traffic::count);
     let callback = get(websub::callback::confirm)
         .post(websub::callback::receive)
         .layer(DefaultBodyLimit::max(websub::callback::BODY_BYTES_MAX))
         .layer(axum::middleware::from_fn_with_state(context.clone(), websub::callback::known));
-    let hub = post(websub::hub).layer(DefaultBodyLimit::max(pairs::STRANGER_BYTES_MAX));
+    let hub = post(websub::hub).layer(DefaultBodyLimit::max(http::pairs::STRANGER_BYTES_MAX));
     let routes = Router::new()
         .merge(page::routes(&context))
         .route("/image", get(image::image))
-        .route("/healthz", get(probe::health))
-        .route("/readyz", get(probe::readiness))
-        .route("/metrics", get(metrics::metrics))
+        .route("/healthz", get(monitoring::probe::health))
+        .route("/readyz", get(monitoring::probe::readiness))
+        .route("/metrics", get(monitoring::metrics::metrics))
         .merge(v1::router(&context))
         .route("/feeds/{file}", get(published::feed))
         .route("/websub/hub", hub)
-        .route("/login", get(auth::show).post(auth::enter))
-        .route("/logout", post(auth::leave))
+        .route("/login", get(login::show).post(login::enter))
+        .route("/logout", post(login::leave))
         .merge(reader_apis::routes())
         .route("/websub/callback/{token}", callback)
-        .layer(axum::middleware::from_fn(guard::to_the_end))
-        .layer(axum::middleware::from_fn_with_state(context.clone(), auth::gate))
+        .layer(axum::middleware::from_fn(http::guard::to_the_end))
+        .layer(axum::middleware::from_fn_with_state(context.clone(), gate::gate))
         .with_state(context);
     // Layers of a router run after it has chosen a route, so the path is made plain around it.
     Router::new()
         .fallback_service(routes)
-        .layer(axum::middleware::map_request(paths::plain))
-        .layer(axum::middleware::from_fn(guard::headers))
+        .layer(axum::middleware::map_request(http::paths::plain))
+        .layer(axum::middleware::from_fn(http::guard::headers))
         .layer(count)
-}
-
-/// A time as HTTP writes it.
-fn http_date(time: Time) -> String {
-    words::strftime(time, "%a, %d %b %Y %H:%M:%S GMT", zone::Zone::UTC)
 }

@@ -1,10 +1,10 @@
-//! `/feeds/NAME.atom|.rss|.json`: what a query keeps, as a feed that others subscribe to. Entries
+//! `/feeds/NAME.atom|.rss|.json`: what a query keeps, as a feed that others subscribe to. PageEntries
 //! keep the ids of their publishers, so that a feed that comes back to us ends there instead of
 //! growing.
 
+mod cache;
 mod entry;
 mod page;
-mod shelf;
 
 use std::sync::Arc;
 
@@ -16,41 +16,42 @@ use query::Access;
 use store::{QueryId, QueryRow, StoreError};
 use url::{Url, form_urlencoded};
 
+use crate::Context;
 use crate::auth::{Person, agree};
 use crate::blocking::run_blocking;
-use crate::{Context, etag, guard, http_date};
+use crate::http::{self, etag, guard};
 
-use page::{Entries, Page};
-pub use shelf::Shelf;
-use shelf::{Mark, Rendered};
+pub use cache::FeedCache;
+use cache::{ContentDigest, RenderedFeed};
+use page::{PageEntries, PublishedPage};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
+enum PublishedFormat {
     Atom,
     Rss,
     Json,
 }
 
-impl Format {
-    const ALL: [(Format, &str, &str); 3] = [
-        (Format::Atom, "atom", "application/atom+xml; charset=utf-8"),
-        (Format::Rss, "rss", "application/rss+xml; charset=utf-8"),
-        (Format::Json, "json", "application/feed+json"),
+impl PublishedFormat {
+    const ALL: [(PublishedFormat, &str, &str); 3] = [
+        (PublishedFormat::Atom, "atom", "application/atom+xml; charset=utf-8"),
+        (PublishedFormat::Rss, "rss", "application/rss+xml; charset=utf-8"),
+        (PublishedFormat::Json, "json", "application/feed+json"),
     ];
 
     fn write(self, doc: &PublishedDocument) -> String {
         match self {
-            Format::Atom => write::atom(doc),
-            Format::Rss => write::rss(doc),
-            Format::Json => write::json(doc),
+            PublishedFormat::Atom => write::atom(doc),
+            PublishedFormat::Rss => write::rss(doc),
+            PublishedFormat::Json => write::json(doc),
         }
     }
 }
 
 /// What is asked for.
-struct Asked {
+struct PublishedRequest {
     name: String,
-    format: (Format, &'static str, &'static str),
+    format: (PublishedFormat, &'static str, &'static str),
     key: Option<String>,
     before: Option<i64>,
     /// Scheme, host and port under which we were asked.
@@ -66,7 +67,7 @@ pub async fn feed(
     headers: HeaderMap,
 ) -> Response {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let Some(asked) = Asked::read(&context, &file, query.as_deref(), host) else {
+    let Some(asked) = PublishedRequest::read(&context, &file, query.as_deref(), host) else {
         return missing();
     };
     let content_type = asked.format.2;
@@ -83,14 +84,14 @@ pub async fn feed(
 /// The document as it is kept; rendered again where it changed, once for all who ask.
 async fn found(
     context: &Context,
-    asked: Arc<Asked>,
+    asked: Arc<PublishedRequest>,
     open: bool,
-) -> Result<Option<Arc<Rendered>>, StoreError> {
+) -> Result<Option<Arc<RenderedFeed>>, StoreError> {
     let (here, what) = (context.clone(), Arc::clone(&asked));
     match run_blocking(move || look(&here, &what, open)).await? {
-        Found::Nothing => return Ok(None),
-        Found::Ready(rendered) => return Ok(Some(rendered)),
-        Found::Stale(..) => {}
+        CacheLookup::Nothing => return Ok(None),
+        CacheLookup::Ready(rendered) => return Ok(Some(rendered)),
+        CacheLookup::Stale(..) => {}
     }
     let _turn = context.published.turn(&asked.address(asked.before)).await;
     let here = context.clone();
@@ -102,9 +103,9 @@ fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response()
 }
 
-fn answer(asked: &HeaderMap, rendered: &Rendered, content_type: &str) -> Response {
-    let Rendered { body, tag, changed_at } = rendered;
-    let changed = http_date(*changed_at);
+fn answer(asked: &HeaderMap, rendered: &RenderedFeed, content_type: &str) -> Response {
+    let RenderedFeed { body, tag, changed_at } = rendered;
+    let changed = http::date(*changed_at);
     let since = asked.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
     let not_since = || {
         let since = since.and_then(parse::date::parse);
@@ -123,15 +124,15 @@ fn answer(asked: &HeaderMap, rendered: &Rendered, content_type: &str) -> Respons
     (headers, [(header::CONTENT_TYPE, content_type.to_owned())], body.clone()).into_response()
 }
 
-impl Asked {
+impl PublishedRequest {
     fn read(
         context: &Context,
         file: &str,
         query: Option<&str>,
         host: Option<&str>,
-    ) -> Option<Asked> {
+    ) -> Option<PublishedRequest> {
         let (name, end) = file.rsplit_once('.')?;
-        let format = Format::ALL.into_iter().find(|(_, word, _)| *word == end)?;
+        let format = PublishedFormat::ALL.into_iter().find(|(_, word, _)| *word == end)?;
         let (mut key, mut before) = (None, None);
         for (name, value) in form_urlencoded::parse(query.unwrap_or("").as_bytes()) {
             match name.as_ref() {
@@ -144,11 +145,11 @@ impl Asked {
             Some(url) => url.clone(),
             None => Url::parse(&format!("http://{}/", host.unwrap_or("localhost"))).ok()?,
         };
-        Some(Asked { name: name.to_owned(), format, key, before, base })
+        Some(PublishedRequest { name: name.to_owned(), format, key, before, base })
     }
 
     /// What an address asks for, if it is one under which we publish.
-    fn topic(context: &Context, topic: &str) -> Option<Asked> {
+    fn topic(context: &Context, topic: &str) -> Option<PublishedRequest> {
         let url = Url::parse(topic).ok()?;
         let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
         let known = match &context.public_url {
@@ -156,7 +157,8 @@ impl Asked {
             None => guard::is_local(host),
         };
         let file = url.path_segments()?.next_back()?;
-        let asked = Asked::read(context, file, url.query(), Some(host)).filter(|_| known)?;
+        let asked =
+            PublishedRequest::read(context, file, url.query(), Some(host)).filter(|_| known)?;
         // Only the first page is pushed, and only under the address that it gives itself.
         (asked.address(None) == url.as_str()).then_some(asked)
     }
@@ -201,7 +203,7 @@ impl Asked {
 /// The query that is published at an address: for everybody, or by this secret link. Being asked
 /// on this machine opens nothing here, since any website can name an address of this machine.
 pub fn topic(context: &Context, topic: &str) -> Result<Option<QueryId>, StoreError> {
-    let Some(asked) = Asked::topic(context, topic) else { return Ok(None) };
+    let Some(asked) = PublishedRequest::topic(context, topic) else { return Ok(None) };
     let Some(row) = context.store.query(&asked.name)? else { return Ok(None) };
     let is_open = page::read(&row.text).is_some_and(|query| asked.is_open(&row, query.access));
     Ok(is_open.then_some(row.id))
@@ -215,7 +217,7 @@ pub fn is_published(context: &Context, address: &str) -> Result<bool, StoreError
 /// The feed that is published at an address, as the hub pushes it. `None` where [`topic`] finds
 /// no query.
 pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
-    let Some(asked) = Asked::topic(context, topic) else { return Ok(None) };
+    let Some(asked) = PublishedRequest::topic(context, topic) else { return Ok(None) };
     let found = document(context, &asked, false)?;
     Ok(found.map(|rendered| Topic {
         body: rendered.body.clone(),
@@ -232,37 +234,41 @@ pub struct Topic {
 }
 
 /// A document as it was asked for.
-enum Found {
+enum CacheLookup {
     /// There is nothing that the client may see.
     Nothing,
-    Ready(Arc<Rendered>),
+    Ready(Arc<RenderedFeed>),
     /// It changed since it was rendered last.
-    Stale(Box<Page>, Mark),
+    Stale(Box<PublishedPage>, ContentDigest),
 }
 
-fn look(context: &Context, asked: &Asked, open: bool) -> Result<Found, StoreError> {
+fn look(
+    context: &Context,
+    asked: &PublishedRequest,
+    open: bool,
+) -> Result<CacheLookup, StoreError> {
     let store = &context.store;
-    let Some(page) = Page::find(store, asked, open, (context.now)())? else {
-        return Ok(Found::Nothing);
+    let Some(page) = PublishedPage::find(store, asked, open, (context.now)())? else {
+        return Ok(CacheLookup::Nothing);
     };
     let mark = page.mark(store)?;
     let kept = context.published.get(&asked.address(asked.before), &mark);
-    Ok(kept.map_or_else(|| Found::Stale(Box::new(page), mark), Found::Ready))
+    Ok(kept.map_or_else(|| CacheLookup::Stale(Box::new(page), mark), CacheLookup::Ready))
 }
 
 /// The document, rendered only if it changed; `None` where the client may see nothing.
 fn document(
     context: &Context,
-    asked: &Asked,
+    asked: &PublishedRequest,
     open: bool,
-) -> Result<Option<Arc<Rendered>>, StoreError> {
+) -> Result<Option<Arc<RenderedFeed>>, StoreError> {
     let (page, mark) = match look(context, asked, open)? {
-        Found::Nothing => return Ok(None),
-        Found::Ready(rendered) => return Ok(Some(rendered)),
-        Found::Stale(page, mark) => (page, mark),
+        CacheLookup::Nothing => return Ok(None),
+        CacheLookup::Ready(rendered) => return Ok(Some(rendered)),
+        CacheLookup::Stale(page, mark) => (page, mark),
     };
-    let Entries { mut items, older, changed_at } = page.entries(&context.store)?;
-    if asked.format.0 == Format::Json {
+    let PageEntries { mut items, older, changed_at } = page.entries(&context.store)?;
+    if asked.format.0 == PublishedFormat::Json {
         items.iter_mut().for_each(entry::for_json);
     }
     let mut pages = Vec::new();
@@ -285,6 +291,6 @@ fn document(
         ..PublishedDocument::default()
     };
     let body = asked.format.0.write(&doc);
-    let rendered = Rendered { tag: etag::tag(body.as_bytes()), body, changed_at };
+    let rendered = RenderedFeed { tag: etag::tag(body.as_bytes()), body, changed_at };
     Ok(Some(context.published.put(&asked.address(asked.before), mark, rendered)))
 }

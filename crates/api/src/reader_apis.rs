@@ -8,21 +8,21 @@
 //! - `who`: who asks, by whatever proof an app sends. `params`: what it says, by whatever form.
 //! - `shown`: entries and feeds as apps show them. `trouble`: why something was not done.
 
-mod adding;
+mod add_feed;
+mod error;
 mod fever;
 mod google;
+mod identify;
 mod miniflux;
 mod opml;
 mod params;
-mod shown;
-mod trouble;
-mod who;
+mod view;
 
 use axum::Router;
 use dispatch::command::{Command, Done};
 
 use crate::Context;
-use trouble::Trouble;
+use error::ReaderApiError;
 
 /// All routes of all three.
 pub fn routes() -> Router<Context> {
@@ -31,13 +31,13 @@ pub fn routes() -> Router<Context> {
 
 /// Does what may wait for the disk.
 async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
-) -> Result<T, Trouble> {
+    work: impl FnOnce() -> Result<T, ReaderApiError> + Send + 'static,
+) -> Result<T, ReaderApiError> {
     // Joining fails only where the runtime ends, and the store with it.
-    tokio::task::spawn_blocking(work).await.unwrap_or(Err(Trouble::Closed))
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(ReaderApiError::Closed))
 }
 
 /// Has the engine do something.
-async fn act(context: &Context, command: Command) -> Result<Done, Trouble> {
-    (context.act)(command).await.map_err(Trouble::Refused)
+async fn act(context: &Context, command: Command) -> Result<Done, ReaderApiError> {
+    (context.act)(command).await.map_err(ReaderApiError::Refused)
 }

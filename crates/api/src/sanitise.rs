@@ -7,7 +7,7 @@
 //! the publisher wrote them: these are the only ways from there onto a page.
 
 mod bounds;
-mod tame;
+mod cost;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

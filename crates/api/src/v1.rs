@@ -1,31 +1,30 @@
-//! `/api/v1`: our JSON API, everything that the page can do. Each route stands with its
-//! description and its scope in one list; what a client sends is read strictly, what is wrong is
-//! told in words. It decides nothing: feeds and queries are changed by commands of the engine.
+//! `/api/v1`: our JSON API, which can do everything that the page can do. One list holds each route
+//! with its description and its scope. Requests are read strictly, and errors are sentences. The
+//! API decides nothing: commands of the engine change feeds and queries.
 //!
 //! # Layout
-//! - `route`: a route and what is said of it; the description (OpenAPI 3.1) of all.
-//! - `wire`: forms of JSON, declared once. `sent`: what clients send.
-//! - `error`: how a failure is answered. `entry_json`: entries of the stream.
-//! - `around`: tags and limits around every answer. `rate`: how often one may ask.
-//! - `feeds`, `tags`, `reading`, `stream`, `queries`, `budget`, `account`, `lists`, `health`:
-//!   one noun each.
+//! - `route`: a route with its description; the OpenAPI 3.1 description of all routes.
+//! - `schema`: JSON types, declared once. `extract`: bodies, paths and parameters of requests.
+//! - `error`: failures. `layers`: ETags and rate limits around every answer. `rate_limit`: how
+//!   often an account may call the API.
+//! - `feeds`, `tags`, `reading`, `stream`, `queries`, `budget`, `account`, `opml`, `health`: one
+//!   resource each.
 
 mod account;
-mod around;
 mod budget;
-mod entry_json;
 mod error;
+mod extract;
 mod feeds;
 mod health;
-mod lists;
+mod layers;
+mod opml;
 mod queries;
-pub mod rate;
+pub mod rate_limit;
 mod reading;
 mod route;
-mod sent;
+mod schema;
 mod stream;
 mod tags;
-mod wire;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -47,7 +46,7 @@ fn routes() -> Vec<Route> {
     routes.extend(stream::routes());
     routes.extend(queries::routes());
     routes.extend(budget::routes());
-    routes.extend(lists::routes());
+    routes.extend(opml::routes());
     routes.extend(health::routes());
     routes.extend(account::routes());
     routes
@@ -62,8 +61,8 @@ pub fn router(context: &Context) -> Router<Context> {
     let v1 = v1
         .fallback(route::missing)
         .method_not_allowed_fallback(route::other_method)
-        .layer(middleware::from_fn(around::tagged))
-        .layer(middleware::from_fn_with_state(context.clone(), around::limited));
+        .layer(middleware::from_fn(layers::tagged))
+        .layer(middleware::from_fn_with_state(context.clone(), layers::limited));
     Router::new().nest("/api/v1", v1).route("/api/openapi.json", get(description))
 }
 

@@ -13,7 +13,7 @@ use feed::Domain;
 use store::{HubWish, HubWishKind, StoreError, WishNoted};
 use url::{Url, form_urlencoded};
 
-use crate::auth::Place;
+use crate::auth::ClientAddress;
 use crate::blocking::run_blocking;
 use crate::{Context, published};
 
@@ -29,8 +29,8 @@ const CALLBACK_BYTES_MAX: usize = 2000;
 const FULL_WAIT: Duration = Duration::from_secs(600);
 
 /// Takes a wish to subscribe or to unsubscribe.
-pub async fn hub(State(context): State<Context>, from: Place, body: Bytes) -> Response {
-    let Some(asked) = Asked::read(&body) else {
+pub async fn hub(State(context): State<Context>, from: ClientAddress, body: Bytes) -> Response {
+    let Some(asked) = HubRequest::read(&body) else {
         let what = "hub.mode, hub.topic and hub.callback are needed, or one of them is wrong\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
     };
@@ -60,14 +60,14 @@ fn later(status: StatusCode, wait: Duration, text: &'static str) -> Response {
     (status, [(header::RETRY_AFTER, seconds)], text).into_response()
 }
 
-struct Asked {
+struct HubRequest {
     topic: String,
     callback: Url,
     kind: HubWishKind,
 }
 
-impl Asked {
-    fn read(body: &[u8]) -> Option<Asked> {
+impl HubRequest {
+    fn read(body: &[u8]) -> Option<HubRequest> {
         let (mut mode, mut topic, mut callback) = (None, None, None);
         let (mut secret, mut lease) = (None, LEASE);
         for (name, value) in form_urlencoded::parse(body) {
@@ -92,12 +92,12 @@ impl Asked {
             "unsubscribe" => HubWishKind::Unsubscribe,
             _ => return None,
         };
-        Some(Asked { topic: topic?, callback, kind })
+        Some(HubRequest { topic: topic?, callback, kind })
     }
 
     /// Notes the wish; `None` where nothing is published at the topic.
     fn note(self, context: &Context, from: String) -> Result<Option<WishNoted>, StoreError> {
-        let Asked { topic, callback, kind } = self;
+        let HubRequest { topic, callback, kind } = self;
         let Some(query) = published::topic(context, &topic)? else { return Ok(None) };
         let (domain, callback) = (Domain::of(&callback), callback.into());
         let wish = HubWish { query, topic, callback, domain, from, kind };

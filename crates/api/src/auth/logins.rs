@@ -9,9 +9,9 @@ use std::time::Duration;
 use feed::Time;
 use store::{AccountId, AccountRow, Digest, Store, StoreError, TokenScope};
 
-use super::checks::{Checks, Turn};
-use super::throttle::{Claim, Throttle};
-use super::{Person, Place, password, secret};
+use super::check_queue::{CheckPermit, PasswordChecks};
+use super::throttle::{LoginAttempt, Throttle};
+use super::{ClientAddress, Person, password, secret};
 use crate::blocking::run_blocking;
 
 /// How long a password that was right need not be checked again.
@@ -25,7 +25,7 @@ pub struct Logins {
     /// Keys what is remembered, and the forms of those who have no session.
     key: [u8; 32],
     throttle: Mutex<Throttle>,
-    checks: Checks,
+    checks: PasswordChecks,
     proven: Mutex<HashMap<String, Time>>,
 }
 
@@ -34,7 +34,7 @@ pub struct Logins {
 pub struct Credentials<'a> {
     pub name: &'a str,
     pub password: &'a str,
-    pub place: Place,
+    pub client: ClientAddress,
 }
 
 impl Credentials<'_> {
@@ -51,8 +51,8 @@ impl Credentials<'_> {
 
 /// Why somebody is not let in.
 #[derive(Debug)]
-pub enum Denied {
-    /// Name and secret do not fit.
+pub enum LoginError {
+    /// NameFailures and secret do not fit.
     Wrong,
     /// Too many tries.
     Wait(Duration),
@@ -61,21 +61,21 @@ pub enum Denied {
     Store(StoreError),
 }
 
-impl Denied {
+impl LoginError {
     /// After how long another try is worth it, if waiting helps.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
-            Denied::Wait(wait) => Some(*wait),
+            LoginError::Wait(wait) => Some(*wait),
             // A full line is worked off within a second or two.
-            Denied::Busy => Some(Duration::from_secs(2)),
-            Denied::Wrong | Denied::Store(_) => None,
+            LoginError::Busy => Some(Duration::from_secs(2)),
+            LoginError::Wrong | LoginError::Store(_) => None,
         }
     }
 }
 
-impl From<StoreError> for Denied {
-    fn from(error: StoreError) -> Denied {
-        Denied::Store(error)
+impl From<StoreError> for LoginError {
+    fn from(error: StoreError) -> LoginError {
+        LoginError::Store(error)
     }
 }
 
@@ -86,13 +86,13 @@ impl Logins {
         Ok(Logins {
             key,
             throttle: Mutex::default(),
-            checks: Checks::default(),
+            checks: PasswordChecks::default(),
             proven: Mutex::default(),
         })
     }
 
     /// Protects the forms of an instance without accounts.
-    pub(super) fn form_key(&self) -> String {
+    pub fn form_key(&self) -> String {
         secret::form_key(&self.key)
     }
 
@@ -108,9 +108,9 @@ impl Logins {
         store: &Store,
         sent: Credentials<'_>,
         now: Time,
-    ) -> Result<Person, Denied> {
+    ) -> Result<Person, LoginError> {
         if sent.are_too_long() {
-            return Err(Denied::Wrong);
+            return Err(LoginError::Wrong);
         }
         let holder = self.by_token(store, sent.password, now).await?;
         match holder.filter(|person| person.name == Some(sent.name())) {
@@ -126,9 +126,9 @@ impl Logins {
         store: &Store,
         sent: Credentials<'_>,
         now: Time,
-    ) -> Result<Person, Denied> {
+    ) -> Result<Person, LoginError> {
         if sent.are_too_long() {
-            return Err(Denied::Wrong);
+            return Err(LoginError::Wrong);
         }
         let name = sent.name();
         let digest = secret::digest(&name);
@@ -136,7 +136,7 @@ impl Logins {
             let store = store.clone();
             run_blocking(move || store.account(&name)).await?
         };
-        let claim = Claim { name: digest, exists: account.is_some(), place: sent.place };
+        let claim = LoginAttempt { name: digest, exists: account.is_some(), client: sent.client };
         self.may_try(&claim, now)?;
         // The hash is part of what is remembered: a new password forgets the old.
         let proof = account.as_ref().map(|account| {
@@ -144,26 +144,26 @@ impl Logins {
         });
         if !proof.as_ref().is_some_and(|proof| self.is_proven(proof, now)) {
             let trusted = self.throttle().is_trusted(&claim, now);
-            let turn = self.checks.turn(sent.place, trusted).await.ok_or(Denied::Busy)?;
+            let turn = self.checks.turn(sent.client, trusted).await.ok_or(LoginError::Busy)?;
             // Of many guesses that were sent at once, some have failed by now.
             self.may_try(&claim, now)?;
             let hashed = account.as_ref().map(|account| account.password.clone());
             if !fits(sent.password.to_owned(), hashed, turn).await {
                 self.throttle().failed(&claim, now);
-                return Err(Denied::Wrong);
+                return Err(LoginError::Wrong);
             }
             self.throttle().succeeded(&claim, now);
             proof.into_iter().for_each(|proof| self.remember(proof, now));
         }
         let known = |account| Person::known(account, TokenScope::Admin, None);
-        account.map(known).ok_or(Denied::Wrong)
+        account.map(known).ok_or(LoginError::Wrong)
     }
 
     /// Whether a name need not wait here.
-    fn may_try(&self, claim: &Claim, now: Time) -> Result<(), Denied> {
+    fn may_try(&self, claim: &LoginAttempt, now: Time) -> Result<(), LoginError> {
         match self.throttle().wait(claim, now) {
             Duration::ZERO => Ok(()),
-            wait => Err(Denied::Wait(wait)),
+            wait => Err(LoginError::Wait(wait)),
         }
     }
 
@@ -189,8 +189,8 @@ impl Logins {
         account: AccountId,
         now: Time,
         lasts: Duration,
-    ) -> Result<String, Denied> {
-        let fresh = secret::fresh().map_err(|_| Denied::Wait(Duration::from_secs(1)))?;
+    ) -> Result<String, LoginError> {
+        let fresh = secret::fresh().map_err(|_| LoginError::Wait(Duration::from_secs(1)))?;
         let (store, digest) = (store.clone(), fresh.digest);
         run_blocking(move || store.begin_session(account, digest, now, now + lasts)).await?;
         Ok(fresh.secret)
@@ -266,7 +266,7 @@ impl Logins {
 
 /// Whether it is the password that was hashed, found out on a thread that may be slow. The turn
 /// ends with the check, also where the client has left meanwhile.
-async fn fits(password: String, hashed: Option<String>, turn: Turn) -> bool {
+async fn fits(password: String, hashed: Option<String>, turn: CheckPermit) -> bool {
     let checked = tokio::task::spawn_blocking(move || {
         let fits = password::is(&password, hashed.as_deref());
         (fits, turn)

@@ -14,17 +14,17 @@ const BYTES: usize = 24;
 
 /// A secret that was just made: what its holder gets, and what is kept of it.
 #[derive(Clone, Debug)]
-pub struct Fresh {
+pub struct NewSecret {
     pub secret: String,
     pub digest: Digest,
 }
 
-pub fn fresh() -> Result<Fresh, getrandom::Error> {
+pub fn fresh() -> Result<NewSecret, getrandom::Error> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)?;
     let secret = URL_SAFE_NO_PAD.encode(bytes);
     let digest = digest(&secret);
-    Ok(Fresh { secret, digest })
+    Ok(NewSecret { secret, digest })
 }
 
 /// What is kept of a secret. It needs no salt: what it is made of cannot be guessed.

@@ -1,8 +1,8 @@
-//! How often a password may be guessed. Failures are counted for each name and place, and for each
-//! name over all places. After some failures in a row the waits double. Time is an argument.
+//! How often a password may be guessed. FailureCount are counted for each name and client, and for each
+//! name over all clients. After some failures in a row the waits double. Time is an argument.
 //!
-//! Guesses from one place do not keep the owner of a name out elsewhere. Guesses from many places
-//! are slowed down by the second count; a place where the owner has logged in is exempt from it.
+//! Guesses from one client do not keep the owner of a name out elsewhere. Guesses from many clients
+//! are slowed down by the second count; a client where the owner has logged in is exempt from it.
 //! Counts of names that exist are never dropped to make room for others.
 
 use std::collections::HashMap;
@@ -11,12 +11,12 @@ use std::time::Duration;
 use feed::Time;
 use store::Digest;
 
-use super::place::Place;
+use super::client_address::ClientAddress;
 
-/// People mistype: so many failures at one place cost no wait.
+/// People mistype: so many failures at one client cost no wait.
 const FREE: u32 = 5;
 const WAIT_MAX: Duration = Duration::from_secs(300);
-/// The same for a name over all places. It is much higher, since a stranger can use it up. With
+/// The same for a name over all clients. It is much higher, since a stranger can use it up. With
 /// the wait behind it a guesser with any number of addresses has 2,880 guesses a day.
 const NAME_FREE: u32 = 100;
 const NAME_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -26,47 +26,47 @@ const FORGET_AFTER: Duration = Duration::from_secs(3600);
 /// oldest count goes: nobody can log in under such a name.
 const MADE_UP_MAX: usize = 10_000;
 /// Places that are counted for one name. Beyond that the oldest goes; the name's own count stays.
-const PLACES_MAX: usize = 100;
-/// How long a login makes a place trusted: as long as a session of the page lasts.
+const CLIENTS_MAX: usize = 100;
+/// How long a login makes a client trusted: as long as a session of the page lasts.
 const TRUSTED: Duration = Duration::from_secs(30 * 86_400);
 /// Places that are trusted, over all names. Only somebody with a password adds one.
 const TRUSTED_MAX: usize = 1000;
 
 /// A name that somebody claims, and where. Names are digests, so that long ones cost no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub struct LoginAttempt {
     pub name: Digest,
     /// Whether there is an account of that name.
     pub exists: bool,
-    pub place: Place,
+    pub client: ClientAddress,
 }
 
 #[derive(Debug, Default)]
 pub struct Throttle {
-    existing: HashMap<Digest, Name>,
-    made_up: HashMap<Digest, Name>,
+    existing: HashMap<Digest, NameFailures>,
+    made_up: HashMap<Digest, NameFailures>,
     /// Where a name has logged in, and when it last did.
-    trusted: HashMap<(Digest, Place), Time>,
+    trusted: HashMap<(Digest, ClientAddress), Time>,
 }
 
 #[derive(Debug, Default)]
-struct Name {
-    all: Failures,
-    places: HashMap<Place, Failures>,
+struct NameFailures {
+    all: FailureCount,
+    clients: HashMap<ClientAddress, FailureCount>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Failures {
+struct FailureCount {
     n: u32,
     last_at: Time,
 }
 
 impl Throttle {
     /// How long the next try must wait.
-    pub fn wait(&self, claim: &Claim, now: Time) -> Duration {
+    pub fn wait(&self, claim: &LoginAttempt, now: Time) -> Duration {
         let names = if claim.exists { &self.existing } else { &self.made_up };
         let Some(name) = names.get(&claim.name) else { return Duration::ZERO };
-        let here = name.places.get(&claim.place);
+        let here = name.clients.get(&claim.client);
         let here = here.map_or(Duration::ZERO, |failures| failures.wait(FREE, WAIT_MAX, now));
         if self.is_trusted(claim, now) {
             return here;
@@ -74,35 +74,35 @@ impl Throttle {
         here.max(name.all.wait(NAME_FREE, NAME_WAIT_MAX, now))
     }
 
-    /// Whether this name has logged in from this place lately.
-    pub fn is_trusted(&self, claim: &Claim, now: Time) -> bool {
-        let at = self.trusted.get(&(claim.name, claim.place));
+    /// Whether this name has logged in from this client lately.
+    pub fn is_trusted(&self, claim: &LoginAttempt, now: Time) -> bool {
+        let at = self.trusted.get(&(claim.name, claim.client));
         at.is_some_and(|at| now.since(*at) <= TRUSTED)
     }
 
-    pub fn failed(&mut self, claim: &Claim, now: Time) {
+    pub fn failed(&mut self, claim: &LoginAttempt, now: Time) {
         if !claim.exists {
             make_room(&mut self.made_up, &claim.name, MADE_UP_MAX, |name| name.all.last_at);
         }
         let names = if claim.exists { &mut self.existing } else { &mut self.made_up };
         let name = names.entry(claim.name).or_default();
         name.all.add(now);
-        make_room(&mut name.places, &claim.place, PLACES_MAX, |failures| failures.last_at);
-        name.places.entry(claim.place).or_default().add(now);
+        make_room(&mut name.clients, &claim.client, CLIENTS_MAX, |failures| failures.last_at);
+        name.clients.entry(claim.client).or_default().add(now);
     }
 
-    pub fn succeeded(&mut self, claim: &Claim, now: Time) {
+    pub fn succeeded(&mut self, claim: &LoginAttempt, now: Time) {
         // Only here: somewhere else another may still be guessing.
         if let Some(name) = self.existing.get_mut(&claim.name) {
-            name.places.remove(&claim.place);
+            name.clients.remove(&claim.client);
         }
-        let key = (claim.name, claim.place);
+        let key = (claim.name, claim.client);
         make_room(&mut self.trusted, &key, TRUSTED_MAX, |at| *at);
         self.trusted.insert(key, now);
     }
 }
 
-impl Failures {
+impl FailureCount {
     fn wait(&self, free: u32, longest: Duration, now: Time) -> Duration {
         let wait = match self.n.checked_sub(free) {
             None => Duration::ZERO,
@@ -146,15 +146,15 @@ mod tests {
         T0 + Duration::from_secs(secs)
     }
 
-    fn claim(name: u32, place: u32) -> Claim {
+    fn claim(name: u32, client: u32) -> LoginAttempt {
         let mut digest = [0; 32];
         digest[..4].copy_from_slice(&name.to_le_bytes());
-        let place = Place::of(Ipv4Addr::from_bits(place).into());
-        Claim { name: digest, exists: true, place }
+        let client = ClientAddress::of(Ipv4Addr::from_bits(client).into());
+        LoginAttempt { name: digest, exists: true, client }
     }
 
-    fn made_up(name: u32, place: u32) -> Claim {
-        Claim { exists: false, ..claim(name, place) }
+    fn made_up(name: u32, client: u32) -> LoginAttempt {
+        LoginAttempt { exists: false, ..claim(name, client) }
     }
 
     #[test]
@@ -188,16 +188,16 @@ mod tests {
     fn guesses_from_many_places_are_slowed_down_but_not_where_the_owner_was() {
         for exists in [true, false] {
             let mut throttle = Throttle::default();
-            for place in 0..200 {
-                throttle.failed(&Claim { exists, ..claim(1, place) }, T0);
+            for client in 0..200 {
+                throttle.failed(&LoginAttempt { exists, ..claim(1, client) }, T0);
             }
-            let elsewhere = Claim { exists, ..claim(1, 999) };
+            let elsewhere = LoginAttempt { exists, ..claim(1, 999) };
             assert_eq!(throttle.wait(&elsewhere, T0).as_secs(), 30, "{exists}");
         }
         let mut throttle = Throttle::default();
         throttle.succeeded(&claim(1, 999), T0);
-        for place in 0..200 {
-            throttle.failed(&claim(1, place), T0);
+        for client in 0..200 {
+            throttle.failed(&claim(1, client), T0);
         }
         assert_eq!(throttle.wait(&claim(1, 999), T0), Duration::ZERO);
         assert_eq!(throttle.wait(&claim(1, 1000), T0).as_secs(), 30);
@@ -224,13 +224,13 @@ mod tests {
     #[test]
     fn places_of_a_name_and_trusted_places_are_bounded() {
         let mut throttle = Throttle::default();
-        for place in 0..PLACES_MAX as u32 + 50 {
-            throttle.failed(&claim(1, place), after(u64::from(place)));
+        for client in 0..CLIENTS_MAX as u32 + 50 {
+            throttle.failed(&claim(1, client), after(u64::from(client)));
         }
         let name = &throttle.existing[&claim(1, 0).name];
-        assert_eq!((name.places.len(), name.all.n), (PLACES_MAX, PLACES_MAX as u32 + 50));
-        for place in 0..TRUSTED_MAX as u32 + 50 {
-            throttle.succeeded(&claim(1, place), after(u64::from(place)));
+        assert_eq!((name.clients.len(), name.all.n), (CLIENTS_MAX, CLIENTS_MAX as u32 + 50));
+        for client in 0..TRUSTED_MAX as u32 + 50 {
+            throttle.succeeded(&claim(1, client), after(u64::from(client)));
         }
         assert_eq!(throttle.trusted.len(), TRUSTED_MAX);
     }

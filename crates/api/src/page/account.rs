@@ -10,7 +10,7 @@ use store::{NewToken, TokenRow, TokenScope};
 use super::frame::{Frame, Ordered, Section, Visitor};
 use super::{failed, notice, shown};
 use crate::Context;
-use crate::auth::{self, Credentials, Denied, Person, Place};
+use crate::auth::{self, ClientAddress, Credentials, LoginError, Person};
 use crate::blocking::run_blocking;
 use crate::words::{Moment, Now, span};
 use crate::zone::Zone;
@@ -80,7 +80,7 @@ fn token(row: TokenRow, now: Now) -> Token {
 /// A new password, for whoever knows the old one.
 pub async fn change_password(
     State(context): State<Context>,
-    place: Place,
+    client: ClientAddress,
     ordered: Ordered,
 ) -> Response {
     let Ordered(visitor, form) = ordered;
@@ -91,20 +91,20 @@ pub async fn change_password(
     };
     let (old, new) = (form.text("old"), form.text("new").to_owned());
     let (store, now) = (&context.store, (context.now)());
-    let sent = Credentials { name: &name, password: old, place };
+    let sent = Credentials { name: &name, password: old, client };
     match context.logins.by_password_alone(store, sent, now).await {
         Ok(_) => {}
-        Err(Denied::Wrong) => {
+        Err(LoginError::Wrong) => {
             return refuse(visitor, "The old password is wrong.".to_owned());
         }
-        Err(Denied::Wait(wait)) => {
+        Err(LoginError::Wait(wait)) => {
             return refuse(visitor, format!("Too many attempts. Wait {}.", span(wait)));
         }
-        Err(Denied::Busy) => {
+        Err(LoginError::Busy) => {
             let text = "Too many passwords are being checked. Try again in a few seconds.";
             return refuse(visitor, text.to_owned());
         }
-        Err(Denied::Store(error)) => return failed(&context, visitor, &error),
+        Err(LoginError::Store(error)) => return failed(&context, visitor, &error),
     }
     let hashed = tokio::task::spawn_blocking(move || auth::hash_password(&new)).await;
     let hashed = match hashed {

@@ -15,6 +15,7 @@ use store::{DelayDay, DomainLoad};
 use super::frame::{Frame, Ordered, Section, Visitor};
 use super::{act, failed, shown};
 use crate::blocking::run_blocking;
+use crate::http::paths::local_target;
 use crate::page::bars::{Bars, delays};
 use crate::page::feed::Sum;
 use crate::what_if::{self, Outlook, Rule};
@@ -126,7 +127,7 @@ pub async fn set(State(context): State<Context>, ordered: Ordered) -> Response {
 /// Has the history replayed under other rules, behind the page.
 pub async fn replay(State(context): State<Context>, ordered: Ordered) -> Response {
     context.what_if.begin(&context.store, (context.now)());
-    let to = crate::auth::within(ordered.1.text("back"));
+    let to = local_target(ordered.1.text("back"));
     Redirect::to(&to).into_response()
 }
 

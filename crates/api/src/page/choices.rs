@@ -11,8 +11,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use super::failed;
 use super::frame::Sent;
 use crate::Context;
-use crate::auth::{self, Person};
+use crate::auth::Person;
 use crate::blocking::run_blocking;
+use crate::http::paths::local_target;
 use crate::zone::Zone;
 
 /// The cookie in which a script tells the time zone of the browser.
@@ -91,7 +92,7 @@ pub async fn choose(State(context): State<Context>, sent: Sent) -> Response {
         let value = (!value.is_empty() && !is_default(name, value)).then(|| value.to_owned());
         sent.form.has(name).then_some((name, value))
     });
-    let to = auth::within(sent.form.text("back"));
+    let to = local_target(sent.form.text("back"));
     let kept = run_blocking(move || {
         let mut choices = choices.into_iter().flatten();
         choices.try_for_each(|(name, value)| store.choose(account, name, value.as_deref()))

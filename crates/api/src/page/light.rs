@@ -4,8 +4,8 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::frame::{LIGHT_COOKIE, Light};
-use crate::auth;
 use crate::form::Signed;
+use crate::http::paths::local_target;
 
 /// A year: nobody wants to choose again.
 const LASTS: u32 = 365 * 86_400;
@@ -20,6 +20,6 @@ pub async fn choose(form: Signed) -> Response {
     let cookie = format!("{LIGHT_COOKIE}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={lasts}");
     // Words of our own.
     let cookie = HeaderValue::try_from(cookie).unwrap_or(HeaderValue::from_static(""));
-    let to = auth::within(form.text("back"));
+    let to = local_target(form.text("back"));
     ([(header::SET_COOKIE, cookie)], Redirect::to(&to)).into_response()
 }

@@ -95,9 +95,9 @@ fn name(dirty: &str) -> Option<String> {
 /// entry goes before a copy, an entry on its own host before one that bears an id of another host,
 /// and then the one that was recorded first. So nobody can push an entry out of a published feed
 /// by taking its id.
-pub type Rank = (bool, bool, EntryId);
+pub type CopyRank = (bool, bool, EntryId);
 
-pub fn rank(entry: &EntryRow, feed: &FeedRow) -> Rank {
+pub fn rank(entry: &EntryRow, feed: &FeedRow) -> CopyRank {
     let at_home = Url::parse(&id(entry, feed))
         .is_ok_and(|id| id.host_str().is_none() || Domain::of(&id) == feed.location.url.domain());
     (entry.source.is_some(), !at_home, entry.id)
@@ -132,8 +132,8 @@ fn escaped_len(text: &str) -> usize {
 }
 
 /// Every id once, in the order given.
-pub fn each_once(items: Vec<(Rank, Item)>) -> Vec<Item> {
-    let mut best: HashMap<Option<String>, (Rank, usize)> = HashMap::new();
+pub fn each_once(items: Vec<(CopyRank, Item)>) -> Vec<Item> {
+    let mut best: HashMap<Option<String>, (CopyRank, usize)> = HashMap::new();
     for (number, (rank, item)) in items.iter().enumerate() {
         match best.entry(item.id.clone()) {
             Entry::Vacant(new) => {

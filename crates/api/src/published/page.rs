@@ -9,21 +9,21 @@ use query::{LookBack, Query, Statement};
 use sha2::{Digest, Sha256};
 use store::{FeedRow, QueryRow, Store, StoreError};
 
-use super::shelf::Mark;
-use super::{Asked, entry};
+use super::cache::ContentDigest;
+use super::{PublishedRequest, entry};
 
-/// Entries on one page of a feed.
+/// PageEntries on one page of a feed.
 const PAGE: u32 = 50;
 /// The most that a window shows on one page: readers take documents of a few megabytes.
 const WINDOW_MAX: u32 = 500;
 /// A page ends after so many bytes of entries, with fewer entries than it might have: half of what
 /// our own polls and pushes take.
 const BYTES_MAX: usize = 2_000_000;
-/// Entries that are read from the store at once; each may be megabytes long.
+/// PageEntries that are read from the store at once; each may be megabytes long.
 const READ_AT_ONCE: u32 = 10;
 
 /// A page that somebody may see.
-pub struct Page {
+pub struct PublishedPage {
     row: QueryRow,
     /// Everybody who knows the address may see it, not only people of this instance.
     pub is_open: bool,
@@ -35,14 +35,14 @@ pub struct Page {
     limit: u32,
 }
 
-impl Page {
+impl PublishedPage {
     /// The page, if there is such a query and the client may see it.
     pub fn find(
         store: &Store,
-        asked: &Asked,
+        asked: &PublishedRequest,
         open: bool,
         now: Time,
-    ) -> Result<Option<Page>, StoreError> {
+    ) -> Result<Option<PublishedPage>, StoreError> {
         let Some(row) = store.query(&asked.name)? else { return Ok(None) };
         let Some(query) = read(&row.text) else { return Ok(None) };
         let is_open = asked.is_open(&row, query.access);
@@ -57,11 +57,11 @@ impl Page {
             }
         };
         let title = query.title.unwrap_or_else(|| row.name.clone());
-        Ok(Some(Page { row, is_open, title, before: asked.before, since, lowest, limit }))
+        Ok(Some(PublishedPage { row, is_open, title, before: asked.before, since, lowest, limit }))
     }
 
     /// Everything that its document depends on, beside the address.
-    pub fn mark(&self, store: &Store) -> Result<Mark, StoreError> {
+    pub fn mark(&self, store: &Store) -> Result<ContentDigest, StoreError> {
         let entries =
             store.query_mark(self.row.id, self.before, self.since, self.limit.saturating_add(1))?;
         let mut sha = Sha256::new();
@@ -75,11 +75,11 @@ impl Page {
 
     /// Its entries, newest first, and the position before which there are more. It ends early where
     /// the document would become too long.
-    pub fn entries(&self, store: &Store) -> Result<Entries, StoreError> {
+    pub fn entries(&self, store: &Store) -> Result<PageEntries, StoreError> {
         let instance = store.instance()?;
         let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
         let (mut items, mut bytes) = (Vec::new(), 0);
-        let mut found = Entries { changed_at: self.row.changed_at, ..Entries::default() };
+        let mut found = PageEntries { changed_at: self.row.changed_at, ..PageEntries::default() };
         let (mut before, mut taken) = (self.before, 0);
         'page: loop {
             let some = store.recent_query_entries(self.row.id, before, self.since, READ_AT_ONCE)?;
@@ -118,7 +118,7 @@ impl Page {
 
 /// What a page shows.
 #[derive(Default)]
-pub struct Entries {
+pub struct PageEntries {
     pub items: Vec<Item>,
     /// The position before which there are more.
     pub older: Option<i64>,

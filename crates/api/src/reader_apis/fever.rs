@@ -16,10 +16,10 @@ use store::{
     AccountId, EntryFilter, FeedFilter, FeedRow, NumberedTag, ReadEntry, Scope, Store, TokenScope,
 };
 
-use super::params::{Limits, Params};
-use super::shown::{self, Feeds};
-use super::trouble::{InText, Trouble};
-use super::{blocking, who};
+use super::error::{InText, ReaderApiError};
+use super::params::{AppParams, ParamLimits};
+use super::view::{self, FeedRows};
+use super::{blocking, identify};
 use crate::Context;
 use crate::auth::Person;
 
@@ -35,21 +35,21 @@ pub fn routes() -> Router<Context> {
 }
 
 /// A request, whoever sent it.
-struct Asked {
-    params: Params,
+struct FeverRequest {
+    params: AppParams,
     person: Option<Person>,
     /// Only what is posted may change anything: an address can be a picture on some page.
     may_change: bool,
 }
 
-impl FromRequest<Context> for Asked {
+impl FromRequest<Context> for FeverRequest {
     type Rejection = InText;
 
-    async fn from_request(request: Request, context: &Context) -> Result<Asked, InText> {
-        let admitted = who::admitted(&request);
+    async fn from_request(request: Request, context: &Context) -> Result<FeverRequest, InText> {
+        let admitted = identify::admitted(&request);
         let may_change = *request.method() == Method::POST;
         // Fever's apps prove themselves in the body, and mark one thing with each request.
-        let params = Params::read(request, Limits::STRANGER).await?;
+        let params = AppParams::read(request, ParamLimits::STRANGER).await?;
         let person = match (admitted, params.in_body("api_key")) {
             (Some(person), _) => Some(person),
             (None, Some(key)) => {
@@ -58,13 +58,13 @@ impl FromRequest<Context> for Asked {
             }
             (None, None) => None,
         };
-        Ok(Asked { params, person, may_change })
+        Ok(FeverRequest { params, person, may_change })
     }
 }
 
 /// Strangers get a version and `auth: 0`, as Fever has it.
-async fn answer(State(context): State<Context>, asked: Asked) -> Result<Response, InText> {
-    let Asked { params, person, may_change } = asked;
+async fn answer(State(context): State<Context>, asked: FeverRequest) -> Result<Response, InText> {
+    let FeverRequest { params, person, may_change } = asked;
     let Some(person) = person.filter(|_| params.has("api")) else {
         return Ok(Json(json!({"api_version": API_VERSION, "auth": 0})).into_response());
     };
@@ -88,9 +88,9 @@ fn fill(
     body: &mut Value,
     store: &Store,
     account: AccountId,
-    params: &Params,
+    params: &AppParams,
     now: Time,
-) -> Result<(), Trouble> {
+) -> Result<(), ReaderApiError> {
     if params.has("groups") || params.has("feeds") {
         let (tags, feeds) = (store.numbered_tags()?, store.feeds(&FeedFilter::default())?);
         if params.has("groups") {
@@ -130,7 +130,7 @@ fn joined(ids: impl Iterator<Item = EntryId>) -> String {
 }
 
 fn is_group(tag: &NumberedTag) -> bool {
-    !tag.tag.is_empty() && !tag.tag.starts_with(shown::OF_QUERY)
+    !tag.tag.is_empty() && !tag.tag.starts_with(view::OF_QUERY)
 }
 
 fn groups(tags: &[NumberedTag]) -> Value {
@@ -141,7 +141,7 @@ fn groups(tags: &[NumberedTag]) -> Value {
 fn feeds_groups(tags: &[NumberedTag], feeds: &[FeedRow]) -> Value {
     let mut members: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for feed in feeds {
-        for tag in shown::own_tags(feed) {
+        for tag in view::own_tags(feed) {
             members.entry(tag).or_default().push(feed.id.to_string());
         }
     }
@@ -154,9 +154,9 @@ fn feed_told(feed: &FeedRow) -> Value {
     json!({
         "id": feed.id.0,
         "favicon_id": 0,
-        "title": shown::feed_title(feed),
+        "title": view::feed_title(feed),
         "url": feed.location.url.masked(),
-        "site_url": shown::site(feed).unwrap_or(""),
+        "site_url": view::site(feed).unwrap_or(""),
         "is_spark": 0,
         "last_updated_on_time": feed.history.last_change_at.map_or(0, Time::secs),
     })
@@ -164,7 +164,7 @@ fn feed_told(feed: &FeedRow) -> Value {
 
 /// By their numbers, or in the order of numbers from one on; the newest last, but for `max_id`,
 /// which goes back from one.
-fn items(store: &Store, account: AccountId, params: &Params) -> Result<Value, Trouble> {
+fn items(store: &Store, account: AccountId, params: &AppParams) -> Result<Value, ReaderApiError> {
     let filter = EntryFilter { feed: None, limit: ITEMS_MAX };
     let ids: Vec<EntryId> = if let Some(ids) = params.text("with_ids") {
         let read = |id: &str| id.trim().parse().ok().map(EntryId);
@@ -175,7 +175,7 @@ fn items(store: &Store, account: AccountId, params: &Params) -> Result<Value, Tr
         let since = EntryId(params.number::<i64>("since_id")?.unwrap_or(0));
         store.entries(since, &filter)?.iter().map(|row| row.id).collect()
     };
-    let mut feeds = Feeds::default();
+    let mut feeds = FeedRows::default();
     let mut items = Vec::new();
     for one in store.read_entries(account, &ids)? {
         if let Some(feed) = feeds.of(store, one.entry.feed)? {
@@ -190,10 +190,10 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Value {
     json!({
         "id": entry.id.0,
         "feed_id": entry.feed.0,
-        "title": shown::title(entry),
-        "author": shown::author(entry).unwrap_or_default(),
-        "html": shown::html(one, feed),
-        "url": shown::link(entry).unwrap_or(""),
+        "title": view::title(entry),
+        "author": view::author(entry).unwrap_or_default(),
+        "html": view::html(one, feed),
+        "url": view::link(entry).unwrap_or(""),
         "is_saved": u8::from(one.starred),
         "is_read": u8::from(one.read),
         "created_on_time": entry.published_at.secs(),
@@ -205,9 +205,9 @@ fn mark(
     store: &Store,
     account: AccountId,
     kind: &str,
-    params: &Params,
+    params: &AppParams,
     now: Time,
-) -> Result<(), Trouble> {
+) -> Result<(), ReaderApiError> {
     let id = params.number::<i64>("id")?.unwrap_or(-1);
     let scope = match (kind, params.text("as")) {
         ("item", Some("read")) => return Ok(store.mark_read(account, &[EntryId(id)], true)?),

@@ -1,5 +1,5 @@
 //! Google Reader's API as its clients remember it: `/accounts/ClientLogin`, `/reader/api/0/…` and
-//! `/reader/atom/…`. Feeds are `feed/NUMBER` (an address is understood too), tags are labels, and
+//! `/reader/atom/…`. FeedRows are `feed/NUMBER` (an address is understood too), tags are labels, and
 //! what a query keeps is the label `query:NAME`. Labels belong to feeds and queries: an entry
 //! cannot be given one of its own, and nothing is shared with anybody.
 
@@ -7,7 +7,7 @@ mod atom;
 mod item;
 mod item_id;
 mod login;
-mod marking;
+mod marks;
 mod stream;
 mod subscription;
 mod tag;
@@ -17,9 +17,9 @@ use axum::extract::{FromRequest, Request};
 use axum::routing::{any, get, post};
 use store::{Store, TokenScope};
 
-use super::params::{Limits, Params};
-use super::trouble::{InText, Trouble};
-use super::{blocking, who};
+use super::error::{InText, ReaderApiError};
+use super::params::{AppParams, ParamLimits};
+use super::{blocking, identify};
 use crate::Context;
 use crate::auth::Person;
 
@@ -44,8 +44,8 @@ pub fn routes() -> Router<Context> {
         .route("/stream/items/ids", get(item::ids))
         .route("/stream/items/count", get(item::count))
         .route("/stream/items/contents", get(item::by_ids).post(item::by_ids))
-        .route("/edit-tag", post(marking::edit_tag))
-        .route("/mark-all-as-read", post(marking::all_as_read))
+        .route("/edit-tag", post(marks::edit_tag))
+        .route("/mark-all-as-read", post(marks::all_as_read))
         .route("/{*elsewhere}", any(missing));
     let all = Router::new()
         .route("/accounts/ClientLogin", post(login::client_login))
@@ -57,7 +57,7 @@ pub fn routes() -> Router<Context> {
 
 /// An app reads a line, also where it is told that there is nothing.
 async fn missing() -> InText {
-    Trouble::Missing(
+    ReaderApiError::Missing(
         "this part of Google Reader's API is not supported; \
          see docs/reference/reader-apis.md",
     )
@@ -65,49 +65,49 @@ async fn missing() -> InText {
 }
 
 /// A request of somebody known.
-struct Asked {
+struct GoogleRequest {
     context: Context,
     person: Person,
-    params: Params,
+    params: AppParams,
     /// What proved who asks; empty where nobody needs to.
     secret: String,
 }
 
-impl FromRequest<Context> for Asked {
+impl FromRequest<Context> for GoogleRequest {
     type Rejection = InText;
 
-    async fn from_request(request: Request, context: &Context) -> Result<Asked, InText> {
+    async fn from_request(request: Request, context: &Context) -> Result<GoogleRequest, InText> {
         // A proof in a header is checked before the body is read.
-        let secret = who::google_secret(request.headers()).map(str::to_owned);
-        let known = match (who::admitted(&request), secret) {
+        let secret = identify::google_secret(request.headers()).map(str::to_owned);
+        let known = match (identify::admitted(&request), secret) {
             (Some(person), _) => Some((person, String::new())),
-            (None, Some(secret)) => Some((who::by_secret(context, &secret).await?, secret)),
+            (None, Some(secret)) => Some((identify::by_secret(context, &secret).await?, secret)),
             (None, None) => None,
         };
-        let limits = if known.is_some() { Limits::KNOWN } else { Limits::PROOF_IN_BODY };
-        let params = Params::read(request, limits).await?;
+        let limits = if known.is_some() { ParamLimits::KNOWN } else { ParamLimits::PROOF_IN_BODY };
+        let params = AppParams::read(request, limits).await?;
         let (person, secret) = match known {
             Some(known) => known,
             // Liferea proves itself in the body of a request, and in no header.
             None => {
                 let secret = params.in_body("T").unwrap_or_default().to_owned();
-                (who::by_secret(context, &secret).await?, secret)
+                (identify::by_secret(context, &secret).await?, secret)
             }
         };
-        Ok(Asked { context: context.clone(), person, params, secret })
+        Ok(GoogleRequest { context: context.clone(), person, params, secret })
     }
 }
 
-impl Asked {
-    fn needs(&self, scope: TokenScope) -> Result<(), Trouble> {
-        who::needs(&self.person, scope)
+impl GoogleRequest {
+    fn needs(&self, scope: TokenScope) -> Result<(), ReaderApiError> {
+        identify::needs(&self.person, scope)
     }
 
     /// Asks the store, with this request at hand.
     async fn ask<T: Send + 'static>(
         self,
-        question: impl FnOnce(&Store, &Asked) -> Result<T, Trouble> + Send + 'static,
-    ) -> Result<T, Trouble> {
+        question: impl FnOnce(&Store, &GoogleRequest) -> Result<T, ReaderApiError> + Send + 'static,
+    ) -> Result<T, ReaderApiError> {
         blocking(move || question(&self.context.store, &self)).await
     }
 }

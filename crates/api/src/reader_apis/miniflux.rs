@@ -19,9 +19,9 @@ use feed::FeedId;
 use serde::de::DeserializeOwned;
 use store::{FeedFilter, FeedRow, NumberedTag, Store, TokenScope};
 
-use super::params::{self, Limits, Params};
-use super::trouble::{InJson, Trouble};
-use super::{blocking, opml, shown, who};
+use super::error::{InJson, ReaderApiError};
+use super::params::{self, AppParams, ParamLimits};
+use super::{blocking, identify, opml, view};
 use crate::Context;
 use crate::auth::Person;
 
@@ -61,7 +61,7 @@ pub fn routes() -> Router<Context> {
 
 /// A client reads JSON, also where it is told that there is nothing.
 async fn missing() -> InJson {
-    Trouble::Missing(
+    ReaderApiError::Missing(
         "this part of miniflux's API is not supported; \
          see docs/reference/reader-apis.md",
     )
@@ -69,44 +69,47 @@ async fn missing() -> InJson {
 }
 
 /// A request of somebody known, read to its end.
-struct Asked {
+struct MinifluxRequest {
     context: Context,
     person: Person,
-    params: Params,
+    params: AppParams,
     body: Bytes,
 }
 
-impl FromRequest<Context> for Asked {
+impl FromRequest<Context> for MinifluxRequest {
     type Rejection = InJson;
 
-    async fn from_request(request: Request, context: &Context) -> Result<Asked, InJson> {
-        let person = match who::admitted(&request) {
+    async fn from_request(request: Request, context: &Context) -> Result<MinifluxRequest, InJson> {
+        let person = match identify::admitted(&request) {
             Some(person) => person,
-            None => who::by_headers(context, request.headers(), who::place(&request)).await?,
+            None => {
+                identify::by_headers(context, request.headers(), identify::client(&request)).await?
+            }
         };
-        let params = Params::of_address(request.uri().query(), Limits::KNOWN)?;
+        let params = AppParams::of_address(request.uri().query(), ParamLimits::KNOWN)?;
         let is_list = request.uri().path().ends_with("/import");
         let bytes_max = if is_list { opml::BYTES_MAX } else { params::BYTES_MAX };
         let body = params::whole(request, bytes_max).await?;
-        Ok(Asked { context: context.clone(), person, params, body })
+        Ok(MinifluxRequest { context: context.clone(), person, params, body })
     }
 }
 
-impl Asked {
-    fn needs(&self, scope: TokenScope) -> Result<(), Trouble> {
-        who::needs(&self.person, scope)
+impl MinifluxRequest {
+    fn needs(&self, scope: TokenScope) -> Result<(), ReaderApiError> {
+        identify::needs(&self.person, scope)
     }
 
     /// The body. Not every client says that it is JSON.
-    fn json<T: DeserializeOwned>(&self) -> Result<T, Trouble> {
-        serde_json::from_slice(&self.body)
-            .map_err(|error| Trouble::asked(format!("the body is not what is needed: {error}")))
+    fn json<T: DeserializeOwned>(&self) -> Result<T, ReaderApiError> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            ReaderApiError::bad_request(format!("the body is not what is needed: {error}"))
+        })
     }
 
     async fn ask<T: Send + 'static>(
         self,
-        question: impl FnOnce(&Store, &Asked) -> Result<T, Trouble> + Send + 'static,
-    ) -> Result<T, Trouble> {
+        question: impl FnOnce(&Store, &MinifluxRequest) -> Result<T, ReaderApiError> + Send + 'static,
+    ) -> Result<T, ReaderApiError> {
         blocking(move || question(&self.context.store, &self)).await
     }
 
@@ -123,26 +126,26 @@ struct Categories {
 }
 
 impl Categories {
-    fn read(store: &Store) -> Result<Categories, Trouble> {
+    fn read(store: &Store) -> Result<Categories, ReaderApiError> {
         let mut tags = store.numbered_tags()?;
-        tags.retain(|tag| !tag.tag.starts_with(shown::OF_QUERY));
+        tags.retain(|tag| !tag.tag.starts_with(view::OF_QUERY));
         let numbers = tags.iter().map(|tag| (tag.tag.clone(), tag.number)).collect();
         Ok(Categories { tags, numbers })
     }
 
     /// Number and name of a feed's category.
     fn of<'a>(&self, feed: &'a FeedRow) -> (i64, &'a str) {
-        let tag = shown::own_tags(feed).next().unwrap_or("");
+        let tag = view::own_tags(feed).next().unwrap_or("");
         (self.numbers.get(tag).copied().unwrap_or(NumberedTag::UNTAGGED), named(tag))
     }
 
-    fn find(&self, number: i64) -> Result<&NumberedTag, Trouble> {
+    fn find(&self, number: i64) -> Result<&NumberedTag, ReaderApiError> {
         let found = self.tags.iter().find(|tag| tag.number == number);
-        found.ok_or(Trouble::Missing("there is no such category"))
+        found.ok_or(ReaderApiError::Missing("there is no such category"))
     }
 
     /// The feeds of a category.
-    fn feeds(&self, store: &Store, number: i64) -> Result<Vec<FeedRow>, Trouble> {
+    fn feeds(&self, store: &Store, number: i64) -> Result<Vec<FeedRow>, ReaderApiError> {
         let tag = &self.find(number)?.tag;
         let tag = (!tag.is_empty()).then(|| tag.clone());
         let mut feeds = store.feeds(&FeedFilter { tag, ..FeedFilter::default() })?;
@@ -150,7 +153,7 @@ impl Categories {
         Ok(feeds)
     }
 
-    fn feed_ids(&self, store: &Store, number: i64) -> Result<Vec<FeedId>, Trouble> {
+    fn feed_ids(&self, store: &Store, number: i64) -> Result<Vec<FeedId>, ReaderApiError> {
         Ok(self.feeds(store, number)?.iter().map(|feed| feed.id).collect())
     }
 }
@@ -161,10 +164,10 @@ fn named(tag: &str) -> &str {
 }
 
 /// A number of the address.
-fn number<T: std::str::FromStr>(text: &str, missing: &'static str) -> Result<T, Trouble> {
-    text.parse().map_err(|_| Trouble::Missing(missing))
+fn number<T: std::str::FromStr>(text: &str, missing: &'static str) -> Result<T, ReaderApiError> {
+    text.parse().map_err(|_| ReaderApiError::Missing(missing))
 }
 
-fn feed_id(text: &str) -> Result<FeedId, Trouble> {
+fn feed_id(text: &str) -> Result<FeedId, ReaderApiError> {
     number(text, "there is no such feed").map(FeedId)
 }

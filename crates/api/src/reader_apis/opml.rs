@@ -5,13 +5,13 @@ use dispatch::command::ImportedFeed;
 use parse::opml::Outline;
 use store::{FeedFilter, Store};
 
-use super::shown;
-use super::trouble::Trouble;
+use super::error::ReaderApiError;
+use super::view;
 
 /// A list of some thousand feeds is a megabyte.
 pub const BYTES_MAX: usize = 8 << 20;
 
-pub fn export(store: &Store) -> Result<String, Trouble> {
+pub fn export(store: &Store) -> Result<String, ReaderApiError> {
     let feeds = store.feeds(&FeedFilter::default())?;
     let outlines: Vec<Outline> = feeds
         .iter()
@@ -19,21 +19,22 @@ pub fn export(store: &Store) -> Result<String, Trouble> {
             url: feed.location.url.masked(),
             title: feed.shown_title().map(str::to_owned),
             site: feed.facts.site.clone(),
-            tags: shown::own_tags(feed).map(str::to_owned).collect(),
+            tags: view::own_tags(feed).map(str::to_owned).collect(),
         })
         .collect();
     Ok(parse::opml::write("Tidings subscriptions", &outlines))
 }
 
-pub fn read(bytes: &[u8]) -> Result<Vec<ImportedFeed>, Trouble> {
-    let list = parse::opml::read(bytes).map_err(|error| Trouble::asked(error.to_string()))?;
+pub fn read(bytes: &[u8]) -> Result<Vec<ImportedFeed>, ReaderApiError> {
+    let list =
+        parse::opml::read(bytes).map_err(|error| ReaderApiError::bad_request(error.to_string()))?;
     let feeds = list.outlines.into_iter();
     Ok(feeds
         .map(|one| ImportedFeed {
             url: one.url,
             title: one.title,
             site: one.site,
-            tags: one.tags.into_iter().filter(|tag| !tag.starts_with(shown::OF_QUERY)).collect(),
+            tags: one.tags.into_iter().filter(|tag| !tag.starts_with(view::OF_QUERY)).collect(),
         })
         .collect())
 }

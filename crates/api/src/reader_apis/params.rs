@@ -5,8 +5,8 @@ use axum::body::{Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::header;
 
-use super::trouble::Trouble;
-use crate::pairs::{self, Pairs, TooMany};
+use super::error::ReaderApiError;
+use crate::http::pairs::{self, FormPairs, TooManyFields};
 
 /// Marks for ten thousand entries, each named in the longest way.
 pub const BYTES_MAX: usize = 2 << 20;
@@ -15,36 +15,39 @@ const FIELDS_MAX: usize = 20_000;
 
 /// How much of a request is read.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ParamLimits {
     bytes: usize,
     fields: usize,
 }
 
-impl Limits {
+impl ParamLimits {
     /// Of somebody who has proven who they are.
-    pub const KNOWN: Limits = Limits { bytes: BYTES_MAX, fields: FIELDS_MAX };
+    pub const KNOWN: ParamLimits = ParamLimits { bytes: BYTES_MAX, fields: FIELDS_MAX };
     /// Of somebody who may be anybody.
-    pub const STRANGER: Limits =
-        Limits { bytes: pairs::STRANGER_BYTES_MAX, fields: pairs::STRANGER_FIELDS_MAX };
+    pub const STRANGER: ParamLimits =
+        ParamLimits { bytes: pairs::STRANGER_BYTES_MAX, fields: pairs::STRANGER_FIELDS_MAX };
     /// Of somebody whose proof stands in the body, beside the long names of a thousand entries.
-    pub const PROOF_IN_BODY: Limits = Limits { bytes: 64 << 10, fields: 1200 };
+    pub const PROOF_IN_BODY: ParamLimits = ParamLimits { bytes: 64 << 10, fields: 1200 };
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Params {
-    address: Pairs,
-    body: Pairs,
+pub struct AppParams {
+    address: FormPairs,
+    body: FormPairs,
 }
 
-impl Params {
-    pub fn of_address(query: Option<&str>, limits: Limits) -> Result<Params, TooMany> {
+impl AppParams {
+    pub fn of_address(
+        query: Option<&str>,
+        limits: ParamLimits,
+    ) -> Result<AppParams, TooManyFields> {
         let address = pairs::read(query.unwrap_or("").as_bytes(), limits.fields)?;
-        Ok(Params { address, body: Vec::new() })
+        Ok(AppParams { address, body: Vec::new() })
     }
 
     /// Reads a request to its end.
-    pub async fn read(request: Request, limits: Limits) -> Result<Params, Trouble> {
-        let mut params = Params::of_address(request.uri().query(), limits)?;
+    pub async fn read(request: Request, limits: ParamLimits) -> Result<AppParams, ReaderApiError> {
+        let mut params = AppParams::of_address(request.uri().query(), limits)?;
         let kind = request.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
         let body = whole(request, limits.bytes).await?;
@@ -81,15 +84,16 @@ impl Params {
         self.body.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
-    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Trouble> {
+    pub fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, ReaderApiError> {
         let read = |text: &str| text.parse();
-        let wrong = |_| Trouble::asked(format!("{name} is not a number, or too large"));
+        let wrong =
+            |_| ReaderApiError::bad_request(format!("{name} is not a number, or too large"));
         self.text(name).map(read).transpose().map_err(wrong)
     }
 }
 
 /// A whole body, if it is not too long.
-pub async fn whole(request: Request, bytes_max: usize) -> Result<Bytes, Trouble> {
+pub async fn whole(request: Request, bytes_max: usize) -> Result<Bytes, ReaderApiError> {
     Ok(to_bytes(request.into_body(), bytes_max).await?)
 }
 
@@ -99,7 +103,7 @@ fn boundary(kind: &str) -> Option<&str> {
 }
 
 /// The texts of a body in many parts; no app sends as many as the limit.
-fn parts(body: &[u8], boundary: &str, fields_max: usize) -> Pairs {
+fn parts(body: &[u8], boundary: &str, fields_max: usize) -> FormPairs {
     let text = String::from_utf8_lossy(body);
     let fence = format!("--{boundary}");
     let read = |part: &str| {
@@ -128,7 +132,8 @@ mod tests {
 
     #[test]
     fn the_address_comes_before_the_body_and_empty_values_are_none() {
-        let mut params = Params::of_address(Some("n=&i=1&i=2&x=%2F"), Limits::KNOWN).unwrap();
+        let mut params =
+            AppParams::of_address(Some("n=&i=1&i=2&x=%2F"), ParamLimits::KNOWN).unwrap();
         params.body = pairs::read(b"i=3&n=5", 9).unwrap();
         assert_eq!(params.all("i").collect::<Vec<_>>(), ["1", "2", "3"]);
         assert_eq!((params.text("n"), params.text("x")), (Some("5"), Some("/")));

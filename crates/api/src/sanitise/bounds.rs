@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::tame::is_tame;
+use super::cost::is_cheap;
 
 /// What is parsed of any text, however it is written. At about 14 MB/s a page of 30 entries stays
 /// below a quarter of a second.
@@ -13,7 +13,7 @@ pub const HTML_BYTES_MAX: usize = 64 * 1024;
 /// Tags of any text. The parser's work can grow with the square of their number.
 pub const TAGS_MAX: usize = 2000;
 
-/// What is parsed of an article whose markup is [tame](is_tame). It is less than the parser of
+/// What is parsed of an article whose markup is [tame](is_cheap). It is less than the parser of
 /// feeds keeps of a text (1 MiB), so that an article which was cut there is cut here as well and
 /// says so. Browsers bear more; the sanitiser takes about 0.1 s for this.
 pub const ARTICLE_BYTES_MAX: usize = 1_000_000;
@@ -35,7 +35,7 @@ const DRESSED_MAX: usize = 16;
 
 /// What of a text is parsed.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Bounded<'a> {
+pub struct BoundedHtml<'a> {
     pub html: Cow<'a, str>,
     /// The text goes on behind it.
     pub is_cut: bool,
@@ -48,15 +48,17 @@ pub fn beginning(text: &str) -> Cow<'_, str> {
 
 /// As much of a text as can be parsed cheaply: all of it, unless it is very long or its markup is
 /// made to be expensive.
-pub fn bounded(text: &str) -> Bounded<'_> {
+pub fn bounded(text: &str) -> BoundedHtml<'_> {
     let short = cut(text, HTML_BYTES_MAX, TAGS_MAX);
     let article = if short.len() == text.len() {
         short
     } else {
-        Some(cut(text, ARTICLE_BYTES_MAX, ARTICLE_TAGS_MAX)).filter(|a| is_tame(a)).unwrap_or(short)
+        Some(cut(text, ARTICLE_BYTES_MAX, ARTICLE_TAGS_MAX))
+            .filter(|a| is_cheap(a))
+            .unwrap_or(short)
     };
     let (html, is_whole) = undressed(article);
-    Bounded { html, is_cut: !is_whole || article.len() < text.len() }
+    BoundedHtml { html, is_cut: !is_whole || article.len() < text.len() }
 }
 
 /// Takes attributes away where they cost more than they tell. The text ends where looking at its
@@ -69,7 +71,7 @@ fn undressed(mut text: &str) -> (Cow<'_, str>, bool) {
     let (mut n_scanned, mut n_dressed) = (0, 0);
     while let Some(open) = text[at..].find('<').map(|found| at + found) {
         at = open + 1;
-        let Some(tag) = Tag::read(&text[open..]) else { continue };
+        let Some(tag) = HtmlTag::read(&text[open..]) else { continue };
         n_scanned += tag.len;
         if n_scanned > scanned_max {
             text = &text[..open];
@@ -100,7 +102,7 @@ fn cut(text: &str, bytes_max: usize, tags_max: usize) -> &str {
 }
 
 /// A tag as it is written.
-pub struct Tag<'a> {
+pub struct HtmlTag<'a> {
     /// With the slash of an end tag.
     pub name: &'a str,
     n_attributes: usize,
@@ -110,7 +112,7 @@ pub struct Tag<'a> {
 
 /// Where in a tag a reader is.
 #[derive(Clone, Copy)]
-enum Place {
+enum TagState {
     Between,
     Name,
     AfterName,
@@ -119,41 +121,43 @@ enum Place {
     Quoted(u8),
 }
 
-impl<'a> Tag<'a> {
+impl<'a> HtmlTag<'a> {
     /// The tag with which the text begins, read as parsers of HTML do (its standard, 13.2.5). One
     /// that stands in a comment or a script is taken for a tag too.
-    pub fn read(text: &'a str) -> Option<Tag<'a>> {
+    pub fn read(text: &'a str) -> Option<HtmlTag<'a>> {
         let bytes = text.as_bytes();
         let first = if bytes.get(1) == Some(&b'/') { 2 } else { 1 };
         bytes.get(first).filter(|byte| byte.is_ascii_alphabetic())?;
         let ends_name = |byte: &u8| is_space(*byte) || matches!(byte, b'/' | b'>');
         let name_end = bytes.iter().skip(first).position(ends_name).map(|n| first + n);
         let name_end = name_end.unwrap_or(bytes.len());
-        let (mut place, mut n_attributes, mut len) = (Place::Between, 0, bytes.len());
+        let (mut place, mut n_attributes, mut len) = (TagState::Between, 0, bytes.len());
         for (at, &byte) in bytes.iter().enumerate().skip(name_end) {
             place = match (place, byte) {
-                (Place::Quoted(quote), _) if byte == quote => Place::Between,
-                (Place::Quoted(_), _) => place,
-                (Place::BeforeValue, b'"' | b'\'') => Place::Quoted(byte),
+                (TagState::Quoted(quote), _) if byte == quote => TagState::Between,
+                (TagState::Quoted(_), _) => place,
+                (TagState::BeforeValue, b'"' | b'\'') => TagState::Quoted(byte),
                 (_, b'>') => {
                     len = at + 1;
                     break;
                 }
-                (Place::BeforeValue, _) if is_space(byte) => place,
-                (Place::Bare, _) if is_space(byte) => Place::Between,
-                (Place::BeforeValue | Place::Bare, _) => Place::Bare,
-                (Place::Between | Place::Name | Place::AfterName, b'/') => Place::Between,
-                (Place::Name | Place::AfterName, b'=') => Place::BeforeValue,
-                (Place::Name | Place::AfterName, _) if is_space(byte) => Place::AfterName,
-                (Place::Name, _) => place,
-                (Place::Between, _) if is_space(byte) => place,
-                (Place::Between | Place::AfterName, _) => {
+                (TagState::BeforeValue, _) if is_space(byte) => place,
+                (TagState::Bare, _) if is_space(byte) => TagState::Between,
+                (TagState::BeforeValue | TagState::Bare, _) => TagState::Bare,
+                (TagState::Between | TagState::Name | TagState::AfterName, b'/') => {
+                    TagState::Between
+                }
+                (TagState::Name | TagState::AfterName, b'=') => TagState::BeforeValue,
+                (TagState::Name | TagState::AfterName, _) if is_space(byte) => TagState::AfterName,
+                (TagState::Name, _) => place,
+                (TagState::Between, _) if is_space(byte) => place,
+                (TagState::Between | TagState::AfterName, _) => {
                     n_attributes += 1;
-                    Place::Name
+                    TagState::Name
                 }
             };
         }
-        Some(Tag { name: &text[1..name_end], n_attributes, len })
+        Some(HtmlTag { name: &text[1..name_end], n_attributes, len })
     }
 
     pub fn is_formatting(&self) -> bool {
@@ -170,7 +174,7 @@ mod tests {
     use super::*;
 
     fn n_attributes(text: &str) -> Option<(usize, usize)> {
-        Tag::read(text).map(|tag| (tag.n_attributes, tag.len))
+        HtmlTag::read(text).map(|tag| (tag.n_attributes, tag.len))
     }
 
     #[test]

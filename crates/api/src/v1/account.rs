@@ -6,11 +6,11 @@ use axum::http::StatusCode;
 use store::{NewToken, NotMade, TokenRow, TokenScope};
 
 use super::blocking;
+use super::extract::{IdInPath, JsonBody};
 use super::route::Route;
-use super::sent::{Number, Sent};
-use super::wire::{answer, asked};
+use super::schema::{answer, asked};
 use crate::Context;
-use crate::auth::{self, Credentials, Denied, Person, Place};
+use crate::auth::{self, ClientAddress, Credentials, LoginError, Person};
 use crate::v1::error::ApiError;
 
 /// Longer names are no names.
@@ -123,7 +123,7 @@ async fn tokens(
 async fn make(
     State(context): State<Context>,
     person: Person,
-    Sent(new): Sent<TokenWanted>,
+    JsonBody(new): JsonBody<TokenWanted>,
 ) -> Result<(StatusCode, Json<TokenMade>), ApiError> {
     let account_name = named(&person)?;
     let name = new.name.trim().to_owned();
@@ -160,7 +160,7 @@ async fn make(
 async fn revoke(
     State(context): State<Context>,
     person: Person,
-    Number(id): Number,
+    IdInPath(id): IdInPath,
 ) -> Result<StatusCode, ApiError> {
     let revoked = blocking(move || Ok(context.store.revoke_token(person.account, id)?));
     if revoked.await? {
@@ -173,21 +173,21 @@ async fn revoke(
 async fn password(
     State(context): State<Context>,
     person: Person,
-    place: Place,
-    Sent(new): Sent<NewPassword>,
+    client: ClientAddress,
+    JsonBody(new): JsonBody<NewPassword>,
 ) -> Result<StatusCode, ApiError> {
     let name = named(&person)?;
     auth::check_password(&new.password).map_err(|why| ApiError::Invalid(why.to_string()))?;
     let (store, now) = (&context.store, (context.now)());
     // A session or a token that was stolen does not change the password.
-    let sent = Credentials { name: &name, password: &new.old, place };
+    let sent = Credentials { name: &name, password: &new.old, client };
     let proven = context.logins.by_password_alone(store, sent, now).await;
     proven.map_err(|why| match why {
-        Denied::Wrong => ApiError::Forbidden("the present password is another"),
-        Denied::Wait(_) | Denied::Busy => {
+        LoginError::Wrong => ApiError::Forbidden("the present password is another"),
+        LoginError::Wait(_) | LoginError::Busy => {
             ApiError::RateLimited(why.retry_after().unwrap_or_default())
         }
-        Denied::Store(error) => ApiError::Store(error),
+        LoginError::Store(error) => ApiError::Store(error),
     })?;
     let store = context.store.clone();
     blocking(move || {

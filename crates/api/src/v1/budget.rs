@@ -5,9 +5,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use dispatch::command::{Command, Done};
 
+use super::extract::JsonBody;
 use super::route::Route;
-use super::sent::Sent;
-use super::wire::{answer, asked};
+use super::schema::{answer, asked};
 use super::{act, blocking, odd};
 use crate::v1::error::ApiError;
 use crate::{Context, what_if};
@@ -112,7 +112,7 @@ async fn show(State(context): State<Context>) -> Json<Budget> {
 
 async fn set(
     State(context): State<Context>,
-    Sent(new): Sent<NewBudget>,
+    JsonBody(new): JsonBody<NewBudget>,
 ) -> Result<Json<BudgetSet>, ApiError> {
     let done = act(&context, Command::Budget { rule: new.budget }).await?;
     let Done::Budgeted { feeds } = done else { return Err(odd()) };

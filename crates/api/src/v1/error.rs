@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use dispatch::command::Refusal;
 use store::{StoreError, TokenScope};
 
-use super::wire::answer;
-use crate::server;
+use super::schema::answer;
+use crate::http::server;
 use crate::words::ceil_secs;
 
 /// Why a request to the API failed.
@@ -75,8 +75,6 @@ answer! {
         status: u16,
         /// A sentence that says what was wrong and what to do.
         detail: String,
-        /// The same sentence under its older name.
-        error: String,
     }
 }
 
@@ -139,10 +137,8 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, detail) = self.status_and_detail();
         let title = status.canonical_reason().unwrap_or("Problem");
-        let error = detail.clone();
         let status_number = status.as_u16();
-        let problem =
-            Problem { r#type: "about:blank", title, status: status_number, detail, error };
+        let problem = Problem { r#type: "about:blank", title, status: status_number, detail };
         // Texts and numbers always serialise.
         let body = serde_json::to_string(&problem).unwrap_or_default();
         let kind = [(header::CONTENT_TYPE, "application/problem+json")];

@@ -1,7 +1,7 @@
 //! Feeds: list, look at, add, change, poll, remove.
 
 mod change;
-mod shown;
+mod view;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,15 +11,15 @@ use feed::FeedId;
 use serde_json::json;
 use store::{FeedFilter, FeedRow, State as FeedState};
 
+use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;
-use super::sent::{Number, Params, Sent};
-use super::wire::{answer, asked};
+use super::schema::{answer, asked};
 use super::{act, blocking, odd};
 use crate::Context;
 use crate::v1::error::ApiError;
 pub use change::settings;
-pub use shown::FeedSettings;
-use shown::{Feed, Poll, PollAnswer};
+pub use view::FeedSettings;
+use view::{Feed, Poll, PollAnswer};
 
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 500;
@@ -116,7 +116,7 @@ const UNKNOWN: ApiError =
 
 async fn list(
     State(context): State<Context>,
-    mut params: Params,
+    mut params: QueryParams,
 ) -> Result<Json<FeedList>, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
     let after = match params.text("after") {
@@ -157,7 +157,10 @@ async fn list(
     .await
 }
 
-async fn one(State(context): State<Context>, Number(id): Number) -> Result<Json<Feed>, ApiError> {
+async fn one(
+    State(context): State<Context>,
+    IdInPath(id): IdInPath,
+) -> Result<Json<Feed>, ApiError> {
     let feed = feed_id(id)?;
     Ok(Json(Feed::new(&row(&context, feed).await?)))
 }
@@ -169,7 +172,7 @@ async fn row(context: &Context, feed: FeedId) -> Result<FeedRow, ApiError> {
 
 async fn add(
     State(context): State<Context>,
-    Sent(new): Sent<NewFeed>,
+    JsonBody(new): JsonBody<NewFeed>,
 ) -> Result<Json<FeedAdded>, ApiError> {
     let urls = vec![new.url];
     let (tags, poll) = (new.tags.unwrap_or_default(), new.poll.unwrap_or(true));
@@ -200,7 +203,7 @@ async fn add(
 
 async fn remove(
     State(context): State<Context>,
-    Number(id): Number,
+    IdInPath(id): IdInPath,
 ) -> Result<StatusCode, ApiError> {
     let feed = feed_id(id)?;
     row(&context, feed).await?;
@@ -210,7 +213,7 @@ async fn remove(
 
 async fn poll(
     State(context): State<Context>,
-    Number(id): Number,
+    IdInPath(id): IdInPath,
 ) -> Result<Json<PollAnswer>, ApiError> {
     let feed = feed_id(id)?;
     row(&context, feed).await?;
@@ -221,8 +224,8 @@ async fn poll(
 
 async fn polls_of(
     State(context): State<Context>,
-    Number(id): Number,
-    mut params: Params,
+    IdInPath(id): IdInPath,
+    mut params: QueryParams,
 ) -> Result<Json<PollList>, ApiError> {
     let limit = params.number("limit", 1..=POLLS_MAX, 50)?;
     params.end()?;

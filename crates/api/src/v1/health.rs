@@ -5,7 +5,7 @@ use axum::extract::State;
 
 use super::blocking;
 use super::route::Route;
-use super::wire::answer;
+use super::schema::answer;
 use crate::Context;
 use crate::v1::error::ApiError;
 

@@ -1,8 +1,8 @@
 //! Standing queries: list, look at, check, try, apply, drop; who gets what they keep.
 
 mod receivers;
-mod shown;
 mod trial;
+mod view;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,13 +11,13 @@ use dispatch::command::{Command, Done, QueryGranted, QueryWish};
 use query::{Catalog, Create, Effect, Statement};
 use store::{QueryRow, Store};
 
+use super::extract::{JsonBody, NameInPath};
 use super::route::Route;
-use super::sent::{Named, Sent};
-use super::wire::{answer, asked};
+use super::schema::{answer, asked};
 use super::{act, blocking, odd};
 use crate::Context;
 use crate::v1::error::ApiError;
-use shown::{Query, stored};
+use view::{Query, stored};
 
 /// How far back `apply` may look for entries that would have been kept.
 const PAST_MAX: u64 = 366 * 86_400;
@@ -141,7 +141,10 @@ async fn list(State(context): State<Context>) -> Result<Json<QueryList>, ApiErro
     .await
 }
 
-async fn one(State(context): State<Context>, Named(name): Named) -> Result<Json<Query>, ApiError> {
+async fn one(
+    State(context): State<Context>,
+    NameInPath(name): NameInPath,
+) -> Result<Json<Query>, ApiError> {
     blocking(move || {
         let row = find(&context.store, &name)?;
         Ok(Json(Query::new(&context.store, &row)?))
@@ -151,7 +154,7 @@ async fn one(State(context): State<Context>, Named(name): Named) -> Result<Json<
 
 async fn apply(
     State(context): State<Context>,
-    Sent(new): Sent<NewQueries>,
+    JsonBody(new): JsonBody<NewQueries>,
 ) -> Result<Json<QueriesApplied>, ApiError> {
     if new.past_seconds.is_some_and(|past| past > PAST_MAX) {
         return Err(ApiError::BadRequest("past_seconds must be at most a year (31536000)"));
@@ -170,7 +173,7 @@ async fn apply(
 
 async fn drop_one(
     State(context): State<Context>,
-    Named(name): Named,
+    NameInPath(name): NameInPath,
 ) -> Result<StatusCode, ApiError> {
     let (store, wanted) = (context.store.clone(), name.clone());
     blocking(move || find(&store, &wanted)).await?;
@@ -180,7 +183,7 @@ async fn drop_one(
 
 async fn replay(
     State(context): State<Context>,
-    Named(name): Named,
+    NameInPath(name): NameInPath,
 ) -> Result<Json<Replaying>, ApiError> {
     let (store, wanted) = (context.store.clone(), name.clone());
     blocking(move || find(&store, &wanted)).await?;
@@ -194,13 +197,16 @@ async fn replay(
 }
 
 /// What statements would change, and the queries that stand already.
-struct Checked {
+struct CheckedStatements {
     statements: Vec<Statement>,
     effects: Vec<Effect>,
     existing: Vec<Create>,
 }
 
-fn checked(store: &Store, text: &str) -> Result<Result<Checked, Vec<query::Fault>>, ApiError> {
+fn checked(
+    store: &Store,
+    text: &str,
+) -> Result<Result<CheckedStatements, Vec<query::Fault>>, ApiError> {
     let statements = match query::parse(text) {
         Ok(statements) => statements,
         Err(faults) => return Ok(Err(faults)),
@@ -213,14 +219,14 @@ fn checked(store: &Store, text: &str) -> Result<Result<Checked, Vec<query::Fault
         }
     }
     Ok(match catalog.check(&statements) {
-        Ok(effects) => Ok(Checked { statements, effects, existing }),
+        Ok(effects) => Ok(CheckedStatements { statements, effects, existing }),
         Err(faults) => Err(faults),
     })
 }
 
 async fn check(
     State(context): State<Context>,
-    Sent(asked): Sent<QueryText>,
+    JsonBody(asked): JsonBody<QueryText>,
 ) -> Result<Json<QueriesChecked>, ApiError> {
     blocking(move || {
         Ok(Json(match checked(&context.store, &asked.text)? {
@@ -237,7 +243,7 @@ async fn check(
     .await
 }
 
-fn said(checked: &Checked, effect: &Effect) -> StatementDone {
+fn said(checked: &CheckedStatements, effect: &Effect) -> StatementDone {
     let (number, what) = match effect {
         Effect::Created(number) => (number, "created"),
         Effect::Replaced(number) => (number, "replaced"),

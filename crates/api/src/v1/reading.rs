@@ -2,7 +2,7 @@
 //! before, read and star marks.
 
 mod marks;
-mod shown;
+mod view;
 
 use axum::Json;
 use axum::extract::State;
@@ -11,14 +11,14 @@ use serde_json::json;
 use store::{ReadEntry, Reading, ReadingPlace, Scope, Store, TokenScope};
 
 use super::blocking;
+use super::extract::{IdInPath, QueryParams};
 use super::route::Route;
-use super::sent::{Number, Params};
-use super::wire::answer;
+use super::schema::answer;
 use crate::Context;
 use crate::auth::Person;
 use crate::search::{self, NotFound};
 use crate::v1::error::ApiError;
-use shown::{Entry, EntryWithRevisions, Feeds};
+use view::{Entry, EntryWithRevisions, FeedNames};
 
 const LIMIT: u32 = 50;
 const LIMIT_MAX: u32 = 500;
@@ -123,7 +123,7 @@ fn place(text: &str) -> Result<ReadingPlace, ApiError> {
 async fn list(
     State(context): State<Context>,
     person: Person,
-    mut params: Params,
+    mut params: QueryParams,
 ) -> Result<Json<EntryList>, ApiError> {
     if let Some(text) = params.text("search") {
         return found(&context, &person, &text, params).await.map(Json);
@@ -162,7 +162,7 @@ async fn found(
     context: &Context,
     person: &Person,
     text: &str,
-    mut params: Params,
+    mut params: QueryParams,
 ) -> Result<EntryList, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
     let below = match params.text("after") {
@@ -188,22 +188,22 @@ async fn found(
 }
 
 fn shown(store: &Store, rows: &[ReadEntry], content: bool) -> Vec<Entry> {
-    let mut feeds = Feeds::default();
+    let mut feeds = FeedNames::default();
     rows.iter().map(|row| Entry::new(row, &mut feeds, store, content)).collect()
 }
 
 async fn one(
     State(context): State<Context>,
     person: Person,
-    Number(id): Number,
+    IdInPath(id): IdInPath,
 ) -> Result<Json<EntryWithRevisions>, ApiError> {
     blocking(move || {
         let (store, id) = (&context.store, EntryId(id));
         let row = store.read_entries(person.account, &[id])?.pop();
         let row = row.ok_or(ApiError::NotFound("there is no such entry"))?;
-        let revisions = store.revisions(id)?.into_iter().map(shown::Revision::from);
+        let revisions = store.revisions(id)?.into_iter().map(view::Revision::from);
         Ok(Json(EntryWithRevisions {
-            entry: Entry::new(&row, &mut Feeds::default(), store, true),
+            entry: Entry::new(&row, &mut FeedNames::default(), store, true),
             revisions: revisions.collect(),
         }))
     })

@@ -9,7 +9,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use serde_json::{Map, Value, json};
 use store::TokenScope;
 
-use super::wire::{Described, Parts};
+use super::schema::{HasSchema, SchemaParts};
 use crate::auth::Person;
 use crate::v1::error::{ApiError, Problem};
 use crate::{Context, v1};
@@ -22,27 +22,27 @@ pub struct Route {
     pub scope: TokenScope,
     /// A sentence without its point.
     pub what: &'static str,
-    params: Vec<Param>,
-    sent: Option<Body>,
-    answered: Answered,
+    params: Vec<ParamSpec>,
+    sent: Option<BodySpec>,
+    answered: ResponseSpec,
     handler: MethodRouter<Context>,
 }
 
 /// Makes a form known by its name, and says how it looks.
-type Form = fn(&mut Parts) -> Value;
+type SchemaFn = fn(&mut SchemaParts) -> Value;
 
-struct Body {
+struct BodySpec {
     kind: &'static str,
-    form: Form,
+    form: SchemaFn,
 }
 
-struct Answered {
+struct ResponseSpec {
     status: StatusCode,
-    body: Option<Body>,
+    body: Option<BodySpec>,
 }
 
 /// Something that stands in the address, or in a header.
-struct Param {
+struct ParamSpec {
     name: &'static str,
     place: &'static str,
     what: &'static str,
@@ -111,7 +111,7 @@ impl Route {
             what,
             params: Vec::new(),
             sent: None,
-            answered: Answered { status, body: None },
+            answered: ResponseSpec { status, body: None },
             handler: on(filter, handler),
         }
     }
@@ -123,40 +123,46 @@ impl Route {
     }
 
     /// What the body holds.
-    pub fn takes<T: Described>(mut self) -> Route {
-        self.sent = Some(Body { kind: JSON, form: T::schema });
+    pub fn takes<T: HasSchema>(mut self) -> Route {
+        self.sent = Some(BodySpec { kind: JSON, form: T::schema });
         self
     }
 
     pub fn takes_text(mut self, kind: &'static str) -> Route {
-        self.sent = Some(Body { kind, form: String::schema });
+        self.sent = Some(BodySpec { kind, form: String::schema });
         self
     }
 
     /// What is answered where all goes well.
-    pub fn answers<T: Described>(self) -> Route {
+    pub fn answers<T: HasSchema>(self) -> Route {
         self.answers_with::<T>(StatusCode::OK)
     }
 
-    pub fn answers_with<T: Described>(mut self, status: StatusCode) -> Route {
-        self.answered = Answered { status, body: Some(Body { kind: JSON, form: T::schema }) };
+    pub fn answers_with<T: HasSchema>(mut self, status: StatusCode) -> Route {
+        self.answered =
+            ResponseSpec { status, body: Some(BodySpec { kind: JSON, form: T::schema }) };
         self
     }
 
     pub fn answers_text(mut self, kind: &'static str) -> Route {
-        let body = Some(Body { kind, form: String::schema });
-        self.answered = Answered { status: StatusCode::OK, body };
+        let body = Some(BodySpec { kind, form: String::schema });
+        self.answered = ResponseSpec { status: StatusCode::OK, body };
         self
     }
 
     /// Something that stands behind the `?`.
     pub fn param(mut self, name: &'static str, what: &'static str, form: Value) -> Route {
-        self.params.push(Param { name, place: "query", what, form });
+        self.params.push(ParamSpec { name, place: "query", what, form });
         self
     }
 
     pub fn header(mut self, name: &'static str, what: &'static str) -> Route {
-        self.params.push(Param { name, place: "header", what, form: json!({"type": "string"}) });
+        self.params.push(ParamSpec {
+            name,
+            place: "header",
+            what,
+            form: json!({"type": "string"}),
+        });
         self
     }
 
@@ -183,7 +189,7 @@ impl Route {
         self.handler.layer(axum::middleware::from_fn(allowed))
     }
 
-    fn described(&self, parts: &mut Parts) -> Value {
+    fn described(&self, parts: &mut SchemaParts) -> Value {
         let mut params: Vec<Value> = in_path(self.path);
         params.extend(self.params.iter().map(|param| {
             json!({
@@ -193,7 +199,7 @@ impl Route {
                 "schema": param.form,
             })
         }));
-        let content = |body: &Body, parts: &mut Parts| {
+        let content = |body: &BodySpec, parts: &mut SchemaParts| {
             Value::from(Map::from_iter([(
                 body.kind.to_owned(),
                 json!({"schema": (body.form)(parts)}),
@@ -240,7 +246,7 @@ fn in_path(path: &str) -> Vec<Value> {
 
 /// The whole description (OpenAPI 3.1).
 pub fn description(version: &str) -> Value {
-    let mut parts = Parts::new();
+    let mut parts = SchemaParts::new();
     let mut paths = Map::new();
     for route in v1::routes() {
         let path = paths.entry(format!("/api/v1{}", route.path)).or_insert_with(|| json!({}));

@@ -1,6 +1,8 @@
 //! `/api/v1/entries`: the stream of entries, or of one query, in pages with cursors and as events
 //! that go on where the last connection ended; and what consumers say of entries.
 
+mod entry;
+
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -13,18 +15,18 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use feed::{EntryId, FeedId};
 use futures_util::stream::{self, Stream};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{Cursor, EntryFilter, EntryRow, QueryId, Store, StoreError, TokenScope};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::blocking;
+use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;
-use super::sent::{Number, Params, Sent};
-use super::wire::{Described, Parts, asked, form};
+use super::schema::{Omittable, answer, asked};
 use crate::Context;
 use crate::auth::{self, Person};
-use crate::v1::entry_json::FeedAddresses;
 use crate::v1::error::ApiError;
+use entry::{FeedAddresses, StreamEntry};
 
 /// Entries on a page where nothing is said, and at most.
 const LIMIT: u32 = 100;
@@ -68,72 +70,43 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-/// An entry of the stream, as [`FeedAddresses::entry`] writes it.
-struct StreamEntry;
-
-impl Described for StreamEntry {
-    fn schema(parts: &mut Parts) -> Value {
-        form(parts, "StreamEntry", &["An entry of the stream; its texts are not sanitised."], |p| {
-            let optional = Option::<String>::schema(p);
-            let text = String::schema(p);
-            vec![
-                ("cursor", &["Go on behind it."][..], text.clone(), true),
-                ("id", &["Its number."], i64::schema(p), true),
-                ("feed", &["The address of its feed, secrets masked."], text.clone(), true),
-                ("title", &["Its title."], optional.clone(), true),
-                ("link", &["Where it leads."], optional.clone(), true),
-                ("author", &["Who wrote it."], optional.clone(), true),
-                ("summary", &["May hold HTML."], optional.clone(), true),
-                ("content", &["May hold HTML."], optional, true),
-                ("categories", &["Its categories."], Vec::<String>::schema(p), true),
-                ("published_at", &["By the times we reckon with."], text.clone(), true),
-                ("seen_at", &["When it was seen first."], text, true),
-                ("joined_with", &["Of a query: its partner."], Option::<i64>::schema(p), false),
-            ]
-        })
-    }
-}
-
-/// A page of the stream.
-struct StreamPage;
-
-impl Described for StreamPage {
-    fn schema(parts: &mut Parts) -> Value {
-        form(parts, "StreamPage", &["Some entries of the stream, the oldest first."], |parts| {
-            vec![
-                ("entries", &["The entries."][..], Vec::<StreamEntry>::schema(parts), true),
-                ("next", &["Go on behind it."], String::schema(parts), true),
-                ("gap", &["Some entries are no longer kept."], bool::schema(parts), true),
-            ]
-        })
+answer! {
+    /// Some entries of the stream, the oldest first.
+    StreamPage {
+        /// The entries.
+        entries: Vec<StreamEntry>,
+        /// Go on behind it.
+        next: String,
+        /// Some entries are no longer kept.
+        gap: bool,
     }
 }
 
 /// What is asked for, as it stands in the address.
 #[derive(Clone, Debug)]
-struct Asked {
+struct StreamParams {
     after: Option<String>,
     query: Option<String>,
     feed: Option<String>,
 }
 
-impl Asked {
+impl StreamParams {
     /// What pages and streams are asked alike; nothing else may be left.
-    fn read(mut params: Params) -> Result<Asked, ApiError> {
+    fn read(mut params: QueryParams) -> Result<StreamParams, ApiError> {
         let (after, query, feed) =
             (params.text("after"), params.text("query"), params.text("feed"));
         params.end()?;
         if query.is_some() && feed.is_some() {
             return Err(ApiError::BadRequest("name a feed or a query, not both"));
         }
-        Ok(Asked { after, query, feed })
+        Ok(StreamParams { after, query, feed })
     }
 }
 
 /// Where a reader stands.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    spot: Spot,
+struct StreamPosition {
+    spot: StreamSpot,
     /// It brought a cursor: it is told of what is gone behind that. To others old entries are none.
     asked: bool,
     /// Its cursor is not one of this stream: it begins with the oldest, and is told so.
@@ -142,20 +115,20 @@ struct Place {
 
 /// In the whole stream, in a feed's part of it, or in a query's.
 #[derive(Clone, Copy, Debug)]
-enum Spot {
+enum StreamSpot {
     Stream { after: EntryId },
     Feed { feed: FeedId, after: EntryId },
     Query { query: QueryId, after: i64 },
 }
 
 /// Some entries, and where to go on after them.
-struct Page {
-    entries: Vec<Value>,
+struct StreamBatch {
+    entries: Vec<StreamEntry>,
     gap: bool,
 }
 
-impl Place {
-    fn find(store: &Store, asked: &Asked) -> Result<Place, ApiError> {
+impl StreamPosition {
+    fn find(store: &Store, asked: &StreamParams) -> Result<StreamPosition, ApiError> {
         let cursor = asked.after.as_deref().filter(|text| *text != "now").map(str::parse);
         let cursor =
             cursor.transpose().map_err(|_| ApiError::BadRequest("after is not a cursor"))?;
@@ -171,14 +144,14 @@ impl Place {
                 Some(_) => return Err(ApiError::BadRequest("after is the cursor of a query")),
             };
             let spot = match &asked.feed {
-                None => Spot::Stream { after },
+                None => StreamSpot::Stream { after },
                 Some(name) => {
                     let found = store.find_feed(name)?;
                     let feed = found.ok_or(ApiError::NotFound("there is no such feed"))?;
-                    Spot::Feed { feed, after }
+                    StreamSpot::Feed { feed, after }
                 }
             };
-            return Ok(Place { spot, asked: after > EntryId(0), foreign });
+            return Ok(StreamPosition { spot, asked: after > EntryId(0), foreign });
         };
         let row = store.query(name)?.ok_or(ApiError::NotFound("there is no such query"))?;
         let (after, foreign) = match cursor {
@@ -190,8 +163,8 @@ impl Place {
             Some(Cursor::Query(..)) => (0, true),
             Some(_) => return Err(ApiError::BadRequest("after is not a cursor of a query")),
         };
-        let spot = Spot::Query { query: row.id, after };
-        Ok(Place { spot, asked: after > 0, foreign })
+        let spot = StreamSpot::Query { query: row.id, after };
+        Ok(StreamPosition { spot, asked: after > 0, foreign })
     }
 
     /// Reads on and moves behind what was read.
@@ -200,40 +173,40 @@ impl Place {
         store: &Store,
         limit: u32,
         feeds: &mut FeedAddresses,
-    ) -> Result<Page, StoreError> {
-        let shown = |row: &EntryRow| feeds.entry(store, Cursor::Stream(row.id), row);
+    ) -> Result<StreamBatch, StoreError> {
+        let shown = |row: &EntryRow| StreamEntry::new(store, feeds, Cursor::Stream(row.id), row);
         let (entries, gap) = match &mut self.spot {
-            Spot::Stream { after } => {
+            StreamSpot::Stream { after } => {
                 let page = store.stream(*after, limit)?;
                 *after = page.next;
                 (page.entries.iter().map(shown).collect::<Result<_, _>>()?, page.gap)
             }
-            Spot::Feed { feed, after } => {
+            StreamSpot::Feed { feed, after } => {
                 let rows = store.entries(*after, &EntryFilter { feed: Some(*feed), limit })?;
                 *after = rows.last().map_or(*after, |row| row.id);
                 // Numbers are given to all feeds together: that one is missing says nothing.
                 (rows.iter().map(shown).collect::<Result<_, _>>()?, false)
             }
-            Spot::Query { query, after } => {
+            StreamSpot::Query { query, after } => {
                 let page = store.query_entries(*query, *after, limit)?;
                 *after = page.next;
                 let mut entries = Vec::with_capacity(page.entries.len());
                 for found in &page.entries {
                     let cursor = Cursor::Query(*query, found.position);
-                    let mut entry = feeds.entry(store, cursor, &found.entry)?;
-                    entry["joined_with"] = json!(found.partner.map(|id| id.0));
+                    let mut entry = StreamEntry::new(store, feeds, cursor, &found.entry)?;
+                    entry.joined_with = Omittable::Present(found.partner.map(|id| id.0));
                     entries.push(entry);
                 }
                 (entries, page.gap)
             }
         };
-        Ok(Page { entries, gap: (gap && self.asked) || std::mem::take(&mut self.foreign) })
+        Ok(StreamBatch { entries, gap: (gap && self.asked) || std::mem::take(&mut self.foreign) })
     }
 
     fn cursor(&self) -> Cursor {
         match self.spot {
-            Spot::Stream { after } | Spot::Feed { after, .. } => Cursor::Stream(after),
-            Spot::Query { query, after } => Cursor::Query(query, after),
+            StreamSpot::Stream { after } | StreamSpot::Feed { after, .. } => Cursor::Stream(after),
+            StreamSpot::Query { query, after } => Cursor::Query(query, after),
         }
     }
 }
@@ -241,17 +214,17 @@ impl Place {
 /// A page of entries, oldest first.
 pub async fn list(
     State(context): State<Context>,
-    mut params: Params,
-) -> Result<Response, ApiError> {
+    mut params: QueryParams,
+) -> Result<Json<StreamPage>, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
-    let asked = Asked::read(params)?;
-    let answer = blocking(move || {
-        let mut place = Place::find(&context.store, &asked)?;
+    let asked = StreamParams::read(params)?;
+    blocking(move || {
+        let mut place = StreamPosition::find(&context.store, &asked)?;
         let page = place.read(&context.store, limit, &mut FeedAddresses::default())?;
         let next = place.cursor().to_string();
-        Ok(json!({"entries": page.entries, "next": next, "gap": page.gap}))
-    });
-    Ok(Json(answer.await?).into_response())
+        Ok(Json(StreamPage { entries: page.entries, next, gap: page.gap }))
+    })
+    .await
 }
 
 /// An open stream of events, and for whom.
@@ -260,7 +233,7 @@ struct Following {
     person: Person,
     headers: HeaderMap,
     looks: u32,
-    place: Place,
+    place: StreamPosition,
     feeds: FeedAddresses,
     waiting: VecDeque<Event>,
     /// Entries to read at the next look.
@@ -268,22 +241,22 @@ struct Following {
     _place_taken: OwnedSemaphorePermit,
 }
 
-/// Server-Sent Events from a cursor on, which may also come as `Last-Event-ID`; without one from
+/// Server-JsonBody Events from a cursor on, which may also come as `Last-Event-ID`; without one from
 /// the oldest entry, with `after=now` from the present.
 pub async fn stream(
     State(context): State<Context>,
     person: Person,
-    params: Params,
+    params: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let mut asked = Asked::read(params)?;
+    let mut asked = StreamParams::read(params)?;
     if let Some(last) = headers.get("last-event-id").and_then(|value| value.to_str().ok()) {
         asked.after = Some(last.to_owned());
     }
     let taken =
         Arc::clone(&context.streams).try_acquire_owned().map_err(|_| ApiError::TooManyStreams)?;
     let store = context.store.clone();
-    let place = blocking(move || Place::find(&store, &asked)).await?;
+    let place = blocking(move || StreamPosition::find(&store, &asked)).await?;
     // A client that is cut before the first entry must know where it stood.
     let start = Event::default().event("start").id(place.cursor().to_string()).data("{}");
     let waiting = VecDeque::from([start]);
@@ -321,18 +294,18 @@ fn events(following: Following) -> impl Stream<Item = Result<Event, Infallible>>
 }
 
 impl Following {
-    /// Asked now and then. A client whose stream ends comes back, and is told why it may not.
+    /// StreamParams now and then. A client whose stream ends comes back, and is told why it may not.
     async fn may_go_on(&mut self) -> bool {
         self.looks = self.looks.wrapping_add(1);
         if !self.looks.is_multiple_of(LOOKS_UNASKED) {
             return true;
         }
-        auth::is_still(&self.context, &self.headers, &self.person).await.unwrap_or(false)
+        auth::is_still_allowed(&self.context, &self.headers, &self.person).await.unwrap_or(false)
     }
 
     /// Reads on; `None` where the stream ends, because its query or the store is gone.
     fn look(mut self) -> Option<Following> {
-        if let Spot::Query { query, .. } = self.place.spot {
+        if let StreamSpot::Query { query, .. } = self.place.spot {
             self.context.store.last_position(query).ok()??;
         }
         let page = self.place.read(&self.context.store, self.at_once, &mut self.feeds).ok()?;
@@ -341,10 +314,10 @@ impl Following {
         }
         let mut n_bytes = 0;
         for entry in page.entries {
-            let id = entry["cursor"].as_str().unwrap_or_default().to_owned();
-            let data = entry.to_string();
+            // Texts and numbers always serialise.
+            let data = serde_json::to_string(&entry).unwrap_or_default();
             n_bytes += data.len();
-            self.waiting.push_back(Event::default().event("entry").id(id).data(data));
+            self.waiting.push_back(Event::default().event("entry").id(entry.cursor).data(data));
         }
         self.at_once = at_once(self.at_once, n_bytes);
         Some(self)
@@ -367,8 +340,8 @@ asked! {
 /// Notes whether an entry was worth having. JSON only: a form on another site cannot send that.
 pub async fn relevance(
     State(context): State<Context>,
-    Number(id): Number,
-    Sent(word): Sent<Word>,
+    IdInPath(id): IdInPath,
+    JsonBody(word): JsonBody<Word>,
 ) -> Result<Response, ApiError> {
     let now = (context.now)();
     let store = context.store;

@@ -5,10 +5,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use dispatch::command::{Command, Target};
 
+use super::extract::{JsonBody, NameInPath};
 use super::feeds::{FeedSettings, settings};
 use super::route::Route;
-use super::sent::{Named, Sent};
-use super::wire::{Edit, answer, asked};
+use super::schema::{Edit, answer, asked};
 use super::{act, blocking};
 use crate::Context;
 use crate::v1::error::ApiError;
@@ -86,8 +86,8 @@ async fn known(context: &Context, tag: &str) -> Result<(), ApiError> {
 
 async fn change(
     State(context): State<Context>,
-    Named(tag): Named,
-    Sent(change): Sent<TagChange>,
+    NameInPath(tag): NameInPath,
+    JsonBody(change): JsonBody<TagChange>,
 ) -> Result<Json<TagList>, ApiError> {
     known(&context, &tag).await?;
     let seconds = [change.alpha_seconds, change.beta_seconds, change.max_delay_seconds];
@@ -102,7 +102,10 @@ async fn change(
     tags(context).await.map(Json)
 }
 
-async fn remove(State(context): State<Context>, Named(tag): Named) -> Result<StatusCode, ApiError> {
+async fn remove(
+    State(context): State<Context>,
+    NameInPath(tag): NameInPath,
+) -> Result<StatusCode, ApiError> {
     known(&context, &tag).await?;
     act(&context, Command::RenameTag { tag, to: None }).await?;
     Ok(StatusCode::NO_CONTENT)

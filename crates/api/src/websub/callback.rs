@@ -36,7 +36,7 @@ const HUB_SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature");
 
 /// What a hub says about a subscription.
 #[derive(Default)]
-struct Said {
+struct HubMessage {
     mode: String,
     topic: String,
     challenge: String,
@@ -44,9 +44,9 @@ struct Said {
     reason: String,
 }
 
-impl Said {
-    fn read(query: &str) -> Said {
-        let mut said = Said::default();
+impl HubMessage {
+    fn read(query: &str) -> HubMessage {
+        let mut said = HubMessage::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
             match name.as_ref() {
                 "hub.mode" => said.mode = value.into_owned(),
@@ -112,7 +112,7 @@ pub async fn confirm(
     Path(token): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let said = Said::read(query.as_deref().unwrap_or(""));
+    let said = HubMessage::read(query.as_deref().unwrap_or(""));
     match run_blocking(move || said.heard(&context, &token)).await {
         Ok(Some(challenge)) => {
             ([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], challenge).into_response()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::auth::Peer;
+use api::PeerAddress;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -16,7 +16,7 @@ async fn served() -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>) {
     let address = listener.local_addr().unwrap();
     let router = Router::new()
         .route("/", get(async || "hello"))
-        .route("/peer", get(async |Extension(peer): Extension<Peer>| peer.0.to_string()))
+        .route("/peer", get(async |Extension(peer): Extension<PeerAddress>| peer.0.to_string()))
         .route("/big", get(async || "x".repeat(BIG)))
         .route("/echo", post(async |body: String| body));
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use api::auth::{Peer, Proxies};
+use api::auth::{PeerAddress, Proxies};
 use api::{Context, router};
 use axum::body::{Body, Bytes};
 use axum::http::{Request, StatusCode, header};
@@ -108,7 +108,7 @@ impl House {
             }
             None => address,
         };
-        let peer = Peer(address.parse::<IpAddr>().unwrap());
+        let peer = PeerAddress(address.parse::<IpAddr>().unwrap());
         self.ask(request.extension(peer).body(Body::from(body)).unwrap()).await
     }
 }

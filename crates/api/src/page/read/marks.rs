@@ -8,10 +8,11 @@ use feed::{EntryId, Time};
 use store::{Store, StoreError};
 
 use super::{Place, asked};
+use crate::Context;
 use crate::blocking::run_blocking;
+use crate::http::paths::local_target;
 use crate::page::failed;
 use crate::page::frame::Sent;
-use crate::{Context, auth};
 
 /// More than any list shows.
 const ENTRIES_MAX: usize = 1000;
@@ -59,7 +60,7 @@ pub async fn mark(State(context): State<Context>, sent: Sent) -> Response {
     match answer.await {
         Ok(()) if sent.form.has("part") => StatusCode::NO_CONTENT.into_response(),
         Ok(()) => {
-            let back = auth::within(sent.form.text("back"));
+            let back = local_target(sent.form.text("back"));
             let to = match chosen {
                 Some((_, entry)) if !back.contains('#') => format!("{back}#e{entry}"),
                 _ => back,

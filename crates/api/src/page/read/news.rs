@@ -85,7 +85,8 @@ fn events(watching: Watching) -> impl Stream<Item = Result<Event, Infallible>> {
             watching.looks = watching.looks.wrapping_add(1);
             if watching.looks.is_multiple_of(LOOKS_UNASKED) {
                 let still =
-                    auth::is_still(&watching.context, &watching.headers, &watching.person).await;
+                    auth::is_still_allowed(&watching.context, &watching.headers, &watching.person)
+                        .await;
                 if !still.unwrap_or(false) {
                     return None;
                 }

@@ -8,22 +8,22 @@ use feed::{Item, Source, public_source};
 use parse::write::{self, ItemLabel, PublishedDocument};
 use store::{FeedRow, ReadEntry, Store};
 
-use super::item::{self, N, Page};
-use super::stream::{Stream, continuation, label, reading, state};
-use super::{Asked, item_id};
-use crate::reader_apis::shown::{self, Feeds};
-use crate::reader_apis::trouble::{InText, Trouble};
+use super::item::{self, N, StreamItems};
+use super::stream::{GoogleStream, continuation, label, reading, state};
+use super::{GoogleRequest, item_id};
+use crate::reader_apis::error::{InText, ReaderApiError};
+use crate::reader_apis::view::{self, FeedRows};
 
 /// What Google called the vocabulary of its states and labels.
 const SCHEME: &str = "http://www.google.com/reader/";
 
-pub async fn feed(Path(name): Path<String>, asked: Asked) -> Result<Response, InText> {
+pub async fn feed(Path(name): Path<String>, asked: GoogleRequest) -> Result<Response, InText> {
     let now = (asked.context.now)();
     let text = asked.ask(move |store, asked| {
-        let stream = Stream::find(store, &name)?;
+        let stream = GoogleStream::find(store, &name)?;
         let found = match reading(store, asked, &stream, N)? {
-            Some(reading) => Page::read(store, &reading)?,
-            None => Page::default(),
+            Some(reading) => StreamItems::read(store, &reading)?,
+            None => StreamItems::default(),
         };
         let mut doc = PublishedDocument {
             title: item::title(store, &stream)?,
@@ -41,8 +41,8 @@ pub async fn feed(Path(name): Path<String>, asked: Asked) -> Result<Response, In
     Ok((kind, text.await?).into_response())
 }
 
-fn fill(doc: &mut PublishedDocument, store: &Store, entries: &[ReadEntry]) -> Result<(), Trouble> {
-    let mut feeds = Feeds::default();
+fn fill(doc: &mut PublishedDocument, store: &Store, entries: &[ReadEntry]) -> Result<(), ReaderApiError> {
+    let mut feeds = FeedRows::default();
     for one in entries {
         let Some(feed) = feeds.of(store, one.entry.feed)? else { continue };
         doc.items.push(item(one, feed));
@@ -56,17 +56,17 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Item {
     let updated = entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at);
     Item {
         id: Some(item_id::long(entry.id)),
-        title: Some(shown::title(entry)),
-        link: shown::link(entry).map(str::to_owned),
+        title: Some(view::title(entry)),
+        link: view::link(entry).map(str::to_owned),
         published: Some(entry.published_at),
         updated: Some(updated),
-        author: shown::author(entry),
+        author: view::author(entry),
         summary: None,
-        content: Some(shown::html(one, feed)),
+        content: Some(view::html(one, feed)),
         categories: Vec::new(),
-        enclosures: shown::enclosures(entry).cloned().collect(),
+        enclosures: view::enclosures(entry).cloned().collect(),
         source: Some(Source {
-            title: Some(shown::feed_title(feed)),
+            title: Some(view::feed_title(feed)),
             updated: feed.history.last_change_at,
             ..public_source(&feed.location.url, feed.facts.site.as_deref(), feed.id)
         }),
@@ -82,6 +82,6 @@ fn labels(one: &ReadEntry, feed: &FeedRow) -> Vec<ItemLabel> {
     if one.starred {
         labels.push(mark(state("starred"), "starred"));
     }
-    labels.extend(shown::own_tags(feed).map(|tag| mark(label(tag), tag)));
+    labels.extend(view::own_tags(feed).map(|tag| mark(label(tag), tag)));
     labels
 }

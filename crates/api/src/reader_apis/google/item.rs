@@ -9,10 +9,10 @@ use feed::EntryId;
 use serde_json::{Value, json};
 use store::{QueryId, ReadEntry, Reading, ReadingPlace, Store};
 
-use super::stream::{Stream, continuation, label, reading, state};
-use super::{Asked, item_id};
-use crate::reader_apis::shown::{self, Feeds, OF_QUERY};
-use crate::reader_apis::trouble::{InText, Trouble};
+use super::stream::{GoogleStream, continuation, label, reading, state};
+use super::{GoogleRequest, item_id};
+use crate::reader_apis::error::{InText, ReaderApiError};
+use crate::reader_apis::view::{self, FeedRows, OF_QUERY};
 
 /// Entries where nothing is said, and at most. Their texts are read and sanitised.
 pub const N: (u32, u32) = (20, 1000);
@@ -22,23 +22,23 @@ const N_IDS: (u32, u32) = (20, 10_000);
 const PAGE: u32 = 1000;
 
 /// `stream/contents` without a name: everything, or what `s` says.
-pub async fn all_contents(asked: Asked) -> Result<Response, InText> {
+pub async fn all_contents(asked: GoogleRequest) -> Result<Response, InText> {
     let name = asked.params.text("s").map_or_else(|| state("reading-list"), str::to_owned);
     Ok(of_stream(asked, name).await?)
 }
 
-pub async fn contents(Path(name): Path<String>, asked: Asked) -> Result<Response, InText> {
+pub async fn contents(Path(name): Path<String>, asked: GoogleRequest) -> Result<Response, InText> {
     Ok(of_stream(asked, name).await?)
 }
 
-async fn of_stream(asked: Asked, name: String) -> Result<Response, Trouble> {
+async fn of_stream(asked: GoogleRequest, name: String) -> Result<Response, ReaderApiError> {
     let now = (asked.context.now)();
     asked
         .ask(move |store, asked| {
-            let stream = Stream::find(store, &name)?;
+            let stream = GoogleStream::find(store, &name)?;
             let found = match reading(store, asked, &stream, N)? {
-                Some(reading) => Page::read(store, &reading)?,
-                None => Page::default(),
+                Some(reading) => StreamItems::read(store, &reading)?,
+                None => StreamItems::default(),
             };
             let mut body = json!({
                 "direction": "ltr",
@@ -57,41 +57,41 @@ async fn of_stream(asked: Asked, name: String) -> Result<Response, Trouble> {
 
 /// Some entries, and where there are more.
 #[derive(Default)]
-pub struct Page {
+pub struct StreamItems {
     pub entries: Vec<ReadEntry>,
     pub goes_on: Option<ReadingPlace>,
 }
 
-impl Page {
-    pub fn read(store: &Store, reading: &Reading) -> Result<Page, Trouble> {
+impl StreamItems {
+    pub fn read(store: &Store, reading: &Reading) -> Result<StreamItems, ReaderApiError> {
         let entries = store.reading(reading)?;
         let full = store::is_full(entries.iter().map(|one| &one.entry), reading.limit);
         let goes_on = entries.last().filter(|_| full).map(ReadEntry::place);
-        Ok(Page { entries, goes_on })
+        Ok(StreamItems { entries, goes_on })
     }
 }
 
 /// How a stream is called.
-pub fn title(store: &Store, stream: &Stream) -> Result<String, Trouble> {
+pub fn title(store: &Store, stream: &GoogleStream) -> Result<String, ReaderApiError> {
     Ok(match stream {
-        Stream::All => "All entries".to_owned(),
-        Stream::Read => "Read".to_owned(),
-        Stream::Unread => "Unread".to_owned(),
-        Stream::Starred => "Starred".to_owned(),
-        Stream::Nothing => String::new(),
-        Stream::Feed(feed) => shown::feed_title(&store.feed(*feed)?),
-        Stream::Tag(tag) => tag.clone(),
-        Stream::Query { name, .. } => format!("{OF_QUERY}{name}"),
+        GoogleStream::All => "All entries".to_owned(),
+        GoogleStream::Read => "Read".to_owned(),
+        GoogleStream::Unread => "Unread".to_owned(),
+        GoogleStream::Starred => "Starred".to_owned(),
+        GoogleStream::Nothing => String::new(),
+        GoogleStream::Feed(feed) => view::feed_title(&store.feed(*feed)?),
+        GoogleStream::Tag(tag) => tag.clone(),
+        GoogleStream::Query { name, .. } => format!("{OF_QUERY}{name}"),
     })
 }
 
 /// `stream/items/contents`: entries by their numbers, in the order asked.
-pub async fn by_ids(asked: Asked) -> Result<Response, InText> {
+pub async fn by_ids(asked: GoogleRequest) -> Result<Response, InText> {
     let now = (asked.context.now)();
     let body = asked.ask(move |store, asked| {
         let ids: Vec<EntryId> = numbers(asked)?;
         if ids.len() > N.1 as usize {
-            return Err(Trouble::asked("at most 1000 entries at once"));
+            return Err(ReaderApiError::bad_request("at most 1000 entries at once"));
         }
         let found = store.read_entries(asked.person.account, &ids)?;
         Ok(json!({
@@ -106,18 +106,20 @@ pub async fn by_ids(asked: Asked) -> Result<Response, InText> {
 }
 
 /// The entries that a request names with `i`.
-pub fn numbers(asked: &Asked) -> Result<Vec<EntryId>, Trouble> {
-    let read =
-        |text| item_id::parse(text).ok_or_else(|| Trouble::asked("i is not the id of an entry"));
+pub fn numbers(asked: &GoogleRequest) -> Result<Vec<EntryId>, ReaderApiError> {
+    let read = |text| {
+        item_id::parse(text)
+            .ok_or_else(|| ReaderApiError::bad_request("i is not the id of an entry"))
+    };
     let ids: Vec<EntryId> = asked.params.all("i").map(read).collect::<Result<_, _>>()?;
     if ids.is_empty() {
-        return Err(Trouble::asked("say which entries: i=ID"));
+        return Err(ReaderApiError::bad_request("say which entries: i=ID"));
     }
     Ok(ids)
 }
 
 /// `stream/items/ids`.
-pub async fn ids(asked: Asked) -> Result<Response, InText> {
+pub async fn ids(asked: GoogleRequest) -> Result<Response, InText> {
     let body = asked.ask(|store, asked| {
         let stream = named(store, asked)?;
         let Some(mut reading) = reading(store, asked, &stream, N_IDS)? else {
@@ -148,7 +150,7 @@ pub async fn ids(asked: Asked) -> Result<Response, InText> {
 }
 
 /// `stream/items/count`: a number, and the day of the newest with `a=true`.
-pub async fn count(asked: Asked) -> Result<String, InText> {
+pub async fn count(asked: GoogleRequest) -> Result<String, InText> {
     let text = asked.ask(|store, asked| {
         let stream = named(store, asked)?;
         let Some(reading) = reading(store, asked, &stream, N)? else { return Ok("0".to_owned()) };
@@ -167,21 +169,21 @@ pub async fn count(asked: Asked) -> Result<String, InText> {
     Ok(text.await?)
 }
 
-fn named(store: &Store, asked: &Asked) -> Result<Stream, Trouble> {
+fn named(store: &Store, asked: &GoogleRequest) -> Result<GoogleStream, ReaderApiError> {
     match asked.params.text("s") {
-        Some(name) => Stream::find(store, name),
-        None => Ok(Stream::All),
+        Some(name) => GoogleStream::find(store, name),
+        None => Ok(GoogleStream::All),
     }
 }
 
-fn items(store: &Store, entries: &[ReadEntry]) -> Result<Vec<Value>, Trouble> {
+fn items(store: &Store, entries: &[ReadEntry]) -> Result<Vec<Value>, ReaderApiError> {
     let ids: Vec<EntryId> = entries.iter().map(|one| one.entry.id).collect();
     let keeping = store.queries_keeping(&ids)?;
     let names: HashMap<QueryId, String> = match keeping.is_empty() {
         true => HashMap::new(),
         false => store.queries()?.into_iter().map(|query| (query.id, query.name)).collect(),
     };
-    let mut feeds = Feeds::default();
+    let mut feeds = FeedRows::default();
     let mut items = Vec::with_capacity(entries.len());
     for one in entries {
         let Some(feed) = feeds.of(store, one.entry.feed)? else { continue };
@@ -203,7 +205,7 @@ fn item(one: &ReadEntry, feed: &store::FeedRow) -> Value {
     if one.starred {
         categories.push(state("starred"));
     }
-    categories.extend(shown::own_tags(feed).map(label));
+    categories.extend(view::own_tags(feed).map(label));
     let updated = entry.updated_at.unwrap_or(entry.published_at).max(entry.published_at);
     let mut item = json!({
         "id": item_id::long(entry.id),
@@ -211,25 +213,25 @@ fn item(one: &ReadEntry, feed: &store::FeedRow) -> Value {
         "timestampUsec": (entry.seen_at.millis() * 1000).to_string(),
         "published": entry.published_at.secs(),
         "updated": updated.secs(),
-        "title": shown::title(entry),
-        "summary": {"content": shown::html(one, feed), "direction": "ltr"},
+        "title": view::title(entry),
+        "summary": {"content": view::html(one, feed), "direction": "ltr"},
         "categories": categories,
         "origin": {
             "streamId": format!("feed/{}", feed.id),
-            "title": shown::feed_title(feed),
-            "htmlUrl": shown::site(feed).unwrap_or(""),
+            "title": view::feed_title(feed),
+            "htmlUrl": view::site(feed).unwrap_or(""),
         },
         "canonical": [],
         "alternate": [],
     });
-    if let Some(link) = shown::link(entry) {
+    if let Some(link) = view::link(entry) {
         item["canonical"] = json!([{"href": link}]);
         item["alternate"] = json!([{"href": link, "type": "text/html"}]);
     }
-    if let Some(author) = shown::author(entry) {
+    if let Some(author) = view::author(entry) {
         item["author"] = author.into();
     }
-    let files: Vec<Value> = shown::enclosures(entry)
+    let files: Vec<Value> = view::enclosures(entry)
         .map(|file| json!({"href": file.url, "type": file.mime_type, "length": file.length}))
         .collect();
     if !files.is_empty() {

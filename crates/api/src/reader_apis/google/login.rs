@@ -8,12 +8,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::Asked;
+use super::GoogleRequest;
 use crate::Context;
-use crate::auth::{Credentials, Person, Place};
-use crate::reader_apis::params::{Limits, Params};
-use crate::reader_apis::trouble::{InText, Trouble};
-use crate::reader_apis::who;
+use crate::auth::{ClientAddress, Credentials, Person};
+use crate::reader_apis::error::{InText, ReaderApiError};
+use crate::reader_apis::identify;
+use crate::reader_apis::params::{AppParams, ParamLimits};
 
 /// Apps keep what they got and ask for a password again when it ends.
 const LASTS: Duration = Duration::from_secs(365 * 86_400);
@@ -24,30 +24,34 @@ const OPEN: &str = "open";
 /// a session made of it would reach further than the token does.
 pub async fn client_login(State(context): State<Context>, request: Request) -> Response {
     let open = request.extensions().get::<Person>().is_some_and(|person| person.name.is_none());
-    let place = who::place(&request);
-    let params = match Params::read(request, Limits::STRANGER).await {
+    let client = identify::client(&request);
+    let params = match AppParams::read(request, ParamLimits::STRANGER).await {
         Ok(params) => params,
         Err(trouble) => return InText(trouble).into_response(),
     };
-    let secret = if open { Ok(OPEN.to_owned()) } else { prove(&context, &params, place).await };
+    let secret = if open { Ok(OPEN.to_owned()) } else { prove(&context, &params, client).await };
     match secret {
         Ok(auth) if params.text("output") == Some("json") => {
             Json(json!({"SID": auth, "LSID": auth, "Auth": auth})).into_response()
         }
         Ok(auth) => format!("SID={auth}\nLSID={auth}\nAuth={auth}\n").into_response(),
-        Err(Trouble::Stranger) => {
+        Err(ReaderApiError::Unauthenticated) => {
             (StatusCode::FORBIDDEN, "Error=BadAuthentication\n").into_response()
         }
         Err(trouble) => InText(trouble).into_response(),
     }
 }
 
-async fn prove(context: &Context, params: &Params, place: Place) -> Result<String, Trouble> {
+async fn prove(
+    context: &Context,
+    params: &AppParams,
+    client: ClientAddress,
+) -> Result<String, ReaderApiError> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
     // In the body only: an address ends up in the logs of whatever stands before us.
     let (name, password) = (params.in_body("Email"), params.in_body("Passwd"));
-    let (name, password) = name.zip(password).ok_or(Trouble::Stranger)?;
-    let sent = Credentials { name, password, place };
+    let (name, password) = name.zip(password).ok_or(ReaderApiError::Unauthenticated)?;
+    let sent = Credentials { name, password, client };
     let person = logins.by_password(store, sent, now).await?;
     if logins.by_token(store, password, now).await?.is_some() {
         return Ok(password.to_owned());
@@ -57,11 +61,11 @@ async fn prove(context: &Context, params: &Params, place: Place) -> Result<Strin
 
 /// What a client sends as `T`. The secret itself: whoever asks has it already, and there are apps
 /// that send nothing else.
-pub async fn token(asked: Asked) -> String {
+pub async fn token(asked: GoogleRequest) -> String {
     if asked.secret.is_empty() { OPEN.to_owned() } else { asked.secret }
 }
 
-pub async fn user_info(asked: Asked) -> Response {
+pub async fn user_info(asked: GoogleRequest) -> Response {
     let id = asked.person.account.to_string();
     let name = asked.person.name.unwrap_or_else(|| "local".to_owned());
     Json(json!({
@@ -76,10 +80,10 @@ pub async fn user_info(asked: Asked) -> Response {
 }
 
 /// Nobody has set anything.
-pub async fn preferences(_: Asked) -> impl IntoResponse {
+pub async fn preferences(_: GoogleRequest) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], "{\"prefs\":[]}")
 }
 
-pub async fn stream_preferences(_: Asked) -> impl IntoResponse {
+pub async fn stream_preferences(_: GoogleRequest) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], "{\"streamprefs\":{}}")
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use feed::{EntryId, FeedId, Time};
 use store::{FeedFilter, QueryId, Reading, ReadingPlace, Scope, Store};
 
-use super::Asked;
-use crate::reader_apis::shown::OF_QUERY;
-use crate::reader_apis::trouble::Trouble;
+use super::GoogleRequest;
+use crate::reader_apis::error::ReaderApiError;
+use crate::reader_apis::view::OF_QUERY;
 
 const STATE: &str = "state/com.google/";
 /// Polls that are under way together are not recorded in the order of their times; none lasts
@@ -15,7 +15,7 @@ const STATE: &str = "state/com.google/";
 const OVERLAP: Duration = Duration::from_secs(600);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum GoogleStream {
     All,
     Read,
     Unread,
@@ -44,56 +44,66 @@ pub fn label_name(text: &str) -> Option<&str> {
     rest.strip_prefix("label/").filter(|name| !name.is_empty())
 }
 
-impl Stream {
-    pub fn find(store: &Store, name: &str) -> Result<Stream, Trouble> {
+impl GoogleStream {
+    pub fn find(store: &Store, name: &str) -> Result<GoogleStream, ReaderApiError> {
         if let Some(feed) = name.strip_prefix("feed/") {
-            return Ok(Stream::Feed(find_feed(store, feed)?));
+            return Ok(GoogleStream::Feed(find_feed(store, feed)?));
         }
         if let Some(label) = label_name(name) {
             let Some(query) = label.strip_prefix(OF_QUERY) else {
-                return Ok(Stream::Tag(label.to_owned()));
+                return Ok(GoogleStream::Tag(label.to_owned()));
             };
-            let row = store.query(query)?.ok_or(Trouble::Missing("there is no such query"))?;
-            return Ok(Stream::Query { id: row.id, name: row.name });
+            let row =
+                store.query(query)?.ok_or(ReaderApiError::Missing("there is no such query"))?;
+            return Ok(GoogleStream::Query { id: row.id, name: row.name });
         }
         let rest = name.strip_prefix("user/").and_then(|rest| rest.split_once('/'));
         match rest.and_then(|(_, rest)| rest.strip_prefix(STATE)) {
-            Some("reading-list") => Ok(Stream::All),
-            Some("read") => Ok(Stream::Read),
-            Some("kept-unread" | "fresh" | "unread") => Ok(Stream::Unread),
-            Some("starred") => Ok(Stream::Starred),
-            Some(_) => Ok(Stream::Nothing),
-            None => Err(Trouble::asked("a stream is feed/…, user/-/label/… or user/-/state/…")),
+            Some("reading-list") => Ok(GoogleStream::All),
+            Some("read") => Ok(GoogleStream::Read),
+            Some("kept-unread" | "fresh" | "unread") => Ok(GoogleStream::Unread),
+            Some("starred") => Ok(GoogleStream::Starred),
+            Some(_) => Ok(GoogleStream::Nothing),
+            None => Err(ReaderApiError::bad_request(
+                "a stream is feed/…, user/-/label/… or user/-/state/…",
+            )),
         }
     }
 
     /// Its entries; `None` for a stream that never has any.
     pub fn scope(&self) -> Option<Scope> {
         match self {
-            Stream::All | Stream::Read | Stream::Unread | Stream::Starred => Some(Scope::All),
-            Stream::Feed(feed) => Some(Scope::Feed(*feed)),
-            Stream::Tag(tag) => Some(Scope::Tag(tag.clone())),
-            Stream::Query { id, .. } => Some(Scope::Query(*id)),
-            Stream::Nothing => None,
+            GoogleStream::All
+            | GoogleStream::Read
+            | GoogleStream::Unread
+            | GoogleStream::Starred => Some(Scope::All),
+            GoogleStream::Feed(feed) => Some(Scope::Feed(*feed)),
+            GoogleStream::Tag(tag) => Some(Scope::Tag(tag.clone())),
+            GoogleStream::Query { id, .. } => Some(Scope::Query(*id)),
+            GoogleStream::Nothing => None,
         }
     }
 
     /// Narrows a list to the entries of this stream, or to all others.
-    fn narrow(&self, reading: &mut Reading, inside: bool) -> Result<(), Trouble> {
+    fn narrow(&self, reading: &mut Reading, inside: bool) -> Result<(), ReaderApiError> {
         match self {
-            Stream::Read => reading.read = Some(inside),
-            Stream::Unread => reading.read = Some(!inside),
-            Stream::Starred => reading.starred = Some(inside),
-            Stream::All if inside => {}
-            Stream::Nothing if !inside => {}
-            _ => return Err(Trouble::asked("it and xt name read, kept-unread or starred")),
+            GoogleStream::Read => reading.read = Some(inside),
+            GoogleStream::Unread => reading.read = Some(!inside),
+            GoogleStream::Starred => reading.starred = Some(inside),
+            GoogleStream::All if inside => {}
+            GoogleStream::Nothing if !inside => {}
+            _ => {
+                return Err(ReaderApiError::bad_request(
+                    "it and xt name read, kept-unread or starred",
+                ));
+            }
         }
         Ok(())
     }
 }
 
 /// A feed by its number or its address; the address may be masked, as we show it.
-pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, Trouble> {
+pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, ReaderApiError> {
     if let Some(feed) = store.find_feed(name)? {
         return Ok(feed);
     }
@@ -101,7 +111,7 @@ pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, Trouble> {
     let mut same = all.iter().filter(|feed| feed.location.url.masked() == name);
     match (same.next(), same.next()) {
         (Some(only), None) => Ok(only.id),
-        _ => Err(Trouble::Missing("there is no such feed")),
+        _ => Err(ReaderApiError::Missing("there is no such feed")),
     }
 }
 
@@ -109,22 +119,22 @@ pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, Trouble> {
 /// empty whatever is stored.
 pub fn reading(
     store: &Store,
-    asked: &Asked,
-    stream: &Stream,
+    asked: &GoogleRequest,
+    stream: &GoogleStream,
     (n, n_max): (u32, u32),
-) -> Result<Option<Reading>, Trouble> {
+) -> Result<Option<Reading>, ReaderApiError> {
     let params = &asked.params;
     let Some(scope) = stream.scope() else { return Ok(None) };
     let limit = params.number::<u64>("n")?.unwrap_or(n.into()).clamp(1, n_max.into());
     let mut reading = Reading::newest(asked.person.account, scope, n_max);
     reading.limit = u32::try_from(limit).unwrap_or(n_max);
     reading.oldest_first = params.text("r") == Some("o");
-    if matches!(stream, Stream::Read | Stream::Unread | Stream::Starred) {
+    if matches!(stream, GoogleStream::Read | GoogleStream::Unread | GoogleStream::Starred) {
         stream.narrow(&mut reading, true)?;
     }
     for (names, inside) in [("it", true), ("xt", false)] {
         for name in params.all(names).filter(|name| !name.is_empty()) {
-            Stream::find(store, name)?.narrow(&mut reading, inside)?;
+            GoogleStream::find(store, name)?.narrow(&mut reading, inside)?;
         }
     }
     // Both are about when an entry was seen: what was published long ago may be new here.
@@ -135,7 +145,8 @@ pub fn reading(
         reading.below = Some(EntryId(store.last_seen_before(seconds(secs))?.0 + 1));
     }
     if let Some(text) = params.text("c") {
-        let place = parse_place(text).ok_or_else(|| Trouble::asked("c is not a continuation"))?;
+        let place = parse_place(text)
+            .ok_or_else(|| ReaderApiError::bad_request("c is not a continuation"))?;
         reading.from = Some(place);
     }
     Ok(Some(reading))

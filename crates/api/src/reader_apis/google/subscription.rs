@@ -1,4 +1,4 @@
-//! Feeds as subscriptions: the list, one more, one less, another title, other labels; and all of
+//! FeedRows as subscriptions: the list, one more, one less, another title, other labels; and all of
 //! them as OPML, out and in.
 
 use axum::Json;
@@ -9,16 +9,16 @@ use dispatch::command::{Command, Done};
 use serde_json::{Value, json};
 use store::{FeedFilter, FeedRow, TokenScope};
 
-use super::Asked;
-use super::marking::OK;
+use super::GoogleRequest;
+use super::marks::OK;
 use super::stream::{find_feed, label, label_name};
 use crate::Context;
-use crate::reader_apis::adding;
-use crate::reader_apis::params::{self, Params};
-use crate::reader_apis::trouble::{InText, Trouble};
-use crate::reader_apis::{act, blocking, opml, shown, who};
+use crate::reader_apis::add_feed;
+use crate::reader_apis::error::{InText, ReaderApiError};
+use crate::reader_apis::params::{self, AppParams};
+use crate::reader_apis::{act, blocking, identify, opml, view};
 
-pub async fn list(asked: Asked) -> Result<Response, InText> {
+pub async fn list(asked: GoogleRequest) -> Result<Response, InText> {
     let feeds = asked.ask(|store, _| Ok(store.feeds(&FeedFilter::default())?)).await?;
     let list: Vec<Value> = feeds.iter().map(subscription).collect();
     Ok(Json(json!({"subscriptions": list})).into_response())
@@ -26,13 +26,13 @@ pub async fn list(asked: Asked) -> Result<Response, InText> {
 
 fn subscription(feed: &FeedRow) -> Value {
     let categories: Vec<Value> =
-        shown::own_tags(feed).map(|tag| json!({"id": label(tag), "label": tag})).collect();
+        view::own_tags(feed).map(|tag| json!({"id": label(tag), "label": tag})).collect();
     json!({
         "id": format!("feed/{}", feed.id),
-        "title": shown::feed_title(feed),
+        "title": view::feed_title(feed),
         "categories": categories,
         "url": feed.location.url.masked(),
-        "htmlUrl": shown::site(feed).unwrap_or(""),
+        "htmlUrl": view::site(feed).unwrap_or(""),
         "iconUrl": "",
         "sortid": format!("{:08x}", feed.id.0),
         "firstitemmsec": feed.added_at.millis().to_string(),
@@ -40,12 +40,12 @@ fn subscription(feed: &FeedRow) -> Value {
 }
 
 /// Whether a feed is there.
-pub async fn subscribed(asked: Asked) -> Result<&'static str, InText> {
+pub async fn subscribed(asked: GoogleRequest) -> Result<&'static str, InText> {
     let found = asked.ask(|store, asked| {
         let name = asked.params.text("s").and_then(|name| name.strip_prefix("feed/"));
-        let name = name.ok_or_else(|| Trouble::asked("say which feed: s=feed/…"))?;
+        let name = name.ok_or_else(|| ReaderApiError::bad_request("say which feed: s=feed/…"))?;
         match find_feed(store, name) {
-            Err(Trouble::Missing(_)) => Ok(false),
+            Err(ReaderApiError::Missing(_)) => Ok(false),
             found => found.map(|_| true),
         }
     });
@@ -53,16 +53,16 @@ pub async fn subscribed(asked: Asked) -> Result<&'static str, InText> {
 }
 
 /// `subscription/edit`: `ac` says what, `s` which feeds, `t` the title, `a` and `r` the labels.
-pub async fn edit(asked: Asked) -> Result<&'static str, InText> {
+pub async fn edit(asked: GoogleRequest) -> Result<&'static str, InText> {
     asked.needs(TokenScope::Admin)?;
     let params = asked.params.clone();
     let streams: Vec<String> = params
         .all("s")
         .map(|stream| stream.strip_prefix("feed/").map(str::to_owned))
         .collect::<Option<_>>()
-        .ok_or_else(|| Trouble::asked("a feed is feed/NUMBER or feed/ADDRESS"))?;
+        .ok_or_else(|| ReaderApiError::bad_request("a feed is feed/NUMBER or feed/ADDRESS"))?;
     if streams.is_empty() {
-        return Err(Trouble::asked("say which feed: s=feed/…").into());
+        return Err(ReaderApiError::bad_request("say which feed: s=feed/…").into());
     }
     let (add, remove) = (labels(&params, "a")?, labels(&params, "r")?);
     let context = asked.context.clone();
@@ -70,7 +70,7 @@ pub async fn edit(asked: Asked) -> Result<&'static str, InText> {
         Some("subscribe") => {
             let mut feeds = Vec::with_capacity(streams.len());
             for url in &streams {
-                feeds.push(adding::add(&context, url, add.clone()).await?.to_string());
+                feeds.push(add_feed::add_feed(&context, url, add.clone()).await?.to_string());
             }
             entitle(&context, &feeds, params.text("t")).await?;
         }
@@ -86,13 +86,13 @@ pub async fn edit(asked: Asked) -> Result<&'static str, InText> {
             }
             entitle(&context, &feeds, params.text("t")).await?;
         }
-        _ => return Err(Trouble::asked("ac is subscribe, unsubscribe or edit").into()),
+        _ => return Err(ReaderApiError::bad_request("ac is subscribe, unsubscribe or edit").into()),
     }
     Ok(OK)
 }
 
-/// Feeds by their numbers, however they were named.
-async fn known(asked: Asked, names: &[String]) -> Result<Vec<String>, Trouble> {
+/// FeedRows by their numbers, however they were named.
+async fn known(asked: GoogleRequest, names: &[String]) -> Result<Vec<String>, ReaderApiError> {
     let names = names.to_vec();
     asked
         .ask(move |store, _| {
@@ -101,7 +101,11 @@ async fn known(asked: Asked, names: &[String]) -> Result<Vec<String>, Trouble> {
         .await
 }
 
-async fn entitle(context: &Context, feeds: &[String], title: Option<&str>) -> Result<(), Trouble> {
+async fn entitle(
+    context: &Context,
+    feeds: &[String],
+    title: Option<&str>,
+) -> Result<(), ReaderApiError> {
     let Some(title) = title else { return Ok(()) };
     for feed in feeds {
         let command = Command::Title { feed: feed.clone(), title: Some(title.to_owned()) };
@@ -110,22 +114,22 @@ async fn entitle(context: &Context, feeds: &[String], title: Option<&str>) -> Re
     Ok(())
 }
 
-fn labels(params: &Params, name: &str) -> Result<Vec<String>, Trouble> {
+fn labels(params: &AppParams, name: &str) -> Result<Vec<String>, ReaderApiError> {
     params
         .all(name)
         .filter(|stream| !stream.is_empty())
         .map(|stream| label_name(stream).map(str::to_owned))
         .collect::<Option<_>>()
-        .ok_or_else(|| Trouble::asked("a label is user/-/label/NAME"))
+        .ok_or_else(|| ReaderApiError::bad_request("a label is user/-/label/NAME"))
 }
 
 /// `subscription/quickadd`: a feed, or a page that names one.
-pub async fn quick_add(asked: Asked) -> Result<Response, InText> {
+pub async fn quick_add(asked: GoogleRequest) -> Result<Response, InText> {
     asked.needs(TokenScope::Admin)?;
     let url = asked.params.text("quickadd").or(asked.params.text("q"));
-    let url = url.ok_or_else(|| Trouble::asked("say which feed: quickadd=ADDRESS"))?;
+    let url = url.ok_or_else(|| ReaderApiError::bad_request("say which feed: quickadd=ADDRESS"))?;
     let url = url.strip_prefix("feed/").unwrap_or(url).to_owned();
-    let added = adding::add(&asked.context, &url, Vec::new()).await;
+    let added = add_feed::add_feed(&asked.context, &url, Vec::new()).await;
     let body = match added {
         Ok(feed) => {
             let row = asked.ask(move |store, _| Ok(store.feed(feed)?)).await?;
@@ -133,10 +137,10 @@ pub async fn quick_add(asked: Asked) -> Result<Response, InText> {
                 "numResults": 1,
                 "query": url,
                 "streamId": format!("feed/{feed}"),
-                "streamName": shown::feed_title(&row),
+                "streamName": view::feed_title(&row),
             })
         }
-        Err(trouble @ (Trouble::Refused(_) | Trouble::Asked(_))) => {
+        Err(trouble @ (ReaderApiError::Refused(_) | ReaderApiError::BadRequest(_))) => {
             json!({"numResults": 0, "query": url, "error": trouble.text()})
         }
         Err(trouble) => return Err(trouble.into()),
@@ -144,7 +148,7 @@ pub async fn quick_add(asked: Asked) -> Result<Response, InText> {
     Ok(Json(body).into_response())
 }
 
-pub async fn export(asked: Asked) -> Result<Response, InText> {
+pub async fn export(asked: GoogleRequest) -> Result<Response, InText> {
     let text = asked.ask(|store, _| opml::export(store)).await?;
     Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response())
 }
@@ -152,11 +156,11 @@ pub async fn export(asked: Asked) -> Result<Response, InText> {
 /// The body is the list itself, so it is not read as a form.
 pub async fn import(State(context): State<Context>, request: Request) -> Result<String, InText> {
     // In a header only: an address ends up in the logs of whatever stands before us.
-    let person = match (who::admitted(&request), who::google_secret(request.headers())) {
+    let person = match (identify::admitted(&request), identify::google_secret(request.headers())) {
         (Some(person), _) => person,
-        (None, secret) => who::by_secret(&context, secret.unwrap_or_default()).await?,
+        (None, secret) => identify::by_secret(&context, secret.unwrap_or_default()).await?,
     };
-    who::needs(&person, TokenScope::Admin)?;
+    identify::needs(&person, TokenScope::Admin)?;
     let bytes = params::whole(request, opml::BYTES_MAX).await?;
     let feeds = blocking(move || opml::read(&bytes)).await?;
     match act(&context, Command::Import { feeds }).await? {

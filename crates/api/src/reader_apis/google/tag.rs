@@ -8,15 +8,15 @@ use dispatch::command::Command;
 use serde_json::{Value, json};
 use store::{FeedFilter, TokenScope};
 
-use super::Asked;
-use super::marking::OK;
+use super::GoogleRequest;
+use super::marks::OK;
 use super::stream::{label, label_name, state};
 use crate::reader_apis::act;
-use crate::reader_apis::shown::{self, OF_QUERY};
-use crate::reader_apis::trouble::{InText, Trouble};
+use crate::reader_apis::error::{InText, ReaderApiError};
+use crate::reader_apis::view::{self, OF_QUERY};
 
 /// Tags are folders of feeds; queries are marks of entries.
-pub async fn list(asked: Asked) -> Result<Response, InText> {
+pub async fn list(asked: GoogleRequest) -> Result<Response, InText> {
     let tags = asked.ask(|store, _| {
         let mut tags: Vec<Value> = vec![json!({"id": state("starred")})];
         let rows = store.tags()?;
@@ -30,31 +30,33 @@ pub async fn list(asked: Asked) -> Result<Response, InText> {
     Ok(Json(json!({"tags": tags.await?})).into_response())
 }
 
-pub async fn rename(asked: Asked) -> Result<&'static str, InText> {
+pub async fn rename(asked: GoogleRequest) -> Result<&'static str, InText> {
     let to = asked.params.text("dest").and_then(label_name).map(str::to_owned);
-    let to = to.ok_or_else(|| Trouble::asked("say the new name: dest=user/-/label/NAME"))?;
+    let to =
+        to.ok_or_else(|| ReaderApiError::bad_request("say the new name: dest=user/-/label/NAME"))?;
     change(asked, Some(to)).await
 }
 
 /// Takes a label from all feeds; the feeds stay.
-pub async fn disable(asked: Asked) -> Result<&'static str, InText> {
+pub async fn disable(asked: GoogleRequest) -> Result<&'static str, InText> {
     change(asked, None).await
 }
 
-async fn change(asked: Asked, to: Option<String>) -> Result<&'static str, InText> {
+async fn change(asked: GoogleRequest, to: Option<String>) -> Result<&'static str, InText> {
     asked.needs(TokenScope::Admin)?;
     let params = &asked.params;
     let tag = params.text("s").and_then(label_name).or(params.text("t")).map(str::to_owned);
-    let tag = tag.ok_or_else(|| Trouble::asked("say which label: s=user/-/label/NAME"))?;
+    let tag =
+        tag.ok_or_else(|| ReaderApiError::bad_request("say which label: s=user/-/label/NAME"))?;
     if tag.starts_with(OF_QUERY) {
-        return Err(Trouble::asked("a query is changed on the page").into());
+        return Err(ReaderApiError::bad_request("a query is changed on the page").into());
     }
     act(&asked.context, Command::RenameTag { tag, to }).await?;
     Ok(OK)
 }
 
 /// Unread entries of every feed and label that has some, and in all.
-pub async fn unread_count(asked: Asked) -> Result<Response, InText> {
+pub async fn unread_count(asked: GoogleRequest) -> Result<Response, InText> {
     let body = asked.ask(|store, asked| {
         let unread = store.unread_by_feed(asked.person.account)?;
         let mut counts = Vec::new();
@@ -64,7 +66,7 @@ pub async fn unread_count(asked: Asked) -> Result<Response, InText> {
             let Some(n) = unread.get(&feed.id).copied() else { continue };
             let seen = feed.history.last_change_at.map_or(0, |at| at.millis() * 1000);
             counts.push(counted(&format!("feed/{}", feed.id), n, seen));
-            for tag in shown::own_tags(&feed) {
+            for tag in view::own_tags(&feed) {
                 let sum = labels.entry(tag.to_owned()).or_default();
                 *sum = (sum.0 + n, sum.1.max(seen));
             }

@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{FeedFilter, NumberedTag, Scope, TokenScope};
 
-use super::{Asked, Categories, feeds, named, number};
+use super::{Categories, MinifluxRequest, feeds, named, number};
 use crate::reader_apis::act;
-use crate::reader_apis::shown::OF_QUERY;
-use crate::reader_apis::trouble::{InJson, Trouble};
+use crate::reader_apis::error::{InJson, ReaderApiError};
+use crate::reader_apis::view::OF_QUERY;
 
 const MISSING: &str = "there is no such category";
 /// As long as a tag may be.
@@ -25,7 +25,7 @@ pub fn category(user: i64, number: i64, tag: &str) -> Value {
 }
 
 /// With `counts=true` each says how many feeds and unread entries it has.
-pub async fn list(asked: Asked) -> Result<Response, InJson> {
+pub async fn list(asked: MinifluxRequest) -> Result<Response, InJson> {
     let list = asked.ask(|store, asked| {
         let (user, categories) = (asked.user(), Categories::read(store)?);
         let one = |tag: &NumberedTag| category(user, tag.number, &tag.tag);
@@ -50,47 +50,49 @@ pub async fn list(asked: Asked) -> Result<Response, InJson> {
 }
 
 #[derive(Deserialize)]
-struct Given {
+struct CategoryTitle {
     title: String,
 }
 
-impl Given {
+impl CategoryTitle {
     /// A name that a tag may have.
-    fn tag(self) -> Result<String, Trouble> {
+    fn tag(self) -> Result<String, ReaderApiError> {
         let tag = self.title.trim().to_owned();
         let sound = !tag.is_empty()
             && tag.chars().count() <= CHARS_MAX
             && !tag.chars().any(char::is_control)
             && !tag.starts_with(OF_QUERY);
         sound.then_some(tag).ok_or_else(|| {
-            Trouble::asked("a title is 1 to 100 characters and does not begin with `query:`")
+            ReaderApiError::bad_request(
+                "a title is 1 to 100 characters and does not begin with `query:`",
+            )
         })
     }
 }
 
-pub async fn create(asked: Asked) -> Result<Response, InJson> {
+pub async fn create(asked: MinifluxRequest) -> Result<Response, InJson> {
     asked.needs(TokenScope::Admin)?;
-    let tag = asked.json::<Given>()?.tag()?;
+    let tag = asked.json::<CategoryTitle>()?.tag()?;
     let made = asked.ask(move |store, asked| {
         let known = Categories::read(store)?;
         if known.numbers.contains_key(&tag) {
-            return Err(Trouble::asked("there is such a category already"));
+            return Err(ReaderApiError::bad_request("there is such a category already"));
         }
         Ok(category(asked.user(), store.make_tag(&tag)?, &tag))
     });
     Ok((StatusCode::CREATED, Json(made.await?)).into_response())
 }
 
-pub async fn update(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+pub async fn update(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
     asked.needs(TokenScope::Admin)?;
-    let (number, to) = (number(&id, MISSING)?, asked.json::<Given>()?.tag()?);
+    let (number, to) = (number(&id, MISSING)?, asked.json::<CategoryTitle>()?.tag()?);
     let (user, context) = (asked.user(), asked.context.clone());
     let tag = real_tag(asked, number).await?;
     act(&context, Command::RenameTag { tag, to: Some(to.clone()) }).await?;
     Ok((StatusCode::CREATED, Json(category(user, number, &to))).into_response())
 }
 
-pub async fn delete(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn delete(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Admin)?;
     let context = asked.context.clone();
     let tag = real_tag(asked, number(&id, MISSING)?).await?;
@@ -99,16 +101,18 @@ pub async fn delete(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, 
 }
 
 /// The tag of a category that can be changed.
-async fn real_tag(asked: Asked, number: i64) -> Result<String, Trouble> {
+async fn real_tag(asked: MinifluxRequest, number: i64) -> Result<String, ReaderApiError> {
     let found = asked.ask(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
     let tag = found.await?;
     if tag.is_empty() {
-        return Err(Trouble::asked("the category of feeds without a tag cannot be changed"));
+        return Err(ReaderApiError::bad_request(
+            "the category of feeds without a tag cannot be changed",
+        ));
     }
     Ok(tag)
 }
 
-pub async fn feeds(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+pub async fn feeds(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
     let number = number(&id, MISSING)?;
     let list = asked.ask(move |store, asked| {
         let categories = Categories::read(store)?;
@@ -119,7 +123,10 @@ pub async fn feeds(Path(id): Path<String>, asked: Asked) -> Result<Response, InJ
     Ok(Json(list.await?).into_response())
 }
 
-pub async fn mark_all(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn mark_all(
+    Path(id): Path<String>,
+    asked: MinifluxRequest,
+) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Write)?;
     let number = number(&id, MISSING)?;
     asked
@@ -133,7 +140,7 @@ pub async fn mark_all(Path(id): Path<String>, asked: Asked) -> Result<StatusCode
 }
 
 /// Polls its feeds, as soon as their servers may be asked. Nobody waits for it.
-pub async fn refresh(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn refresh(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Admin)?;
     let number = number(&id, MISSING)?;
     let context = asked.context.clone();

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use store::{FeedRow, ReadEntry, Reading, Scope, Store, TokenScope};
 
 use super::filter::{LIMIT, fits, reading};
-use super::{Asked, Categories, feed_id, feeds, number};
-use crate::reader_apis::shown::{self, Feeds};
-use crate::reader_apis::trouble::{InJson, Trouble};
+use super::{Categories, MinifluxRequest, feed_id, feeds, number};
+use crate::reader_apis::error::{InJson, ReaderApiError};
+use crate::reader_apis::view::{self, FeedRows};
 use crate::search;
 
 /// Numbers cost little; whoever wants more asks for the next.
@@ -26,25 +26,28 @@ const CHARS_A_MINUTE: usize = 265 * 5;
 
 const MISSING: &str = "there is no such entry";
 
-pub async fn list(asked: Asked) -> Result<Response, InJson> {
+pub async fn list(asked: MinifluxRequest) -> Result<Response, InJson> {
     entries(asked, None).await
 }
 
-pub async fn of_feed(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+pub async fn of_feed(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
     let id = feed_id(&id)?;
     let store = asked.context.store.clone();
     super::blocking(move || Ok(store.feed(id)?)).await?;
     entries(asked, Some(Scope::Feed(id))).await
 }
 
-pub async fn of_category(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+pub async fn of_category(
+    Path(id): Path<String>,
+    asked: MinifluxRequest,
+) -> Result<Response, InJson> {
     let number: i64 = number(&id, "there is no such category")?;
     let store = asked.context.store.clone();
     let feeds = super::blocking(move || Categories::read(&store)?.feed_ids(&store, number)).await?;
     entries(asked, Some(Scope::Feeds(feeds))).await
 }
 
-async fn entries(asked: Asked, scope: Option<Scope>) -> Result<Response, InJson> {
+async fn entries(asked: MinifluxRequest, scope: Option<Scope>) -> Result<Response, InJson> {
     if let Some(text) = asked.params.text("search").map(str::to_owned) {
         return searched(asked, scope, &text).await;
     }
@@ -64,9 +67,13 @@ async fn entries(asked: Asked, scope: Option<Scope>) -> Result<Response, InJson>
 
 /// What words find, newest first; the filters judge what was found. `total` counts up to a
 /// thousand finds.
-async fn searched(asked: Asked, scope: Option<Scope>, text: &str) -> Result<Response, InJson> {
+async fn searched(
+    asked: MinifluxRequest,
+    scope: Option<Scope>,
+    text: &str,
+) -> Result<Response, InJson> {
     let found = search::find(&asked.context, &asked.person, text, None, FOUND_MAX).await;
-    let mut found = found.map_err(Trouble::from)?.entries;
+    let mut found = found.map_err(ReaderApiError::from)?.entries;
     let body = asked.ask(move |store, asked| {
         let Some(reading) = reading(store, asked, scope, LIMIT)? else {
             return Ok(json!({"total": 0, "entries": []}));
@@ -84,7 +91,7 @@ async fn searched(asked: Asked, scope: Option<Scope>, text: &str) -> Result<Resp
 }
 
 /// How many there are in all. Where a page is not full, it says so itself.
-fn total(store: &Store, reading: &Reading, n_found: usize) -> Result<u64, Trouble> {
+fn total(store: &Store, reading: &Reading, n_found: usize) -> Result<u64, ReaderApiError> {
     let n = n_found as u64;
     if n > 0 && n < u64::from(reading.limit) {
         return Ok(reading.offset + n);
@@ -93,7 +100,7 @@ fn total(store: &Store, reading: &Reading, n_found: usize) -> Result<u64, Troubl
 }
 
 /// `entries/ids`: numbers only.
-pub async fn ids(asked: Asked) -> Result<Response, InJson> {
+pub async fn ids(asked: MinifluxRequest) -> Result<Response, InJson> {
     let body = asked.ask(|store, asked| {
         let Some(reading) = reading(store, asked, None, IDS)? else {
             return Ok(json!({"total": 0, "entry_ids": []}));
@@ -106,13 +113,13 @@ pub async fn ids(asked: Asked) -> Result<Response, InJson> {
     Ok(Json(body.await?).into_response())
 }
 
-pub async fn one(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+pub async fn one(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
     single(asked, &id, |_| Ok(true)).await
 }
 
 pub async fn one_of_feed(
     Path((of, id)): Path<(String, String)>,
-    asked: Asked,
+    asked: MinifluxRequest,
 ) -> Result<Response, InJson> {
     let of = feed_id(&of)?;
     single(asked, &id, move |shown| Ok(shown["feed_id"] == of.0)).await
@@ -120,48 +127,48 @@ pub async fn one_of_feed(
 
 pub async fn one_of_category(
     Path((of, id)): Path<(String, String)>,
-    asked: Asked,
+    asked: MinifluxRequest,
 ) -> Result<Response, InJson> {
     let of: i64 = number(&of, "there is no such category")?;
     single(asked, &id, move |shown| Ok(shown["feed"]["category"]["id"] == of)).await
 }
 
 async fn single(
-    asked: Asked,
+    asked: MinifluxRequest,
     id: &str,
-    fits: impl FnOnce(&Value) -> Result<bool, Trouble> + Send + 'static,
+    fits: impl FnOnce(&Value) -> Result<bool, ReaderApiError> + Send + 'static,
 ) -> Result<Response, InJson> {
     let id = EntryId(number(id, MISSING)?);
     let body = asked.ask(move |store, asked| {
         let found = store.read_entries(asked.person.account, &[id])?;
         let shown = told(store, asked, &found)?.into_iter().next();
-        let shown = shown.ok_or(Trouble::Missing(MISSING))?;
-        if fits(&shown)? { Ok(shown) } else { Err(Trouble::Missing(MISSING)) }
+        let shown = shown.ok_or(ReaderApiError::Missing(MISSING))?;
+        if fits(&shown)? { Ok(shown) } else { Err(ReaderApiError::Missing(MISSING)) }
     });
     Ok(Json(body.await?).into_response())
 }
 
 #[derive(Deserialize)]
-struct Marks {
+struct MinifluxMarks {
     entry_ids: Vec<i64>,
     status: Option<String>,
     starred: Option<bool>,
 }
 
-pub async fn update(asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn update(asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Write)?;
-    let marks: Marks = asked.json()?;
+    let marks: MinifluxMarks = asked.json()?;
     if marks.entry_ids.is_empty() || marks.entry_ids.len() > MARKED_MAX {
-        return Err(Trouble::asked("entry_ids are 1 to 10000 numbers").into());
+        return Err(ReaderApiError::bad_request("entry_ids are 1 to 10000 numbers").into());
     }
     let read = match marks.status.as_deref() {
         None => None,
         Some("read") => Some(true),
         Some("unread") => Some(false),
-        Some(_) => return Err(Trouble::asked("status is read or unread").into()),
+        Some(_) => return Err(ReaderApiError::bad_request("status is read or unread").into()),
     };
     if read.is_none() && marks.starred.is_none() {
-        return Err(Trouble::asked("say status or starred").into());
+        return Err(ReaderApiError::bad_request("say status or starred").into());
     }
     let now = (asked.context.now)();
     asked
@@ -180,23 +187,30 @@ pub async fn update(asked: Asked) -> Result<StatusCode, InJson> {
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub async fn toggle_star(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn toggle_star(
+    Path(id): Path<String>,
+    asked: MinifluxRequest,
+) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Write)?;
     let (id, now) = (EntryId(number(&id, MISSING)?), (asked.context.now)());
     asked
         .ask(move |store, asked| {
             let account = asked.person.account;
             let found = store.read_entries(account, &[id])?;
-            let starred = found.first().ok_or(Trouble::Missing(MISSING))?.starred;
+            let starred = found.first().ok_or(ReaderApiError::Missing(MISSING))?.starred;
             Ok(store.star(account, &[id], !starred, now)?)
         })
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn told(store: &Store, asked: &Asked, entries: &[ReadEntry]) -> Result<Vec<Value>, Trouble> {
+fn told(
+    store: &Store,
+    asked: &MinifluxRequest,
+    entries: &[ReadEntry],
+) -> Result<Vec<Value>, ReaderApiError> {
     let (user, categories) = (asked.user(), Categories::read(store)?);
-    let mut feeds = Feeds::default();
+    let mut feeds = FeedRows::default();
     let mut list = Vec::with_capacity(entries.len());
     for one in entries {
         let Some(row) = feeds.of(store, one.entry.feed)? else { continue };
@@ -210,9 +224,9 @@ fn told(store: &Store, asked: &Asked, entries: &[ReadEntry]) -> Result<Vec<Value
 /// An entry in miniflux's words, without its feed.
 fn entry(user: i64, one: &ReadEntry, feed: &FeedRow) -> Value {
     let row = &one.entry;
-    let content = shown::html(one, feed);
+    let content = view::html(one, feed);
     // Files have no numbers of their own here: they are counted within their entry.
-    let files: Vec<Value> = shown::enclosures(row)
+    let files: Vec<Value> = view::enclosures(row)
         .zip(1..)
         .map(|(file, number)| {
             json!({
@@ -232,13 +246,13 @@ fn entry(user: i64, one: &ReadEntry, feed: &FeedRow) -> Value {
         "feed_id": row.feed.0,
         "status": if one.read { "read" } else { "unread" },
         "hash": format!("{:?}", row.key),
-        "title": shown::title(row),
-        "url": shown::link(row).unwrap_or(""),
+        "title": view::title(row),
+        "url": view::link(row).unwrap_or(""),
         "comments_url": "",
         "published_at": row.published_at.to_string(),
         "created_at": row.seen_at.to_string(),
         "changed_at": row.edited_at.unwrap_or(row.seen_at).to_string(),
-        "author": shown::author(row).unwrap_or_default(),
+        "author": view::author(row).unwrap_or_default(),
         "share_code": "",
         "starred": one.starred,
         "reading_time": content.chars().count().div_ceil(CHARS_A_MINUTE),

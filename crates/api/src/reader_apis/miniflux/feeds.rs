@@ -1,4 +1,4 @@
-//! Feeds: the list, one more, one less, another title or category, a poll now.
+//! FeedRows: the list, one more, one less, another title or category, a poll now.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use store::{FeedFilter, FeedRow, NumberedTag, Scope, State, TokenScope};
 
 use super::category::category;
-use super::{Asked, Categories, feed_id};
+use super::{Categories, MinifluxRequest, feed_id};
 use crate::Context;
-use crate::reader_apis::trouble::{InJson, Trouble};
-use crate::reader_apis::{act, adding, shown as texts};
+use crate::reader_apis::error::{InJson, ReaderApiError};
+use crate::reader_apis::{act, add_feed, view as texts};
 
 /// What stands where there is no time: the beginning of Go's.
 const NEVER: &str = "0001-01-01T00:00:00Z";
@@ -69,7 +69,7 @@ pub fn shown(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
     shown
 }
 
-pub async fn list(asked: Asked) -> Result<Response, InJson> {
+pub async fn list(asked: MinifluxRequest) -> Result<Response, InJson> {
     let list = asked.ask(|store, asked| {
         let (user, categories) = (asked.user(), Categories::read(store)?);
         let feeds = store.feeds(&FeedFilter::default())?;
@@ -78,7 +78,7 @@ pub async fn list(asked: Asked) -> Result<Response, InJson> {
     Ok(Json(list.await?).into_response())
 }
 
-pub async fn one(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+pub async fn one(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
     let id = feed_id(&id)?;
     let one = asked.ask(move |store, asked| {
         Ok(shown(asked.user(), &store.feed(id)?, &Categories::read(store)?))
@@ -87,7 +87,7 @@ pub async fn one(Path(id): Path<String>, asked: Asked) -> Result<Response, InJso
 }
 
 /// How many entries of each feed are read, and how many are not.
-pub async fn counters(asked: Asked) -> Result<Response, InJson> {
+pub async fn counters(asked: MinifluxRequest) -> Result<Response, InJson> {
     let body = asked.ask(|store, asked| {
         let unread = store.unread_by_feed(asked.person.account)?;
         let (mut reads, mut unreads) = (BTreeMap::new(), BTreeMap::new());
@@ -107,15 +107,16 @@ pub async fn counters(asked: Asked) -> Result<Response, InJson> {
 }
 
 #[derive(Deserialize)]
-struct Sought {
+struct DiscoverBody {
     url: String,
 }
 
 /// Which feeds an address may mean. Nothing is asked of anybody: the answer is the address, and
 /// whoever adds it gets the feed that it names if it is a page.
-pub async fn discover(asked: Asked) -> Result<Response, InJson> {
-    let sought = asked.json::<Sought>()?.url;
-    let url = FeedUrl::parse(&sought).map_err(|error| Trouble::asked(error.to_string()))?;
+pub async fn discover(asked: MinifluxRequest) -> Result<Response, InJson> {
+    let sought = asked.json::<DiscoverBody>()?.url;
+    let url =
+        FeedUrl::parse(&sought).map_err(|error| ReaderApiError::bad_request(error.to_string()))?;
     let title = asked.ask(move |store, _| {
         let known = store.find_feed(url.as_str())?.map(|id| store.feed(id)).transpose()?;
         Ok(known.map_or_else(|| url.masked(), |feed| texts::feed_title(&feed)))
@@ -124,14 +125,14 @@ pub async fn discover(asked: Asked) -> Result<Response, InJson> {
 }
 
 #[derive(Deserialize)]
-struct New {
+struct NewFeedBody {
     feed_url: String,
     category_id: Option<i64>,
 }
 
-pub async fn create(asked: Asked) -> Result<Response, InJson> {
+pub async fn create(asked: MinifluxRequest) -> Result<Response, InJson> {
     asked.needs(TokenScope::Admin)?;
-    let new: New = asked.json()?;
+    let new: NewFeedBody = asked.json()?;
     let context = asked.context.clone();
     let tags = match new.category_id {
         None | Some(NumberedTag::UNTAGGED) => Vec::new(),
@@ -141,12 +142,12 @@ pub async fn create(asked: Asked) -> Result<Response, InJson> {
             vec![find.await?]
         }
     };
-    let feed = adding::add(&context, &new.feed_url, tags).await?;
+    let feed = add_feed::add_feed(&context, &new.feed_url, tags).await?;
     Ok((StatusCode::CREATED, Json(json!({"feed_id": feed.0}))).into_response())
 }
 
 #[derive(Deserialize)]
-struct Changed {
+struct FeedUpdateBody {
     title: Option<String>,
     category_id: Option<i64>,
     disabled: Option<bool>,
@@ -155,9 +156,9 @@ struct Changed {
 
 /// Changes what is said. Another category takes all tags away but its own, since a feed has one
 /// category and would otherwise stay where it was.
-pub async fn update(Path(id): Path<String>, asked: Asked) -> Result<Response, InJson> {
+pub async fn update(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
     asked.needs(TokenScope::Admin)?;
-    let (id, changed): (_, Changed) = (feed_id(&id)?, asked.json()?);
+    let (id, changed): (_, FeedUpdateBody) = (feed_id(&id)?, asked.json()?);
     let (context, user) = (asked.context.clone(), asked.user());
     let number = changed.category_id;
     let (row, from, to) = asked
@@ -194,7 +195,7 @@ pub async fn update(Path(id): Path<String>, asked: Asked) -> Result<Response, In
     Ok((StatusCode::CREATED, Json(now.await?)).into_response())
 }
 
-pub async fn delete(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn delete(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Admin)?;
     let (id, context) = (feed_id(&id)?, asked.context.clone());
     asked.ask(move |store, _| Ok(store.feed(id)?)).await?;
@@ -203,7 +204,7 @@ pub async fn delete(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, 
 }
 
 /// Polls a feed, as soon as its server may be asked, and waits for it.
-pub async fn refresh(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn refresh(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Admin)?;
     let (id, context) = (feed_id(&id)?, asked.context.clone());
     asked.ask(move |store, _| Ok(store.feed(id)?)).await?;
@@ -211,7 +212,7 @@ pub async fn refresh(Path(id): Path<String>, asked: Asked) -> Result<StatusCode,
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub async fn refresh_all(asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn refresh_all(asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Admin)?;
     poll_behind(&asked.context, None);
     Ok(StatusCode::NO_CONTENT)
@@ -227,11 +228,14 @@ pub fn poll_behind(context: &Context, feeds: Option<Vec<String>>) {
     });
 }
 
-pub async fn icon(_: Asked) -> InJson {
-    Trouble::Missing("icons are not stored").into()
+pub async fn icon(_: MinifluxRequest) -> InJson {
+    ReaderApiError::Missing("icons are not stored").into()
 }
 
-pub async fn mark_all(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn mark_all(
+    Path(id): Path<String>,
+    asked: MinifluxRequest,
+) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Write)?;
     let id = feed_id(&id)?;
     asked

@@ -3,9 +3,9 @@
 use feed::{EntryId, FeedId, Time};
 use store::{ReadEntry, Reading, Scope, Store};
 
-use super::{Asked, Categories};
-use crate::reader_apis::params::Params;
-use crate::reader_apis::trouble::Trouble;
+use super::{Categories, MinifluxRequest};
+use crate::reader_apis::error::ReaderApiError;
+use crate::reader_apis::params::AppParams;
 
 /// Entries where nothing is said, and at most. Their texts are read and sanitised.
 pub const LIMIT: (u32, u32) = (100, 1000);
@@ -13,10 +13,10 @@ pub const LIMIT: (u32, u32) = (100, 1000);
 /// Reads the parameters; `None` where nothing can fit, as for entries that were removed.
 pub fn reading(
     store: &Store,
-    asked: &Asked,
+    asked: &MinifluxRequest,
     scope: Option<Scope>,
     (limit, limit_max): (u32, u32),
-) -> Result<Option<Reading>, Trouble> {
+) -> Result<Option<Reading>, ReaderApiError> {
     let params = &asked.params;
     let scope = match scope {
         Some(scope) => scope,
@@ -35,7 +35,7 @@ pub fn reading(
         None => None,
         Some("true" | "1") => Some(true),
         Some("false" | "0") => Some(false),
-        Some(_) => return Err(Trouble::asked("starred must be true or false")),
+        Some(_) => return Err(ReaderApiError::bad_request("starred must be true or false")),
     };
     let (after, before) = (time(params, "after")?, time(params, "before")?);
     reading.since = after.max(time(params, "published_after")?).map(next_second);
@@ -70,7 +70,7 @@ pub fn fits(reading: &Reading, one: &ReadEntry) -> bool {
         && reading.below.is_none_or(|below| entry.id < below)
 }
 
-fn asked_scope(store: &Store, params: &Params) -> Result<Scope, Trouble> {
+fn asked_scope(store: &Store, params: &AppParams) -> Result<Scope, ReaderApiError> {
     let feed = params.number::<u32>("feed_id")?.filter(|feed| *feed != 0);
     if let Some(feed) = feed {
         return Ok(Scope::Feed(FeedId(feed)));
@@ -81,23 +81,25 @@ fn asked_scope(store: &Store, params: &Params) -> Result<Scope, Trouble> {
     }
 }
 
-fn order(params: &Params, reading: &mut Reading) -> Result<(), Trouble> {
+fn order(params: &AppParams, reading: &mut Reading) -> Result<(), ReaderApiError> {
     reading.by_number = match params.text("order") {
         None | Some("published_at" | "status" | "category_title" | "category_id") => false,
         // Numbers are given in the order in which entries are seen.
         Some("id" | "created_at" | "changed_at") => true,
-        Some(_) => return Err(Trouble::asked("order is id, published_at or created_at")),
+        Some(_) => {
+            return Err(ReaderApiError::bad_request("order is id, published_at or created_at"));
+        }
     };
     reading.oldest_first = match params.text("direction") {
         None | Some("asc") => true,
         Some("desc") => false,
-        Some(_) => return Err(Trouble::asked("direction is asc or desc")),
+        Some(_) => return Err(ReaderApiError::bad_request("direction is asc or desc")),
     };
     Ok(())
 }
 
 /// Whether anything can fit. Several statuses mean any of them.
-fn statuses(params: &Params, reading: &mut Reading) -> Result<bool, Trouble> {
+fn statuses(params: &AppParams, reading: &mut Reading) -> Result<bool, ReaderApiError> {
     let (mut read, mut unread, mut any) = (false, false, false);
     for status in params.all("status").filter(|status| !status.is_empty()) {
         any = true;
@@ -105,7 +107,7 @@ fn statuses(params: &Params, reading: &mut Reading) -> Result<bool, Trouble> {
             "read" => read = true,
             "unread" => unread = true,
             "removed" => {}
-            _ => return Err(Trouble::asked("status is read, unread or removed")),
+            _ => return Err(ReaderApiError::bad_request("status is read, unread or removed")),
         }
     }
     if any && read != unread {
@@ -114,7 +116,7 @@ fn statuses(params: &Params, reading: &mut Reading) -> Result<bool, Trouble> {
     Ok(!any || read || unread)
 }
 
-fn time(params: &Params, name: &str) -> Result<Option<Time>, Trouble> {
+fn time(params: &AppParams, name: &str) -> Result<Option<Time>, ReaderApiError> {
     let secs = params.number::<i64>(name)?.filter(|secs| *secs > 0);
     Ok(secs.map(|secs| Time::from_secs(secs.min(Time::MAX.secs()))))
 }

@@ -8,11 +8,11 @@ use dispatch::command::Command;
 use serde_json::json;
 use store::{Scope, TokenScope};
 
-use super::{Asked, number};
-use crate::reader_apis::trouble::{InJson, Trouble};
+use super::{MinifluxRequest, number};
+use crate::reader_apis::error::{InJson, ReaderApiError};
 use crate::reader_apis::{act, blocking, opml};
 
-pub async fn me(asked: Asked) -> Response {
+pub async fn me(asked: MinifluxRequest) -> Response {
     let id = asked.user();
     let is_admin = asked.person.may(TokenScope::Admin);
     Json(json!({
@@ -32,7 +32,7 @@ pub async fn me(asked: Asked) -> Response {
     .into_response()
 }
 
-pub async fn version(asked: Asked) -> Response {
+pub async fn version(asked: MinifluxRequest) -> Response {
     let version = asked.context.version;
     Json(json!({
         "version": version,
@@ -47,30 +47,33 @@ pub async fn version(asked: Asked) -> Response {
 }
 
 /// There is nowhere to save entries to.
-pub async fn integrations(_: Asked) -> Response {
+pub async fn integrations(_: MinifluxRequest) -> Response {
     Json(json!({"has_integrations": false})).into_response()
 }
 
-pub async fn mark_all(Path(id): Path<String>, asked: Asked) -> Result<StatusCode, InJson> {
+pub async fn mark_all(
+    Path(id): Path<String>,
+    asked: MinifluxRequest,
+) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Write)?;
     if number::<i64>(&id, "there is no such user")? != asked.user() {
-        return Err(Trouble::Missing("there is no such user").into());
+        return Err(ReaderApiError::Missing("there is no such user").into());
     }
     let account = asked.person.account;
     asked.ask(move |store, _| Ok(store.mark_scope_read(account, &Scope::All, None, None)?)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub async fn export(asked: Asked) -> Result<Response, InJson> {
+pub async fn export(asked: MinifluxRequest) -> Result<Response, InJson> {
     let text = asked.ask(|store, _| opml::export(store)).await?;
     Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response())
 }
 
-pub async fn import(asked: Asked) -> Result<Response, InJson> {
+pub async fn import(asked: MinifluxRequest) -> Result<Response, InJson> {
     asked.needs(TokenScope::Admin)?;
-    let Asked { context, body, .. } = asked;
+    let MinifluxRequest { context, body, .. } = asked;
     let feeds = blocking(move || opml::read(&body)).await?;
     act(&context, Command::Import { feeds }).await?;
-    let said = Json(json!({"message": "Feeds imported successfully"}));
+    let said = Json(json!({"message": "FeedRows imported successfully"}));
     Ok((StatusCode::CREATED, said).into_response())
 }

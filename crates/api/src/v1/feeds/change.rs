@@ -4,13 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use dispatch::command::{Change, Command, Target};
 
-use super::shown::Feed;
+use super::view::Feed;
 use super::{feed_id, row};
 use crate::Context;
 use crate::v1::act;
 use crate::v1::error::ApiError;
-use crate::v1::sent::{Number, Sent};
-use crate::v1::wire::{Edit, asked};
+use crate::v1::extract::{IdInPath, JsonBody};
+use crate::v1::schema::{Edit, asked};
 
 /// A hundred years: whoever means longer means never.
 const SECONDS_MAX: u64 = 100 * 366 * 86_400;
@@ -59,8 +59,8 @@ pub fn settings(
 
 pub async fn change(
     State(context): State<Context>,
-    Number(id): Number,
-    Sent(change): Sent<FeedChange>,
+    IdInPath(id): IdInPath,
+    JsonBody(change): JsonBody<FeedChange>,
 ) -> Result<Json<Feed>, ApiError> {
     let feed = feed_id(id)?;
     let before = row(&context, feed).await?;

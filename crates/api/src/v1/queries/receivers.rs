@@ -5,12 +5,12 @@ use axum::extract::State;
 use store::{DeadLetter, DeliveryRow};
 
 use super::find;
-use super::shown::receiver;
+use super::view::receiver;
 use crate::Context;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
-use crate::v1::sent::{Named, Params};
-use crate::v1::wire::answer;
+use crate::v1::extract::{NameInPath, QueryParams};
+use crate::v1::schema::answer;
 
 answer! {
     /// A receiver of a query, and how far it has come.
@@ -100,7 +100,7 @@ impl From<DeadLetter> for Letter {
 
 pub async fn all(
     State(context): State<Context>,
-    Named(name): Named,
+    NameInPath(name): NameInPath,
 ) -> Result<Json<DeliveryList>, ApiError> {
     blocking(move || {
         let query = find(&context.store, &name)?;
@@ -112,8 +112,8 @@ pub async fn all(
 
 pub async fn dead(
     State(context): State<Context>,
-    Named(name): Named,
-    mut params: Params,
+    NameInPath(name): NameInPath,
+    mut params: QueryParams,
 ) -> Result<Json<DeadLetterList>, ApiError> {
     let limit = params.number("limit", 1..=1000, 100)? as usize;
     let after: Option<(i64, i64)> = match params.text("after") {

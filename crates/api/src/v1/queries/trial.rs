@@ -9,12 +9,12 @@ use axum::extract::State;
 use query::{Create, Statement, Trial};
 use store::{EntryFilter, EntryRow, FeedRow, Store};
 
-use super::{Checked, StatementFault, checked};
+use super::{CheckedStatements, StatementFault, checked};
 use crate::Context;
 use crate::search::seen;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
-use crate::v1::wire::{answer, asked};
+use crate::v1::schema::{answer, asked};
 
 /// Entries that one trial looks at, the newest: a second or two of work at most.
 const ENTRIES_MAX: usize = 20_000;
@@ -75,7 +75,7 @@ asked! {
 
 pub async fn test(
     State(context): State<Context>,
-    Sent(asked): Sent<QueryTrial>,
+    JsonBody(asked): JsonBody<QueryTrial>,
 ) -> Result<Json<QueriesTried>, ApiError> {
     let past = asked.past_seconds.unwrap_or(PAST);
     if past > PAST_MAX {
@@ -100,7 +100,7 @@ pub async fn test(
     .await
 }
 
-use crate::v1::sent::Sent;
+use crate::v1::extract::JsonBody;
 
 /// The entries seen since then, the oldest first; the newest only where there are many.
 fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, ApiError> {
@@ -124,7 +124,7 @@ fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, ApiError> {
 
 fn tried(
     store: &Store,
-    checked: Checked,
+    checked: CheckedStatements,
     entries: &[EntryRow],
 ) -> Result<(Vec<QueryTried>, u64), ApiError> {
     let creates: Vec<Create> = checked

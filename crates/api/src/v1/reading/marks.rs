@@ -7,13 +7,13 @@ use axum::http::StatusCode;
 use feed::{EntryId, Time};
 use store::AccountId;
 
-use super::shown::{Entry, Feeds};
+use super::view::{Entry, FeedNames};
 use crate::Context;
 use crate::auth::Person;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
-use crate::v1::sent::{Number, Sent};
-use crate::v1::wire::asked;
+use crate::v1::extract::{IdInPath, JsonBody};
+use crate::v1::schema::asked;
 
 /// Entries that one request marks.
 const MANY: usize = 10_000;
@@ -71,8 +71,8 @@ fn apply(
 pub async fn mark_one(
     State(context): State<Context>,
     person: Person,
-    Number(id): Number,
-    Sent(marks): Sent<Marks>,
+    IdInPath(id): IdInPath,
+    JsonBody(marks): JsonBody<Marks>,
 ) -> Result<Json<Entry>, ApiError> {
     blocking(move || {
         let (store, ids) = (&context.store, [EntryId(id)]);
@@ -80,7 +80,7 @@ pub async fn mark_one(
         store.entry(ids[0])?.ok_or_else(missing)?;
         apply(&context, person.account, &ids, marks.read, marks.starred)?;
         let row = store.read_entries(person.account, &ids)?.pop().ok_or_else(missing)?;
-        Ok(Json(Entry::new(&row, &mut Feeds::default(), store, false)))
+        Ok(Json(Entry::new(&row, &mut FeedNames::default(), store, false)))
     })
     .await
 }
@@ -88,7 +88,7 @@ pub async fn mark_one(
 pub async fn mark_many(
     State(context): State<Context>,
     person: Person,
-    Sent(marks): Sent<ManyMarks>,
+    JsonBody(marks): JsonBody<ManyMarks>,
 ) -> Result<StatusCode, ApiError> {
     if marks.entries.len() > MANY {
         return Err(ApiError::BadRequest("too many entries: mark at most 10000 at once"));
@@ -104,7 +104,7 @@ pub async fn mark_many(
 pub async fn scope_read(
     State(context): State<Context>,
     person: Person,
-    Sent(asked): Sent<ScopeRead>,
+    JsonBody(asked): JsonBody<ScopeRead>,
 ) -> Result<StatusCode, ApiError> {
     let published_to: Option<Time> = match asked.published_to {
         None => None,

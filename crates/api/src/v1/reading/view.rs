@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use feed::FeedId;
 use store::{ReadEntry, RevisionRow, Store};
 
-use crate::v1::wire::answer;
+use crate::v1::schema::answer;
 
 answer! {
     /// An entry. Its texts are the publisher's own and not sanitised.
@@ -86,10 +86,10 @@ answer! {
 
 /// Addresses and titles of the feeds met so far.
 #[derive(Default)]
-pub struct Feeds(HashMap<FeedId, (String, Option<String>)>);
+pub struct FeedNames(HashMap<FeedId, (String, Option<String>)>);
 
 impl Entry {
-    pub fn new(row: &ReadEntry, feeds: &mut Feeds, store: &Store, content: bool) -> Entry {
+    pub fn new(row: &ReadEntry, feeds: &mut FeedNames, store: &Store, content: bool) -> Entry {
         let ReadEntry { entry, read, starred, .. } = row;
         let (url, title) = feeds.0.entry(entry.feed).or_insert_with(|| {
             // A feed removed meanwhile takes its entries along; this one was read before.

@@ -1,13 +1,13 @@
 //! What the system says of this process, under the names that every exporter uses for it. Where
 //! the system says nothing (it is not Linux), the figures are left out.
 
-use crate::exposition::{Exposition, Kind};
+use crate::monitoring::exposition::{Exposition, MetricKind};
 
 /// Linux counts processor time for user space in hundredths of a second, whatever its own clock.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 pub fn write(text: &mut Exposition) {
-    use Kind::{Counter, Gauge};
+    use MetricKind::{Counter, Gauge};
     if let Some(seconds) = read("/proc/self/stat").as_deref().and_then(cpu_seconds) {
         let help = "Processor time used.";
         text.one(Counter, "process_cpu_seconds_total", help, seconds);

@@ -8,10 +8,11 @@ use axum::response::{IntoResponse, Response};
 use feed::Time;
 use store::{Counts, Figures, Standing};
 
+use super::exposition::Exposition;
+use super::exposition::MetricKind::{Counter, Gauge};
+use super::process;
 use crate::blocking::run_blocking;
-use crate::exposition::Exposition;
-use crate::exposition::Kind::{Counter, Gauge};
-use crate::{Context, Live, Spent, process};
+use crate::{Context, Live, Spent};
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 

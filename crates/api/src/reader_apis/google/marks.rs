@@ -3,24 +3,24 @@
 use feed::{EntryId, Time};
 use store::TokenScope;
 
-use super::Asked;
+use super::GoogleRequest;
 use super::item::numbers;
-use super::stream::Stream;
-use crate::reader_apis::trouble::{InText, Trouble};
+use super::stream::GoogleStream;
+use crate::reader_apis::error::{InText, ReaderApiError};
 
 /// What a client hears when all went well.
 pub const OK: &str = "OK";
 
 /// What is to become of some entries. Later words win.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Marks {
+struct EntryMarks {
     read: Option<bool>,
     starred: Option<bool>,
 }
 
-impl Marks {
+impl EntryMarks {
     /// `a` adds a state to entries and `r` takes one away.
-    fn note(&mut self, stream: &str, added: bool) -> Result<(), Trouble> {
+    fn note(&mut self, stream: &str, added: bool) -> Result<(), ReaderApiError> {
         let rest = stream.strip_prefix("user/").and_then(|rest| rest.split_once('/'));
         match rest.map(|(_, rest)| rest).and_then(|rest| rest.strip_prefix("state/com.google/")) {
             Some("read") => self.read = Some(added),
@@ -28,19 +28,23 @@ impl Marks {
             Some("kept-unread" | "fresh" | "unread") if added => self.read = Some(false),
             Some("kept-unread" | "fresh" | "unread" | "tracking-kept-unread") => {}
             Some("starred") => self.starred = Some(added),
-            _ => return Err(Trouble::asked("an entry can be read or starred, and nothing else")),
+            _ => {
+                return Err(ReaderApiError::bad_request(
+                    "an entry can be read or starred, and nothing else",
+                ));
+            }
         }
         Ok(())
     }
 }
 
-pub async fn edit_tag(asked: Asked) -> Result<&'static str, InText> {
+pub async fn edit_tag(asked: GoogleRequest) -> Result<&'static str, InText> {
     asked.needs(TokenScope::Write)?;
     let now = (asked.context.now)();
     asked
         .ask(move |store, asked| {
             let (entries, account) = (numbers(asked)?, asked.person.account);
-            let mut marks = Marks::default();
+            let mut marks = EntryMarks::default();
             for (name, added) in [("r", false), ("a", true)] {
                 for stream in asked.params.all(name).filter(|stream| !stream.is_empty()) {
                     marks.note(stream, added)?;
@@ -58,16 +62,18 @@ pub async fn edit_tag(asked: Asked) -> Result<&'static str, InText> {
         .map_err(InText)
 }
 
-/// Marks a stream read, up to what was seen at `ts`: what came meanwhile was not shown yet.
-pub async fn all_as_read(asked: Asked) -> Result<&'static str, InText> {
+/// EntryMarks a stream read, up to what was seen at `ts`: what came meanwhile was not shown yet.
+pub async fn all_as_read(asked: GoogleRequest) -> Result<&'static str, InText> {
     asked.needs(TokenScope::Write)?;
     asked
         .ask(|store, asked| {
             let name = asked.params.text("s");
-            let name = name.ok_or_else(|| Trouble::asked("say which stream: s=ID"))?;
-            let scope = match Stream::find(store, name)? {
-                Stream::Read | Stream::Nothing => None,
-                Stream::Starred => return Err(Trouble::asked("mark starred entries one by one")),
+            let name = name.ok_or_else(|| ReaderApiError::bad_request("say which stream: s=ID"))?;
+            let scope = match GoogleStream::find(store, name)? {
+                GoogleStream::Read | GoogleStream::Nothing => None,
+                GoogleStream::Starred => {
+                    return Err(ReaderApiError::bad_request("mark starred entries one by one"));
+                }
                 stream => stream.scope(),
             };
             let until = asked.params.number::<i64>("ts")?.map(micros);
@@ -98,7 +104,7 @@ mod tests {
     #[test]
     fn marks_are_understood_as_the_apps_send_them() {
         let check = |removed: &[&str], added: &[&str], expect: (Option<bool>, Option<bool>)| {
-            let mut marks = Marks::default();
+            let mut marks = EntryMarks::default();
             let full = |name: &&str| format!("user/-/state/com.google/{name}");
             removed.iter().for_each(|name| marks.note(&full(name), false).unwrap());
             added.iter().for_each(|name| marks.note(&full(name), true).unwrap());
@@ -110,7 +116,7 @@ mod tests {
         check(&["starred"], &[], (None, Some(false)));
         check(&[], &["starred", "read"], (Some(true), Some(true)));
         check(&["read"], &[], (Some(false), None));
-        let mut marks = Marks::default();
+        let mut marks = EntryMarks::default();
         for other in ["user/-/state/com.google/broadcast", "user/-/label/x", "read", ""] {
             assert!(marks.note(other, true).is_err(), "{other}");
         }

@@ -11,7 +11,7 @@ pub struct Exposition(String);
 
 /// Whether a figure only ever grows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     Counter,
     Gauge,
 }
@@ -27,7 +27,7 @@ impl Exposition {
     }
 
     /// One figure without labels.
-    pub fn one(&mut self, kind: Kind, name: &str, help: &str, value: impl Into<f64>) {
+    pub fn one(&mut self, kind: MetricKind, name: &str, help: &str, value: impl Into<f64>) {
         self.family(kind, name, help, "", &[("", value.into())]);
     }
 
@@ -35,13 +35,13 @@ impl Exposition {
     /// a person wrote becomes a label, so that there are never many.
     pub fn family(
         &mut self,
-        kind: Kind,
+        kind: MetricKind,
         name: &str,
         help: &str,
         label: &str,
         samples: &[(&str, f64)],
     ) {
-        self.head(name, if kind == Kind::Counter { "counter" } else { "gauge" }, help);
+        self.head(name, if kind == MetricKind::Counter { "counter" } else { "gauge" }, help);
         for (value, figure) in samples {
             let _ = match label {
                 "" => writeln!(self.0, "{name} {figure}"),

@@ -4,7 +4,7 @@ use feed::FeedUrl;
 use query::{Access, Create, Statement};
 use store::{Cursor, QueryRow, Store, StoreError};
 
-use crate::v1::wire::answer;
+use crate::v1::schema::answer;
 
 answer! {
     /// A standing query.

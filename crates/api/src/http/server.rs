@@ -2,10 +2,10 @@
 //! more time or more connections than a browser on a bad line needs. It binds nothing and logs no
 //! request: there is no secret-free way to do so.
 
-mod impatient;
+mod write_timeout;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,9 +22,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
-use impatient::Impatient;
+use write_timeout::WriteTimeout;
 
-use crate::auth::Peer;
+/// The other end of a connection. The server adds it to each request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerAddress(pub IpAddr);
 
 /// How long answers under way may take after the end was asked for; pages take milliseconds, and
 /// a reader that stalls must not keep the program from ending.
@@ -63,7 +65,7 @@ pub async fn serve(
             () = &mut shutdown => break,
         };
         let (stream, peer, place) = accepted;
-        let router = router.clone().layer(Extension(Peer(peer.ip())));
+        let router = router.clone().layer(Extension(PeerAddress(peer.ip())));
         connections.spawn(connection(stream, router, told.clone(), place));
         while connections.try_join_next().is_some() {}
     }
@@ -105,7 +107,7 @@ async fn connection(
         .header_read_timeout(HEAD_WITHIN)
         .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(
-            TokioIo::new(Impatient::new(stream, TAKEN_WITHIN)),
+            TokioIo::new(WriteTimeout::new(stream, TAKEN_WITHIN)),
             TowerToHyperService::new(router),
         );
     tokio::pin!(serving);

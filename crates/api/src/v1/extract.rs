@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::http::request::Parts;
 use url::form_urlencoded;
 
-use super::wire::{Fields, Read};
+use super::schema::{FromJson, JsonFields};
 use crate::Context;
 use crate::v1::error::ApiError;
 
@@ -18,12 +18,12 @@ const JSON_BYTES_MAX: usize = 1 << 20;
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
 /// A body of JSON.
-pub struct Sent<T>(pub T);
+pub struct JsonBody<T>(pub T);
 
-impl<T: Read> FromRequest<Context> for Sent<T> {
+impl<T: FromJson> FromRequest<Context> for JsonBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &Context) -> Result<Sent<T>, ApiError> {
+    async fn from_request(request: Request, _: &Context) -> Result<JsonBody<T>, ApiError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.map(|kind| kind.split(';').next().unwrap_or("").trim());
         // A form on another site cannot send this kind.
@@ -33,68 +33,71 @@ impl<T: Read> FromRequest<Context> for Sent<T> {
         let body = to_bytes(request.into_body(), JSON_BYTES_MAX).await?;
         let read = || -> Result<T, String> {
             let value = serde_json::from_slice(&body).map_err(|why| why.to_string())?;
-            let mut fields = Fields::of(value)?;
+            let mut fields = JsonFields::of(value)?;
             let value = T::read(&mut fields)?;
             fields.end().map(|()| value)
         };
-        read().map(Sent).map_err(|why| ApiError::Invalid(format!("the body: {why}")))
+        read().map(JsonBody).map_err(|why| ApiError::Invalid(format!("the body: {why}")))
     }
 }
 
 /// A body of any text.
-pub struct SentText(pub Vec<u8>);
+pub struct TextBody(pub Vec<u8>);
 
-impl FromRequest<Context> for SentText {
+impl FromRequest<Context> for TextBody {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &Context) -> Result<SentText, ApiError> {
+    async fn from_request(request: Request, _: &Context) -> Result<TextBody, ApiError> {
         let body = to_bytes(request.into_body(), TEXT_BYTES_MAX).await?;
-        Ok(SentText(body.into()))
+        Ok(TextBody(body.into()))
     }
 }
 
 /// The number in the path.
-pub struct Number(pub i64);
+pub struct IdInPath(pub i64);
 
-impl FromRequestParts<Context> for Number {
+impl FromRequestParts<Context> for IdInPath {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<Number, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<IdInPath, ApiError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
         let number = path.ok().and_then(|Path(text)| text.parse().ok()).filter(|n| *n >= 1);
-        number.map(Number).ok_or_else(|| {
+        number.map(IdInPath).ok_or_else(|| {
             ApiError::Invalid("the path holds a number from 1 to 9223372036854775807".to_owned())
         })
     }
 }
 
 /// The name in the path.
-pub struct Named(pub String);
+pub struct NameInPath(pub String);
 
-impl FromRequestParts<Context> for Named {
+impl FromRequestParts<Context> for NameInPath {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &Context) -> Result<Named, ApiError> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &Context,
+    ) -> Result<NameInPath, ApiError> {
         let path = Path::<String>::from_request_parts(parts, state).await;
-        path.map(|Path(text)| Named(text))
+        path.map(|Path(text)| NameInPath(text))
             .map_err(|_| ApiError::Invalid("the name in the path is not valid text".to_owned()))
     }
 }
 
 /// What stands behind the `?`.
 #[derive(Debug, Default)]
-pub struct Params(Vec<(String, String)>);
+pub struct QueryParams(Vec<(String, String)>);
 
-impl FromRequestParts<Context> for Params {
+impl FromRequestParts<Context> for QueryParams {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Context) -> Result<Params, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, _: &Context) -> Result<QueryParams, ApiError> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or("").as_bytes());
-        Ok(Params(pairs.into_owned().collect()))
+        Ok(QueryParams(pairs.into_owned().collect()))
     }
 }
 
-impl Params {
+impl QueryParams {
     /// Takes a parameter's text.
     pub fn text(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|(known, _)| known == name)?;

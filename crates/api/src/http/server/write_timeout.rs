@@ -10,16 +10,16 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-pub struct Impatient {
+pub struct WriteTimeout {
     stream: TcpStream,
     within: Duration,
     /// When writing is given up; set while it waits.
     late: Option<Pin<Box<Sleep>>>,
 }
 
-impl Impatient {
-    pub fn new(stream: TcpStream, within: Duration) -> Impatient {
-        Impatient { stream, within, late: None }
+impl WriteTimeout {
+    pub fn new(stream: TcpStream, within: Duration) -> WriteTimeout {
+        WriteTimeout { stream, within, late: None }
     }
 
     /// Passes on what writing came to; where it waits, it fails when that has lasted too long.
@@ -39,7 +39,7 @@ impl Impatient {
     }
 }
 
-impl AsyncRead for Impatient {
+impl AsyncRead for WriteTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -49,7 +49,7 @@ impl AsyncRead for Impatient {
     }
 }
 
-impl AsyncWrite for Impatient {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

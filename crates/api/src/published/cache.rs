@@ -11,31 +11,31 @@ use tokio::sync::MutexGuard;
 
 /// About thirty pages at their usual size. Readers ask for a few of them again and again.
 const BYTES_MAX: usize = 32 << 20;
-/// Documents that are rendered at once, so that other requests still find a processor.
+/// CacheContent that are rendered at once, so that other requests still find a processor.
 const TURNS: usize = 2;
 
 /// A document as it is sent.
 #[derive(Debug)]
-pub struct Rendered {
+pub struct RenderedFeed {
     pub body: String,
     pub tag: String,
     pub changed_at: Time,
 }
 
 /// Everything that a document depends on, as a digest.
-pub type Mark = [u8; 32];
+pub type ContentDigest = [u8; 32];
 
-struct Kept {
-    mark: Mark,
-    rendered: Arc<Rendered>,
+struct CachedFeed {
+    mark: ContentDigest,
+    rendered: Arc<RenderedFeed>,
     /// When it was last asked for, counted in requests.
     used: u64,
 }
 
 #[derive(Default)]
-struct Documents {
+struct CacheContent {
     /// By their own addresses.
-    kept: HashMap<String, Kept>,
+    kept: HashMap<String, CachedFeed>,
     bytes: usize,
     n_asked: u64,
     n_rendered: u64,
@@ -43,12 +43,12 @@ struct Documents {
 
 /// The documents that are kept.
 #[derive(Default)]
-pub struct Shelf {
-    documents: Mutex<Documents>,
+pub struct FeedCache {
+    documents: Mutex<CacheContent>,
     turns: [tokio::sync::Mutex<()>; TURNS],
 }
 
-impl Shelf {
+impl FeedCache {
     /// Waits until nobody else renders the document at this address.
     pub async fn turn(&self, address: &str) -> MutexGuard<'_, ()> {
         let mut hasher = DefaultHasher::new();
@@ -58,7 +58,7 @@ impl Shelf {
     }
 
     /// The document at an address, if nothing has changed since it was rendered.
-    pub fn get(&self, address: &str, mark: &Mark) -> Option<Arc<Rendered>> {
+    pub fn get(&self, address: &str, mark: &ContentDigest) -> Option<Arc<RenderedFeed>> {
         let mut documents = self.lock();
         documents.n_asked += 1;
         let used = documents.n_asked;
@@ -68,7 +68,12 @@ impl Shelf {
     }
 
     /// Keeps a document that was just rendered, and drops those that were not asked for longest.
-    pub fn put(&self, address: &str, mark: Mark, rendered: Rendered) -> Arc<Rendered> {
+    pub fn put(
+        &self,
+        address: &str,
+        mark: ContentDigest,
+        rendered: RenderedFeed,
+    ) -> Arc<RenderedFeed> {
         let rendered = Arc::new(rendered);
         let mut documents = self.lock();
         documents.n_rendered += 1;
@@ -82,7 +87,7 @@ impl Shelf {
             let Some(oldest) = oldest.map(|(address, _)| address.clone()) else { break };
             documents.remove(&oldest);
         }
-        let kept = Kept { mark, rendered: Arc::clone(&rendered), used: documents.n_asked };
+        let kept = CachedFeed { mark, rendered: Arc::clone(&rendered), used: documents.n_asked };
         documents.kept.insert(address.to_owned(), kept);
         documents.bytes += size;
         rendered
@@ -93,13 +98,13 @@ impl Shelf {
         self.lock().n_rendered
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Documents> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, CacheContent> {
         // Every change leaves it whole, so a panic elsewhere does no harm.
         self.documents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Documents {
+impl CacheContent {
     fn remove(&mut self, address: &str) {
         if let Some(kept) = self.kept.remove(address) {
             self.bytes -= size(address, &kept.rendered);
@@ -108,7 +113,7 @@ impl Documents {
 }
 
 /// What a document takes. The least counts as a page of memory, which limits their number too.
-fn size(address: &str, rendered: &Rendered) -> usize {
+fn size(address: &str, rendered: &RenderedFeed) -> usize {
     address.len() + rendered.body.len() + 4096
 }
 
@@ -116,14 +121,14 @@ fn size(address: &str, rendered: &Rendered) -> usize {
 mod tests {
     use super::*;
 
-    fn rendered(n_bytes: usize) -> Rendered {
+    fn rendered(n_bytes: usize) -> RenderedFeed {
         let body = "x".repeat(n_bytes);
-        Rendered { body, tag: "t".to_owned(), changed_at: Time::from_secs(0) }
+        RenderedFeed { body, tag: "t".to_owned(), changed_at: Time::from_secs(0) }
     }
 
     #[test]
     fn what_is_kept_has_a_limit_and_the_least_asked_for_goes_first() {
-        let shelf = Shelf::default();
+        let shelf = FeedCache::default();
         let third = BYTES_MAX / 3;
         for address in ["a", "b"] {
             shelf.put(address, [1; 32], rendered(third));

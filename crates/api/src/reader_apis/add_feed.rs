@@ -5,18 +5,24 @@ use dispatch::command::{Command, Done};
 use feed::FeedId;
 
 use super::act;
-use super::trouble::Trouble;
+use super::error::ReaderApiError;
 use crate::Context;
 
 /// Adds a feed and answers its number. An address that yields no feed is refused.
-pub async fn add(context: &Context, url: &str, tags: Vec<String>) -> Result<FeedId, Trouble> {
+pub async fn add_feed(
+    context: &Context,
+    url: &str,
+    tags: Vec<String>,
+) -> Result<FeedId, ReaderApiError> {
     let command = Command::Add { urls: vec![url.to_owned()], tags, poll: true, force: false };
     let Done::Added { feeds, not_added } = act(context, command).await? else {
-        return Err(Trouble::Closed);
+        return Err(ReaderApiError::Closed);
     };
     if let Some(not_added) = not_added.first() {
         let names = not_added.poll.candidates.join(" ");
-        return Err(Trouble::asked(format!("{} {names}", not_added.words()).trim().to_owned()));
+        return Err(ReaderApiError::bad_request(
+            format!("{} {names}", not_added.words()).trim().to_owned(),
+        ));
     }
-    feeds.first().map(|feed| FeedId(feed.id)).ok_or(Trouble::Closed)
+    feeds.first().map(|feed| FeedId(feed.id)).ok_or(ReaderApiError::Closed)
 }

@@ -15,9 +15,9 @@ pub use store::QUERY_TAG as OF_QUERY;
 
 /// The feeds met so far.
 #[derive(Default)]
-pub struct Feeds(HashMap<FeedId, Option<FeedRow>>);
+pub struct FeedRows(HashMap<FeedId, Option<FeedRow>>);
 
-impl Feeds {
+impl FeedRows {
     /// A feed; `None` where it was removed meanwhile.
     pub fn of(&mut self, store: &Store, feed: FeedId) -> Result<Option<&FeedRow>, StoreError> {
         let found = match self.0.entry(feed) {

@@ -8,9 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use store::TokenScope;
 
-use super::trouble::Trouble;
+use super::error::ReaderApiError;
 use crate::Context;
-use crate::auth::{Credentials, Person, Place};
+use crate::auth::{ClientAddress, Credentials, Person};
 
 /// What the gate found, if it is enough: nobody has an account, or a token was sent.
 pub fn admitted(request: &Request) -> Option<Person> {
@@ -19,8 +19,8 @@ pub fn admitted(request: &Request) -> Option<Person> {
 }
 
 /// Where a request comes from, as the gate found out.
-pub fn place(request: &Request) -> Place {
-    request.extensions().get::<Place>().copied().unwrap_or_default()
+pub fn client(request: &Request) -> ClientAddress {
+    request.extensions().get::<ClientAddress>().copied().unwrap_or_default()
 }
 
 /// `Authorization: GoogleLogin auth=SECRET`.
@@ -31,26 +31,29 @@ pub fn google_secret(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Whose secret it is, a token's or that of a session.
-pub async fn by_secret(context: &Context, secret: &str) -> Result<Person, Trouble> {
+pub async fn by_secret(context: &Context, secret: &str) -> Result<Person, ReaderApiError> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
     if let Some(person) = logins.by_token(store, secret, now).await? {
         return Ok(person);
     }
-    logins.by_session(store, secret, now).await?.ok_or(Trouble::Stranger)
+    logins.by_session(store, secret, now).await?.ok_or(ReaderApiError::Unauthenticated)
 }
 
 /// `X-Auth-Token: TOKEN`, or name and password as HTTP's own `Basic`.
 pub async fn by_headers(
     context: &Context,
     headers: &HeaderMap,
-    place: Place,
-) -> Result<Person, Trouble> {
+    client: ClientAddress,
+) -> Result<Person, ReaderApiError> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
     if let Some(token) = headers.get("x-auth-token").and_then(|value| value.to_str().ok()) {
-        return logins.by_token(store, token.trim(), now).await?.ok_or(Trouble::Stranger);
+        return logins
+            .by_token(store, token.trim(), now)
+            .await?
+            .ok_or(ReaderApiError::Unauthenticated);
     }
-    let (name, password) = basic(headers).ok_or(Trouble::Stranger)?;
-    let sent = Credentials { name: &name, password: &password, place };
+    let (name, password) = basic(headers).ok_or(ReaderApiError::Unauthenticated)?;
+    let sent = Credentials { name: &name, password: &password, client };
     Ok(logins.by_password(store, sent, now).await?)
 }
 
@@ -69,13 +72,15 @@ fn authorization(headers: &HeaderMap) -> Option<(&str, &str)> {
 }
 
 /// Refuses those whose token does not reach so far.
-pub fn needs(person: &Person, scope: TokenScope) -> Result<(), Trouble> {
+pub fn needs(person: &Person, scope: TokenScope) -> Result<(), ReaderApiError> {
     match (person.may(scope), scope) {
         (true, _) => Ok(()),
-        (false, TokenScope::Admin) => {
-            Err(Trouble::Denied("this token may not change feeds; make one with scope admin"))
+        (false, TokenScope::Admin) => Err(ReaderApiError::Denied(
+            "this token may not change feeds; make one with scope admin",
+        )),
+        (false, _) => {
+            Err(ReaderApiError::Denied("this token may only look; make one with scope write"))
         }
-        (false, _) => Err(Trouble::Denied("this token may only look; make one with scope write")),
     }
 }
 

@@ -15,7 +15,7 @@ pub const PER_SECOND: u32 = 60;
 
 /// The buckets of one server. There are no more of them than accounts.
 #[derive(Default)]
-pub struct Rates(Mutex<HashMap<AccountId, Bucket>>);
+pub struct RateLimits(Mutex<HashMap<AccountId, Bucket>>);
 
 #[derive(Clone, Copy)]
 struct Bucket {
@@ -26,7 +26,7 @@ struct Bucket {
 
 /// What is left after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct RateLimit {
     pub requests: u32,
     /// Until the bucket is full.
     pub full_in: Duration,
@@ -34,9 +34,9 @@ pub struct Left {
     pub wait: Option<Duration>,
 }
 
-impl Rates {
+impl RateLimits {
     /// Takes one request, if there is one.
-    pub fn take(&self, account: AccountId, now: Time) -> Left {
+    pub fn take(&self, account: AccountId, now: Time) -> RateLimit {
         const FULL: u64 = BURST as u64 * 1000;
         // Counts only: a panic elsewhere leaves them whole.
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +49,7 @@ impl Rates {
             bucket.left -= 1000;
         }
         let requests = u32::try_from(bucket.left / 1000).unwrap_or(BURST);
-        Left { requests, full_in: lasting(FULL - bucket.left), wait }
+        RateLimit { requests, full_in: lasting(FULL - bucket.left), wait }
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_bucket_runs_dry_and_fills_up_again() {
-        let (rates, anna) = (Rates::default(), AccountId(1));
+        let (rates, anna) = (RateLimits::default(), AccountId(1));
         for n in 1..=BURST {
             let left = rates.take(anna, T0);
             assert_eq!((left.requests, left.wait), (BURST - n, None));
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_goes_back_takes_nothing_away() {
-        let (rates, anna) = (Rates::default(), AccountId(1));
+        let (rates, anna) = (RateLimits::default(), AccountId(1));
         rates.take(anna, T0);
         let left = rates.take(anna, T0 - Duration::from_secs(60));
         assert_eq!(left.requests, BURST - 2);

@@ -57,9 +57,27 @@ fn plain_path(path: &str) -> Option<String> {
     Some(plain).filter(|plain| plain != path)
 }
 
+/// Returns the address where a form leads back to. Anything but a path on this server becomes `/`.
+pub fn local_target(to: &str) -> String {
+    let ours = to.starts_with('/')
+        && !to.starts_with("//")
+        && !to.contains('\\')
+        && to.bytes().all(|byte| byte.is_ascii_graphic())
+        && to.len() <= 2000;
+    if ours { to.to_owned() } else { "/".to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_target_outside_of_this_server_becomes_the_start_page() {
+        assert_eq!(local_target("/feed/3?before=9"), "/feed/3?before=9");
+        for to in ["", "//evil.test", "https://evil.test", "/\\evil.test", "/a\r\nSet-Cookie: x"] {
+            assert_eq!(local_target(to), "/", "{to}");
+        }
+    }
 
     #[test]
     fn slashes_are_made_one_and_dropped_at_the_end_of_apis() {

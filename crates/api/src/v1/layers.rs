@@ -7,11 +7,12 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::rate::{BURST, Left};
+use super::rate_limit::{BURST, RateLimit};
+use crate::Context;
 use crate::auth::Person;
+use crate::http::etag;
 use crate::v1::error::ApiError;
 use crate::words::ceil_secs;
-use crate::{Context, etag};
 
 /// An answer that is larger goes as it is, without a tag.
 const TAGGED_BYTES_MAX: usize = 32 << 20;
@@ -30,7 +31,7 @@ pub async fn limited(State(context): State<Context>, request: Request, next: Nex
     response
 }
 
-fn note(headers: &mut HeaderMap, left: Left) {
+fn note(headers: &mut HeaderMap, left: RateLimit) {
     let mut put = |name: &'static str, value: u64| {
         headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
     };

@@ -1,6 +1,6 @@
-//! The address that a request comes from, as far as password guesses are counted by it. Behind a
-//! proxy every connection has the proxy's address; the client's is taken from `X-Forwarded-For`,
-//! but only from proxies that the operator named. Anybody else could write any address there.
+//! The address of a client, by which password guesses are counted. Behind a proxy every connection
+//! has the proxy's address, so the client's address is read from `X-Forwarded-For`. Only proxies
+//! that the operator named are trusted, because anybody can write any address there.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -12,55 +12,51 @@ use axum::http::request::Parts;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The other end of a connection. The server puts it beside each request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer(pub IpAddr);
-
-/// An IPv4 address, or a /64 of IPv6: a provider gives each customer at least that much, so
-/// single addresses of it cost an attacker nothing.
+/// An IPv4 address, or a /64 network of IPv6. A provider gives each customer at least a /64, so
+/// single IPv6 addresses cost an attacker nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place(IpAddr);
+pub struct ClientAddress(IpAddr);
 
-impl Place {
-    pub fn of(address: IpAddr) -> Place {
-        Place(match address.to_canonical() {
+impl ClientAddress {
+    pub fn of(address: IpAddr) -> ClientAddress {
+        ClientAddress(match address.to_canonical() {
             IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
             v4 => v4,
         })
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ClientAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-/// Requests without a connection, as in tests, share one place.
-impl Default for Place {
-    fn default() -> Place {
-        Place::of(Ipv6Addr::UNSPECIFIED.into())
+/// Requests without a connection, as in tests, share one address.
+impl Default for ClientAddress {
+    fn default() -> ClientAddress {
+        ClientAddress::of(Ipv6Addr::UNSPECIFIED.into())
     }
 }
 
-/// The gate has put it there.
-impl<S: Send + Sync> FromRequestParts<S> for Place {
+/// The gate adds it to each request.
+impl<S: Send + Sync> FromRequestParts<S> for ClientAddress {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Place, Infallible> {
-        Ok(parts.extensions.get::<Place>().copied().unwrap_or_default())
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<ClientAddress, Infallible> {
+        Ok(parts.extensions.get::<ClientAddress>().copied().unwrap_or_default())
     }
 }
 
 /// A range of addresses: `10.0.0.0/8`, or one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Network {
+struct AddressRange {
     first: IpAddr,
     bits: u32,
 }
 
-impl Network {
-    fn read(text: &str) -> Option<Network> {
+impl AddressRange {
+    fn read(text: &str) -> Option<AddressRange> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits.parse().ok()?)),
             None => (text, None),
@@ -68,10 +64,10 @@ impl Network {
         let first: IpAddr = address.trim().parse().ok()?;
         let all = if first.is_ipv4() { 32 } else { 128 };
         let bits = bits.unwrap_or(all);
-        (bits <= all).then_some(Network { first, bits })
+        (bits <= all).then_some(AddressRange { first, bits })
     }
 
-    fn holds(&self, address: IpAddr) -> bool {
+    fn contains(&self, address: IpAddr) -> bool {
         let same = |a: u128, b: u128, all: u32| {
             let rest = all - self.bits;
             a.checked_shr(rest).unwrap_or(0) == b.checked_shr(rest).unwrap_or(0)
@@ -84,35 +80,35 @@ impl Network {
     }
 }
 
-/// The proxies whose word on a client's address is taken.
+/// The proxies that are trusted to name the address of a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Proxies(Vec<Network>);
+pub struct Proxies(Vec<AddressRange>);
 
 impl Proxies {
-    /// Reads addresses and ranges; the error is the text that is neither.
+    /// Reads addresses and ranges. The error is the first text that is neither.
     pub fn read(texts: &[String]) -> Result<Proxies, String> {
-        let read = |text: &String| Network::read(text).ok_or_else(|| text.clone());
+        let read = |text: &String| AddressRange::read(text).ok_or_else(|| text.clone());
         texts.iter().map(read).collect::<Result<_, _>>().map(Proxies)
     }
 
-    /// Where a request comes from. Each proxy appends the address that it was asked from, so the
-    /// list is read from its end, up to the first address that is not a proxy of ours.
-    pub fn place(&self, peer: IpAddr, headers: &HeaderMap) -> Place {
+    /// Returns the address of the client. Each proxy appends the address of its own client, so the
+    /// list is read from its end, up to the first address that is not one of our proxies.
+    pub fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
         let mut last = peer.to_canonical();
         let lines = headers.get_all(FORWARDED_FOR).iter().rev();
         let hops = lines.flat_map(|line| line.to_str().unwrap_or("").rsplit(','));
         for hop in hops {
-            if !self.0.iter().any(|network| network.holds(last)) {
+            if !self.0.iter().any(|range| range.contains(last)) {
                 break;
             }
             let Some(address) = address(hop.trim()) else { break };
             last = address.to_canonical();
         }
-        Place::of(last)
+        ClientAddress::of(last)
     }
 }
 
-/// Some proxies add the port.
+/// Reads an address. Some proxies add the port.
 fn address(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
     text.parse().ok().or_else(with_port)
@@ -122,39 +118,39 @@ fn address(text: &str) -> Option<IpAddr> {
 mod tests {
     use super::*;
 
-    fn place(proxies: &[&str], peer: &str, forwarded: &[&str]) -> String {
+    fn client(proxies: &[&str], peer: &str, forwarded: &[&str]) -> String {
         let texts: Vec<String> = proxies.iter().map(|text| (*text).to_owned()).collect();
         let mut headers = HeaderMap::new();
         for line in forwarded {
             headers.append(FORWARDED_FOR, line.parse().unwrap());
         }
-        Proxies::read(&texts).unwrap().place(peer.parse().unwrap(), &headers).0.to_string()
+        Proxies::read(&texts).unwrap().client_address(peer.parse().unwrap(), &headers).0.to_string()
     }
 
     #[test]
-    fn a_place_is_an_address_or_a_network_of_ipv6() {
-        assert_eq!(place(&[], "203.0.113.7", &[]), "203.0.113.7");
-        assert_eq!(place(&[], "2001:db8:1:2:3:4:5:6", &[]), "2001:db8:1:2::");
-        assert_eq!(place(&[], "::ffff:203.0.113.7", &[]), "203.0.113.7");
+    fn a_client_is_an_address_or_a_network_of_ipv6() {
+        assert_eq!(client(&[], "203.0.113.7", &[]), "203.0.113.7");
+        assert_eq!(client(&[], "2001:db8:1:2:3:4:5:6", &[]), "2001:db8:1:2::");
+        assert_eq!(client(&[], "::ffff:203.0.113.7", &[]), "203.0.113.7");
     }
 
     #[test]
-    fn only_a_trusted_proxy_says_where_a_client_is() {
+    fn only_a_trusted_proxy_names_the_client() {
         let claim = ["198.51.100.1"];
-        assert_eq!(place(&[], "127.0.0.1", &claim), "127.0.0.1");
-        assert_eq!(place(&["127.0.0.1"], "203.0.113.7", &claim), "203.0.113.7");
-        assert_eq!(place(&["127.0.0.1"], "127.0.0.1", &claim), "198.51.100.1");
-        assert_eq!(place(&["::ffff:0:0/96", "127.0.0.1"], "127.0.0.1", &["x"]), "127.0.0.1");
+        assert_eq!(client(&[], "127.0.0.1", &claim), "127.0.0.1");
+        assert_eq!(client(&["127.0.0.1"], "203.0.113.7", &claim), "203.0.113.7");
+        assert_eq!(client(&["127.0.0.1"], "127.0.0.1", &claim), "198.51.100.1");
+        assert_eq!(client(&["::ffff:0:0/96", "127.0.0.1"], "127.0.0.1", &["x"]), "127.0.0.1");
     }
 
     #[test]
-    fn what_the_client_itself_wrote_is_not_believed() {
+    fn addresses_written_by_the_client_are_ignored() {
         // The client wrote the first address; the proxies appended the others.
         let lines = ["192.0.2.9, 198.51.100.1", "10.1.2.3:4444"];
-        assert_eq!(place(&["127.0.0.1", "10.0.0.0/8"], "127.0.0.1", &lines), "198.51.100.1");
-        assert_eq!(place(&["127.0.0.1"], "127.0.0.1", &lines), "10.1.2.3");
+        assert_eq!(client(&["127.0.0.1", "10.0.0.0/8"], "127.0.0.1", &lines), "198.51.100.1");
+        assert_eq!(client(&["127.0.0.1"], "127.0.0.1", &lines), "10.1.2.3");
         let only = ["not an address, 10.0.0.1"];
-        assert_eq!(place(&["127.0.0.1", "10.0.0.0/8"], "127.0.0.1", &only), "10.0.0.1");
+        assert_eq!(client(&["127.0.0.1", "10.0.0.0/8"], "127.0.0.1", &only), "10.0.0.1");
     }
 
     #[test]

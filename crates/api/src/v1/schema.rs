@@ -7,20 +7,27 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 /// The named forms that a description refers to.
-pub type Parts = BTreeMap<&'static str, Value>;
+pub type SchemaParts = BTreeMap<&'static str, Value>;
 
 /// Something that can say how it looks on the wire (JSON Schema, as OpenAPI 3.1 has it).
-pub trait Described {
-    /// It may be left out of what is sent.
+pub trait HasSchema {
+    /// Whether a client may leave it out of a request.
     const OPTIONAL: bool = false;
+    /// Whether some answers leave it out.
+    const OMITTABLE: bool = false;
 
-    fn schema(parts: &mut Parts) -> Value;
+    fn schema(parts: &mut SchemaParts) -> Value;
+
+    /// Whether this answer leaves it out.
+    fn is_omitted(&self) -> bool {
+        false
+    }
 }
 
 macro_rules! plain {
     ($($type:ty => $schema:expr),+ $(,)?) => {
-        $(impl Described for $type {
-            fn schema(_: &mut Parts) -> Value {
+        $(impl HasSchema for $type {
+            fn schema(_: &mut SchemaParts) -> Value {
                 $schema
             }
         })+
@@ -41,16 +48,16 @@ plain! {
     Value => json!({}),
 }
 
-impl<T: Described> Described for Vec<T> {
-    fn schema(parts: &mut Parts) -> Value {
+impl<T: HasSchema> HasSchema for Vec<T> {
+    fn schema(parts: &mut SchemaParts) -> Value {
         json!({"type": "array", "items": T::schema(parts)})
     }
 }
 
-impl<T: Described> Described for Option<T> {
+impl<T: HasSchema> HasSchema for Option<T> {
     const OPTIONAL: bool = true;
 
-    fn schema(parts: &mut Parts) -> Value {
+    fn schema(parts: &mut SchemaParts) -> Value {
         nullable(T::schema(parts))
     }
 }
@@ -62,6 +69,27 @@ fn nullable(mut schema: Value) -> Value {
             schema
         }
         None => json!({"anyOf": [schema, {"type": "null"}]}),
+    }
+}
+
+/// A field that is left out of some answers.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[serde(untagged)]
+pub enum Omittable<T> {
+    #[default]
+    Omitted,
+    Present(T),
+}
+
+impl<T: HasSchema> HasSchema for Omittable<T> {
+    const OMITTABLE: bool = true;
+
+    fn schema(parts: &mut SchemaParts) -> Value {
+        T::schema(parts)
+    }
+
+    fn is_omitted(&self) -> bool {
+        matches!(self, Omittable::Omitted)
     }
 }
 
@@ -85,31 +113,31 @@ impl<T> Edit<T> {
     }
 }
 
-impl<T: Described> Described for Edit<T> {
+impl<T: HasSchema> HasSchema for Edit<T> {
     const OPTIONAL: bool = true;
 
-    fn schema(parts: &mut Parts) -> Value {
+    fn schema(parts: &mut SchemaParts) -> Value {
         nullable(T::schema(parts))
     }
 }
 
 /// A form that is read field by field.
-pub trait Read: Sized {
-    fn read(fields: &mut Fields) -> Result<Self, String>;
+pub trait FromJson: Sized {
+    fn read(fields: &mut JsonFields) -> Result<Self, String>;
 }
 
 /// The fields of what was sent.
-pub struct Fields(Map<String, Value>);
+pub struct JsonFields(Map<String, Value>);
 
-impl Fields {
-    pub fn of(sent: Value) -> Result<Fields, String> {
+impl JsonFields {
+    pub fn of(sent: Value) -> Result<JsonFields, String> {
         match sent {
-            Value::Object(fields) => Ok(Fields(fields)),
+            Value::Object(fields) => Ok(JsonFields(fields)),
             _ => Err("it is not an object".to_owned()),
         }
     }
 
-    pub fn take<T: Field>(&mut self, name: &str) -> Result<T, String> {
+    pub fn take<T: FromField>(&mut self, name: &str) -> Result<T, String> {
         T::of(self.0.remove(name)).map_err(|why| format!("`{name}`: {why}"))
     }
 
@@ -126,7 +154,7 @@ impl Fields {
 }
 
 /// The value of a field, which may be absent.
-pub trait Field: Sized {
+pub trait FromField: Sized {
     fn of(value: Option<Value>) -> Result<Self, String>;
 }
 
@@ -134,31 +162,31 @@ fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_json::from_value(value).map_err(|why| why.to_string())
 }
 
-impl Field for String {
+impl FromField for String {
     fn of(value: Option<Value>) -> Result<String, String> {
         read(value.ok_or("is missing")?)
     }
 }
 
-impl Field for bool {
+impl FromField for bool {
     fn of(value: Option<Value>) -> Result<bool, String> {
         read(value.ok_or("is missing")?)
     }
 }
 
-impl<T: DeserializeOwned> Field for Vec<T> {
+impl<T: DeserializeOwned> FromField for Vec<T> {
     fn of(value: Option<Value>) -> Result<Vec<T>, String> {
         read(value.ok_or("is missing")?)
     }
 }
 
-impl<T: DeserializeOwned> Field for Option<T> {
+impl<T: DeserializeOwned> FromField for Option<T> {
     fn of(value: Option<Value>) -> Result<Option<T>, String> {
         value.map_or(Ok(None), read)
     }
 }
 
-impl<T: DeserializeOwned> Field for Edit<T> {
+impl<T: DeserializeOwned> FromField for Edit<T> {
     fn of(value: Option<Value>) -> Result<Edit<T>, String> {
         match value {
             None => Ok(Edit::Keep),
@@ -181,15 +209,18 @@ macro_rules! answer {
         $($(#[doc = $about])+
         #[derive(Clone, Debug, serde::Serialize)]
         pub struct $name {
-            $($(#[doc = $doc])+ pub $field: $type,)+
+            $($(#[doc = $doc])+
+            #[serde(skip_serializing_if = "crate::v1::schema::HasSchema::is_omitted")]
+            pub $field: $type,)+
         }
 
-        impl $crate::v1::wire::Described for $name {
-            fn schema(parts: &mut $crate::v1::wire::Parts) -> serde_json::Value {
-                $crate::v1::wire::form(parts, stringify!($name), &[$($about),+], |parts| {
+        impl $crate::v1::schema::HasSchema for $name {
+            fn schema(parts: &mut $crate::v1::schema::SchemaParts) -> serde_json::Value {
+                $crate::v1::schema::form(parts, stringify!($name), &[$($about),+], |parts| {
                     let mut fields = Vec::new();
-                    $(let schema = <$type as $crate::v1::wire::Described>::schema(parts);
-                    fields.push((stringify!($field), [$($doc),+].as_slice(), schema, true));)+
+                    $(let schema = <$type as $crate::v1::schema::HasSchema>::schema(parts);
+                    let always = !<$type as $crate::v1::schema::HasSchema>::OMITTABLE;
+                    fields.push((stringify!($field), [$($doc),+].as_slice(), schema, always));)+
                     fields
                 })
             }
@@ -208,18 +239,18 @@ macro_rules! asked {
             $($(#[doc = $doc])+ pub $field: $type,)+
         }
 
-        impl $crate::v1::wire::Read for $name {
-            fn read(fields: &mut $crate::v1::wire::Fields) -> Result<$name, String> {
+        impl $crate::v1::schema::FromJson for $name {
+            fn read(fields: &mut $crate::v1::schema::JsonFields) -> Result<$name, String> {
                 Ok($name { $($field: fields.take(stringify!($field))?,)+ })
             }
         }
 
-        impl $crate::v1::wire::Described for $name {
-            fn schema(parts: &mut $crate::v1::wire::Parts) -> serde_json::Value {
-                $crate::v1::wire::form(parts, stringify!($name), &[$($about),+], |parts| {
+        impl $crate::v1::schema::HasSchema for $name {
+            fn schema(parts: &mut $crate::v1::schema::SchemaParts) -> serde_json::Value {
+                $crate::v1::schema::form(parts, stringify!($name), &[$($about),+], |parts| {
                     let mut fields = Vec::new();
-                    $(let schema = <$type as $crate::v1::wire::Described>::schema(parts);
-                    let needed = !<$type as $crate::v1::wire::Described>::OPTIONAL;
+                    $(let schema = <$type as $crate::v1::schema::HasSchema>::schema(parts);
+                    let needed = !<$type as $crate::v1::schema::HasSchema>::OPTIONAL;
                     fields.push((stringify!($field), [$($doc),+].as_slice(), schema, needed));)+
                     fields
                 })
@@ -231,14 +262,14 @@ macro_rules! asked {
 pub(crate) use {answer, asked};
 
 /// A field: its name, its sentences, its form, and whether it is always there.
-type FieldForm<'a> = (&'a str, &'a [&'a str], Value, bool);
+type FieldSchema<'a> = (&'a str, &'a [&'a str], Value, bool);
 
 /// Puts a form among the named ones, once, and refers to it.
 pub fn form<'a>(
-    parts: &mut Parts,
+    parts: &mut SchemaParts,
     name: &'static str,
     lines: &[&str],
-    fields: impl FnOnce(&mut Parts) -> Vec<FieldForm<'a>>,
+    fields: impl FnOnce(&mut SchemaParts) -> Vec<FieldSchema<'a>>,
 ) -> Value {
     if !parts.contains_key(name) {
         // A form that holds itself finds itself here.

@@ -12,14 +12,14 @@ const INLINE_BYTES_MAX: usize = 64 << 10;
 
 /// A form has more fields than are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooMany;
+pub struct TooManyFields;
 
-pub type Pairs = Vec<(String, String)>;
+pub type FormPairs = Vec<(String, String)>;
 
 /// Reads pairs, or refuses them before any is made.
-pub fn read(bytes: &[u8], fields_max: usize) -> Result<Pairs, TooMany> {
+pub fn read(bytes: &[u8], fields_max: usize) -> Result<FormPairs, TooManyFields> {
     if bytes.iter().filter(|byte| **byte == b'&').count() >= fields_max {
-        return Err(TooMany);
+        return Err(TooManyFields);
     }
     Ok(form_urlencoded::parse(bytes).into_owned().collect())
 }
@@ -28,13 +28,13 @@ pub fn read(bytes: &[u8], fields_max: usize) -> Result<Pairs, TooMany> {
 pub async fn read_long(
     bytes: impl AsRef<[u8]> + Send + 'static,
     fields_max: usize,
-) -> Result<Pairs, TooMany> {
+) -> Result<FormPairs, TooManyFields> {
     if bytes.as_ref().len() <= INLINE_BYTES_MAX {
         return read(bytes.as_ref(), fields_max);
     }
     let read = tokio::task::spawn_blocking(move || read(bytes.as_ref(), fields_max));
     // Joining fails only where the runtime ends; then nobody is answered.
-    read.await.unwrap_or(Err(TooMany))
+    read.await.unwrap_or(Err(TooManyFields))
 }
 
 #[cfg(test)]
@@ -44,8 +44,8 @@ mod tests {
     #[test]
     fn more_fields_than_the_limit_are_refused_and_empty_ones_count() {
         assert_eq!(read(b"a=1&b=%20", 2).map(|pairs| pairs.len()), Ok(2));
-        assert_eq!(read(b"a&b&c", 2), Err(TooMany));
-        assert_eq!(read(b"&&", 2), Err(TooMany));
+        assert_eq!(read(b"a&b&c", 2), Err(TooManyFields));
+        assert_eq!(read(b"&&", 2), Err(TooManyFields));
         assert_eq!(read(b"", 1), Ok(Vec::new()));
     }
 
@@ -53,6 +53,6 @@ mod tests {
     async fn long_forms_are_read_as_short_ones_are() {
         let long = "a=1&".repeat(100_000);
         assert_eq!(read_long(long.clone(), 200_000).await.map(|pairs| pairs.len()), Ok(100_000));
-        assert_eq!(read_long(long, 1000).await, Err(TooMany));
+        assert_eq!(read_long(long, 1000).await, Err(TooManyFields));
     }
 }

@@ -3,7 +3,7 @@
 use dispatch::command::Polled;
 use store::{FeedRow, PollRow, Settings, State};
 
-use crate::v1::wire::answer;
+use crate::v1::schema::answer;
 
 answer! {
     /// A feed.

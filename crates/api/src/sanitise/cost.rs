@@ -2,7 +2,7 @@
 //! is not opened again in every paragraph. Looks at each tag once and changes nothing. It errs
 //! towards `false`: then the text is cut earlier.
 
-use super::bounds::Tag;
+use super::bounds::HtmlTag;
 
 /// Elements inside each other. Articles nest about twelve, tables for layout a few more. The parser
 /// walks over the open elements for many of its steps.
@@ -16,15 +16,15 @@ const REOPENED_BYTES_MIN: usize = 64 * 1024;
 const FLAT: &str = "area base br col dd dt embed hr img input li link meta p source track wbr";
 
 /// Whether a text nests no deeper than [`DEPTH_MAX`] and does not swell when it is parsed.
-pub fn is_tame(text: &str) -> bool {
-    let mut open: Vec<Open<'_>> = Vec::new();
+pub fn is_cheap(text: &str) -> bool {
+    let mut open: Vec<OpenElement<'_>> = Vec::new();
     // The bytes of formatting tags that are open, and what opening them again adds in all.
     let (mut formatting, mut reopened) = (0, 0_usize);
     let reopened_max = text.len().saturating_mul(4).saturating_add(REOPENED_BYTES_MIN);
     let mut at = 0;
     while let Some(found) = text[at..].find('<') {
         at += found + 1;
-        let Some(tag) = Tag::read(&text[at - 1..]) else { continue };
+        let Some(tag) = HtmlTag::read(&text[at - 1..]) else { continue };
         at += tag.len - 1;
         if let Some(name) = tag.name.strip_prefix('/') {
             formatting -= close(&mut open, name);
@@ -37,7 +37,7 @@ pub fn is_tame(text: &str) -> bool {
         }
         if !FLAT.split(' ').any(|flat| flat.eq_ignore_ascii_case(tag.name)) {
             let formatting = if tag.is_formatting() { tag.len } else { 0 };
-            open.push(Open { name: tag.name, formatting });
+            open.push(OpenElement { name: tag.name, formatting });
         }
         if open.len() > DEPTH_MAX || reopened > reopened_max {
             return false;
@@ -49,8 +49,8 @@ pub fn is_tame(text: &str) -> bool {
 /// Ends an element; returns the bytes of its tag, if it was one of formatting. A parser ignores
 /// some end tags, but never one of the last element, nor one of formatting with nothing but
 /// formatting inside (`<b><i></b></i>`).
-fn close(open: &mut Vec<Open<'_>>, name: &str) -> usize {
-    let is_it = |one: &Open<'_>| one.name.eq_ignore_ascii_case(name);
+fn close(open: &mut Vec<OpenElement<'_>>, name: &str) -> usize {
+    let is_it = |one: &OpenElement<'_>| one.name.eq_ignore_ascii_case(name);
     let crossed = open.iter().rev().take_while(|one| one.formatting > 0).position(is_it);
     match crossed {
         Some(above) => open.remove(open.len() - 1 - above).formatting,
@@ -59,7 +59,7 @@ fn close(open: &mut Vec<Open<'_>>, name: &str) -> usize {
 }
 
 /// An element that is open.
-struct Open<'a> {
+struct OpenElement<'a> {
     name: &'a str,
     /// The bytes of its tag, where it is opened again in every paragraph.
     formatting: usize,
@@ -79,8 +79,8 @@ mod tests {
             "<div><font size=2>{slips}{}</font></div>",
             [prose, list, table].concat().repeat(2000)
         );
-        assert!(is_tame(&text));
-        assert!(is_tame(""));
+        assert!(is_cheap(&text));
+        assert!(is_cheap(""));
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
             "<li><ul>",
             "<object><p>",
         ] {
-            assert!(!is_tame(&piece.repeat(300)), "{piece}");
+            assert!(!is_cheap(&piece.repeat(300)), "{piece}");
         }
     }
 
@@ -106,8 +106,8 @@ mod tests {
             format!("<b title={long}>"),
             format!("<b title={long}><table><td></b></table>"),
         ] {
-            assert!(!is_tame(&format!("{before}{}", "<p>x</p>".repeat(20_000))), "{before:.30}");
+            assert!(!is_cheap(&format!("{before}{}", "<p>x</p>".repeat(20_000))), "{before:.30}");
         }
-        assert!(is_tame(&format!("<b title=short>{}", "<p>word word word</p>".repeat(20_000))));
+        assert!(is_cheap(&format!("<b title=short>{}", "<p>word word word</p>".repeat(20_000))));
     }
 }

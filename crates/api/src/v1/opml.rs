@@ -8,9 +8,9 @@ use dispatch::command::{Command, Done, ImportedFeed};
 use parse::opml::{self, Outline};
 use store::FeedFilter;
 
+use super::extract::TextBody;
 use super::route::Route;
-use super::sent::SentText;
-use super::wire::answer;
+use super::schema::answer;
 use super::{act, blocking, odd};
 use crate::Context;
 use crate::v1::error::ApiError;
@@ -56,7 +56,7 @@ async fn export(State(context): State<Context>) -> Result<Response, ApiError> {
 
 async fn import(
     State(context): State<Context>,
-    SentText(body): SentText,
+    TextBody(body): TextBody,
 ) -> Result<Json<Imported>, ApiError> {
     let list =
         blocking(move || opml::read(&body).map_err(|why| ApiError::Invalid(why.to_string())));

@@ -1,5 +1,5 @@
-//! The gate before every route: says who asks, or sends them away. Reader apps prove themselves
-//! at their own routes; what is public stays so.
+//! The check before every route: finds the person behind a request, or refuses it. Reader apps
+//! identify themselves at their own routes. Public routes stay open to everybody.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
@@ -8,36 +8,38 @@ use axum::response::{IntoResponse, Redirect, Response};
 use store::StoreError;
 use url::form_urlencoded;
 
-use super::{Peer, Person, login};
+use crate::Context;
+use crate::auth::{self, Person};
 use crate::blocking::run_blocking;
+use crate::http::guard;
+use crate::http::server::PeerAddress;
 use crate::page::{Visitor, failed};
 use crate::v1::ApiError;
-use crate::{Context, guard};
 
-/// Routes that need nobody, or find out themselves who asks.
+/// Routes that need no account, or identify the client themselves.
 const PUBLIC: [&str; 3] = ["/login", "/image", "/fever"];
-/// The same for everybody, whoever asks: where the store does not answer, a page still has its
-/// sheet and a probe its answer.
-const FOR_EVERYBODY: [&str; 5] = ["/healthz", "/readyz", "/style.css", "/script.js", "/icon.svg"];
-/// Public with all below them. None of these looks at cookies.
+/// Routes with the same answer for everybody. They do not ask the store, so that a page keeps its
+/// stylesheet and a probe its answer while the store fails.
+const SAME_FOR_ALL: [&str; 5] = ["/healthz", "/readyz", "/style.css", "/script.js", "/icon.svg"];
+/// Prefixes of public routes. None of these routes reads cookies.
 const PUBLIC_BELOW: [&str; 7] =
     ["/feeds/", "/websub/", "/accounts/", "/reader/", "/api/greader.php/", "/v1/", "/fever/"];
 
-/// Finds out who asks and puts them beside the request.
+/// Finds the person behind a request and adds them to its extensions.
 pub async fn gate(State(context): State<Context>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
-    if is_safe(request.method()) && FOR_EVERYBODY.contains(&path.as_str()) {
+    if is_safe(request.method()) && SAME_FOR_ALL.contains(&path.as_str()) {
         return next.run(request).await;
     }
     let below = PUBLIC_BELOW.iter().any(|start| path.starts_with(start));
-    // Hubs, subscribers and reader apps are programs. None of them sends what a browser adds to a
-    // request of another site.
+    // Hubs, subscribers and reader apps are programs. They do not send the headers that a browser
+    // adds to a request from another site.
     if !is_safe(request.method()) && is_foreign(request.headers()) {
         return foreign();
     }
-    if let Some(Peer(peer)) = request.extensions().get::<Peer>() {
-        let place = context.proxies.place(*peer, request.headers());
-        request.extensions_mut().insert(place);
+    if let Some(PeerAddress(peer)) = request.extensions().get::<PeerAddress>() {
+        let client = context.proxies.client_address(*peer, request.headers());
+        request.extensions_mut().insert(client);
     }
     let has_accounts = {
         let store = context.store.clone();
@@ -47,7 +49,7 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
         }
     };
     let person = if has_accounts {
-        identify(&context, request.headers()).await
+        auth::identify(&context, request.headers()).await
     } else {
         let here = context.loopback && guard::names_us(&request);
         Ok(here.then(|| Person::local(context.logins.form_key())))
@@ -64,7 +66,7 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
     next.run(request).await
 }
 
-/// Nobody knows who asks: people are told so on a page, programs as they expect it.
+/// The answer while the store fails: a page for people, JSON for programs.
 fn unanswered(context: &Context, request: &Request, error: StoreError) -> Response {
     if is_for_programs(request.uri().path()) {
         return ApiError::Store(error).into_response();
@@ -79,44 +81,12 @@ fn is_for_programs(path: &str) -> bool {
         || PUBLIC_BELOW.iter().any(|start| path.starts_with(start))
 }
 
-/// Whether somebody is still let in who began something long: sessions end, tokens are taken
-/// back, and with the first account nobody is the one person at this machine any more.
-pub async fn is_still(
-    context: &Context,
-    headers: &HeaderMap,
-    person: &Person,
-) -> Result<bool, StoreError> {
-    if person.name.is_none() {
-        let store = context.store.clone();
-        return Ok(!run_blocking(move || store.has_accounts()).await?);
-    }
-    let found = identify(context, headers).await?;
-    Ok(found.is_some_and(|found| found.account == person.account))
-}
-
-async fn identify(context: &Context, headers: &HeaderMap) -> Result<Option<Person>, StoreError> {
-    let (store, now) = (&context.store, (context.now)());
-    if let Some(token) = bearer(headers) {
-        return context.logins.by_token(store, token, now).await;
-    }
-    match login::session(context, headers) {
-        Some(session) => context.logins.by_session(store, session, now).await,
-        None => Ok(None),
-    }
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (kind, token) = value.split_once(' ')?;
-    kind.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
 fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-/// Whether a browser says that another site sent this. Programs say nothing; what they send
-/// carries no cookie, or a form's key.
+/// Whether a browser says that another site sent this request. Programs send no such header, and
+/// their requests carry no cookie or a form key.
 fn is_foreign(headers: &HeaderMap) -> bool {
     let text = |name: header::HeaderName| headers.get(name).map(|v| v.to_str().unwrap_or(""));
     if let Some(site) = text(header::HeaderName::from_static("sec-fetch-site")) {
@@ -132,8 +102,8 @@ fn foreign() -> Response {
     (StatusCode::FORBIDDEN, text).into_response()
 }
 
-/// A page elsewhere must not read this one through a name that it made point here, and a proxy
-/// must not open it to the world.
+/// The answer to a request under a foreign host name. Another site must not read this page through
+/// a name that points here (DNS rebinding), and a proxy must not open it to the world.
 fn elsewhere() -> Response {
     let text = "Without an account this page answers on this machine only: open it as \
                 http://localhost or http://127.0.0.1 with its port, or make an account: \
@@ -141,7 +111,7 @@ fn elsewhere() -> Response {
     (StatusCode::MISDIRECTED_REQUEST, text).into_response()
 }
 
-/// People are shown where to log in, programs are told.
+/// The answer to an unknown client: people are sent to the login page, programs get an error.
 fn stranger(request: &Request) -> Response {
     if is_for_programs(request.uri().path()) {
         return ApiError::Unauthenticated.into_response();
@@ -162,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_site_sends_is_foreign() {
+    fn a_request_from_another_site_is_foreign() {
         for pairs in [
             &[("sec-fetch-site", "cross-site")][..],
             &[("sec-fetch-site", "same-site")],
@@ -181,13 +151,5 @@ mod tests {
         ] {
             assert!(!is_foreign(&sent(pairs)), "{pairs:?}");
         }
-    }
-
-    #[test]
-    fn a_token_stands_behind_the_word_bearer() {
-        assert_eq!(bearer(&sent(&[("authorization", "Bearer abc")])), Some("abc"));
-        assert_eq!(bearer(&sent(&[("authorization", "bearer  abc ")])), Some("abc"));
-        assert_eq!(bearer(&sent(&[("authorization", "Basic abc")])), None);
-        assert_eq!(bearer(&sent(&[])), None);
     }
 }

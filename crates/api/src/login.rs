@@ -1,0 +1,111 @@
+//! The login page. It starts and ends the sessions of browsers; `auth` checks the password.
+
+use std::time::Duration;
+
+use askama::Template;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use url::form_urlencoded;
+
+use crate::Context;
+use crate::auth::{self, ClientAddress, Credentials, LoginError};
+use crate::form::Signed;
+use crate::http::paths::local_target;
+use crate::page::{Frame, Visitor, failed, shown};
+use crate::words::{ceil_secs, span};
+
+/// The life of a session: people log in once a month.
+const SESSION_LIFE: Duration = Duration::from_secs(30 * 86_400);
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct Login {
+    frame: Frame,
+    name: String,
+    to: String,
+    trouble: Option<String>,
+}
+
+pub async fn show(
+    State(context): State<Context>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let to = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+        .find_map(|(name, value)| (name == "to").then(|| value.into_owned()))
+        .unwrap_or_default();
+    let to = local_target(&to);
+    if visitor.person.is_some() {
+        return Redirect::to(&to).into_response();
+    }
+    let frame = Frame::new(&context, visitor, None);
+    shown(&Login { frame, name: String::new(), to, trouble: None })
+}
+
+/// Checks name and password, and starts a session.
+pub async fn enter(
+    State(context): State<Context>,
+    visitor: Visitor,
+    client: ClientAddress,
+    form: Signed,
+) -> Response {
+    let (name, to) = (form.text("name").to_owned(), local_target(form.text("to")));
+    let (store, now) = (&context.store, (context.now)());
+    let sent = Credentials { name: &name, password: form.text("password"), client };
+    let login = context.logins.by_password_alone(store, sent, now).await;
+    let begun = match login {
+        Ok(person) => context.logins.begin(store, person.account, now, SESSION_LIFE).await,
+        Err(denied) => Err(denied),
+    };
+    let session = match begun {
+        Ok(session) => session,
+        Err(LoginError::Store(error)) => return failed(&context, visitor, &error),
+        Err(denied) => return refused(&context, visitor, name, to, &denied),
+    };
+    let cookie = auth::cookie(&context, &session, SESSION_LIFE);
+    ([(header::SET_COOKIE, cookie)], Redirect::to(&to)).into_response()
+}
+
+/// Shows the page again, with the reason.
+fn refused(
+    context: &Context,
+    visitor: Visitor,
+    name: String,
+    to: String,
+    denied: &LoginError,
+) -> Response {
+    let (status, trouble) = match denied {
+        LoginError::Wait(wait) => (
+            StatusCode::TOO_MANY_REQUESTS,
+            format!("Too many attempts. Wait {} and try again.", span(*wait)),
+        ),
+        LoginError::Busy => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Too many logins at once. Try again in a few seconds.".to_owned(),
+        ),
+        _ => (StatusCode::UNAUTHORIZED, "Wrong name or password.".to_owned()),
+    };
+    // The visitor is not logged in, but keeps the colours they chose.
+    let frame = Frame::new(context, Visitor { person: None, ..visitor }, None);
+    let page = Login { frame, name, to, trouble: Some(trouble) };
+    let mut response = (status, shown(&page)).into_response();
+    if let Some(wait) = denied.retry_after() {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(ceil_secs(wait)));
+    }
+    response
+}
+
+/// Ends the session.
+pub async fn leave(
+    State(context): State<Context>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    _: Signed,
+) -> Response {
+    if let Err(error) = auth::end_session(&context, &headers).await {
+        return failed(&context, visitor, &error);
+    }
+    let gone = auth::cookie(&context, "", Duration::ZERO);
+    ([(header::SET_COOKIE, gone)], Redirect::to("/login")).into_response()
+}

@@ -1,0 +1,9 @@
+//! Routes for machines that watch the program: probes and Prometheus metrics.
+//!
+//! - `probe`: health and readiness. `metrics`: the figures; `exposition`: their text format.
+//! - `process`: figures of the operating system about this process.
+
+mod exposition;
+pub mod metrics;
+pub mod probe;
+mod process;

@@ -1,0 +1,169 @@
+//! Why something was not done for an app, once; each API says it in its own form.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use dispatch::command::Refusal;
+use serde_json::json;
+use store::StoreError;
+
+use crate::auth::LoginError;
+use crate::http::pairs::TooManyFields;
+use crate::http::server;
+use crate::search::NotFound;
+use crate::words::ceil_secs;
+
+#[derive(Debug)]
+pub enum ReaderApiError {
+    /// Nobody we know asks.
+    Unauthenticated,
+    /// Somebody guesses passwords; they wait so many seconds.
+    Wait(u64),
+    /// Too many passwords wait to be checked; they wait so many seconds.
+    Busy(u64),
+    /// Their token does not reach that far.
+    Denied(&'static str),
+    /// The question is wrong.
+    BadRequest(String),
+    Missing(&'static str),
+    TooLarge,
+    /// The body did not come to its end.
+    BodyIncomplete,
+    Refused(Refusal),
+    Store(StoreError),
+    /// The program is ending.
+    Closed,
+}
+
+impl ReaderApiError {
+    pub fn bad_request(what: impl Into<String>) -> ReaderApiError {
+        ReaderApiError::BadRequest(what.into())
+    }
+
+    pub fn status(&self) -> StatusCode {
+        match self {
+            ReaderApiError::Unauthenticated => StatusCode::UNAUTHORIZED,
+            ReaderApiError::Wait(_) => StatusCode::TOO_MANY_REQUESTS,
+            ReaderApiError::Denied(_) => StatusCode::FORBIDDEN,
+            ReaderApiError::BadRequest(_) => StatusCode::BAD_REQUEST,
+            ReaderApiError::Missing(_) => StatusCode::NOT_FOUND,
+            ReaderApiError::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ReaderApiError::BodyIncomplete => StatusCode::REQUEST_TIMEOUT,
+            ReaderApiError::Refused(refusal) if refusal.input => StatusCode::BAD_REQUEST,
+            ReaderApiError::Refused(_) | ReaderApiError::Closed | ReaderApiError::Busy(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            ReaderApiError::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    pub fn text(&self) -> String {
+        match self {
+            ReaderApiError::Unauthenticated => {
+                "name and password, or the token, are not known here".to_owned()
+            }
+            ReaderApiError::Wait(_) => "too many wrong passwords; wait a little".to_owned(),
+            ReaderApiError::Busy(_) => {
+                "too many passwords are being checked; try again soon".to_owned()
+            }
+            ReaderApiError::Denied(what) | ReaderApiError::Missing(what) => (*what).to_owned(),
+            ReaderApiError::BadRequest(what) => what.clone(),
+            ReaderApiError::TooLarge => "that is too much at once".to_owned(),
+            ReaderApiError::BodyIncomplete => "what you sent took too long to arrive".to_owned(),
+            ReaderApiError::Refused(refusal) => refusal.message.clone(),
+            ReaderApiError::Store(_) => "the store did not answer".to_owned(),
+            ReaderApiError::Closed => {
+                "the program is stopping; try again when it is back".to_owned()
+            }
+        }
+    }
+
+    /// Adds what every form of an answer needs.
+    fn with_headers(&self, mut response: Response) -> Response {
+        if let ReaderApiError::Store(error) = self {
+            tracing::warn!(%error, "a reader app was not answered");
+        }
+        if let ReaderApiError::Wait(seconds) | ReaderApiError::Busy(seconds) = self {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        response
+    }
+}
+
+impl From<StoreError> for ReaderApiError {
+    fn from(error: StoreError) -> ReaderApiError {
+        match error {
+            StoreError::NoFeed(_) => ReaderApiError::Missing("there is no such feed"),
+            other => ReaderApiError::Store(other),
+        }
+    }
+}
+
+impl From<axum::Error> for ReaderApiError {
+    fn from(error: axum::Error) -> ReaderApiError {
+        if server::is_cut(&error) {
+            ReaderApiError::BodyIncomplete
+        } else {
+            ReaderApiError::TooLarge
+        }
+    }
+}
+
+impl From<TooManyFields> for ReaderApiError {
+    fn from(_: TooManyFields) -> ReaderApiError {
+        ReaderApiError::TooLarge
+    }
+}
+
+impl From<LoginError> for ReaderApiError {
+    fn from(denied: LoginError) -> ReaderApiError {
+        let seconds = denied.retry_after().map_or(1, ceil_secs);
+        match denied {
+            LoginError::Wrong => ReaderApiError::Unauthenticated,
+            LoginError::Wait(_) => ReaderApiError::Wait(seconds),
+            LoginError::Busy => ReaderApiError::Busy(seconds),
+            LoginError::Store(error) => ReaderApiError::Store(error),
+        }
+    }
+}
+
+impl From<NotFound> for ReaderApiError {
+    fn from(why: NotFound) -> ReaderApiError {
+        match why {
+            NotFound::Search(_) => ReaderApiError::BadRequest(why.to_string()),
+            NotFound::Store(error) => ReaderApiError::Store(error),
+        }
+    }
+}
+
+/// As Google Reader says it: a line of text.
+pub struct InText(pub ReaderApiError);
+
+impl<T: Into<ReaderApiError>> From<T> for InText {
+    fn from(trouble: T) -> InText {
+        InText(trouble.into())
+    }
+}
+
+impl IntoResponse for InText {
+    fn into_response(self) -> Response {
+        let text = format!("{}\n", self.0.text());
+        self.0.with_headers((self.0.status(), text).into_response())
+    }
+}
+
+/// As miniflux says it.
+pub struct InJson(pub ReaderApiError);
+
+impl<T: Into<ReaderApiError>> From<T> for InJson {
+    fn from(trouble: T) -> InJson {
+        InJson(trouble.into())
+    }
+}
+
+impl IntoResponse for InJson {
+    fn into_response(self) -> Response {
+        let body = Json(json!({"error_message": self.0.text()}));
+        self.0.with_headers((self.0.status(), body).into_response())
+    }
+}

@@ -1,0 +1,83 @@
+//! Entries of the stream as JSON, under the field names of the contract. Secrets in the addresses
+//! of feeds are masked.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use feed::FeedId;
+use store::{Cursor, EntryRow, Store, StoreError};
+
+use crate::v1::schema::{Omittable, answer};
+
+answer! {
+    /// An entry of the stream; its texts are not sanitised.
+    StreamEntry {
+        /// Go on behind it.
+        cursor: String,
+        /// Its number.
+        id: i64,
+        /// The address of its feed, secrets masked.
+        feed: String,
+        /// Its title.
+        title: Option<String>,
+        /// Where it leads.
+        link: Option<String>,
+        /// Who wrote it.
+        author: Option<String>,
+        /// May hold HTML.
+        summary: Option<String>,
+        /// May hold HTML.
+        content: Option<String>,
+        /// Its categories.
+        categories: Vec<String>,
+        /// The publication time that we assume.
+        published_at: String,
+        /// When it was seen first.
+        seen_at: String,
+        /// The entry that a query joined it with; only in the stream of a query.
+        joined_with: Omittable<Option<i64>>,
+    }
+}
+
+impl StreamEntry {
+    /// Returns an entry with its content.
+    pub fn new(
+        store: &Store,
+        feeds: &mut FeedAddresses,
+        cursor: Cursor,
+        entry: &EntryRow,
+    ) -> Result<StreamEntry, StoreError> {
+        Ok(StreamEntry {
+            cursor: cursor.to_string(),
+            id: entry.id.0,
+            feed: feeds.of(store, entry.feed)?.to_owned(),
+            title: entry.title.clone(),
+            link: entry.link.clone(),
+            author: entry.author.clone(),
+            summary: entry.summary.clone(),
+            content: entry.content.clone(),
+            categories: entry.categories.clone(),
+            published_at: entry.published_at.to_string(),
+            seen_at: entry.seen_at.to_string(),
+            joined_with: Omittable::Omitted,
+        })
+    }
+}
+
+/// The masked addresses of the feeds met so far, read from the store once each.
+#[derive(Default)]
+pub struct FeedAddresses(HashMap<FeedId, String>);
+
+impl FeedAddresses {
+    fn of(&mut self, store: &Store, feed: FeedId) -> Result<&str, StoreError> {
+        match self.0.entry(feed) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(vacant) => Ok(vacant.insert(match store.feed(feed) {
+                Ok(row) => row.location.url.masked(),
+                // The feed was removed after this entry had been read.
+                Err(StoreError::NoFeed(_)) => String::new(),
+                Err(error) => return Err(error),
+            })),
+        }
+    }
+}
