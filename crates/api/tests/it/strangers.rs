@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use api::auth::{PeerAddress, Proxies};
+use api::PeerAddress;
+use api::auth::Proxies;
 use api::{Context, router};
 use axum::body::{Body, Bytes};
 use axum::http::{Request, StatusCode, header};

@@ -41,7 +41,11 @@ pub async fn feed(Path(name): Path<String>, asked: GoogleRequest) -> Result<Resp
     Ok((kind, text.await?).into_response())
 }
 
-fn fill(doc: &mut PublishedDocument, store: &Store, entries: &[ReadEntry]) -> Result<(), ReaderApiError> {
+fn fill(
+    doc: &mut PublishedDocument,
+    store: &Store,
+    entries: &[ReadEntry],
+) -> Result<(), ReaderApiError> {
     let mut feeds = FeedRows::default();
     for one in entries {
         let Some(feed) = feeds.of(store, one.entry.feed)? else { continue };
