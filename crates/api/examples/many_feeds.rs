@@ -11,7 +11,7 @@ use api::{Context, Live};
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use feed::{FeedId, FeedUrl, Outcome, Time};
-use store::{Mode, NewFeed, Pace, PollRecord, Store};
+use store::{NewFeed, OpenMode, Pace, PollRecord, Store};
 use tower::ServiceExt;
 
 const NOW: Time = Time::from_secs(1_700_000_000);
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The median time of each page over a store with so many feeds.
 async fn measured(folder: &Path, n_feeds: u32) -> Result<Vec<Duration>, Box<dyn Error>> {
-    let store = Store::open(folder, Mode::ReadWrite)?;
+    let store = Store::open(folder, OpenMode::ReadWrite)?;
     if store.feed_count()? < u64::from(n_feeds) {
         let started = begin();
         fill(&store, n_feeds).await?;

@@ -11,7 +11,7 @@ use feed::{
     identify, repair,
 };
 use store::{
-    FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollProblem, PollRecord, Store,
+    FeedFacts, Gone, NewEntry, NewFeed, OpenMode, PollProblem, PollRecord, SettingsChange, Store,
 };
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -41,7 +41,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let feeds: u32 = arguments.next().unwrap_or("60".to_owned()).parse()?;
     let now: Time = "2011-08-01T14:20:00Z".parse()?;
     let folder = tempfile::tempdir()?;
-    let store = Store::open(folder.path(), Mode::ReadWrite)?;
+    let store = Store::open(folder.path(), OpenMode::ReadWrite)?;
     fill(&store, feeds, now).await?;
     let live = Live {
         not_ready: None,
@@ -84,7 +84,7 @@ async fn fill(store: &Store, feeds: u32, now: Time) -> Result<(), Box<dyn Error>
             lives.spawn(play(store.clone(), added.id, n, polls, now));
         }
         if n % 19 == 18 {
-            let pause = FeedSettings { paused: Some(Some(true)), ..FeedSettings::default() };
+            let pause = SettingsChange { paused: Some(Some(true)), ..SettingsChange::default() };
             store.set_feed(added.id, &pause)?;
         }
     }

@@ -113,14 +113,14 @@ pub fn last(store: &Store) -> Result<Option<Outlook>, StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use store::Mode;
+    use store::OpenMode;
 
     use super::*;
 
     #[tokio::test]
     async fn a_replay_that_breaks_off_can_be_begun_again() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         let job = WhatIf::new(Arc::new(|told| {
             told(1, 9);
             panic!("as a fault in the lab would")

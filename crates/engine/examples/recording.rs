@@ -18,7 +18,7 @@ use engine::command::carry_out;
 use engine::{Clock, Engine, Settings, Watch};
 use feed::{EntryKey, FeedId, FeedUrl, Item, Outcome, Published, Time};
 use fetch::Fetcher;
-use store::{Mode, NewEntry, NewFeed, PollRecord, Store, StoreError};
+use store::{NewEntry, NewFeed, OpenMode, PollRecord, Store, StoreError};
 use tokio::task::JoinSet;
 use words::{Chance, entry_text, statement, vocabulary};
 
@@ -63,7 +63,7 @@ struct House {
 impl House {
     async fn new(queries: Option<String>) -> Result<House, Box<dyn std::error::Error>> {
         let folder = tempfile::tempdir()?;
-        let store = Store::open(folder.path(), Mode::ReadWrite)?;
+        let store = Store::open(folder.path(), OpenMode::ReadWrite)?;
         let fetcher = Fetcher::new(fetch::Settings::new("https://example.org/about"))?;
         let clock = Clock::manual(T0);
         let engine = Engine::start(store, fetcher, clock, Settings::new(), Watch::Asked)?;

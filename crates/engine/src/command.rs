@@ -12,7 +12,7 @@ use std::time::Duration;
 use dispatch::command::{Change, Command, Done, ImportedFeed, Polled, Target};
 use feed::{AddressError, FeedId, FeedUrl, Time};
 use polling::PolicySpec;
-use store::{Added, FeedSettings, NewFeed, StoreError};
+use store::{AddFeedResult, NewFeed, SettingsChange, StoreError};
 
 use crate::{Engine, PollAnswer};
 
@@ -194,9 +194,9 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<Done, CommandErro
 
 /// Tells the loop of feeds that were added. A new one is polled at `due`. One that was there keeps
 /// its time, unless a tag says something about it; it may have rested, because no query read it.
-fn lay_down(engine: &Engine, added: &[Added], due: Time) -> Result<(), CommandError> {
+fn lay_down(engine: &Engine, added: &[AddFeedResult], due: Time) -> Result<(), CommandError> {
     let mut tagged = Vec::new();
-    for &Added { id, existed, .. } in added {
+    for &AddFeedResult { id, existed, .. } in added {
         if !existed {
             engine.rest(id, due)?;
             continue;
@@ -253,7 +253,7 @@ fn polled(answer: &PollAnswer) -> Polled {
 fn set(engine: &Engine, target: &Target, change: &Change) -> Result<Done, CommandError> {
     check_change(change)?;
     let seconds = |d: Option<Option<u64>>| d.map(|d| d.map(Duration::from_secs));
-    let settings = FeedSettings {
+    let settings = SettingsChange {
         policy: change.policy.clone(),
         alpha: seconds(change.alpha),
         beta: seconds(change.beta),

@@ -220,7 +220,7 @@ impl Job<'_> {
                     error: why,
                     to_replay: false,
                 };
-                self.store().bury(letter, cursor.position).await?;
+                self.store().add_dead_letter(letter, cursor.position).await?;
                 Ok(Some(Cursor { position, attempts: 0 }))
             }
         }

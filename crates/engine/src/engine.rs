@@ -269,7 +269,7 @@ fn load(
     if watch == Watch::All {
         context.follow_clock(None, now);
     } else {
-        context.end_waits_set_back(now);
+        context.end_waits_after_clock_jump(now);
     }
     let mut plan = Plan::new(settings.gaps.clone(), watch == Watch::All);
     let mut spending = None;

@@ -72,7 +72,7 @@ impl Turn<'_> {
                 None => None,
             };
             let pace = conclude::pace(name, context.clock.now(), not_before, status);
-            if let Err(error) = context.store.keep_pace(pace).await {
+            if let Err(error) = context.store.store_pace(pace).await {
                 tracing::warn!(%error, "cannot store when a domain was last asked");
             }
         }
@@ -102,7 +102,7 @@ impl Turn<'_> {
         drop(held);
         if sent {
             let pace = conclude::pace(name, context.clock.now(), None, None);
-            if let Err(error) = context.store.keep_known_pace(pace).await {
+            if let Err(error) = context.store.store_known_pace(pace).await {
                 tracing::warn!(%error, "cannot store when a domain was last asked");
             }
         }

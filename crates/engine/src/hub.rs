@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use feed::{Domain, Time};
-use store::{HubDue, StoreError};
+use store::{DueSubscriber, StoreError};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 use url::Url;
@@ -103,7 +103,7 @@ impl Hub {
         let (store, now) = (&self.context.store, self.context.clock.now());
         store.end_leases(now).await?;
         let [mut wishes, mut pushes, mut retries] = [const { Vec::new() }; 3];
-        store.hub_wishes_due(now, |due| wishes.push(lane(due)))?;
+        store.hub_requests_due(now, |due| wishes.push(lane(due)))?;
         store.hub_pushes_due(now, |due| {
             let kind = if due.attempts == 0 { &mut pushes } else { &mut retries };
             kind.push(lane(due));
@@ -148,7 +148,7 @@ impl Hub {
 }
 
 /// A subscription and its lane: the domain of its callback.
-fn lane(due: HubDue<'_>) -> (i64, String) {
+fn lane(due: DueSubscriber<'_>) -> (i64, String) {
     let domain = Url::parse(due.callback).map(|url| Domain::of(&url)).unwrap_or_default();
     (due.id, domain.as_str().to_owned())
 }

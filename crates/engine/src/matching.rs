@@ -4,7 +4,7 @@
 
 use polling::relevance::Selectivity;
 use query::{Create, Entry, Matcher, Scratch, Statement, States};
-use store::{Arrival, Keeps, Kept, QueryId, Share, StateChange};
+use store::{ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryStateChange, Share};
 
 /// After so many entries the matcher hears how often words occurred.
 const LEARN_EVERY: u32 = 1000;
@@ -20,8 +20,8 @@ pub struct Matching {
     n_asked: u32,
 }
 
-impl Keeps for Matching {
-    fn fresh(&self) -> Box<dyn Keeps> {
+impl EntryMatcher for Matching {
+    fn fresh(&self) -> Box<dyn EntryMatcher> {
         Box::new(Matching::default())
     }
 
@@ -37,18 +37,16 @@ impl Keeps for Matching {
         let Some(create) = stored(text) else {
             // What it remembers stays: a newer version may read it.
             tracing::error!(query = name, "a stored query cannot be read and keeps nothing");
-            self.take_away(id);
+            self.remove_query(id);
             return Vec::new();
         };
-        let id = query::QueryId(id.0);
         self.states.remove(id);
         self.matcher.insert(id, name, &create.query);
         let records = records.iter().map(|(number, bytes)| (*number, bytes.as_slice()));
         self.matcher.restore_state(&mut self.states, id, records)
     }
 
-    fn take_away(&mut self, id: QueryId) {
-        let id = query::QueryId(id.0);
+    fn remove_query(&mut self, id: QueryId) {
         self.matcher.remove(id);
         self.states.remove(id);
     }
@@ -57,34 +55,39 @@ impl Keeps for Matching {
         self.matcher.reads(feed_url, tags)
     }
 
-    fn keep(&mut self, arrival: &Arrival<'_>) -> Vec<Kept> {
+    fn match_entry(&mut self, arrival: &ArrivedEntry<'_>) -> Vec<QueryMatch> {
         self.n_asked += 1;
         if self.n_asked >= LEARN_EVERY {
             self.n_asked = 0;
             self.matcher.learn(&mut self.scratch, MOVES_MAX);
         }
         let matches = self.matcher.matches(&entry(arrival), &mut self.states, &mut self.scratch);
-        let kept = |found: &query::Match| {
-            let query = QueryId(found.query.0);
-            Kept { query, partner: found.partner }
-        };
+        let kept = |found: &query::Match| QueryMatch { query: found.query, partner: found.partner };
         matches.iter().map(kept).collect()
     }
 
-    fn take_changes(&mut self) -> Vec<StateChange> {
+    fn take_changes(&mut self) -> Vec<QueryStateChange> {
         let changes = self.states.take_changes().into_iter();
         let stored = changes.map(|change| match change {
+<<<<<<< HEAD
             query::MemoryChange::Remember { query, number, bytes } => {
                 StateChange::Remember { query: QueryId(query.0), number, bytes }
             }
             query::MemoryChange::Forget { query, number } => {
                 StateChange::Forget { query: QueryId(query.0), number }
+=======
+            query::StateChange::Remember { query, number, bytes } => {
+                QueryStateChange::Remember { query, number, bytes }
+            }
+            query::StateChange::Forget { query, number } => {
+                QueryStateChange::Forget { query, number }
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
             }
         });
         stored.collect()
     }
 
-    fn faded(&self, before: Share, n_seen: u32, n_kept: u32) -> Share {
+    fn decayed_share(&self, before: Share, n_seen: u32, n_kept: u32) -> Share {
         let mut selectivity = Selectivity::from_parts(before.seen, before.kept);
         selectivity.note(n_seen, n_kept);
         let (seen, kept) = selectivity.parts();
@@ -101,7 +104,7 @@ pub fn stored(text: &str) -> Option<Create> {
 }
 
 /// An entry as queries see it.
-pub fn entry<'a>(arrival: &Arrival<'a>) -> Entry<'a> {
+pub fn entry<'a>(arrival: &ArrivedEntry<'a>) -> Entry<'a> {
     Entry {
         id: arrival.id,
         feed: arrival.feed,

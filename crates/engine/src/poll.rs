@@ -351,7 +351,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_at_the_end_of_a_poll_takes_the_feed_out_of_flight() {
         let folder = tempfile::tempdir().unwrap();
-        let store = store::Store::open(folder.path(), store::Mode::ReadWrite).unwrap();
+        let store = store::Store::open(folder.path(), store::OpenMode::ReadWrite).unwrap();
         let (events, mut told) = mpsc::unbounded_channel();
         let (_cut, cut) = watch::channel(false);
         let context = Context {

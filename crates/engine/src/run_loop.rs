@@ -137,7 +137,7 @@ impl Loop {
         }
         let (outlook, context) = (spending.outlook(now), Arc::clone(&self.context));
         tokio::spawn(async move {
-            if let Err(error) = context.store.keep_outlook(outlook).await {
+            if let Err(error) = context.store.store_expected_polls(outlook).await {
                 tracing::warn!(%error, "cannot store when feeds under the budget come next");
             }
         });

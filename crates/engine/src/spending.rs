@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use feed::{FeedId, Time};
 use polling::budget::{Planner, Tracked};
-use store::{FeedOutlook, Outlook};
+use store::{ExpectedPoll, ExpectedPolls};
 
 use crate::budget::BudgetRule;
 use crate::event::Budgeted;
@@ -139,15 +139,15 @@ impl Spending {
 
     /// What the store should know: when the feeds that were polled lately come next, and how far
     /// the strategy is.
-    pub fn outlook(&mut self, now: Time) -> Outlook {
+    pub fn outlook(&mut self, now: Time) -> ExpectedPolls {
         let n_told = self.fresh.len().min(OUTLOOK_MAX);
         let feeds = self.fresh.drain(..n_told).filter_map(|feed| {
             let generation = self.generations.remove(&feed)?;
             let why = self.planner.why(*self.numbers.get(&feed)?, now)?;
             let reason = format!("budget of {}: {}", self.rule, why.words());
-            Some(FeedOutlook { feed, generation, at: why.at(), reason, cause: why.code() })
+            Some(ExpectedPoll { feed, generation, at: why.at(), reason, cause: why.code() })
         });
-        Outlook { feeds: feeds.collect(), progress: self.planner.progress() }
+        ExpectedPolls { feeds: feeds.collect(), progress: self.planner.progress() }
     }
 }
 

@@ -1,21 +1,10 @@
-//! The number of a query.
-
-use std::fmt;
+//! The number of a query, and its hash for tables.
 
 use crate::hash::hash;
 
-/// The number of a query. The caller that stores the query chooses it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QueryId(pub u32);
+pub use feed::QueryId;
 
-impl QueryId {
-    pub(crate) fn hash(self) -> u64 {
-        hash(0, &self.0.to_le_bytes())
-    }
-}
-
-impl fmt::Display for QueryId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+/// Returns the hash of a number.
+pub(crate) fn id_hash(id: QueryId) -> u64 {
+    hash(0, &id.0.to_le_bytes())
 }

@@ -1,4 +1,4 @@
-//! How fast polls are recorded and how the store stands with many feeds.
+//! Measures how fast polls are recorded, and the size of a store with many feeds.
 //!
 //! `cargo run --release -p store --example record_speed [FEEDS] [POLLS]`
 
@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use feed::{FeedId, FeedUrl, Outcome, Time};
-use store::{Mode, NewFeed, Pace, PollRecord, Store};
+use store::{NewFeed, OpenMode, Pace, PollRecord, Store};
 
-/// Polls on their way at once, as many as there are workers.
+/// Polls in flight, as many as there are workers.
 const IN_FLIGHT: usize = 64;
 const T0: Time = Time::from_secs(1_700_000_000);
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
 
     let started = begin();
-    let store = Store::open(folder.path(), Mode::ReadWrite)?;
+    let store = Store::open(folder.path(), OpenMode::ReadWrite)?;
     add_feeds(&store, n_feeds)?;
     report("add feeds", n_feeds, &started);
     println!("resident {} KB", resident_kb());
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let before = resident_kb();
     let started = begin();
-    let store = Store::open(folder.path(), Mode::ReadWrite)?;
+    let store = Store::open(folder.path(), OpenMode::ReadWrite)?;
     let index = store.due_index()?;
     report("open and due_index", n_feeds, &started);
     println!(
@@ -73,7 +73,7 @@ fn add_feeds(store: &Store, n: u32) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Feeds in no order of their numbers, as a heap gives them.
+/// Returns feed numbers in mixed order, as a heap does.
 fn spread(n: u32, n_feeds: u32) -> u32 {
     let mixed = u64::from(n) * 2_654_435_761 % u64::from(n_feeds);
     u32::try_from(mixed).unwrap_or(0) + 1

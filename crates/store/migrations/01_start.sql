@@ -9,7 +9,7 @@ create table domains (
   reason text
 );
 
--- What rarely changes: who the feed is and what was set for it.
+-- The identity and the settings of a feed, which rarely change.
 create table feeds (
   id integer primary key autoincrement,
   url text not null unique,
@@ -46,7 +46,7 @@ create table tag_settings (
   paused smallint
 ) without rowid;
 
--- What every poll rewrites, hence small; and all that the due heap is filled from.
+-- Every poll rewrites these rows, so they are small. The due index is read from them.
 create table feed_state (
   feed integer primary key references feeds (id) on delete cascade,
   domain bigint not null references domains (id),
@@ -103,7 +103,7 @@ create table entries (
 );
 create index entries_by_feed on entries (feed, id);
 
--- Outlives the entries: what comes back after its text was dropped is still not new.
+-- Keys outlive the entries: an entry that comes back after its text was deleted is not new.
 create table entry_keys (
   feed bigint not null references feeds (id) on delete cascade,
   key blob not null,
@@ -115,7 +115,7 @@ create table entry_keys (
   primary key (feed, key)
 ) without rowid;
 
--- What an entry said before it was edited; n counts from 1, the oldest.
+-- Texts of entries before an edit; n counts from 1, the oldest.
 create table revisions (
   entry bigint not null references entries (id) on delete cascade,
   n bigint not null,

@@ -10,7 +10,7 @@ create table queries (
   signing_key text not null        -- signs its webhooks where the statement names no other key
 );
 
--- What each query kept, in its own order: the outbox of every delivery.
+-- The matches of each query, in its own order: the outbox of every delivery.
 create table query_entries (
   query bigint not null references queries (id) on delete cascade,
   position bigint not null,
@@ -20,7 +20,7 @@ create table query_entries (
 ) without rowid;
 create index query_entries_by_entry on query_entries (entry, query);
 
--- What queries remember; the bytes are theirs.
+-- The state that queries remember; only they read the bytes.
 create table query_states (
   query bigint not null references queries (id) on delete cascade,
   number bigint not null,
@@ -28,7 +28,7 @@ create table query_states (
   primary key (query, number)
 ) without rowid;
 
--- Which feeds a query names by their address.
+-- The feeds that a query names by their address.
 create table query_feeds (
   query bigint not null references queries (id) on delete cascade,
   feed bigint not null references feeds (id) on delete cascade,
@@ -36,7 +36,7 @@ create table query_feeds (
 ) without rowid;
 create index query_feeds_by_feed on query_feeds (feed);
 
--- Feeds that were polled for queries only and rest since the last of those went.
+-- Feeds that were polled for queries only. They are paused since the last such query was dropped.
 create table query_orphans (
   feed integer primary key references feeds (id) on delete cascade
 );
@@ -54,7 +54,7 @@ create table deliveries (
   unique (query, receiver)
 );
 
--- What a receiver would not take.
+-- Matches that a receiver did not accept.
 create table dead_letters (
   delivery bigint not null references deliveries (id) on delete cascade,
   position bigint not null,
@@ -66,21 +66,21 @@ create table dead_letters (
   primary key (delivery, position)
 ) without rowid;
 
--- Of each feed, entries seen and entries that somebody wanted, both fading.
+-- Entries seen and relevant entries of each feed. Both numbers decay.
 create table feed_relevance (
   feed integer primary key references feeds (id) on delete cascade,
   seen double precision not null,
   kept double precision not null
 );
 
--- What consumers said of entries.
+-- Judgements of consumers about entries.
 create table relevance (
   entry integer primary key references entries (id) on delete cascade,
   relevant smallint not null,
   at bigint not null
 );
 
--- Who is pushed a published feed (WebSub). What is wished holds only once the callback agreed.
+-- Subscribers of published feeds (WebSub). A request takes effect when the callback has agreed.
 create table hub_subscriptions (
   id integer primary key autoincrement,
   query bigint not null references queries (id) on delete cascade,

@@ -1,5 +1,5 @@
 -- People. Feeds, tags and queries belong to the instance; what is here belongs to one account.
--- Account 0 is whoever sits at this machine while there are no accounts; it has no row.
+-- Account 0 is the person at this machine while there are no accounts; it has no row.
 create table accounts (
   id integer primary key autoincrement,
   name text not null unique,       -- lower case
@@ -7,7 +7,7 @@ create table accounts (
   created_at bigint not null
 );
 
--- Only digests of secrets are kept: who reads this file can log in nowhere.
+-- Only digests of secrets are stored: a reader of this file cannot log in.
 create table sessions (
   digest blob primary key,
   account bigint not null references accounts (id) on delete cascade,
@@ -28,7 +28,7 @@ create table tokens (
   unique (account, name)
 );
 
--- What an account has read: one bit for each entry, 4096 of them in a row, by the entry's number.
+-- The read marks of an account: one bit for each entry, 4096 of them in a row, by the entry's number.
 -- Account -1 stands for entries that are no longer kept, which count as read for everybody.
 create table read_marks (
   account bigint not null,
@@ -45,7 +45,7 @@ create table stars (
 ) without rowid;
 create index stars_by_entry on stars (entry);
 
--- How people read: newest first, by the times we reckon with.
+-- The order in which people read: newest first, by repaired times.
 create index entries_newest on entries (published_at, id, feed);
 create index entries_of_feed_newest on entries (feed, published_at, id);
 create index query_entries_newest on query_entries (query, entry);

@@ -1,9 +1,9 @@
--- What a document says of who pushes it (WebSub), and of rssCloud, which is only reported.
+-- The hub that a document names (WebSub), and its rssCloud, which is only reported.
 alter table feeds add column topic text;   -- under which address the hub knows it
 alter table feeds add column cloud text;
 create index feeds_by_hub on feeds (id) where hub is not null;
 
--- Our subscriptions at other hubs. A row that lost its feed is one that we leave.
+-- Our subscriptions at other hubs. A row without a feed is to be cancelled.
 create table push_subscriptions (
   id integer primary key autoincrement,
   feed bigint unique references feeds (id) on delete set null,
@@ -24,7 +24,7 @@ create table push_subscriptions (
 create index push_subscriptions_by_next on push_subscriptions (next_at);
 create index push_subscriptions_left on push_subscriptions (id) where feed is null;
 
--- What hubs sent and is not recorded yet.
+-- Pushes of hubs that are not recorded yet.
 create table push_inbox (
   id integer primary key autoincrement,
   subscription bigint not null references push_subscriptions (id) on delete cascade,

@@ -1,3 +1,3 @@
--- Of which URL the validators are, as a digest: those of one server mean nothing to another, and a
--- feed that moves would be called unchanged by a server that was never asked. Null: not known.
+-- A digest of the URL that gave the validators. Another server does not understand them and might
+-- report a moved feed as unchanged. Null: not known.
 alter table feed_state add column validators_of bigint;

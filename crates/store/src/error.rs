@@ -11,42 +11,48 @@ use rusqlite::ErrorCode;
 /// An error of the store. Cheap to clone: all polls of a lost group get the same error.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("poll {generation} of feed {feed} is stale: another one was recorded since; drop it")]
+    #[error(
+        "poll {generation} of feed {feed} is stale: another poll was recorded since; discard this one"
+    )]
     Stale { feed: FeedId, generation: u32 },
-    #[error("there is no feed {0}; `tidings feed list` shows those there are")]
+    #[error("feed {0} does not exist; `tidings feed list` shows all feeds")]
     NoFeed(FeedId),
     #[error(
-        "{file} was written by a newer Tidings (its version is {found}, this program knows \
-         {known}); start that one, or restore a backup"
+        "{file} was written by a newer Tidings (schema version {found}, this program supports \
+         {known}); start the newer program, or restore a backup"
     )]
     Newer { file: Arc<str>, found: i64, known: i64 },
-    #[error("{file} was written by an older Tidings (version {found}); start `tidings run` once")]
+    #[error(
+        "{file} was written by an older Tidings (schema version {found}); start `tidings run` once"
+    )]
     Older { file: Arc<str>, found: i64 },
-    #[error("{file} is not there; add a feed first, or name the data folder with --data")]
+    #[error("{file} does not exist; add a feed first, or choose the data folder with --data")]
     Missing { file: Arc<str> },
-    #[error("{file} is a database, but not one of Tidings; choose another data folder")]
+    #[error("{file} is not a Tidings database; choose another data folder")]
     Foreign { file: Arc<str> },
-    #[error("{file} is not as this program makes it: {what}; use one that `tidings backup` made")]
+    #[error("{file} has an unexpected schema: {what}; use a copy that `tidings backup` made")]
     Altered { file: Arc<str>, what: String },
     #[error("{file} exists already; choose another name, or replace it with --force")]
     Exists { file: Arc<str> },
     #[error(
-        "{file} was removed or moved while the program runs, so nothing is recorded; move it \
-         back, or stop the program, restore a backup and start it again"
+        "{file} was removed or moved while the program runs. Nothing can be recorded. Move it \
+         back, or stop the program, restore a backup and start again"
     )]
     Removed { file: Arc<str> },
     #[error(
-        "{file} was replaced by another file while the program runs, so nothing is recorded; \
-         stop the program, put the right file there or restore a backup, and start it again"
+        "{file} was replaced by another file while the program runs. Nothing can be recorded. \
+         Stop the program, restore the right file or a backup, and start again"
     )]
     Replaced { file: Arc<str> },
     #[error("{file}: {detail}")]
     File { file: Arc<str>, detail: Arc<str> },
-    #[error("cannot make the data folder {folder}: {detail}; choose another with --data")]
+    #[error("cannot create the data folder {folder}: {detail}; choose another one with --data")]
     Folder { folder: Arc<str>, detail: Arc<str> },
-    #[error("the store is closing; nothing more is written")]
+    #[error("the store is closing and accepts no more changes")]
     Closed,
-    #[error("internal error while the queries were asked or a poll was decided; please report it")]
+    #[error(
+        "internal error while queries were matched or the next poll was decided; please report it"
+    )]
     Matching,
     #[error("{file}: {kind}")]
     Database { file: Arc<str>, kind: ErrorKind, source: Arc<rusqlite::Error> },
@@ -66,18 +72,18 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             ErrorKind::DiskFull => {
-                "the disk is full; nothing was written; free some space and it goes on by itself"
+                "the disk is full and nothing was written; free some space, then recording continues"
             }
             ErrorKind::ReadOnly => {
                 "it cannot be written; check the owner and the mode of the file and its folder"
             }
             ErrorKind::Busy => {
-                "another program holds it locked; try again, or end that program first"
+                "another program has locked it; try again, or stop that program first"
             }
             ErrorKind::Corrupt => {
-                "the file is damaged; move it away and restore a backup, or start anew"
+                "the file is damaged; move it away and restore a backup, or start with an empty store"
             }
-            ErrorKind::Other => "the database did not do as asked; run `tidings doctor`",
+            ErrorKind::Other => "the database reported an error; run `tidings doctor`",
         })
     }
 }

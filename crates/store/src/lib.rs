@@ -18,40 +18,43 @@ mod schedule;
 mod search;
 mod store;
 
-pub use db::backup::{Copied, backup, restore};
+pub use db::backup::{BackupSummary, backup, restore};
 pub use db::integrity::Finding;
-pub use db::lock::{Held, Lock, lock};
-pub use db::metrics::{Distribution, Figures, Histogram};
+pub use db::lock::{Lock, LockError, lock};
+pub use db::metrics::{Distribution, DurationHistogram, StoreMetrics};
 pub use error::{ErrorKind, StoreError};
-pub use feeds::address::MovedFeed;
-pub use feeds::change::{Added, NewFeed};
+pub use feed::QueryId;
+pub use feeds::address::AddressChange;
+pub use feeds::change::{AddFeedResult, NewFeed};
 pub use feeds::domains::Pace;
-pub use feeds::list::{FeedLine, FeedPage, FeedQuery};
-pub use feeds::list_order::{FeedCursor, Order};
+pub use feeds::list::{FeedListFilter, FeedListRow, FeedPage};
+pub use feeds::list_order::{FeedCursor, FeedOrder};
 pub use feeds::names::FeedName;
 pub use feeds::parts::{FeedLocation, FeedSchedule, PollHistory};
 pub use feeds::rows::{FeedFilter, FeedRow};
-pub use feeds::settings::{FeedSettings, Settings, TagRow};
+pub use feeds::settings::{Settings, SettingsChange, TagRow};
 pub use feeds::state::{State, StateCounts};
 pub use feeds::tag_feeds::TagFeeds;
 pub use feeds::tag_numbers::NumberedTag;
-pub use matching::{Arrival, Keeps, Kept, QueryId, Share, StateChange};
+pub use matching::{ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, Share};
 pub use people::accounts::{
-    AccountId, AccountRow, Digest, NewToken, NotMade, TokenRow, TokenScope,
+    AccountError, AccountId, AccountRow, Digest, NewToken, TokenRow, TokenScope,
 };
-pub use people::requests::{Answer, Request, RequestId};
-pub use push::hub::{HubDue, HubRow, HubWish, HubWishKind, WISH_LIFE, WishNoted};
+pub use people::requests::{CommandAnswer, CommandRequest, RequestId};
+pub use push::hub::{
+    DueSubscriber, HUB_REQUEST_LIFE, HubRequest, HubRequestKind, HubRequestOutcome, HubSubscription,
+};
 pub use push::inbox::{HubAsks, PushParcel, PushTaken, PushTrustChange};
 pub use push::subscriptions::{PushCandidate, PushDue, PushRow, PushTrust};
 pub use queries::change::{NewQuery, QUERY_TAG, QueriesChanged, QueryChange, QueryRow};
 pub use queries::deliveries::{DeadLetter, DeliveryId, DeliveryRow, DueDelivery};
 pub use queries::entries::{QueryEntry, QueryPage};
-pub use reading::cursor::{Cursor, NoCursor};
+pub use reading::cursor::{InvalidCursor, StreamCursor};
 pub use reading::entries::{
     EntryFilter, EntryRow, PAGE_BYTES_MAX, RevisionRow, StreamPage, is_full,
 };
 pub use reading::history::EntryTimes;
-pub use reading::list::{ReadEntry, Reading, ReadingPlace, Scope};
+pub use reading::list::{ReadEntry, ReadingFilter, ReadingPosition, Scope};
 pub use reading::marks::ReadMarks;
 pub use reading::undo::UNDO_LASTS;
 pub use record::decision::WindowRelevance;
@@ -61,11 +64,11 @@ pub use record::poll_record::{
     LocationChange, Moved, NewEntry, NextPoll, NextPollReason, ObservedWindow, PollContent,
     PollProblem, PollRecord, PushRecord, Recorded, Validators,
 };
-pub use record::retention::{FeedRetention, KEYS_AGE_MIN, Retained, Retention};
+pub use record::retention::{FeedRetention, KEYS_AGE_MIN, Retention, RetentionResult};
 pub use report::counts::Counts;
 pub use report::overview::{DelayDay, DomainLoad};
-pub use report::status::{Failing, Standing};
+pub use report::status::{FailingFeeds, InstanceStatus};
 pub use schedule::due::{Due, DueIndex, KnownDocument, LayeredSettings, PollInput, PushInput};
-pub use schedule::replan::{FeedOutlook, Outlook, Replan};
+pub use schedule::replan::{ExpectedPoll, ExpectedPolls, Replan};
 pub use search::SearchWords;
-pub use store::{Mode, Store};
+pub use store::{OpenMode, Store};

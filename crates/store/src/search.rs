@@ -7,7 +7,7 @@ use rusqlite::params;
 
 use crate::error::Fault;
 use crate::reading::entries::{COLUMNS, entry_row, page};
-use crate::reading::list::{Over, ReadEntry, shown};
+use crate::reading::list::{OverflowRule, ReadEntry, shown};
 use crate::reading::marks::{self, ReadMarks};
 use crate::{AccountId, EntryRow, Store, StoreError};
 
@@ -74,7 +74,7 @@ impl Store {
             let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            shown(conn, found.into_iter(), &marks, &stars, Over::End)
+            shown(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
         })
     }
 
@@ -96,7 +96,7 @@ impl Store {
             let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            shown(conn, found.into_iter(), &marks, &stars, Over::End)
+            shown(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
         })
     }
 }

@@ -12,16 +12,16 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::db::FILE_NAME;
 use crate::db::connection;
-use crate::db::entry_feeds::Origins;
-use crate::db::file_identity::Identity;
-use crate::db::metrics::Tally;
+use crate::db::entry_feeds::EntryFeeds;
+use crate::db::file_identity::FileIdentity;
+use crate::db::metrics::StoreCounters;
 use crate::db::migrations;
-use crate::db::readers::Readers;
+use crate::db::readers::ReaderPool;
 use crate::db::writer;
-use crate::db::writer::{Applied, Desk, Job, WriteObserver};
+use crate::db::writer::{AppliedJob, WriteJob, WriteObserver, WriterContext};
 use crate::error::{Fault, shown};
-use crate::matching::Keeper;
-use crate::{Figures, StoreError};
+use crate::matching::MatcherSlot;
+use crate::{StoreError, StoreMetrics};
 
 /// Polls that wait for their commit at the same time. Each keeps its entries in memory until then.
 /// Beyond this limit the caller waits, which also slows down fetching.
@@ -29,7 +29,7 @@ const RECORDS_WAITING_MAX: usize = 1024;
 
 /// The access that the caller needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum OpenMode {
     /// For the holder of the folder's lock. Creates a missing store and migrates an older one.
     ReadWrite,
     /// For changes to a store that another process has locked. The file must exist in this version.
@@ -40,62 +40,62 @@ pub enum Mode {
 /// A handle to the store. All clones share one store. Dropping the last one writes the pending
 /// changes and closes the files.
 #[derive(Clone)]
-pub struct Store(Arc<Inner>);
+pub struct Store(Arc<StoreInner>);
 
-struct Inner {
+struct StoreInner {
     path: PathBuf,
     file: Arc<str>,
-    readers: Readers,
-    writer: Option<Writer>,
+    readers: ReaderPool,
+    writer: Option<WriterThread>,
     records_waiting: Semaphore,
-    keeper: Arc<Keeper>,
-    tally: Arc<Tally>,
-    origins: Origins,
+    keeper: Arc<MatcherSlot>,
+    counters: Arc<StoreCounters>,
+    origins: EntryFeeds,
     /// The files that must not be moved or replaced.
-    identity: Arc<Identity>,
+    identity: Arc<FileIdentity>,
 }
 
-struct Writer {
-    jobs: Mutex<Option<Sender<Job>>>,
+struct WriterThread {
+    jobs: Mutex<Option<Sender<WriteJob>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Store {
     /// Opens the store in a data folder.
-    pub fn open(folder: &Path, mode: Mode) -> Result<Store, StoreError> {
+    pub fn open(folder: &Path, mode: OpenMode) -> Result<Store, StoreError> {
         let path = folder.join(FILE_NAME);
         let file = shown(&path);
-        let keeper = Arc::new(Keeper::default());
-        let tally = Arc::new(Tally::new());
-        if mode != Mode::ReadWrite && !path.exists() {
+        let keeper = Arc::new(MatcherSlot::default());
+        let counters = Arc::new(StoreCounters::new());
+        if mode != OpenMode::ReadWrite && !path.exists() {
             return Err(StoreError::Missing { file });
         }
-        let conn = (mode != Mode::ReadOnly).then(|| open_writer(folder, &path, &file, mode));
+        let conn = (mode != OpenMode::ReadOnly).then(|| open_writer(folder, &path, &file, mode));
         let conn = conn.transpose()?;
         let identity = match &conn {
-            Some(_) => Identity::of(&path),
-            None => Identity::of_database(&path),
+            Some(_) => FileIdentity::of(&path),
+            None => FileIdentity::of_database(&path),
         };
         let identity = Arc::new(identity);
         let writer = conn.map(|conn| {
-            let (file, tally) = (file.clone(), Arc::clone(&tally));
+            let (file, counters) = (file.clone(), Arc::clone(&counters));
             let observer: Arc<dyn WriteObserver> = keeper.clone();
             let identity = Arc::clone(&identity);
-            start_writer(conn, folder, Desk { file, observer, tally, identity })
+            start_writer(conn, folder, WriterContext { file, observer, counters, identity })
         });
         let writer = writer.transpose()?;
         let first = open_reader(&path, &file)?;
-        let readers = Readers::new(&path, first, Some(Arc::clone(&identity)));
+        let readers = ReaderPool::new(&path, first, Some(Arc::clone(&identity)));
         let records_waiting = Semaphore::new(RECORDS_WAITING_MAX);
-        Ok(Store(Arc::new(Inner {
+        Ok(Store(Arc::new(StoreInner {
             path,
             file,
             readers,
             writer,
             records_waiting,
             keeper,
-            tally,
-            origins: Origins::default(),
+            counters,
+            origins: EntryFeeds::default(),
             identity,
         })))
     }
@@ -105,28 +105,28 @@ impl Store {
         &self.0.path
     }
 
-    pub(crate) fn keeper(&self) -> Arc<Keeper> {
+    pub(crate) fn keeper(&self) -> Arc<MatcherSlot> {
         Arc::clone(&self.0.keeper)
     }
 
-    pub(crate) fn origins(&self) -> &Origins {
+    pub(crate) fn origins(&self) -> &EntryFeeds {
         &self.0.origins
     }
 
-    pub(crate) fn tally(&self) -> &Tally {
-        &self.0.tally
+    pub(crate) fn tally(&self) -> &StoreCounters {
+        &self.0.counters
     }
 
     /// Returns the counters since the store was opened.
-    pub fn figures(&self) -> Figures {
-        self.0.tally.read()
+    pub fn figures(&self) -> StoreMetrics {
+        self.0.counters.read()
     }
 
     /// Returns why changes cannot be written: the files are missing or replaced, or the last group
     /// of changes failed. `None` if everything works.
     pub fn trouble(&self) -> Option<Arc<str>> {
         let lost = self.0.identity.check().err();
-        lost.map(|error| Arc::from(error.to_string())).or_else(|| self.0.tally.trouble())
+        lost.map(|error| Arc::from(error.to_string())).or_else(|| self.0.counters.trouble())
     }
 
     /// Returns whether the database file was removed or replaced since it was opened. Reads then
@@ -145,7 +145,7 @@ impl Store {
         question: impl FnOnce(&Connection) -> Result<T, Fault>,
     ) -> Result<T, StoreError> {
         self.outside_transaction(|conn| {
-            let view = View::begin(conn)?;
+            let view = ReadTransaction::begin(conn)?;
             question(view.0)
         })
     }
@@ -204,34 +204,34 @@ impl Store {
                     (result, _) => result,
                 });
             });
-            Applied { error, answer }
+            AppliedJob { error, answer }
         });
         let jobs = writer.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = jobs.as_ref().ok_or(StoreError::Closed)?;
-        self.0.tally.waiting.fetch_add(1, Ordering::Relaxed);
-        sender.send(Job { apply, patient }).map_err(|_| StoreError::Closed)
+        self.0.counters.waiting.fetch_add(1, Ordering::Relaxed);
+        sender.send(WriteJob { apply, patient }).map_err(|_| StoreError::Closed)
     }
 }
 
 /// A read transaction: all its statements see the same commit. Unlike a transaction of rusqlite, it
 /// uses cached statements for begin and commit.
-struct View<'a>(&'a Connection);
+struct ReadTransaction<'a>(&'a Connection);
 
-impl View<'_> {
-    fn begin(conn: &Connection) -> rusqlite::Result<View<'_>> {
+impl ReadTransaction<'_> {
+    fn begin(conn: &Connection) -> rusqlite::Result<ReadTransaction<'_>> {
         conn.prepare_cached("begin")?.execute([])?;
-        Ok(View(conn))
+        Ok(ReadTransaction(conn))
     }
 }
 
-impl Drop for View<'_> {
+impl Drop for ReadTransaction<'_> {
     fn drop(&mut self) {
         // A failure loses nothing, because the transaction only read. The next `begin` reports it.
         let _ = self.0.prepare_cached("commit").and_then(|mut end| end.execute([]));
     }
 }
 
-impl Drop for Inner {
+impl Drop for StoreInner {
     fn drop(&mut self) {
         let Some(writer) = &self.writer else { return };
         self.readers.close();
@@ -249,10 +249,10 @@ fn open_writer(
     folder: &Path,
     path: &Path,
     file: &Arc<str>,
-    mode: Mode,
+    mode: OpenMode,
 ) -> Result<Connection, StoreError> {
     let say = |e| StoreError::database(file, e);
-    if mode == Mode::Shared {
+    if mode == OpenMode::Shared {
         let conn = connection::sharing(path).map_err(say)?;
         migrations::require_current(&conn, file).map_err(|fault| fault.at(file))?;
         return Ok(conn);
@@ -266,14 +266,18 @@ fn open_writer(
     Ok(conn)
 }
 
-fn start_writer(conn: Connection, folder: &Path, desk: Desk) -> Result<Writer, StoreError> {
+fn start_writer(
+    conn: Connection,
+    folder: &Path,
+    context: WriterContext,
+) -> Result<WriterThread, StoreError> {
     let (jobs, waiting) = channel();
     let folder_name = shown(folder);
     let thread = std::thread::Builder::new()
         .name("store".to_owned())
-        .spawn(move || writer::run(&conn, &waiting, &desk))
+        .spawn(move || writer::run(&conn, &waiting, &context))
         .map_err(|e| StoreError::Folder { folder: folder_name, detail: e.to_string().into() })?;
-    Ok(Writer { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
+    Ok(WriterThread { jobs: Mutex::new(Some(jobs)), thread: Mutex::new(Some(thread)) })
 }
 
 fn open_reader(path: &Path, file: &Arc<str>) -> Result<Connection, StoreError> {

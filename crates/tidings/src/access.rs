@@ -7,7 +7,7 @@ use dispatch::command::{Command, Done, REQUEST_KIND, Refusal};
 use engine::command::Progress;
 use engine::{Clock, Engine, Watch};
 use fetch::Fetcher;
-use store::{ErrorKind, Held, Mode, Store, StoreError};
+use store::{ErrorKind, LockError, OpenMode, Store, StoreError};
 
 use crate::config::Config;
 use crate::failure::{Failure, failed, input_error};
@@ -22,7 +22,7 @@ const STARTS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Opens the store for reading. Reading needs no lock: the daemon may go on writing.
 pub fn read(config: &Config) -> Result<Store, Failure> {
-    let opened = Store::open(&config.data, Mode::ReadOnly);
+    let opened = Store::open(&config.data, OpenMode::ReadOnly);
     if let Err(StoreError::Missing { .. }) = opened {
         refuse_lost(config)?;
     }
@@ -44,25 +44,25 @@ pub fn refuse_lost(config: &Config) -> Result<(), Failure> {
 /// there is none, but never beside a daemon that has one.
 pub fn write(config: &Config) -> Result<Store, Failure> {
     match store::lock(&config.data) {
-        Ok(_until_opened) => Ok(Store::open(&config.data, Mode::ReadWrite)?),
+        Ok(_until_opened) => Ok(Store::open(&config.data, OpenMode::ReadWrite)?),
         Err(held) if held.is_held() => beside(config, &held),
         Err(held) => Err(held.into()),
     }
 }
 
 /// Opens the store that the holder of the folder's lock writes to.
-fn beside(config: &Config, held: &Held) -> Result<Store, Failure> {
+fn beside(config: &Config, held: &LockError) -> Result<Store, Failure> {
     if held.has_store(&config.data) == Some(false) {
         return Err(lost(&config.data, held));
     }
-    match Store::open(&config.data, Mode::Shared) {
+    match Store::open(&config.data, OpenMode::Shared) {
         Err(StoreError::Missing { .. }) => Err(lost(&config.data, held)),
         opened => Ok(opened?),
     }
 }
 
 /// The holder of the lock works with a file that is not in the folder any more.
-fn lost(data: &Path, held: &Held) -> Failure {
+fn lost(data: &Path, held: &LockError) -> Failure {
     let file = data.join("tidings.db");
     let what = if file.exists() { "was replaced" } else { "is missing" };
     let who = held.pid().map_or("a process".to_owned(), |pid| format!("process {pid}"));
@@ -107,7 +107,7 @@ impl Hand {
             }
             Err(held) => return Err(held.into()),
         };
-        let store = Store::open(&config.data, Mode::ReadWrite)?;
+        let store = Store::open(&config.data, OpenMode::ReadWrite)?;
         let engine = Box::new(start(config, store, Watch::Asked)?);
         Ok(Hand::Own { engine, _lock: lock })
     }
@@ -153,7 +153,7 @@ async fn through_daemon(data: &Path, store: &Store, command: &Command) -> Result
     let id = store.leave(REQUEST_KIND, &body, Clock::System.now())?;
     let mut waited = Duration::ZERO;
     loop {
-        if let Some(answer) = store.answer_to(id)? {
+        if let Some(answer) = store.request_answer(id)? {
             if answer.ok {
                 return Ok(serde_json::from_str(&answer.body)?);
             }
@@ -193,10 +193,10 @@ async fn through_daemon(data: &Path, store: &Store, command: &Command) -> Result
 
 /// Opens the daemon's store. A daemon that is just starting has not made it yet, and does not name
 /// it: that one is waited for.
-async fn once_made(config: &Config, held: &Held) -> Result<Store, Failure> {
+async fn once_made(config: &Config, held: &LockError) -> Result<Store, Failure> {
     let mut waited = Duration::ZERO;
     while held.has_store(&config.data).is_none() && waited < STARTS_WITHIN {
-        match Store::open(&config.data, Mode::Shared) {
+        match Store::open(&config.data, OpenMode::Shared) {
             Err(StoreError::Missing { .. }) => {}
             opened => return Ok(opened?),
         }

@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
-use store::{Held, Store};
+use store::{LockError, Store};
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -54,8 +54,8 @@ impl Judged {
 
     /// Those of the daemon that holds the folder. `None` where none runs, or where what is kept is
     /// of another process or version.
-    pub fn of_daemon(store: &Store, held: Option<&Held>) -> Result<Option<Judged>, Failure> {
-        let Some(pid) = held.and_then(Held::pid) else { return Ok(None) };
+    pub fn of_daemon(store: &Store, held: Option<&LockError>) -> Result<Option<Judged>, Failure> {
+        let Some(pid) = held.and_then(LockError::pid) else { return Ok(None) };
         let kept = store.setting(KEY)?;
         let kept = kept.and_then(|text| serde_json::from_str::<Judged>(&text).ok());
         Ok(kept.filter(|kept| kept.pid == Some(pid)))

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use api::{Context, Live};
 use feed::{FeedId, Outcome, Time};
-use store::{Mode, PollRecord, Store};
+use store::{OpenMode, PollRecord, Store};
 use tokio::net::TcpListener;
 
 /// What the load must not exceed.
@@ -40,7 +40,7 @@ async fn measure(
     n_entries: u32,
     lasts: Duration,
 ) -> Result<(), Box<dyn Error>> {
-    let store = Store::open(folder, Mode::ReadWrite)?;
+    let store = Store::open(folder, OpenMode::ReadWrite)?;
     let tokens = fill::fill(&store, n_entries).await?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let listener = TcpListener::bind("127.0.0.1:0").await?;

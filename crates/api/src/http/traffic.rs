@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use store::{Distribution, Histogram};
+use store::{Distribution, DurationHistogram};
 
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
@@ -27,12 +27,12 @@ const BOUNDS: &[Duration] = &[
 
 pub struct Traffic {
     answers: [AtomicU64; CLASSES.len()],
-    took: Histogram,
+    took: DurationHistogram,
 }
 
 impl Default for Traffic {
     fn default() -> Traffic {
-        Traffic { answers: Default::default(), took: Histogram::new(BOUNDS) }
+        Traffic { answers: Default::default(), took: DurationHistogram::new(BOUNDS) }
     }
 }
 

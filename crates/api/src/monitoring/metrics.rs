@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use feed::Time;
-use store::{Counts, Figures, Standing};
+use store::{Counts, InstanceStatus, StoreMetrics};
 
 use super::exposition::Exposition;
 use super::exposition::MetricKind::{Counter, Gauge};
@@ -97,7 +97,7 @@ fn budget(text: &mut Exposition, live: &Live, spent: &Spent) {
     }
 }
 
-fn work(text: &mut Exposition, figures: &Figures) {
+fn work(text: &mut Exposition, figures: &StoreMetrics) {
     let help = "From an entry's own date to when it was seen; first documents do not count.";
     text.histogram("tidings_entry_delay_seconds", help, &figures.delays);
     let help = "How long a group of changes took until it was on disk.";
@@ -110,7 +110,7 @@ fn work(text: &mut Exposition, figures: &Figures) {
     text.one(Counter, "tidings_query_matches_total", help, n(figures.matches));
 }
 
-fn feeds(text: &mut Exposition, counts: &Counts, standing: &Standing, now: Time) {
+fn feeds(text: &mut Exposition, counts: &Counts, standing: &InstanceStatus, now: Time) {
     let states = [
         ("all", n(counts.feeds)),
         ("failing", n(counts.failing)),
@@ -142,7 +142,7 @@ fn feeds(text: &mut Exposition, counts: &Counts, standing: &Standing, now: Time)
     text.family(Gauge, "tidings_store_bytes", "Size of the store's files.", "file", &files);
 }
 
-fn deliveries(text: &mut Exposition, standing: &Standing) {
+fn deliveries(text: &mut Exposition, standing: &InstanceStatus) {
     text.one(Gauge, "tidings_queries", "Standing queries.", n(standing.queries));
     let receivers = [("all", n(standing.receivers)), ("failing", n(standing.receivers_failing))];
     let help = "Receivers of queries; failing ones are among all.";

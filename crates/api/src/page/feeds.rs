@@ -12,7 +12,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use store::{Counts, FeedLine, FeedPage, FeedQuery, State as FeedState};
+use store::{Counts, FeedListFilter, FeedListRow, FeedPage, State as FeedState};
 
 use self::params::{ListParams, ORDERS};
 use super::frame::{Frame, Section, Visitor};
@@ -93,7 +93,7 @@ pub async fn list(
 ) -> Response {
     let params = ListParams::read(query.as_deref());
     let now = visitor.now(&context);
-    let query = FeedQuery {
+    let query = FeedListFilter {
         text: params.text.clone(),
         tag: params.tag.clone(),
         state: params.state,
@@ -124,7 +124,7 @@ fn composed(
     frame: Frame,
     live: &Live,
     counts: &Counts,
-    page: FeedPage<FeedLine>,
+    page: FeedPage<FeedListRow>,
     params: &ListParams,
     now: Now,
 ) -> FeedsPage {
@@ -185,7 +185,7 @@ fn totals(live: &Live, counts: &Counts) -> Vec<Total> {
     ]
 }
 
-fn tabs(page: &FeedPage<FeedLine>, params: &ListParams) -> Vec<Tab> {
+fn tabs(page: &FeedPage<FeedListRow>, params: &ListParams) -> Vec<Tab> {
     let states = [None].into_iter().chain(FeedState::ALL.map(Some));
     let tab = |state: Option<FeedState>| Tab {
         name: match state {
@@ -231,7 +231,7 @@ pub fn no_next(state: FeedState) -> &'static str {
     }
 }
 
-pub fn line(line: FeedLine, now: Now) -> Line {
+pub fn line(line: FeedListRow, now: Now) -> Line {
     let never_polled = line.last_poll_at.is_none();
     let (state, state_class) = state_words(line.state);
     let error = line.gone_reason.or(line.error).unwrap_or_default();

@@ -5,7 +5,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use feed::Time;
-use store::{Counts, FeedLine, FeedQuery, Order, Standing, Store, StoreError};
+use store::{Counts, FeedListFilter, FeedListRow, FeedOrder, InstanceStatus, Store, StoreError};
 
 use super::feeds::{Line, Verdict, line, rate_span, verdict};
 use super::frame::{Frame, Section, Visitor};
@@ -42,8 +42,8 @@ struct Check {
 
 struct Found {
     counts: Counts,
-    standing: Standing,
-    failing: Vec<FeedLine>,
+    standing: InstanceStatus,
+    failing: Vec<FeedListRow>,
     unindexed: u64,
     free: Option<u64>,
 }
@@ -84,11 +84,11 @@ fn none_failing(live: &Live, counts: &Counts) -> String {
 }
 
 fn find(store: &Store, now: Time) -> Result<Found, StoreError> {
-    let query = FeedQuery {
+    let query = FeedListFilter {
         text: String::new(),
         tag: None,
         state: None,
-        order: Order::Trouble,
+        order: FeedOrder::Trouble,
         from: None,
         backwards: false,
         limit: NAMED,

@@ -149,14 +149,14 @@ fn read(file: &FilePath) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use store::Mode;
+    use store::OpenMode;
 
     use super::*;
 
     #[test]
     fn of_many_reports_the_newest_are_shown() {
         let home = tempfile::tempdir().unwrap();
-        let store = Store::open(home.path(), Mode::ReadWrite).unwrap();
+        let store = Store::open(home.path(), OpenMode::ReadWrite).unwrap();
         let n_reports = REPORTS_MAX as u64 + 20;
         for n in 0..n_reports {
             let report = folder(&store).join(format!("r{n}"));

@@ -18,25 +18,29 @@ pub use news::news;
 pub use place::{Of, Place, Show};
 pub use sidebar::fold;
 
-use store::{AccountId, QueryId, Reading, Scope, Store, StoreError};
+use store::{AccountId, ReadingFilter, Scope, Store, StoreError};
 
 /// Some screens long; first paint stays far below 100 KB.
 const LINES: u32 = 40;
 
 /// What a place asks of the store; `None` for a query that does not exist, and for a search, which
 /// is a question of its own.
-fn asked(store: &Store, account: AccountId, place: &Place) -> Result<Option<Reading>, StoreError> {
+fn asked(
+    store: &Store,
+    account: AccountId,
+    place: &Place,
+) -> Result<Option<ReadingFilter>, StoreError> {
     let scope = match &place.of {
         Of::All => Scope::All,
         Of::Feed(feed) => Scope::Feed(*feed),
         Of::Tag(tag) => Scope::Tag(tag.clone()),
         Of::Query(name) => match store.query(name)? {
-            Some(row) => Scope::Query(QueryId(row.id.0)),
+            Some(row) => Scope::Query(row.id),
             None => return Ok(None),
         },
         Of::Search(_) => return Ok(None),
     };
-    let mut reading = Reading::newest(account, scope, LINES);
+    let mut reading = ReadingFilter::newest(account, scope, LINES);
     reading.from = place.from;
     reading.oldest_first = place.oldest_first;
     match place.show {

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use store::{NewToken, NotMade, TokenRow, TokenScope};
+use store::{AccountError, NewToken, TokenRow, TokenScope};
 
 use super::blocking;
 use super::extract::{IdInPath, JsonBody};
@@ -150,8 +150,8 @@ async fn make(
     let now = (context.now)();
     let made = blocking(move || Ok(context.store.add_token(&wanted, now)?)).await?;
     let row = made.map_err(|why| match why {
-        NotMade::Taken | NotMade::TooMany => ApiError::Conflict(why.to_string()),
-        NotMade::NoAccount => ApiError::NotFound("there is no such account"),
+        AccountError::Taken | AccountError::TooMany => ApiError::Conflict(why.to_string()),
+        AccountError::NoAccount => ApiError::NotFound("there is no such account"),
     })?;
     let made = TokenMade { token: row.into(), secret: fresh.secret };
     Ok((StatusCode::CREATED, Json(made)))

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use feed::{EntryId, Time};
 use serde_json::json;
-use store::{ReadEntry, Reading, ReadingPlace, Scope, Store, TokenScope};
+use store::{ReadEntry, ReadingFilter, ReadingPosition, Scope, Store, TokenScope};
 
 use super::blocking;
 use super::extract::{IdInPath, QueryParams};
@@ -107,15 +107,15 @@ fn scope(
 }
 
 /// A place in a list, opaque to those who hold it.
-fn cursor(place: ReadingPlace) -> String {
+fn cursor(place: ReadingPosition) -> String {
     format!("r{}.{}", place.published_at.millis(), place.entry)
 }
 
-fn place(text: &str) -> Result<ReadingPlace, ApiError> {
+fn place(text: &str) -> Result<ReadingPosition, ApiError> {
     let parts = text.strip_prefix('r').and_then(|rest| rest.split_once('.'));
     let read = parts.and_then(|(at, entry)| {
         let published_at = Time::from_millis(at.parse().ok()?);
-        Some(ReadingPlace { published_at, entry: EntryId(entry.parse().ok()?) })
+        Some(ReadingPosition { published_at, entry: EntryId(entry.parse().ok()?) })
     });
     read.ok_or(ApiError::BadRequest("after is not a cursor"))
 }
@@ -141,14 +141,14 @@ async fn list(
     blocking(move || {
         let store = &context.store;
         let scope = scope(store, feed.as_deref(), tag, query.as_deref())?;
-        let reading = Reading {
+        let reading = ReadingFilter {
             read: unread.map(|unread| !unread),
             starred,
             since,
             until,
             oldest_first,
             from,
-            ..Reading::newest(person.account, scope, limit)
+            ..ReadingFilter::newest(person.account, scope, limit)
         };
         let rows = store.reading(&reading)?;
         let full = store::is_full(rows.iter().map(|row| &row.entry), limit);

@@ -15,8 +15,13 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use feed::{EntryId, FeedId};
 use futures_util::stream::{self, Stream};
+<<<<<<< HEAD
 use serde_json::json;
-use store::{Cursor, EntryFilter, EntryRow, QueryId, Store, StoreError, TokenScope};
+use store::{StreamCursor, EntryFilter, EntryRow, QueryId, Store, StoreError, TokenScope};
+=======
+use serde_json::{Value, json};
+use store::{EntryFilter, EntryRow, QueryId, Store, StoreError, StreamCursor, TokenScope};
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::blocking;
@@ -138,9 +143,9 @@ impl StreamPosition {
             let (after, foreign) = match cursor {
                 _ if from_now => (last, false),
                 None => (EntryId(0), false),
-                Some(Cursor::Stream(entry)) if entry <= last => (entry, false),
+                Some(StreamCursor::Stream(entry)) if entry <= last => (entry, false),
                 // Ahead of all that was given: of another store, or of a file put in its place.
-                Some(Cursor::Stream(_)) => (EntryId(0), true),
+                Some(StreamCursor::Stream(_)) => (EntryId(0), true),
                 Some(_) => return Err(ApiError::BadRequest("after is the cursor of a query")),
             };
             let spot = match &asked.feed {
@@ -157,10 +162,12 @@ impl StreamPosition {
         let (after, foreign) = match cursor {
             _ if from_now => (row.last_position, false),
             None => (0, false),
-            Some(Cursor::Query(id, at)) if id == row.id && at <= row.last_position => (at, false),
+            Some(StreamCursor::Query(id, at)) if id == row.id && at <= row.last_position => {
+                (at, false)
+            }
             // Of a query that was dropped and created again: older than all that is kept. Or of
             // another store.
-            Some(Cursor::Query(..)) => (0, true),
+            Some(StreamCursor::Query(..)) => (0, true),
             Some(_) => return Err(ApiError::BadRequest("after is not a cursor of a query")),
         };
         let spot = StreamSpot::Query { query: row.id, after };
@@ -173,8 +180,13 @@ impl StreamPosition {
         store: &Store,
         limit: u32,
         feeds: &mut FeedAddresses,
+<<<<<<< HEAD
     ) -> Result<StreamBatch, StoreError> {
-        let shown = |row: &EntryRow| StreamEntry::new(store, feeds, Cursor::Stream(row.id), row);
+        let shown = |row: &EntryRow| StreamEntry::new(store, feeds, StreamCursor::Stream(row.id), row);
+=======
+    ) -> Result<Page, StoreError> {
+        let shown = |row: &EntryRow| feeds.entry(store, StreamCursor::Stream(row.id), row);
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
         let (entries, gap) = match &mut self.spot {
             StreamSpot::Stream { after } => {
                 let page = store.stream(*after, limit)?;
@@ -192,9 +204,15 @@ impl StreamPosition {
                 *after = page.next;
                 let mut entries = Vec::with_capacity(page.entries.len());
                 for found in &page.entries {
-                    let cursor = Cursor::Query(*query, found.position);
+<<<<<<< HEAD
+                    let cursor = StreamCursor::Query(*query, found.position);
                     let mut entry = StreamEntry::new(store, feeds, cursor, &found.entry)?;
                     entry.joined_with = Omittable::Present(found.partner.map(|id| id.0));
+=======
+                    let cursor = StreamCursor::Query(*query, found.position);
+                    let mut entry = feeds.entry(store, cursor, &found.entry)?;
+                    entry["joined_with"] = json!(found.partner.map(|id| id.0));
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
                     entries.push(entry);
                 }
                 (entries, page.gap)
@@ -203,10 +221,15 @@ impl StreamPosition {
         Ok(StreamBatch { entries, gap: (gap && self.asked) || std::mem::take(&mut self.foreign) })
     }
 
-    fn cursor(&self) -> Cursor {
+    fn cursor(&self) -> StreamCursor {
         match self.spot {
-            StreamSpot::Stream { after } | StreamSpot::Feed { after, .. } => Cursor::Stream(after),
-            StreamSpot::Query { query, after } => Cursor::Query(query, after),
+<<<<<<< HEAD
+            StreamSpot::Stream { after } | StreamSpot::Feed { after, .. } => StreamCursor::Stream(after),
+            StreamSpot::Query { query, after } => StreamCursor::Query(query, after),
+=======
+            Spot::Stream { after } | Spot::Feed { after, .. } => StreamCursor::Stream(after),
+            Spot::Query { query, after } => StreamCursor::Query(query, after),
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
         }
     }
 }

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use dispatch::command::{AddedFeed, Command, Done, NotAdded, Polled, Refusal};
 use feed::{FeedId, FeedUrl};
-use store::{Mode, NewFeed, Store};
+use store::{NewFeed, OpenMode, Store};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
@@ -29,7 +29,7 @@ impl Desk {
     /// A page behind which somebody notes every command and answers it so.
     pub fn new(engine: Box<Engine>) -> Desk {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         Desk { _folder: Some(folder), ..Desk::over(store, engine) }
     }
 
@@ -215,7 +215,7 @@ async fn settings_are_durations_and_empty_ones_are_taken_back() {
     }
     assert!(desk.commands().is_empty());
     // A weight of its own becomes the ordinary one; without one, that of a tag still holds.
-    let heavy = store::FeedSettings { weight: Some(Some(3.0)), ..Default::default() };
+    let heavy = store::SettingsChange { weight: Some(Some(3.0)), ..Default::default() };
     desk.store.set_feed(FeedId(1), &heavy).unwrap();
     desk.post(&path, &[("weight", "")]).await;
     assert!(desk.commands().remove(0).contains(r#""weight":1.0"#));
@@ -321,7 +321,7 @@ async fn from_what_was_not_done_one_comes_back_to_the_page_it_was_on() {
 #[tokio::test]
 async fn what_was_begun_is_done_though_whoever_asked_has_left() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     let (begun, go_on) =
         (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
     let ended = Arc::new(tokio::sync::Notify::new());

@@ -19,7 +19,7 @@ use dispatch::command::{AddedFeed, Command, Done, NotAdded, Polled, Refusal};
 use feed::{Enclosure, FeedId, FeedUrl, Item, Outcome, Published};
 use serde_json::Value;
 use store::{
-    AccountId, Mode, NewEntry, NewFeed, NewQuery, NewToken, PollRecord, QueryChange, Store,
+    AccountId, NewEntry, NewFeed, NewQuery, NewToken, OpenMode, PollRecord, QueryChange, Store,
     TokenScope,
 };
 
@@ -66,7 +66,7 @@ pub fn house() -> House {
 /// No feeds; without accounts if it is open.
 pub fn empty(accounts: bool) -> House {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     store.install(Box::new(ByName::default())).unwrap();
     let mut anna = AccountId::LOCAL;
     if accounts {

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode, header};
 use feed::Time;
-use store::{AccountId, Mode, NewToken, Store, TokenScope};
+use store::{AccountId, NewToken, OpenMode, Store, TokenScope};
 use tower::ServiceExt;
 
 use crate::shelf::live;
@@ -27,7 +27,7 @@ pub struct House {
 
 pub fn house(public_url: Option<&str>) -> House {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     let hashed = hash_password("correct horse").unwrap();
     let anna = store.add_account("anna", &hashed, T0).unwrap().unwrap();
     let later = Arc::new(AtomicU64::new(0));

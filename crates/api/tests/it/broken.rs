@@ -6,7 +6,7 @@ use api::auth::{digest, fever_digest};
 use api::{Context, router};
 use axum::Router;
 use feed::EntryId;
-use store::{Mode, NewToken, Store, TokenScope};
+use store::{NewToken, OpenMode, Store, TokenScope};
 
 use crate::get;
 use crate::shelf::{Shelf, T0, live};
@@ -21,7 +21,7 @@ fn cut(store: &Store) {
 
 /// The same data behind a store that takes no changes, as that of a full disk.
 fn full_disk(shelf: &Shelf) -> Router {
-    let store = Store::open(shelf.store.path().parent().unwrap(), Mode::ReadOnly).unwrap();
+    let store = Store::open(shelf.store.path().parent().unwrap(), OpenMode::ReadOnly).unwrap();
     router(Context::new(store, Arc::new(|| T0), Arc::new(live), "1").unwrap())
 }
 

@@ -6,7 +6,7 @@ use api::{Context, Images, router, sanitise};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
-use store::{Mode, Store};
+use store::{OpenMode, Store};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -69,7 +69,7 @@ struct Site {
 
 fn site(allow_private: bool) -> Site {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     let images = Arc::new(proxy(&store, allow_private));
     let context = Context::new(store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
     let router = router(Context { images: Some(Arc::clone(&images)), ..context });

@@ -10,7 +10,7 @@ use feed::{
     WindowComparison, identify,
 };
 use store::{
-    FeedFacts, FeedSettings, Gone, Mode, NewEntry, NewFeed, PollProblem, PollRecord, Store,
+    FeedFacts, Gone, NewEntry, NewFeed, OpenMode, PollProblem, PollRecord, SettingsChange, Store,
 };
 use tempfile::TempDir;
 
@@ -44,7 +44,7 @@ struct Site {
 
 fn site_with(live: Live) -> Site {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     let live = Arc::new(move || live.clone());
     let context = Context::new(store.clone(), Arc::new(now), live, "9.9.9").unwrap();
     Site { store, router: router(context), _folder: folder }
@@ -137,7 +137,7 @@ async fn the_list_says_how_every_feed_stands() {
     site.fail(site.add("https://bad.example/feed"), Outcome::Failed, Some(404), "no such page");
     site.fail(site.add("https://gone.example/feed"), Outcome::Gone, Some(410), "it ended");
     let paused = site.add("https://paused.example/feed");
-    let pause = FeedSettings { paused: Some(Some(true)), ..FeedSettings::default() };
+    let pause = SettingsChange { paused: Some(Some(true)), ..SettingsChange::default() };
     site.store.set_feed(paused, &pause).unwrap();
     site.add("https://new.example/feed");
 

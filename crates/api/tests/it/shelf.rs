@@ -7,8 +7,8 @@ use api::{Context, Live, router};
 use axum::Router;
 use feed::{FeedUrl, Item, Outcome, Published, Time};
 use store::{
-    Arrival, Keeps, Kept, Mode, NewEntry, NewFeed, NewQuery, PollRecord, QueryChange, QueryId,
-    Share, StateChange, Store,
+    ArrivedEntry, EntryMatcher, NewEntry, NewFeed, NewQuery, OpenMode, PollRecord, QueryChange,
+    QueryId, QueryMatch, QueryStateChange, Share, Store,
 };
 use tempfile::TempDir;
 
@@ -17,8 +17,8 @@ pub const T0: Time = Time::from_secs(1_700_000_000);
 #[derive(Default)]
 pub struct ByName(Vec<(QueryId, String)>);
 
-impl Keeps for ByName {
-    fn fresh(&self) -> Box<dyn Keeps> {
+impl EntryMatcher for ByName {
+    fn fresh(&self) -> Box<dyn EntryMatcher> {
         Box::new(ByName::default())
     }
     fn is_empty(&self) -> bool {
@@ -31,22 +31,22 @@ impl Keeps for ByName {
         self.0.push((id, name.to_owned()));
         Vec::new()
     }
-    fn take_away(&mut self, id: QueryId) {
+    fn remove_query(&mut self, id: QueryId) {
         self.0.retain(|(other, _)| *other != id);
     }
     fn reads(&self, _: &str, _: &[String]) -> bool {
         true
     }
-    fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept> {
+    fn match_entry(&mut self, entry: &ArrivedEntry<'_>) -> Vec<QueryMatch> {
         let title = entry.title.unwrap_or_default();
         let keeps = |name: &str| name == "all" || title.contains(name);
         let keeping = self.0.iter().filter(|(_, name)| keeps(name));
-        keeping.map(|(query, _)| Kept { query: *query, partner: None }).collect()
+        keeping.map(|(query, _)| QueryMatch { query: *query, partner: None }).collect()
     }
-    fn take_changes(&mut self) -> Vec<StateChange> {
+    fn take_changes(&mut self) -> Vec<QueryStateChange> {
         Vec::new()
     }
-    fn faded(&self, before: Share, _: u32, _: u32) -> Share {
+    fn decayed_share(&self, before: Share, _: u32, _: u32) -> Share {
         before
     }
 }
@@ -61,7 +61,7 @@ pub struct Shelf {
 impl Shelf {
     pub fn new(open: bool) -> Shelf {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         store.install(Box::new(ByName::default())).unwrap();
         let now: Arc<dyn Fn() -> Time + Send + Sync> = Arc::new(|| T0 + Duration::from_secs(3600));
         let context = Context::new(store.clone(), now, Arc::new(live), "1").unwrap();

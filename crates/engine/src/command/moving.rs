@@ -2,7 +2,7 @@
 
 use dispatch::command::Done;
 use feed::FeedUrl;
-use store::MovedFeed;
+use store::AddressChange;
 
 use super::{CommandError, find};
 use crate::Engine;
@@ -13,8 +13,8 @@ pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<Done, Command
     let from = engine.store.feed(feed)?.location.url;
     let now = engine.clock.now();
     let queries = match engine.store.move_feed(feed, &url, now)? {
-        MovedFeed::Moved { queries } => queries,
-        MovedFeed::Taken(other) => {
+        AddressChange::Moved { queries } => queries,
+        AddressChange::Taken(other) => {
             return Err(CommandError::Change(format!(
                 "feed {other} has the address {} already; remove one of the two instead",
                 url.masked()

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 
 use feed::FeedId;
 use serde_json::{Value, json};
-use store::{Cursor, EntryRow, QueryEntry, QueryId, Store, StoreError};
+use store::{EntryRow, QueryEntry, QueryId, Store, StoreError, StreamCursor};
 
 /// Writes matches down; remembers the feeds it met.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Letters {
         Ok(json!({
             "key": Letters::key(name, found),
             "query": name,
-            "cursor": Cursor::Query(query, found.position).to_string(),
+            "cursor": StreamCursor::Query(query, found.position).to_string(),
             "entry": entry,
             "joined_with": found.partner.map(|id| id.0),
         }))

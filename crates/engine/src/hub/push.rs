@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::{Parcel, Posted};
-use store::{HubRow, StoreError};
+use store::{HubSubscription, StoreError};
 use url::Url;
 
 use super::{Rendered, Topics, beside};
@@ -22,31 +22,31 @@ const BOUND_WAIT: Duration = Duration::from_secs(60);
 pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), StoreError> {
     let store = &context.store;
     let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
-    let Ok(url) = Url::parse(&row.callback) else { return store.end_hub(id).await };
+    let Ok(url) = Url::parse(&row.callback) else { return store.remove_hub_subscriber(id).await };
     let Some(turn) = errand::turn(context, &url, Rank::First).await else {
         let again = context.clock.now() + BOUND_WAIT;
-        return store.note_push(id, None, row.attempts, Some(again)).await;
+        return store.note_hub_push(id, None, row.attempts, Some(again)).await;
     };
     let due = store.hub_subscription(id)?.filter(|row| row.is_due(context.clock.now()));
     let Some(row) = due else { return Ok(()) };
     let (topic, render) = (row.topic.clone(), Arc::clone(&topics.render));
     let Some(rendered) = beside(move || render(&topic)).await? else {
         // The query is gone, or is not published any more.
-        return store.end_hub(id).await;
+        return store.remove_hub_subscriber(id).await;
     };
     match turn.post(&url, parcel(&row, rendered)).await {
-        Posted::Taken { .. } => store.note_push(id, Some(row.last_position), 0, None).await,
+        Posted::Taken { .. } => store.note_hub_push(id, Some(row.last_position), 0, None).await,
         // The subscriber says that it is no longer there.
-        Posted::Refused { status: 410, .. } => store.end_hub(id).await,
+        Posted::Refused { status: 410, .. } => store.remove_hub_subscriber(id).await,
         _ => {
             let attempts = row.attempts.saturating_add(1);
             let again = context.clock.now() + waited(attempts);
-            store.note_push(id, None, attempts, Some(again)).await
+            store.note_hub_push(id, None, attempts, Some(again)).await
         }
     }
 }
 
-fn parcel(row: &HubRow, rendered: Rendered) -> Parcel {
+fn parcel(row: &HubSubscription, rendered: Rendered) -> Parcel {
     let links = format!("<{}>; rel=\"hub\", <{}>; rel=\"self\"", rendered.hub, row.topic);
     let body = rendered.body.into_bytes();
     let mut headers = vec![("link", links)];

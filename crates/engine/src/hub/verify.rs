@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use feed::Domain;
 use fetch::{FailureKind, Fetched};
-use store::{HubRow, HubWishKind, StoreError};
+use store::{HubRequestKind, HubSubscription, StoreError};
 use url::Url;
 
 use super::{Resting, Topics, beside};
@@ -38,35 +38,35 @@ pub async fn verify(
 ) -> Result<(), StoreError> {
     let store = &context.store;
     let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
-    let Ok(callback) = Url::parse(&row.callback) else { return store.refuse_hub(id).await };
+    let Ok(callback) = Url::parse(&row.callback) else { return store.refuse_hub_request(id).await };
     if is_resting(context, resting, &callback) {
-        return store.refuse_hub(id).await;
+        return store.refuse_hub_request(id).await;
     }
     let Some(turn) = errand::turn(context, &callback, Rank::Last).await else {
         let again = context.clock.now() + RETRY_WAIT;
-        return store.retry_hub_wish(id, row.wish_attempts, again).await;
+        return store.retry_hub_request(id, row.wish_attempts, again).await;
     };
     // While it waited, the wish may have ended, or the query may have been made private.
     let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
     let Some(wish) = row.wish.clone() else { return Ok(()) };
     if !is_still_open(topics, &row, &wish).await? {
-        return store.refuse_hub(id).await;
+        return store.refuse_hub_request(id).await;
     }
-    let Ok(challenge) = keys::fresh() else { return store.refuse_hub(id).await };
+    let Ok(challenge) = keys::fresh() else { return store.refuse_hub_request(id).await };
     let url = question(callback, &row.topic, &wish, &challenge);
     let answer = turn.ask(&url, ANSWER_BYTES_MAX, ANSWER_WITHIN).await;
     let now = context.clock.now();
     match answer {
         Some(Fetched::Body { bytes, .. }) if bytes == challenge.as_bytes() => {
-            store.grant_hub(id, wish, now).await
+            store.confirm_hub_request(id, wish, now).await
         }
         Some(Fetched::Refused { status: 429 }) => {
             rest(context, resting, &url);
-            store.refuse_hub(id).await
+            store.refuse_hub_request(id).await
         }
         Some(Fetched::Failed(failure)) if failure.kind == FailureKind::Status(503) => {
             rest(context, resting, &url);
-            store.refuse_hub(id).await
+            store.refuse_hub_request(id).await
         }
         Some(Fetched::Failed(failure)) if failure.kind != FailureKind::Status(404) => {
             again(context, &row).await
@@ -74,43 +74,43 @@ pub async fn verify(
         None => again(context, &row).await,
         Some(Fetched::Blocked { reason }) => {
             tracing::warn!(reason, "a subscriber's callback is not asked");
-            store.refuse_hub(id).await
+            store.refuse_hub_request(id).await
         }
-        Some(_) => store.refuse_hub(id).await,
+        Some(_) => store.refuse_hub_request(id).await,
     }
 }
 
-async fn again(context: &Context, row: &HubRow) -> Result<(), StoreError> {
+async fn again(context: &Context, row: &HubSubscription) -> Result<(), StoreError> {
     let attempts = row.wish_attempts.saturating_add(1);
     if attempts >= ASKED_MAX {
-        return context.store.refuse_hub(row.id).await;
+        return context.store.refuse_hub_request(row.id).await;
     }
     let next_at = context.clock.now() + RETRY_WAIT;
-    context.store.retry_hub_wish(row.id, attempts, next_at).await
+    context.store.retry_hub_request(row.id, attempts, next_at).await
 }
 
 /// Whether the topic is one of ours. Who wants to leave may do so in any case.
 async fn is_still_open(
     topics: &Topics,
-    row: &HubRow,
-    wish: &HubWishKind,
+    row: &HubSubscription,
+    wish: &HubRequestKind,
 ) -> Result<bool, StoreError> {
-    if *wish == HubWishKind::Unsubscribe {
+    if *wish == HubRequestKind::Unsubscribe {
         return Ok(true);
     }
     let (topic, is_open) = (row.topic.clone(), Arc::clone(&topics.is_open));
     beside(move || is_open(&topic)).await
 }
 
-fn question(mut url: Url, topic: &str, wish: &HubWishKind, challenge: &str) -> Url {
+fn question(mut url: Url, topic: &str, wish: &HubRequestKind, challenge: &str) -> Url {
     {
         let mut pairs = url.query_pairs_mut();
         pairs.append_pair("hub.topic", topic).append_pair("hub.challenge", challenge);
         match wish {
-            HubWishKind::Subscribe { lease, .. } => pairs
+            HubRequestKind::Subscribe { lease, .. } => pairs
                 .append_pair("hub.mode", "subscribe")
                 .append_pair("hub.lease_seconds", &lease.as_secs().to_string()),
-            HubWishKind::Unsubscribe => pairs.append_pair("hub.mode", "unsubscribe"),
+            HubRequestKind::Unsubscribe => pairs.append_pair("hub.mode", "unsubscribe"),
         };
     }
     url

@@ -63,8 +63,8 @@ impl Context {
     }
 
     /// Lets no receiver wait for a moment by a clock that was set back.
-    pub fn end_waits_set_back(&self, now: Time) {
-        if let Err(error) = self.store.end_waits_set_back(SET_BACK_MIN, now) {
+    pub fn end_waits_after_clock_jump(&self, now: Time) {
+        if let Err(error) = self.store.end_waits_after_clock_jump(SET_BACK_MIN, now) {
             tracing::error!(%error, "deliveries wait by the clock as it was");
         }
     }
@@ -72,7 +72,7 @@ impl Context {
     /// Puts everything stored that waits for a moment by the old clock to the new one. `by` is how
     /// far the clock was set back, where that is known.
     pub fn follow_clock(&self, by: Option<Duration>, now: Time) {
-        self.end_waits_set_back(now);
+        self.end_waits_after_clock_jump(now);
         if let Err(error) = self.store.set_back(by, now) {
             tracing::error!(%error, "the next polls are shown by the clock as it was");
         }

@@ -10,7 +10,7 @@ use engine::command::carry_out;
 use engine::{Clock, DeliverySettings, Engine, Mail, MailSecurity, Settings, Watch};
 use feed::{EntryKey, FeedUrl, Item, Outcome, Published, Time};
 use fetch::Fetcher;
-use store::{Mode, NewEntry, NewFeed, PollRecord, Store};
+use store::{NewEntry, NewFeed, OpenMode, PollRecord, Store};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -26,7 +26,7 @@ pub struct House {
 impl House {
     pub async fn new(delivery: DeliverySettings, statement: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         let settings = Settings { delivery, ..Settings::new() };
         let clock = Clock::manual(START);
         let engine = start(store, &clock, settings.clone());

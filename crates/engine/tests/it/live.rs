@@ -10,7 +10,7 @@ use engine::{Clock, Engine, Gaps, Settings, Watch};
 use feed::{FeedUrl, Time};
 use fetch::Fetcher;
 use lab::World;
-use store::{Mode, NewFeed, Store};
+use store::{NewFeed, OpenMode, Store};
 
 use crate::publisher;
 
@@ -24,7 +24,7 @@ pub async fn polls(
     let clock = Clock::manual(start);
     let address = publisher::serve(Arc::clone(world), clock.clone()).await;
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     // Each feed has a domain of its own, so that no feed waits for another.
     let host = |number: usize| format!("f{number}.test");
     let feeds: Vec<NewFeed> = (0..world.feeds.len())

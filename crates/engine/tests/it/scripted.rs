@@ -10,7 +10,7 @@ use engine::command::carry_out;
 use engine::{Clock, Engine, Gaps, Settings, Watch};
 use feed::Time;
 use fetch::Fetcher;
-use store::{Mode, Store};
+use store::{OpenMode, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -35,7 +35,7 @@ pub struct House {
 impl House {
     pub async fn new(settings: Settings, answer: Answer) -> House {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();

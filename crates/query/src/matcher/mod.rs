@@ -19,8 +19,8 @@ mod table;
 
 use std::collections::BTreeMap;
 
-use crate::QueryId;
 use crate::language::ast::{Query, QuerySource};
+use crate::query_id::{QueryId, id_hash};
 use crate::state::{Operators, States};
 use anchor::{Anchors, choose};
 use compile::Compiler;
@@ -100,7 +100,7 @@ impl Matcher {
         let more = is_unusual.then(|| Box::new(RareParts { stateful, reads, sources }));
         let plan = CompiledQuery { name: name.into(), anchors: AnchorTerms::Always, more };
         self.plans[slot as usize] = Some(plan);
-        self.by_id.insert(id.hash(), slot);
+        self.by_id.insert(id_hash(id), slot);
         self.len += 1;
         self.add_name(slot);
         self.anchor(slot, choose(&self.graph, &self.dictionary, slot, root));
@@ -110,7 +110,7 @@ impl Matcher {
     /// Takes a query away. Says whether it was there.
     pub fn remove(&mut self, id: QueryId) -> bool {
         let Some(slot) = self.slot(id) else { return false };
-        self.by_id.remove(id.hash(), slot);
+        self.by_id.remove(id_hash(id), slot);
         self.len -= 1;
         self.unlink(slot);
         self.remove_name(slot);
@@ -205,7 +205,7 @@ impl Matcher {
     }
 
     fn slot(&self, id: QueryId) -> Option<u32> {
-        self.by_id.find(id.hash(), |slot| self.heads[slot as usize].id == id)
+        self.by_id.find(id_hash(id), |slot| self.heads[slot as usize].id == id)
     }
 
     fn plan(&self, id: QueryId) -> Option<(&QueryHead, &CompiledQuery)> {

@@ -43,7 +43,7 @@ const REPLACED: &str = "tidings.db.replaced";
 
 /// The contents of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct BackupSummary {
     pub feeds: u64,
     pub entries: u64,
     pub bytes: u64,
@@ -58,7 +58,7 @@ pub fn backup(
     to: &Path,
     overwrite: bool,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Copied, StoreError> {
+) -> Result<BackupSummary, StoreError> {
     let path = folder.join(FILE_NAME);
     let file = shown(&path);
     if !path.exists() {
@@ -70,7 +70,7 @@ pub fn backup(
     let target = folder_of(to);
     let copy = NamedTempFile::new_in(&target).map_err(|e| StoreError::file(to, &e))?;
     copy_pages(&path, copy.path(), progress).map_err(|fault| fault.at(&file))?;
-    let copied = examine(copy.path(), Trust::Own)?;
+    let copied = examine(copy.path(), CopySource::Own)?;
     copy.as_file().sync_all().map_err(|e| StoreError::file(to, &e))?;
     let named = if overwrite { copy.persist(to) } else { copy.persist_noclobber(to) };
     named.map_err(|e| StoreError::file(to, &e.error))?;
@@ -86,7 +86,7 @@ pub fn restore(
     overwrite: bool,
     _lock: &Lock,
     progress: &mut dyn FnMut(u64),
-) -> Result<Copied, StoreError> {
+) -> Result<BackupSummary, StoreError> {
     let path = folder.join(FILE_NAME);
     if !overwrite && path.exists() {
         return Err(StoreError::Exists { file: shown(&path) });
@@ -103,7 +103,7 @@ pub fn restore(
         done += n as u64;
         progress(done);
     }
-    let copied = examine(copy.path(), Trust::Foreign)?;
+    let copied = examine(copy.path(), CopySource::Foreign)?;
     leap(copy.path()).map_err(|fault| fault.at(&shown(&path)))?;
     copy.as_file().sync_all().map_err(failed)?;
     set_aside(folder)?;
@@ -114,7 +114,7 @@ pub fn restore(
 
 /// The origin of a copy, which decides how strictly it is checked.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Trust {
+enum CopySource {
     /// This process has just made it. An index that the operator added must not make the backup
     /// fail.
     Own,
@@ -123,16 +123,16 @@ enum Trust {
 }
 
 /// Checks every page and index of a copy, and that this program can use it.
-fn examine(path: &Path, trust: Trust) -> Result<Copied, StoreError> {
+fn examine(path: &Path, trust: CopySource) -> Result<BackupSummary, StoreError> {
     let file: Arc<str> = Arc::from("the copy");
-    let look = || -> Result<Copied, Fault> {
+    let look = || -> Result<BackupSummary, Fault> {
         let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         // Until the schema is compared, nothing in it may run functions with side effects.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         let version = migrations::known_version(&conn, &file)?;
         let altered = |what| StoreError::Altered { file: Arc::clone(&file), what };
-        if trust == Trust::Foreign
+        if trust == CopySource::Foreign
             && let Some(what) = schema::differences(&conn, version)?.into_iter().next()
         {
             return Err(altered(what).into());
@@ -142,7 +142,7 @@ fn examine(path: &Path, trust: Trust) -> Result<Copied, StoreError> {
         if said != "ok" {
             return Err(StoreError::damaged(&file, said).into());
         }
-        if trust == Trust::Foreign
+        if trust == CopySource::Foreign
             && let Some((table, parent)) = integrity::broken_references(&conn)?.into_iter().next()
         {
             let what = format!("a row of {table} refers to a row of {parent} that is missing");
@@ -154,7 +154,7 @@ fn examine(path: &Path, trust: Trust) -> Result<Copied, StoreError> {
         })?;
         let bytes = std::fs::metadata(path).map_or(0, |meta| meta.len());
         let is_older = version < migrations::current_version();
-        Ok(Copied { feeds, entries, bytes, is_older })
+        Ok(BackupSummary { feeds, entries, bytes, is_older })
     };
     look().map_err(|fault| fault.at(&file))
 }

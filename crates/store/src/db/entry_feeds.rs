@@ -15,17 +15,17 @@ use crate::error::Fault;
 const BLOCK: usize = 4096;
 
 #[derive(Default)]
-pub(crate) struct Origins(RwLock<Feeds>);
+pub(crate) struct EntryFeeds(RwLock<FeedBlocks>);
 
 /// The feed of each entry by entry number; 0 means none.
 #[derive(Default)]
-struct Feeds {
+struct FeedBlocks {
     blocks: Vec<Option<Box<[u32; BLOCK]>>>,
     /// The first number that is not loaded yet.
     end: usize,
 }
 
-impl Feeds {
+impl FeedBlocks {
     fn get(&self, entry: usize) -> u32 {
         let block = self.blocks.get(entry / BLOCK).and_then(Option::as_ref);
         block.map_or(0, |feeds| feeds[entry % BLOCK])
@@ -40,7 +40,7 @@ impl Feeds {
     }
 }
 
-impl Origins {
+impl EntryFeeds {
     /// Counts the unread entries of each feed that has any.
     pub(crate) fn unread(
         &self,
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_leap_of_numbers_takes_no_room() {
-        let mut feeds = Feeds::default();
+        let mut feeds = FeedBlocks::default();
         for entry in [1, 4095, 4096, 10_000_001] {
             feeds.set(entry, 7);
         }

@@ -16,7 +16,7 @@ const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// The files of a store as they were when it was opened.
 #[derive(Debug)]
-pub(crate) struct Identity(Vec<(PathBuf, FileId)>);
+pub(crate) struct FileIdentity(Vec<(PathBuf, FileId)>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileId {
@@ -24,17 +24,17 @@ struct FileId {
     inode: u64,
 }
 
-impl Identity {
+impl FileIdentity {
     /// Notes the files. Call it after the first statement, which creates the log.
-    pub fn of(path: &Path) -> Identity {
+    pub fn of(path: &Path) -> FileIdentity {
         let beside = BESIDE.iter().map(|ending| with_ending(path, ending));
         let all = std::iter::once(path.to_owned()).chain(beside);
-        Identity(all.filter_map(|path| file_id(&path).ok().map(|id| (path, id))).collect())
+        FileIdentity(all.filter_map(|path| file_id(&path).ok().map(|id| (path, id))).collect())
     }
 
     /// Notes the database file alone. Another process may remove the log while this one only reads.
-    pub fn of_database(path: &Path) -> Identity {
-        Identity(file_id(path).ok().map(|id| (path.to_owned(), id)).into_iter().collect())
+    pub fn of_database(path: &Path) -> FileIdentity {
+        FileIdentity(file_id(path).ok().map(|id| (path.to_owned(), id)).into_iter().collect())
     }
 
     /// Fails if a name no longer leads to the open file.

@@ -38,7 +38,7 @@ pub(crate) fn check_file(conn: &Connection, file: &Arc<str>) -> Result<FileCheck
     if migrations::version(conn, file)? != Some(migrations::current_version()) {
         findings.push(finding(
             None,
-            "the schema is not this program's own".to_owned(),
+            "the schema has another version than this program".to_owned(),
             "start `tidings run` once, or use the program that wrote it",
         ));
     } else {
@@ -62,7 +62,7 @@ fn pages(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     for line in said {
         let line = line?;
         if line != "ok" {
-            let remedy = "move the file away and restore a backup, or start anew";
+            let remedy = "move the file away and restore a backup, or start with an empty store";
             findings.push(finding(None, format!("the file is damaged: {line}"), remedy));
         }
     }
@@ -71,8 +71,8 @@ fn pages(conn: &Connection) -> Result<Vec<Finding>, Fault> {
 
 fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let broken = broken_references(conn)?.into_iter().map(|(table, parent)| {
-        let what = format!("a row of {table} belongs to a row of {parent} that is not there");
-        finding(None, what, "restore a backup; the file was changed by other means")
+        let what = format!("a row of {table} refers to a row of {parent} that does not exist");
+        finding(None, what, "restore a backup; another program has changed the file")
     });
     Ok(broken.collect())
 }
@@ -88,7 +88,7 @@ pub(crate) fn broken_references(conn: &Connection) -> Result<Vec<(String, String
 /// be restored.
 fn objects(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let different = schema::differences(conn, migrations::current_version())?;
-    let remedy = "undo the change; a backup of this store cannot be restored as it is";
+    let remedy = "undo the change; a backup with this change cannot be restored";
     let found = different.into_iter().take(FINDINGS_MAX);
     Ok(found.map(|what| finding(None, format!("the schema was changed: {what}"), remedy)).collect())
 }

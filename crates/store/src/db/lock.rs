@@ -27,42 +27,42 @@ impl Lock {
 
 /// The reason why the folder could not be locked.
 #[derive(Debug, thiserror::Error)]
-pub enum Held {
-    #[error("{folder} is in use by process {pid}; end it first, or use another folder (--data)")]
+pub enum LockError {
+    #[error("{folder} is in use by process {pid}; stop it first, or use another folder (--data)")]
     By { folder: String, pid: u32, store: Option<u64> },
-    #[error("{folder} is in use by another process; end it first, or use another folder (--data)")]
+    #[error("{folder} is in use by another process; stop it first, or use another folder (--data)")]
     BySomeone { folder: String },
     #[error("cannot lock {folder}; check the owner and the mode of the folder")]
     Cannot { folder: String, source: std::io::Error },
 }
 
-impl Held {
+impl LockError {
     /// Returns the process that holds the lock, if it has written its id.
     pub fn pid(&self) -> Option<u32> {
         match self {
-            Held::By { pid, .. } => Some(*pid),
-            Held::BySomeone { .. } | Held::Cannot { .. } => None,
+            LockError::By { pid, .. } => Some(*pid),
+            LockError::BySomeone { .. } | LockError::Cannot { .. } => None,
         }
     }
 
     /// Returns whether the file in the folder is the one that the holder writes to; `None` if the
     /// holder has not named its file.
     pub fn has_store(&self, folder: &Path) -> Option<bool> {
-        let Held::By { store, .. } = self else { return None };
+        let LockError::By { store, .. } = self else { return None };
         store.map(|inode| file_identity::inode(&folder.join(FILE_NAME)) == Some(inode))
     }
 
     /// Returns whether another process holds the lock. `false` means that the folder cannot be
     /// locked at all.
     pub fn is_held(&self) -> bool {
-        !matches!(self, Held::Cannot { .. })
+        !matches!(self, LockError::Cannot { .. })
     }
 }
 
 /// Takes the lock, or returns its holder. Never waits.
-pub fn lock(folder: &Path) -> Result<Lock, Held> {
+pub fn lock(folder: &Path) -> Result<Lock, LockError> {
     let name = folder.display().to_string();
-    let cannot = |source| Held::Cannot { folder: name.clone(), source };
+    let cannot = |source| LockError::Cannot { folder: name.clone(), source };
     std::fs::create_dir_all(folder).map_err(cannot)?;
     let path = folder.join(LOCK_NAME);
     // Not truncated: until this process has the lock, the text belongs to another one.
@@ -78,14 +78,14 @@ pub fn lock(folder: &Path) -> Result<Lock, Held> {
     Ok(Lock { file })
 }
 
-fn held_by(file: &mut File, folder: String) -> Held {
+fn held_by(file: &mut File, folder: String) -> LockError {
     let mut text = String::new();
     // The holder may have locked the file and not written its id yet.
     let read = file.read_to_string(&mut text);
     let mut lines = text.lines().map(|line| line.trim().parse::<u64>().ok());
     let pid = lines.next().flatten().and_then(|pid| u32::try_from(pid).ok());
     match pid.filter(|_| read.is_ok()) {
-        Some(pid) => Held::By { folder, pid, store: lines.next().flatten() },
-        None => Held::BySomeone { folder },
+        Some(pid) => LockError::By { folder, pid, store: lines.next().flatten() },
+        None => LockError::BySomeone { folder },
     }
 }

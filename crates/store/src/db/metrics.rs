@@ -41,7 +41,7 @@ const COMMITS: &[Duration] = &[
 
 /// A histogram of durations that many threads can add to.
 #[derive(Debug)]
-pub struct Histogram {
+pub struct DurationHistogram {
     bounds: &'static [Duration],
     /// One cell for each bound, and one for values above the last bound.
     cells: Vec<AtomicU64>,
@@ -57,11 +57,11 @@ pub struct Distribution {
     pub total: Duration,
 }
 
-impl Histogram {
+impl DurationHistogram {
     /// `bounds` ascend.
-    pub fn new(bounds: &'static [Duration]) -> Histogram {
+    pub fn new(bounds: &'static [Duration]) -> DurationHistogram {
         let cells = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
-        Histogram { bounds, cells, total_us: AtomicU64::new(0) }
+        DurationHistogram { bounds, cells, total_us: AtomicU64::new(0) }
     }
 
     pub fn note(&self, value: Duration) {
@@ -88,11 +88,11 @@ impl Histogram {
     }
 }
 
-/// The counters behind [`Figures`].
+/// The counters behind [`StoreMetrics`].
 #[derive(Debug)]
-pub(crate) struct Tally {
-    delays: Histogram,
-    commits: Histogram,
+pub(crate) struct StoreCounters {
+    delays: DurationHistogram,
+    commits: DurationHistogram,
     commits_failed: AtomicU64,
     matches: AtomicU64,
     /// Jobs sent to the writer and not started yet.
@@ -102,7 +102,7 @@ pub(crate) struct Tally {
 
 /// A snapshot of the counters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
+pub struct StoreMetrics {
     /// The time from an entry's own date until it was seen. Counts only entries with a credible
     /// date, and not those that a feed already had at its first poll.
     pub delays: Distribution,
@@ -114,11 +114,11 @@ pub struct Figures {
     pub waiting: u64,
 }
 
-impl Tally {
-    pub fn new() -> Tally {
-        Tally {
-            delays: Histogram::new(DELAYS),
-            commits: Histogram::new(COMMITS),
+impl StoreCounters {
+    pub fn new() -> StoreCounters {
+        StoreCounters {
+            delays: DurationHistogram::new(DELAYS),
+            commits: DurationHistogram::new(COMMITS),
             commits_failed: AtomicU64::new(0),
             matches: AtomicU64::new(0),
             waiting: AtomicU64::new(0),
@@ -148,8 +148,8 @@ impl Tally {
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub fn read(&self) -> Figures {
-        Figures {
+    pub fn read(&self) -> StoreMetrics {
+        StoreMetrics {
             delays: self.delays.read(),
             commits: self.commits.read(),
             commits_failed: self.commits_failed.load(Ordering::Relaxed),
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_value_on_a_bound_is_not_above_it() {
-        let histogram = Histogram::new(COMMITS);
+        let histogram = DurationHistogram::new(COMMITS);
         for ms in [0, 1, 2, 5000, 5001] {
             histogram.note(Duration::from_millis(ms));
         }

@@ -8,10 +8,10 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::StoreError;
 use crate::error::Fault;
 
-type Step = (&'static str, &'static str);
+type Migration = (&'static str, &'static str);
 
 /// Name and SQL. The version of a database is the number of its migrations.
-const STEPS: &[Step] = &[
+const STEPS: &[Migration] = &[
     ("start", include_str!("../../migrations/01_start.sql")),
     ("queries", include_str!("../../migrations/02_queries.sql")),
     ("people", include_str!("../../migrations/03_people.sql")),
@@ -87,7 +87,7 @@ pub(crate) fn version(conn: &Connection, file: &Arc<str>) -> Result<Option<i64>,
     Ok(Some(version))
 }
 
-fn take(conn: &Connection, file: &Arc<str>, steps: &[Step]) -> Result<(), Fault> {
+fn take(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), Fault> {
     let found = version(conn, file)?;
     refuse_newer(found.unwrap_or(0), steps, file)?;
     if found == Some(count(steps)) {
@@ -99,7 +99,7 @@ fn take(conn: &Connection, file: &Arc<str>, steps: &[Step]) -> Result<(), Fault>
     taken
 }
 
-fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Step]) -> Result<(), Fault> {
+fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), Fault> {
     // Read again under the lock: another process may have been faster.
     let found = version(conn, file)?;
     refuse_newer(found.unwrap_or(0), steps, file)?;
@@ -120,7 +120,7 @@ fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Step]) -> Result<()
     Ok(())
 }
 
-fn refuse_newer(found: i64, steps: &[Step], file: &Arc<str>) -> Result<(), StoreError> {
+fn refuse_newer(found: i64, steps: &[Migration], file: &Arc<str>) -> Result<(), StoreError> {
     let known = count(steps);
     if found > known {
         return Err(StoreError::Newer { file: Arc::clone(file), found, known });
@@ -128,7 +128,7 @@ fn refuse_newer(found: i64, steps: &[Step], file: &Arc<str>) -> Result<(), Store
     Ok(())
 }
 
-fn count(steps: &[Step]) -> i64 {
+fn count(steps: &[Migration]) -> i64 {
     i64::try_from(steps.len()).unwrap_or(i64::MAX)
 }
 
@@ -136,11 +136,11 @@ fn count(steps: &[Step]) -> i64 {
 mod tests {
     use super::*;
 
-    const COUNT: Step =
+    const COUNT: Migration =
         ("count", "create table extra (n bigint); insert into extra select count(*) from feeds");
 
     /// All migrations and these.
-    fn more(steps: &[Step]) -> Vec<Step> {
+    fn more(steps: &[Migration]) -> Vec<Migration> {
         STEPS.iter().chain(steps).copied().collect()
     }
 

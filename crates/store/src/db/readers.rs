@@ -6,27 +6,31 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use rusqlite::Connection;
 
 use crate::db::connection;
-use crate::db::file_identity::Identity;
+use crate::db::file_identity::FileIdentity;
 
 /// Reads take microseconds. More connections than cores would only use memory.
 const READERS_MAX: usize = 4;
 
-pub(crate) struct Readers {
+pub(crate) struct ReaderPool {
     path: PathBuf,
-    pool: Mutex<Pool>,
+    pool: Mutex<IdleConnections>,
     returned: Condvar,
-    identity: Option<Arc<Identity>>,
+    identity: Option<Arc<FileIdentity>>,
 }
 
-struct Pool {
+struct IdleConnections {
     idle: Vec<Connection>,
     n_open: usize,
 }
 
-impl Readers {
-    pub(crate) fn new(path: &Path, first: Connection, identity: Option<Arc<Identity>>) -> Readers {
-        let pool = Mutex::new(Pool { idle: vec![first], n_open: 1 });
-        Readers { path: path.to_owned(), pool, returned: Condvar::new(), identity }
+impl ReaderPool {
+    pub(crate) fn new(
+        path: &Path,
+        first: Connection,
+        identity: Option<Arc<FileIdentity>>,
+    ) -> ReaderPool {
+        let pool = Mutex::new(IdleConnections { idle: vec![first], n_open: 1 });
+        ReaderPool { path: path.to_owned(), pool, returned: Condvar::new(), identity }
     }
 
     /// Lends a connection to `read`; waits if all are in use.
@@ -34,7 +38,7 @@ impl Readers {
         &self,
         read: impl FnOnce(&Connection) -> T,
     ) -> Result<T, rusqlite::Error> {
-        let lent = Lent { conn: Some(self.take()?), readers: self };
+        let lent = LentConnection { conn: Some(self.take()?), readers: self };
         // `Some` until dropped.
         lent.conn.as_ref().map(read).ok_or(rusqlite::Error::InvalidQuery)
     }
@@ -84,7 +88,7 @@ impl Readers {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Pool> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, IdleConnections> {
         // The pool is a list of idle connections. A panic elsewhere cannot damage it.
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,12 +96,12 @@ impl Readers {
 
 /// A connection in use. It returns to the pool even if the reader panics; otherwise the pool would
 /// run out of connections.
-struct Lent<'a> {
+struct LentConnection<'a> {
     conn: Option<Connection>,
-    readers: &'a Readers,
+    readers: &'a ReaderPool,
 }
 
-impl Drop for Lent<'_> {
+impl Drop for LentConnection<'_> {
     fn drop(&mut self) {
         let mut pool = self.readers.lock();
         pool.idle.extend(self.conn.take());
@@ -115,7 +119,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         drop(connection::writing(&path).unwrap());
-        let readers = Readers::new(&path, connection::reading(&path).unwrap(), None);
+        let readers = ReaderPool::new(&path, connection::reading(&path).unwrap(), None);
         std::fs::rename(&path, folder.path().join("elsewhere.db")).unwrap();
         let ask = |conn: &Connection| conn.query_row("select 1", [], |row| row.get::<_, i64>(0));
         std::thread::scope(|scope| {

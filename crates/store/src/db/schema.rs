@@ -11,7 +11,7 @@ use crate::db::migrations;
 use crate::error::Fault;
 
 /// Type and name of each object, and the SQL that made it.
-type Objects = BTreeMap<(String, String), String>;
+type SchemaObjects = BTreeMap<(String, String), String>;
 
 /// Returns the differences from the schema of this version, in words.
 pub(crate) fn differences(conn: &Connection, version: i64) -> Result<Vec<String>, Fault> {
@@ -34,10 +34,10 @@ pub(crate) fn differences(conn: &Connection, version: i64) -> Result<Vec<String>
     Ok(differences)
 }
 
-fn objects(conn: &Connection) -> Result<Objects, Fault> {
+fn objects(conn: &Connection) -> Result<SchemaObjects, Fault> {
     let mut statement = conn.prepare("select type, name, tbl_name, sql from sqlite_schema")?;
     let mut rows = statement.query([])?;
-    let mut objects = Objects::new();
+    let mut objects = SchemaObjects::new();
     while let Some(row) = rows.next()? {
         let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
         let (table, sql): (String, Option<String>) = (row.get(2)?, row.get(3)?);

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use crate::StoreError;
-use crate::db::file_identity::Identity;
-use crate::db::metrics::Tally;
+use crate::db::file_identity::FileIdentity;
+use crate::db::metrics::StoreCounters;
 
 /// Jobs that share a commit at most. A group lost to a full disk stays small, and a job waits at
 /// most some tens of milliseconds for its turn.
@@ -24,16 +24,16 @@ const LINGER: Duration = Duration::from_millis(1);
 
 /// The work of a job. It is called once, with the connection or with the reason why it could not
 /// start.
-pub(crate) type Apply = dyn FnOnce(Result<&Connection, StoreError>) -> Applied + Send;
+pub(crate) type JobFn = dyn FnOnce(Result<&Connection, StoreError>) -> AppliedJob + Send;
 
-pub(crate) struct Job {
-    pub apply: Box<Apply>,
+pub(crate) struct WriteJob {
+    pub apply: Box<JobFn>,
     /// Whether it may wait [`LINGER`] so that other jobs share its commit.
     pub patient: bool,
 }
 
 /// A job that was applied and waits for the commit.
-pub(crate) struct Applied {
+pub(crate) struct AppliedJob {
     pub error: Option<StoreError>,
     /// Answers the caller, with the error that lost the whole group, if there was one.
     pub answer: Box<dyn FnOnce(Option<StoreError>) + Send>,
@@ -47,15 +47,15 @@ pub(crate) trait WriteObserver: Send + Sync {
 }
 
 /// Everything that the writer needs in addition to its connection.
-pub(crate) struct Desk {
+pub(crate) struct WriterContext {
     pub file: Arc<str>,
     pub observer: Arc<dyn WriteObserver>,
-    pub tally: Arc<Tally>,
-    pub identity: Arc<Identity>,
+    pub counters: Arc<StoreCounters>,
+    pub identity: Arc<FileIdentity>,
 }
 
 /// Runs until every sender is dropped and all jobs are written.
-pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, desk: &Desk) {
+pub(crate) fn run(conn: &Connection, jobs: &Receiver<WriteJob>, context: &WriterContext) {
     while let Ok(first) = jobs.recv() {
         if first.patient {
             std::thread::sleep(LINGER);
@@ -66,22 +66,22 @@ pub(crate) fn run(conn: &Connection, jobs: &Receiver<Job>, desk: &Desk) {
         {
             group.push_back(job);
         }
-        desk.tally.waiting.fetch_sub(group.len() as u64, Ordering::Relaxed);
+        context.counters.waiting.fetch_sub(group.len() as u64, Ordering::Relaxed);
         while !group.is_empty() {
-            write_group(conn, &mut group, desk);
+            write_group(conn, &mut group, context);
         }
     }
 }
 
 /// Applies jobs of the group in one transaction. Ends early if an error made SQLite roll back by
 /// itself. The remaining jobs were not started and go into the next transaction.
-fn write_group(conn: &Connection, group: &mut VecDeque<Job>, desk: &Desk) {
-    let Desk { file, observer, tally, identity } = desk;
+fn write_group(conn: &Connection, group: &mut VecDeque<WriteJob>, context: &WriterContext) {
+    let WriterContext { file, observer, counters, identity } = context;
     let begun = moment();
     let say = |source| StoreError::database(file, source);
     let ready = identity.check().and_then(|()| execute(conn, "begin immediate").map_err(say));
     if let Err(error) = ready {
-        tally.lost(&error);
+        counters.lost(&error);
         for job in group.drain(..) {
             ((job.apply)(Err(error.clone())).answer)(None);
         }
@@ -104,8 +104,11 @@ fn write_group(conn: &Connection, group: &mut VecDeque<Job>, desk: &Desk) {
     }
     if !conn.is_autocommit() {
         let failed_alone = alone && applied.iter().any(|one| one.error.is_some());
-        let ended =
-            if failed_alone { execute(conn, "rollback").map_err(say) } else { commit(conn, desk) };
+        let ended = if failed_alone {
+            execute(conn, "rollback").map_err(say)
+        } else {
+            commit(conn, context)
+        };
         if let Err(error) = ended {
             lost = Some(error);
             if !conn.is_autocommit() {
@@ -116,10 +119,10 @@ fn write_group(conn: &Connection, group: &mut VecDeque<Job>, desk: &Desk) {
         }
     }
     if let Some(error) = &lost {
-        tally.lost(error);
+        counters.lost(error);
         observer.undone();
     } else {
-        tally.committed(begun.elapsed());
+        counters.committed(begun.elapsed());
         observer.committed();
     }
     for one in applied {
@@ -129,10 +132,10 @@ fn write_group(conn: &Connection, group: &mut VecDeque<Job>, desk: &Desk) {
 
 /// Commits. Fails also if the file lost its name between the first check and the commit, because
 /// the changes are then lost.
-fn commit(conn: &Connection, desk: &Desk) -> Result<(), StoreError> {
-    desk.identity.check()?;
-    execute(conn, "commit").map_err(|source| StoreError::database(&desk.file, source))?;
-    desk.identity.check()
+fn commit(conn: &Connection, context: &WriterContext) -> Result<(), StoreError> {
+    context.identity.check()?;
+    execute(conn, "commit").map_err(|source| StoreError::database(&context.file, source))?;
+    context.identity.check()
 }
 
 #[expect(clippy::disallowed_methods, reason = "measures the disk; nothing is decided by it")]
@@ -141,7 +144,7 @@ fn moment() -> Instant {
 }
 
 /// Applies one job inside a savepoint, so that a failing job does not undo the others.
-fn apply(conn: &Connection, job: Job, alone: bool, file: &Arc<str>) -> Applied {
+fn apply(conn: &Connection, job: WriteJob, alone: bool, file: &Arc<str>) -> AppliedJob {
     if alone {
         return (job.apply)(Ok(conn));
     }
@@ -174,13 +177,13 @@ mod tests {
     use feed::{EntryKey, FeedId};
     use feed::{FeedUrl, Item, Outcome, Published, Time};
 
-    use crate::{ErrorKind, Mode, NewEntry, NewFeed, PollRecord, Store};
+    use crate::{ErrorKind, NewEntry, NewFeed, OpenMode, PollRecord, Store};
 
     const T0: Time = Time::from_secs(1_700_000_000);
 
     fn open() -> (Store, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        (Store::open(folder.path(), Mode::ReadWrite).unwrap(), folder)
+        (Store::open(folder.path(), OpenMode::ReadWrite).unwrap(), folder)
     }
 
     fn add(store: &Store, n: u32) -> FeedId {

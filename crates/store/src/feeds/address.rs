@@ -12,7 +12,7 @@ use crate::{Store, StoreError};
 
 /// The result of [`Store::move_feed`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MovedFeed {
+pub enum AddressChange {
     /// The names of queries that name the old address. They no longer read the feed.
     Moved { queries: Vec<String> },
     /// Another feed has the address.
@@ -27,13 +27,13 @@ impl Store {
         feed: FeedId,
         url: &FeedUrl,
         now: Time,
-    ) -> Result<MovedFeed, StoreError> {
+    ) -> Result<AddressChange, StoreError> {
         let url = url.clone();
         self.write(move |conn| {
             if let Some(other) = by_url(conn, &url)? {
                 return Ok(match other == feed {
-                    true => MovedFeed::Moved { queries: Vec::new() },
-                    false => MovedFeed::Taken(other),
+                    true => AddressChange::Moved { queries: Vec::new() },
+                    false => AddressChange::Taken(other),
                 });
             }
             let sql = "update feeds set url = $1, effective_url = null, hub = null, \
@@ -45,9 +45,9 @@ impl Store {
             conn.execute("update push_subscriptions set feed = null where feed = $1", [feed.0])?;
             state::change_domain(conn, feed, domains::number(conn, &url.domain())?)?;
             begin_anew(conn, feed, now)?;
-            state::settle_title(conn, feed)?;
-            state::settle(conn, feed)?;
-            Ok(MovedFeed::Moved { queries: naming(conn, feed)? })
+            state::refresh_title(conn, feed)?;
+            state::refresh(conn, feed)?;
+            Ok(AddressChange::Moved { queries: naming(conn, feed)? })
         })
     }
 }

@@ -24,7 +24,7 @@ pub struct NewFeed {
 
 /// The result of adding a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Added {
+pub struct AddFeedResult {
     pub id: FeedId,
     /// The feed existed already. The tags were added to it.
     pub existed: bool,
@@ -34,13 +34,13 @@ pub struct Added {
 }
 
 impl Store {
-    pub fn add_feed(&self, new: &NewFeed, now: Time) -> Result<Added, StoreError> {
+    pub fn add_feed(&self, new: &NewFeed, now: Time) -> Result<AddFeedResult, StoreError> {
         let new = new.clone();
         self.write(move |conn| add_kept(conn, &new, now))
     }
 
     /// Adds all feeds or none. Existing feeds get the tags.
-    pub fn add_feeds(&self, new: &[NewFeed], now: Time) -> Result<Vec<Added>, StoreError> {
+    pub fn add_feeds(&self, new: &[NewFeed], now: Time) -> Result<Vec<AddFeedResult>, StoreError> {
         let new = new.to_vec();
         self.write(move |conn| new.iter().map(|one| add_kept(conn, one, now)).collect())
     }
@@ -90,7 +90,7 @@ impl Store {
                 conn.execute(sql, params![feed.0, tag])?;
             }
             add_tags(conn, feed, &add)?;
-            state::settle(conn, feed)
+            state::refresh(conn, feed)
         })
     }
 
@@ -101,7 +101,7 @@ impl Store {
             let sql = "update feeds set given_title = $1 where id = $2";
             match conn.execute(sql, params![title, feed.0])? {
                 0 => Err(StoreError::NoFeed(feed).into()),
-                _ => state::settle_title(conn, feed),
+                _ => state::refresh_title(conn, feed),
             }
         })
     }
@@ -129,15 +129,15 @@ impl Store {
             conn.execute("delete from tag_numbers where tag = $1", [&tag])?;
             conn.execute("delete from feed_tags where tag = $1", [&tag])?;
             conn.execute("delete from tag_settings where tag = $1", [&tag])?;
-            feeds.into_iter().try_for_each(|feed| state::settle(conn, FeedId(feed)))?;
+            feeds.into_iter().try_for_each(|feed| state::refresh(conn, FeedId(feed)))?;
             // Feeds that had the new name already may get settings of the renamed tag.
-            to.iter().try_for_each(|to| state::settle_tagged(conn, to))
+            to.iter().try_for_each(|to| state::refresh_tagged(conn, to))
         })
     }
 }
 
 /// Adds a feed for a person. A feed that existed only for queries now belongs to people too.
-fn add_kept(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
+fn add_kept(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, Fault> {
     if let Some(feed) = by_url(conn, &new.url)? {
         let sql = "delete from feed_tags where feed = $1 and tag like 'query:%'";
         conn.prepare_cached(sql)?.execute([feed.0])?;
@@ -145,12 +145,12 @@ fn add_kept(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault>
         if conn.prepare_cached(sql)?.execute([feed.0])? > 0 {
             conn.execute("update feed_state set paused = null where feed = $1", [feed.0])?;
         }
-        state::settle(conn, feed)?;
+        state::refresh(conn, feed)?;
     }
     add(conn, new, now)
 }
 
-pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, Fault> {
+pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, Fault> {
     let known = by_url(conn, &new.url)?;
     let id = match known {
         Some(id) => id,
@@ -158,9 +158,9 @@ pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<Added, 
     };
     add_tags(conn, id, &new.tags)?;
     if !new.tags.is_empty() {
-        state::settle(conn, id)?;
+        state::refresh(conn, id)?;
     }
-    Ok(Added { id, existed: known.is_some(), twin: twin(conn, id, &new.url)? })
+    Ok(AddFeedResult { id, existed: known.is_some(), twin: twin(conn, id, &new.url)? })
 }
 
 fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, Fault> {

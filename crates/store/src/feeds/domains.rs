@@ -38,13 +38,13 @@ impl Store {
     }
 
     /// Stores the pace of a domain after a request that was not a poll.
-    pub async fn keep_pace(&self, pace: Pace) -> Result<(), StoreError> {
+    pub async fn store_pace(&self, pace: Pace) -> Result<(), StoreError> {
         self.write_async(move |conn| keep(conn, &pace)).await
     }
 
     /// Stores the time of a request to a domain that a stranger named. Updates known domains only,
     /// so that strangers cannot make the table grow.
-    pub async fn keep_known_pace(&self, pace: Pace) -> Result<(), StoreError> {
+    pub async fn store_known_pace(&self, pace: Pace) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let sql = "update domains set last_request_at = $1 where name = $2";
             let at = millis(pace.last_request_at);

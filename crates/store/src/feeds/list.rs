@@ -6,23 +6,23 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, outcome, time, time_or_none, trouble, url};
 use crate::error::Fault;
-use crate::feeds::list_order::{GATHERED_MAX, Listed, Part, sorted, walk};
+use crate::feeds::list_order::{FeedListPart, GATHERED_MAX, ListedFeed, sorted, walk};
 use crate::feeds::rows;
 use crate::feeds::state;
-use crate::{FeedCursor, FeedRow, Order, State, StateCounts, Store, StoreError};
+use crate::{FeedCursor, FeedOrder, FeedRow, State, StateCounts, Store, StoreError};
 
 /// The most feeds on one page.
 const LINES_MAX: u32 = 500;
 
 /// The filter, order and position of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FeedQuery {
+pub struct FeedListFilter {
     /// A part of a title, URL or tag, in any case; empty for all feeds.
     pub text: String,
     /// Feeds with exactly this tag.
     pub tag: Option<String>,
     pub state: Option<State>,
-    pub order: Order,
+    pub order: FeedOrder,
     /// The position to continue from; `None` is the beginning.
     pub from: Option<FeedCursor>,
     /// Returns the page before the cursor instead of the one after it.
@@ -43,7 +43,7 @@ pub struct FeedPage<T> {
 
 /// One feed in the list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FeedLine {
+pub struct FeedListRow {
     pub id: FeedId,
     pub url: FeedUrl,
     /// The given title, or else the publisher's.
@@ -95,14 +95,14 @@ impl Store {
     /// entries published since `since`.
     pub fn feed_page(
         &self,
-        query: &FeedQuery,
+        query: &FeedListFilter,
         since: Time,
-    ) -> Result<FeedPage<FeedLine>, StoreError> {
+    ) -> Result<FeedPage<FeedListRow>, StoreError> {
         self.read(|conn| page(conn, query, |listed| line(conn, listed, since)))
     }
 
     /// Returns the same page with the complete row of each feed.
-    pub fn feed_list(&self, query: &FeedQuery) -> Result<FeedPage<FeedRow>, StoreError> {
+    pub fn feed_list(&self, query: &FeedListFilter) -> Result<FeedPage<FeedRow>, StoreError> {
         self.read(|conn| page(conn, query, |listed| rows::find(conn, listed.feed)))
     }
 
@@ -122,8 +122,8 @@ impl Store {
 
 fn page<T>(
     conn: &Connection,
-    query: &FeedQuery,
-    mut show: impl FnMut(&Listed) -> Result<Option<T>, Fault>,
+    query: &FeedListFilter,
+    mut show: impl FnMut(&ListedFeed) -> Result<Option<T>, Fault>,
 ) -> Result<FeedPage<T>, Fault> {
     let limit = query.limit.min(LINES_MAX) as usize;
     let (mut found, states) = found(conn, query, limit + 1)?;
@@ -136,7 +136,7 @@ fn page<T>(
         true => (is_more, query.from.is_some()),
         false => (query.from.is_some(), is_more),
     };
-    let place = |listed: Option<&Listed>| listed.map(|listed| listed.cursor.clone());
+    let place = |listed: Option<&ListedFeed>| listed.map(|listed| listed.cursor.clone());
     let (before, after) = (place(found.first()), place(found.last()));
     let mut lines = Vec::with_capacity(found.len());
     for listed in &found {
@@ -148,11 +148,11 @@ fn page<T>(
 
 fn found(
     conn: &Connection,
-    query: &FeedQuery,
+    query: &FeedListFilter,
     limit: usize,
-) -> Result<(Vec<Listed>, Option<StateCounts>), Fault> {
+) -> Result<(Vec<ListedFeed>, Option<StateCounts>), Fault> {
     let (order, state, backwards) = (query.order, query.state, query.backwards);
-    let part = Part { order, state, from: query.from.as_ref(), backwards, limit };
+    let part = FeedListPart { order, state, from: query.from.as_ref(), backwards, limit };
     let pattern = pattern(&query.text);
     if pattern == "%%" && query.tag.is_none() {
         return Ok((walk(conn, &part, |_| Ok(true))?, Some(state::counts(conn)?)));
@@ -184,7 +184,7 @@ fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<Fee
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn line(conn: &Connection, listed: &Listed, since: Time) -> Result<Option<FeedLine>, Fault> {
+fn line(conn: &Connection, listed: &ListedFeed, since: Time) -> Result<Option<FeedListRow>, Fault> {
     let (id, state) = (listed.feed, listed.state);
     let sql = "select f.url, coalesce(f.given_title, f.title), s.entries, f.added_at, \
                s.last_poll_at, s.last_outcome, s.next_at, s.failures, s.error, s.gone_reason, \
@@ -194,7 +194,7 @@ fn line(conn: &Connection, listed: &Listed, since: Time) -> Result<Option<FeedLi
                s.trouble from feeds f join feed_state s on s.feed = f.id where f.id = $2";
     let mut statement = conn.prepare_cached(sql)?;
     let found = statement.query_row(params![since.millis(), id.0], |row| {
-        Ok(FeedLine {
+        Ok(FeedListRow {
             id,
             url: url(row, 0)?,
             title: row.get(1)?,

@@ -18,7 +18,7 @@ pub(crate) const GATHERED_MAX: usize = 20_000;
 
 /// The order of a list of feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum FeedOrder {
     /// The feed with the latest new entries first.
     LastChange,
     /// Backing off or damaged, then gone, then paused, then the others.
@@ -29,29 +29,29 @@ pub enum Order {
     Entries,
 }
 
-impl Order {
+impl FeedOrder {
     /// The sort key as an SQL expression, exactly as in the index of this order.
     pub(crate) const fn key(self) -> &'static str {
         match self {
-            Order::LastChange => "coalesce(last_change_at, 0)",
-            Order::Trouble => "failures",
-            Order::Title => "sort_title",
-            Order::NextPoll => "coalesce(next_at, 0)",
-            Order::LastPoll => "coalesce(last_poll_at, 0)",
-            Order::Entries => "entries",
+            FeedOrder::LastChange => "coalesce(last_change_at, 0)",
+            FeedOrder::Trouble => "failures",
+            FeedOrder::Title => "sort_title",
+            FeedOrder::NextPoll => "coalesce(next_at, 0)",
+            FeedOrder::LastPoll => "coalesce(last_poll_at, 0)",
+            FeedOrder::Entries => "entries",
         }
     }
 
     const fn descends(self) -> bool {
-        !matches!(self, Order::Title | Order::NextPoll)
+        !matches!(self, FeedOrder::Title | FeedOrder::NextPoll)
     }
 
     /// The groups of states, one after the other. The states of one group are merged.
     const fn groups(self) -> &'static [&'static [State]] {
         use State::{Active, BackingOff, Damaged, Gone, Never, Paused};
         match self {
-            Order::Trouble => &[&[BackingOff, Damaged], &[Gone], &[Paused], &[Active, Never]],
-            Order::NextPoll => &[&[Active, Never, BackingOff, Damaged], &[Gone, Paused]],
+            FeedOrder::Trouble => &[&[BackingOff, Damaged], &[Gone], &[Paused], &[Active, Never]],
+            FeedOrder::NextPoll => &[&[Active, Never, BackingOff, Damaged], &[Gone, Paused]],
             _ => &[&State::ALL],
         }
     }
@@ -63,7 +63,7 @@ impl Order {
 
 /// The sort key of a feed. All keys of one order are of the same kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum SortKey {
     Number(i64),
     Text(String),
 }
@@ -72,12 +72,12 @@ enum Key {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedCursor {
     group: usize,
-    key: Key,
+    key: SortKey,
     feed: FeedId,
 }
 
 impl FeedCursor {
-    fn compare(&self, other: &FeedCursor, order: Order) -> Ordering {
+    fn compare(&self, other: &FeedCursor, order: FeedOrder) -> Ordering {
         let within = (&self.key, self.feed).cmp(&(&other.key, other.feed));
         let within = if order.descends() { within.reverse() } else { within };
         self.group.cmp(&other.group).then(within)
@@ -88,8 +88,8 @@ impl std::fmt::Display for FeedCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (group, feed) = (self.group, self.feed);
         match &self.key {
-            Key::Number(n) => write!(f, "{group}.{feed}.n{n}"),
-            Key::Text(text) => write!(f, "{group}.{feed}.t{text}"),
+            SortKey::Number(n) => write!(f, "{group}.{feed}.n{n}"),
+            SortKey::Text(text) => write!(f, "{group}.{feed}.t{text}"),
         }
     }
 }
@@ -102,8 +102,8 @@ impl FeedCursor {
         let feed = FeedId(parts.next()?.parse().ok()?);
         let key = parts.next()?;
         let key = match key.strip_prefix('n') {
-            Some(n) => Key::Number(n.parse().ok()?),
-            None => Key::Text(key.strip_prefix('t')?.to_owned()),
+            Some(n) => SortKey::Number(n.parse().ok()?),
+            None => SortKey::Text(key.strip_prefix('t')?.to_owned()),
         };
         Some(FeedCursor { group, key, feed })
     }
@@ -111,7 +111,7 @@ impl FeedCursor {
 
 /// A feed of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Listed {
+pub(crate) struct ListedFeed {
     pub feed: FeedId,
     pub state: State,
     pub cursor: FeedCursor,
@@ -119,8 +119,8 @@ pub(crate) struct Listed {
 
 /// The part of a list of feeds that a caller wants.
 #[derive(Clone, Debug)]
-pub(crate) struct Part<'a> {
-    pub order: Order,
+pub(crate) struct FeedListPart<'a> {
+    pub order: FeedOrder,
     pub state: Option<State>,
     pub from: Option<&'a FeedCursor>,
     /// Walks backwards from the cursor.
@@ -128,7 +128,7 @@ pub(crate) struct Part<'a> {
     pub limit: usize,
 }
 
-impl Part<'_> {
+impl FeedListPart<'_> {
     /// Compares two positions in the direction of the walk.
     fn compare(&self, one: &FeedCursor, other: &FeedCursor) -> Ordering {
         let order = one.compare(other, self.order);
@@ -159,9 +159,9 @@ impl Part<'_> {
 /// Walks along the order and collects the feeds that `fits` accepts, up to the limit.
 pub(crate) fn walk(
     conn: &Connection,
-    part: &Part<'_>,
+    part: &FeedListPart<'_>,
     mut fits: impl FnMut(FeedId) -> Result<bool, Fault>,
-) -> Result<Vec<Listed>, Fault> {
+) -> Result<Vec<ListedFeed>, Fault> {
     let mut groups: Vec<usize> = (0..part.order.groups().len()).collect();
     if part.backwards {
         groups.reverse();
@@ -176,7 +176,7 @@ pub(crate) fn walk(
         if passed {
             continue;
         }
-        merge(conn, part, group, from, &mut |listed: Listed| {
+        merge(conn, part, group, from, &mut |listed: ListedFeed| {
             if fits(listed.feed)? {
                 found.push(listed);
             }
@@ -192,10 +192,10 @@ pub(crate) fn walk(
 /// Passes the feeds of one group to `take` in order, until it returns `false`.
 fn merge(
     conn: &Connection,
-    part: &Part<'_>,
+    part: &FeedListPart<'_>,
     group: usize,
     from: Option<&FeedCursor>,
-    take: &mut dyn FnMut(Listed) -> Result<bool, Fault>,
+    take: &mut dyn FnMut(ListedFeed) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let states = part.order.groups()[group].iter().copied();
     let states: Vec<State> = states.filter(|state| state.is_listed_by(part.state)).collect();
@@ -207,8 +207,8 @@ fn merge(
         let mut values = vec![rusqlite::types::Value::Integer(state.code())];
         if let Some(from) = from {
             values.push(match &from.key {
-                Key::Number(n) => (*n).into(),
-                Key::Text(text) => text.clone().into(),
+                SortKey::Number(n) => (*n).into(),
+                SortKey::Text(text) => text.clone().into(),
             });
             values.push(i64::from(from.feed.0).into());
         }
@@ -231,25 +231,25 @@ fn merge(
     }
 }
 
-fn next(rows: &mut Rows<'_>, group: usize, state: State) -> Result<Option<Listed>, Fault> {
+fn next(rows: &mut Rows<'_>, group: usize, state: State) -> Result<Option<ListedFeed>, Fault> {
     let Some(row) = rows.next()? else { return Ok(None) };
     let feed = FeedId(row.get(0)?);
-    Ok(Some(Listed { feed, state, cursor: FeedCursor { group, key: key(row, 1)?, feed } }))
+    Ok(Some(ListedFeed { feed, state, cursor: FeedCursor { group, key: key(row, 1)?, feed } }))
 }
 
-fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<Key> {
+fn key(row: &Row<'_>, column: usize) -> rusqlite::Result<SortKey> {
     Ok(match row.get_ref(column)? {
-        ValueRef::Text(_) => Key::Text(row.get(column)?),
-        _ => Key::Number(row.get(column)?),
+        ValueRef::Text(_) => SortKey::Text(row.get(column)?),
+        _ => SortKey::Number(row.get(column)?),
     })
 }
 
 /// Sorts feeds that a filter has found, and counts them by state.
 pub(crate) fn sorted(
     conn: &Connection,
-    part: &Part<'_>,
+    part: &FeedListPart<'_>,
     feeds: &[FeedId],
-) -> Result<(Vec<Listed>, StateCounts), Fault> {
+) -> Result<(Vec<ListedFeed>, StateCounts), Fault> {
     let sql = format!("select state, {} from feed_state where feed = $1", part.order.key());
     let mut statement = conn.prepare_cached(&sql)?;
     let (mut found, mut counts) = (Vec::new(), StateCounts::default());
@@ -260,7 +260,7 @@ pub(crate) fn sorted(
         counts.add(state, 1);
         let cursor = FeedCursor { group: part.order.group_of(state), key: key(row, 1)?, feed };
         if state.is_listed_by(part.state) && part.is_ahead(&cursor) {
-            found.push(Listed { feed, state, cursor });
+            found.push(ListedFeed { feed, state, cursor });
         }
     }
     found.sort_by(|one, other| part.compare(&one.cursor, &other.cursor));

@@ -26,7 +26,7 @@ pub struct Settings {
 
 /// A change of settings. `None` leaves a setting, `Some(None)` removes it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct FeedSettings {
+pub struct SettingsChange {
     pub policy: Option<Option<String>>,
     pub alpha: Option<Option<Duration>>,
     pub beta: Option<Option<Duration>>,
@@ -43,7 +43,7 @@ pub struct TagRow {
     pub settings: Settings,
 }
 
-impl FeedSettings {
+impl SettingsChange {
     fn change(&self, settings: &mut Settings) {
         fn put<T: Clone>(place: &mut Option<T>, change: &Option<Option<T>>) {
             if let Some(value) = change {
@@ -60,7 +60,7 @@ impl FeedSettings {
 }
 
 impl Store {
-    pub fn set_feed(&self, feed: FeedId, change: &FeedSettings) -> Result<(), StoreError> {
+    pub fn set_feed(&self, feed: FeedId, change: &SettingsChange) -> Result<(), StoreError> {
         let change = change.clone();
         self.write(move |conn| {
             let sql = "select f.policy, f.alpha_ms, f.beta_ms, f.weight, f.max_delay_ms, s.paused \
@@ -83,11 +83,11 @@ impl Store {
             )?;
             let sql = "update feed_state set paused = $1 where feed = $2";
             conn.execute(sql, params![set.paused.map(i64::from), feed.0])?;
-            state::settle(conn, feed)
+            state::refresh(conn, feed)
         })
     }
 
-    pub fn set_tag(&self, tag: &str, change: &FeedSettings) -> Result<(), StoreError> {
+    pub fn set_tag(&self, tag: &str, change: &SettingsChange) -> Result<(), StoreError> {
         let (tag, change) = (tag.to_owned(), change.clone());
         self.write(move |conn| {
             let sql = "select policy, alpha_ms, beta_ms, weight, max_delay_ms, paused \
@@ -98,7 +98,7 @@ impl Store {
             change.change(&mut set);
             if set == Settings::default() {
                 conn.execute("delete from tag_settings where tag = $1", [&tag])?;
-                return state::settle_tagged(conn, &tag);
+                return state::refresh_tagged(conn, &tag);
             }
             let sql = "insert into tag_settings \
                        (tag, policy, alpha_ms, beta_ms, weight, max_delay_ms, paused) \
@@ -121,7 +121,7 @@ impl Store {
             if set.paused == paused_before {
                 return Ok(());
             }
-            state::settle_tagged(conn, &tag)
+            state::refresh_tagged(conn, &tag)
         })
     }
 

@@ -181,7 +181,7 @@ pub(crate) const SORT_TITLE: &str = "lower(substr(coalesce(nullif(trim(f.given_t
     nullif(trim(f.title), ''), f.url), 1, 80))";
 
 /// Updates the state and load of a feed, and the totals, after a change of its row or its tags.
-pub(crate) fn settle(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
+pub(crate) fn refresh(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
     let sql =
         format!("select s.state, s.load, {STATE}, {LOAD} from feed_state s where s.feed = $1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -207,15 +207,15 @@ pub(crate) fn settle(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
 }
 
 /// Updates every feed with a tag, after the settings of the tag changed.
-pub(crate) fn settle_tagged(conn: &Connection, tag: &str) -> Result<(), Fault> {
+pub(crate) fn refresh_tagged(conn: &Connection, tag: &str) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
     let feeds: Vec<u32> =
         statement.query_map([tag], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    feeds.into_iter().try_for_each(|feed| settle(conn, FeedId(feed)))
+    feeds.into_iter().try_for_each(|feed| refresh(conn, FeedId(feed)))
 }
 
 /// Updates the load of every feed and domain, after all times changed.
-pub(crate) fn settle_loads(conn: &Connection) -> Result<(), Fault> {
+pub(crate) fn refresh_loads(conn: &Connection) -> Result<(), Fault> {
     let load = format!("case when s.state in (4, 5) then 0 else {LOAD} end");
     conn.execute(&format!("update feed_state as s set load = {load} where load <> {load}"), [])?;
     let sum = "coalesce((select sum(s.load) from feed_state s where s.domain = domains.id), 0)";
@@ -224,7 +224,7 @@ pub(crate) fn settle_loads(conn: &Connection) -> Result<(), Fault> {
 }
 
 /// Updates the title by which a feed is sorted.
-pub(crate) fn settle_title(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
+pub(crate) fn refresh_title(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
     let sql = format!(
         "update feed_state set sort_title = f.title from \
          (select {SORT_TITLE} as title from feeds f where f.id = $1) as f \
@@ -239,7 +239,7 @@ pub(crate) fn count_in(conn: &Connection, feed: FeedId, domain: i64) -> Result<(
     Total::Feeds(State::Never).add(conn, 1)?;
     Total::NeverPolled.add(conn, 1)?;
     conn.prepare_cached("update domains set feeds = feeds + 1 where id = $1")?.execute([domain])?;
-    settle_title(conn, feed)
+    refresh_title(conn, feed)
 }
 
 /// Removes a feed from the totals. Call it before its rows are deleted.

@@ -1,23 +1,19 @@
 //! The interface to the standing queries. Inside the transaction of a poll the store shows each new
-//! entry to an [`Keeps`], which returns the queries that match it. The implementation
-//! decides; this module keeps its memory equal to the stored state and rebuilds it after a
+//! entry to an [`EntryMatcher`], which returns the queries that match it. The implementation
+//! decides; this module matcher its memory equal to the stored state and rebuilds it after a
 //! rollback.
 
 mod slot;
 mod states;
 
-pub(crate) use slot::{Keeper, guarded};
+pub(crate) use slot::{MatcherSlot, guarded};
 pub(crate) use states::{change_states, load, put_stored};
 
-use feed::{EntryId, FeedId, Time};
-
-/// The number of a query: positive, in the order of creation, never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QueryId(pub u32);
+use feed::{EntryId, FeedId, QueryId, Time};
 
 /// A new entry and its feed, as the queries see it.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival<'a> {
+pub struct ArrivedEntry<'a> {
     pub id: EntryId,
     pub feed: FeedId,
     /// The URL under which the feed was added.
@@ -36,14 +32,14 @@ pub struct Arrival<'a> {
 
 /// A query that matches an entry, and the entry that a join found for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct QueryMatch {
     pub query: QueryId,
     pub partner: Option<EntryId>,
 }
 
 /// A change of the state that a query remembers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StateChange {
+pub enum QueryStateChange {
     Remember { query: QueryId, number: u64, bytes: Vec<u8> },
     Forget { query: QueryId, number: u64 },
 }
@@ -57,9 +53,9 @@ pub struct Share {
 
 /// Decides which queries match an entry. Only the writer thread calls it, one call at a time, in
 /// the order of recording.
-pub trait Keeps: Send {
+pub trait EntryMatcher: Send {
     /// Returns a matcher without queries, to replay stored entries.
-    fn fresh(&self) -> Box<dyn Keeps>;
+    fn fresh(&self) -> Box<dyn EntryMatcher>;
 
     /// Returns whether there are no queries.
     fn is_empty(&self) -> bool;
@@ -77,17 +73,17 @@ pub trait Keeps: Send {
         records: &[(u64, Vec<u8>)],
     ) -> Vec<u64>;
 
-    fn take_away(&mut self, query: QueryId);
+    fn remove_query(&mut self, query: QueryId);
 
     /// Returns whether any query reads a feed.
     fn reads(&self, feed_url: &str, tags: &[String]) -> bool;
 
     /// Returns the queries that match an entry.
-    fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept>;
+    fn match_entry(&mut self, entry: &ArrivedEntry<'_>) -> Vec<QueryMatch>;
 
     /// Returns the changes of state since the last call, in order.
-    fn take_changes(&mut self) -> Vec<StateChange>;
+    fn take_changes(&mut self) -> Vec<QueryStateChange>;
 
     /// Returns the share of a feed after `n_seen` more entries, `n_kept` of them relevant.
-    fn faded(&self, before: Share, n_seen: u32, n_kept: u32) -> Share;
+    fn decayed_share(&self, before: Share, n_seen: u32, n_kept: u32) -> Share;
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::{Keeps, load};
+use super::{EntryMatcher, load};
 use crate::StoreError;
 use crate::db::writer::WriteObserver;
 use crate::error::Fault;
@@ -18,7 +18,7 @@ pub(crate) fn guarded<T>(ask: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fa
 
 /// How the memory of the matcher relates to the stored state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Standing {
+enum MatcherMemory {
     /// Equal to the last commit.
     #[default]
     Sound,
@@ -31,21 +31,29 @@ enum Standing {
 /// The installed matcher, if there is one. Only the writer thread takes the lock, so that no thread
 /// waits for the writer while it has the lock.
 #[derive(Default)]
-pub(crate) struct Keeper(Mutex<Slot>);
+pub(crate) struct MatcherSlot(Mutex<InstalledMatcher>);
 
 #[derive(Default)]
-struct Slot {
-    keeps: Option<Box<dyn Keeps>>,
-    standing: Standing,
+struct InstalledMatcher {
+    matcher: Option<Box<dyn EntryMatcher>>,
+    standing: MatcherMemory,
     /// Whether the current job has used the matcher.
     asked: bool,
 }
 
-impl Keeper {
-    pub fn install(&self, conn: &Connection, mut keeps: Box<dyn Keeps>) -> Result<(), Fault> {
-        load(conn, &mut *keeps, true)?;
+impl MatcherSlot {
+    pub fn install(
+        &self,
+        conn: &Connection,
+        mut matcher: Box<dyn EntryMatcher>,
+    ) -> Result<(), Fault> {
+        load(conn, &mut *matcher, true)?;
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *slot = Slot { keeps: Some(keeps), standing: Standing::Ahead, asked: true };
+        *slot = InstalledMatcher {
+            matcher: Some(matcher),
+            standing: MatcherMemory::Ahead,
+            asked: true,
+        };
         Ok(())
     }
 
@@ -54,35 +62,37 @@ impl Keeper {
     pub fn ask<T>(
         &self,
         conn: &Connection,
-        ask: impl FnOnce(&mut dyn Keeps) -> Result<T, Fault>,
+        ask: impl FnOnce(&mut dyn EntryMatcher) -> Result<T, Fault>,
     ) -> Result<Option<T>, Fault> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Slot { keeps: Some(keeps), standing, asked } = &mut *slot else { return Ok(None) };
+        let InstalledMatcher { matcher: Some(matcher), standing, asked } = &mut *slot else {
+            return Ok(None);
+        };
         *asked = true;
-        if *standing == Standing::Stale {
-            keeps.clear();
-            load(conn, &mut **keeps, true)?;
+        if *standing == MatcherMemory::Stale {
+            matcher.clear();
+            load(conn, &mut **matcher, true)?;
         }
-        *standing = Standing::Ahead;
-        match catch_unwind(AssertUnwindSafe(|| ask(&mut **keeps))) {
+        *standing = MatcherMemory::Ahead;
+        match catch_unwind(AssertUnwindSafe(|| ask(&mut **matcher))) {
             Ok(answer) => answer.map(Some),
             Err(_) => {
-                *standing = Standing::Stale;
+                *standing = MatcherMemory::Stale;
                 Err(StoreError::Matching.into())
             }
         }
     }
 
     /// A commit or a rollback changes the state only if the matcher was ahead of the last commit.
-    fn turn(&self, to: Standing) {
+    fn turn(&self, to: MatcherMemory) {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if slot.standing == Standing::Ahead {
+        if slot.standing == MatcherMemory::Ahead {
             slot.standing = to;
         }
     }
 }
 
-impl WriteObserver for Keeper {
+impl WriteObserver for MatcherSlot {
     /// A failed job is undone alone. The matcher is stale only if that job has used it.
     fn applied(&self, failed: bool) {
         let asked = {
@@ -95,11 +105,11 @@ impl WriteObserver for Keeper {
     }
 
     fn committed(&self) {
-        self.turn(Standing::Sound);
+        self.turn(MatcherMemory::Sound);
     }
 
     fn undone(&self) {
-        self.turn(Standing::Stale);
+        self.turn(MatcherMemory::Stale);
     }
 }
 
@@ -110,15 +120,15 @@ mod tests {
 
     use super::*;
     use crate::db::migrations;
-    use crate::matching::{Arrival, Kept, QueryId, Share, StateChange};
+    use crate::matching::{ArrivedEntry, QueryId, QueryMatch, QueryStateChange, Share};
 
     /// Counts how often a query is loaded.
     #[derive(Default)]
-    struct Told(Arc<AtomicU32>);
+    struct CountingMatcher(Arc<AtomicU32>);
 
-    impl Keeps for Told {
-        fn fresh(&self) -> Box<dyn Keeps> {
-            Box::new(Told::default())
+    impl EntryMatcher for CountingMatcher {
+        fn fresh(&self) -> Box<dyn EntryMatcher> {
+            Box::new(CountingMatcher::default())
         }
 
         fn is_empty(&self) -> bool {
@@ -132,21 +142,21 @@ mod tests {
             Vec::new()
         }
 
-        fn take_away(&mut self, _: QueryId) {}
+        fn remove_query(&mut self, _: QueryId) {}
 
         fn reads(&self, _: &str, _: &[String]) -> bool {
             true
         }
 
-        fn keep(&mut self, _: &Arrival<'_>) -> Vec<Kept> {
+        fn match_entry(&mut self, _: &ArrivedEntry<'_>) -> Vec<QueryMatch> {
             Vec::new()
         }
 
-        fn take_changes(&mut self) -> Vec<StateChange> {
+        fn take_changes(&mut self) -> Vec<QueryStateChange> {
             Vec::new()
         }
 
-        fn faded(&self, before: Share, _: u32, _: u32) -> Share {
+        fn decayed_share(&self, before: Share, _: u32, _: u32) -> Share {
             before
         }
     }
@@ -162,17 +172,17 @@ mod tests {
         let sql = "insert into queries (name, text, created_at, changed_at, link_key, \
                    signing_key) values ('a', '', 0, 0, '', '')";
         conn.execute(sql, []).unwrap();
-        let (told, keeper) = (Told::default(), Keeper::default());
+        let (told, slot) = (CountingMatcher::default(), MatcherSlot::default());
         let n_told = Arc::clone(&told.0);
-        let ask = || done(keeper.ask(&conn, |_| Ok(())));
-        done(keeper.install(&conn, Box::new(told)));
-        keeper.applied(false);
+        let ask = || done(slot.ask(&conn, |_| Ok(())));
+        done(slot.install(&conn, Box::new(told)));
+        slot.applied(false);
         ask();
-        keeper.applied(false);
-        keeper.applied(true);
+        slot.applied(false);
+        slot.applied(true);
         ask();
         assert_eq!(n_told.load(Ordering::Relaxed), 1, "what was undone had not asked");
-        keeper.applied(true);
+        slot.applied(true);
         ask();
         assert_eq!(n_told.load(Ordering::Relaxed), 2, "what was undone had asked");
     }

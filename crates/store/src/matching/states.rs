@@ -2,24 +2,28 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Keeps, QueryId, StateChange};
+use super::{EntryMatcher, QueryId, QueryStateChange};
 use crate::error::Fault;
 
 /// Loads one stored query into the matcher.
 pub(crate) fn put_stored(
     conn: &Connection,
-    keeps: &mut dyn Keeps,
+    matcher: &mut dyn EntryMatcher,
     id: QueryId,
 ) -> Result<(), Fault> {
     let sql = "select name, text from queries where id = $1";
     let (name, text): (String, String) =
         conn.prepare_cached(sql)?.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let strange = keeps.put(id, &name, &text, &records(conn, id)?);
+    let strange = matcher.put(id, &name, &text, &records(conn, id)?);
     strange.into_iter().try_for_each(|number| forget_state(conn, id, number))
 }
 
 /// Loads all stored queries into the matcher, with or without their state.
-pub(crate) fn load(conn: &Connection, keeps: &mut dyn Keeps, memory: bool) -> Result<(), Fault> {
+pub(crate) fn load(
+    conn: &Connection,
+    matcher: &mut dyn EntryMatcher,
+    memory: bool,
+) -> Result<(), Fault> {
     let mut statement = conn.prepare_cached("select id, name, text from queries order by id")?;
     let rows = statement.query_map([], |row| {
         Ok((QueryId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, String>(2)?))
@@ -27,7 +31,7 @@ pub(crate) fn load(conn: &Connection, keeps: &mut dyn Keeps, memory: bool) -> Re
     for row in rows {
         let (id, name, text) = row?;
         let records = if memory { records(conn, id)? } else { Vec::new() };
-        for strange in keeps.put(id, &name, &text, &records) {
+        for strange in matcher.put(id, &name, &text, &records) {
             forget_state(conn, id, strange)?;
         }
     }
@@ -42,15 +46,15 @@ fn records(conn: &Connection, id: QueryId) -> Result<Vec<(u64, Vec<u8>)>, Fault>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn change_states(conn: &Connection, changes: &[StateChange]) -> Result<(), Fault> {
+pub(crate) fn change_states(conn: &Connection, changes: &[QueryStateChange]) -> Result<(), Fault> {
     for change in changes {
         match change {
-            StateChange::Remember { query, number, bytes } => {
+            QueryStateChange::Remember { query, number, bytes } => {
                 let sql = "insert into query_states (query, number, bytes) values ($1, $2, $3) \
                            on conflict (query, number) do update set bytes = excluded.bytes";
                 conn.prepare_cached(sql)?.execute(params![query.0, number.cast_signed(), bytes])?;
             }
-            StateChange::Forget { query, number } => forget_state(conn, *query, *number)?,
+            QueryStateChange::Forget { query, number } => forget_state(conn, *query, *number)?,
         }
     }
     Ok(())

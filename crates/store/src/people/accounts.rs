@@ -94,12 +94,12 @@ pub struct TokenRow {
 
 /// The reason why an account or a token was not created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotMade {
-    #[error("the name is taken; choose another")]
+pub enum AccountError {
+    #[error("the name is taken; choose another one")]
     Taken,
-    #[error("there are too many already; revoke one first")]
+    #[error("the account has too many tokens; revoke one first")]
     TooMany,
-    #[error("there is no such account")]
+    #[error("the account does not exist")]
     NoAccount,
 }
 
@@ -116,7 +116,7 @@ impl Store {
         name: &str,
         password: &str,
         now: Time,
-    ) -> Result<Result<AccountId, NotMade>, StoreError> {
+    ) -> Result<Result<AccountId, AccountError>, StoreError> {
         let (name, password) = (name.to_lowercase(), password.to_owned());
         self.write(move |conn| {
             let first = !conn.prepare_cached("select 1 from accounts limit 1")?.exists([])?;
@@ -125,7 +125,7 @@ impl Store {
             let made = conn
                 .query_row(sql, params![name, password, now.millis()], |row| row.get(0))
                 .optional()?;
-            let Some(id) = made.map(AccountId) else { return Ok(Err(NotMade::Taken)) };
+            let Some(id) = made.map(AccountId) else { return Ok(Err(AccountError::Taken)) };
             if first {
                 for table in ["stars", "read_marks", "reading_choices"] {
                     let sql = format!("update {table} set account = $1 where account = $2");
@@ -218,16 +218,16 @@ impl Store {
         &self,
         new: &NewToken,
         now: Time,
-    ) -> Result<Result<TokenRow, NotMade>, StoreError> {
+    ) -> Result<Result<TokenRow, AccountError>, StoreError> {
         let new = new.clone();
         self.write(move |conn| {
             let sql = "select count(*) from tokens where account = $1";
             if conn.query_row(sql, [new.account.0], |row| count(row, 0))? >= TOKENS_MAX {
-                return Ok(Err(NotMade::TooMany));
+                return Ok(Err(AccountError::TooMany));
             }
             let sql = "select 1 from accounts where id = $1";
             if !conn.prepare_cached(sql)?.exists([new.account.0])? {
-                return Ok(Err(NotMade::NoAccount));
+                return Ok(Err(AccountError::NoAccount));
             }
             let sql = "insert into tokens (account, name, scope, digest, fever_digest, created_at) \
                        values ($1, $2, $3, $4, $5, $6) on conflict (account, name) do nothing \
@@ -236,7 +236,7 @@ impl Store {
             let values =
                 params![account, new.name, scope, new.digest, new.fever_digest, now.millis()];
             let made = conn.query_row(sql, values, |row| token_row(row, 0)).optional()?;
-            Ok(made.ok_or(NotMade::Taken))
+            Ok(made.ok_or(AccountError::Taken))
         })
     }
 

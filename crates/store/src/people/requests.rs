@@ -22,7 +22,7 @@ impl fmt::Display for RequestId {
 
 /// A command that waits for its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct CommandRequest {
     pub id: RequestId,
     pub kind: String,
     /// JSON.
@@ -32,7 +32,7 @@ pub struct Request {
 
 /// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct CommandAnswer {
     pub ok: bool,
     /// JSON.
     pub body: String,
@@ -57,13 +57,13 @@ impl Store {
     }
 
     /// Returns the commands without an answer, oldest first.
-    pub fn pending(&self) -> Result<Vec<Request>, StoreError> {
+    pub fn pending_requests(&self) -> Result<Vec<CommandRequest>, StoreError> {
         self.read(|conn| {
             let sql = "select id, kind, body, created_at from requests \
                        where answered_at is null order by id";
             let mut statement = conn.prepare_cached(sql)?;
             let rows = statement.query_map([], |row| {
-                Ok(Request {
+                Ok(CommandRequest {
                     id: RequestId(row.get(0)?),
                     kind: row.get(1)?,
                     body: row.get(2)?,
@@ -86,11 +86,11 @@ impl Store {
     }
 
     /// Returns the answer to a command, if there is one.
-    pub fn answer_to(&self, id: RequestId) -> Result<Option<Answer>, StoreError> {
+    pub fn request_answer(&self, id: RequestId) -> Result<Option<CommandAnswer>, StoreError> {
         self.read(|conn| {
             let sql = "select ok, answer from requests where id = $1 and answered_at is not null";
             let found = conn.prepare_cached(sql)?.query_row([id.0], |row| {
-                Ok(Answer { ok: row.get::<_, i64>(0)? != 0, body: row.get(1)? })
+                Ok(CommandAnswer { ok: row.get::<_, i64>(0)? != 0, body: row.get(1)? })
             });
             Ok(found.optional()?)
         })

@@ -12,11 +12,11 @@ use crate::{QueryId, Store, StoreError};
 
 /// How long a request waits for its verification. A refused request counts as long against the
 /// limits.
-pub const WISH_LIFE: Duration = Duration::from_secs(120);
+pub const HUB_REQUEST_LIFE: Duration = Duration::from_secs(120);
 
 /// A request of a subscriber, before its callback has verified it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HubWish {
+pub struct HubRequest {
     pub query: QueryId,
     /// The address of the feed, as the subscriber wrote it.
     pub topic: String,
@@ -25,18 +25,18 @@ pub struct HubWish {
     pub domain: Domain,
     /// The network address of the client that sent the request.
     pub from: String,
-    pub kind: HubWishKind,
+    pub kind: HubRequestKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HubWishKind {
+pub enum HubRequestKind {
     Subscribe { secret: Option<String>, lease: Duration },
     Unsubscribe,
 }
 
 /// The store's answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WishNoted {
+pub enum HubRequestOutcome {
     Taken,
     /// The query or the hub has too many subscribers.
     Full,
@@ -47,7 +47,7 @@ pub enum WishNoted {
 
 /// A subscription that needs a verification or a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HubDue<'a> {
+pub struct DueSubscriber<'a> {
     pub id: i64,
     pub callback: &'a str,
     /// Failures in a row.
@@ -56,14 +56,14 @@ pub struct HubDue<'a> {
 
 /// A subscription, or a request for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HubRow {
+pub struct HubSubscription {
     pub id: i64,
     pub topic: String,
     pub callback: String,
     pub secret: Option<String>,
     /// `None`: the callback has not verified the request yet.
     pub lease_until: Option<Time>,
-    pub wish: Option<HubWishKind>,
+    pub wish: Option<HubRequestKind>,
     pub wish_attempts: u32,
     pub position: i64,
     /// The last position of its query.
@@ -71,7 +71,7 @@ pub struct HubRow {
     pub attempts: u32,
 }
 
-impl HubRow {
+impl HubSubscription {
     /// Returns whether there is something to push.
     pub fn is_due(&self, now: Time) -> bool {
         self.lease_until.is_some_and(|until| until > now) && self.last_position > self.position
@@ -80,10 +80,10 @@ impl HubRow {
 
 impl Store {
     /// Visits the requests that are due for verification, those with the fewest attempts first.
-    pub fn hub_wishes_due(
+    pub fn hub_requests_due(
         &self,
         now: Time,
-        visit: impl FnMut(HubDue<'_>),
+        visit: impl FnMut(DueSubscriber<'_>),
     ) -> Result<(), StoreError> {
         let sql = "select id, callback, wish_attempts from hub_subscriptions \
                    where wish is not null and (wish_next_at is null or wish_next_at <= $1) \
@@ -95,7 +95,7 @@ impl Store {
     pub fn hub_pushes_due(
         &self,
         now: Time,
-        visit: impl FnMut(HubDue<'_>),
+        visit: impl FnMut(DueSubscriber<'_>),
     ) -> Result<(), StoreError> {
         let sql = "select h.id, h.callback, h.attempts \
                    from hub_subscriptions h join queries q on q.id = h.query \
@@ -108,21 +108,21 @@ impl Store {
         &self,
         sql: &str,
         now: Time,
-        mut visit: impl FnMut(HubDue<'_>),
+        mut visit: impl FnMut(DueSubscriber<'_>),
     ) -> Result<(), StoreError> {
         self.read(|conn| {
             let mut statement = conn.prepare_cached(sql)?;
             let mut rows = statement.query([now.millis()])?;
             while let Some(row) = rows.next()? {
                 let callback = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
-                visit(HubDue { id: row.get(0)?, callback, attempts: row.get(2)? });
+                visit(DueSubscriber { id: row.get(0)?, callback, attempts: row.get(2)? });
             }
             Ok(())
         })
     }
 
     /// Returns a subscription by its number.
-    pub fn hub_subscription(&self, id: i64) -> Result<Option<HubRow>, StoreError> {
+    pub fn hub_subscription(&self, id: i64) -> Result<Option<HubSubscription>, StoreError> {
         self.read(|conn| {
             let sql = "select h.id, h.topic, h.callback, h.secret, h.lease_until, h.wish, \
                        h.wish_secret, h.wish_lease_ms, h.position, q.last_position, h.attempts, \
@@ -133,9 +133,14 @@ impl Store {
     }
 
     /// Carries out a request that the callback has verified, and deletes the address of its sender.
-    pub async fn grant_hub(&self, id: i64, wish: HubWishKind, now: Time) -> Result<(), StoreError> {
+    pub async fn confirm_hub_request(
+        &self,
+        id: i64,
+        wish: HubRequestKind,
+        now: Time,
+    ) -> Result<(), StoreError> {
         self.write_async(move |conn| {
-            let HubWishKind::Subscribe { secret, lease } = wish else {
+            let HubRequestKind::Subscribe { secret, lease } = wish else {
                 conn.execute("delete from hub_subscriptions where id = $1", [id])?;
                 return Ok(());
             };
@@ -150,7 +155,7 @@ impl Store {
 
     /// Drops a request that the callback has refused. An existing subscription stays. The request
     /// counts against the limits until its life ends.
-    pub async fn refuse_hub(&self, id: i64) -> Result<(), StoreError> {
+    pub async fn refuse_hub_request(&self, id: i64) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let sql = "update hub_subscriptions set wish = null, wish_secret = null where id = $1";
             conn.execute(sql, [id])?;
@@ -160,7 +165,7 @@ impl Store {
     }
 
     /// Postpones the verification after the callback could not be reached.
-    pub async fn retry_hub_wish(
+    pub async fn retry_hub_request(
         &self,
         id: i64,
         attempts: u32,
@@ -177,7 +182,7 @@ impl Store {
 
     /// Notes that the feed was pushed up to a position, or without a position that the push failed
     /// and is repeated at `next_at`.
-    pub async fn note_push(
+    pub async fn note_hub_push(
         &self,
         id: i64,
         position: Option<i64>,
@@ -194,7 +199,7 @@ impl Store {
     }
 
     /// Removes a subscriber.
-    pub async fn end_hub(&self, id: i64) -> Result<(), StoreError> {
+    pub async fn remove_hub_subscriber(&self, id: i64) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             conn.execute("delete from hub_subscriptions where id = $1", [id])?;
             Ok(())
@@ -205,7 +210,7 @@ impl Store {
     /// Removes subscriptions with an expired lease, and requests that were not verified in time. A
     /// request from the future was stored before the clock jumped back.
     pub async fn end_leases(&self, now: Time) -> Result<(), StoreError> {
-        let times = [now, now - WISH_LIFE, now + WISH_LIFE].map(Time::millis);
+        let times = [now, now - HUB_REQUEST_LIFE, now + HUB_REQUEST_LIFE].map(Time::millis);
         // Usually there are none, and then nothing is written.
         let ended = self.read(|conn| {
             let sql = "select 1 from hub_subscriptions where (lease_until <= $1 and wish is null) \
@@ -232,18 +237,18 @@ impl Store {
     }
 }
 
-fn hub_row(row: &Row<'_>) -> rusqlite::Result<HubRow> {
+fn hub_row(row: &Row<'_>) -> rusqlite::Result<HubSubscription> {
     let wish: Option<String> = row.get(5)?;
     let (secret, lease) = (row.get(6)?, duration(row, 7)?.unwrap_or_default());
-    Ok(HubRow {
+    Ok(HubSubscription {
         id: row.get(0)?,
         topic: row.get(1)?,
         callback: row.get(2)?,
         secret: row.get(3)?,
         lease_until: time_or_none(row, 4)?,
         wish: wish.map(|word| match word.as_str() {
-            "subscribe" => HubWishKind::Subscribe { secret, lease },
-            _ => HubWishKind::Unsubscribe,
+            "subscribe" => HubRequestKind::Subscribe { secret, lease },
+            _ => HubRequestKind::Unsubscribe,
         }),
         wish_attempts: row.get(11)?,
         position: row.get(8)?,

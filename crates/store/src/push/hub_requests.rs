@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, duration_ms, time_or_none};
 use crate::error::Fault;
-use crate::push::hub::WISH_LIFE;
-use crate::{HubWish, HubWishKind, Store, StoreError, WishNoted};
+use crate::push::hub::HUB_REQUEST_LIFE;
+use crate::{HubRequest, HubRequestKind, HubRequestOutcome, Store, StoreError};
 
 /// Verified subscribers of one query. Each push goes to all of them.
 const SUBSCRIBERS_MAX: u64 = 1000;
@@ -27,7 +27,7 @@ const WISHES_PER_DOMAIN_MAX: u64 = 4;
 const WISHES_PER_CLIENT_MAX: u64 = 16;
 
 /// The stored subscription that a request is about.
-struct Known {
+struct KnownSubscription {
     id: i64,
     is_confirmed: bool,
     is_pending: bool,
@@ -36,12 +36,16 @@ struct Known {
 
 impl Store {
     /// Stores a request if the limits allow it.
-    pub fn wish_hub(&self, wish: &HubWish, now: Time) -> Result<WishNoted, StoreError> {
+    pub fn add_hub_request(
+        &self,
+        wish: &HubRequest,
+        now: Time,
+    ) -> Result<HubRequestOutcome, StoreError> {
         let wish = wish.clone();
         self.write(move |conn| {
             let known = known(conn, &wish)?;
-            if known.is_none() && wish.kind == HubWishKind::Unsubscribe {
-                return Ok(WishNoted::Taken);
+            if known.is_none() && wish.kind == HubRequestKind::Unsubscribe {
+                return Ok(HubRequestOutcome::Taken);
             }
             // A request that is repeated while it waits only replaces the first one.
             if !known.as_ref().is_some_and(|known| known.is_pending)
@@ -50,16 +54,16 @@ impl Store {
                 return Ok(refused);
             }
             note(conn, &wish, known.as_ref(), now)?;
-            Ok(WishNoted::Taken)
+            Ok(HubRequestOutcome::Taken)
         })
     }
 }
 
-fn known(conn: &Connection, wish: &HubWish) -> Result<Option<Known>, Fault> {
+fn known(conn: &Connection, wish: &HubRequest) -> Result<Option<KnownSubscription>, Fault> {
     let sql = "select id, lease_until is not null, wish is not null, wished_at \
                from hub_subscriptions where topic = $1 and callback = $2";
     let found = conn.prepare_cached(sql)?.query_row(params![wish.topic, wish.callback], |row| {
-        Ok(Known {
+        Ok(KnownSubscription {
             id: row.get(0)?,
             is_confirmed: row.get(1)?,
             is_pending: row.get(2)?,
@@ -73,23 +77,23 @@ fn known(conn: &Connection, wish: &HubWish) -> Result<Option<Known>, Fault> {
 /// its place.
 fn refused(
     conn: &Connection,
-    wish: &HubWish,
-    known: Option<&Known>,
+    wish: &HubRequest,
+    known: Option<&KnownSubscription>,
     now: Time,
-) -> Result<Option<WishNoted>, Fault> {
+) -> Result<Option<HubRequestOutcome>, Fault> {
     let number = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, Fault> {
         Ok(conn.prepare_cached(sql)?.query_row(values, |row| count(row, 0))?)
     };
     // The callback has just refused the same request.
-    let ends_at = known.and_then(|known| known.wished_at).map(|at| at + WISH_LIFE);
-    let wait = ends_at.map_or(Duration::ZERO, |at| at.since(now).min(WISH_LIFE));
+    let ends_at = known.and_then(|known| known.wished_at).map(|at| at + HUB_REQUEST_LIFE);
+    let wait = ends_at.map_or(Duration::ZERO, |at| at.since(now).min(HUB_REQUEST_LIFE));
     if !wait.is_zero() {
-        return Ok(Some(WishNoted::TooMany(wait)));
+        return Ok(Some(HubRequestOutcome::TooMany(wait)));
     }
     let sql = "select count(*) from hub_subscriptions where wish_from = $1 and wished_at > $2";
-    let since = (now - WISH_LIFE).millis();
+    let since = (now - HUB_REQUEST_LIFE).millis();
     if number(sql, &[&wish.from, &since])? >= WISHES_PER_CLIENT_MAX {
-        return Ok(Some(WishNoted::TooMany(WISH_LIFE)));
+        return Ok(Some(HubRequestOutcome::TooMany(HUB_REQUEST_LIFE)));
     }
     if known.is_some_and(|known| known.is_confirmed) {
         return Ok(None);
@@ -98,7 +102,7 @@ fn refused(
     let sql = "select count(*) from hub_subscriptions where callback_domain = $1 \
                and lease_until is null and wish is not null";
     if number(sql, &[&domain])? >= WISHES_PER_DOMAIN_MAX {
-        return Ok(Some(WishNoted::TooMany(WISH_LIFE)));
+        return Ok(Some(HubRequestOutcome::TooMany(HUB_REQUEST_LIFE)));
     }
     let sql = "select count(*) from hub_subscriptions where lease_until is null \
                and wish is not null";
@@ -109,23 +113,28 @@ fn refused(
     let is_full = number(sql, &[])? >= WISHES_MAX
         || number(subscribed, &[&wish.query.0])? >= SUBSCRIBERS_MAX
         || number(of_domain, &[&wish.query.0, &domain])? >= SUBSCRIBERS_PER_DOMAIN_MAX;
-    Ok(is_full.then_some(WishNoted::Full))
+    Ok(is_full.then_some(HubRequestOutcome::Full))
 }
 
-fn note(conn: &Connection, wish: &HubWish, known: Option<&Known>, now: Time) -> Result<(), Fault> {
+fn note(
+    conn: &Connection,
+    wish: &HubRequest,
+    known: Option<&KnownSubscription>,
+    now: Time,
+) -> Result<(), Fault> {
     let (kind, secret, lease) = match &wish.kind {
-        HubWishKind::Subscribe { secret, lease } => ("subscribe", secret.as_ref(), *lease),
-        HubWishKind::Unsubscribe => ("unsubscribe", None, Duration::ZERO),
+        HubRequestKind::Subscribe { secret, lease } => ("subscribe", secret.as_ref(), *lease),
+        HubRequestKind::Unsubscribe => ("unsubscribe", None, Duration::ZERO),
     };
     let lease = duration_ms(lease);
     let (domain, from, now) = (wish.domain.as_str(), &wish.from, now.millis());
     match known {
-        Some(Known { id, is_pending: true, .. }) => {
+        Some(KnownSubscription { id, is_pending: true, .. }) => {
             let sql = "update hub_subscriptions set wish = $1, wish_secret = $2, \
                        wish_lease_ms = $3 where id = $4";
             conn.execute(sql, params![kind, secret, lease, id])?;
         }
-        Some(Known { id, .. }) => {
+        Some(KnownSubscription { id, .. }) => {
             let sql = "update hub_subscriptions set wish = $1, wish_secret = $2, \
                        wish_lease_ms = $3, wish_from = $4, wished_at = $5, wish_attempts = 0, \
                        wish_next_at = null, callback_domain = $6 where id = $7";

@@ -8,7 +8,7 @@ use crate::db::columns::{count, time};
 use crate::error::Fault;
 use crate::feeds::change::{self, NewFeed};
 use crate::feeds::state;
-use crate::matching::{Keeps, put_stored};
+use crate::matching::{EntryMatcher, put_stored};
 use crate::{QueryId, Store, StoreError};
 
 /// A stored query.
@@ -74,9 +74,9 @@ const COLUMNS: &str = "select id, name, text, created_at, changed_at, last_posit
 impl Store {
     /// Installs a matcher, which sees every entry that is recorded from now on. First the stored
     /// queries are loaded into it.
-    pub fn install(&self, keeps: Box<dyn Keeps>) -> Result<(), StoreError> {
-        let keeper = self.keeper();
-        self.write(move |conn| keeper.install(conn, keeps))
+    pub fn install(&self, matcher: Box<dyn EntryMatcher>) -> Result<(), StoreError> {
+        let slot = self.keeper();
+        self.write(move |conn| slot.install(conn, matcher))
     }
 
     /// Returns all queries, by name.
@@ -120,10 +120,10 @@ impl Store {
         now: Time,
     ) -> Result<QueriesChanged, StoreError> {
         let past = match past {
-            Some(since) => self.look_back(&changes, since)?,
+            Some(since) => self.replay_past(&changes, since)?,
             None => None,
         };
-        let keeper = self.keeper();
+        let slot = self.keeper();
         self.write(move |conn| {
             let mut changed = QueriesChanged::default();
             let (mut put, mut dropped) = (Vec::new(), Vec::new());
@@ -134,12 +134,12 @@ impl Store {
                 }
             }
             put.retain(|id| !dropped.contains(id));
-            keeper.ask(conn, |keeps| {
+            slot.ask(conn, |matcher| {
                 if let Some(past) = past {
                     changed.n_past = past.keep(conn, &put)?;
                 }
-                dropped.iter().for_each(|id| keeps.take_away(*id));
-                put.iter().try_for_each(|id| put_stored(conn, keeps, *id))
+                dropped.iter().for_each(|id| matcher.remove_query(*id));
+                put.iter().try_for_each(|id| put_stored(conn, matcher, *id))
             })?;
             changed.unwanted.retain(|feed| !changed.wanted.contains(feed));
             Ok(changed)
@@ -244,7 +244,7 @@ fn want(
     if orphan || brought_by_query(conn, feed)? {
         change::add_tags(conn, feed, &[tag])?;
     }
-    state::settle(conn, feed)?;
+    state::refresh(conn, feed)?;
     if orphan || known.is_none() {
         changed.wanted.push(feed);
     }
@@ -277,7 +277,7 @@ fn leave(
         conn.execute(sql, [feed.0])?;
         changed.unwanted.push(feed);
     }
-    state::settle(conn, feed)
+    state::refresh(conn, feed)
 }
 
 fn query_row(row: &Row<'_>) -> rusqlite::Result<QueryRow> {

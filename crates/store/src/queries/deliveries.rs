@@ -75,7 +75,7 @@ const COLUMNS: &str = "select d.id, d.query, q.name, d.receiver, d.position, d.a
     from deliveries d join queries q on q.id = d.query ";
 
 /// SQL condition: a receiver has something to get. The column `waits` stores the same: a new match
-/// sets it and [`settle`] clears it.
+/// sets it and [`clear_waits`] clears it.
 const WAITING: &str = "(position < (select q.last_position from queries q \
     where q.id = deliveries.query) or exists (select 1 from dead_letters l \
     where l.delivery = deliveries.id and l.replay = 1))";
@@ -133,7 +133,7 @@ impl Store {
                 delivery.0,
                 from
             ])?;
-            settle(conn, delivery)
+            clear_waits(conn, delivery)
         })
         .await
     }
@@ -162,7 +162,7 @@ impl Store {
     /// Ends all waits after the clock jumped back by more than `least`, which shows in a poll made
     /// after `now`. Receivers and subscribers of our hub that wait for a time of the old clock
     /// become due. A digest then calculates its hour again.
-    pub fn end_waits_set_back(&self, least: Duration, now: Time) -> Result<(), StoreError> {
+    pub fn end_waits_after_clock_jump(&self, least: Duration, now: Time) -> Result<(), StoreError> {
         self.write(move |conn| {
             for table in ["deliveries", "hub_subscriptions"] {
                 let sql = format!(
@@ -176,7 +176,7 @@ impl Store {
     }
 
     /// Stores a match as a dead letter and moves the cursor on.
-    pub async fn bury(&self, letter: DeadLetter, from: i64) -> Result<(), StoreError> {
+    pub async fn add_dead_letter(&self, letter: DeadLetter, from: i64) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let sql = "update deliveries set position = $1, attempts = 0, next_at = null, \
                        error = $2 where id = $3 and position = $4";
@@ -191,7 +191,7 @@ impl Store {
                     params![delivery.0, position, entry.0, at.millis(), attempts, error],
                 )?;
             }
-            settle(conn, *delivery)
+            clear_waits(conn, *delivery)
         })
         .await
     }
@@ -240,7 +240,7 @@ impl Store {
             conn.prepare_cached(sql)?.execute(params![delivery.0, position])?;
             let sql = "update deliveries set delivered_at = $1 where id = $2";
             conn.prepare_cached(sql)?.execute(params![now.millis(), delivery.0])?;
-            settle(conn, delivery)
+            clear_waits(conn, delivery)
         })
         .await
     }
@@ -263,7 +263,7 @@ impl Store {
                 delivery.0,
                 position
             ])?;
-            settle(conn, delivery)
+            clear_waits(conn, delivery)
         })
         .await
     }
@@ -280,7 +280,7 @@ impl Store {
 }
 
 /// Clears `waits` if nothing is left to deliver.
-fn settle(conn: &Connection, delivery: DeliveryId) -> Result<(), Fault> {
+fn clear_waits(conn: &Connection, delivery: DeliveryId) -> Result<(), Fault> {
     let sql =
         format!("update deliveries set waits = 0 where id = $1 and waits = 1 and not {WAITING}");
     conn.prepare_cached(&sql)?.execute([delivery.0])?;
@@ -288,7 +288,7 @@ fn settle(conn: &Connection, delivery: DeliveryId) -> Result<(), Fault> {
 }
 
 /// Returns the deliveries whose column `waits` is wrong.
-pub(crate) fn unsettled(conn: &Connection) -> Result<Vec<DeliveryId>, Fault> {
+pub(crate) fn wrong_waits(conn: &Connection) -> Result<Vec<DeliveryId>, Fault> {
     let sql = format!("select id from deliveries where waits <> {WAITING} order by id");
     let mut statement = conn.prepare(&sql)?;
     let found = statement.query_map([], |row| row.get(0).map(DeliveryId))?;

@@ -38,7 +38,7 @@ const COLUMNS: &str = "select e.id, e.feed, e.key, e.guid, e.title, e.link, e.au
 
 impl Store {
     /// Returns the queries that match these entries. Entries without a match are left out.
-    pub fn queries_keeping(
+    pub fn matching_queries(
         &self,
         entries: &[EntryId],
     ) -> Result<HashMap<EntryId, Vec<QueryId>>, StoreError> {

@@ -7,7 +7,7 @@ use feed::{EntryId, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::Fault;
-use crate::matching::{Arrival, Keeper, Keeps, Kept, Share, change_states};
+use crate::matching::{ArrivedEntry, EntryMatcher, MatcherSlot, QueryMatch, Share, change_states};
 use crate::{NewEntry, QueryId, Store, StoreError};
 
 /// The data of a feed that queries use.
@@ -35,7 +35,7 @@ impl FeedView {
 /// Matches the new entries of a poll and stores the matches. Returns how many there are.
 pub(crate) fn keep(
     conn: &Connection,
-    keeper: &Keeper,
+    slot: &MatcherSlot,
     feed: FeedId,
     seen_at: Time,
     new: &[(EntryId, &NewEntry)],
@@ -43,15 +43,15 @@ pub(crate) fn keep(
     if new.is_empty() {
         return Ok(0);
     }
-    let asked = keeper.ask(conn, |keeps| {
-        if keeps.is_empty() {
+    let asked = slot.ask(conn, |matcher| {
+        if matcher.is_empty() {
             return Ok(0);
         }
         let view = FeedView::read(conn, feed)?;
         let (mut n_kept, mut n_matches) = (0, 0);
         let mut kept_by = HashSet::new();
         for (id, entry) in new {
-            let kept = keeps.keep(&arrival(*id, feed, &view, entry, seen_at));
+            let kept = matcher.match_entry(&arrival(*id, feed, &view, entry, seen_at));
             n_kept += u32::from(!kept.is_empty());
             n_matches += kept.len() as u64;
             for one in &kept {
@@ -60,14 +60,14 @@ pub(crate) fn keep(
             }
         }
         wake_receivers(conn, kept_by)?;
-        change_states(conn, &keeps.take_changes())?;
-        if !keeps.reads(&view.url, &view.tags) {
+        change_states(conn, &matcher.take_changes())?;
+        if !matcher.reads(&view.url, &view.tags) {
             // No query reads the feed, so all its entries count as relevant.
             conn.prepare_cached("delete from feed_relevance where feed = $1")?.execute([feed.0])?;
             return Ok(n_matches);
         }
         let n_seen = u32::try_from(new.len()).unwrap_or(u32::MAX);
-        note_share(conn, keeps, feed, n_seen, n_kept)?;
+        note_share(conn, matcher, feed, n_seen, n_kept)?;
         Ok(n_matches)
     })?;
     Ok(asked.unwrap_or(0))
@@ -79,9 +79,9 @@ fn arrival<'a>(
     view: &'a FeedView,
     new: &'a NewEntry,
     seen_at: Time,
-) -> Arrival<'a> {
+) -> ArrivedEntry<'a> {
     let item = &new.item;
-    Arrival {
+    ArrivedEntry {
         id,
         feed,
         feed_url: &view.url,
@@ -99,7 +99,7 @@ fn arrival<'a>(
 }
 
 /// Stores a match at the next position of its query.
-pub(crate) fn add(conn: &Connection, kept: &Kept, entry: EntryId) -> Result<(), Fault> {
+pub(crate) fn add(conn: &Connection, kept: &QueryMatch, entry: EntryId) -> Result<(), Fault> {
     let sql = "update queries set last_position = last_position + 1 where id = $1 \
                returning last_position";
     let position: i64 = conn.prepare_cached(sql)?.query_row([kept.query.0], |row| row.get(0))?;
@@ -125,13 +125,13 @@ pub(crate) fn wake_receivers(
 
 fn note_share(
     conn: &Connection,
-    keeps: &dyn Keeps,
+    matcher: &dyn EntryMatcher,
     feed: FeedId,
     n_seen: u32,
     n_kept: u32,
 ) -> Result<(), Fault> {
     let before = share(conn, feed)?.unwrap_or_default();
-    set_share(conn, feed, keeps.faded(before, n_seen, n_kept))
+    set_share(conn, feed, matcher.decayed_share(before, n_seen, n_kept))
 }
 
 fn set_share(conn: &Connection, feed: FeedId, share: Share) -> Result<(), Fault> {

@@ -11,7 +11,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::NewQuery;
 use crate::db::columns::{time, words};
 use crate::error::Fault;
-use crate::matching::{Arrival, Keeps, Kept, StateChange, change_states, guarded, load};
+use crate::matching::{
+    ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, change_states, guarded, load,
+};
 use crate::queries::matches::{FeedView, add, wake_receivers};
 use crate::reading::entries::position_before;
 use crate::{QueryChange, QueryId, Store, StoreError};
@@ -20,15 +22,15 @@ use crate::{QueryChange, QueryId, Store, StoreError};
 const STEP_ROWS: u32 = 1000;
 
 /// A replay of stored entries that continues where the last step ended.
-pub(crate) struct Past {
+pub(crate) struct PastReplay {
     since: Time,
     /// The last entry that was read.
     at: EntryId,
     /// A matcher with all queries after the change, without their present state.
-    trial: Box<dyn Keeps>,
+    trial: Box<dyn EntryMatcher>,
     /// The names of the changed queries, by their number in the trial matcher.
     of: HashMap<QueryId, String>,
-    found: Vec<(EntryId, Kept)>,
+    found: Vec<(EntryId, QueryMatch)>,
     /// The state of the changed queries so far.
     states: BTreeMap<(QueryId, u64), Vec<u8>>,
 }
@@ -36,27 +38,28 @@ pub(crate) struct Past {
 impl Store {
     /// Replays the entries seen since a time through the queries as they will be after these
     /// changes. `None` means that no matcher is installed.
-    pub(crate) fn look_back(
+    pub(crate) fn replay_past(
         &self,
         changes: &[QueryChange],
         since: Time,
-    ) -> Result<Option<Past>, StoreError> {
-        let keeper = self.keeper();
-        let fresh = self.write(move |conn| keeper.ask(conn, |keeps| Ok(keeps.fresh())))?;
+    ) -> Result<Option<PastReplay>, StoreError> {
+        let slot = self.keeper();
+        let fresh = self.write(move |conn| slot.ask(conn, |matcher| Ok(matcher.fresh())))?;
         let Some(trial) = fresh else { return Ok(None) };
-        let mut past = self.read(|conn| guarded(|| Past::begin(conn, trial, changes, since)))?;
+        let mut past =
+            self.read(|conn| guarded(|| PastReplay::begin(conn, trial, changes, since)))?;
         while self.read(|conn| guarded(|| past.look(conn, STEP_ROWS)))? == STEP_ROWS {}
         Ok(Some(past))
     }
 }
 
-impl Past {
+impl PastReplay {
     fn begin(
         conn: &Connection,
-        mut trial: Box<dyn Keeps>,
+        mut trial: Box<dyn EntryMatcher>,
         changes: &[QueryChange],
         since: Time,
-    ) -> Result<Past, Fault> {
+    ) -> Result<PastReplay, Fault> {
         load(conn, &mut *trial, false)?;
         let mut next: u32 =
             conn.query_row("select coalesce(max(id), 0) + 1 from queries", [], |row| row.get(0))?;
@@ -77,7 +80,7 @@ impl Past {
                 }
                 QueryChange::Drop(_) => {
                     if let Some(id) = known {
-                        trial.take_away(id);
+                        trial.remove_query(id);
                         of.remove(&id);
                         dropped.insert(id);
                     }
@@ -85,7 +88,7 @@ impl Past {
             }
         }
         let at = position_before(conn, since)?;
-        Ok(Past { since, at, trial, of, found: Vec::new(), states: BTreeMap::new() })
+        Ok(PastReplay { since, at, trial, of, found: Vec::new(), states: BTreeMap::new() })
     }
 
     /// Reads the next entries, at most `limit`; returns how many there were.
@@ -108,7 +111,7 @@ impl Past {
             let categories = words(row, 6)?;
             let text =
                 |column| row.get_ref(column)?.as_str_or_null().map_err(rusqlite::Error::from);
-            self.show(&Arrival {
+            self.show(&ArrivedEntry {
                 id: EntryId(id),
                 feed: FeedId(feed),
                 feed_url: &view.url,
@@ -128,18 +131,18 @@ impl Past {
         Ok(n_rows)
     }
 
-    fn show(&mut self, entry: &Arrival<'_>) {
-        let kept = self.trial.keep(entry).into_iter();
+    fn show(&mut self, entry: &ArrivedEntry<'_>) {
+        let kept = self.trial.match_entry(entry).into_iter();
         self.found
             .extend(kept.filter(|one| self.of.contains_key(&one.query)).map(|one| (entry.id, one)));
         for change in self.trial.take_changes() {
             match change {
-                StateChange::Remember { query, number, bytes } => {
+                QueryStateChange::Remember { query, number, bytes } => {
                     if self.of.contains_key(&query) {
                         self.states.insert((query, number), bytes);
                     }
                 }
-                StateChange::Forget { query, number } => {
+                QueryStateChange::Forget { query, number } => {
                     self.states.remove(&(query, number));
                 }
             }
@@ -165,14 +168,14 @@ impl Past {
         for (entry, kept) in &self.found {
             let Some(query) = ids.get(&kept.query).copied() else { continue };
             if may_be_kept(conn, query, *entry)? {
-                add(conn, &Kept { query, ..*kept }, *entry)?;
+                add(conn, &QueryMatch { query, ..*kept }, *entry)?;
                 kept_by.insert(query);
                 n_given += 1;
             }
         }
         let remembered = self.states.into_iter().filter_map(|((query, number), bytes)| {
             let query = *ids.get(&query)?;
-            Some(StateChange::Remember { query, number, bytes })
+            Some(QueryStateChange::Remember { query, number, bytes })
         });
         change_states(conn, &remembered.collect::<Vec<_>>())?;
         wake_receivers(conn, kept_by)?;

@@ -9,37 +9,37 @@ use crate::QueryId;
 
 /// A position in the stream of all entries, or in the matches of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cursor {
+pub enum StreamCursor {
     Stream(EntryId),
     Query(QueryId, i64),
 }
 
 /// A cursor starts with a letter, so that nobody mistakes it for a number.
-impl fmt::Display for Cursor {
+impl fmt::Display for StreamCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Cursor::Stream(entry) => write!(f, "e{entry}"),
-            Cursor::Query(query, position) => write!(f, "q{}-{position}", query.0),
+            StreamCursor::Stream(entry) => write!(f, "e{entry}"),
+            StreamCursor::Query(query, position) => write!(f, "q{}-{position}", query.0),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is no cursor; take it from an entry")]
-pub struct NoCursor;
+#[error("this is not a cursor; use the cursor of an entry")]
+pub struct InvalidCursor;
 
-impl FromStr for Cursor {
-    type Err = NoCursor;
+impl FromStr for StreamCursor {
+    type Err = InvalidCursor;
 
-    fn from_str(text: &str) -> Result<Cursor, NoCursor> {
-        let number = |text: &str| text.parse::<i64>().ok().filter(|n| *n >= 0).ok_or(NoCursor);
+    fn from_str(text: &str) -> Result<StreamCursor, InvalidCursor> {
+        let number = |text: &str| text.parse::<i64>().ok().filter(|n| *n >= 0).ok_or(InvalidCursor);
         if let Some(entry) = text.strip_prefix('e') {
-            return number(entry).map(|n| Cursor::Stream(EntryId(n)));
+            return number(entry).map(|n| StreamCursor::Stream(EntryId(n)));
         }
-        let rest = text.strip_prefix('q').ok_or(NoCursor)?;
-        let (query, position) = rest.split_once('-').ok_or(NoCursor)?;
-        let query = query.parse().map_err(|_| NoCursor)?;
-        Ok(Cursor::Query(QueryId(query), number(position)?))
+        let rest = text.strip_prefix('q').ok_or(InvalidCursor)?;
+        let (query, position) = rest.split_once('-').ok_or(InvalidCursor)?;
+        let query = query.parse().map_err(|_| InvalidCursor)?;
+        Ok(StreamCursor::Query(QueryId(query), number(position)?))
     }
 }
 
@@ -49,11 +49,11 @@ mod tests {
 
     #[test]
     fn cursors_are_read_as_they_are_written() {
-        for cursor in [Cursor::Stream(EntryId(7)), Cursor::Query(QueryId(3), 0)] {
+        for cursor in [StreamCursor::Stream(EntryId(7)), StreamCursor::Query(QueryId(3), 0)] {
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
         }
         for text in ["", "7", "e", "e-1", "q3", "q-1", "q3--1", "x3", "e7x"] {
-            assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
+            assert_eq!(text.parse::<StreamCursor>(), Err(InvalidCursor), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{count, enclosures, source, time, time_or_none, words};
 use crate::error::Fault;
-use crate::reading::marks::Numbers;
+use crate::reading::marks::EntryNumbers;
 use crate::{Store, StoreError};
 
 /// A stored entry: the publisher's latest text, and our times.
@@ -141,7 +141,7 @@ impl Store {
         self.read(|conn| {
             let sql = format!("{COLUMNS} where id > $1 order by id limit $2");
             let entries = rows(conn, &sql, params![after.0, limit.max(1)])?;
-            let numbers = Numbers::load(conn)?;
+            let numbers = EntryNumbers::load(conn)?;
             let next = entries.last().map_or(EntryId(numbers.last).max(after), |last| last.id);
             let given = numbers.n_between(after.0, next.0).unsigned_abs();
             Ok(StreamPage { gap: given > entries.len() as u64, entries, next })

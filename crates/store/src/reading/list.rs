@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::error::Fault;
 use crate::reading::entries::{PAGE_BYTES_MAX, entry_row};
 use crate::reading::marks::{self, ReadMarks};
-use crate::reading::selection::{Candidate, FEW, looked_up, sift};
+use crate::reading::selection::{EntryCandidate, FEW, looked_up, sift};
 use crate::{AccountId, EntryRow, QueryId, Store, StoreError};
 
 /// The feeds or the query that a list covers.
@@ -27,14 +27,14 @@ pub enum Scope {
 
 /// The position of an entry in a list. Lists are in the order of publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ReadingPlace {
+pub struct ReadingPosition {
     pub published_at: Time,
     pub entry: EntryId,
 }
 
 /// The filter, order and position of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct ReadingFilter {
     pub account: AccountId,
     pub scope: Scope,
     /// `Some(true)`: read entries only; `Some(false)`: unread entries only.
@@ -50,15 +50,15 @@ pub struct Reading {
     /// In the order of recording instead of publication.
     pub by_number: bool,
     /// The list continues after this position.
-    pub from: Option<ReadingPlace>,
+    pub from: Option<ReadingPosition>,
     pub offset: u64,
     pub limit: u32,
 }
 
-impl Reading {
+impl ReadingFilter {
     /// Lists the newest entries of a scope.
-    pub fn newest(account: AccountId, scope: Scope, limit: u32) -> Reading {
-        Reading {
+    pub fn newest(account: AccountId, scope: Scope, limit: u32) -> ReadingFilter {
+        ReadingFilter {
             account,
             scope,
             read: None,
@@ -87,30 +87,33 @@ pub struct ReadEntry {
 }
 
 impl ReadEntry {
-    pub fn place(&self) -> ReadingPlace {
-        ReadingPlace { published_at: self.entry.published_at, entry: self.entry.id }
+    pub fn place(&self) -> ReadingPosition {
+        ReadingPosition { published_at: self.entry.published_at, entry: self.entry.id }
     }
 }
 
 impl Store {
     /// Returns a list of entries.
-    pub fn reading(&self, reading: &Reading) -> Result<Vec<ReadEntry>, StoreError> {
+    pub fn reading(&self, reading: &ReadingFilter) -> Result<Vec<ReadEntry>, StoreError> {
         self.read(|conn| {
             let sieve = sift(conn, reading, false)?;
             let found = sieve.found.iter().map(|candidate| candidate.entry);
-            shown(conn, found, &sieve.marks, &sieve.stars, Over::End)
+            shown(conn, found, &sieve.marks, &sieve.stars, OverflowRule::End)
         })
     }
 
     /// Returns the positions of the same list, without the entries.
-    pub fn reading_places(&self, reading: &Reading) -> Result<Vec<ReadingPlace>, StoreError> {
+    pub fn reading_places(
+        &self,
+        reading: &ReadingFilter,
+    ) -> Result<Vec<ReadingPosition>, StoreError> {
         self.read(|conn| {
-            Ok(sift(conn, reading, false)?.found.iter().map(Candidate::place).collect())
+            Ok(sift(conn, reading, false)?.found.iter().map(EntryCandidate::place).collect())
         })
     }
 
     /// Returns the length of the complete list; offset and limit are ignored.
-    pub fn reading_count(&self, reading: &Reading) -> Result<u64, StoreError> {
+    pub fn reading_count(&self, reading: &ReadingFilter) -> Result<u64, StoreError> {
         self.read(|conn| Ok(sift(conn, reading, true)?.passed))
     }
 
@@ -124,7 +127,7 @@ impl Store {
         self.read(|conn| {
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            shown(conn, entries.iter().copied(), &marks, &stars, Over::LeaveTextsOut)
+            shown(conn, entries.iter().copied(), &marks, &stars, OverflowRule::LeaveTextsOut)
         })
     }
 
@@ -171,7 +174,7 @@ pub(crate) fn mark_scope(
         let last = EntryId(last.unwrap_or(0));
         return marks::mark_up_to(conn, account, up_to.map_or(last, |id| id.min(last)));
     }
-    let mut wanted = Reading::newest(account, scope, u32::MAX);
+    let mut wanted = ReadingFilter::newest(account, scope, u32::MAX);
     wanted.read = Some(false);
     wanted.until = published_to.map(|at| at + std::time::Duration::from_millis(1));
     wanted.below = up_to.map(|id| EntryId(id.0 + 1));
@@ -186,7 +189,7 @@ pub(crate) fn mark_scope(
 
 /// The treatment of further entries when the result has reached its limit of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum OverflowRule {
     /// The result ends. The caller continues after the last entry.
     End,
     /// Further entries come without their texts, because the caller named each of them.
@@ -198,14 +201,14 @@ pub(crate) fn shown(
     entries: impl Iterator<Item = EntryId>,
     marks: &ReadMarks,
     stars: &HashSet<EntryId>,
-    over: Over,
+    over: OverflowRule,
 ) -> Result<Vec<ReadEntry>, Fault> {
     let sql = format!("{} where id = $1", crate::reading::entries::COLUMNS);
     let mut statement = conn.prepare_cached(&sql)?;
     let (mut rows, mut n_bytes) = (Vec::new(), 0);
     for id in entries {
         let without_texts = n_bytes >= PAGE_BYTES_MAX;
-        if without_texts && over == Over::End {
+        if without_texts && over == OverflowRule::End {
             break;
         }
         let Some(mut entry) = statement.query_row([id.0], entry_row).optional()? else { continue };

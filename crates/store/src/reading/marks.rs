@@ -13,13 +13,13 @@ use crate::{AccountId, Store, StoreError};
 const BLOCK: usize = 4096;
 const BYTES: usize = BLOCK / 8;
 /// One block of marks.
-pub(crate) type Bits = [u8; BYTES];
+pub(crate) type MarkBits = [u8; BYTES];
 
 /// The read marks of one account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadMarks {
     blocks: BTreeMap<i64, Box<[u8]>>,
-    numbers: Numbers,
+    numbers: EntryNumbers,
 }
 
 impl ReadMarks {
@@ -35,7 +35,7 @@ impl ReadMarks {
                 *byte |= bits;
             }
         }
-        Ok(ReadMarks { blocks, numbers: Numbers::load(conn)? })
+        Ok(ReadMarks { blocks, numbers: EntryNumbers::load(conn)? })
     }
 
     pub fn is_read(&self, entry: EntryId) -> bool {
@@ -180,7 +180,7 @@ pub(crate) fn mark(
     entries: &[EntryId],
     read: bool,
 ) -> Result<(), Fault> {
-    let numbers = Numbers::load(conn)?;
+    let numbers = EntryNumbers::load(conn)?;
     let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| numbers.holds(entry.0)) {
         by_block.entry(place(entry.0).0).or_default().push(entry.0);
@@ -202,7 +202,7 @@ pub(crate) fn mark_up_to(
     account: AccountId,
     last: EntryId,
 ) -> Result<(), Fault> {
-    let numbers = Numbers::load(conn)?;
+    let numbers = EntryNumbers::load(conn)?;
     let mut block = 0;
     while block <= place(last.0).0 {
         let (first, end) = (block * BLOCK as i64, (block + 1) * BLOCK as i64 - 1);
@@ -244,7 +244,10 @@ pub(crate) fn change_block(
 }
 
 /// Returns the read marks of one account by block, without those of deleted entries.
-pub(crate) fn blocks(conn: &Connection, account: AccountId) -> Result<BTreeMap<i64, Bits>, Fault> {
+pub(crate) fn blocks(
+    conn: &Connection,
+    account: AccountId,
+) -> Result<BTreeMap<i64, MarkBits>, Fault> {
     let mut statement =
         conn.prepare_cached("select block, bits from read_marks where account = $1")?;
     let mut rows = statement.query([account.0])?;
@@ -266,19 +269,19 @@ pub(crate) fn forget(conn: &Connection, entries: &[EntryId]) -> Result<(), Fault
 
 /// The entry numbers given so far, and the gaps among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Numbers {
+pub(crate) struct EntryNumbers {
     pub(crate) last: i64,
     /// First and last of each gap.
     gaps: BTreeMap<i64, i64>,
 }
 
-impl Numbers {
-    pub(crate) fn load(conn: &Connection) -> Result<Numbers, Fault> {
+impl EntryNumbers {
+    pub(crate) fn load(conn: &Connection) -> Result<EntryNumbers, Fault> {
         let sql = "select seq from sqlite_sequence where name = 'entries'";
         let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
         let mut statement = conn.prepare_cached("select first, last from entry_gaps")?;
         let gaps = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Numbers { last: last.unwrap_or(0), gaps: gaps.collect::<Result<_, _>>()? })
+        Ok(EntryNumbers { last: last.unwrap_or(0), gaps: gaps.collect::<Result<_, _>>()? })
     }
 
     /// Returns the gap that contains a number.
@@ -318,7 +321,7 @@ mod tests {
     fn numbers_that_were_leapt_over_are_not_visited_one_by_one() {
         let gaps = BTreeMap::from([(10, 10_000_009)]);
         let marks =
-            ReadMarks { blocks: BTreeMap::new(), numbers: Numbers { last: 10_000_020, gaps } };
+            ReadMarks { blocks: BTreeMap::new(), numbers: EntryNumbers { last: 10_000_020, gaps } };
         let mut visited = Vec::new();
         marks.for_each_unread(|entry| visited.push(entry));
         assert!(visited.len() < 3 * BLOCK, "{}", visited.len());

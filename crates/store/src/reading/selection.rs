@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::QueryId;
 use crate::error::Fault;
-use crate::reading::list::{Reading, ReadingPlace, Scope};
+use crate::reading::list::{ReadingFilter, ReadingPosition, Scope};
 use crate::reading::marks::{self, ReadMarks};
 
 /// The most entries on one page.
@@ -21,21 +21,21 @@ const GATHERED_MAX: i64 = 20_000;
 
 /// An entry that may belong to the list.
 #[derive(Clone, Copy)]
-pub(crate) struct Candidate {
+pub(crate) struct EntryCandidate {
     pub(crate) entry: EntryId,
     pub(crate) feed: FeedId,
     pub(crate) published_at: Time,
 }
 
-impl Candidate {
-    pub(crate) fn place(&self) -> ReadingPlace {
-        ReadingPlace { published_at: self.published_at, entry: self.entry }
+impl EntryCandidate {
+    pub(crate) fn place(&self) -> ReadingPosition {
+        ReadingPosition { published_at: self.published_at, entry: self.entry }
     }
 }
 
 /// The conditions that no index answers, and the entries found so far.
-pub(crate) struct Sieve<'a> {
-    reading: &'a Reading,
+pub(crate) struct EntrySelection<'a> {
+    reading: &'a ReadingFilter,
     pub(crate) marks: ReadMarks,
     pub(crate) stars: HashSet<EntryId>,
     /// `None`: any feed.
@@ -43,15 +43,15 @@ pub(crate) struct Sieve<'a> {
     /// Counts all fitting entries and collects none.
     counts: bool,
     pub(crate) passed: u64,
-    pub(crate) found: Vec<Candidate>,
+    pub(crate) found: Vec<EntryCandidate>,
     /// The number of candidates: a list of ten entries must not look at a million.
     #[cfg(test)]
     looked_at: u64,
 }
 
-impl Sieve<'_> {
+impl EntrySelection<'_> {
     /// Checks a candidate; returns whether more are needed.
-    fn take(&mut self, candidate: Candidate) -> bool {
+    fn take(&mut self, candidate: EntryCandidate) -> bool {
         #[cfg(test)]
         {
             self.looked_at += 1;
@@ -65,9 +65,9 @@ impl Sieve<'_> {
         self.counts || self.found.len() < self.reading.limit.min(LIMIT_MAX) as usize
     }
 
-    fn fits(&self, candidate: &Candidate) -> bool {
+    fn fits(&self, candidate: &EntryCandidate) -> bool {
         let reading = self.reading;
-        let behind = |from: ReadingPlace| {
+        let behind = |from: ReadingPosition| {
             let (here, there) = (self.order_key(candidate.place()), self.order_key(from));
             if reading.oldest_first { here > there } else { here < there }
         };
@@ -82,12 +82,12 @@ impl Sieve<'_> {
     }
 
     /// Returns the sort key of a list: the number alone, or the time and the number.
-    fn order_key(&self, place: ReadingPlace) -> (Time, EntryId) {
+    fn order_key(&self, place: ReadingPosition) -> (Time, EntryId) {
         let numbered = self.reading.by_number || matches!(self.reading.scope, Scope::Query(_));
         (if numbered { Time::default() } else { place.published_at }, place.entry)
     }
 
-    fn take_all(&mut self, mut candidates: Vec<Candidate>) {
+    fn take_all(&mut self, mut candidates: Vec<EntryCandidate>) {
         candidates.sort_unstable_by_key(|candidate| self.order_key(candidate.place()));
         if !self.reading.oldest_first {
             candidates.reverse();
@@ -103,10 +103,10 @@ impl Sieve<'_> {
 /// Finds the entries of a list, or only counts them.
 pub(crate) fn sift<'a>(
     conn: &Connection,
-    reading: &'a Reading,
+    reading: &'a ReadingFilter,
     counts: bool,
-) -> Result<Sieve<'a>, Fault> {
-    let mut sieve = Sieve {
+) -> Result<EntrySelection<'a>, Fault> {
+    let mut sieve = EntrySelection {
         reading,
         marks: ReadMarks::load(conn, reading.account)?,
         stars: marks::stars(conn, reading.account)?,
@@ -150,14 +150,14 @@ fn tagged(conn: &Connection, tag: &str) -> Result<HashSet<FeedId>, Fault> {
 pub(crate) fn looked_up(
     conn: &Connection,
     entries: impl Iterator<Item = EntryId>,
-) -> Result<Vec<Candidate>, Fault> {
+) -> Result<Vec<EntryCandidate>, Fault> {
     let mut statement =
         conn.prepare_cached("select feed, published_at from entries where id = $1")?;
     let mut found = Vec::new();
     for entry in entries {
         let row = statement.query_row([entry.0], |row| {
             let published_at = Time::from_millis(row.get(1)?);
-            Ok(Candidate { entry, feed: FeedId(row.get(0)?), published_at })
+            Ok(EntryCandidate { entry, feed: FeedId(row.get(0)?), published_at })
         });
         found.extend(row.optional()?);
     }
@@ -165,7 +165,7 @@ pub(crate) fn looked_up(
 }
 
 /// Scans the index of a feed, of each feed of a small tag, or of all entries.
-fn scan(conn: &Connection, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
+fn scan(conn: &Connection, sieve: &mut EntrySelection<'_>) -> Result<(), Fault> {
     let several = matches!(sieve.reading.scope, Scope::Tag(_) | Scope::Feeds(_));
     if let Some(feeds) = sieve.feeds.clone().filter(|_| several)
         && hold_few(conn, &feeds)?
@@ -209,7 +209,7 @@ fn scan(conn: &Connection, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
 }
 
 /// Returns the lowest and the highest number that may belong to the list.
-fn number_ends(reading: &Reading) -> (i64, i64) {
+fn number_ends(reading: &ReadingFilter) -> (i64, i64) {
     let from = reading.from.map(|place| place.entry.0);
     let low = reading.above.map_or(0, |above| above.0.saturating_add(1));
     let high = reading.below.map_or(i64::MAX, |below| below.0.saturating_sub(1));
@@ -221,7 +221,7 @@ fn number_ends(reading: &Reading) -> (i64, i64) {
 }
 
 /// Returns the earliest and the latest time of publication, in milliseconds.
-fn time_ends(reading: &Reading) -> (i64, i64) {
+fn time_ends(reading: &ReadingFilter) -> (i64, i64) {
     let from = reading.from.map(|place| place.published_at.millis());
     let low = reading.since.map_or(i64::MIN, Time::millis);
     let high = reading.until.map_or(i64::MAX, |until| until.millis().saturating_sub(1));
@@ -236,7 +236,7 @@ fn time_ends(reading: &Reading) -> (i64, i64) {
 /// by time would not know when it has met them all.
 fn few_numbers(
     conn: &Connection,
-    reading: &Reading,
+    reading: &ReadingFilter,
 ) -> Result<Option<std::ops::RangeInclusive<i64>>, Fault> {
     let Some(above) = reading.above else { return Ok(None) };
     let last: i64 = conn
@@ -260,7 +260,11 @@ fn hold_few(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, Fault> {
     Ok(true)
 }
 
-fn of_query(conn: &Connection, query: QueryId, sieve: &mut Sieve<'_>) -> Result<(), Fault> {
+fn of_query(
+    conn: &Connection,
+    query: QueryId,
+    sieve: &mut EntrySelection<'_>,
+) -> Result<(), Fault> {
     let direction = if sieve.reading.oldest_first { "" } else { "desc" };
     let sql = format!(
         "select e.id, e.feed, e.published_at from query_entries q join entries e \
@@ -284,8 +288,8 @@ fn of_query(conn: &Connection, query: QueryId, sieve: &mut Sieve<'_>) -> Result<
     Ok(())
 }
 
-fn candidate(row: &rusqlite::Row<'_>) -> rusqlite::Result<Candidate> {
-    Ok(Candidate {
+fn candidate(row: &rusqlite::Row<'_>) -> rusqlite::Result<EntryCandidate> {
+    Ok(EntryCandidate {
         entry: EntryId(row.get(0)?),
         feed: FeedId(row.get(1)?),
         published_at: Time::from_millis(row.get(2)?),
@@ -297,13 +301,13 @@ mod tests {
     use feed::{EntryKey, FeedUrl, Item, Outcome, Published};
 
     use super::*;
-    use crate::{AccountId, Mode, NewEntry, NewFeed, PollRecord, Store};
+    use crate::{AccountId, NewEntry, NewFeed, OpenMode, PollRecord, Store};
 
     const T0: i64 = 1_700_000_000;
 
     /// A hundred entries, published one second after the other.
     fn filled(folder: &std::path::Path) -> Store {
-        let store = Store::open(folder, Mode::ReadWrite).unwrap();
+        let store = Store::open(folder, OpenMode::ReadWrite).unwrap();
         let url = FeedUrl::parse("https://example.org/").unwrap();
         let new = NewFeed { url, title: None, site: None, tags: Vec::new() };
         let at = Time::from_secs(T0);
@@ -324,16 +328,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = filled(folder.path());
         let second = |n| Some(Time::from_secs(T0 + n));
-        let all = Reading::newest(AccountId::LOCAL, Scope::All, 50);
+        let all = ReadingFilter::newest(AccountId::LOCAL, Scope::All, 50);
         for oldest_first in [false, true] {
             for bounded in [
-                Reading { since: second(91), ..all.clone() },
-                Reading { until: second(11), ..all.clone() },
-                Reading { above: Some(EntryId(90)), by_number: true, ..all.clone() },
-                Reading { below: Some(EntryId(11)), by_number: true, ..all.clone() },
-                Reading { above: Some(EntryId(90)), ..all.clone() },
+                ReadingFilter { since: second(91), ..all.clone() },
+                ReadingFilter { until: second(11), ..all.clone() },
+                ReadingFilter { above: Some(EntryId(90)), by_number: true, ..all.clone() },
+                ReadingFilter { below: Some(EntryId(11)), by_number: true, ..all.clone() },
+                ReadingFilter { above: Some(EntryId(90)), ..all.clone() },
             ] {
-                let reading = Reading { oldest_first, ..bounded };
+                let reading = ReadingFilter { oldest_first, ..bounded };
                 store
                     .read(|conn| {
                         let sieve = sift(conn, &reading, false)?;

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::Fault;
 use crate::reading::list::mark_scope;
-use crate::reading::marks::{self, Bits};
+use crate::reading::marks::{self, MarkBits};
 use crate::{AccountId, Scope, Store, StoreError};
 
 /// How long a list can be undone: long enough to notice a mistake, and short enough that nobody
@@ -85,8 +85,8 @@ impl Store {
 fn changed(
     conn: &Connection,
     account: AccountId,
-    before: &BTreeMap<i64, Bits>,
-) -> Result<BTreeMap<i64, Bits>, Fault> {
+    before: &BTreeMap<i64, MarkBits>,
+) -> Result<BTreeMap<i64, MarkBits>, Fault> {
     let gone = marks::blocks(conn, AccountId::GONE)?;
     let mut changed = marks::blocks(conn, account)?;
     for (block, bits) in &mut changed {
@@ -103,7 +103,7 @@ fn changed(
 fn keep(
     conn: &Connection,
     account: AccountId,
-    changed: &BTreeMap<i64, Bits>,
+    changed: &BTreeMap<i64, MarkBits>,
     n_marked: u64,
     now: Time,
 ) -> Result<(), Fault> {

@@ -10,10 +10,10 @@ use crate::db::columns::{enclosures_json, hints_json, millis, source_json, sql_c
 use crate::error::Fault;
 use crate::feeds::domains;
 use crate::feeds::state::{self, Total};
-use crate::matching::Keeper;
+use crate::matching::MatcherSlot;
 use crate::push::inbox;
 use crate::queries::matches;
-use crate::record::copies::Claim;
+use crate::record::copies::SourceClaim;
 use crate::record::poll_history;
 use crate::{
     Decision, DocumentRecord, EditedEntry, EntryChanges, LocationChange, NewEntry, NextPoll,
@@ -29,7 +29,7 @@ const REVISIONS_MAX: i64 = 24;
 pub(crate) fn keep_poll<T>(
     conn: &Connection,
     mut record: PollRecord,
-    keeper: &Keeper,
+    keeper: &MatcherSlot,
     decide: impl FnOnce(&Connection, &mut PollRecord) -> Result<T, Fault>,
 ) -> Result<(Recorded, T), Fault> {
     let is_first = refuse_stale(conn, record.feed, record.generation)?;
@@ -49,7 +49,7 @@ pub(crate) fn keep_poll<T>(
     count_entries(conn, feed, at, n_new)?;
     keep_state(conn, record, is_first)?;
     poll_history::keep(conn, record, n_new)?;
-    state::settle(conn, feed)?;
+    state::refresh(conn, feed)?;
     if let Some(trust) = &record.trust {
         inbox::keep_trust(conn, trust)?;
     }
@@ -63,7 +63,7 @@ pub(crate) fn keep_poll<T>(
 pub(crate) fn keep_push(
     conn: &Connection,
     record: &PushRecord,
-    keeper: &Keeper,
+    keeper: &MatcherSlot,
 ) -> Result<Recorded, Fault> {
     refuse_stale(conn, record.feed, record.generation)?;
     let (feed, at) = (record.feed, record.at);
@@ -72,7 +72,7 @@ pub(crate) fn keep_push(
     keep_learned(conn, feed, record.entries.window.as_ref(), None)?;
     count_entries(conn, feed, at, recorded.new_ids.len() as u64)?;
     keep_next(conn, feed, &record.next)?;
-    state::settle(conn, feed)?;
+    state::refresh(conn, feed)?;
     inbox::keep_trust(conn, &record.trust)?;
     inbox::close(conn, record)?;
     Ok(recorded)
@@ -103,7 +103,7 @@ fn add_entries<'a>(
 /// Shows the new entries to the queries.
 fn matched(
     conn: &Connection,
-    keeper: &Keeper,
+    keeper: &MatcherSlot,
     feed: FeedId,
     at: Time,
     new: Vec<(EntryId, &NewEntry)>,
@@ -138,7 +138,7 @@ fn add_entry(
         return Ok(None);
     }
     let item = &new.item;
-    let claim = Claim::of(conn, feed, item)?;
+    let claim = SourceClaim::of(conn, feed, item)?;
     if let Some(claim) = &claim
         && claim.is_known(conn, new.content)?
     {
@@ -178,7 +178,7 @@ fn add_entry(
         new.content.cast_signed(),
         new.published.at.millis(),
         at.millis(),
-        claim.as_ref().and_then(Claim::origin),
+        claim.as_ref().and_then(SourceClaim::origin),
     ])?;
     Ok(Some(EntryId(id)))
 }
@@ -297,7 +297,7 @@ fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
             feed
         ])?;
         if changed > 0 {
-            state::settle_title(conn, record.feed)?;
+            state::refresh_title(conn, record.feed)?;
         }
         let sql = "update feeds set hints = $1 where id = $2 and hints is distinct from $1";
         conn.prepare_cached(sql)?.execute(params![hints_json(hints), feed])?;

@@ -15,7 +15,7 @@ use crate::error::Fault;
 use crate::{Store, StoreError};
 
 /// The claim of an item that another feed published it first.
-pub(crate) struct Claim {
+pub(crate) struct SourceClaim {
     pub(crate) source: Source,
     /// The id under which it is published; `None` if nothing identifies it.
     id: Option<String>,
@@ -24,9 +24,13 @@ pub(crate) struct Claim {
     ours: Vec<FeedId>,
 }
 
-impl Claim {
+impl SourceClaim {
     /// Reads the claim of an item; `None` if the item is the feed's own.
-    pub(crate) fn of(conn: &Connection, feed: FeedId, item: &Item) -> Result<Option<Claim>, Fault> {
+    pub(crate) fn of(
+        conn: &Connection,
+        feed: FeedId,
+        item: &Item,
+    ) -> Result<Option<SourceClaim>, Fault> {
         let Some(source) = item.source.as_ref().and_then(feed::passed_on) else { return Ok(None) };
         let ours = named(conn, &source)?;
         if ours.contains(&feed) {
@@ -39,7 +43,7 @@ impl Claim {
         let host = url.as_ref().and_then(|url| url.url().host_str()).unwrap_or_default();
         let (guid, link) = (item.id.as_deref(), item.link.as_deref());
         let id = guid.or(link).map(|_| feed::public_id(guid, link, EntryId(0), host));
-        Ok(Some(Claim { source, id, link: item.link.clone(), ours }))
+        Ok(Some(SourceClaim { source, id, link: item.link.clone(), ours }))
     }
 
     /// Returns the identity of the original entry, which is the same in every feed.
@@ -152,7 +156,7 @@ impl Store {
         self.read(|conn| {
             let mut known = HashSet::new();
             for (key, content, item) in items {
-                if let Some(claim) = Claim::of(conn, feed, item)?
+                if let Some(claim) = SourceClaim::of(conn, feed, item)?
                     && claim.is_known(conn, *content)?
                 {
                     known.insert(*key);

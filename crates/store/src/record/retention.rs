@@ -50,7 +50,7 @@ pub struct FeedRetention {
 
 /// The numbers of deleted entries and keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Retained {
+pub struct RetentionResult {
     pub entries: u64,
     pub keys: u64,
 }
@@ -79,8 +79,8 @@ impl Retention {
 impl Store {
     /// Deletes what exceeds the limits. Each step is its own transaction. After an interruption,
     /// the next call continues.
-    pub fn retain(&self, retention: &Retention, now: Time) -> Result<Retained, StoreError> {
-        let mut retained = Retained::default();
+    pub fn retain(&self, retention: &Retention, now: Time) -> Result<RetentionResult, StoreError> {
+        let mut retained = RetentionResult::default();
         for feed in self.feeds_with_entries()? {
             let rule = retention.of(feed);
             if let Some(age) = rule.entries_age_max {
@@ -237,7 +237,7 @@ fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), Fault
     let mut bury = conn.prepare_cached(
         "insert into dead_letters (delivery, position, entry, at, attempts, error) \
          select d.id, q.position, q.entry, $1, d.attempts, \
-         'dropped by retention before it was delivered' \
+         'deleted by retention before it was delivered' \
          from query_entries q join deliveries d on d.query = q.query \
          where q.position > d.position and q.entry = $2 \
          on conflict (delivery, position) do nothing",

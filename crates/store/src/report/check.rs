@@ -31,9 +31,9 @@ impl Store {
 }
 
 fn receivers(conn: &Connection) -> Result<Vec<Finding>, Fault> {
-    let found = deliveries::unsettled(conn)?.into_iter().take(FINDINGS_MAX);
+    let found = deliveries::wrong_waits(conn)?.into_iter().take(FINDINGS_MAX);
     let remedy = "`tidings query deliveries` shows it; report it with the log";
-    let what = |id| format!("what waits for delivery {id} is not what its row says");
+    let what = |id| format!("the stored waiting mark of delivery {id} is wrong");
     Ok(found.map(|id| finding(None, what(id), remedy)).collect())
 }
 
@@ -48,7 +48,7 @@ fn validators_ahead(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let feeds = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
     feeds
         .map(|feed| {
-            let what = "its validators are kept, but not the document they stand for".to_owned();
+            let what = "it has validators, but not the document that they belong to".to_owned();
             Ok(finding(Some(feed?), what, "remove the feed and add it again"))
         })
         .collect()
@@ -64,8 +64,8 @@ fn counters(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     })?;
     rows.map(|row| {
         let (feed, said, found) = row?;
-        let what = format!("it counts {said} entries, but {found} are kept");
-        Ok(finding(Some(feed), what, "restore a backup; the file was changed by other means"))
+        let what = format!("it counts {said} entries, but the store has {found}");
+        Ok(finding(Some(feed), what, "restore a backup; another program has changed the file"))
     })
     .collect()
 }
@@ -81,20 +81,20 @@ fn states(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let feeds = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
     feeds
         .map(|feed| {
-            let what = "the state that is kept of it is not the one it is in".to_owned();
-            Ok(finding(Some(feed?), what, "restore a backup; the file was changed by other means"))
+            let what = "its stored state is not its actual state".to_owned();
+            Ok(finding(Some(feed?), what, "restore a backup; another program has changed the file"))
         })
         .collect()
 }
 
 /// Checks the stored totals and the sums by domain against a count.
 fn totals(conn: &Connection) -> Result<Vec<Finding>, Fault> {
-    let remedy = "restore a backup; the file was changed by other means";
+    let remedy = "restore a backup; another program has changed the file";
     let mut findings = Vec::new();
     for total in Total::all() {
         let (kept, counted) = (total.kept(conn)?, total.counted(conn)?);
         if kept != counted {
-            let what = format!("the total {total:?} is kept as {kept}, but {counted} are there");
+            let what = format!("the stored total {total:?} is {kept}, but a count finds {counted}");
             findings.push(finding(None, what, remedy));
         }
     }
@@ -106,7 +106,7 @@ fn totals(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     let names = statement.query_map(params![FINDINGS_MAX as i64], |row| row.get(0))?;
     for name in names {
         let name: String = name?;
-        let what = format!("the load kept of {name} is not the sum of its feeds");
+        let what = format!("the stored load of {name} is not the sum of its feeds");
         findings.push(finding(None, what, remedy));
     }
     Ok(findings)
@@ -125,7 +125,7 @@ fn windows(conn: &Connection) -> Result<Vec<Finding>, Fault> {
             break;
         }
         let feed: i64 = row.get(0)?;
-        let remedy = "nothing: the next poll with news writes it anew";
+        let remedy = "nothing to do: the next poll with new entries repairs it";
         let window = match Window::decode(row.get_ref(1)?.as_blob()?) {
             Ok(window) => window,
             Err(error) => {
@@ -142,7 +142,7 @@ fn windows(conn: &Connection) -> Result<Vec<Finding>, Fault> {
             }
         }
         if unknown > 0 {
-            let what = format!("its window shows {unknown} entries that are not known");
+            let what = format!("its window shows {unknown} unknown entries");
             findings.push(finding(Some(feed), what, remedy));
         }
         if left > 0 {
@@ -166,7 +166,7 @@ fn twins(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     rows.map(|row| {
         let (one, other) = row?;
         let what = format!("it looks like the same feed as feed {other}");
-        let found = finding(Some(one), what, "remove one of the two if they are");
+        let found = finding(Some(one), what, "if they are the same, remove one of them");
         Ok(Finding { harmless: true, ..found })
     })
     .collect()

@@ -78,28 +78,28 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::feeds::list_order::Part;
+    use crate::feeds::list_order::FeedListPart;
     use crate::report::overview::BUSIEST;
     use crate::report::status::{FAILING_EVER, FAILING_WITHIN, FIRST_DUE};
-    use crate::{Mode, Order};
+    use crate::{FeedOrder, OpenMode};
 
     /// With a million feeds a scan of a table takes seconds.
     #[test]
     fn pages_and_metrics_walk_over_no_table() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         let mut asked: Vec<String> =
             [DUE, DOMAINS_HELD, FIRST_DUE, FAILING_WITHIN, FAILING_EVER].map(str::to_owned).into();
         for order in [
-            Order::LastChange,
-            Order::Trouble,
-            Order::Title,
-            Order::NextPoll,
-            Order::LastPoll,
-            Order::Entries,
+            FeedOrder::LastChange,
+            FeedOrder::Trouble,
+            FeedOrder::Title,
+            FeedOrder::NextPoll,
+            FeedOrder::LastPoll,
+            FeedOrder::Entries,
         ] {
             for (backwards, cursor) in [(false, false), (false, true), (true, true)] {
-                let part = Part { order, state: None, from: None, backwards, limit: 50 };
+                let part = FeedListPart { order, state: None, from: None, backwards, limit: 50 };
                 asked.push(part.sql(cursor));
             }
         }

@@ -14,10 +14,10 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// The status of the instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct InstanceStatus {
     /// The due time of the feed that has waited longest; `None` if nothing is late.
     pub due_since: Option<Time>,
-    pub failing: Failing,
+    pub failing: FailingFeeds,
     pub queries: u64,
     /// Receivers whose last attempt failed.
     pub receivers_failing: u64,
@@ -34,7 +34,7 @@ pub struct Standing {
 
 /// Failing feeds by how long ago the last poll succeeded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Failing {
+pub struct FailingFeeds {
     pub under_an_hour: u64,
     pub under_a_day: u64,
     pub under_a_week: u64,
@@ -54,7 +54,7 @@ pub(crate) const FAILING_EVER: &str =
     "select count(*) from feed_state where state in (2, 3) and last_success_at is null";
 
 impl Store {
-    pub fn standing(&self, now: Time) -> Result<Standing, StoreError> {
+    pub fn standing(&self, now: Time) -> Result<InstanceStatus, StoreError> {
         let mut standing = self.read(|conn| {
             let now = now.millis();
             let (due_since, failing) = (due_since(conn, now)?, failing(conn, now)?);
@@ -68,7 +68,7 @@ impl Store {
                        from deliveries d";
             conn.prepare_cached(sql)?
                 .query_row([now], |row| {
-                    Ok(Standing {
+                    Ok(InstanceStatus {
                         due_since,
                         failing,
                         queries: count(row, 0)?,
@@ -77,7 +77,7 @@ impl Store {
                         deliveries_waiting: count(row, 3)?,
                         dead_letters: count(row, 4)?,
                         subscribers: count(row, 5)?,
-                        ..Standing::default()
+                        ..InstanceStatus::default()
                     })
                 })
                 .map_err(Into::into)
@@ -100,13 +100,13 @@ fn due_since(conn: &Connection, now: i64) -> Result<Option<Time>, Fault> {
     Ok(first.filter(|at| *at <= now).map(Time::from_millis))
 }
 
-fn failing(conn: &Connection, now: i64) -> Result<Failing, Fault> {
+fn failing(conn: &Connection, now: i64) -> Result<FailingFeeds, Fault> {
     let mut statement = conn.prepare_cached(FAILING_WITHIN)?;
     let ago = |hours: i64| now - hours * HOUR_MS;
     let mut between = |after: i64, up_to: i64| {
         statement.query_row([after, up_to], |row| count(row, 0)).map_err(Fault::from)
     };
-    Ok(Failing {
+    Ok(FailingFeeds {
         under_an_hour: between(ago(1), i64::MAX)?,
         under_a_day: between(ago(24), ago(1))?,
         under_a_week: between(ago(7 * 24), ago(24))?,

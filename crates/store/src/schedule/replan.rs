@@ -26,14 +26,14 @@ pub struct Replan {
 
 /// The polls that a budget strategy expects for the feeds that it polled recently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outlook {
-    pub feeds: Vec<FeedOutlook>,
+pub struct ExpectedPolls {
+    pub feeds: Vec<ExpectedPoll>,
     /// The state of the strategy, for the next start.
     pub progress: Vec<u8>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FeedOutlook {
+pub struct ExpectedPoll {
     pub feed: FeedId,
     /// The feed's generation. A poll recorded since then makes the expectation stale.
     pub generation: u32,
@@ -49,7 +49,7 @@ const PROGRESS: &str = "budget-progress";
 
 impl Store {
     /// Stores the expected polls and the state of a strategy.
-    pub async fn keep_outlook(&self, outlook: Outlook) -> Result<(), StoreError> {
+    pub async fn store_expected_polls(&self, outlook: ExpectedPolls) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let sql = "update feed_state set wanted_at = $1, next_at = coalesce($1, next_at), \
                        reason = $2, cause = $3 where feed = $4 and generation = $5";
@@ -58,7 +58,7 @@ impl Store {
                 let at = row.at.map(Time::millis);
                 let values = params![at, row.reason, row.cause, row.feed.0, row.generation];
                 if statement.execute(values)? > 0 {
-                    state::settle(conn, row.feed)?;
+                    state::refresh(conn, row.feed)?;
                 }
             }
             let hex: String = outlook.progress.iter().map(|b| format!("{b:02x}")).collect();
@@ -97,7 +97,7 @@ impl Store {
                     return Err(StoreError::NoFeed(feed).into());
                 }
                 if changed > 0 {
-                    state::settle(conn, feed)?;
+                    state::refresh(conn, feed)?;
                 } else {
                     stale.push(feed);
                 }
@@ -127,7 +127,7 @@ impl Store {
                                          else last_request_at end \
                        where $1 is not null or last_request_at > $2";
             conn.execute(sql, params![by, now])?;
-            state::settle_loads(conn)
+            state::refresh_loads(conn)
         })
     }
 
@@ -150,7 +150,7 @@ impl Store {
                     .query_row(params![next_at.millis(), why, feed.0], |row| row.get(0))
                     .optional()?;
                 if found.is_some() {
-                    state::settle(conn, feed)?;
+                    state::refresh(conn, feed)?;
                 }
                 forgiven.extend(found.map(FeedId));
             }

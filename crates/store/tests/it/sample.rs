@@ -1,9 +1,9 @@
-//! A store in a folder of its own, and polls to put into it.
+//! A store in a temporary folder, and polls to record in it.
 
 use std::collections::HashMap;
 
 use feed::{DocumentDates, FeedId, FeedUrl, Item, Known, Outcome, Published, Sighting, Time};
-use store::{EditedEntry, Mode, NewEntry, NewFeed, PollRecord, Store};
+use store::{EditedEntry, NewEntry, NewFeed, OpenMode, PollRecord, Store};
 use tempfile::TempDir;
 
 pub const T0: Time = Time::from_secs(1_700_000_000);
@@ -12,7 +12,7 @@ pub fn at(secs: i64) -> Time {
     Time::from_secs(T0.secs() + secs)
 }
 
-/// The folder goes when the test ends.
+/// A store whose folder is removed when the test ends.
 pub struct Fresh {
     pub store: Store,
     pub folder: TempDir,
@@ -20,7 +20,7 @@ pub struct Fresh {
 
 pub fn fresh() -> Fresh {
     let folder = tempfile::tempdir().unwrap();
-    Fresh { store: Store::open(folder.path(), Mode::ReadWrite).unwrap(), folder }
+    Fresh { store: Store::open(folder.path(), OpenMode::ReadWrite).unwrap(), folder }
 }
 
 pub fn url(text: &str) -> FeedUrl {
@@ -43,7 +43,7 @@ pub fn items(ids: &[&str]) -> Vec<Item> {
     ids.iter().map(|id| item(id, &format!("title of {id}"))).collect()
 }
 
-/// A poll that brought these items, made from what the store knows: as the engine does it.
+/// A poll with these items, made from the stored input as the engine does it.
 pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord {
     let input = store.poll_input(feed).unwrap();
     let keyed = feed::identify(items.to_vec(), &input.document.window);
@@ -79,7 +79,7 @@ pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord
     record
 }
 
-/// Polls once and gives the ids of what was new.
+/// Polls once and returns the ids of the new entries.
 pub fn poll(store: &Store, feed: FeedId, ids: &[&str], at: Time) -> Vec<i64> {
     let record = seen(store, feed, &items(ids), at);
     store.record_blocking(record).unwrap().new_ids.iter().map(|id| id.0).collect()
@@ -90,7 +90,7 @@ pub fn unchanged(store: &Store, feed: FeedId, at: Time) -> PollRecord {
     PollRecord::empty(feed, generation, at, Outcome::Unchanged, at)
 }
 
-/// The guids of all entries in the order of the stream.
+/// Returns the guids of all entries in the order of the stream.
 pub fn guids(store: &Store) -> Vec<String> {
     let filter = store::EntryFilter { feed: None, limit: u32::MAX };
     let (mut after, mut guids) = (feed::EntryId(0), Vec::new());
@@ -102,7 +102,7 @@ pub fn guids(store: &Store) -> Vec<String> {
     }
 }
 
-/// How often each text occurs more than once.
+/// Returns the texts that occur more than once, with their number.
 pub fn doubles(texts: &[String]) -> Vec<&String> {
     let mut seen = HashMap::new();
     texts.iter().for_each(|text| *seen.entry(text).or_insert(0) += 1);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use api::plural;
 use serde_json::json;
-use store::{Copied, StoreError};
+use store::{BackupSummary, StoreError};
 
 use crate::args::operate::Backup;
 use crate::failure::{Failure, failed, input_error};
@@ -62,7 +62,7 @@ fn to_standard_output(data: &Path) -> Result<(), Failure> {
         .map_err(|e| failed(format!("cannot write to standard output: {e}")))
 }
 
-fn copy(data: &Path, to: &Path, force: bool) -> Result<Copied, Failure> {
+fn copy(data: &Path, to: &Path, force: bool) -> Result<BackupSummary, Failure> {
     let bar = output::bytes_bar("copying", 0);
     let copied = store::backup(data, to, force, &mut |done, all| {
         bar.set_length(all);

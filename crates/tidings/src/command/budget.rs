@@ -5,7 +5,7 @@ use dispatch::command::{Command, Done};
 use engine::BudgetRule;
 use polling::budget::Spender;
 use serde_json::json;
-use store::{Mode, Store, StoreError};
+use store::{OpenMode, Store, StoreError};
 
 use crate::args::Budget;
 use crate::config::Config;
@@ -64,7 +64,7 @@ fn wanted(args: &Budget, now: Option<BudgetRule>) -> Result<Option<Option<Budget
 }
 
 fn in_force(config: &Config) -> Result<Option<BudgetRule>, Failure> {
-    match Store::open(&config.data, Mode::ReadOnly) {
+    match Store::open(&config.data, OpenMode::ReadOnly) {
         Ok(store) => Ok(engine::budget_in_force(&store, config.engine.budget)?),
         Err(StoreError::Missing { .. }) => Ok(config.engine.budget),
         Err(error) => Err(error.into()),

@@ -9,8 +9,13 @@ use std::time::Duration;
 use demo::{DemoDates, DemoFeed, DemoFormat, Mishap, with_mishaps};
 use engine::{Clock, Gaps};
 use feed::{FeedUrl, Time};
+<<<<<<< HEAD
 use lab::world::synth::{self, Population, SynthFeed, WindowVariation};
-use store::{Mode, NewFeed, Store, StoreError};
+use store::{OpenMode, NewFeed, Store, StoreError};
+=======
+use lab::synth::{self, Population, SynthFeed, Varies};
+use store::{NewFeed, OpenMode, Store, StoreError};
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
 use tokio::net::TcpListener;
 
 use crate::config::Config;
@@ -56,7 +61,7 @@ pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, Failure> {
     config.engine.bounds.alpha = Duration::from_secs(60);
     config.engine.gaps = Gaps { default: Duration::from_secs(2), by_domain: Default::default() };
 
-    let store = Store::open(&config.data, Mode::ReadWrite)?;
+    let store = Store::open(&config.data, OpenMode::ReadWrite)?;
     store.set_setting(MARK, Some("1"))?;
     let clock = Clock::fast(start, SPEED);
     let new: Result<Vec<NewFeed>, _> = drawn
@@ -93,7 +98,7 @@ impl Demo {
 
 /// What somebody has put into a folder does not make room for a demonstration.
 fn refuse_what_is_in_use(folder: &Path) -> Result<(), Failure> {
-    let store = match Store::open(folder, Mode::ReadOnly) {
+    let store = match Store::open(folder, OpenMode::ReadOnly) {
         Ok(store) => store,
         Err(StoreError::Missing { .. }) => return Ok(()),
         // What cannot be read may be somebody's feeds.

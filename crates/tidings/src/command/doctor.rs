@@ -8,7 +8,7 @@ use std::time::Duration;
 use engine::Clock;
 use feed::Time;
 use serde_json::json;
-use store::{Held, Mode, Store, StoreError};
+use store::{LockError, OpenMode, Store, StoreError};
 
 use crate::args::Place;
 use crate::config::{self, Config};
@@ -61,9 +61,9 @@ impl Check {
 pub async fn run(json: bool, place: &Place) -> Result<(), Failure> {
     let config = config::read_offline(place)?;
     let now = Clock::System.now();
-    let store = Store::open(&config.data, Mode::ReadOnly);
+    let store = Store::open(&config.data, OpenMode::ReadOnly);
     let held = config.data.exists().then(|| store::lock(&config.data).err()).flatten();
-    let held = held.filter(Held::is_held);
+    let held = held.filter(LockError::is_held);
     let daemons = match &store {
         Ok(store) => Judged::of_daemon(store, held.as_ref())?,
         Err(_) => None,
@@ -117,7 +117,7 @@ fn print(checks: &[Check], json: bool) -> Result<(), Failure> {
 }
 
 /// Says whose settings are judged: those of the daemon while one runs, else those of this call.
-fn configuration(judged: &Judged, config: &Config, held: Option<&Held>) -> Vec<Check> {
+fn configuration(judged: &Judged, config: &Config, held: Option<&LockError>) -> Vec<Check> {
     let (origin, data) = (&judged.origin, config.data.display());
     let says = match (judged.pid, held) {
         (Some(pid), _) => {

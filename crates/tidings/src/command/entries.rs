@@ -5,7 +5,7 @@ use std::time::Duration;
 use engine::Letters;
 use feed::EntryId;
 use serde_json::json;
-use store::{Cursor, EntryFilter, Store};
+use store::{EntryFilter, Store, StreamCursor};
 
 use crate::args::Entries;
 use crate::failure::{Failure, failed, input_error};
@@ -63,7 +63,7 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
         };
         for entry in &batch {
             let mut shown = letters.entry(&store, entry)?;
-            shown["cursor"] = json!(Cursor::Stream(entry.id).to_string());
+            shown["cursor"] = json!(StreamCursor::Stream(entry.id).to_string());
             if std::mem::take(&mut gap) {
                 shown["gap"] = json!(true);
             }
@@ -99,7 +99,7 @@ pub fn say_gap(gap: &mut bool) {
 
 fn position(text: &str) -> Result<EntryId, Failure> {
     match text.parse() {
-        Ok(Cursor::Stream(entry)) => Ok(entry),
+        Ok(StreamCursor::Stream(entry)) => Ok(entry),
         _ => {
             let advice = "copy it from the output of an entry";
             Err(input_error(format!("--after {text} is not a cursor; {advice}")))

@@ -14,7 +14,7 @@ use engine::command::standing::{CheckError, Checked, check, located};
 use engine::stored_query;
 use query::{Access, Effect};
 use serde_json::json;
-use store::{Mode, QueryRow, Store, StoreError};
+use store::{OpenMode, QueryRow, Store, StoreError};
 
 use crate::args::query::{OneQuery, Query};
 use crate::config::{self, Config};
@@ -79,7 +79,7 @@ fn text(file: &Path) -> Result<String, Failure> {
 
 /// Holds a file against what is stored. Faults go to standard error as they are, one a line.
 fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, Failure> {
-    let store = match Store::open(&config.data, Mode::ReadOnly) {
+    let store = match Store::open(&config.data, OpenMode::ReadOnly) {
         Ok(store) => Some(store),
         Err(StoreError::Missing { .. }) => None,
         Err(error) => return Err(error.into()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dispatch::command::{Command, Done, REQUEST_KIND, Refusal};
 use engine::Engine;
 use engine::command::carry_out;
-use store::{Request, RequestId, StoreError};
+use store::{CommandRequest, RequestId, StoreError};
 
 /// How often the daemon looks for requests: a command waits no longer than this for its start.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -19,7 +19,7 @@ pub async fn serve(engine: Arc<Engine>) {
     let mut last_error = None;
     let mut last = RequestId(0);
     loop {
-        match engine.store.pending() {
+        match engine.store.pending_requests() {
             Ok(requests) => {
                 last_error = None;
                 // One that is being carried out has no answer yet, and stays in the list.
@@ -44,7 +44,7 @@ fn log_once(last: &mut Option<String>, error: &StoreError) {
     }
 }
 
-async fn answer(engine: Arc<Engine>, request: Request) {
+async fn answer(engine: Arc<Engine>, request: CommandRequest) {
     let done = carried_out(&engine, &request).await;
     let written = match &done {
         Ok(done) => serde_json::to_string(done),
@@ -66,7 +66,7 @@ async fn answer(engine: Arc<Engine>, request: Request) {
     answer_later(&engine, request.id, &refusal).await;
 }
 
-async fn carried_out(engine: &Engine, request: &Request) -> Result<Done, Refusal> {
+async fn carried_out(engine: &Engine, request: &CommandRequest) -> Result<Done, Refusal> {
     let refused = |message| Refusal { message, input: false };
     if request.kind != REQUEST_KIND {
         let text = "the daemon is of another version than this command; use the program that it \

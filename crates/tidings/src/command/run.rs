@@ -10,7 +10,7 @@ use dispatch::command::Refusal;
 use engine::{Clock, Engine, Watch};
 use feed::Outcome;
 use fetch::Fetcher;
-use store::{Lock, Mode, Store};
+use store::{Lock, OpenMode, Store};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -55,7 +55,7 @@ pub async fn run(args: Run) -> Result<(), Failure> {
 }
 
 fn has_accounts(config: &Config) -> Result<bool, Failure> {
-    Ok(Store::open(&config.data, Mode::ReadWrite)?.has_accounts()?)
+    Ok(Store::open(&config.data, OpenMode::ReadWrite)?.has_accounts()?)
 }
 
 /// Jitter should differ from start to start, or restarts would repeat each other's herd.
@@ -72,7 +72,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         let demo = demo::prepare(config, Clock::System.now()).await?;
         demo.serve(until(stopped.clone()))
     } else {
-        let store = Store::open(&config.data, Mode::ReadWrite)?;
+        let store = Store::open(&config.data, OpenMode::ReadWrite)?;
         (config, store, Clock::System)
     };
     lock.name_store(store.path())?;
@@ -266,7 +266,7 @@ async fn retain(engine: Arc<Engine>) {
         let (store, retention, now) = (engine.store.clone(), retention.clone(), engine.clock.now());
         let done = tokio::task::spawn_blocking(move || store.retain(&retention, now)).await;
         match done {
-            Ok(Ok(dropped)) if dropped != store::Retained::default() => {
+            Ok(Ok(dropped)) if dropped != store::RetentionResult::default() => {
                 tracing::info!(entries = dropped.entries, keys = dropped.keys, "retention");
             }
             Ok(Err(error)) => tracing::error!(%error, "retention failed; it is tried again"),
@@ -341,7 +341,7 @@ async fn wait_for_signal() -> Result<(), Failure> {
 
 /// Polls each feed that is due now at most once. Waits for gaps, not for Retry-After.
 async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
-    let store = Store::open(&config.data, Mode::ReadWrite)?;
+    let store = Store::open(&config.data, OpenMode::ReadWrite)?;
     let engine = access::start(config, store, Watch::Asked)?;
     let due = engine.store.due_feeds(engine.clock.now())?;
     let bar = output::bar("polling", due.len() as u64);

@@ -1,19 +1,19 @@
 //! What a page's address asks for. Lenient: what is not understood is as if it were not said.
 
-use store::{FeedCursor, Order, State};
+use store::{FeedCursor, FeedOrder, State};
 use url::form_urlencoded;
 
 /// Longer texts find nothing, and cost a scan all the same.
 const TEXT_CHARS_MAX: usize = 200;
 
 /// The orders of the list, with the word in the address and the name on the page.
-pub const ORDERS: [(Order, &str, &str); 6] = [
-    (Order::LastChange, "new", "newest entries first"),
-    (Order::Trouble, "trouble", "problems first"),
-    (Order::Title, "title", "by title"),
-    (Order::NextPoll, "next", "next poll first"),
-    (Order::LastPoll, "last", "last poll first"),
-    (Order::Entries, "entries", "most entries first"),
+pub const ORDERS: [(FeedOrder, &str, &str); 6] = [
+    (FeedOrder::LastChange, "new", "newest entries first"),
+    (FeedOrder::Trouble, "trouble", "problems first"),
+    (FeedOrder::Title, "title", "by title"),
+    (FeedOrder::NextPoll, "next", "next poll first"),
+    (FeedOrder::LastPoll, "last", "last poll first"),
+    (FeedOrder::Entries, "entries", "most entries first"),
 ];
 
 /// Which part of the list is asked for.
@@ -22,7 +22,7 @@ pub struct ListParams {
     pub text: String,
     pub tag: Option<String>,
     pub state: Option<State>,
-    pub order: Order,
+    pub order: FeedOrder,
     /// Where the page begins; backwards: where it ends.
     pub from: Option<FeedCursor>,
     pub backwards: bool,
@@ -40,7 +40,7 @@ impl ListParams {
                 "state" => params.state = State::from_filter_word(&value),
                 "sort" => {
                     let known = ORDERS.iter().find(|o| o.1 == value);
-                    params.order = known.map_or(Order::LastChange, |o| o.0);
+                    params.order = known.map_or(FeedOrder::LastChange, |o| o.0);
                 }
                 "page" => params.page = value.parse().unwrap_or(1).clamp(1, 1_000_000),
                 "after" | "before" => {
@@ -58,7 +58,7 @@ impl ListParams {
 
     /// The first page of all feeds with a text.
     fn of(text: String) -> ListParams {
-        let (order, page) = (Order::LastChange, 1);
+        let (order, page) = (FeedOrder::LastChange, 1);
         ListParams { text, tag: None, state: None, order, from: None, backwards: false, page }
     }
 

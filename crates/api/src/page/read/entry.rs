@@ -5,7 +5,7 @@ use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use feed::EntryId;
-use store::{AccountId, Reading, ReadingPlace, Store, StoreError, TokenScope};
+use store::{AccountId, ReadingFilter, ReadingPosition, Store, StoreError, TokenScope};
 
 use super::article::Article;
 use super::{Place, asked};
@@ -38,8 +38,8 @@ struct ArticlePart {
 
 struct Found {
     article: Article,
-    before: Option<ReadingPlace>,
-    behind: Option<ReadingPlace>,
+    before: Option<ReadingPosition>,
+    behind: Option<ReadingPosition>,
 }
 
 pub async fn entry(
@@ -82,7 +82,7 @@ pub async fn entry(
     match answer.await {
         Ok(Some(Found { article, .. })) if is_part => shown(&ArticlePart { article, whole: false }),
         Ok(Some(Found { article, before, behind })) => {
-            let href = |there: ReadingPlace| place.entry_href(there.entry);
+            let href = |there: ReadingPosition| place.entry_href(there.entry);
             shown(&EntryPage {
                 frame: Frame::new(&context, visitor, Some(Section::Read)),
                 article,
@@ -105,11 +105,11 @@ fn beside(
     store: &Store,
     account: AccountId,
     place: &Place,
-    here: ReadingPlace,
+    here: ReadingPosition,
     turned: bool,
-) -> Result<Option<ReadingPlace>, StoreError> {
+) -> Result<Option<ReadingPosition>, StoreError> {
     let Some(reading) = asked(store, account, place)? else { return Ok(None) };
     let oldest_first = reading.oldest_first != turned;
-    let reading = Reading { from: Some(here), oldest_first, limit: 1, ..reading };
+    let reading = ReadingFilter { from: Some(here), oldest_first, limit: 1, ..reading };
     Ok(store.reading_places(&reading)?.pop())
 }

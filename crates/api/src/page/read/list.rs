@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use feed::{FeedId, Time};
-use store::{AccountId, FeedName, ReadEntry, Reading, ReadingPlace, Store, StoreError};
+use store::{AccountId, FeedName, ReadEntry, ReadingFilter, ReadingPosition, Store, StoreError};
 
 use super::article::{feed_title, teaser, title, web_link};
 use super::marks::MARKED;
@@ -109,7 +109,7 @@ enum Empty {
 struct Found {
     lines: Vec<ReadEntry>,
     /// Where the list goes on.
-    older: Option<ReadingPlace>,
+    older: Option<ReadingPosition>,
     /// Why a search was not understood.
     fault: Option<String>,
     names: HashMap<FeedId, FeedName>,
@@ -166,7 +166,7 @@ fn find(
     let (lines, older) = match searched {
         Some(Ok(found)) => {
             // Searches go on below a number; the time beside it is not looked at.
-            let from = |entry| ReadingPlace { published_at: Time::from_secs(0), entry };
+            let from = |entry| ReadingPosition { published_at: Time::from_secs(0), entry };
             (found.entries, found.next.map(from))
         }
         Some(Err(message)) => {
@@ -197,10 +197,10 @@ fn listed(
     store: &Store,
     account: AccountId,
     place: &Place,
-) -> Result<(Vec<ReadEntry>, Option<ReadingPlace>), StoreError> {
+) -> Result<(Vec<ReadEntry>, Option<ReadingPosition>), StoreError> {
     let Some(reading) = asked(store, account, place)? else { return Ok((Vec::new(), None)) };
     // One more than is shown tells whether there are older ones.
-    let mut found = store.reading(&Reading { limit: LINES + 1, ..reading })?;
+    let mut found = store.reading(&ReadingFilter { limit: LINES + 1, ..reading })?;
     let more = store::is_full(found.iter().map(|line| &line.entry), LINES + 1);
     found.truncate(LINES as usize);
     let last = found.last().filter(|_| more).map(ReadEntry::place);

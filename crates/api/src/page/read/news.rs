@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use feed::EntryId;
 use futures_util::stream::{self, Stream};
 use serde_json::json;
-use store::{Reading, StoreError};
+use store::{ReadingFilter, StoreError};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Place, asked};
@@ -111,7 +111,7 @@ impl Watching {
         }
         let new = match asked(store, self.person.account, &self.place)? {
             // A list of read or starred entries has news too: whatever its scope gets.
-            Some(reading) => store.reading_places(&Reading {
+            Some(reading) => store.reading_places(&ReadingFilter {
                 read: None,
                 starred: None,
                 above: Some(self.since),

@@ -2,7 +2,7 @@
 //! words to search for, and the place to go on from. Lenient: nonsense is as if not said.
 
 use feed::{EntryId, FeedId, Time};
-use store::ReadingPlace;
+use store::ReadingPosition;
 use url::form_urlencoded;
 
 /// Longer texts find nothing.
@@ -48,7 +48,7 @@ pub struct Place {
     /// another entry in the other order; else the reader's choice holds.
     pub oldest_first: bool,
     /// Goes on behind this one.
-    pub from: Option<ReadingPlace>,
+    pub from: Option<ReadingPosition>,
 }
 
 /// Ends the place to go on from where the oldest come first.
@@ -133,10 +133,10 @@ const fn default_show(of: &Of) -> Show {
     }
 }
 
-fn reading_place(text: &str) -> Option<ReadingPlace> {
+fn reading_place(text: &str) -> Option<ReadingPosition> {
     let (millis, entry) = text.split_once('.')?;
     let published_at = Time::from_millis(millis.parse().ok()?);
-    Some(ReadingPlace { published_at, entry: EntryId(entry.parse().ok()?) })
+    Some(ReadingPosition { published_at, entry: EntryId(entry.parse().ok()?) })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use feed::FeedId;
-use store::{AccountId, FeedQuery, Order, Store, StoreError};
+use store::{AccountId, FeedListFilter, FeedOrder, Store, StoreError};
 use url::form_urlencoded;
 
 use super::{Of, Place};
@@ -134,11 +134,11 @@ fn folded(
     place: &Place,
     limit: u32,
 ) -> Result<Fold, StoreError> {
-    let page = store.feed_list(&FeedQuery {
+    let page = store.feed_list(&FeedListFilter {
         text: String::new(),
         tag: Some(tag.to_owned()),
         state: None,
-        order: Order::Title,
+        order: FeedOrder::Title,
         from: None,
         backwards: false,
         limit,

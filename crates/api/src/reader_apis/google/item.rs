@@ -7,7 +7,7 @@ use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use feed::EntryId;
 use serde_json::{Value, json};
-use store::{QueryId, ReadEntry, Reading, ReadingPlace, Store};
+use store::{QueryId, ReadEntry, ReadingFilter, ReadingPosition, Store};
 
 use super::stream::{GoogleStream, continuation, label, reading, state};
 use super::{GoogleRequest, item_id};
@@ -59,11 +59,16 @@ async fn of_stream(asked: GoogleRequest, name: String) -> Result<Response, Reade
 #[derive(Default)]
 pub struct StreamItems {
     pub entries: Vec<ReadEntry>,
-    pub goes_on: Option<ReadingPlace>,
+    pub goes_on: Option<ReadingPosition>,
 }
 
+<<<<<<< HEAD
 impl StreamItems {
     pub fn read(store: &Store, reading: &Reading) -> Result<StreamItems, ReaderApiError> {
+=======
+impl Page {
+    pub fn read(store: &Store, reading: &ReadingFilter) -> Result<Page, Trouble> {
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
         let entries = store.reading(reading)?;
         let full = store::is_full(entries.iter().map(|one| &one.entry), reading.limit);
         let goes_on = entries.last().filter(|_| full).map(ReadEntry::place);
@@ -126,7 +131,7 @@ pub async fn ids(asked: GoogleRequest) -> Result<Response, InText> {
             return Ok(json!({"itemRefs": []}));
         };
         let wanted = reading.limit as usize;
-        let mut places: Vec<ReadingPlace> = Vec::new();
+        let mut places: Vec<ReadingPosition> = Vec::new();
         loop {
             let left = u32::try_from(wanted - places.len()).unwrap_or(PAGE);
             reading.limit = left.min(PAGE);
@@ -155,7 +160,8 @@ pub async fn count(asked: GoogleRequest) -> Result<String, InText> {
         let stream = named(store, asked)?;
         let Some(reading) = reading(store, asked, &stream, N)? else { return Ok("0".to_owned()) };
         let mut text = store.reading_count(&reading)?.to_string();
-        let newest = store.reading_places(&Reading { limit: 1, oldest_first: false, ..reading })?;
+        let newest =
+            store.reading_places(&ReadingFilter { limit: 1, oldest_first: false, ..reading })?;
         if let (Some("true"), Some(place)) = (asked.params.text("a"), newest.first()) {
             text.push('#');
             text.push_str(&crate::words::strftime(
@@ -178,7 +184,7 @@ fn named(store: &Store, asked: &GoogleRequest) -> Result<GoogleStream, ReaderApi
 
 fn items(store: &Store, entries: &[ReadEntry]) -> Result<Vec<Value>, ReaderApiError> {
     let ids: Vec<EntryId> = entries.iter().map(|one| one.entry.id).collect();
-    let keeping = store.queries_keeping(&ids)?;
+    let keeping = store.matching_queries(&ids)?;
     let names: HashMap<QueryId, String> = match keeping.is_empty() {
         true => HashMap::new(),
         false => store.queries()?.into_iter().map(|query| (query.id, query.name)).collect(),

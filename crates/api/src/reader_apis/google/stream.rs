@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::{EntryId, FeedId, Time};
-use store::{FeedFilter, QueryId, Reading, ReadingPlace, Scope, Store};
+use store::{FeedFilter, QueryId, ReadingFilter, ReadingPosition, Scope, Store};
 
 use super::GoogleRequest;
 use crate::reader_apis::error::ReaderApiError;
@@ -85,7 +85,11 @@ impl GoogleStream {
     }
 
     /// Narrows a list to the entries of this stream, or to all others.
+<<<<<<< HEAD
     fn narrow(&self, reading: &mut Reading, inside: bool) -> Result<(), ReaderApiError> {
+=======
+    fn narrow(&self, reading: &mut ReadingFilter, inside: bool) -> Result<(), Trouble> {
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
         match self {
             GoogleStream::Read => reading.read = Some(inside),
             GoogleStream::Unread => reading.read = Some(!inside),
@@ -122,11 +126,15 @@ pub fn reading(
     asked: &GoogleRequest,
     stream: &GoogleStream,
     (n, n_max): (u32, u32),
+<<<<<<< HEAD
 ) -> Result<Option<Reading>, ReaderApiError> {
+=======
+) -> Result<Option<ReadingFilter>, Trouble> {
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
     let params = &asked.params;
     let Some(scope) = stream.scope() else { return Ok(None) };
     let limit = params.number::<u64>("n")?.unwrap_or(n.into()).clamp(1, n_max.into());
-    let mut reading = Reading::newest(asked.person.account, scope, n_max);
+    let mut reading = ReadingFilter::newest(asked.person.account, scope, n_max);
     reading.limit = u32::try_from(limit).unwrap_or(n_max);
     reading.oldest_first = params.text("r") == Some("o");
     if matches!(stream, GoogleStream::Read | GoogleStream::Unread | GoogleStream::Starred) {
@@ -157,14 +165,14 @@ fn seconds(secs: i64) -> Time {
 }
 
 /// Where a list goes on, as a text that only we read.
-pub fn continuation(place: ReadingPlace) -> String {
+pub fn continuation(place: ReadingPosition) -> String {
     format!("{}-{}", place.published_at.millis(), place.entry)
 }
 
-fn parse_place(text: &str) -> Option<ReadingPlace> {
+fn parse_place(text: &str) -> Option<ReadingPosition> {
     let (time, entry) = text.rsplit_once('-')?;
     let entry = entry.parse().ok().filter(|entry| *entry > 0)?;
-    Some(ReadingPlace {
+    Some(ReadingPosition {
         published_at: Time::from_millis(time.parse().ok()?),
         entry: EntryId(entry),
     })
@@ -178,7 +186,7 @@ mod tests {
     fn continuations_are_read_as_they_are_written() {
         for (millis, entry) in [(0, 1), (-5, 7), (1_700_000_000_123, 2_147_483_647)] {
             let place =
-                ReadingPlace { published_at: Time::from_millis(millis), entry: EntryId(entry) };
+                ReadingPosition { published_at: Time::from_millis(millis), entry: EntryId(entry) };
             assert_eq!(parse_place(&continuation(place)), Some(place));
         }
         for text in ["", "1", "1-", "-1", "1-0", "a-1", "1-a", "1--1"] {

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use feed::EntryId;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{FeedRow, ReadEntry, Reading, Scope, Store, TokenScope};
+use store::{FeedRow, ReadEntry, ReadingFilter, Scope, Store, TokenScope};
 
 use super::filter::{LIMIT, fits, reading};
 use super::{Categories, MinifluxRequest, feed_id, feeds, number};
@@ -91,7 +91,11 @@ async fn searched(
 }
 
 /// How many there are in all. Where a page is not full, it says so itself.
+<<<<<<< HEAD
 fn total(store: &Store, reading: &Reading, n_found: usize) -> Result<u64, ReaderApiError> {
+=======
+fn total(store: &Store, reading: &ReadingFilter, n_found: usize) -> Result<u64, Trouble> {
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
     let n = n_found as u64;
     if n > 0 && n < u64::from(reading.limit) {
         return Ok(reading.offset + n);

@@ -1,7 +1,7 @@
 //! Which entries a client wants: miniflux's parameters as a list of ours.
 
 use feed::{EntryId, FeedId, Time};
-use store::{ReadEntry, Reading, Scope, Store};
+use store::{ReadEntry, ReadingFilter, Scope, Store};
 
 use super::{Categories, MinifluxRequest};
 use crate::reader_apis::error::ReaderApiError;
@@ -16,13 +16,17 @@ pub fn reading(
     asked: &MinifluxRequest,
     scope: Option<Scope>,
     (limit, limit_max): (u32, u32),
+<<<<<<< HEAD
 ) -> Result<Option<Reading>, ReaderApiError> {
+=======
+) -> Result<Option<ReadingFilter>, Trouble> {
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
     let params = &asked.params;
     let scope = match scope {
         Some(scope) => scope,
         None => asked_scope(store, params)?,
     };
-    let mut reading = Reading::newest(asked.person.account, scope, limit);
+    let mut reading = ReadingFilter::newest(asked.person.account, scope, limit);
     // Miniflux takes 0 for all there are.
     let wanted = params.number::<u32>("limit")?.unwrap_or(limit);
     reading.limit = if wanted == 0 { limit_max } else { wanted.min(limit_max) };
@@ -54,7 +58,7 @@ pub fn reading(
 }
 
 /// Whether an entry that was found in another way is in the list.
-pub fn fits(reading: &Reading, one: &ReadEntry) -> bool {
+pub fn fits(reading: &ReadingFilter, one: &ReadEntry) -> bool {
     let entry = &one.entry;
     let in_scope = match &reading.scope {
         Scope::Feed(feed) => entry.feed == *feed,
@@ -81,7 +85,11 @@ fn asked_scope(store: &Store, params: &AppParams) -> Result<Scope, ReaderApiErro
     }
 }
 
+<<<<<<< HEAD
 fn order(params: &AppParams, reading: &mut Reading) -> Result<(), ReaderApiError> {
+=======
+fn order(params: &Params, reading: &mut ReadingFilter) -> Result<(), Trouble> {
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
     reading.by_number = match params.text("order") {
         None | Some("published_at" | "status" | "category_title" | "category_id") => false,
         // Numbers are given in the order in which entries are seen.
@@ -99,7 +107,11 @@ fn order(params: &AppParams, reading: &mut Reading) -> Result<(), ReaderApiError
 }
 
 /// Whether anything can fit. Several statuses mean any of them.
+<<<<<<< HEAD
 fn statuses(params: &AppParams, reading: &mut Reading) -> Result<bool, ReaderApiError> {
+=======
+fn statuses(params: &Params, reading: &mut ReadingFilter) -> Result<bool, Trouble> {
+>>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
     let (mut read, mut unread, mut any) = (false, false, false);
     for status in params.all("status").filter(|status| !status.is_empty()) {
         any = true;

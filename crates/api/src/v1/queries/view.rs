@@ -2,7 +2,7 @@
 
 use feed::FeedUrl;
 use query::{Access, Create, Statement};
-use store::{Cursor, QueryRow, Store, StoreError};
+use store::{QueryRow, Store, StoreError, StreamCursor};
 
 use crate::v1::schema::answer;
 
@@ -51,7 +51,7 @@ impl Query {
             access,
             feed: format!("/feeds/{}.atom", row.name),
             entries: store.n_query_entries(row.id)?,
-            cursor: Cursor::Query(row.id, row.last_position).to_string(),
+            cursor: StreamCursor::Query(row.id, row.last_position).to_string(),
             created_at: row.created_at.to_string(),
             changed_at: row.changed_at.to_string(),
             receivers: store.deliveries(Some(row.id))?.len(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use feed::FeedId;
-use store::{Cursor, EntryRow, Store, StoreError};
+use store::{StreamCursor, EntryRow, Store, StoreError};
 
 use crate::v1::schema::{Omittable, answer};
 
@@ -44,7 +44,7 @@ impl StreamEntry {
     pub fn new(
         store: &Store,
         feeds: &mut FeedAddresses,
-        cursor: Cursor,
+        cursor: StreamCursor,
         entry: &EntryRow,
     ) -> Result<StreamEntry, StoreError> {
         Ok(StreamEntry {

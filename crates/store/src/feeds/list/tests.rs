@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::{FeedSettings, Gone, Mode, NewFeed, PollProblem, PollRecord};
+use crate::{Gone, NewFeed, OpenMode, PollProblem, PollRecord, SettingsChange};
 
 const NOW: Time = Time::from_secs(1_310_792_400);
 
@@ -15,7 +15,7 @@ struct Filled {
 /// Feeds 1 to 5: active, backing off, gone, paused by its tag, never polled.
 fn filled() -> Filled {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     let names = ["b_ta", "Alpha", "gamma", "delta", "omega"];
     for name in names {
         let url = FeedUrl::parse(&format!("https://{name}.example/f?token=x")).unwrap();
@@ -35,24 +35,24 @@ fn filled() -> Filled {
     let mut record = PollRecord::empty(FeedId(3), 0, at(3), Outcome::Gone, at(10));
     record.location.gone = Some(Gone { at: at(3), reason: "410".to_owned() });
     store.record_blocking(record).unwrap();
-    let pause = FeedSettings { paused: Some(Some(true)), ..FeedSettings::default() };
+    let pause = SettingsChange { paused: Some(Some(true)), ..SettingsChange::default() };
     store.set_tag("Rest", &pause).unwrap();
     Filled { store, _folder: folder }
 }
 
-fn all() -> FeedQuery {
-    FeedQuery {
+fn all() -> FeedListFilter {
+    FeedListFilter {
         text: String::new(),
         tag: None,
         state: None,
-        order: Order::Title,
+        order: FeedOrder::Title,
         from: None,
         backwards: false,
         limit: 10,
     }
 }
 
-fn ids(store: &Store, query: &FeedQuery) -> Vec<u32> {
+fn ids(store: &Store, query: &FeedListFilter) -> Vec<u32> {
     store.feed_page(query, NOW).unwrap().lines.iter().map(|l| l.id.0).collect()
 }
 
@@ -67,7 +67,7 @@ fn states_are_those_of_the_feeds_own_rows() {
     let counts = State::ALL.map(|state| states.of(Some(state)));
     assert_eq!((counts, states.of(None)), ([2, 1, 1, 0, 1, 1], 5));
     for state in State::ALL {
-        let query = FeedQuery { state: Some(state), ..all() };
+        let query = FeedListFilter { state: Some(state), ..all() };
         let lines = filled.store.feed_page(&query, NOW).unwrap().lines;
         assert_eq!(lines.len() as u64, states.of(Some(state)), "{state:?}");
         assert!(lines.iter().all(|l| l.state.is_listed_by(Some(state))));
@@ -77,30 +77,30 @@ fn states_are_those_of_the_feeds_own_rows() {
 #[test]
 fn every_order_is_what_its_name_says() {
     let filled = filled();
-    let in_order = |order| ids(&filled.store, &FeedQuery { order, ..all() });
-    assert_eq!(in_order(Order::Title), [2, 1, 4, 3, 5]);
-    assert_eq!(in_order(Order::Trouble), [2, 3, 4, 5, 1]);
-    assert_eq!(in_order(Order::NextPoll), [5, 2, 1, 4, 3]);
-    assert_eq!(in_order(Order::LastPoll), [3, 2, 1, 5, 4]);
+    let in_order = |order| ids(&filled.store, &FeedListFilter { order, ..all() });
+    assert_eq!(in_order(FeedOrder::Title), [2, 1, 4, 3, 5]);
+    assert_eq!(in_order(FeedOrder::Trouble), [2, 3, 4, 5, 1]);
+    assert_eq!(in_order(FeedOrder::NextPoll), [5, 2, 1, 4, 3]);
+    assert_eq!(in_order(FeedOrder::LastPoll), [3, 2, 1, 5, 4]);
 }
 
 #[test]
 fn text_is_found_in_titles_urls_and_tags_and_taken_literally() {
     let filled = filled();
-    let with = |text: &str| ids(&filled.store, &FeedQuery { text: text.to_owned(), ..all() });
+    let with = |text: &str| ids(&filled.store, &FeedListFilter { text: text.to_owned(), ..all() });
     assert_eq!(with("ALPHA"), [2]);
     assert_eq!(with("gamma.example"), [3]);
     assert_eq!(with("rest"), [4]);
     assert_eq!(with("100%").len(), 5);
     assert_eq!(with("b_t"), [1]);
-    assert_eq!(with("_"), [1], "an underscore is no joker");
+    assert_eq!(with("_"), [1], "an underscore is not a wildcard");
     assert!(with("nowhere").is_empty());
 }
 
 #[test]
 fn a_line_says_what_the_last_poll_said() {
     let filled = filled();
-    let query = FeedQuery { state: Some(State::BackingOff), ..all() };
+    let query = FeedListFilter { state: Some(State::BackingOff), ..all() };
     let line = filled.store.feed_page(&query, NOW).unwrap().lines.remove(0);
     assert_eq!((line.last_status, line.failures), (Some(500), 3));
     assert_eq!(line.error.as_deref(), Some("it broke"));
@@ -108,25 +108,25 @@ fn a_line_says_what_the_last_poll_said() {
     assert_eq!(line.title.as_deref(), Some("Alpha 100%"));
 }
 
-const ORDERS: [Order; 6] = [
-    Order::LastChange,
-    Order::Trouble,
-    Order::Title,
-    Order::NextPoll,
-    Order::LastPoll,
-    Order::Entries,
+const ORDERS: [FeedOrder; 6] = [
+    FeedOrder::LastChange,
+    FeedOrder::Trouble,
+    FeedOrder::Title,
+    FeedOrder::NextPoll,
+    FeedOrder::LastPoll,
+    FeedOrder::Entries,
 ];
 
 #[test]
 fn pages_follow_each_other_without_gap_in_both_directions() {
     let filled = filled();
     for (order, text) in ORDERS.into_iter().flat_map(|o| [(o, ""), (o, "100%")]) {
-        let query = FeedQuery { order, text: text.to_owned(), ..all() };
+        let query = FeedListFilter { order, text: text.to_owned(), ..all() };
         let whole = ids(&filled.store, &query);
         assert_eq!(whole.len(), 5, "{order:?}");
         let (mut there, mut back) = (Vec::new(), Vec::new());
-        let mut part = FeedQuery { limit: 2, ..query };
-        let page = |part: &FeedQuery| filled.store.feed_page(part, NOW).unwrap();
+        let mut part = FeedListFilter { limit: 2, ..query };
+        let page = |part: &FeedListFilter| filled.store.feed_page(part, NOW).unwrap();
         loop {
             let page = page(&part);
             there.extend(page.lines.iter().map(|l| l.id.0));
@@ -138,7 +138,7 @@ fn pages_follow_each_other_without_gap_in_both_directions() {
         assert_eq!(there, whole, "{order:?}");
         part.backwards = true;
         // The last page holds one feed; before it are two pages of two.
-        part.from = page(&FeedQuery { backwards: false, ..part.clone() }).before;
+        part.from = page(&FeedListFilter { backwards: false, ..part.clone() }).before;
         loop {
             let page = page(&part);
             back.splice(0..0, page.lines.iter().map(|l| l.id.0));
@@ -152,17 +152,25 @@ fn pages_follow_each_other_without_gap_in_both_directions() {
 #[test]
 fn a_tag_is_found_exactly_and_counted() {
     let filled = filled();
-    let query = FeedQuery { tag: Some("Rest".to_owned()), ..all() };
+    let query = FeedListFilter { tag: Some("Rest".to_owned()), ..all() };
     let page = filled.store.feed_page(&query, NOW).unwrap();
     assert_eq!((page.lines.len(), page.states.unwrap().of(Some(State::Paused))), (1, 1));
-    assert!(ids(&filled.store, &FeedQuery { tag: Some("rest".to_owned()), ..all() }).is_empty());
+    assert!(
+        ids(&filled.store, &FeedListFilter { tag: Some("rest".to_owned()), ..all() }).is_empty()
+    );
 }
 
 #[test]
 fn what_is_much_is_looked_for_along_the_index() {
     let filled = filled();
     let query = all();
-    let part = Part { order: Order::Title, state: None, from: None, backwards: false, limit: 3 };
+    let part = FeedListPart {
+        order: FeedOrder::Title,
+        state: None,
+        from: None,
+        backwards: false,
+        limit: 3,
+    };
     filled
         .store
         .read(|conn| {

@@ -1,20 +1,20 @@
-//! Copies: whole while the store is being written, refused where they are damaged, foreign or
-//! newer, and put back without mixing two stores.
+//! Backups: complete while the store is in use, refused if they are damaged, foreign or newer, and
+//! restored without mixing two stores.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
-use store::{Copied, ErrorKind, Mode, Store, StoreError, backup, lock, restore};
+use store::{BackupSummary, ErrorKind, OpenMode, Store, StoreError, backup, lock, restore};
 
-use crate::record::retention::KeepsAll;
+use crate::record::retention::MatchesAll;
 use crate::sample::{add, at, fresh, guids, items, poll, seen};
 
-fn quietly(folder: &Path, to: &Path) -> Result<Copied, StoreError> {
+fn quietly(folder: &Path, to: &Path) -> Result<BackupSummary, StoreError> {
     backup(folder, to, false, &mut |_, _| {})
 }
 
-fn put_back(folder: &Path, from: &Path, overwrite: bool) -> Result<Copied, StoreError> {
+fn put_back(folder: &Path, from: &Path, overwrite: bool) -> Result<BackupSummary, StoreError> {
     let held = lock(folder).unwrap();
     restore(folder, File::open(from).unwrap(), overwrite, &held, &mut |_| {})
 }
@@ -48,7 +48,7 @@ fn a_copy_made_under_load_is_one_moment_of_the_store() {
 
     let elsewhere = tempfile::tempdir().unwrap();
     put_back(elsewhere.path(), &copy, false).unwrap();
-    let restored = Store::open(elsewhere.path(), Mode::ReadWrite).unwrap();
+    let restored = Store::open(elsewhere.path(), OpenMode::ReadWrite).unwrap();
     assert_eq!(guids(&restored), ["first", "fat"]);
     assert_eq!(restored.check().unwrap(), []);
 }
@@ -64,13 +64,13 @@ fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_stream() {
     let folder = f.folder;
     drop(f.store);
     put_back(folder.path(), &copy, true).unwrap();
-    let restored = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let restored = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     assert_eq!(guids(&restored), ["1"]);
     let again = poll(&restored, id, &["2", "1"], at(3));
     assert!(again[0] > lost[0], "{again:?} after {lost:?}");
 }
 
-/// Apps and scripts know feeds and tags by their numbers, and the first copy may hold none.
+/// Apps and scripts store the numbers of feeds and tags, and the first copy may contain none.
 #[test]
 fn no_number_that_was_handed_out_is_given_again_after_a_restore() {
     let f = fresh();
@@ -81,7 +81,7 @@ fn no_number_that_was_handed_out_is_given_again_after_a_restore() {
     let folder = f.folder;
     drop(f.store);
     put_back(folder.path(), &copy, true).unwrap();
-    let restored = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let restored = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     let feed = add(&restored, "https://example.org/b");
     assert!(feed > lost, "{feed} after {lost}");
     assert!(restored.make_tag("b").unwrap() > tag);
@@ -90,7 +90,7 @@ fn no_number_that_was_handed_out_is_given_again_after_a_restore() {
     assert_eq!(restored.check().unwrap(), []);
 }
 
-/// The same for what a query kept: its positions are cursors too, and so is its number.
+/// The same for matches: the positions of a query are cursors too, and so is its number.
 #[tokio::test]
 async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
     let query = |name: &str| {
@@ -104,7 +104,7 @@ async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
         })
     };
     let f = fresh();
-    f.store.install(Box::new(KeepsAll)).unwrap();
+    f.store.install(Box::new(MatchesAll)).unwrap();
     f.store.change_queries(vec![query("Q")], None, at(0)).unwrap();
     let id = f.store.query("Q").unwrap().unwrap().id;
     let feed = add(&f.store, "https://example.org/a");
@@ -121,8 +121,8 @@ async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
     drop(f.store);
 
     put_back(folder.path(), &copy, true).unwrap();
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
-    store.install(Box::new(KeepsAll)).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
+    store.install(Box::new(MatchesAll)).unwrap();
     assert_eq!(store.check().unwrap(), []);
     assert_eq!(store.standing(at(5)).unwrap().deliveries_waiting, 1, "one had not got the first");
     let due: Vec<String> =
@@ -148,7 +148,7 @@ fn what_exists_is_replaced_only_when_asked_and_then_kept() {
     assert_eq!(fs::read(&copy).unwrap(), before);
 
     poll(&f.store, id, &["2", "1"], at(2));
-    // A log that was never taken in: as after a crash.
+    // A log without a checkpoint, as after a crash.
     let killed = tempfile::tempdir().unwrap();
     for name in ["tidings.db", "tidings.db-wal"] {
         fs::copy(f.folder.path().join(name), killed.path().join(name)).unwrap();
@@ -156,7 +156,7 @@ fn what_exists_is_replaced_only_when_asked_and_then_kept() {
     let refused = put_back(killed.path(), &copy, false).unwrap_err();
     assert!(matches!(refused, StoreError::Exists { .. }), "{refused}");
     put_back(killed.path(), &copy, true).unwrap();
-    assert_eq!(guids(&Store::open(killed.path(), Mode::ReadWrite).unwrap()), ["1"]);
+    assert_eq!(guids(&Store::open(killed.path(), OpenMode::ReadWrite).unwrap()), ["1"]);
     let kept = Connection::open(killed.path().join("tidings.db.replaced")).unwrap();
     let n: i64 = kept.query_row("select count(*) from entries", [], |row| row.get(0)).unwrap();
     assert_eq!(n, 2, "the replaced store is whole, its log included");
@@ -196,7 +196,7 @@ fn damaged_foreign_newer_and_cut_copies_change_nothing() {
     }
     let error = put_back(&folder, &newer, true).unwrap_err();
     assert!(matches!(error, StoreError::Newer { found: 999, .. }), "{error}");
-    assert_eq!(guids(&Store::open(&folder, Mode::ReadOnly).unwrap()), ["1"]);
+    assert_eq!(guids(&Store::open(&folder, OpenMode::ReadOnly).unwrap()), ["1"]);
     assert!(!folder.join("tidings.db.replaced").exists());
     let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(left.iter().all(|n| !n.to_string_lossy().starts_with(".tmp")), "{left:?}");
@@ -217,7 +217,7 @@ fn an_older_store_can_be_copied_before_it_is_brought_up_to_date() {
     assert!(quietly(folder.path(), &copy).unwrap().is_older);
     let elsewhere = tempfile::tempdir().unwrap();
     assert!(put_back(elsewhere.path(), &copy, false).unwrap().is_older);
-    Store::open(elsewhere.path(), Mode::ReadWrite).unwrap();
+    Store::open(elsewhere.path(), OpenMode::ReadWrite).unwrap();
 }
 
 /// A trigger would run with every later write; a missing table fails only when it is needed.
@@ -253,7 +253,7 @@ fn a_copy_with_another_schema_than_ours_is_not_restored() {
             "{error}"
         );
     }
-    assert_eq!(guids(&Store::open(&folder, Mode::ReadOnly).unwrap()), ["1"]);
+    assert_eq!(guids(&Store::open(&folder, OpenMode::ReadOnly).unwrap()), ["1"]);
     put_back(&folder, &good, true).unwrap();
 }
 

@@ -1,9 +1,9 @@
-//! Several readers and writers at once: every poll is kept whole or not at all.
+//! Several readers and writers at once: every poll is recorded completely or not at all.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use feed::{EntryId, FeedId, Outcome};
-use store::{EntryFilter, Mode, NewFeed, PollRecord, Store, StoreError};
+use store::{EntryFilter, NewFeed, OpenMode, PollRecord, Store, StoreError};
 
 use crate::sample::{T0, add, at, doubles, fresh, guids, items, new_feed, seen};
 
@@ -92,11 +92,11 @@ async fn a_cancelled_caller_s_poll_is_kept_or_not_but_never_half() {
     {
         let waiting = f.store.record(record);
         tokio::pin!(waiting);
-        // Begun, then dropped: most likely before its commit.
+        // Started, then dropped, most likely before its commit.
         std::future::poll_fn(|cx| std::task::Poll::Ready(waiting.as_mut().poll(cx).is_ready()))
             .await;
     }
-    // What comes after it in the queue waits for it.
+    // The next job in the queue waits for it.
     f.store.set_setting("x", Some("y")).unwrap();
     assert_eq!(f.store.feed(id).unwrap().entries, 3);
 }
@@ -104,7 +104,7 @@ async fn a_cancelled_caller_s_poll_is_kept_or_not_but_never_half() {
 #[test]
 fn two_stores_on_one_folder_write_in_turn() {
     let f = fresh();
-    let other = Store::open(f.folder.path(), Mode::ReadWrite).unwrap();
+    let other = Store::open(f.folder.path(), OpenMode::ReadWrite).unwrap();
     std::thread::scope(|scope| {
         for (name, store) in [("one", &f.store), ("two", &other)] {
             scope.spawn(move || {
@@ -116,7 +116,7 @@ fn two_stores_on_one_folder_write_in_turn() {
     });
     let bodies: Vec<String> = f
         .store
-        .pending()
+        .pending_requests()
         .unwrap()
         .into_iter()
         .map(|request| format!("{} {}", request.kind, request.body))
@@ -133,7 +133,7 @@ fn what_was_sent_is_written_before_the_store_closes() {
     f.store.record_blocking(record).unwrap();
     drop(f.store);
     assert!(!folder.path().join("tidings.db-wal").exists(), "the log was folded into the file");
-    let again = Store::open(folder.path(), Mode::ReadOnly).unwrap();
+    let again = Store::open(folder.path(), OpenMode::ReadOnly).unwrap();
     let all = EntryFilter { feed: None, limit: 9 };
     assert_eq!(again.entries(EntryId(0), &all).unwrap().len(), 1);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::Connection;
-use store::{ErrorKind, Held, Mode, Store, StoreError};
+use store::{ErrorKind, LockError, OpenMode, Store, StoreError};
 
 use crate::db::full_disk::SmallDisk;
 use crate::sample::{T0, add, at, fresh, guids, items, new_feed, poll, seen};
@@ -13,7 +13,7 @@ fn database(folder: &Path) -> std::path::PathBuf {
     folder.join("tidings.db")
 }
 
-fn refusal(folder: &Path, mode: Mode) -> StoreError {
+fn refusal(folder: &Path, mode: OpenMode) -> StoreError {
     match Store::open(folder, mode) {
         Ok(_) => panic!("opened"),
         Err(error) => error,
@@ -23,7 +23,7 @@ fn refusal(folder: &Path, mode: Mode) -> StoreError {
 #[test]
 fn to_read_there_must_be_something() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(refusal(folder.path(), Mode::ReadOnly), StoreError::Missing { .. }));
+    assert!(matches!(refusal(folder.path(), OpenMode::ReadOnly), StoreError::Missing { .. }));
     assert!(!database(folder.path()).exists(), "reading makes no file");
 }
 
@@ -43,7 +43,7 @@ fn what_is_kept_is_for_its_owner_alone() {
 fn a_reading_store_refuses_to_write_and_names_the_file() {
     let f = fresh();
     add(&f.store, "https://example.org/a");
-    let reading = Store::open(f.folder.path(), Mode::ReadOnly).unwrap();
+    let reading = Store::open(f.folder.path(), OpenMode::ReadOnly).unwrap();
     assert_eq!(reading.feed_count().unwrap(), 1);
     let error = reading.add_feed(&new_feed("https://example.org/b"), T0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ReadOnly);
@@ -61,10 +61,10 @@ fn a_read_only_file_gives_a_clear_error() {
     let mut mode = fs::metadata(&path).unwrap().permissions();
     mode.set_readonly(true);
     fs::set_permissions(&path, mode).unwrap();
-    // Root may write what is read-only; the file system stops root too.
+    // Root may write read-only files, so the file system is mounted read-only.
     if fs::OpenOptions::new().write(true).open(&path).is_err() {
         check_read_only(folder.path());
-        let readable = Store::open(folder.path(), Mode::ReadOnly).unwrap();
+        let readable = Store::open(folder.path(), OpenMode::ReadOnly).unwrap();
         return assert_eq!(guids(&readable), ["1"]);
     }
     let Some(disk) = SmallDisk::mount() else { return };
@@ -78,7 +78,7 @@ fn a_read_only_file_gives_a_clear_error() {
 
 #[track_caller]
 fn check_read_only(folder: &Path) {
-    let error = Store::open(folder, Mode::ReadWrite)
+    let error = Store::open(folder, OpenMode::ReadWrite)
         .and_then(|store| store.set_setting("x", Some("y")))
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ReadOnly, "{error}");
@@ -89,7 +89,7 @@ fn what_is_no_database_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(database(folder.path()), "this is not a database, but it is long enough ".repeat(99))
         .unwrap();
-    for mode in [Mode::ReadWrite, Mode::ReadOnly] {
+    for mode in [OpenMode::ReadWrite, OpenMode::ReadOnly] {
         let error = refusal(folder.path(), mode);
         assert_eq!(error.kind(), ErrorKind::Corrupt);
         assert!(error.to_string().contains("tidings.db"), "{error}");
@@ -102,7 +102,7 @@ fn another_program_s_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let other = Connection::open(database(folder.path())).unwrap();
     other.execute_batch("create table songs (title text)").unwrap();
-    assert!(matches!(refusal(folder.path(), Mode::ReadWrite), StoreError::Foreign { .. }));
+    assert!(matches!(refusal(folder.path(), OpenMode::ReadWrite), StoreError::Foreign { .. }));
     let tables: i64 =
         other.query_row("select count(*) from sqlite_schema", [], |row| row.get(0)).unwrap();
     assert_eq!(tables, 1);
@@ -115,7 +115,7 @@ fn a_newer_database_is_refused() {
     drop(f.store);
     let conn = Connection::open(database(folder.path())).unwrap();
     conn.execute("update meta set value = '999' where key = 'version'", []).unwrap();
-    for mode in [Mode::ReadWrite, Mode::ReadOnly] {
+    for mode in [OpenMode::ReadWrite, OpenMode::ReadOnly] {
         let error = refusal(folder.path(), mode);
         assert!(matches!(error, StoreError::Newer { found: 999, .. }), "{error}");
     }
@@ -128,7 +128,7 @@ fn a_database_of_version_1_is_read_and_goes_on() {
     conn.execute_batch(include_str!("../../../migrations/01_start.sql")).unwrap();
     conn.execute_batch(include_str!("../../data/version-1.sql")).unwrap();
     drop(conn);
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     assert_eq!(store.check().unwrap(), []);
     let id = store.find_feed("https://example.org/a").unwrap().unwrap();
     assert_eq!(store.feed(id).unwrap().tags, ["old"]);
@@ -159,7 +159,7 @@ fn a_damaged_page_is_found() {
     let middle = bytes.len() / 2 / 4096 * 4096;
     bytes[middle..middle + 8192].fill(0xA5);
     fs::write(&path, bytes).unwrap();
-    let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     match store.check() {
         Ok(findings) => {
             assert!(findings.iter().any(|f| f.what.contains("damaged")), "{findings:?}");
@@ -196,17 +196,17 @@ fn what_others_changed_behind_our_back_is_found() {
         found(change, word, &format!("update totals set n = {undo}"));
     }
     let undo = "update feed_state set state = 0";
-    found("update feed_state set state = 5", "the state that is kept", undo);
+    found("update feed_state set state = 5", "stored state", undo);
     let undo = "update feed_state set sort_title = 'https://example.org/a'";
-    found("update feed_state set sort_title = 'x'", "the state that is kept", undo);
+    found("update feed_state set sort_title = 'x'", "stored state", undo);
     let undo = "update domains set feeds = 1";
-    found("update domains set feeds = 7", "load kept of example.org", undo);
+    found("update domains set feeds = 7", "load of example.org", undo);
     let undo = "update entry_keys set left_window_at = null";
     found("update entry_keys set left_window_at = 5", "marked as left", undo);
     let undo = "delete from feed_tags";
-    found("insert into feed_tags values (99, 'x')", "not there", undo);
+    found("insert into feed_tags values (99, 'x')", "does not exist", undo);
     let undo = "select 1";
-    found("delete from entry_keys", "not known", undo);
+    found("delete from entry_keys", "unknown entries", undo);
     found("update feed_window set shown = x'0900'", "window is damaged", undo);
     found("delete from feed_window", "validators", undo);
 }
@@ -246,7 +246,7 @@ fn a_folder_has_one_holder_who_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let first = store::lock(folder.path()).unwrap();
     let second = store::lock(folder.path()).unwrap_err();
-    assert!(matches!(second, Held::By { pid, .. } if pid == std::process::id()), "{second}");
+    assert!(matches!(second, LockError::By { pid, .. } if pid == std::process::id()), "{second}");
     assert!(second.is_held());
     drop(first);
     store::lock(folder.path()).unwrap();
@@ -275,13 +275,13 @@ fn what_is_written_into_a_file_that_lost_its_name_is_an_error() {
 #[test]
 fn a_shared_store_is_neither_made_nor_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(refusal(folder.path(), Mode::Shared), StoreError::Missing { .. }));
+    assert!(matches!(refusal(folder.path(), OpenMode::Shared), StoreError::Missing { .. }));
     assert!(!database(folder.path()).exists());
-    drop(Store::open(folder.path(), Mode::ReadWrite).unwrap());
+    drop(Store::open(folder.path(), OpenMode::ReadWrite).unwrap());
     let conn = Connection::open(database(folder.path())).unwrap();
     conn.execute("update meta set value = '1' where key = 'version'", []).unwrap();
     drop(conn);
-    assert!(matches!(refusal(folder.path(), Mode::Shared), StoreError::Older { .. }));
+    assert!(matches!(refusal(folder.path(), OpenMode::Shared), StoreError::Older { .. }));
 }
 
 #[test]

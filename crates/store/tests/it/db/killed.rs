@@ -1,10 +1,10 @@
-//! A process that records polls is killed in the middle of it, again and again.
+//! A process that records polls is killed again and again.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use feed::{EntryId, FeedId};
-use store::{EntryFilter, Mode, NewFeed, Store};
+use store::{EntryFilter, NewFeed, OpenMode, Store};
 
 use crate::sample::{T0, at, doubles, items, new_feed, seen};
 
@@ -12,11 +12,12 @@ const FOLDER: &str = "TIDINGS_TEST_KILLED_FOLDER";
 const ROUNDS: u32 = 10;
 const FEEDS: u32 = 8;
 
-/// The process that is killed: only with the variable set; it says a line after each commit.
+/// The process to be killed. It runs only with the variable set, and prints a line after each
+/// commit.
 #[test]
 fn child_records_until_it_is_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let store = Store::open(folder.as_ref(), Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.as_ref(), OpenMode::ReadWrite).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     runtime.block_on(async {
         let mut running = tokio::task::JoinSet::new();
@@ -48,7 +49,7 @@ async fn record_one(store: &Store, feed: FeedId) {
 fn a_killed_recorder_loses_no_answered_poll_and_leaves_no_half_one() {
     let folder = tempfile::tempdir().unwrap();
     {
-        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         let new: Vec<NewFeed> =
             (0..FEEDS).map(|n| new_feed(&format!("https://example.org/{n}"))).collect();
         store.add_feeds(&new, T0).unwrap();
@@ -56,7 +57,7 @@ fn a_killed_recorder_loses_no_answered_poll_and_leaves_no_half_one() {
     let mut last = 0;
     for round in 0..ROUNDS {
         let answered = record_and_kill(folder.path(), 3 + round * 17 % 50);
-        let store = Store::open(folder.path(), Mode::ReadWrite).unwrap();
+        let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         for feed in 1..=FEEDS {
             check_feed(&store, FeedId(feed), &answered);
         }
@@ -67,7 +68,8 @@ fn a_killed_recorder_loses_no_answered_poll_and_leaves_no_half_one() {
     }
 }
 
-/// Lets the child answer so many polls, kills it, and gives the feed and number of each.
+/// Waits until the child has recorded so many polls, kills it, and returns the feed and number of
+/// each.
 fn record_and_kill(folder: &std::path::Path, n_polls: u32) -> Vec<(u32, u32)> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "db::killed::child_records_until_it_is_killed", "--nocapture"])
@@ -80,7 +82,7 @@ fn record_and_kill(folder: &std::path::Path, n_polls: u32) -> Vec<(u32, u32)> {
     let mut killed = false;
     for line in lines {
         let line = line.unwrap();
-        // The last line may be cut off by the kill: what is not said was not answered.
+        // The kill may cut off the last line. A poll without a complete line was not confirmed.
         let Some((_, said)) = line.split_once("kept ") else { continue };
         let said: Vec<u32> = said.split(' ').filter_map(|n| n.parse().ok()).collect();
         if let [feed, n] = said[..]

@@ -2,7 +2,8 @@
 
 use feed::{EntryId, FeedId, Outcome};
 use store::{
-    AccountId, FeedSettings, Gone, MovedFeed, NewQuery, PollRecord, QueryChange, State, StoreError,
+    AccountId, AddressChange, Gone, NewQuery, PollRecord, QueryChange, SettingsChange, State,
+    StoreError,
 };
 
 use crate::sample::{add, at, fresh, items, poll, seen, url};
@@ -13,7 +14,8 @@ fn what_was_kept_stays_and_what_belongs_to_the_old_address_goes() {
     let store = &f.store;
     let feed = add(store, "https://user:secret@a.example/f?token=x");
     store.tag_feed(feed, &["news".to_owned()], &[]).unwrap();
-    let policy = FeedSettings { policy: Some(Some("fix:1h".into())), ..FeedSettings::default() };
+    let policy =
+        SettingsChange { policy: Some(Some("fix:1h".into())), ..SettingsChange::default() };
     store.set_feed(feed, &policy).unwrap();
     poll(store, feed, &["1", "2"], at(1));
     let mut record = seen(store, feed, &items(&["1", "2"]), at(2));
@@ -26,7 +28,7 @@ fn what_was_kept_stays_and_what_belongs_to_the_old_address_goes() {
 
     let new = url("https://b.example/feed");
     let moved = store.move_feed(feed, &new, at(3)).unwrap();
-    assert_eq!(moved, MovedFeed::Moved { queries: Vec::new() });
+    assert_eq!(moved, AddressChange::Moved { queries: Vec::new() });
     let after = store.poll_input(feed).unwrap();
     assert_eq!((&after.location.url, &after.location.effective_url), (&new, &None));
     assert_eq!(
@@ -67,12 +69,12 @@ fn an_address_that_another_feed_has_is_refused_with_its_number() {
     let (one, other) = (add(&f.store, "https://a.example/"), add(&f.store, "https://b.example/"));
     let before = f.store.feed(one).unwrap();
     let taken = f.store.move_feed(one, &url("https://B.example:443/#x"), at(1)).unwrap();
-    assert_eq!(taken, MovedFeed::Taken(other));
+    assert_eq!(taken, AddressChange::Taken(other));
     assert_eq!(f.store.feed(one).unwrap(), before);
     let gone = f.store.move_feed(FeedId(99), &url("https://c.example/"), at(1));
     assert!(gone.is_err());
     let same = f.store.move_feed(one, &url("https://a.example/"), at(1)).unwrap();
-    assert_eq!(same, MovedFeed::Moved { queries: Vec::new() });
+    assert_eq!(same, AddressChange::Moved { queries: Vec::new() });
     assert_eq!(f.store.feed(one).unwrap(), before, "nothing is dropped for its own address");
 }
 
@@ -102,5 +104,5 @@ fn queries_that_name_the_old_address_are_named() {
     };
     f.store.change_queries(vec![QueryChange::Put(new)], None, at(0)).unwrap();
     let moved = f.store.move_feed(feed, &url("https://b.example/"), at(1)).unwrap();
-    assert_eq!(moved, MovedFeed::Moved { queries: vec!["Ice".to_owned()] });
+    assert_eq!(moved, AddressChange::Moved { queries: vec!["Ice".to_owned()] });
 }

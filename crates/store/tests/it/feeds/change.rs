@@ -1,9 +1,11 @@
-//! Feeds: found by number and URL, listed, set, removed.
+//! Feeds: find by number and URL, list, change settings, remove.
 
 use std::time::Duration;
 
 use feed::{FeedId, Outcome};
-use store::{FeedFilter, FeedSettings, Gone, NewFeed, PollProblem, PollRecord, State, StoreError};
+use store::{
+    FeedFilter, Gone, NewFeed, PollProblem, PollRecord, SettingsChange, State, StoreError,
+};
 
 use crate::sample::{T0, add, at, fresh, new_feed, poll, unchanged, url};
 
@@ -113,14 +115,16 @@ fn settings_are_set_left_and_taken_back() {
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     let hour = Duration::from_secs(3600);
-    let change = FeedSettings {
+    let change = SettingsChange {
         policy: Some(Some("fix:1h".to_owned())),
         beta: Some(Some(hour)),
         weight: Some(Some(2.5)),
-        ..FeedSettings::default()
+        ..SettingsChange::default()
     };
     f.store.set_feed(id, &change).unwrap();
-    f.store.set_feed(id, &FeedSettings { beta: Some(None), ..FeedSettings::default() }).unwrap();
+    f.store
+        .set_feed(id, &SettingsChange { beta: Some(None), ..SettingsChange::default() })
+        .unwrap();
     let set = f.store.feed(id).unwrap().settings;
     assert_eq!(set.policy.as_deref(), Some("fix:1h"));
     assert_eq!((set.alpha, set.beta, set.weight), (None, None, Some(2.5)));
@@ -133,7 +137,7 @@ fn a_tag_pauses_its_feeds_unless_they_say_otherwise() {
     let f = fresh();
     let tagged = NewFeed { tags: vec!["quiet".into()], ..new_feed("https://example.org/a") };
     let id = f.store.add_feed(&tagged, T0).unwrap().id;
-    let pause = |on| FeedSettings { paused: Some(on), ..FeedSettings::default() };
+    let pause = |on| SettingsChange { paused: Some(on), ..SettingsChange::default() };
     let polled = || {
         let one = f.store.due(id).unwrap().is_some();
         assert_eq!(f.store.due_index().unwrap().due.len(), usize::from(one));
@@ -181,14 +185,14 @@ fn a_feed_s_condition_has_one_word() {
 #[test]
 fn a_feed_that_its_tag_pauses_is_neither_due_nor_late() {
     let f = fresh();
-    let paused = |on| FeedSettings { paused: Some(Some(on)), ..FeedSettings::default() };
+    let paused = |on| SettingsChange { paused: Some(Some(on)), ..SettingsChange::default() };
     for name in ["a", "b", "c"] {
         let mut new = new_feed(&format!("https://{name}.example/"));
         new.tags = vec!["quiet".to_owned()];
         f.store.add_feed(&new, T0).unwrap();
     }
     f.store.set_tag("quiet", &paused(true)).unwrap();
-    // The third is polled all the same: its own setting goes before that of its tag.
+    // The third is still polled: its own setting overrides that of its tag.
     f.store.set_feed(FeedId(3), &paused(false)).unwrap();
     let counts = f.store.counts(at(1)).unwrap();
     assert_eq!((counts.due, counts.never_polled, counts.first_polls), (1, 3, 1));
@@ -219,7 +223,7 @@ fn a_tag_gets_another_name_with_its_settings_and_joins_what_is_there() {
         new.tags = tags.into_iter().map(str::to_owned).collect();
         store.add_feed(&new, T0).unwrap();
     }
-    let heavy = FeedSettings { weight: Some(Some(3.0)), ..FeedSettings::default() };
+    let heavy = SettingsChange { weight: Some(Some(3.0)), ..SettingsChange::default() };
     store.set_tag("news", &heavy).unwrap();
     store.rename_tag("news", Some("press")).unwrap();
     let tags = store.tags().unwrap();

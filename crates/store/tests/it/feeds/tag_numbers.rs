@@ -1,4 +1,4 @@
-//! Numbers of tags stay with them.
+//! Tags keep their numbers.
 
 use store::{NumberedTag, Store};
 
@@ -23,7 +23,7 @@ fn a_tag_keeps_its_number_under_another_name_and_none_is_given_twice() {
     assert_eq!(listed(store), [(1, own(""), 1), (2, own("a"), 1), (3, own("b"), 1)]);
     store.rename_tag("a", Some("z")).unwrap();
     assert_eq!(listed(store), [(1, own(""), 1), (2, own("z"), 1), (3, own("b"), 1)]);
-    // The name is taken: the two become one, which keeps its number.
+    // The name is in use: the two tags become one, with the number of the existing tag.
     store.rename_tag("z", Some("b")).unwrap();
     assert_eq!(listed(store), [(1, own(""), 1), (3, own("b"), 1)]);
     assert_eq!(store.tag_numbered(2).unwrap(), None);
@@ -33,7 +33,7 @@ fn a_tag_keeps_its_number_under_another_name_and_none_is_given_twice() {
     assert_eq!(store.make_tag("c").unwrap(), 4);
     assert_eq!(listed(store), [(1, own(""), 2), (4, own("c"), 0)]);
     assert_eq!(store.tag_numbered(4).unwrap().as_deref(), Some("c"));
-    // One that no feed bears any more, and that no app made, is not listed.
+    // A tag without feeds that no app created is not listed.
     let id = store.find_feed("https://a.example/").unwrap().unwrap();
     store.tag_feed(id, &[own("d")], &[]).unwrap();
     let last = listed(store).pop().unwrap();

@@ -1,10 +1,9 @@
-//! Counts that are kept as feeds change are what a walk over all feeds counts, after whatever was
-//! done in whatever order.
+//! Stored totals equal a count over all feeds, after any sequence of changes.
 
 use std::time::Duration;
 
 use feed::{FeedId, Outcome, Time};
-use store::{FeedFacts, FeedSettings, Gone, PollRecord, Replan, Retention, State, Store};
+use store::{FeedFacts, Gone, PollRecord, Replan, Retention, SettingsChange, State, Store};
 
 use crate::sample::{Fresh, at, fresh, items, new_feed, seen, url};
 
@@ -61,12 +60,12 @@ fn poll(store: &Store, feed: FeedId, chance: &mut Chance, now: Time) {
     store.record_blocking(record).unwrap();
 }
 
-fn settings(chance: &mut Chance) -> FeedSettings {
+fn settings(chance: &mut Chance) -> SettingsChange {
     let paused = match chance.below(3) {
         0 => None,
         n => Some(n == 1),
     };
-    FeedSettings { paused: Some(paused), ..FeedSettings::default() }
+    SettingsChange { paused: Some(paused), ..SettingsChange::default() }
 }
 
 fn change(f: &Fresh, chance: &mut Chance, now: Time) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use store::{AccountId, NewToken, NotMade, TokenScope};
+use store::{AccountError, AccountId, NewToken, TokenScope};
 
 use crate::sample::{T0, at, fresh};
 
@@ -13,7 +13,7 @@ fn names_are_one_whatever_their_case_and_given_once() {
     let anna = fresh.store.add_account("Anna", "hash", T0).unwrap().unwrap();
     assert_ne!(anna, AccountId::LOCAL);
     assert!(fresh.store.has_accounts().unwrap());
-    assert_eq!(fresh.store.add_account("anna", "other", T0).unwrap(), Err(NotMade::Taken));
+    assert_eq!(fresh.store.add_account("anna", "other", T0).unwrap(), Err(AccountError::Taken));
     let row = fresh.store.account("ANNA").unwrap().unwrap();
     assert_eq!((row.id, row.password.as_str()), (anna, "hash"));
     assert!(fresh.store.remove_account(anna).unwrap());
@@ -51,7 +51,7 @@ fn a_token_is_found_by_either_digest_and_can_be_taken_back() {
     };
     let row = store.add_token(&new, T0).unwrap().unwrap();
     let twin = NewToken { digest: [7; 32], fever_digest: [8; 32], ..new.clone() };
-    assert_eq!(store.add_token(&twin, T0).unwrap(), Err(NotMade::Taken));
+    assert_eq!(store.add_token(&twin, T0).unwrap(), Err(AccountError::Taken));
     let (account, found) = store.token(&[5; 32]).unwrap().unwrap();
     assert_eq!((account.name.as_str(), &found), ("anna", &row));
     assert_eq!(store.fever_token(&[6; 32]).unwrap().unwrap().1, row);
@@ -62,7 +62,7 @@ fn a_token_is_found_by_either_digest_and_can_be_taken_back() {
     assert!(store.revoke_token(anna, row.id).unwrap());
     assert!(store.token(&[5; 32]).unwrap().is_none());
     let nobody = NewToken { account: AccountId(99), ..new };
-    assert_eq!(store.add_token(&nobody, T0).unwrap(), Err(NotMade::NoAccount));
+    assert_eq!(store.add_token(&nobody, T0).unwrap(), Err(AccountError::NoAccount));
 }
 
 #[test]

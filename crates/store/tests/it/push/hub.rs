@@ -1,10 +1,13 @@
-//! Subscribers of published feeds: what strangers wish for takes no place from those who confirmed,
-//! and ends soon.
+//! Subscribers of our hub: unverified requests take no place from verified subscribers, and end
+//! soon.
 
 use std::time::Duration;
 
 use feed::{Domain, Time};
-use store::{HubWish, HubWishKind, NewQuery, QueryChange, QueryId, Store, WISH_LIFE, WishNoted};
+use store::{
+    HUB_REQUEST_LIFE, HubRequest, HubRequestKind, HubRequestOutcome, NewQuery, QueryChange,
+    QueryId, Store,
+};
 
 use crate::sample::{T0, at, fresh};
 
@@ -21,13 +24,13 @@ fn query(store: &Store) -> QueryId {
     store.query("Q").unwrap().unwrap().id
 }
 
-fn subscribe() -> HubWishKind {
-    HubWishKind::Subscribe { secret: None, lease: Duration::from_secs(86_400) }
+fn subscribe() -> HubRequestKind {
+    HubRequestKind::Subscribe { secret: None, lease: Duration::from_secs(86_400) }
 }
 
-/// A wish for a callback at a domain, sent by a client.
-fn wish(query: QueryId, domain: &str, path: usize, from: &str) -> HubWish {
-    HubWish {
+/// A request for a callback at a domain, sent by a client.
+fn wish(query: QueryId, domain: &str, path: usize, from: &str) -> HubRequest {
+    HubRequest {
         query,
         topic: "http://localhost/feeds/Q.atom".to_owned(),
         callback: format!("https://{domain}/{path}"),
@@ -39,20 +42,20 @@ fn wish(query: QueryId, domain: &str, path: usize, from: &str) -> HubWish {
 
 fn due(store: &Store, now: Time) -> Vec<i64> {
     let mut due = Vec::new();
-    store.hub_wishes_due(now, |wish| due.push(wish.id)).unwrap();
+    store.hub_requests_due(now, |wish| due.push(wish.id)).unwrap();
     due
 }
 
-/// A subscriber that asked and confirmed.
-async fn confirmed(store: &Store, wish: &HubWish, now: Time) -> i64 {
-    assert_eq!(store.wish_hub(wish, now).unwrap(), WishNoted::Taken);
+/// A verified subscriber.
+async fn confirmed(store: &Store, wish: &HubRequest, now: Time) -> i64 {
+    assert_eq!(store.add_hub_request(wish, now).unwrap(), HubRequestOutcome::Taken);
     let id = *due(store, now).last().unwrap();
-    store.grant_hub(id, wish.kind.clone(), now).await.unwrap();
+    store.confirm_hub_request(id, wish.kind.clone(), now).await.unwrap();
     id
 }
 
-fn is_too_many(noted: WishNoted) -> bool {
-    matches!(noted, WishNoted::TooMany(wait) if wait <= WISH_LIFE)
+fn is_too_many(noted: HubRequestOutcome) -> bool {
+    matches!(noted, HubRequestOutcome::TooMany(wait) if wait <= HUB_REQUEST_LIFE)
 }
 
 #[tokio::test]
@@ -63,20 +66,21 @@ async fn a_flood_of_wishes_takes_no_place_from_an_honest_subscriber() {
     let old = confirmed(store, &wish(query, "reader.org", 0, "192.0.2.1"), T0).await;
     let mut taken = 0;
     for n in 0..1100 {
-        let noted = store.wish_hub(&wish(query, "tarpit.org", n, "203.0.113.1"), T0).unwrap();
-        taken += usize::from(noted == WishNoted::Taken);
+        let noted =
+            store.add_hub_request(&wish(query, "tarpit.org", n, "203.0.113.1"), T0).unwrap();
+        taken += usize::from(noted == HubRequestOutcome::Taken);
     }
     assert_eq!(taken, 4, "one domain");
     for n in 0..1100 {
         let domain = format!("tarpit{n}.org");
-        let noted = store.wish_hub(&wish(query, &domain, n, "203.0.113.1"), T0).unwrap();
-        taken += usize::from(noted == WishNoted::Taken);
+        let noted = store.add_hub_request(&wish(query, &domain, n, "203.0.113.1"), T0).unwrap();
+        taken += usize::from(noted == HubRequestOutcome::Taken);
     }
     assert_eq!(taken, 16, "one client");
-    // Others get in, and who is subscribed already can renew.
+    // Other clients succeed, and a verified subscriber can renew.
     confirmed(store, &wish(query, "honest.org", 0, "192.0.2.2"), T0).await;
     let renewal = wish(query, "reader.org", 0, "192.0.2.1");
-    assert_eq!(store.wish_hub(&renewal, T0).unwrap(), WishNoted::Taken);
+    assert_eq!(store.add_hub_request(&renewal, T0).unwrap(), HubRequestOutcome::Taken);
     assert!(store.hub_subscription(old).unwrap().unwrap().lease_until.is_some());
 }
 
@@ -89,15 +93,15 @@ async fn wishes_of_many_clients_fill_their_own_places_only_and_end_soon() {
     let flood = |now| {
         (0..1100)
             .map(|n| wish(query, &format!("tarpit{n}.org"), n, &format!("203.0.113.{n}")))
-            .filter(|wish| store.wish_hub(wish, now).unwrap() == WishNoted::Taken)
+            .filter(|wish| store.add_hub_request(wish, now).unwrap() == HubRequestOutcome::Taken)
             .count()
     };
     assert_eq!(flood(T0), 256);
     let honest = wish(query, "honest.org", 0, "192.0.2.2");
-    assert_eq!(store.wish_hub(&honest, T0).unwrap(), WishNoted::Full);
-    store.end_leases(T0 + WISH_LIFE).await.unwrap();
-    assert!(due(store, T0 + WISH_LIFE).is_empty());
-    confirmed(store, &honest, T0 + WISH_LIFE).await;
+    assert_eq!(store.add_hub_request(&honest, T0).unwrap(), HubRequestOutcome::Full);
+    store.end_leases(T0 + HUB_REQUEST_LIFE).await.unwrap();
+    assert!(due(store, T0 + HUB_REQUEST_LIFE).is_empty());
+    confirmed(store, &honest, T0 + HUB_REQUEST_LIFE).await;
     assert!(store.hub_subscription(old).unwrap().is_some(), "a confirmed subscriber stays");
 }
 
@@ -109,8 +113,8 @@ async fn one_domain_does_not_take_all_places_of_a_query() {
     for n in 0..20 {
         confirmed(store, &wish(query, "greedy.org", n, "203.0.113.1"), T0).await;
     }
-    let more = store.wish_hub(&wish(query, "greedy.org", 20, "203.0.113.1"), T0).unwrap();
-    assert_eq!(more, WishNoted::Full);
+    let more = store.add_hub_request(&wish(query, "greedy.org", 20, "203.0.113.1"), T0).unwrap();
+    assert_eq!(more, HubRequestOutcome::Full);
     confirmed(store, &wish(query, "honest.org", 0, "192.0.2.2"), T0).await;
 }
 
@@ -120,26 +124,33 @@ async fn a_callback_that_refused_is_not_asked_again_at_once_however_often_somebo
     let store = &fresh.store;
     let query = query(store);
     let first = wish(query, "victim.org", 0, "203.0.113.1");
-    assert_eq!(store.wish_hub(&first, T0).unwrap(), WishNoted::Taken);
+    assert_eq!(store.add_hub_request(&first, T0).unwrap(), HubRequestOutcome::Taken);
     let id = due(store, T0)[0];
-    // A repetition while it waits does not bring it forward.
-    store.retry_hub_wish(id, 1, at(30)).await.unwrap();
-    assert_eq!(store.wish_hub(&first, at(1)).unwrap(), WishNoted::Taken);
+    // A repetition while it waits does not verify it earlier.
+    store.retry_hub_request(id, 1, at(30)).await.unwrap();
+    assert_eq!(store.add_hub_request(&first, at(1)).unwrap(), HubRequestOutcome::Taken);
     assert!(due(store, at(1)).is_empty());
-    store.refuse_hub(id).await.unwrap();
-    let again = HubWish { from: "203.0.113.2".to_owned(), ..first };
-    assert!(is_too_many(store.wish_hub(&again, at(2)).unwrap()), "whoever sends it");
+    store.refuse_hub_request(id).await.unwrap();
+    let again = HubRequest { from: "203.0.113.2".to_owned(), ..first };
+    assert!(
+        is_too_many(store.add_hub_request(&again, at(2)).unwrap()),
+        "even if another client sends it"
+    );
     assert!(due(store, at(90)).is_empty());
-    store.end_leases(T0 + WISH_LIFE).await.unwrap();
-    assert_eq!(store.wish_hub(&again, T0 + WISH_LIFE).unwrap(), WishNoted::Taken);
+    store.end_leases(T0 + HUB_REQUEST_LIFE).await.unwrap();
+    assert_eq!(
+        store.add_hub_request(&again, T0 + HUB_REQUEST_LIFE).unwrap(),
+        HubRequestOutcome::Taken
+    );
 
-    // Refused wishes count for their client.
+    // Refused requests count for their client.
     for n in 0..16 {
-        let noted = store.wish_hub(&wish(query, &format!("v{n}.org"), n, "203.0.113.9"), at(200));
-        assert_eq!(noted.unwrap(), WishNoted::Taken);
-        store.refuse_hub(*due(store, at(200)).last().unwrap()).await.unwrap();
+        let noted =
+            store.add_hub_request(&wish(query, &format!("v{n}.org"), n, "203.0.113.9"), at(200));
+        assert_eq!(noted.unwrap(), HubRequestOutcome::Taken);
+        store.refuse_hub_request(*due(store, at(200)).last().unwrap()).await.unwrap();
     }
-    let noted = store.wish_hub(&wish(query, "v99.org", 0, "203.0.113.9"), at(200)).unwrap();
+    let noted = store.add_hub_request(&wish(query, "v99.org", 0, "203.0.113.9"), at(200)).unwrap();
     assert!(is_too_many(noted));
 }
 
@@ -150,14 +161,15 @@ async fn a_wish_of_a_stranger_changes_nothing_for_a_confirmed_subscriber() {
     let query = query(store);
     let own = wish(query, "reader.org", 0, "192.0.2.1");
     let id = confirmed(store, &own, T0).await;
-    store.note_push(id, None, 3, Some(at(500))).await.unwrap();
-    let kind = HubWishKind::Subscribe { secret: Some("theirs".to_owned()), lease: WISH_LIFE };
-    let theirs = HubWish { from: "203.0.113.1".to_owned(), kind, ..own };
-    assert_eq!(store.wish_hub(&theirs, at(1)).unwrap(), WishNoted::Taken);
+    store.note_hub_push(id, None, 3, Some(at(500))).await.unwrap();
+    let kind =
+        HubRequestKind::Subscribe { secret: Some("theirs".to_owned()), lease: HUB_REQUEST_LIFE };
+    let theirs = HubRequest { from: "203.0.113.1".to_owned(), kind, ..own };
+    assert_eq!(store.add_hub_request(&theirs, at(1)).unwrap(), HubRequestOutcome::Taken);
     let row = store.hub_subscription(id).unwrap().unwrap();
     assert_eq!((row.attempts, row.secret), (3, None), "its pushes go on as before");
-    store.refuse_hub(id).await.unwrap();
-    store.end_leases(T0 + WISH_LIFE * 2).await.unwrap();
+    store.refuse_hub_request(id).await.unwrap();
+    store.end_leases(T0 + HUB_REQUEST_LIFE * 2).await.unwrap();
     let row = store.hub_subscription(id).unwrap().unwrap();
     assert_eq!((row.wish, row.secret), (None, None));
     assert!(row.lease_until.is_some());

@@ -1,5 +1,5 @@
-//! Queries inside the poll's transaction: positions, memory, what an undone job leaves behind, and
-//! the feeds that only queries want.
+//! Queries inside the transaction of a poll: positions, state, undone jobs, and the feeds that only
+//! queries need.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -7,25 +7,26 @@ use std::time::Duration;
 
 use feed::{EntryId, FeedId};
 use store::{
-    Arrival, Keeps, Kept, NewQuery, QueryChange, QueryId, Share, State, StateChange, Store,
+    ArrivedEntry, EntryMatcher, NewQuery, QueryChange, QueryId, QueryMatch, QueryStateChange,
+    Share, State, Store,
 };
 
 use crate::sample::{Fresh, T0, add, at, fresh, items, new_feed, poll, seen, url};
 
-/// Keeps entries whose title holds the query's text. It remembers how many it kept, in a record
-/// of its own for each, and panics at a word that no title should hold.
+/// A matcher that matches entries whose title contains the query's text. It stores one state record
+/// for each match, and panics at a certain word.
 #[derive(Default)]
 struct Words {
     queries: Vec<(QueryId, String, u64)>,
-    changes: Vec<StateChange>,
-    /// What the test can see of it: each query with how many it remembers.
+    changes: Vec<QueryStateChange>,
+    /// The state that the test reads: each query with the number of its records.
     shown: Shown,
-    /// Told before a trial looks at its first entry.
+    /// Notified before a replay reads its first entry.
     trial: Option<Trial>,
     held: Option<Trial>,
 }
 
-/// Tells that the past is looked at, and waits until it may go on.
+/// Notifies the test that a replay has started, and waits until it may continue.
 type Trial = (SyncSender<()>, Arc<Mutex<Receiver<()>>>);
 
 impl Words {
@@ -35,8 +36,8 @@ impl Words {
     }
 }
 
-impl Keeps for Words {
-    fn fresh(&self) -> Box<dyn Keeps> {
+impl EntryMatcher for Words {
+    fn fresh(&self) -> Box<dyn EntryMatcher> {
         Box::new(Words { held: self.trial.clone(), ..Words::default() })
     }
 
@@ -50,13 +51,13 @@ impl Keeps for Words {
     }
 
     fn put(&mut self, id: QueryId, _: &str, text: &str, records: &[(u64, Vec<u8>)]) -> Vec<u64> {
-        self.take_away(id);
+        self.remove_query(id);
         self.queries.push((id, text.to_owned(), records.last().map_or(0, |(n, _)| *n)));
         self.show();
         Vec::new()
     }
 
-    fn take_away(&mut self, id: QueryId) {
+    fn remove_query(&mut self, id: QueryId) {
         self.queries.retain(|(other, ..)| *other != id);
     }
 
@@ -64,7 +65,7 @@ impl Keeps for Words {
         !feed_url.contains("unread")
     }
 
-    fn keep(&mut self, entry: &Arrival<'_>) -> Vec<Kept> {
+    fn match_entry(&mut self, entry: &ArrivedEntry<'_>) -> Vec<QueryMatch> {
         if let Some((tell, go)) = self.held.take() {
             tell.send(()).unwrap();
             let went_on = go.lock().unwrap().recv_timeout(Duration::from_secs(10));
@@ -77,19 +78,19 @@ impl Keeps for Words {
             if title.contains(text.as_str()) {
                 *n += 1;
                 let bytes = entry.id.0.to_le_bytes().to_vec();
-                self.changes.push(StateChange::Remember { query: *id, number: *n, bytes });
-                kept.push(Kept { query: *id, partner: None });
+                self.changes.push(QueryStateChange::Remember { query: *id, number: *n, bytes });
+                kept.push(QueryMatch { query: *id, partner: None });
             }
         }
         self.show();
         kept
     }
 
-    fn take_changes(&mut self) -> Vec<StateChange> {
+    fn take_changes(&mut self) -> Vec<QueryStateChange> {
         std::mem::take(&mut self.changes)
     }
 
-    fn faded(&self, before: Share, n_seen: u32, n_kept: u32) -> Share {
+    fn decayed_share(&self, before: Share, n_seen: u32, n_kept: u32) -> Share {
         Share { seen: before.seen + f64::from(n_seen), kept: before.kept + f64::from(n_kept) }
     }
 }
@@ -105,7 +106,7 @@ fn put(name: &str, text: &str, urls: &[&str]) -> QueryChange {
     })
 }
 
-/// Each query's text with how many entries it remembers.
+/// The text of each query with the number of its records.
 type Shown = Arc<Mutex<Vec<(String, u64)>>>;
 
 fn watched() -> (Fresh, Shown) {
@@ -156,13 +157,13 @@ fn what_is_undone_is_forgotten_by_the_memory_too() {
     let feed = add(store, "https://example.org/a");
     apply(store, vec![put("Red", "red", &[])]);
     poll(store, feed, &["red 1"], at(0));
-    // The second entry makes the queries fail after the first one was taken in.
+    // The second entry makes the matcher panic after the first one.
     let record = seen(store, feed, &items(&["bomb", "red 2", "red 1"]), at(10));
     let error = store.record_blocking(record).unwrap_err();
     assert!(error.to_string().contains("internal error"), "{error}");
     assert_eq!(shown.lock().unwrap()[0].1, 2, "the memory is ahead of what is stored");
     poll(store, feed, &["red 3", "red 1"], at(20));
-    assert_eq!(shown.lock().unwrap()[0].1, 2, "it was built anew: one before, one now");
+    assert_eq!(shown.lock().unwrap()[0].1, 2, "it was loaded again: one before, one now");
     assert_eq!(kept(store, "Red").iter().map(|(p, _)| *p).collect::<Vec<_>>(), [1, 2]);
 }
 
@@ -174,7 +175,7 @@ fn queries_and_their_memory_survive_a_restart() {
     poll(&fresh.store, feed, &["red 1"], at(0));
     let Fresh { store, folder } = fresh;
     drop(store);
-    let store = Store::open(folder.path(), store::Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), store::OpenMode::ReadWrite).unwrap();
     let words = Words::default();
     let shown = Arc::clone(&words.shown);
     store.install(Box::new(words)).unwrap();
@@ -225,7 +226,7 @@ fn the_past_is_kept_on_request_once_and_before_the_present() {
     assert_eq!(remembered, 4, "its memory is that of all it was shown");
 }
 
-/// What is recorded while the past is looked at is the past's last, and has its place once.
+/// An entry recorded during a replay comes last in it, and gets one position.
 #[test]
 fn polls_go_on_while_the_past_is_looked_at() {
     let fresh = fresh();
@@ -274,7 +275,7 @@ fn feeds_that_only_queries_want_rest_when_the_last_goes() {
     let back = apply(store, vec![put("C", "z", &urls[1..])]);
     assert_eq!(back.wanted, [new]);
     assert_eq!(state(new), State::Never);
-    // Whoever adds it makes it theirs.
+    // A person who adds the feed owns it.
     assert!(store.add_feed(&new_feed(urls[1]), T0).unwrap().existed);
     assert!(gone("C").is_empty());
     assert_eq!(state(new), State::Never);
@@ -299,7 +300,7 @@ fn a_cursor_older_than_what_is_kept_says_so() {
     assert!(!gap(2), "there is nothing after it, and nothing was lost");
 }
 
-/// One old entry that somebody starred must not hide that those behind it are gone.
+/// A starred old entry must not hide that the entries after it were deleted.
 #[test]
 fn what_was_dropped_behind_an_older_entry_is_a_gap_too() {
     let (fresh, _) = watched();
@@ -326,7 +327,7 @@ fn what_was_dropped_behind_an_older_entry_is_a_gap_too() {
     assert_eq!(page(2, 1), (vec![5], true, 5));
     assert_eq!(page(5, 9), (vec![6], false, 6));
     assert_eq!(page(6, 9), (vec![], false, 6));
-    // Where nothing is left the reader goes on behind it, and is told once.
+    // If no entries are left, the reader continues after the gap, which is reported once.
     store.remove_feed(feed).unwrap();
     assert_eq!(page(3, 9), (vec![], true, 6));
     assert_eq!(page(6, 9), (vec![], false, 6));

@@ -1,4 +1,4 @@
-//! Cursors of receivers: they move only from where they stand, and dead letters come back.
+//! Cursors of receivers move only from their present position, and dead letters can be sent again.
 
 use store::{DeadLetter, NewQuery, QueryChange, Store};
 
@@ -46,12 +46,13 @@ async fn a_cursor_moves_only_from_where_it_stands() {
     );
 }
 
-/// So many are served at once and no more: those with much to get must not keep out the others.
+/// The number of deliveries at once is limited: receivers with many matches must not block the
+/// others.
 #[tokio::test]
 async fn whoever_got_something_last_comes_last() {
     let fresh = fresh();
     let store = &fresh.store;
-    store.install(Box::new(crate::record::retention::KeepsAll)).unwrap();
+    store.install(Box::new(crate::record::retention::MatchesAll)).unwrap();
     let new = NewQuery {
         name: "Q".to_owned(),
         text: "x".to_owned(),
@@ -76,7 +77,7 @@ async fn whoever_got_something_last_comes_last() {
 async fn what_is_laid_aside_can_be_asked_for_again() {
     let fresh = fresh();
     let store = &fresh.store;
-    store.install(Box::new(crate::record::retention::KeepsAll)).unwrap();
+    store.install(Box::new(crate::record::retention::MatchesAll)).unwrap();
     let due = receiver(store);
     let feed = crate::sample::add(store, "https://example.org/a");
     crate::sample::poll(store, feed, &["2", "1"], T0);
@@ -89,9 +90,9 @@ async fn what_is_laid_aside_can_be_asked_for_again() {
         error: "410".to_owned(),
         to_replay: false,
     };
-    store.bury(letter(1), 0).await.unwrap();
-    store.bury(letter(2), 0).await.unwrap();
-    store.bury(letter(2), 1).await.unwrap();
+    store.add_dead_letter(letter(1), 0).await.unwrap();
+    store.add_dead_letter(letter(2), 0).await.unwrap();
+    store.add_dead_letter(letter(2), 1).await.unwrap();
     assert_eq!(store.dead_letters(due.id).unwrap(), [letter(1), letter(2)]);
     assert!(store.deliveries_due(at(9)).unwrap().is_empty(), "nobody asked for them");
     assert_eq!(store.replay_dead_letters(due.query).unwrap(), 2);
@@ -103,12 +104,12 @@ async fn what_is_laid_aside_can_be_asked_for_again() {
     assert_eq!((left.len(), left[0].attempts, left[0].error.as_str()), (1, 13, "still 410"));
 }
 
-/// A receiver that takes no single match again, such as a file, must not be due for ever.
+/// A receiver that cannot take a single match again, such as a file, must not stay due without end.
 #[tokio::test]
 async fn what_is_no_longer_kept_is_not_asked_for_again() {
     let fresh = fresh();
     let store = &fresh.store;
-    store.install(Box::new(crate::record::retention::KeepsAll)).unwrap();
+    store.install(Box::new(crate::record::retention::MatchesAll)).unwrap();
     let due = receiver(store);
     let feed = crate::sample::add(store, "https://example.org/a");
     crate::sample::poll(store, feed, &["1"], T0);
@@ -124,14 +125,14 @@ async fn what_is_no_longer_kept_is_not_asked_for_again() {
     assert_eq!(store.check().unwrap(), []);
 }
 
-/// Whatever happens to receivers in whatever order: those that are due are those that a look at
-/// every row and every match would find.
+/// After any sequence of changes, the due deliveries are those that a check of every row and match
+/// finds.
 #[tokio::test]
 async fn those_that_are_due_are_those_with_something_to_get() {
     for seed in 0..20_u64 {
         let (fresh, feed) = (fresh(), "https://example.org/a");
         let store = &fresh.store;
-        store.install(Box::new(crate::record::retention::KeepsAll)).unwrap();
+        store.install(Box::new(crate::record::retention::MatchesAll)).unwrap();
         receiver(store);
         let feed = crate::sample::add(store, feed);
         let mut draw = seed;
@@ -151,7 +152,7 @@ async fn those_that_are_due_are_those_with_something_to_get() {
                     let (delivery, at, attempts, to_replay) = (id, now, 12, false);
                     let letter =
                         DeadLetter { delivery, position, entry, at, attempts, error, to_replay };
-                    store.bury(letter, from).await.unwrap();
+                    store.add_dead_letter(letter, from).await.unwrap();
                 }
                 4 => drop(store.replay_dead_letters(before.query).unwrap()),
                 5 => {

@@ -29,13 +29,13 @@ fn what_was_dropped_behind_a_cursor_is_a_gap_and_what_was_never_given_is_none() 
     assert_eq!(page(&f.store, 2, 9), (vec![4, 6], true, 6));
     assert_eq!(page(&f.store, 6, 9), (vec![], false, 6));
 
-    // A restored store leaps; the numbers in between were never given to an entry.
+    // A restored store skips numbers. No entry ever had the numbers in between.
     let copy = f.folder.path().join("copy.db");
     store::backup(f.folder.path(), &copy, false, &mut |_, _| ()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (file, lock) = (std::fs::File::open(copy).unwrap(), store::lock(folder.path()).unwrap());
     store::restore(folder.path(), file, false, &lock, &mut |_| ()).unwrap();
-    let restored = Store::open(folder.path(), store::Mode::ReadWrite).unwrap();
+    let restored = Store::open(folder.path(), store::OpenMode::ReadWrite).unwrap();
     let new = poll(&restored, two, &["b3"], at(9));
     assert_eq!(page(&restored, 6, 9), (new.clone(), false, new[0]));
     restored.remove_feed(two).unwrap();
@@ -43,7 +43,7 @@ fn what_was_dropped_behind_a_cursor_is_a_gap_and_what_was_never_given_is_none() 
     assert_eq!(page(&restored, new[0], 9), (vec![], false, new[0]));
 }
 
-/// Texts of a megabyte each: a read returns a few of them, and the next goes on behind.
+/// Texts of a megabyte each: a read returns a few of them, and the next read continues.
 #[test]
 fn reads_end_early_by_their_bytes_and_go_on_behind() {
     let f = fresh();
@@ -67,9 +67,9 @@ fn reads_end_early_by_their_bytes_and_go_on_behind() {
     assert_eq!(f.store.unindexed(100).unwrap().len(), 2);
 
     let account = store::AccountId(1);
-    let reading = store::Reading::newest(account, store::Scope::All, 1000);
+    let reading = store::ReadingFilter::newest(account, store::Scope::All, 1000);
     assert_eq!(f.store.reading(&reading).unwrap().len(), 2);
-    // What is asked for by number comes, without texts where these are too long together.
+    // Entries by number are all returned, without texts after the limit of bytes.
     let ids: Vec<EntryId> = (1..=7).map(EntryId).collect();
     let named = f.store.read_entries(account, &ids).unwrap();
     let without: Vec<bool> = named.iter().map(|one| one.without_texts).collect();
@@ -232,8 +232,8 @@ fn publications_are_counted_since_a_moment() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever windows a feed shows, every distinct item is kept exactly once, in the order of
-    /// first sight, and the book stays in order.
+    /// For any sequence of windows, every distinct item is stored exactly once, in the order of
+    /// first sight, and the checks find no problem.
     #[test]
     fn every_item_is_kept_once(windows in prop::collection::vec(
         prop::collection::btree_set(0_u8..12, 0..6), 1..12)

@@ -1,10 +1,10 @@
-//! What people read: lists, marks and stars, held against a plain list of all entries.
+//! Lists, read marks and stars, compared with a plain list of all entries.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use feed::{EntryId, FeedId, Item, Time};
-use store::{AccountId, Reading, ReadingPlace, Retention, Scope, Store};
+use store::{AccountId, ReadingFilter, ReadingPosition, Retention, Scope, Store};
 
 use crate::sample::{Fresh, T0, at, fresh, item, new_feed, poll, seen};
 
@@ -50,15 +50,15 @@ fn filled() -> Filled {
 }
 
 impl Filled {
-    /// What a list must show, worked out from the plain list.
+    /// The expected list, calculated from the plain list.
     fn expected(
         &self,
-        reading: &Reading,
+        reading: &ReadingFilter,
         read: &HashSet<EntryId>,
         starred: &HashSet<EntryId>,
-    ) -> Vec<ReadingPlace> {
+    ) -> Vec<ReadingPosition> {
         let daily = [FeedId(1), FeedId(2)];
-        let mut found: Vec<ReadingPlace> = self
+        let mut found: Vec<ReadingPosition> = self
             .all
             .iter()
             .filter(|(id, (feed, published_at))| {
@@ -77,7 +77,10 @@ impl Filled {
                     && reading.above.is_none_or(|above| **id > above)
                     && reading.below.is_none_or(|below| **id < below)
             })
-            .map(|(id, (_, published_at))| ReadingPlace { published_at: *published_at, entry: *id })
+            .map(|(id, (_, published_at))| ReadingPosition {
+                published_at: *published_at,
+                entry: *id,
+            })
             .collect();
         found.sort_unstable_by_key(|place| {
             (if reading.by_number { T0 } else { place.published_at }, place.entry)
@@ -90,12 +93,12 @@ impl Filled {
 }
 
 /// Reads a list page by page.
-fn paged(store: &Store, reading: &Reading) -> Vec<ReadingPlace> {
-    let mut reading = Reading { limit: 7, ..reading.clone() };
+fn paged(store: &Store, reading: &ReadingFilter) -> Vec<ReadingPosition> {
+    let mut reading = ReadingFilter { limit: 7, ..reading.clone() };
     let mut all = Vec::new();
     loop {
         let page = store.reading(&reading).unwrap();
-        let places: Vec<ReadingPlace> = page.iter().map(store::ReadEntry::place).collect();
+        let places: Vec<ReadingPosition> = page.iter().map(store::ReadEntry::place).collect();
         assert_eq!(places, store.reading_places(&reading).unwrap());
         let Some(last) = places.last() else { return all };
         reading.from = Some(*last);
@@ -138,7 +141,7 @@ fn every_list_is_what_a_plain_one_would_be() {
                     (false, false, (None, None), (above, None)),
                     (true, false, (since, None), (above, below)),
                 ] {
-                    let reading = Reading {
+                    let reading = ReadingFilter {
                         read: read_only,
                         starred: star_only,
                         oldest_first,
@@ -147,7 +150,7 @@ fn every_list_is_what_a_plain_one_would_be() {
                         until,
                         above,
                         below,
-                        ..Reading::newest(anna, scope.clone(), 7)
+                        ..ReadingFilter::newest(anna, scope.clone(), 7)
                     };
                     let expected = filled.expected(&reading, &read, &starred);
                     assert_eq!(store.reading_count(&reading).unwrap(), expected.len() as u64);
@@ -192,10 +195,10 @@ fn a_scope_is_read_up_to_what_was_shown() {
     let unread = store.unread_by_feed(anna).unwrap();
     assert_eq!((unread[&FeedId(1)], unread[&FeedId(2)], unread[&FeedId(3)]), (30, 30, 20));
     store.mark_scope_read(anna, &Scope::Tag("daily".to_owned()), Some(at(4000)), None).unwrap();
-    let places = store.reading_places(&Reading {
+    let places = store.reading_places(&ReadingFilter {
         read: Some(false),
         oldest_first: true,
-        ..Reading::newest(anna, Scope::Tag("daily".to_owned()), 1)
+        ..ReadingFilter::newest(anna, Scope::Tag("daily".to_owned()), 1)
     });
     assert!(places.unwrap()[0].published_at > at(4000));
     store.mark_scope_read(anna, &Scope::All, None, Some(EntryId(80))).unwrap();
@@ -225,7 +228,7 @@ fn what_is_no_longer_kept_is_unread_for_nobody() {
     assert_eq!(store.read_marks(AccountId::LOCAL).unwrap().n_unread(), 21);
     let late = store.add_account("late", "x", at(60_000)).unwrap().unwrap();
     assert_eq!(store.read_marks(late).unwrap().n_unread(), 21);
-    assert_eq!(store.reading(&Reading::newest(late, Scope::All, 100)).unwrap().len(), 21);
+    assert_eq!(store.reading(&ReadingFilter::newest(late, Scope::All, 100)).unwrap().len(), 21);
     assert!(store.entry(EntryId(1)).unwrap().is_some(), "what is starred stays");
 }
 
@@ -238,7 +241,7 @@ fn the_numbers_that_a_restored_store_leaves_out_are_unread_for_nobody() {
     let mut file = std::fs::File::open(copy).unwrap();
     let lock = store::lock(folder.path()).unwrap();
     store::restore(folder.path(), &mut file, false, &lock, &mut |_| ()).unwrap();
-    let store = Store::open(folder.path(), store::Mode::ReadWrite).unwrap();
+    let store = Store::open(folder.path(), store::OpenMode::ReadWrite).unwrap();
     let me = AccountId::LOCAL;
     assert_eq!(store.read_marks(me).unwrap().n_unread(), 90);
     let new = poll(&store, FeedId(1), &["late"], at(90_000));
@@ -289,10 +292,10 @@ fn many_unread_entries_are_walked_in_order_too() {
     store.mark_read(me, &read, true).unwrap();
     for scope in [Scope::All, Scope::Feed(busy), Scope::Tag("busy".to_owned())] {
         for oldest_first in [false, true] {
-            let reading = Reading {
+            let reading = ReadingFilter {
                 read: Some(false),
                 oldest_first,
-                ..Reading::newest(me, scope.clone(), 500)
+                ..ReadingFilter::newest(me, scope.clone(), 500)
             };
             let mut places = paged(store, &reading);
             assert_eq!(places.len(), 2100);
@@ -304,7 +307,7 @@ fn many_unread_entries_are_walked_in_order_too() {
         }
     }
     assert_eq!(store.unread_by_feed(me).unwrap()[&busy], 2100);
-    let offset = Reading { offset: 2090, ..Reading::newest(me, Scope::All, 500) };
+    let offset = ReadingFilter { offset: 2090, ..ReadingFilter::newest(me, Scope::All, 500) };
     assert_eq!(store.reading(&offset).unwrap().len(), 500);
 }
 

@@ -1,4 +1,4 @@
-//! The index of words behind the polls.
+//! The full-text index.
 
 use feed::EntryId;
 use store::{AccountId, SearchWords, Store};
@@ -94,7 +94,7 @@ fn an_edit_or_removal_while_words_are_on_their_way_is_not_lost() {
     assert!(store.unindexed(9).unwrap().is_empty());
 }
 
-/// A feed that shows old entries and edits them, of which retention has dropped the texts.
+/// A feed that shows and edits old entries after retention has deleted their texts.
 #[test]
 fn edits_of_dropped_entries_keep_no_other_edit_waiting() {
     let fresh = fresh();

@@ -1,5 +1,5 @@
-//! Marking a list as read can be undone: exactly what the act marked, once, within an hour. And
-//! the choices of an account are kept.
+//! Marking a list as read can be undone exactly, once, within an hour. Also the preferences of an
+//! account.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Copies of entries, by the feed that they say they came from: what this instance has already is
-//! not new, and no claim hides an entry that another feed shows.
+//! Copies of entries that name another feed as their source. A copy of a known entry is not new,
+//! and a claim never hides an entry of another feed.
 
 use feed::{FeedId, Item, Source};
 use store::{EntryFilter, EntryRow, Store};
@@ -61,7 +61,8 @@ fn a_claim_hides_nothing_that_another_feed_shows() {
     let (first, liar) = (add(store, FIRST), add(store, "https://liar.example/feed"));
     let (relay, other) = (add(store, "https://relay.example/"), add(store, "https://b.example/"));
     let (unseen, far) = ("https://never.example/feed", "https://never.example/2");
-    // The liar is first with an entry of a feed that we poll, and of one that we do not.
+    // The feed with false claims shows first an entry of a feed that we poll, and one of a feed
+    // that we do not.
     let fakes =
         [copy("1", "fake", FIRST, &[]), copy(far, "fake", unseen, &[store.instance().unwrap()])];
     assert_eq!(poll(store, liar, &fakes, 0), 2);
@@ -69,7 +70,7 @@ fn a_claim_hides_nothing_that_another_feed_shows() {
     let real = [copy(far, "real", unseen, &[])];
     assert_eq!(poll(store, relay, &real, 20), 1, "a copy that says something else is kept");
     assert_eq!(poll(store, other, &real, 30), 0, "one that says the same is not");
-    // What the liar shows of itself stays its own.
+    // Its own entries stay its own.
     assert_eq!(poll(store, liar, &[copy("3", "own", "https://liar.example/feed", &[])], 40), 1);
     assert_eq!(entries(store, liar)[2].source, None);
 }

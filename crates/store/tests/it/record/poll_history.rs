@@ -116,10 +116,10 @@ fn warnings_are_kept_with_their_poll_up_to_a_length() {
     assert_eq!(f.store.feed(feed).unwrap().state().word(), "damaged");
     let counts = f.store.counts(at(1)).unwrap();
     assert_eq!((counts.failing, counts.damaged), (1, 1));
-    let query = store::FeedQuery {
+    let query = store::FeedListFilter {
         text: String::new(),
         state: Some(store::State::Damaged),
-        order: store::Order::Trouble,
+        order: store::FeedOrder::Trouble,
         tag: None,
         from: None,
         backwards: false,

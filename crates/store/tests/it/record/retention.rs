@@ -1,10 +1,10 @@
-//! What retention forgets, and the keys it never forgets.
+//! Retention: the entries that it deletes, and the keys that it never deletes.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use feed::{EntryId, FeedId};
-use store::{EntryFilter, FeedRetention, KEYS_AGE_MIN, QueryId, Retained, Retention, Store};
+use store::{EntryFilter, FeedRetention, KEYS_AGE_MIN, QueryId, Retention, RetentionResult, Store};
 
 use crate::sample::{add, at, fresh, guids, item, poll, seen};
 
@@ -28,7 +28,7 @@ fn by_default_nothing_is_forgotten() {
     let f = fresh();
     daily(&f.store, "https://example.org/a", 5);
     let now = at(100_000 * DAY);
-    assert_eq!(f.store.retain(&Retention::off(), now).unwrap(), Retained::default());
+    assert_eq!(f.store.retain(&Retention::off(), now).unwrap(), RetentionResult::default());
     assert_eq!(guids(&f.store).len(), 5);
 }
 
@@ -38,7 +38,7 @@ fn ages_count_from_the_time_an_entry_was_seen() {
     let id = daily(&f.store, "https://example.org/a", 10);
     let rule = Retention { entries_age_max: Some(days(3)), ..Retention::off() };
     let retained = f.store.retain(&rule, at(9 * DAY)).unwrap();
-    assert_eq!(retained, Retained { entries: 6, keys: 0 });
+    assert_eq!(retained, RetentionResult { entries: 6, keys: 0 });
     assert_eq!(guids(&f.store), ["e6", "e7", "e8", "e9"]);
     assert_eq!(f.store.feed(id).unwrap().entries, 4);
     assert_eq!(f.store.last_entry_id().unwrap(), EntryId(10));
@@ -70,7 +70,7 @@ fn over_all_the_oldest_positions_go_first() {
     assert_eq!(f.store.retain(&rule, at(DAY)).unwrap().entries, 5);
     assert_eq!(f.store.feed(one).unwrap().entries, 0);
     assert_eq!(f.store.feed(two).unwrap().entries, 3);
-    assert_eq!(f.store.retain(&rule, at(DAY)).unwrap(), Retained::default());
+    assert_eq!(f.store.retain(&rule, at(DAY)).unwrap(), RetentionResult::default());
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn more_than_one_step_is_forgotten_at_once() {
     assert_eq!(kept.len(), 1);
 }
 
-/// Stars hold old entries; they must not push out the new ones, which nobody has read yet.
+/// Starred old entries stay. They must not cause the deletion of new, unread ones.
 #[test]
 fn the_newest_are_kept_however_many_are_held() {
     for rule in [
@@ -113,7 +113,10 @@ fn an_entry_whose_text_was_forgotten_is_still_known() {
         keys_age_max: Some(Duration::ZERO),
         ..Retention::off()
     };
-    assert_eq!(f.store.retain(&rule, at(300 * DAY)).unwrap(), Retained { entries: 3, keys: 0 });
+    assert_eq!(
+        f.store.retain(&rule, at(300 * DAY)).unwrap(),
+        RetentionResult { entries: 3, keys: 0 }
+    );
     assert_eq!(poll(&f.store, id, &["e0", "e1", "e2"], at(300 * DAY)), [0_i64; 0]);
     let edited = seen(&f.store, id, &[item("e0", "now different")], at(301 * DAY));
     assert_eq!(edited.document().unwrap().entries.edited.len(), 1);
@@ -136,7 +139,7 @@ fn keys_go_400_days_after_they_left_the_window_and_never_while_in_it() {
     let much_later = at(100_000 * DAY);
     assert_eq!(f.store.retain(&rule, much_later).unwrap().keys, 2);
     assert_eq!(poll(&f.store, id, &["e3"], much_later), [0_i64; 0]);
-    assert_eq!(poll(&f.store, id, &["e3", "e0"], much_later), [5], "forgotten, hence new");
+    assert_eq!(poll(&f.store, id, &["e3", "e0"], much_later), [5], "forgotten, so it is new");
     assert_eq!(f.store.check().unwrap(), []);
 }
 
@@ -163,12 +166,12 @@ fn a_key_that_came_back_into_the_window_is_not_forgotten() {
     assert_eq!(f.store.check().unwrap(), []);
 }
 
-/// Keeps every entry for one query.
-pub struct KeepsAll;
+/// Matches every entry with one query.
+pub struct MatchesAll;
 
-impl store::Keeps for KeepsAll {
-    fn fresh(&self) -> Box<dyn store::Keeps> {
-        Box::new(KeepsAll)
+impl store::EntryMatcher for MatchesAll {
+    fn fresh(&self) -> Box<dyn store::EntryMatcher> {
+        Box::new(MatchesAll)
     }
     fn is_empty(&self) -> bool {
         false
@@ -177,17 +180,17 @@ impl store::Keeps for KeepsAll {
     fn put(&mut self, _: QueryId, _: &str, _: &str, _: &[(u64, Vec<u8>)]) -> Vec<u64> {
         Vec::new()
     }
-    fn take_away(&mut self, _: QueryId) {}
+    fn remove_query(&mut self, _: QueryId) {}
     fn reads(&self, _: &str, _: &[String]) -> bool {
         true
     }
-    fn keep(&mut self, _: &store::Arrival<'_>) -> Vec<store::Kept> {
-        vec![store::Kept { query: QueryId(1), partner: None }]
+    fn match_entry(&mut self, _: &store::ArrivedEntry<'_>) -> Vec<store::QueryMatch> {
+        vec![store::QueryMatch { query: QueryId(1), partner: None }]
     }
-    fn take_changes(&mut self) -> Vec<store::StateChange> {
+    fn take_changes(&mut self) -> Vec<store::QueryStateChange> {
         Vec::new()
     }
-    fn faded(&self, before: store::Share, _: u32, _: u32) -> store::Share {
+    fn decayed_share(&self, before: store::Share, _: u32, _: u32) -> store::Share {
         before
     }
 }
@@ -195,7 +198,7 @@ impl store::Keeps for KeepsAll {
 #[tokio::test]
 async fn what_a_receiver_has_not_got_is_held_and_its_loss_is_written_down() {
     let f = fresh();
-    f.store.install(Box::new(KeepsAll)).unwrap();
+    f.store.install(Box::new(MatchesAll)).unwrap();
     let new = store::NewQuery {
         name: "Q".to_owned(),
         text: "x".to_owned(),
@@ -207,7 +210,7 @@ async fn what_a_receiver_has_not_got_is_held_and_its_loss_is_written_down() {
     f.store.change_queries(vec![store::QueryChange::Put(new)], None, at(0)).unwrap();
     let receiver = f.store.deliveries(None).unwrap().remove(0).id;
     daily(&f.store, "https://example.org/a", 40);
-    // Ten were handed over; the rest waits.
+    // Ten were delivered; the others wait.
     f.store.delivered(receiver, 0, 10, None, at(1)).await.unwrap();
     for rule in [
         Retention { entries_age_max: Some(days(1)), ..Retention::off() },

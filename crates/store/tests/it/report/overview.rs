@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::{EntryKey, Item, Outcome, Published, Time};
-use store::{FeedSettings, NewEntry, PollRecord, Store};
+use store::{NewEntry, PollRecord, SettingsChange, Store};
 
 use crate::sample::{T0, add, fresh};
 
@@ -33,7 +33,7 @@ fn delay_is_the_mean_of_each_day_and_knows_what_was_there_before() {
     let fresh = fresh();
     let store = &fresh.store;
     let (start, feed) = (T0, add(store, "https://a.org/f"));
-    // There before the feed was added: late by no fault of a poll.
+    // Published before the feed was added, so no poll is late.
     see(store, feed, start + Duration::from_secs(60), &[9_000_000], 0);
     see(store, feed, start + Duration::from_secs(3 * 3600), &[100, 300], 10);
     see(store, feed, start + Duration::from_secs(DAY + 7200), &[1000], 20);
@@ -62,7 +62,7 @@ fn busy_domains_come_first() {
     assert_eq!(shown, [("busy.net", 1, 24.0), ("slow.org", 2, 1.0)]);
     assert_eq!(store.domain_loads(1).unwrap().len(), 1);
     store.tag_feed(busy, &["resting".to_owned()], &[]).unwrap();
-    let paused = FeedSettings { paused: Some(Some(true)), ..FeedSettings::default() };
+    let paused = SettingsChange { paused: Some(Some(true)), ..SettingsChange::default() };
     store.set_tag("resting", &paused).unwrap();
     let first = &store.domain_loads(10).unwrap()[0];
     assert_eq!(first.domain, "slow.org", "what a tag paused costs nobody a poll");

@@ -1,9 +1,9 @@
-//! What one poll leaves for the next: validators, window, learned state, time.
+//! The input of the next poll: validators, window, learned state, time.
 
 use std::time::Duration;
 
 use feed::{Domain, FeedId, Hints, Outcome, Window};
-use store::{FeedFacts, FeedSettings, Gone, Moved, Pace, PollRecord, StoreError, Validators};
+use store::{FeedFacts, Gone, Moved, Pace, PollRecord, SettingsChange, StoreError, Validators};
 
 use crate::sample::{T0, add, at, fresh, items, new_feed, poll, seen, unchanged, url};
 
@@ -166,7 +166,7 @@ fn settings_of_tags_come_with_the_poll() {
     let id = f.store.add_feed(&new, T0).unwrap().id;
     for (tag, policy) in [("a", "fix:1h"), ("b", "mavsync"), ("elsewhere", "fix:2h")] {
         let change =
-            FeedSettings { policy: Some(Some(policy.to_owned())), ..FeedSettings::default() };
+            SettingsChange { policy: Some(Some(policy.to_owned())), ..SettingsChange::default() };
         f.store.set_tag(tag, &change).unwrap();
     }
     let input = f.store.poll_input(id).unwrap();
@@ -192,8 +192,8 @@ fn all_inputs_in_one_pass_are_those_of_each_feed() {
             f.store.add_feed(&new, T0).unwrap().id
         })
         .collect();
-    let pause = |on| FeedSettings { paused: Some(Some(on)), ..FeedSettings::default() };
-    let policy = |of: &str| FeedSettings { policy: Some(Some(of.to_owned())), ..pause(false) };
+    let pause = |on| SettingsChange { paused: Some(Some(on)), ..SettingsChange::default() };
+    let policy = |of: &str| SettingsChange { policy: Some(Some(of.to_owned())), ..pause(false) };
     f.store.set_tag("a", &policy("fix:1h")).unwrap();
     f.store.set_tag("b", &policy("mavsync")).unwrap();
     f.store.set_tag("quiet", &pause(true)).unwrap();

@@ -1,7 +1,7 @@
-//! Changes to the schedule that are no polls.
+//! Changes of the schedule that are not polls.
 
 use feed::{FeedId, Outcome};
-use store::{FeedOutlook, NewFeed, Outlook, PollRecord, Replan, StoreError};
+use store::{ExpectedPoll, ExpectedPolls, NewFeed, PollRecord, Replan, StoreError};
 
 use crate::sample::{T0, add, at, fresh, new_feed, poll};
 
@@ -38,8 +38,8 @@ async fn what_a_strategy_expects_is_kept_unless_a_poll_came_between() {
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1"], at(0));
-    let expect = |generation, at| Outlook {
-        feeds: vec![FeedOutlook {
+    let expect = |generation, at| ExpectedPolls {
+        feeds: vec![ExpectedPoll {
             feed: id,
             generation,
             at,
@@ -48,19 +48,19 @@ async fn what_a_strategy_expects_is_kept_unless_a_poll_came_between() {
         }],
         progress: vec![0, 15, 255],
     };
-    f.store.keep_outlook(expect(1, Some(at(50)))).await.unwrap();
+    f.store.store_expected_polls(expect(1, Some(at(50)))).await.unwrap();
     let input = f.store.poll_input(id).unwrap();
     assert_eq!(
         (input.schedule.next_at, input.schedule.why.cause.as_deref()),
         (Some(at(50)), Some("two-steps div=1"))
     );
-    f.store.keep_outlook(expect(0, Some(at(70)))).await.unwrap();
+    f.store.store_expected_polls(expect(0, Some(at(70)))).await.unwrap();
     assert_eq!(
         f.store.poll_input(id).unwrap().schedule.next_at,
         Some(at(50)),
         "said of an older poll"
     );
-    f.store.keep_outlook(expect(1, None)).await.unwrap();
+    f.store.store_expected_polls(expect(1, None)).await.unwrap();
     assert_eq!(f.store.poll_input(id).unwrap().schedule.next_at, Some(at(50)), "it cannot be told");
     assert_eq!(f.store.strategy_progress().unwrap(), [0, 15, 255]);
 }
@@ -98,8 +98,8 @@ fn feeds_are_named_by_tag_and_the_longest_overdue_comes_first() {
     assert_eq!(f.store.due_feeds(at(-9_000_000)).unwrap(), [plain, tagged], "a clock set back");
 }
 
-/// A poll that ends while settings change has backed off; what was decided before it must not undo
-/// that.
+/// A poll that ends while settings change has set a backoff. A decision from before that poll must
+/// not undo it.
 #[test]
 fn what_was_decided_before_the_last_poll_changes_nothing() {
     let f = fresh();
@@ -138,7 +138,7 @@ fn the_stored_plan_follows_a_clock_that_is_set_back_once() {
     add_poll(early, at(100), at(20_000));
     add_poll(late, at(10_000), at(13_600));
     let next = |feed| f.store.feed(feed).unwrap().schedule.next_at;
-    // Between two starts only the last poll tells by how much.
+    // Between two starts only the last poll shows the size of the jump.
     for _ in 0..2 {
         f.store.set_back(None, at(1000)).unwrap();
         assert_eq!((next(late), next(early)), (Some(at(4600)), Some(at(20_000))));

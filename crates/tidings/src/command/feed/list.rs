@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use engine::Clock;
 use feed::Time;
-use store::{FeedFilter, FeedQuery, FeedRow, Order, State, Store};
+use store::{FeedFilter, FeedListFilter, FeedOrder, FeedRow, State, Store};
 
 use super::{list_json, next_poll};
 use crate::args::feed_list::FeedList;
@@ -58,12 +58,12 @@ pub fn run(asked: FeedList) -> Result<(), Failure> {
     }
 }
 
-fn order(word: &str) -> Order {
+fn order(word: &str) -> FeedOrder {
     match word {
-        "trouble" => Order::Trouble,
-        "last" => Order::LastPoll,
-        "next" => Order::NextPoll,
-        _ => Order::Title,
+        "trouble" => FeedOrder::Trouble,
+        "last" => FeedOrder::LastPoll,
+        "next" => FeedOrder::NextPoll,
+        _ => FeedOrder::Title,
     }
 }
 
@@ -71,7 +71,7 @@ struct List {
     state: Option<State>,
     tag: Option<String>,
     /// `None`: by number.
-    order: Option<Order>,
+    order: Option<FeedOrder>,
     limit: u64,
 }
 
@@ -107,12 +107,12 @@ impl List {
         Ok(())
     }
 
-    fn query(&self) -> FeedQuery {
-        FeedQuery {
+    fn query(&self) -> FeedListFilter {
+        FeedListFilter {
             text: String::new(),
             tag: self.tag.clone(),
             state: self.state,
-            order: self.order.unwrap_or(Order::Title),
+            order: self.order.unwrap_or(FeedOrder::Title),
             from: None,
             backwards: false,
             limit: 1,

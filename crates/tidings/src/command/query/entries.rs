@@ -2,7 +2,7 @@
 
 use engine::Letters;
 use serde_json::{Value, json};
-use store::{Cursor, Store};
+use store::{Store, StreamCursor};
 
 use crate::args::Entries;
 use crate::command::entries::{BATCH, say_gap, wait};
@@ -12,7 +12,7 @@ use crate::output::print_json_line;
 pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
     let query = super::find(store, name)?;
     let cursor = args.after.as_deref().map(|text| match text.parse() {
-        Ok(Cursor::Query(id, position)) => Ok((id, position)),
+        Ok(StreamCursor::Query(id, position)) => Ok((id, position)),
         _ => {
             let advice = "copy it from the output of an entry of this query";
             Err(input_error(format!("--after {text} is not a cursor of a query; {advice}")))
@@ -39,7 +39,7 @@ pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
         for found in &page.entries {
             let mut line = letters.entry(store, &found.entry)?;
             if let Value::Object(fields) = &mut line {
-                let cursor = Cursor::Query(query.id, found.position).to_string();
+                let cursor = StreamCursor::Query(query.id, found.position).to_string();
                 fields.insert("cursor".to_owned(), json!(cursor));
                 fields.insert("joined_with".to_owned(), json!(found.partner.map(|id| id.0)));
                 if std::mem::take(&mut gap) {

@@ -7,9 +7,9 @@ use api::plural;
 use api::search::seen;
 use engine::{shown_receiver, stored_query};
 use feed::FeedId;
-use query::{Access, Matcher, QueryId, Scratch, States};
+use query::{Access, Matcher, Scratch, States};
 use serde_json::json;
-use store::{Cursor, EntryFilter, FeedRow, QueryRow, Store, StoreError};
+use store::{EntryFilter, FeedRow, QueryRow, Store, StoreError, StreamCursor};
 
 use super::{access_word, find};
 use crate::args::Place;
@@ -38,7 +38,7 @@ pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Resu
             "link": link,
             "signing_key": with_secrets.then_some(&row.signing_key),
             "entries": kept,
-            "cursor": Cursor::Query(row.id, row.last_position).to_string(),
+            "cursor": StreamCursor::Query(row.id, row.last_position).to_string(),
             "created_at": row.created_at.to_string(),
             "changed_at": row.changed_at.to_string(),
             "receivers": receivers,
@@ -73,7 +73,7 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
     let mut matcher = Matcher::new();
     for other in store.queries()? {
         if let Some(create) = stored_query(&other.text) {
-            matcher.insert(QueryId(other.id.0), &other.name, &create.query);
+            matcher.insert(other.id, &other.name, &create.query);
         }
     }
     let (mut states, mut scratch) = (States::default(), Scratch::new());
@@ -85,7 +85,7 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
     }
     let n_queries = matcher.len();
     matcher.learn(&mut scratch, n_queries);
-    Ok(matcher.explain(QueryId(row.id.0)))
+    Ok(matcher.explain(row.id))
 }
 
 /// The feeds met so far.
