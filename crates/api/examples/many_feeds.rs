@@ -11,7 +11,7 @@ use api::{Context, Live};
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use feed::{FeedId, FeedUrl, Outcome, Time};
-use store::{NewFeed, OpenMode, Pace, PollRecord, Store};
+use store::{NewFeed, OpenMode, PollRecord, Store, StoredPace};
 use tower::ServiceExt;
 
 const NOW: Time = Time::from_secs(1_700_000_000);
@@ -142,7 +142,7 @@ fn poll(n: u32) -> Result<PollRecord, feed::AddressError> {
         _ => {}
     }
     record.decision.next.why.reason = Some("the mean gap of 20 entries is 3 h 12 min".to_owned());
-    record.exchange.paces.push(Pace {
+    record.exchange.paces.push(StoredPace {
         domain: address(n)?.domain(),
         last_request_at: Some(at),
         not_before: n.is_multiple_of(5000).then_some(next),

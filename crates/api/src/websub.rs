@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use feed::Domain;
-use store::{HubRequest, HubRequestKind, HubRequestOutcome, StoreError};
+use store::{StoreError, SubscriberRequest, SubscriberRequestKind, SubscriberRequestOutcome};
 use url::{Url, form_urlencoded};
 
 use crate::auth::ClientAddress;
@@ -35,13 +35,13 @@ pub async fn hub(State(context): State<Context>, from: ClientAddress, body: Byte
         return (StatusCode::BAD_REQUEST, what).into_response();
     };
     match run_blocking(move || asked.note(&context, from.to_string())).await {
-        Ok(Some(HubRequestOutcome::Taken)) => StatusCode::ACCEPTED.into_response(),
-        Ok(Some(HubRequestOutcome::Full)) => later(
+        Ok(Some(SubscriberRequestOutcome::Taken)) => StatusCode::ACCEPTED.into_response(),
+        Ok(Some(SubscriberRequestOutcome::Full)) => later(
             StatusCode::SERVICE_UNAVAILABLE,
             FULL_WAIT,
             "The hub has no place for another subscriber of this feed.\n",
         ),
-        Ok(Some(HubRequestOutcome::TooMany(wait))) => later(
+        Ok(Some(SubscriberRequestOutcome::TooMany(wait))) => later(
             StatusCode::TOO_MANY_REQUESTS,
             wait,
             "Too many requests of this client or for this callback wait for confirmation. \
@@ -63,7 +63,7 @@ fn later(status: StatusCode, wait: Duration, text: &'static str) -> Response {
 struct HubRequest {
     topic: String,
     callback: Url,
-    kind: HubRequestKind,
+    kind: SubscriberRequestKind,
 }
 
 impl HubRequest {
@@ -88,28 +88,23 @@ impl HubRequest {
         }
         let lease = Duration::from_secs(lease.clamp(LEASE_MIN, LEASE_MAX));
         let kind = match mode?.as_str() {
-            "subscribe" => HubRequestKind::Subscribe { secret, lease },
-            "unsubscribe" => HubRequestKind::Unsubscribe,
+            "subscribe" => SubscriberRequestKind::Subscribe { secret, lease },
+            "unsubscribe" => SubscriberRequestKind::Unsubscribe,
             _ => return None,
         };
         Some(HubRequest { topic: topic?, callback, kind })
     }
 
     /// Notes the wish; `None` where nothing is published at the topic.
-<<<<<<< HEAD
-    fn note(self, context: &Context, from: String) -> Result<Option<WishNoted>, StoreError> {
-        let HubRequest { topic, callback, kind } = self;
-=======
     fn note(
         self,
         context: &Context,
         from: String,
-    ) -> Result<Option<HubRequestOutcome>, StoreError> {
-        let Asked { topic, callback, kind } = self;
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
+    ) -> Result<Option<SubscriberRequestOutcome>, StoreError> {
+        let HubRequest { topic, callback, kind } = self;
         let Some(query) = published::topic(context, &topic)? else { return Ok(None) };
         let (domain, callback) = (Domain::of(&callback), callback.into());
-        let wish = HubRequest { query, topic, callback, domain, from, kind };
+        let wish = SubscriberRequest { query, topic, callback, domain, from, kind };
         context.store.add_hub_request(&wish, (context.now)()).map(Some)
     }
 }

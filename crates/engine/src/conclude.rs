@@ -15,7 +15,7 @@ use parse::Document;
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
 use store::{
-    BodyHash, ExchangeRecord, ObservedWindow, Pace, PollInput, PollRecord, PushTrustChange,
+    BodyHash, ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange, StoredPace,
 };
 use url::Url;
 
@@ -221,8 +221,8 @@ fn outcome(reading: &Reading) -> Outcome {
 }
 
 /// The pace of every domain that was asked, for the store.
-fn paces(trip: &Trip<'_>) -> Vec<Pace> {
-    let passed = trip.passed.iter().map(|(domain, at)| Pace {
+fn paces(trip: &Trip<'_>) -> Vec<StoredPace> {
+    let passed = trip.passed.iter().map(|(domain, at)| StoredPace {
         domain: domain.clone(),
         last_request_at: Some(*at),
         not_before: None,
@@ -231,14 +231,19 @@ fn paces(trip: &Trip<'_>) -> Vec<Pace> {
     passed.chain([last_pace(trip)]).collect()
 }
 
-fn last_pace(trip: &Trip<'_>) -> Pace {
+fn last_pace(trip: &Trip<'_>) -> StoredPace {
     let not_before = trip.pace.and_then(|p| p.not_before);
     pace(Domain::of(trip.url), trip.ended, not_before, trip.facts.status)
 }
 
 /// A domain's pace after a request that ended at `asked`, for the store.
-pub fn pace(domain: Domain, asked: Time, not_before: Option<Time>, status: Option<u16>) -> Pace {
-    Pace {
+pub fn pace(
+    domain: Domain,
+    asked: Time,
+    not_before: Option<Time>,
+    status: Option<u16>,
+) -> StoredPace {
+    StoredPace {
         domain,
         last_request_at: Some(asked),
         not_before,
@@ -297,7 +302,7 @@ pub fn set_back(shown: Option<Time>, now: Time) -> Duration {
 
 /// A domain's pace as it was stored. A request may have been under way when we stopped: a domain
 /// that was asked shortly before has to wait for its gap from now on.
-pub fn stored_pace(stored: &Pace, now: Time) -> DomainPace {
+pub fn stored_pace(stored: &StoredPace, now: Time) -> DomainPace {
     let back = set_back(stored.last_request_at, now);
     let recent = stored.last_request_at.filter(|at| now.since(*at) < RECENTLY_ASKED);
     DomainPace {

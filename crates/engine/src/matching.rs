@@ -4,7 +4,7 @@
 
 use polling::relevance::Selectivity;
 use query::{Create, Entry, Matcher, Scratch, Statement, States};
-use store::{ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryStateChange, Share};
+use store::{ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryStateChange, RelevantShare};
 
 /// After so many entries the matcher hears how often words occurred.
 const LEARN_EVERY: u32 = 1000;
@@ -69,29 +69,21 @@ impl EntryMatcher for Matching {
     fn take_changes(&mut self) -> Vec<QueryStateChange> {
         let changes = self.states.take_changes().into_iter();
         let stored = changes.map(|change| match change {
-<<<<<<< HEAD
             query::MemoryChange::Remember { query, number, bytes } => {
-                StateChange::Remember { query: QueryId(query.0), number, bytes }
-            }
-            query::MemoryChange::Forget { query, number } => {
-                StateChange::Forget { query: QueryId(query.0), number }
-=======
-            query::StateChange::Remember { query, number, bytes } => {
                 QueryStateChange::Remember { query, number, bytes }
             }
-            query::StateChange::Forget { query, number } => {
+            query::MemoryChange::Forget { query, number } => {
                 QueryStateChange::Forget { query, number }
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
             }
         });
         stored.collect()
     }
 
-    fn decayed_share(&self, before: Share, n_seen: u32, n_kept: u32) -> Share {
+    fn decayed_share(&self, before: RelevantShare, n_seen: u32, n_kept: u32) -> RelevantShare {
         let mut selectivity = Selectivity::from_parts(before.seen, before.kept);
         selectivity.note(n_seen, n_kept);
         let (seen, kept) = selectivity.parts();
-        Share { seen, kept }
+        RelevantShare { seen, kept }
     }
 }
 

@@ -22,14 +22,10 @@ mod window;
 
 pub use address::{AddressError, Domain, FeedUrl};
 pub use cause::Cause;
-<<<<<<< HEAD
 pub use comparison::{Known, Observed, Sighting, WindowComparison};
-pub use entry::{Enclosure, EntryId, FeedId, Item, Source};
+pub use entry::{Enclosure, EntryId, FeedId, Item, QueryId, Source};
 pub use entry_key::EntryKey;
 pub use exchange::{ExchangeFacts, HttpVersion, Links, RetryAfter, Validators};
-=======
-pub use entry::{Enclosure, EntryId, FeedId, Item, QueryId, Source};
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
 pub use hints::Hints;
 pub use identity::{KeyedItem, content_hash, identify};
 pub use observation::{Observation, Outcome};

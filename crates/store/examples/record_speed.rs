@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use feed::{FeedId, FeedUrl, Outcome, Time};
-use store::{NewFeed, OpenMode, Pace, PollRecord, Store};
+use store::{NewFeed, OpenMode, PollRecord, Store, StoredPace};
 
 /// Polls in flight, as many as there are workers.
 const IN_FLIGHT: usize = 64;
@@ -101,7 +101,7 @@ async fn record_all(
             Some("mavsync: the mean gap of 20 entries is 3 h 12 min".to_owned());
         record.observed.len = 20;
         record.observed.overlap = 20;
-        record.exchange.paces = vec![Pace {
+        record.exchange.paces = vec![StoredPace {
             domain: domains.domains[due.domain as usize].clone(),
             last_request_at: Some(at),
             not_before: None,

@@ -144,35 +144,35 @@ fn is_unreadable_value(error: &rusqlite::Error) -> bool {
 }
 
 /// An error inside the crate: an SQLite error that does not name the file yet, or a [`StoreError`].
-pub(crate) enum Fault {
+pub(crate) enum DbError {
     Sql(rusqlite::Error),
     Ours(StoreError),
 }
 
-impl Fault {
+impl DbError {
     pub(crate) fn at(self, file: &Arc<str>) -> StoreError {
         match self {
-            Fault::Sql(source) => StoreError::database(file, source),
-            Fault::Ours(error) => error,
+            DbError::Sql(source) => StoreError::database(file, source),
+            DbError::Ours(error) => error,
         }
     }
 }
 
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Fault {
-        Fault::Sql(error)
+impl From<rusqlite::Error> for DbError {
+    fn from(error: rusqlite::Error) -> DbError {
+        DbError::Sql(error)
     }
 }
 
-impl From<rusqlite::types::FromSqlError> for Fault {
-    fn from(error: rusqlite::types::FromSqlError) -> Fault {
-        Fault::Sql(error.into())
+impl From<rusqlite::types::FromSqlError> for DbError {
+    fn from(error: rusqlite::types::FromSqlError) -> DbError {
+        DbError::Sql(error.into())
     }
 }
 
-impl From<StoreError> for Fault {
-    fn from(error: StoreError) -> Fault {
-        Fault::Ours(error)
+impl From<StoreError> for DbError {
+    fn from(error: StoreError) -> DbError {
+        DbError::Ours(error)
     }
 }
 

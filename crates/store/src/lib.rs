@@ -26,25 +26,29 @@ pub use error::{ErrorKind, StoreError};
 pub use feed::QueryId;
 pub use feeds::address::AddressChange;
 pub use feeds::change::{AddFeedResult, NewFeed};
-pub use feeds::domains::Pace;
+pub use feeds::domains::StoredPace;
 pub use feeds::list::{FeedListFilter, FeedListRow, FeedPage};
 pub use feeds::list_order::{FeedCursor, FeedOrder};
 pub use feeds::names::FeedName;
-pub use feeds::parts::{FeedLocation, FeedSchedule, PollHistory};
+pub use feeds::parts::{
+    FeedFacts, FeedLocation, Gone, NextPollReason, PendingRedirect, PollHistory, PollProblem,
+    StoredSchedule,
+};
 pub use feeds::rows::{FeedFilter, FeedRow};
 pub use feeds::settings::{Settings, SettingsChange, TagRow};
-pub use feeds::state::{State, StateCounts};
+pub use feeds::state::{FeedState, StateCounts};
 pub use feeds::tag_feeds::TagFeeds;
 pub use feeds::tag_numbers::NumberedTag;
-pub use matching::{ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, Share};
+pub use matching::{ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, RelevantShare};
 pub use people::accounts::{
     AccountError, AccountId, AccountRow, Digest, NewToken, TokenRow, TokenScope,
 };
 pub use people::requests::{CommandAnswer, CommandRequest, RequestId};
 pub use push::hub::{
-    DueSubscriber, HUB_REQUEST_LIFE, HubRequest, HubRequestKind, HubRequestOutcome, HubSubscription,
+    DueSubscriber, HUB_REQUEST_LIFE, HubSubscription, SubscriberRequest, SubscriberRequestKind,
+    SubscriberRequestOutcome,
 };
-pub use push::inbox::{HubAsks, PushParcel, PushTaken, PushTrustChange};
+pub use push::inbox::{HubVerification, InboxPush, PushReceipt, PushTrustChange};
 pub use push::subscriptions::{PushCandidate, PushDue, PushRow, PushTrust};
 pub use queries::change::{NewQuery, QUERY_TAG, QueriesChanged, QueryChange, QueryRow};
 pub use queries::deliveries::{DeadLetter, DeliveryId, DeliveryRow, DueDelivery};
@@ -60,15 +64,17 @@ pub use reading::undo::UNDO_LASTS;
 pub use record::decision::WindowRelevance;
 pub use record::poll_history::{PollDay, PollRow};
 pub use record::poll_record::{
-    BodyHash, Decision, DocumentRecord, EditedEntry, EntryChanges, ExchangeRecord, FeedFacts, Gone,
-    LocationChange, Moved, NewEntry, NextPoll, NextPollReason, ObservedWindow, PollContent,
-    PollProblem, PollRecord, PushRecord, Recorded, Validators,
+    BodyHash, Decision, DocumentRecord, EditedEntry, EntryChanges, ExchangeRecord, LocationChange,
+    NewEntry, NextPoll, ObservedWindow, PollContent, PollRecord, PushRecord, RecordResult,
+    StoredValidators,
 };
 pub use record::retention::{FeedRetention, KEYS_AGE_MIN, Retention, RetentionResult};
 pub use report::counts::Counts;
 pub use report::overview::{DelayDay, DomainLoad};
 pub use report::status::{FailingFeeds, InstanceStatus};
-pub use schedule::due::{Due, DueIndex, KnownDocument, LayeredSettings, PollInput, PushInput};
+pub use schedule::due::{
+    DueIndex, FeedDueTime, KnownDocument, LayeredSettings, PollInput, PushInput,
+};
 pub use schedule::replan::{ExpectedPoll, ExpectedPolls, Replan};
 pub use search::SearchWords;
 pub use store::{OpenMode, Store};

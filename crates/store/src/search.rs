@@ -5,9 +5,9 @@
 use feed::{EntryId, Time};
 use rusqlite::params;
 
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::reading::entries::{COLUMNS, entry_row, page};
-use crate::reading::list::{OverflowRule, ReadEntry, shown};
+use crate::reading::list::{OverflowRule, ReadEntry, load_entries};
 use crate::reading::marks::{self, ReadMarks};
 use crate::{AccountId, EntryRow, Store, StoreError};
 
@@ -74,7 +74,7 @@ impl Store {
             let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            shown(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
+            load_entries(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
         })
     }
 
@@ -96,12 +96,12 @@ impl Store {
             let found: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            shown(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
+            load_entries(conn, found.into_iter(), &marks, &stars, OverflowRule::End)
         })
     }
 }
 
-fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), Fault> {
+fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), DbError> {
     // An entry that was deleted or edited meanwhile must not get its old words.
     let mut statement = conn.prepare_cached(
         "insert or replace into search (rowid, title, body) \
@@ -122,7 +122,7 @@ fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), Fault
 }
 
 /// Removes deleted entries from the index.
-pub(crate) fn forget(conn: &rusqlite::Connection, entries: &[EntryId]) -> Result<(), Fault> {
+pub(crate) fn forget(conn: &rusqlite::Connection, entries: &[EntryId]) -> Result<(), DbError> {
     let mut statement = conn.prepare_cached("delete from search where rowid = $1")?;
     let mut stale = conn.prepare_cached("delete from search_stale where entry = $1")?;
     for entry in entries {
@@ -134,7 +134,7 @@ pub(crate) fn forget(conn: &rusqlite::Connection, entries: &[EntryId]) -> Result
 
 /// Marks an edited entry to be indexed again. An entry that retention has deleted is not marked:
 /// its mark would stay, and many such marks would block all others.
-pub(crate) fn note_change(conn: &rusqlite::Connection, entry: EntryId) -> Result<(), Fault> {
+pub(crate) fn note_change(conn: &rusqlite::Connection, entry: EntryId) -> Result<(), DbError> {
     let sql = "insert into search_stale (entry) select e.id from entries e, search_progress p \
                where e.id = $1 and p.indexed_to >= e.id on conflict do nothing";
     conn.prepare_cached(sql)?.execute([entry.0])?;

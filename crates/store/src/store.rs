@@ -19,7 +19,7 @@ use crate::db::migrations;
 use crate::db::readers::ReaderPool;
 use crate::db::writer;
 use crate::db::writer::{AppliedJob, WriteJob, WriteObserver, WriterContext};
-use crate::error::{Fault, shown};
+use crate::error::{DbError, shown};
 use crate::matching::MatcherSlot;
 use crate::{StoreError, StoreMetrics};
 
@@ -48,9 +48,9 @@ struct StoreInner {
     readers: ReaderPool,
     writer: Option<WriterThread>,
     records_waiting: Semaphore,
-    keeper: Arc<MatcherSlot>,
+    matcher: Arc<MatcherSlot>,
     counters: Arc<StoreCounters>,
-    origins: EntryFeeds,
+    entry_feeds: EntryFeeds,
     /// The files that must not be moved or replaced.
     identity: Arc<FileIdentity>,
 }
@@ -65,7 +65,7 @@ impl Store {
     pub fn open(folder: &Path, mode: OpenMode) -> Result<Store, StoreError> {
         let path = folder.join(FILE_NAME);
         let file = shown(&path);
-        let keeper = Arc::new(MatcherSlot::default());
+        let matcher = Arc::new(MatcherSlot::default());
         let counters = Arc::new(StoreCounters::new());
         if mode != OpenMode::ReadWrite && !path.exists() {
             return Err(StoreError::Missing { file });
@@ -79,7 +79,7 @@ impl Store {
         let identity = Arc::new(identity);
         let writer = conn.map(|conn| {
             let (file, counters) = (file.clone(), Arc::clone(&counters));
-            let observer: Arc<dyn WriteObserver> = keeper.clone();
+            let observer: Arc<dyn WriteObserver> = matcher.clone();
             let identity = Arc::clone(&identity);
             start_writer(conn, folder, WriterContext { file, observer, counters, identity })
         });
@@ -93,9 +93,9 @@ impl Store {
             readers,
             writer,
             records_waiting,
-            keeper,
+            matcher,
             counters,
-            origins: EntryFeeds::default(),
+            entry_feeds: EntryFeeds::default(),
             identity,
         })))
     }
@@ -105,20 +105,20 @@ impl Store {
         &self.0.path
     }
 
-    pub(crate) fn keeper(&self) -> Arc<MatcherSlot> {
-        Arc::clone(&self.0.keeper)
+    pub(crate) fn matcher(&self) -> Arc<MatcherSlot> {
+        Arc::clone(&self.0.matcher)
     }
 
-    pub(crate) fn origins(&self) -> &EntryFeeds {
-        &self.0.origins
+    pub(crate) fn entry_feeds(&self) -> &EntryFeeds {
+        &self.0.entry_feeds
     }
 
-    pub(crate) fn tally(&self) -> &StoreCounters {
+    pub(crate) fn counters(&self) -> &StoreCounters {
         &self.0.counters
     }
 
     /// Returns the counters since the store was opened.
-    pub fn figures(&self) -> StoreMetrics {
+    pub fn metrics(&self) -> StoreMetrics {
         self.0.counters.read()
     }
 
@@ -142,7 +142,7 @@ impl Store {
     /// Runs a function in one read transaction.
     pub(crate) fn read<T>(
         &self,
-        question: impl FnOnce(&Connection) -> Result<T, Fault>,
+        question: impl FnOnce(&Connection) -> Result<T, DbError>,
     ) -> Result<T, StoreError> {
         self.outside_transaction(|conn| {
             let view = ReadTransaction::begin(conn)?;
@@ -153,17 +153,17 @@ impl Store {
     /// Runs a function outside of a transaction, for the few statements that need this.
     pub(crate) fn outside_transaction<T>(
         &self,
-        ask: impl FnOnce(&Connection) -> Result<T, Fault>,
+        ask: impl FnOnce(&Connection) -> Result<T, DbError>,
     ) -> Result<T, StoreError> {
         let asked = self.0.readers.with(ask);
-        asked.map_err(Fault::from).flatten().map_err(|fault| fault.at(&self.0.file))
+        asked.map_err(DbError::from).flatten().map_err(|fault| fault.at(&self.0.file))
     }
 
     /// Runs a change in one transaction, which it may share with other changes. Returns after the
     /// commit.
     pub(crate) fn write<T: Send + 'static>(
         &self,
-        change: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (tell, told) = sync_channel(1);
         self.send(false, change, move |result| {
@@ -176,7 +176,7 @@ impl Store {
     /// Runs a change without blocking a thread. Waits if too many changes wait already.
     pub(crate) async fn write_async<T: Send + 'static>(
         &self,
-        change: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let _place = self.0.records_waiting.acquire().await.map_err(|_| StoreError::Closed)?;
         let (tell, told) = oneshot::channel();
@@ -190,7 +190,7 @@ impl Store {
     pub(crate) fn send<T: Send + 'static>(
         &self,
         patient: bool,
-        change: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+        change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
         tell: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) -> Result<(), StoreError> {
         let writer = self.0.writer.as_ref().ok_or_else(|| StoreError::read_only(&self.0.file))?;

@@ -20,12 +20,12 @@ pub async fn metrics(State(context): State<Context>) -> Response {
     let now = (context.now)();
     let (live, spent) = ((context.live)(), (context.spent)());
     let store = context.store.clone();
-    let asked = run_blocking(move || Ok((store.counts(now)?, store.standing(now)?))).await;
+    let asked = run_blocking(move || Ok((store.counts(now)?, store.status(now)?))).await;
     let mut text = Exposition::default();
     program(&mut text, &live, asked.is_ok(), context.version);
     polls(&mut text, &live, &spent);
     budget(&mut text, &live, &spent);
-    work(&mut text, &context.store.figures());
+    work(&mut text, &context.store.metrics());
     match asked {
         Ok((counts, standing)) => {
             feeds(&mut text, &counts, &standing, now);

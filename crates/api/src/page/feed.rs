@@ -4,9 +4,7 @@ use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use feed::{EntryId, FeedId, Outcome, Time};
-use store::{
-    EntryFilter, EntryRow, FeedRow, PollDay, PollRow, PushRow, State as FeedState, StoreError,
-};
+use store::{EntryFilter, EntryRow, FeedRow, FeedState, PollDay, PollRow, PushRow, StoreError};
 
 use super::bars::{Bars, rhythm};
 use super::feeds::{no_next, rate_span, sentence, state_words};

@@ -12,7 +12,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use store::{Counts, FeedListFilter, FeedListRow, FeedPage, State as FeedState};
+use store::{Counts, FeedListFilter, FeedListRow, FeedPage, FeedState};
 
 use self::params::{ListParams, ORDERS};
 use super::frame::{Frame, Section, Visitor};

@@ -98,7 +98,7 @@ fn find(store: &Store, now: Time) -> Result<Found, StoreError> {
     let (last, indexed) = (store.last_entry_id()?, store.indexed_to()?);
     Ok(Found {
         counts: store.counts(now)?,
-        standing: store.standing(now)?,
+        standing: store.status(now)?,
         failing,
         unindexed: u64::try_from(last.0 - indexed.0).unwrap_or(0),
         free: free_bytes(store.path()),

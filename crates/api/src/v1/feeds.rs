@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use dispatch::command::{AddedFeed, Command, Done, Polled};
 use feed::FeedId;
 use serde_json::json;
-use store::{FeedFilter, FeedRow, State as FeedState};
+use store::{FeedFilter, FeedRow, FeedState};
 
 use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;

@@ -15,13 +15,8 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use feed::{EntryId, FeedId};
 use futures_util::stream::{self, Stream};
-<<<<<<< HEAD
 use serde_json::json;
-use store::{StreamCursor, EntryFilter, EntryRow, QueryId, Store, StoreError, TokenScope};
-=======
-use serde_json::{Value, json};
 use store::{EntryFilter, EntryRow, QueryId, Store, StoreError, StreamCursor, TokenScope};
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::blocking;
@@ -180,13 +175,9 @@ impl StreamPosition {
         store: &Store,
         limit: u32,
         feeds: &mut FeedAddresses,
-<<<<<<< HEAD
     ) -> Result<StreamBatch, StoreError> {
-        let shown = |row: &EntryRow| StreamEntry::new(store, feeds, StreamCursor::Stream(row.id), row);
-=======
-    ) -> Result<Page, StoreError> {
-        let shown = |row: &EntryRow| feeds.entry(store, StreamCursor::Stream(row.id), row);
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
+        let shown =
+            |row: &EntryRow| StreamEntry::new(store, feeds, StreamCursor::Stream(row.id), row);
         let (entries, gap) = match &mut self.spot {
             StreamSpot::Stream { after } => {
                 let page = store.stream(*after, limit)?;
@@ -204,15 +195,9 @@ impl StreamPosition {
                 *after = page.next;
                 let mut entries = Vec::with_capacity(page.entries.len());
                 for found in &page.entries {
-<<<<<<< HEAD
                     let cursor = StreamCursor::Query(*query, found.position);
                     let mut entry = StreamEntry::new(store, feeds, cursor, &found.entry)?;
                     entry.joined_with = Omittable::Present(found.partner.map(|id| id.0));
-=======
-                    let cursor = StreamCursor::Query(*query, found.position);
-                    let mut entry = feeds.entry(store, cursor, &found.entry)?;
-                    entry["joined_with"] = json!(found.partner.map(|id| id.0));
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
                     entries.push(entry);
                 }
                 (entries, page.gap)
@@ -223,13 +208,10 @@ impl StreamPosition {
 
     fn cursor(&self) -> StreamCursor {
         match self.spot {
-<<<<<<< HEAD
-            StreamSpot::Stream { after } | StreamSpot::Feed { after, .. } => StreamCursor::Stream(after),
+            StreamSpot::Stream { after } | StreamSpot::Feed { after, .. } => {
+                StreamCursor::Stream(after)
+            }
             StreamSpot::Query { query, after } => StreamCursor::Query(query, after),
-=======
-            Spot::Stream { after } | Spot::Feed { after, .. } => StreamCursor::Stream(after),
-            Spot::Query { query, after } => StreamCursor::Query(query, after),
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
         }
     }
 }

@@ -10,7 +10,7 @@ use axum::extract::{FromRequest, Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use store::{HubAsks, PushTaken, StoreError};
+use store::{HubVerification, PushReceipt, StoreError};
 use url::form_urlencoded;
 
 use crate::Context;
@@ -66,9 +66,9 @@ impl HubMessage {
         let asks = match self.mode.as_str() {
             "subscribe" => {
                 let lease = self.lease.map_or(LEASE, Duration::from_secs);
-                HubAsks::Subscribe { lease: lease.clamp(LEASE_MIN, LEASE_MAX) }
+                HubVerification::Subscribe { lease: lease.clamp(LEASE_MIN, LEASE_MAX) }
             }
-            "unsubscribe" => HubAsks::Unsubscribe,
+            "unsubscribe" => HubVerification::Unsubscribe,
             "denied" => {
                 let colon = if self.reason.is_empty() { "" } else { ": " };
                 let why = format!("the hub will not push it{colon}{}", self.reason);
@@ -143,9 +143,9 @@ pub async fn receive(
         store.receive_push(&token, content_type, signature, body.to_vec(), now)
     });
     match taken.await {
-        Ok(PushTaken::Kept) => StatusCode::ACCEPTED.into_response(),
-        Ok(PushTaken::Unknown) => StatusCode::GONE.into_response(),
-        Ok(PushTaken::TooMany(wait)) => later(wait),
+        Ok(PushReceipt::Kept) => StatusCode::ACCEPTED.into_response(),
+        Ok(PushReceipt::Unknown) => StatusCode::GONE.into_response(),
+        Ok(PushReceipt::TooMany(wait)) => later(wait),
         Err(error) => trouble(&error),
     }
 }

@@ -132,10 +132,10 @@ async fn what_is_exposed_can_be_scraped_and_its_figures_are_right() {
 async fn delays_are_those_of_entries_that_appeared_between_two_polls() {
     let shelf = Shelf::new(true);
     shelf.see("https://e.org/a", &["old"], 0);
-    let delays = shelf.store.figures().delays;
+    let delays = shelf.store.metrics().delays;
     assert_eq!(delays.count, 0, "what was there at the first poll was not late");
     shelf.see_again("https://e.org/a", "new", 3600, 1800);
-    let delays = shelf.store.figures().delays;
+    let delays = shelf.store.metrics().delays;
     assert_eq!((delays.count, delays.total.as_secs()), (1, 1800));
     let within = |secs: u64| delays.up_to.iter().find(|(b, _)| b.as_secs() == secs).unwrap().1;
     assert_eq!((within(900), within(1800), within(3600)), (0, 1, 1));

@@ -8,7 +8,7 @@ use axum::Router;
 use feed::{FeedUrl, Item, Outcome, Published, Time};
 use store::{
     ArrivedEntry, EntryMatcher, NewEntry, NewFeed, NewQuery, OpenMode, PollRecord, QueryChange,
-    QueryId, QueryMatch, QueryStateChange, Share, Store,
+    QueryId, QueryMatch, QueryStateChange, RelevantShare, Store,
 };
 use tempfile::TempDir;
 
@@ -46,7 +46,7 @@ impl EntryMatcher for ByName {
     fn take_changes(&mut self) -> Vec<QueryStateChange> {
         Vec::new()
     }
-    fn decayed_share(&self, before: Share, _: u32, _: u32) -> Share {
+    fn decayed_share(&self, before: RelevantShare, _: u32, _: u32) -> RelevantShare {
         before
     }
 }

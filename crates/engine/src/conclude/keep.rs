@@ -6,8 +6,8 @@ use feed::{
 };
 use parse::Document;
 use store::{
-    BodyHash, DocumentRecord, EditedEntry, EntryChanges, FeedFacts, Gone, LocationChange, Moved,
-    NewEntry, PollContent, PollInput, PollProblem, PollRecord,
+    BodyHash, DocumentRecord, EditedEntry, EntryChanges, FeedFacts, Gone, LocationChange, NewEntry,
+    PendingRedirect, PollContent, PollInput, PollProblem, PollRecord,
 };
 use url::Url;
 
@@ -79,7 +79,7 @@ pub fn follow_redirects(
     if count >= MOVED_COUNT_BELIEVED {
         change.effective_url = Some(to);
     } else {
-        change.pending = Some(Moved { to, count });
+        change.pending = Some(PendingRedirect { to, count });
     }
     change
 }
@@ -97,7 +97,7 @@ pub fn keep_reading(
         Reading::Unchanged { validators } => {
             answer.detail = "unchanged".to_owned();
             let sent = super::validators(input, trip.url);
-            let kept = store::Validators {
+            let kept = store::StoredValidators {
                 etag: validators.etag.or(sent.etag),
                 last_modified: validators.last_modified.or(sent.last_modified),
                 of: Some(super::source(trip.url)),
@@ -114,7 +114,7 @@ pub fn keep_reading(
             let repair = |item: &Item| repair(item, dates, trip.at, previous);
             let entries = entry_changes(items, &observed, repair);
             let mut kept = document_record(document, entries, trip);
-            let validators = store::Validators {
+            let validators = store::StoredValidators {
                 etag: validators.etag,
                 last_modified: validators.last_modified,
                 of: Some(super::source(trip.url)),

@@ -4,7 +4,7 @@
 //! without.
 
 use feed::{Cause, DocumentDates, Item, KeyedItem, Observed, Time, repair};
-use store::{NextPoll, PollInput, PushParcel, PushRecord, PushRow, PushTrust, PushTrustChange};
+use store::{InboxPush, NextPoll, PollInput, PushRecord, PushRow, PushTrust, PushTrustChange};
 
 use super::keep;
 use crate::Settings;
@@ -67,7 +67,7 @@ pub fn held(push: &PushRow) -> String {
 pub fn push_record(
     input: &PollInput,
     push: &PushRow,
-    parcel: &PushParcel,
+    parcel: &InboxPush,
     document: PushedDocument,
     settings: &Settings,
 ) -> PushRecord {

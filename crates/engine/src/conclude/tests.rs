@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use feed::{FeedId, FeedUrl, Item, Known, WindowComparison, identify};
 use store::{
-    FeedLocation, FeedSchedule, KnownDocument, LayeredSettings, Moved, PollHistory, Validators,
+    FeedLocation, KnownDocument, LayeredSettings, PendingRedirect, PollHistory, StoredSchedule,
+    StoredValidators,
 };
 
 use super::*;
@@ -22,13 +23,17 @@ fn input() -> PollInput {
         added_at: NOW,
         location: FeedLocation { url, effective_url: None, pending: None, gone: None },
         document: KnownDocument {
-            validators: Validators { etag: Some(b"\"old\"".to_vec()), last_modified: None, of },
+            validators: StoredValidators {
+                etag: Some(b"\"old\"".to_vec()),
+                last_modified: None,
+                of,
+            },
             ..KnownDocument::default()
         },
         learned: Vec::new(),
         settings: LayeredSettings::default(),
         history: PollHistory::default(),
-        schedule: FeedSchedule::default(),
+        schedule: StoredSchedule::default(),
         share: None,
         push: None,
     }
@@ -268,7 +273,7 @@ fn a_permanent_redirect_is_remembered_only_when_it_repeats() {
     let first = run(&before, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
     assert_eq!(first.record.location.effective_url, None);
     input.location.pending = first.record.location.pending;
-    assert_eq!(input.location.pending.as_ref().map(|m: &Moved| m.count), Some(1));
+    assert_eq!(input.location.pending.as_ref().map(|m: &PendingRedirect| m.count), Some(1));
     let second = run(&input, document(&["a"]), |trip| (trip.url, trip.permanent) = (&to, true));
     assert_eq!(
         second.record.location.effective_url.map(|u| u.as_str().to_owned()),
@@ -303,7 +308,7 @@ fn a_document_that_breaks_off_is_asked_for_whole_the_next_time() {
     let done = run(&input(), reading, |_| ());
     let kept = done.record.document().expect("a document");
     assert_eq!(kept.entries.new.len(), 2, "the entries that came are kept");
-    assert_eq!(kept.validators, Validators::default(), "304 would hide the rest");
+    assert_eq!(kept.validators, StoredValidators::default(), "304 would hide the rest");
     assert_ne!(kept.body_hash, body_hash);
 }
 
@@ -366,7 +371,7 @@ fn a_paused_feed_that_was_asked_for_is_not_polled_again_by_itself() {
 
 #[test]
 fn a_request_under_way_at_a_restart_keeps_its_gap() {
-    let stored = |ago: u64| Pace {
+    let stored = |ago: u64| StoredPace {
         domain: Domain::from_stored("example.org"),
         last_request_at: Some(NOW - Duration::from_secs(ago)),
         not_before: Some(NOW - Duration::from_secs(1)),
@@ -381,7 +386,7 @@ fn a_budget_counts_only_what_queries_want_of_a_feed() {
     let rule: BudgetRule = "60/1h two-steps".parse().unwrap();
     let unread = rule.tracked(&input());
     assert_eq!(unread.selectivity, 1.0, "no query reads it");
-    let share = Some(store::Share { seen: 99.0, kept: 19.0 });
+    let share = Some(store::RelevantShare { seen: 99.0, kept: 19.0 });
     let read = rule.tracked(&PollInput { share, ..input() });
     assert_eq!(read.selectivity, 0.2);
 }

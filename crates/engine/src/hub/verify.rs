@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use feed::Domain;
 use fetch::{FailureKind, Fetched};
-use store::{HubRequestKind, HubSubscription, StoreError};
+use store::{HubSubscription, StoreError, SubscriberRequestKind};
 use url::Url;
 
 use super::{Resting, Topics, beside};
@@ -93,24 +93,24 @@ async fn again(context: &Context, row: &HubSubscription) -> Result<(), StoreErro
 async fn is_still_open(
     topics: &Topics,
     row: &HubSubscription,
-    wish: &HubRequestKind,
+    wish: &SubscriberRequestKind,
 ) -> Result<bool, StoreError> {
-    if *wish == HubRequestKind::Unsubscribe {
+    if *wish == SubscriberRequestKind::Unsubscribe {
         return Ok(true);
     }
     let (topic, is_open) = (row.topic.clone(), Arc::clone(&topics.is_open));
     beside(move || is_open(&topic)).await
 }
 
-fn question(mut url: Url, topic: &str, wish: &HubRequestKind, challenge: &str) -> Url {
+fn question(mut url: Url, topic: &str, wish: &SubscriberRequestKind, challenge: &str) -> Url {
     {
         let mut pairs = url.query_pairs_mut();
         pairs.append_pair("hub.topic", topic).append_pair("hub.challenge", challenge);
         match wish {
-            HubRequestKind::Subscribe { lease, .. } => pairs
+            SubscriberRequestKind::Subscribe { lease, .. } => pairs
                 .append_pair("hub.mode", "subscribe")
                 .append_pair("hub.lease_seconds", &lease.as_secs().to_string()),
-            HubRequestKind::Unsubscribe => pairs.append_pair("hub.mode", "unsubscribe"),
+            SubscriberRequestKind::Unsubscribe => pairs.append_pair("hub.mode", "unsubscribe"),
         };
     }
     url

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use feed::{DocumentDates, FeedId, identify};
 use parse::Document;
-use store::{ErrorKind, PollInput, PushParcel, PushRow, StoreError};
+use store::{ErrorKind, InboxPush, PollInput, PushRow, StoreError};
 use url::Url;
 
 use super::{masked, rest};
@@ -55,7 +55,7 @@ fn is_of_all(error: &StoreError) -> bool {
     matches!(kind, ErrorKind::DiskFull | ErrorKind::ReadOnly | ErrorKind::Busy)
 }
 
-async fn one(context: &Context, parcel: PushParcel) -> Result<(), StoreError> {
+async fn one(context: &Context, parcel: InboxPush) -> Result<(), StoreError> {
     let (store, topic) = (&context.store, masked(&parcel.topic));
     let Some(feed) = parcel.feed else { return store.drop_push(parcel.id).await };
     let signature = parcel.signature.as_deref();
@@ -89,7 +89,7 @@ async fn one(context: &Context, parcel: PushParcel) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn parse(context: &Context, parcel: &PushParcel) -> Result<Document, String> {
+async fn parse(context: &Context, parcel: &InboxPush) -> Result<Document, String> {
     let (body, limits) = (parcel.body.clone(), context.settings.parse);
     let (content_type, base) = (parcel.content_type.clone(), Url::parse(&parcel.topic).ok());
     let n_bytes = body.len();
@@ -102,7 +102,7 @@ async fn record(
     context: &Context,
     input: &PollInput,
     push: &PushRow,
-    parcel: &PushParcel,
+    parcel: &InboxPush,
     document: &Document,
 ) -> Result<(), StoreError> {
     let store = &context.store;

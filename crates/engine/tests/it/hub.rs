@@ -8,7 +8,10 @@ use std::time::Duration;
 use dispatch::command::{Command, QueryWish};
 use engine::{Gaps, Rendered, Settings, Topics};
 use feed::{Domain, EntryKey, Item, Outcome, Published};
-use store::{HubRequest, HubRequestKind, HubRequestOutcome, NewEntry, NewFeed, PollRecord};
+use store::{
+    NewEntry, NewFeed, PollRecord, SubscriberRequest, SubscriberRequestKind,
+    SubscriberRequestOutcome,
+};
 use url::Url;
 
 use crate::scripted::House;
@@ -45,16 +48,16 @@ fn challenge(place: &str) -> &str {
 #[derive(Default)]
 struct AtOnce(Mutex<Vec<String>>);
 
-fn wish(house: &House, place: &str) -> HubRequestOutcome {
+fn wish(house: &House, place: &str) -> SubscriberRequestOutcome {
     let query = house.store.query("Q").unwrap().unwrap().id;
     let callback = Url::parse(&house.url(place)).unwrap();
-    let wish = HubRequest {
+    let wish = SubscriberRequest {
         query,
         topic: "http://us.test/feeds/Q.atom".to_owned(),
         domain: Domain::of(&callback),
         callback: callback.into(),
         from: "203.0.113.1".to_owned(),
-        kind: HubRequestKind::Subscribe { secret: None, lease: Duration::from_secs(86_400) },
+        kind: SubscriberRequestKind::Subscribe { secret: None, lease: Duration::from_secs(86_400) },
     };
     house.store.add_hub_request(&wish, house.clock.now()).unwrap()
 }
@@ -113,19 +116,19 @@ async fn a_host_that_strangers_name_is_asked_once_at_a_time_and_with_the_gap() {
     let gaps = Gaps { default: GAP, by_domain: [("a.test".to_owned(), GAP)].into() };
     let (house, _) = hub(Settings { gaps, ..Settings::new() }, Arc::new(answer)).await;
     let taken = (0..600)
-        .filter(|n| wish(&house, &format!("a.test/{n}")) == HubRequestOutcome::Taken)
+        .filter(|n| wish(&house, &format!("a.test/{n}")) == SubscriberRequestOutcome::Taken)
         .count();
     assert_eq!(taken, 4, "the others are told to come back later");
     for n_asked in 1..=taken {
         assert!(house.until(|house| house.n_at("a.test") == n_asked).await);
         // Another callback is asked meanwhile, so the hub has looked: it asks no second one here.
         let other = format!("b.test/{n_asked}");
-        assert_eq!(wish(&house, &other), HubRequestOutcome::Taken);
+        assert_eq!(wish(&house, &other), SubscriberRequestOutcome::Taken);
         assert!(house.until(|house| has_confirmed(house, &other)).await);
         assert_eq!(house.n_at("a.test"), n_asked, "the last request is under way");
         released.fetch_add(1, Ordering::SeqCst);
         let other = format!("c.test/{n_asked}");
-        assert_eq!(wish(&house, &other), HubRequestOutcome::Taken);
+        assert_eq!(wish(&house, &other), SubscriberRequestOutcome::Taken);
         assert!(house.until(|house| has_confirmed(house, &other)).await);
         assert_eq!(house.n_at("a.test"), n_asked, "the gap is not over");
         house.clock.set(house.clock.now() + GAP);
@@ -142,11 +145,11 @@ async fn a_callback_that_never_answers_delays_no_push_to_others() {
     };
     let (house, _) = hub(Settings::new(), Arc::new(answer)).await;
     for place in ["b.test/one", "c.test/two"] {
-        assert_eq!(wish(&house, place), HubRequestOutcome::Taken);
+        assert_eq!(wish(&house, place), SubscriberRequestOutcome::Taken);
         assert!(house.until(|house| has_confirmed(house, place)).await);
     }
     for n in 0..4 {
-        assert_eq!(wish(&house, &format!("a.test/{n}")), HubRequestOutcome::Taken);
+        assert_eq!(wish(&house, &format!("a.test/{n}")), SubscriberRequestOutcome::Taken);
     }
     assert!(house.until(|house| house.n_at("a.test") == 1).await, "it is being asked");
     for number in 1..=3 {
@@ -165,11 +168,11 @@ async fn a_callback_that_never_answers_delays_no_push_to_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_query_that_is_published_no_more_is_neither_verified_nor_pushed() {
     let (house, is_open) = hub(Settings::new(), Arc::new(|place| ok(challenge(place)))).await;
-    assert_eq!(wish(&house, "b.test/one"), HubRequestOutcome::Taken);
+    assert_eq!(wish(&house, "b.test/one"), SubscriberRequestOutcome::Taken);
     assert!(house.until(|house| has_confirmed(house, "b.test/one")).await);
     is_open.store(false, Ordering::SeqCst);
     see(&house, 1);
-    assert_eq!(wish(&house, "c.test/two"), HubRequestOutcome::Taken);
+    assert_eq!(wish(&house, "c.test/two"), SubscriberRequestOutcome::Taken);
     let is_gone = |house: &House| house.store.hub_subscription(1).unwrap().is_none();
     assert!(house.until(is_gone).await, "the subscription ends");
     let is_refused = |house: &House| {
@@ -190,7 +193,7 @@ async fn a_stranger_cannot_stop_polls_by_a_callback_that_answers_503() {
         place => ok(challenge(place)),
     };
     let (house, _) = hub(Settings::new(), Arc::new(answer)).await;
-    assert_eq!(wish(&house, "a.test/busy"), HubRequestOutcome::Taken);
+    assert_eq!(wish(&house, "a.test/busy"), SubscriberRequestOutcome::Taken);
     assert!(house.until(|house| house.n_at("a.test") == 1).await);
     let refused = |house: &House| house.store.hub_subscription(1).unwrap().unwrap().wish.is_none();
     assert!(house.until(refused).await);
@@ -198,7 +201,7 @@ async fn a_stranger_cannot_stop_polls_by_a_callback_that_answers_503() {
     house.act(Command::Add { urls, tags: Vec::new(), poll: true, force: false }).await;
     assert_eq!(house.n_asked("a.test/feed"), 1, "the feed is polled");
     // The domain itself is left alone by further wishes.
-    assert_eq!(wish(&house, "a.test/again"), HubRequestOutcome::Taken);
+    assert_eq!(wish(&house, "a.test/again"), SubscriberRequestOutcome::Taken);
     let refused = |house: &House| house.store.hub_subscription(2).unwrap().unwrap().wish.is_none();
     assert!(house.until(refused).await);
     assert_eq!(house.n_at("a.test"), 2);

@@ -7,7 +7,7 @@ use engine::{PushSettings, Settings};
 use feed::FeedId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use store::HubAsks;
+use store::HubVerification;
 
 use crate::scripted::House;
 
@@ -53,7 +53,7 @@ async fn a_push_that_cannot_be_recorded_holds_no_other_feed_up() {
         store.begin_push(candidate, token.to_owned(), "secret".to_owned(), now).await.unwrap();
         let id = store.push(feed).unwrap().unwrap().id;
         store.note_hub_asked(id, now, 1, now, None).await.unwrap();
-        let asks = HubAsks::Subscribe { lease: std::time::Duration::from_secs(86_400) };
+        let asks = HubVerification::Subscribe { lease: std::time::Duration::from_secs(86_400) };
         assert!(store.confirm_push(token, &topic, &asks, now).unwrap());
     }
     let other = rusqlite::Connection::open(house.folder.path().join("tidings.db")).unwrap();

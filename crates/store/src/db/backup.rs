@@ -18,7 +18,7 @@ use crate::db::file_identity::with_ending;
 use crate::db::integrity;
 use crate::db::migrations;
 use crate::db::schema;
-use crate::error::{Fault, shown};
+use crate::error::{DbError, shown};
 use crate::{Lock, StoreError};
 
 /// Pages copied between two reports of progress: 16 MB, a fraction of a second.
@@ -125,7 +125,7 @@ enum CopySource {
 /// Checks every page and index of a copy, and that this program can use it.
 fn examine(path: &Path, trust: CopySource) -> Result<BackupSummary, StoreError> {
     let file: Arc<str> = Arc::from("the copy");
-    let look = || -> Result<BackupSummary, Fault> {
+    let look = || -> Result<BackupSummary, DbError> {
         let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         // Until the schema is compared, nothing in it may run functions with side effects.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -159,7 +159,7 @@ fn examine(path: &Path, trust: CopySource) -> Result<BackupSummary, StoreError> 
     look().map_err(|fault| fault.at(&file))
 }
 
-fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(), Fault> {
+fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(), DbError> {
     let from_name = shown(from);
     let from = connection::reading(from)?;
     migrations::known_version(&from, &from_name)?;
@@ -199,7 +199,7 @@ fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
     Ok(())
 }
 
-fn leap(path: &Path) -> Result<(), Fault> {
+fn leap(path: &Path) -> Result<(), DbError> {
     let conn = Connection::open(path)?;
     // A copy made with other tools may still be in WAL mode.
     conn.pragma_update(None, "journal_mode", "delete")?;
@@ -223,7 +223,7 @@ fn leap(path: &Path) -> Result<(), Fault> {
 
 /// Moves receivers that were up to date along with the query. Other receivers find a gap after
 /// their remaining matches.
-fn leap_queries(conn: &Connection) -> Result<(), Fault> {
+fn leap_queries(conn: &Connection) -> Result<(), DbError> {
     for table in ["deliveries", "hub_subscriptions"] {
         let sql = format!(
             "update {table} set position = position + $1 where position = \
@@ -237,7 +237,7 @@ fn leap_queries(conn: &Connection) -> Result<(), Fault> {
 
 /// Moves the next number of a table on. Tables without a number count too: the lost store may have
 /// given some.
-fn leap_numbers(conn: &Connection, table: &str, by: i64) -> Result<(), Fault> {
+fn leap_numbers(conn: &Connection, table: &str, by: i64) -> Result<(), DbError> {
     let sql = "insert into sqlite_sequence (name, seq) select $1, 0 where not exists \
                (select 1 from sqlite_sequence where name = $1) \
                and exists (select 1 from sqlite_schema where name = $1)";

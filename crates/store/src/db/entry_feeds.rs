@@ -9,7 +9,7 @@ use std::sync::{PoisonError, RwLock};
 use feed::FeedId;
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::error::Fault;
+use crate::error::DbError;
 
 /// Entry numbers in one block of memory.
 const BLOCK: usize = 4096;
@@ -46,7 +46,7 @@ impl EntryFeeds {
         &self,
         conn: &Connection,
         for_each_unread: impl FnOnce(&mut dyn FnMut(usize)),
-    ) -> Result<HashMap<FeedId, u64>, Fault> {
+    ) -> Result<HashMap<FeedId, u64>, DbError> {
         self.catch_up(conn)?;
         // A panic elsewhere cannot leave the numbers inconsistent.
         let feeds = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl EntryFeeds {
 
     /// Loads the entries that are missing: all of them from an index at first, later only the new
     /// ones.
-    fn catch_up(&self, conn: &Connection) -> Result<(), Fault> {
+    fn catch_up(&self, conn: &Connection) -> Result<(), DbError> {
         let sql = "select seq from sqlite_sequence where name = 'entries'";
         let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
         let end = place(last.unwrap_or(0)) + 1;

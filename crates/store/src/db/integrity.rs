@@ -7,7 +7,7 @@ use feed::FeedId;
 use rusqlite::Connection;
 
 use crate::db::{migrations, schema};
-use crate::error::Fault;
+use crate::error::DbError;
 
 /// Findings of one kind that are listed; more would hide the others.
 pub(crate) const FINDINGS_MAX: usize = 20;
@@ -30,7 +30,7 @@ pub(crate) struct FileCheck {
 }
 
 /// Checks pages, schema and references.
-pub(crate) fn check_file(conn: &Connection, file: &Arc<str>) -> Result<FileCheck, Fault> {
+pub(crate) fn check_file(conn: &Connection, file: &Arc<str>) -> Result<FileCheck, DbError> {
     let mut findings = pages(conn)?;
     if !findings.is_empty() {
         return Ok(FileCheck { findings, is_damaged: true });
@@ -55,7 +55,7 @@ pub(crate) fn finding(feed: Option<i64>, what: String, remedy: &str) -> Finding 
 }
 
 /// Checks the pages and indexes of the file.
-fn pages(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn pages(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let mut statement = conn.prepare("pragma quick_check(20)")?;
     let said = statement.query_map([], |row| row.get::<_, String>(0))?;
     let mut findings = Vec::new();
@@ -69,7 +69,7 @@ fn pages(conn: &Connection) -> Result<Vec<Finding>, Fault> {
     Ok(findings)
 }
 
-fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let broken = broken_references(conn)?.into_iter().map(|(table, parent)| {
         let what = format!("a row of {table} refers to a row of {parent} that does not exist");
         finding(None, what, "restore a backup; another program has changed the file")
@@ -78,7 +78,7 @@ fn foreign_keys(conn: &Connection) -> Result<Vec<Finding>, Fault> {
 }
 
 /// Returns the tables with rows that refer to a missing row, each with the referenced table.
-pub(crate) fn broken_references(conn: &Connection) -> Result<Vec<(String, String)>, Fault> {
+pub(crate) fn broken_references(conn: &Connection) -> Result<Vec<(String, String)>, DbError> {
     let mut statement = conn.prepare("pragma foreign_key_check")?;
     let said = statement.query_map([], |row| Ok((row.get(0)?, row.get(2)?)))?;
     Ok(said.take(FINDINGS_MAX).collect::<Result<_, _>>()?)
@@ -86,7 +86,7 @@ pub(crate) fn broken_references(conn: &Connection) -> Result<Vec<(String, String
 
 /// Finds schema objects that somebody added, changed or removed. A backup with such a change cannot
 /// be restored.
-fn objects(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn objects(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let different = schema::differences(conn, migrations::current_version())?;
     let remedy = "undo the change; a backup with this change cannot be restored";
     let found = different.into_iter().take(FINDINGS_MAX);

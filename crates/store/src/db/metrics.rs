@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::{PollRecord, Recorded, StoreError};
+use crate::StoreError;
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3600;
@@ -139,9 +139,10 @@ impl StoreCounters {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
-    pub fn recorded(&self, delays: &[Duration], recorded: &Recorded) {
+    /// Counts a recorded poll or push.
+    pub fn recorded(&self, delays: &[Duration], n_matches: u64) {
         delays.iter().for_each(|delay| self.delays.note(*delay));
-        self.matches.fetch_add(recorded.n_matches, Ordering::Relaxed);
+        self.matches.fetch_add(n_matches, Ordering::Relaxed);
     }
 
     pub fn trouble(&self) -> Option<Arc<str>> {
@@ -157,18 +158,6 @@ impl StoreCounters {
             waiting: self.waiting.load(Ordering::Relaxed),
         }
     }
-}
-
-/// Returns how late the new entries of a poll were seen. A feed's first document says nothing about
-/// delays: it has no overlap, and no miss is suspected.
-pub(crate) fn delays(record: &PollRecord) -> Vec<Duration> {
-    let Some(document) = record.document() else { return Vec::new() };
-    if record.observed.overlap == 0 && !record.observed.suspected_miss {
-        return Vec::new();
-    }
-    let dated =
-        document.entries.new.iter().filter(|new| new.published.claim == Some(new.published.at));
-    dated.map(|new| record.at.since(new.published.at)).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::StoreError;
-use crate::error::Fault;
+use crate::error::DbError;
 
 type Migration = (&'static str, &'static str);
 
@@ -30,18 +30,18 @@ const STEPS: &[Migration] = &[
 const META: &str = "create table meta (key text primary key, value text not null) without rowid";
 
 /// Runs the missing migrations in one transaction.
-pub(crate) fn migrate(conn: &Connection, file: &Arc<str>) -> Result<(), Fault> {
+pub(crate) fn migrate(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
     take(conn, file, STEPS)
 }
 
 /// Creates the schema of a version in an empty database, as a reference.
-pub(crate) fn make(conn: &Connection, version: i64) -> Result<(), Fault> {
+pub(crate) fn make(conn: &Connection, version: i64) -> Result<(), DbError> {
     let n = usize::try_from(version).unwrap_or(0).min(STEPS.len());
     take(conn, &Arc::from("the reference"), &STEPS[..n])
 }
 
 /// Requires the version of this program. Used by connections that only read.
-pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), Fault> {
+pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), DbError> {
     let found =
         version(conn, file)?.ok_or_else(|| StoreError::Missing { file: Arc::clone(file) })?;
     refuse_newer(found, STEPS, file)?;
@@ -52,7 +52,7 @@ pub(crate) fn require_current(conn: &Connection, file: &Arc<str>) -> Result<(), 
 }
 
 /// Returns the version, which may be any that this program can migrate. Used for copies.
-pub(crate) fn known_version(conn: &Connection, file: &Arc<str>) -> Result<i64, Fault> {
+pub(crate) fn known_version(conn: &Connection, file: &Arc<str>) -> Result<i64, DbError> {
     let foreign = || StoreError::Foreign { file: Arc::clone(file) };
     let found = version(conn, file)?.ok_or_else(foreign)?;
     refuse_newer(found, STEPS, file)?;
@@ -64,7 +64,7 @@ pub(crate) fn current_version() -> i64 {
 }
 
 /// Returns the version that a database claims; `None` if it is empty.
-pub(crate) fn version(conn: &Connection, file: &Arc<str>) -> Result<Option<i64>, Fault> {
+pub(crate) fn version(conn: &Connection, file: &Arc<str>) -> Result<Option<i64>, DbError> {
     let tables: i64 =
         conn.query_row("select count(*) from sqlite_schema where type = 'table'", [], |r| {
             r.get(0)
@@ -87,7 +87,7 @@ pub(crate) fn version(conn: &Connection, file: &Arc<str>) -> Result<Option<i64>,
     Ok(Some(version))
 }
 
-fn take(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), Fault> {
+fn take(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), DbError> {
     let found = version(conn, file)?;
     refuse_newer(found.unwrap_or(0), steps, file)?;
     if found == Some(count(steps)) {
@@ -99,7 +99,7 @@ fn take(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), F
     taken
 }
 
-fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), Fault> {
+fn take_missing(conn: &Connection, file: &Arc<str>, steps: &[Migration]) -> Result<(), DbError> {
     // Read again under the lock: another process may have been faster.
     let found = version(conn, file)?;
     refuse_newer(found.unwrap_or(0), steps, file)?;
@@ -148,7 +148,7 @@ mod tests {
         (Connection::open_in_memory().unwrap(), Arc::from("x.db"))
     }
 
-    fn say(fault: Fault) -> StoreError {
+    fn say(fault: DbError) -> StoreError {
         fault.at(&Arc::from("x.db"))
     }
 

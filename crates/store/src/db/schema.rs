@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 
 use crate::db::migrations;
-use crate::error::Fault;
+use crate::error::DbError;
 
 /// Type and name of each object, and the SQL that made it.
 type SchemaObjects = BTreeMap<(String, String), String>;
 
 /// Returns the differences from the schema of this version, in words.
-pub(crate) fn differences(conn: &Connection, version: i64) -> Result<Vec<String>, Fault> {
+pub(crate) fn differences(conn: &Connection, version: i64) -> Result<Vec<String>, DbError> {
     let found = objects(conn)?;
     let reference = Connection::open_in_memory()?;
     migrations::make(&reference, version)?;
@@ -34,7 +34,7 @@ pub(crate) fn differences(conn: &Connection, version: i64) -> Result<Vec<String>
     Ok(differences)
 }
 
-fn objects(conn: &Connection) -> Result<SchemaObjects, Fault> {
+fn objects(conn: &Connection) -> Result<SchemaObjects, DbError> {
     let mut statement = conn.prepare("select type, name, tbl_name, sql from sqlite_schema")?;
     let mut rows = statement.query([])?;
     let mut objects = SchemaObjects::new();

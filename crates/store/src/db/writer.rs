@@ -259,9 +259,9 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         for record in records {
             let (tell, feed) = (tell.clone(), record.feed);
-            let keeper = store.keeper();
+            let slot = store.matcher();
             let keep = move |conn: &rusqlite::Connection| {
-                crate::record::apply::keep_poll(conn, record, &keeper, |_, _| Ok(()))
+                crate::record::apply::record_poll(conn, record, &slot, |_, _| Ok(()))
             };
             store
                 .send(false, keep, move |result| {

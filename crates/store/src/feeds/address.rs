@@ -4,7 +4,7 @@
 use feed::{FeedId, FeedUrl, Time};
 use rusqlite::{Connection, params};
 
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::change::by_url;
 use crate::feeds::domains;
 use crate::feeds::state::{self, Total};
@@ -53,7 +53,7 @@ impl Store {
 }
 
 /// Resets everything that was learned from the old address.
-fn begin_anew(conn: &Connection, feed: FeedId, now: Time) -> Result<(), Fault> {
+fn begin_anew(conn: &Connection, feed: FeedId, now: Time) -> Result<(), DbError> {
     let sql = "update feed_state set etag = null, last_modified = null, validators_of = null, \
                body_hash = null, moved_to = null, moved_count = 0, failures = 0, error = null, \
                last_outcome = null, gone_at = null, gone_reason = null, held = null, \
@@ -63,7 +63,7 @@ fn begin_anew(conn: &Connection, feed: FeedId, now: Time) -> Result<(), Fault> {
 }
 
 /// Returns the names of the queries that name a feed by its address.
-fn naming(conn: &Connection, feed: FeedId) -> Result<Vec<String>, Fault> {
+fn naming(conn: &Connection, feed: FeedId) -> Result<Vec<String>, DbError> {
     let sql = "select q.name from query_feeds f join queries q on q.id = f.query \
                where f.feed = $1 order by q.name";
     let mut statement = conn.prepare_cached(sql)?;

@@ -4,7 +4,7 @@
 use feed::{EntryId, FeedId, FeedUrl, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::domains;
 use crate::feeds::state;
 use crate::feeds::tag_numbers;
@@ -36,13 +36,13 @@ pub struct AddFeedResult {
 impl Store {
     pub fn add_feed(&self, new: &NewFeed, now: Time) -> Result<AddFeedResult, StoreError> {
         let new = new.clone();
-        self.write(move |conn| add_kept(conn, &new, now))
+        self.write(move |conn| add_for_person(conn, &new, now))
     }
 
     /// Adds all feeds or none. Existing feeds get the tags.
     pub fn add_feeds(&self, new: &[NewFeed], now: Time) -> Result<Vec<AddFeedResult>, StoreError> {
         let new = new.to_vec();
-        self.write(move |conn| new.iter().map(|one| add_kept(conn, one, now)).collect())
+        self.write(move |conn| new.iter().map(|one| add_for_person(conn, one, now)).collect())
     }
 
     /// Finds a feed by its number or by the URL under which it was added.
@@ -137,7 +137,7 @@ impl Store {
 }
 
 /// Adds a feed for a person. A feed that existed only for queries now belongs to people too.
-fn add_kept(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, Fault> {
+fn add_for_person(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, DbError> {
     if let Some(feed) = by_url(conn, &new.url)? {
         let sql = "delete from feed_tags where feed = $1 and tag like 'query:%'";
         conn.prepare_cached(sql)?.execute([feed.0])?;
@@ -150,7 +150,7 @@ fn add_kept(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult
     add(conn, new, now)
 }
 
-pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, Fault> {
+pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeedResult, DbError> {
     let known = by_url(conn, &new.url)?;
     let id = match known {
         Some(id) => id,
@@ -163,7 +163,7 @@ pub(crate) fn add(conn: &Connection, new: &NewFeed, now: Time) -> Result<AddFeed
     Ok(AddFeedResult { id, existed: known.is_some(), twin: twin(conn, id, &new.url)? })
 }
 
-fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, Fault> {
+fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, DbError> {
     let domain = domains::number(conn, &new.url.domain())?;
     let sql = "insert into feeds (url, given_title, site, added_at) values ($1, $2, $3, $4) \
                returning id";
@@ -178,7 +178,7 @@ fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, Fault> 
     Ok(FeedId(id))
 }
 
-pub(crate) fn add_tags(conn: &Connection, feed: FeedId, tags: &[String]) -> Result<(), Fault> {
+pub(crate) fn add_tags(conn: &Connection, feed: FeedId, tags: &[String]) -> Result<(), DbError> {
     let sql =
         "insert into feed_tags (feed, tag) values ($1, $2) on conflict (feed, tag) do nothing";
     let mut statement = conn.prepare_cached(sql)?;
@@ -188,12 +188,12 @@ pub(crate) fn add_tags(conn: &Connection, feed: FeedId, tags: &[String]) -> Resu
     Ok(())
 }
 
-pub(crate) fn by_url(conn: &Connection, url: &FeedUrl) -> Result<Option<FeedId>, Fault> {
+pub(crate) fn by_url(conn: &Connection, url: &FeedUrl) -> Result<Option<FeedId>, DbError> {
     let mut statement = conn.prepare_cached("select id from feeds where url = $1")?;
     Ok(statement.query_row([url.as_str()], |row| row.get(0)).optional()?.map(FeedId))
 }
 
-fn twin(conn: &Connection, id: FeedId, url: &FeedUrl) -> Result<Option<(FeedId, String)>, Fault> {
+fn twin(conn: &Connection, id: FeedId, url: &FeedUrl) -> Result<Option<(FeedId, String)>, DbError> {
     let sql = "select id, url from feeds where url = $1 and id <> $2 \
                union all select id, url from feeds where effective_url in ($3, $1) and id <> $2 \
                limit 1";

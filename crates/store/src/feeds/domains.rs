@@ -5,12 +5,12 @@ use feed::{Domain, Time};
 use rusqlite::{Connection, params};
 
 use crate::db::columns::{millis, time_or_none};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::{Store, StoreError};
 
 /// The stored pace of a domain.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pace {
+pub struct StoredPace {
     pub domain: Domain,
     pub last_request_at: Option<Time>,
     /// No request before this time (Retry-After, 429, 503).
@@ -20,13 +20,13 @@ pub struct Pace {
 
 impl Store {
     /// Returns the pace of every domain that ever got a request.
-    pub fn domain_states(&self) -> Result<Vec<Pace>, StoreError> {
+    pub fn domain_states(&self) -> Result<Vec<StoredPace>, StoreError> {
         self.read(|conn| {
             let sql = "select name, last_request_at, not_before, reason from domains \
                        where last_request_at is not null or not_before is not null";
             let mut statement = conn.prepare_cached(sql)?;
             let rows = statement.query_map([], |row| {
-                Ok(Pace {
+                Ok(StoredPace {
                     domain: Domain::from_stored(row.get_ref(0)?.as_str()?),
                     last_request_at: time_or_none(row, 1)?,
                     not_before: time_or_none(row, 2)?,
@@ -38,13 +38,13 @@ impl Store {
     }
 
     /// Stores the pace of a domain after a request that was not a poll.
-    pub async fn store_pace(&self, pace: Pace) -> Result<(), StoreError> {
-        self.write_async(move |conn| keep(conn, &pace)).await
+    pub async fn store_pace(&self, pace: StoredPace) -> Result<(), StoreError> {
+        self.write_async(move |conn| write_pace(conn, &pace)).await
     }
 
     /// Stores the time of a request to a domain that a stranger named. Updates known domains only,
     /// so that strangers cannot make the table grow.
-    pub async fn store_known_pace(&self, pace: Pace) -> Result<(), StoreError> {
+    pub async fn store_known_pace(&self, pace: StoredPace) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             let sql = "update domains set last_request_at = $1 where name = $2";
             let at = millis(pace.last_request_at);
@@ -57,7 +57,7 @@ impl Store {
 
 /// Stores a pace. An earlier `not_before` is replaced only by another one, because polls of one
 /// domain may be recorded out of order. A time in the past has no effect.
-pub(crate) fn keep(conn: &Connection, pace: &Pace) -> Result<(), Fault> {
+pub(crate) fn write_pace(conn: &Connection, pace: &StoredPace) -> Result<(), DbError> {
     let sql = "insert into domains (name, last_request_at, not_before, reason) \
                values ($1, $2, $3, $4) on conflict (name) do update set \
                last_request_at = excluded.last_request_at, \
@@ -73,7 +73,7 @@ pub(crate) fn keep(conn: &Connection, pace: &Pace) -> Result<(), Fault> {
 }
 
 /// Returns the number of a domain. A new domain gets one.
-pub(crate) fn number(conn: &Connection, domain: &Domain) -> Result<i64, Fault> {
+pub(crate) fn number(conn: &Connection, domain: &Domain) -> Result<i64, DbError> {
     let sql = "insert into domains (name) values ($1) on conflict (name) do nothing";
     conn.prepare_cached(sql)?.execute([domain.as_str()])?;
     let sql = "select id from domains where name = $1";

@@ -5,11 +5,11 @@ use feed::{FeedId, FeedUrl, Outcome, Time, Trouble};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, outcome, time, time_or_none, trouble, url};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::list_order::{FeedListPart, GATHERED_MAX, ListedFeed, sorted, walk};
 use crate::feeds::rows;
 use crate::feeds::state;
-use crate::{FeedCursor, FeedOrder, FeedRow, State, StateCounts, Store, StoreError};
+use crate::{FeedCursor, FeedOrder, FeedRow, FeedState, StateCounts, Store, StoreError};
 
 /// The most feeds on one page.
 const LINES_MAX: u32 = 500;
@@ -21,7 +21,7 @@ pub struct FeedListFilter {
     pub text: String,
     /// Feeds with exactly this tag.
     pub tag: Option<String>,
-    pub state: Option<State>,
+    pub state: Option<FeedState>,
     pub order: FeedOrder,
     /// The position to continue from; `None` is the beginning.
     pub from: Option<FeedCursor>,
@@ -49,7 +49,7 @@ pub struct FeedListRow {
     /// The given title, or else the publisher's.
     pub title: Option<String>,
     pub tags: Vec<String>,
-    pub state: State,
+    pub state: FeedState,
     pub entries: u64,
     /// Entries published since the query's `since`.
     pub n_since: u64,
@@ -123,8 +123,8 @@ impl Store {
 fn page<T>(
     conn: &Connection,
     query: &FeedListFilter,
-    mut show: impl FnMut(&ListedFeed) -> Result<Option<T>, Fault>,
-) -> Result<FeedPage<T>, Fault> {
+    mut show: impl FnMut(&ListedFeed) -> Result<Option<T>, DbError>,
+) -> Result<FeedPage<T>, DbError> {
     let limit = query.limit.min(LINES_MAX) as usize;
     let (mut found, states) = found(conn, query, limit + 1)?;
     let is_more = found.len() > limit;
@@ -150,7 +150,7 @@ fn found(
     conn: &Connection,
     query: &FeedListFilter,
     limit: usize,
-) -> Result<(Vec<ListedFeed>, Option<StateCounts>), Fault> {
+) -> Result<(Vec<ListedFeed>, Option<StateCounts>), DbError> {
     let (order, state, backwards) = (query.order, query.state, query.backwards);
     let part = FeedListPart { order, state, from: query.from.as_ref(), backwards, limit };
     let pattern = pattern(&query.text);
@@ -172,7 +172,7 @@ fn found(
 }
 
 /// Returns the feeds with a text and a tag, at most one more than [`GATHERED_MAX`].
-fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<FeedId>, Fault> {
+fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<FeedId>, DbError> {
     let (of, tagged) = match tag {
         Some(_) => ("feed_tags x join feeds f on f.id = x.feed", "x.tag = $2"),
         None => ("feeds f", "$2 is null"),
@@ -184,7 +184,11 @@ fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<Fee
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn line(conn: &Connection, listed: &ListedFeed, since: Time) -> Result<Option<FeedListRow>, Fault> {
+fn line(
+    conn: &Connection,
+    listed: &ListedFeed,
+    since: Time,
+) -> Result<Option<FeedListRow>, DbError> {
     let (id, state) = (listed.feed, listed.state);
     let sql = "select f.url, coalesce(f.given_title, f.title), s.entries, f.added_at, \
                s.last_poll_at, s.last_outcome, s.next_at, s.failures, s.error, s.gone_reason, \

@@ -9,8 +9,8 @@ use feed::FeedId;
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, Row, Rows, params_from_iter};
 
-use crate::error::Fault;
-use crate::{State, StateCounts};
+use crate::error::DbError;
+use crate::{FeedState, StateCounts};
 
 /// Feeds that a filter may find to be sorted in memory, which takes about ten milliseconds. With
 /// more, the filter is applied along the index.
@@ -47,16 +47,16 @@ impl FeedOrder {
     }
 
     /// The groups of states, one after the other. The states of one group are merged.
-    const fn groups(self) -> &'static [&'static [State]] {
-        use State::{Active, BackingOff, Damaged, Gone, Never, Paused};
+    const fn groups(self) -> &'static [&'static [FeedState]] {
+        use FeedState::{Active, BackingOff, Damaged, Gone, Never, Paused};
         match self {
             FeedOrder::Trouble => &[&[BackingOff, Damaged], &[Gone], &[Paused], &[Active, Never]],
             FeedOrder::NextPoll => &[&[Active, Never, BackingOff, Damaged], &[Gone, Paused]],
-            _ => &[&State::ALL],
+            _ => &[&FeedState::ALL],
         }
     }
 
-    fn group_of(self, state: State) -> usize {
+    fn group_of(self, state: FeedState) -> usize {
         self.groups().iter().position(|group| group.contains(&state)).unwrap_or(0)
     }
 }
@@ -113,7 +113,7 @@ impl FeedCursor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ListedFeed {
     pub feed: FeedId,
-    pub state: State,
+    pub state: FeedState,
     pub cursor: FeedCursor,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct ListedFeed {
 #[derive(Clone, Debug)]
 pub(crate) struct FeedListPart<'a> {
     pub order: FeedOrder,
-    pub state: Option<State>,
+    pub state: Option<FeedState>,
     pub from: Option<&'a FeedCursor>,
     /// Walks backwards from the cursor.
     pub backwards: bool,
@@ -160,8 +160,8 @@ impl FeedListPart<'_> {
 pub(crate) fn walk(
     conn: &Connection,
     part: &FeedListPart<'_>,
-    mut fits: impl FnMut(FeedId) -> Result<bool, Fault>,
-) -> Result<Vec<ListedFeed>, Fault> {
+    mut fits: impl FnMut(FeedId) -> Result<bool, DbError>,
+) -> Result<Vec<ListedFeed>, DbError> {
     let mut groups: Vec<usize> = (0..part.order.groups().len()).collect();
     if part.backwards {
         groups.reverse();
@@ -195,10 +195,10 @@ fn merge(
     part: &FeedListPart<'_>,
     group: usize,
     from: Option<&FeedCursor>,
-    take: &mut dyn FnMut(ListedFeed) -> Result<bool, Fault>,
-) -> Result<(), Fault> {
+    take: &mut dyn FnMut(ListedFeed) -> Result<bool, DbError>,
+) -> Result<(), DbError> {
     let states = part.order.groups()[group].iter().copied();
-    let states: Vec<State> = states.filter(|state| state.is_listed_by(part.state)).collect();
+    let states: Vec<FeedState> = states.filter(|state| state.is_listed_by(part.state)).collect();
     let sql = part.sql(from.is_some());
     let mut statements: Vec<CachedStatement<'_>> =
         states.iter().map(|_| conn.prepare_cached(&sql)).collect::<Result<_, _>>()?;
@@ -231,7 +231,11 @@ fn merge(
     }
 }
 
-fn next(rows: &mut Rows<'_>, group: usize, state: State) -> Result<Option<ListedFeed>, Fault> {
+fn next(
+    rows: &mut Rows<'_>,
+    group: usize,
+    state: FeedState,
+) -> Result<Option<ListedFeed>, DbError> {
     let Some(row) = rows.next()? else { return Ok(None) };
     let feed = FeedId(row.get(0)?);
     Ok(Some(ListedFeed { feed, state, cursor: FeedCursor { group, key: key(row, 1)?, feed } }))
@@ -249,14 +253,14 @@ pub(crate) fn sorted(
     conn: &Connection,
     part: &FeedListPart<'_>,
     feeds: &[FeedId],
-) -> Result<(Vec<ListedFeed>, StateCounts), Fault> {
+) -> Result<(Vec<ListedFeed>, StateCounts), DbError> {
     let sql = format!("select state, {} from feed_state where feed = $1", part.order.key());
     let mut statement = conn.prepare_cached(&sql)?;
     let (mut found, mut counts) = (Vec::new(), StateCounts::default());
     for &feed in feeds {
         let mut rows = statement.query([feed.0])?;
         let Some(row) = rows.next()? else { continue };
-        let state = State::read(row, 0)?;
+        let state = FeedState::read(row, 0)?;
         counts.add(state, 1);
         let cursor = FeedCursor { group: part.order.group_of(state), key: key(row, 1)?, feed };
         if state.is_listed_by(part.state) && part.is_ahead(&cursor) {

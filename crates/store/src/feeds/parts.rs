@@ -1,11 +1,10 @@
 //! The parts that several rows of a feed share: its address, its schedule, its last polls. Reads
 //! them from columns; the queries are elsewhere.
 
-use feed::{FeedUrl, Time};
+use feed::{FeedUrl, Time, Trouble};
 use rusqlite::Row;
 
 use crate::db::columns::{time_or_none, url_or_none};
-use crate::{Gone, Moved, NextPollReason};
 
 /// The address of a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub struct FeedLocation {
     /// The address of its polls, where a permanent redirect leads elsewhere.
     pub effective_url: Option<FeedUrl>,
     /// A permanent redirect that has not repeated yet.
-    pub pending: Option<Moved>,
+    pub pending: Option<PendingRedirect>,
     /// `Some`: the publisher ended the feed.
     pub gone: Option<Gone>,
 }
@@ -29,7 +28,7 @@ impl FeedLocation {
 
 /// The next poll of a feed, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FeedSchedule {
+pub struct StoredSchedule {
     /// `None`: never polled, due at once.
     pub next_at: Option<Time>,
     /// The answer of the policy.
@@ -48,6 +47,60 @@ pub struct PollHistory {
     pub failures: u32,
 }
 
+/// The facts that a document states about its feed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FeedFacts {
+    pub title: Option<String>,
+    pub site: Option<String>,
+    pub language: Option<String>,
+    pub hub: Option<String>,
+    /// The address under which the hub knows the feed.
+    pub topic: Option<String>,
+    /// The address that offers rssCloud notices, which we do not support.
+    pub cloud: Option<String>,
+}
+
+/// The publisher ended the feed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gone {
+    pub at: Time,
+    pub reason: String,
+}
+
+/// A permanent redirect that is not followed for good yet, with the number of polls in a row that
+/// saw it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingRedirect {
+    pub to: FeedUrl,
+    pub count: u32,
+}
+
+/// The explanation of a feed's next poll.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NextPollReason {
+    /// A code. It becomes the cause of that poll.
+    pub cause: Option<String>,
+    /// A sentence: the rule and the figures behind the policy's answer.
+    pub reason: Option<String>,
+    /// A sentence: why the poll is at another time than the policy wanted.
+    pub held: Option<String>,
+}
+
+/// The reason why a poll brought no document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PollProblem {
+    pub error: String,
+    /// The kind of the error, where it has one.
+    pub trouble: Option<Trouble>,
+}
+
+impl PollProblem {
+    /// Returns an error without a kind.
+    pub fn new(error: impl Into<String>) -> PollProblem {
+        PollProblem { error: error.into(), trouble: None }
+    }
+}
+
 /// Reads two columns: the time and the reason.
 pub(crate) fn gone(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Gone>> {
     let Some(at) = time_or_none(row, first)? else { return Ok(None) };
@@ -55,7 +108,7 @@ pub(crate) fn gone(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Gone>
 }
 
 /// Reads two columns: the target and the number of polls that saw it.
-pub(crate) fn moved(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Moved>> {
+pub(crate) fn moved(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<PendingRedirect>> {
     let Some(to) = url_or_none(row, first)? else { return Ok(None) };
-    Ok(Some(Moved { to, count: row.get(first + 1)? }))
+    Ok(Some(PendingRedirect { to, count: row.get(first + 1)? }))
 }

@@ -6,12 +6,12 @@ use feed::{FeedId, Hints, Outcome, Time};
 use rusqlite::{Connection, Row, params};
 
 use crate::db::columns::{count, hints, outcome, time, time_or_none, trouble, url, url_or_none};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::parts::{gone, moved};
 use crate::feeds::settings::settings;
 use crate::{
-    FeedFacts, FeedLocation, FeedSchedule, NextPollReason, PollHistory, PollProblem, Settings,
-    State, Store, StoreError,
+    FeedFacts, FeedLocation, FeedState, NextPollReason, PollHistory, PollProblem, Settings, Store,
+    StoreError, StoredSchedule,
 };
 
 /// A feed with everything that lists and pages show of it.
@@ -33,10 +33,10 @@ pub struct FeedRow {
     pub settings: Settings,
     /// By its own setting, or else by one of its tags.
     pub paused: bool,
-    pub(crate) state: State,
+    pub(crate) state: FeedState,
     /// The number of stored entries.
     pub entries: u64,
-    pub schedule: FeedSchedule,
+    pub schedule: StoredSchedule,
     pub history: PollHistory,
     pub last_outcome: Option<Outcome>,
     /// The error of the last poll.
@@ -44,7 +44,7 @@ pub struct FeedRow {
 }
 
 impl FeedRow {
-    pub const fn state(&self) -> State {
+    pub const fn state(&self) -> FeedState {
         self.state
     }
 
@@ -59,16 +59,16 @@ impl FeedRow {
     }
 }
 
-/// Which feeds to list; by number, from the one after `after` on.
+/// The feeds to list, in the order of their numbers, starting after `after`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeedFilter {
     pub tag: Option<String>,
-    pub state: Option<State>,
+    pub state: Option<FeedState>,
     pub after: Option<FeedId>,
     pub limit: Option<u32>,
 }
 
-/// `$1`: after, `$2`: limit. The tags come by a query of their own.
+/// A separate query reads the tags.
 const COLUMNS: &str = "select f.id, f.url, f.effective_url, d.name, f.given_title, f.title, \
     f.site, f.language, f.hub, f.hints, f.added_at, f.policy, f.alpha_ms, f.beta_ms, f.weight, \
     f.max_delay_ms, s.paused, s.generation, s.entries, s.next_at, s.wanted_at, s.last_poll_at, \
@@ -87,8 +87,8 @@ impl Store {
     pub fn feeds(&self, filter: &FeedFilter) -> Result<Vec<FeedRow>, StoreError> {
         let after = filter.after.map_or(0, |feed| feed.0);
         let limit = filter.limit.map_or(i64::MAX, i64::from);
-        // The list is in the order of numbers; no index by state must be taken for it.
-        let codes = State::ALL.iter().filter(|state| state.is_listed_by(filter.state));
+        // The `+` prevents the use of an index by state: the list is in the order of numbers.
+        let codes = FeedState::ALL.iter().filter(|state| state.is_listed_by(filter.state));
         let codes: Vec<String> = codes.map(|state| state.code().to_string()).collect();
         let states = format!("+s.state in ({})", codes.join(", "));
         self.read(|conn| {
@@ -112,7 +112,7 @@ impl Store {
     }
 }
 
-pub(crate) fn find(conn: &Connection, feed: FeedId) -> Result<Option<FeedRow>, Fault> {
+pub(crate) fn find(conn: &Connection, feed: FeedId) -> Result<Option<FeedRow>, DbError> {
     let sql = format!("{COLUMNS} where f.id = $1");
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query([feed.0])?;
@@ -129,13 +129,13 @@ fn rows(
     conn: &Connection,
     sql: &str,
     params: impl rusqlite::Params,
-) -> Result<Vec<FeedRow>, Fault> {
+) -> Result<Vec<FeedRow>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, feed_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn add_tags(conn: &Connection, found: &mut [FeedRow]) -> Result<(), Fault> {
+fn add_tags(conn: &Connection, found: &mut [FeedRow]) -> Result<(), DbError> {
     let (Some(first), Some(last)) = (found.first(), found.last()) else { return Ok(()) };
     let sql = "select feed, tag from feed_tags where feed >= $1 and feed <= $2 order by feed, tag";
     let mut statement = conn.prepare_cached(sql)?;
@@ -179,9 +179,9 @@ fn feed_row(row: &Row<'_>) -> rusqlite::Result<FeedRow> {
         tags: Vec::new(),
         settings,
         paused,
-        state: State::read(row, 36)?,
+        state: FeedState::read(row, 36)?,
         entries: count(row, 18)?,
-        schedule: FeedSchedule {
+        schedule: StoredSchedule {
             next_at: time_or_none(row, 19)?,
             wanted_at: time_or_none(row, 20)?,
             why: NextPollReason { cause: row.get(38)?, reason: row.get(31)?, held: row.get(32)? },

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use feed::{FeedId, Time};
 
 use crate::db::columns::{count, duration, duration_ms};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::state;
 use crate::{Store, StoreError};
 
@@ -165,7 +165,11 @@ impl Store {
     }
 }
 
-pub(crate) fn put_setting(conn: &Connection, key: &str, value: Option<&str>) -> Result<(), Fault> {
+pub(crate) fn put_setting(
+    conn: &Connection,
+    key: &str,
+    value: Option<&str>,
+) -> Result<(), DbError> {
     let Some(value) = value else {
         conn.execute("delete from settings where key = $1", [key])?;
         return Ok(());
@@ -189,7 +193,7 @@ pub(crate) fn settings(row: &Row<'_>, first: usize) -> rusqlite::Result<Settings
 }
 
 /// Returns the settings of the tags of a feed, by tag.
-pub(crate) fn of_tags(conn: &Connection, feed: FeedId) -> Result<Vec<(String, Settings)>, Fault> {
+pub(crate) fn of_tags(conn: &Connection, feed: FeedId) -> Result<Vec<(String, Settings)>, DbError> {
     let sql = "select t.tag, s.policy, s.alpha_ms, s.beta_ms, s.weight, s.max_delay_ms, s.paused \
                from feed_tags t join tag_settings s on s.tag = t.tag where t.feed = $1 \
                order by t.tag";
@@ -201,7 +205,7 @@ pub(crate) fn of_tags(conn: &Connection, feed: FeedId) -> Result<Vec<(String, Se
 /// Returns the same for every feed that has a tag with settings.
 pub(crate) fn of_all_tags(
     conn: &Connection,
-) -> Result<HashMap<FeedId, Vec<(String, Settings)>>, Fault> {
+) -> Result<HashMap<FeedId, Vec<(String, Settings)>>, DbError> {
     let sql = "select t.tag, s.policy, s.alpha_ms, s.beta_ms, s.weight, s.max_delay_ms, s.paused, \
                t.feed from tag_settings s join feed_tags t on t.tag = s.tag order by t.tag";
     let mut statement = conn.prepare(sql)?;

@@ -5,11 +5,11 @@
 use feed::FeedId;
 use rusqlite::{Connection, Row, params};
 
-use crate::error::Fault;
+use crate::error::DbError;
 
 /// The state of a feed. The store keeps the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum FeedState {
     Active = 0,
     /// Active, but not polled yet.
     Never = 1,
@@ -20,79 +20,79 @@ pub enum State {
     Paused = 5,
 }
 
-impl State {
-    pub const ALL: [State; 6] = [
-        State::Active,
-        State::Never,
-        State::BackingOff,
-        State::Damaged,
-        State::Gone,
-        State::Paused,
+impl FeedState {
+    pub const ALL: [FeedState; 6] = [
+        FeedState::Active,
+        FeedState::Never,
+        FeedState::BackingOff,
+        FeedState::Damaged,
+        FeedState::Gone,
+        FeedState::Paused,
     ];
 
     /// Returns the word for the state in lists. A feed that was never polled counts as active.
     pub const fn word(self) -> &'static str {
         match self {
-            State::Active | State::Never => "active",
-            State::BackingOff => "backing-off",
-            State::Damaged => "damaged",
-            State::Gone => "gone",
-            State::Paused => "paused",
+            FeedState::Active | FeedState::Never => "active",
+            FeedState::BackingOff => "backing-off",
+            FeedState::Damaged => "damaged",
+            FeedState::Gone => "gone",
+            FeedState::Paused => "paused",
         }
     }
 
     /// Returns the word for the state in filters.
     pub const fn filter_word(self) -> &'static str {
         match self {
-            State::Never => "never",
+            FeedState::Never => "never",
             other => other.word(),
         }
     }
 
-    pub fn from_filter_word(word: &str) -> Option<State> {
-        State::ALL.into_iter().find(|state| state.filter_word() == word)
+    pub fn from_filter_word(word: &str) -> Option<FeedState> {
+        FeedState::ALL.into_iter().find(|state| state.filter_word() == word)
     }
 
     /// Returns whether a filter lists feeds in this state. Active feeds include those that were
     /// never polled.
-    pub fn is_listed_by(self, filter: Option<State>) -> bool {
-        let waits = self == State::Never && filter == Some(State::Active);
+    pub fn is_listed_by(self, filter: Option<FeedState>) -> bool {
+        let waits = self == FeedState::Never && filter == Some(FeedState::Active);
         waits || filter.is_none_or(|wanted| wanted == self)
     }
 
     /// Returns whether the last poll failed.
     pub const fn is_failing(self) -> bool {
-        matches!(self, State::BackingOff | State::Damaged)
+        matches!(self, FeedState::BackingOff | FeedState::Damaged)
     }
 
     /// Returns whether the engine polls feeds in this state.
     pub const fn is_polled(self) -> bool {
-        !matches!(self, State::Gone | State::Paused)
+        !matches!(self, FeedState::Gone | FeedState::Paused)
     }
 
     pub(crate) const fn code(self) -> i64 {
         self as i64
     }
 
-    pub(crate) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
+    pub(crate) fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<FeedState> {
         let code: i64 = row.get(column)?;
-        let found = State::ALL.into_iter().find(|state| state.code() == code);
+        let found = FeedState::ALL.into_iter().find(|state| state.code() == code);
         found.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, code))
     }
 }
 
 /// The number of feeds in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StateCounts([u64; State::ALL.len()]);
+pub struct StateCounts([u64; FeedState::ALL.len()]);
 
 impl StateCounts {
-    pub(crate) fn add(&mut self, state: State, n: u64) {
+    pub(crate) fn add(&mut self, state: FeedState, n: u64) {
         self.0[state as usize] += n;
     }
 
     /// Returns how many feeds a filter lists.
-    pub fn of(&self, filter: Option<State>) -> u64 {
-        let listed = State::ALL.into_iter().filter(|state| state.is_listed_by(filter));
+    pub fn of(&self, filter: Option<FeedState>) -> u64 {
+        let listed = FeedState::ALL.into_iter().filter(|state| state.is_listed_by(filter));
         listed.map(|state| self.0[state as usize]).sum()
     }
 }
@@ -100,7 +100,7 @@ impl StateCounts {
 /// A stored total over all feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Total {
-    Feeds(State),
+    Feeds(FeedState),
     NeverPolled,
     /// Entries whose text is stored.
     Entries,
@@ -111,12 +111,12 @@ pub(crate) enum Total {
 impl Total {
     const fn name(self) -> &'static str {
         match self {
-            Total::Feeds(State::Active) => "feeds 0",
-            Total::Feeds(State::Never) => "feeds 1",
-            Total::Feeds(State::BackingOff) => "feeds 2",
-            Total::Feeds(State::Damaged) => "feeds 3",
-            Total::Feeds(State::Gone) => "feeds 4",
-            Total::Feeds(State::Paused) => "feeds 5",
+            Total::Feeds(FeedState::Active) => "feeds 0",
+            Total::Feeds(FeedState::Never) => "feeds 1",
+            Total::Feeds(FeedState::BackingOff) => "feeds 2",
+            Total::Feeds(FeedState::Damaged) => "feeds 3",
+            Total::Feeds(FeedState::Gone) => "feeds 4",
+            Total::Feeds(FeedState::Paused) => "feeds 5",
             Total::NeverPolled => "never polled",
             Total::Entries => "entries",
             Total::Polls => "polls",
@@ -125,17 +125,17 @@ impl Total {
 
     pub(crate) fn all() -> impl Iterator<Item = Total> {
         let others = [Total::NeverPolled, Total::Entries, Total::Polls];
-        State::ALL.into_iter().map(Total::Feeds).chain(others)
+        FeedState::ALL.into_iter().map(Total::Feeds).chain(others)
     }
 
     /// Returns the stored total.
-    pub(crate) fn kept(self, conn: &Connection) -> Result<i64, Fault> {
+    pub(crate) fn kept(self, conn: &Connection) -> Result<i64, DbError> {
         let mut statement = conn.prepare_cached("select n from totals where name = $1")?;
         Ok(statement.query_row([self.name()], |row| row.get(0))?)
     }
 
     /// Counts the total by a walk over all feeds.
-    pub(crate) fn counted(self, conn: &Connection) -> Result<i64, Fault> {
+    pub(crate) fn counted(self, conn: &Connection) -> Result<i64, DbError> {
         let what = match self {
             Total::Feeds(state) => {
                 format!("count(*) from feed_state where state = {}", state.code())
@@ -147,7 +147,7 @@ impl Total {
         Ok(conn.query_row(&format!("select {what}"), [], |row| row.get(0))?)
     }
 
-    pub(crate) fn add(self, conn: &Connection, n: i64) -> Result<(), Fault> {
+    pub(crate) fn add(self, conn: &Connection, n: i64) -> Result<(), DbError> {
         if n != 0 {
             let sql = "update totals set n = n + $1 where name = $2";
             conn.prepare_cached(sql)?.execute(params![n, self.name()])?;
@@ -157,9 +157,9 @@ impl Total {
 }
 
 /// How many feeds are in each state.
-pub(crate) fn counts(conn: &Connection) -> Result<StateCounts, Fault> {
+pub(crate) fn counts(conn: &Connection) -> Result<StateCounts, DbError> {
     let mut states = StateCounts::default();
-    for state in State::ALL {
+    for state in FeedState::ALL {
         states.add(state, Total::Feeds(state).kept(conn)?.max(0).unsigned_abs());
     }
     Ok(states)
@@ -181,13 +181,13 @@ pub(crate) const SORT_TITLE: &str = "lower(substr(coalesce(nullif(trim(f.given_t
     nullif(trim(f.title), ''), f.url), 1, 80))";
 
 /// Updates the state and load of a feed, and the totals, after a change of its row or its tags.
-pub(crate) fn refresh(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
+pub(crate) fn refresh(conn: &Connection, feed: FeedId) -> Result<(), DbError> {
     let sql =
         format!("select s.state, s.load, {STATE}, {LOAD} from feed_state s where s.feed = $1");
     let mut statement = conn.prepare_cached(&sql)?;
     let (before, load_before, state, load) = statement.query_row([feed.0], |row| {
         let load: i64 = row.get(3)?;
-        Ok((State::read(row, 0)?, row.get::<_, i64>(1)?, State::read(row, 2)?, load))
+        Ok((FeedState::read(row, 0)?, row.get::<_, i64>(1)?, FeedState::read(row, 2)?, load))
     })?;
     let load = if state.is_polled() { load } else { 0 };
     if state != before {
@@ -207,7 +207,7 @@ pub(crate) fn refresh(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
 }
 
 /// Updates every feed with a tag, after the settings of the tag changed.
-pub(crate) fn refresh_tagged(conn: &Connection, tag: &str) -> Result<(), Fault> {
+pub(crate) fn refresh_tagged(conn: &Connection, tag: &str) -> Result<(), DbError> {
     let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
     let feeds: Vec<u32> =
         statement.query_map([tag], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -215,7 +215,7 @@ pub(crate) fn refresh_tagged(conn: &Connection, tag: &str) -> Result<(), Fault> 
 }
 
 /// Updates the load of every feed and domain, after all times changed.
-pub(crate) fn refresh_loads(conn: &Connection) -> Result<(), Fault> {
+pub(crate) fn refresh_loads(conn: &Connection) -> Result<(), DbError> {
     let load = format!("case when s.state in (4, 5) then 0 else {LOAD} end");
     conn.execute(&format!("update feed_state as s set load = {load} where load <> {load}"), [])?;
     let sum = "coalesce((select sum(s.load) from feed_state s where s.domain = domains.id), 0)";
@@ -224,7 +224,7 @@ pub(crate) fn refresh_loads(conn: &Connection) -> Result<(), Fault> {
 }
 
 /// Updates the title by which a feed is sorted.
-pub(crate) fn refresh_title(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
+pub(crate) fn refresh_title(conn: &Connection, feed: FeedId) -> Result<(), DbError> {
     let sql = format!(
         "update feed_state set sort_title = f.title from \
          (select {SORT_TITLE} as title from feeds f where f.id = $1) as f \
@@ -235,21 +235,21 @@ pub(crate) fn refresh_title(conn: &Connection, feed: FeedId) -> Result<(), Fault
 }
 
 /// Adds a feed that was just inserted to the totals.
-pub(crate) fn count_in(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), Fault> {
-    Total::Feeds(State::Never).add(conn, 1)?;
+pub(crate) fn count_in(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), DbError> {
+    Total::Feeds(FeedState::Never).add(conn, 1)?;
     Total::NeverPolled.add(conn, 1)?;
     conn.prepare_cached("update domains set feeds = feeds + 1 where id = $1")?.execute([domain])?;
     refresh_title(conn, feed)
 }
 
 /// Removes a feed from the totals. Call it before its rows are deleted.
-pub(crate) fn count_out(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
+pub(crate) fn count_out(conn: &Connection, feed: FeedId) -> Result<(), DbError> {
     let sql = "select state, last_poll_at is null, entries, generation, domain, load \
                from feed_state where feed = $1";
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([feed.0])?;
     let Some(row) = rows.next()? else { return Ok(()) };
-    Total::Feeds(State::read(row, 0)?).add(conn, -1)?;
+    Total::Feeds(FeedState::read(row, 0)?).add(conn, -1)?;
     Total::NeverPolled.add(conn, -row.get::<_, i64>(1)?)?;
     Total::Entries.add(conn, -row.get::<_, i64>(2)?)?;
     Total::Polls.add(conn, -row.get::<_, i64>(3)?)?;
@@ -260,7 +260,7 @@ pub(crate) fn count_out(conn: &Connection, feed: FeedId) -> Result<(), Fault> {
 }
 
 /// Assigns a feed to another domain.
-pub(crate) fn change_domain(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), Fault> {
+pub(crate) fn change_domain(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), DbError> {
     let sql = "select domain, load from feed_state where feed = $1";
     let (before, load): (i64, i64) =
         conn.prepare_cached(sql)?.query_row([feed.0], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::count;
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::{Store, StoreError};
 
 /// A tag with its number.
@@ -73,7 +73,7 @@ impl Store {
 }
 
 /// Moves the number of a tag to its new name, unless the new name has a number already.
-pub(crate) fn rename(conn: &Connection, tag: &str, to: &str) -> Result<(), Fault> {
+pub(crate) fn rename(conn: &Connection, tag: &str, to: &str) -> Result<(), DbError> {
     let sql = "update tag_numbers set tag = $1 where tag = $2 \
                and not exists (select 1 from tag_numbers where tag = $1)";
     conn.execute(sql, params![to, tag])?;

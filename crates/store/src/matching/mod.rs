@@ -46,7 +46,7 @@ pub enum QueryStateChange {
 
 /// How many entries of a feed were seen and how many were relevant. Both numbers decay with time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Share {
+pub struct RelevantShare {
     pub seen: f64,
     pub kept: f64,
 }
@@ -85,5 +85,5 @@ pub trait EntryMatcher: Send {
     fn take_changes(&mut self) -> Vec<QueryStateChange>;
 
     /// Returns the share of a feed after `n_seen` more entries, `n_kept` of them relevant.
-    fn decayed_share(&self, before: Share, n_seen: u32, n_kept: u32) -> Share;
+    fn decayed_share(&self, before: RelevantShare, n_seen: u32, n_kept: u32) -> RelevantShare;
 }

@@ -9,10 +9,10 @@ use rusqlite::Connection;
 use super::{EntryMatcher, load};
 use crate::StoreError;
 use crate::db::writer::WriteObserver;
-use crate::error::Fault;
+use crate::error::DbError;
 
 /// Turns a panic of the caller's function into an error.
-pub(crate) fn guarded<T>(ask: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+pub(crate) fn guarded<T>(ask: impl FnOnce() -> Result<T, DbError>) -> Result<T, DbError> {
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| Err(StoreError::Matching.into()))
 }
 
@@ -46,7 +46,7 @@ impl MatcherSlot {
         &self,
         conn: &Connection,
         mut matcher: Box<dyn EntryMatcher>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), DbError> {
         load(conn, &mut *matcher, true)?;
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *slot = InstalledMatcher {
@@ -62,8 +62,8 @@ impl MatcherSlot {
     pub fn ask<T>(
         &self,
         conn: &Connection,
-        ask: impl FnOnce(&mut dyn EntryMatcher) -> Result<T, Fault>,
-    ) -> Result<Option<T>, Fault> {
+        ask: impl FnOnce(&mut dyn EntryMatcher) -> Result<T, DbError>,
+    ) -> Result<Option<T>, DbError> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let InstalledMatcher { matcher: Some(matcher), standing, asked } = &mut *slot else {
             return Ok(None);
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
     use crate::db::migrations;
-    use crate::matching::{ArrivedEntry, QueryId, QueryMatch, QueryStateChange, Share};
+    use crate::matching::{ArrivedEntry, QueryId, QueryMatch, QueryStateChange, RelevantShare};
 
     /// Counts how often a query is loaded.
     #[derive(Default)]
@@ -156,12 +156,12 @@ mod tests {
             Vec::new()
         }
 
-        fn decayed_share(&self, before: Share, _: u32, _: u32) -> Share {
+        fn decayed_share(&self, before: RelevantShare, _: u32, _: u32) -> RelevantShare {
             before
         }
     }
 
-    fn done<T>(result: Result<T, Fault>) -> T {
+    fn done<T>(result: Result<T, DbError>) -> T {
         result.map_err(|fault| fault.at(&Arc::from("memory"))).unwrap()
     }
 

@@ -3,14 +3,14 @@
 use rusqlite::{Connection, params};
 
 use super::{EntryMatcher, QueryId, QueryStateChange};
-use crate::error::Fault;
+use crate::error::DbError;
 
 /// Loads one stored query into the matcher.
 pub(crate) fn put_stored(
     conn: &Connection,
     matcher: &mut dyn EntryMatcher,
     id: QueryId,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let sql = "select name, text from queries where id = $1";
     let (name, text): (String, String) =
         conn.prepare_cached(sql)?.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -23,7 +23,7 @@ pub(crate) fn load(
     conn: &Connection,
     matcher: &mut dyn EntryMatcher,
     memory: bool,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let mut statement = conn.prepare_cached("select id, name, text from queries order by id")?;
     let rows = statement.query_map([], |row| {
         Ok((QueryId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, String>(2)?))
@@ -38,7 +38,7 @@ pub(crate) fn load(
     Ok(())
 }
 
-fn records(conn: &Connection, id: QueryId) -> Result<Vec<(u64, Vec<u8>)>, Fault> {
+fn records(conn: &Connection, id: QueryId) -> Result<Vec<(u64, Vec<u8>)>, DbError> {
     let sql = "select number, bytes from query_states where query = $1 order by number";
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement
@@ -46,7 +46,10 @@ fn records(conn: &Connection, id: QueryId) -> Result<Vec<(u64, Vec<u8>)>, Fault>
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn change_states(conn: &Connection, changes: &[QueryStateChange]) -> Result<(), Fault> {
+pub(crate) fn change_states(
+    conn: &Connection,
+    changes: &[QueryStateChange],
+) -> Result<(), DbError> {
     for change in changes {
         match change {
             QueryStateChange::Remember { query, number, bytes } => {
@@ -60,7 +63,7 @@ pub(crate) fn change_states(conn: &Connection, changes: &[QueryStateChange]) -> 
     Ok(())
 }
 
-pub(crate) fn forget_state(conn: &Connection, query: QueryId, number: u64) -> Result<(), Fault> {
+pub(crate) fn forget_state(conn: &Connection, query: QueryId, number: u64) -> Result<(), DbError> {
     let sql = "delete from query_states where query = $1 and number = $2";
     conn.prepare_cached(sql)?.execute(params![query.0, number.cast_signed()])?;
     Ok(())

@@ -16,7 +16,7 @@ pub const HUB_REQUEST_LIFE: Duration = Duration::from_secs(120);
 
 /// A request of a subscriber, before its callback has verified it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HubRequest {
+pub struct SubscriberRequest {
     pub query: QueryId,
     /// The address of the feed, as the subscriber wrote it.
     pub topic: String,
@@ -25,18 +25,18 @@ pub struct HubRequest {
     pub domain: Domain,
     /// The network address of the client that sent the request.
     pub from: String,
-    pub kind: HubRequestKind,
+    pub kind: SubscriberRequestKind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HubRequestKind {
+pub enum SubscriberRequestKind {
     Subscribe { secret: Option<String>, lease: Duration },
     Unsubscribe,
 }
 
 /// The store's answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HubRequestOutcome {
+pub enum SubscriberRequestOutcome {
     Taken,
     /// The query or the hub has too many subscribers.
     Full,
@@ -63,7 +63,7 @@ pub struct HubSubscription {
     pub secret: Option<String>,
     /// `None`: the callback has not verified the request yet.
     pub lease_until: Option<Time>,
-    pub wish: Option<HubRequestKind>,
+    pub wish: Option<SubscriberRequestKind>,
     pub wish_attempts: u32,
     pub position: i64,
     /// The last position of its query.
@@ -136,11 +136,11 @@ impl Store {
     pub async fn confirm_hub_request(
         &self,
         id: i64,
-        wish: HubRequestKind,
+        wish: SubscriberRequestKind,
         now: Time,
     ) -> Result<(), StoreError> {
         self.write_async(move |conn| {
-            let HubRequestKind::Subscribe { secret, lease } = wish else {
+            let SubscriberRequestKind::Subscribe { secret, lease } = wish else {
                 conn.execute("delete from hub_subscriptions where id = $1", [id])?;
                 return Ok(());
             };
@@ -247,8 +247,8 @@ fn hub_row(row: &Row<'_>) -> rusqlite::Result<HubSubscription> {
         secret: row.get(3)?,
         lease_until: time_or_none(row, 4)?,
         wish: wish.map(|word| match word.as_str() {
-            "subscribe" => HubRequestKind::Subscribe { secret, lease },
-            _ => HubRequestKind::Unsubscribe,
+            "subscribe" => SubscriberRequestKind::Subscribe { secret, lease },
+            _ => SubscriberRequestKind::Unsubscribe,
         }),
         wish_attempts: row.get(11)?,
         position: row.get(8)?,

@@ -8,9 +8,11 @@ use feed::Time;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, duration_ms, time_or_none};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::push::hub::HUB_REQUEST_LIFE;
-use crate::{HubRequest, HubRequestKind, HubRequestOutcome, Store, StoreError};
+use crate::{
+    Store, StoreError, SubscriberRequest, SubscriberRequestKind, SubscriberRequestOutcome,
+};
 
 /// Verified subscribers of one query. Each push goes to all of them.
 const SUBSCRIBERS_MAX: u64 = 1000;
@@ -38,14 +40,14 @@ impl Store {
     /// Stores a request if the limits allow it.
     pub fn add_hub_request(
         &self,
-        wish: &HubRequest,
+        wish: &SubscriberRequest,
         now: Time,
-    ) -> Result<HubRequestOutcome, StoreError> {
+    ) -> Result<SubscriberRequestOutcome, StoreError> {
         let wish = wish.clone();
         self.write(move |conn| {
             let known = known(conn, &wish)?;
-            if known.is_none() && wish.kind == HubRequestKind::Unsubscribe {
-                return Ok(HubRequestOutcome::Taken);
+            if known.is_none() && wish.kind == SubscriberRequestKind::Unsubscribe {
+                return Ok(SubscriberRequestOutcome::Taken);
             }
             // A request that is repeated while it waits only replaces the first one.
             if !known.as_ref().is_some_and(|known| known.is_pending)
@@ -54,12 +56,15 @@ impl Store {
                 return Ok(refused);
             }
             note(conn, &wish, known.as_ref(), now)?;
-            Ok(HubRequestOutcome::Taken)
+            Ok(SubscriberRequestOutcome::Taken)
         })
     }
 }
 
-fn known(conn: &Connection, wish: &HubRequest) -> Result<Option<KnownSubscription>, Fault> {
+fn known(
+    conn: &Connection,
+    wish: &SubscriberRequest,
+) -> Result<Option<KnownSubscription>, DbError> {
     let sql = "select id, lease_until is not null, wish is not null, wished_at \
                from hub_subscriptions where topic = $1 and callback = $2";
     let found = conn.prepare_cached(sql)?.query_row(params![wish.topic, wish.callback], |row| {
@@ -77,23 +82,23 @@ fn known(conn: &Connection, wish: &HubRequest) -> Result<Option<KnownSubscriptio
 /// its place.
 fn refused(
     conn: &Connection,
-    wish: &HubRequest,
+    wish: &SubscriberRequest,
     known: Option<&KnownSubscription>,
     now: Time,
-) -> Result<Option<HubRequestOutcome>, Fault> {
-    let number = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, Fault> {
+) -> Result<Option<SubscriberRequestOutcome>, DbError> {
+    let number = |sql: &str, values: &[&dyn rusqlite::ToSql]| -> Result<u64, DbError> {
         Ok(conn.prepare_cached(sql)?.query_row(values, |row| count(row, 0))?)
     };
     // The callback has just refused the same request.
     let ends_at = known.and_then(|known| known.wished_at).map(|at| at + HUB_REQUEST_LIFE);
     let wait = ends_at.map_or(Duration::ZERO, |at| at.since(now).min(HUB_REQUEST_LIFE));
     if !wait.is_zero() {
-        return Ok(Some(HubRequestOutcome::TooMany(wait)));
+        return Ok(Some(SubscriberRequestOutcome::TooMany(wait)));
     }
     let sql = "select count(*) from hub_subscriptions where wish_from = $1 and wished_at > $2";
     let since = (now - HUB_REQUEST_LIFE).millis();
     if number(sql, &[&wish.from, &since])? >= WISHES_PER_CLIENT_MAX {
-        return Ok(Some(HubRequestOutcome::TooMany(HUB_REQUEST_LIFE)));
+        return Ok(Some(SubscriberRequestOutcome::TooMany(HUB_REQUEST_LIFE)));
     }
     if known.is_some_and(|known| known.is_confirmed) {
         return Ok(None);
@@ -102,7 +107,7 @@ fn refused(
     let sql = "select count(*) from hub_subscriptions where callback_domain = $1 \
                and lease_until is null and wish is not null";
     if number(sql, &[&domain])? >= WISHES_PER_DOMAIN_MAX {
-        return Ok(Some(HubRequestOutcome::TooMany(HUB_REQUEST_LIFE)));
+        return Ok(Some(SubscriberRequestOutcome::TooMany(HUB_REQUEST_LIFE)));
     }
     let sql = "select count(*) from hub_subscriptions where lease_until is null \
                and wish is not null";
@@ -113,18 +118,20 @@ fn refused(
     let is_full = number(sql, &[])? >= WISHES_MAX
         || number(subscribed, &[&wish.query.0])? >= SUBSCRIBERS_MAX
         || number(of_domain, &[&wish.query.0, &domain])? >= SUBSCRIBERS_PER_DOMAIN_MAX;
-    Ok(is_full.then_some(HubRequestOutcome::Full))
+    Ok(is_full.then_some(SubscriberRequestOutcome::Full))
 }
 
 fn note(
     conn: &Connection,
-    wish: &HubRequest,
+    wish: &SubscriberRequest,
     known: Option<&KnownSubscription>,
     now: Time,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let (kind, secret, lease) = match &wish.kind {
-        HubRequestKind::Subscribe { secret, lease } => ("subscribe", secret.as_ref(), *lease),
-        HubRequestKind::Unsubscribe => ("unsubscribe", None, Duration::ZERO),
+        SubscriberRequestKind::Subscribe { secret, lease } => {
+            ("subscribe", secret.as_ref(), *lease)
+        }
+        SubscriberRequestKind::Unsubscribe => ("unsubscribe", None, Duration::ZERO),
     };
     let lease = duration_ms(lease);
     let (domain, from, now) = (wish.domain.as_str(), &wish.from, now.millis());

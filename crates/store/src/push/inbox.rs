@@ -1,6 +1,6 @@
-//! What hubs tell us at our callbacks: that they mean it, that they will not, and what is new. What
-//! is new is kept as it came until it is recorded; whether it is genuine is judged elsewhere. What
-//! waits, and what comes within some minutes, has limits for each feed.
+//! Requests of hubs to our callbacks: verifications, refusals and pushes. A push is stored
+//! unchanged until it is recorded; the engine checks its signature. The number and size of waiting
+//! and recent pushes are limited for each feed.
 
 use std::time::Duration;
 
@@ -8,42 +8,42 @@ use feed::{FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, time, time_or_none};
-use crate::error::Fault;
-use crate::{PushRecord, PushTrust, Store, StoreError};
+use crate::error::DbError;
+use crate::{PushTrust, Store, StoreError};
 
-/// So many pushes of one subscription may wait. A hub that sends more sends them again.
+/// Pushes of one subscription that may wait. A hub repeats those that are refused.
 const WAITING_MAX: u64 = 32;
 /// Bytes of one subscription's pushes that may wait: two of the largest documents.
 const WAITING_BYTES_MAX: u64 = 8_000_000;
-/// The time over which the pushes of one subscription are counted: the shortest interval between
-/// two polls, by default.
+/// The period over which the pushes of one subscription are counted: the shortest default interval
+/// between two polls.
 const WINDOW: Duration = Duration::from_secs(300);
-/// Pushes in that time: one every five seconds, which a live ticker needs.
+/// Pushes in that period: one every five seconds, enough for a live ticker.
 const WINDOW_PUSHES_MAX: u64 = 60;
-/// Bytes in that time: two of the largest documents that a poll may bring. Without this limit a
-/// hub fills the disk by signed pushes (763 MB in 20 s were seen).
+/// Bytes in that period: two of the largest documents that a poll accepts. Without this limit a hub
+/// can fill the disk with signed pushes (a test wrote 763 MB in 20 s).
 const WINDOW_BYTES_MAX: u64 = 8_000_000;
-/// Until a push that found the inbox full is repeated.
+/// The time after which a hub may repeat a push that found the inbox full.
 const FULL_WAIT: Duration = Duration::from_secs(60);
 
-/// What a hub asks our callback to confirm.
+/// The request that a hub asks our callback to verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HubAsks {
+pub enum HubVerification {
     Subscribe { lease: Duration },
     Unsubscribe,
 }
 
-/// What becomes of a push.
+/// The store's answer to a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PushTaken {
+pub enum PushReceipt {
     Kept,
-    /// There is no such callback (any more).
+    /// The callback does not exist.
     Unknown,
-    /// Too many, or too many bytes, came or wait already: again after this long.
+    /// Too many pushes or bytes came or wait. The hub may repeat it after this time.
     TooMany(Duration),
 }
 
-/// What is known of a subscription when a push comes.
+/// The counters of a subscription when a push comes.
 struct Inbox {
     subscription: i64,
     n_waiting: u64,
@@ -54,7 +54,7 @@ struct Inbox {
 }
 
 impl Inbox {
-    /// Counts a push of so many bytes. `Err` is how long it has to wait.
+    /// Counts a push of so many bytes. `Err` is the time that it has to wait.
     fn count(&mut self, bytes: u64, now: Time) -> Result<Time, Duration> {
         let began = self.window_at.filter(|at| *at <= now && now.since(*at) < WINDOW);
         if began.is_none() {
@@ -73,12 +73,12 @@ impl Inbox {
     }
 }
 
-/// A push as it came.
+/// A stored push, as the hub sent it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct PushParcel {
+pub struct InboxPush {
     pub id: i64,
     pub subscription: i64,
-    /// `None`: we leave, and want nothing more.
+    /// `None`: the subscription is being cancelled.
     pub feed: Option<FeedId>,
     pub topic: String,
     pub secret: String,
@@ -96,19 +96,19 @@ pub struct PushTrustChange {
 }
 
 impl Store {
-    /// A hub asks whether a wish is ours. It is where the callback, the topic and the mode are the
-    /// ones that we sent; then the lease begins, and is to be renewed when nine tenths are over.
+    /// Answers the verification of a hub: `true` if callback, topic and mode are those of our
+    /// request. Then the lease begins. It is renewed after nine tenths of its time.
     pub fn confirm_push(
         &self,
         token: &str,
         topic: &str,
-        asks: &HubAsks,
+        asks: &HubVerification,
         now: Time,
     ) -> Result<bool, StoreError> {
         let (token, topic, asks) = (token.to_owned(), topic.to_owned(), asks.clone());
         self.write(move |conn| {
             let n = match asks {
-                HubAsks::Subscribe { lease } => {
+                HubVerification::Subscribe { lease } => {
                     let sql = "update push_subscriptions set lease_until = $1, asked_at = null, \
                                attempts = 0, next_at = $2, error = null \
                                where token = $3 and topic = $4 and feed is not null \
@@ -118,7 +118,7 @@ impl Store {
                     let values = params![until, renew_at, token, topic, now.millis()];
                     conn.execute(sql, values)?
                 }
-                HubAsks::Unsubscribe => {
+                HubVerification::Unsubscribe => {
                     let sql = "delete from push_subscriptions where token = $1 and topic = $2 \
                                and feed is null";
                     conn.execute(sql, params![token, topic])?
@@ -128,7 +128,7 @@ impl Store {
         })
     }
 
-    /// A hub says that it will not push (any more); it is asked again at `next_at`.
+    /// Notes that a hub does not push the feed. The next request to it is at `next_at`.
     pub fn deny_push(
         &self,
         token: &str,
@@ -144,8 +144,8 @@ impl Store {
         })
     }
 
-    /// Whether there is a callback of that name. It is asked before anything is read or written
-    /// for a sender who may be anybody.
+    /// Returns whether a callback exists. Callers check this first, because anybody may send a
+    /// push.
     pub fn is_push_callback(&self, token: &str) -> Result<bool, StoreError> {
         self.read(|conn| {
             let sql = "select 1 from push_subscriptions where token = $1";
@@ -153,8 +153,8 @@ impl Store {
         })
     }
 
-    /// Keeps what a hub sent until it is recorded, as far as limits allow it. A refused push is
-    /// remembered, so that the feed is polled instead.
+    /// Stores a push until it is recorded, if the limits allow it. A refused push is noted, so that
+    /// the feed is polled instead.
     pub fn receive_push(
         &self,
         token: &str,
@@ -162,17 +162,17 @@ impl Store {
         signature: Option<String>,
         body: Vec<u8>,
         now: Time,
-    ) -> Result<PushTaken, StoreError> {
+    ) -> Result<PushReceipt, StoreError> {
         let token = token.to_owned();
         self.write(move |conn| {
-            let Some(mut inbox) = inbox(conn, &token)? else { return Ok(PushTaken::Unknown) };
+            let Some(mut inbox) = inbox(conn, &token)? else { return Ok(PushReceipt::Unknown) };
             let began = match inbox.count(body.len() as u64, now) {
                 Ok(began) => began,
                 Err(wait) => {
                     let sql = "update push_subscriptions set refused_at = $1 where id = $2";
                     let mut statement = conn.prepare_cached(sql)?;
                     statement.execute(params![now.millis(), inbox.subscription])?;
-                    return Ok(PushTaken::TooMany(wait));
+                    return Ok(PushReceipt::TooMany(wait));
                 }
             };
             let sql = "update push_subscriptions set window_at = $1, window_n = $2, \
@@ -185,13 +185,13 @@ impl Store {
             let mut statement = conn.prepare_cached(sql)?;
             let values = params![inbox.subscription, now.millis(), content_type, signature, body];
             statement.execute(values)?;
-            Ok(PushTaken::Kept)
+            Ok(PushReceipt::Kept)
         })
     }
 
-    /// The feeds with a push that was refused since this was last asked.
+    /// Returns the feeds with a push that was refused since the last call.
     pub async fn take_refused_pushes(&self) -> Result<Vec<FeedId>, StoreError> {
-        // Nearly always none was: then nothing is written.
+        // Usually there are none, and then nothing is written.
         let any = self.read(|conn| {
             let sql = "select 1 from push_subscriptions where refused_at is not null";
             Ok(conn.prepare_cached(sql)?.exists([])?)
@@ -213,15 +213,15 @@ impl Store {
         .await
     }
 
-    /// The push that has waited longest, after the one with this number.
-    pub fn next_push(&self, after: i64) -> Result<Option<PushParcel>, StoreError> {
+    /// Returns the oldest waiting push with a higher number than `after`.
+    pub fn next_push(&self, after: i64) -> Result<Option<InboxPush>, StoreError> {
         self.read(|conn| {
             let sql = "select i.id, i.subscription, p.feed, p.topic, p.secret, i.at, \
                        i.content_type, i.signature, i.body \
                        from push_inbox i join push_subscriptions p on p.id = i.subscription \
                        where i.id > $1 order by i.id limit 1";
             let found = conn.prepare_cached(sql)?.query_row([after], |row| {
-                Ok(PushParcel {
+                Ok(InboxPush {
                     id: row.get(0)?,
                     subscription: row.get(1)?,
                     feed: row.get::<_, Option<u32>>(2)?.map(FeedId),
@@ -237,7 +237,8 @@ impl Store {
         })
     }
 
-    /// A push that is not recorded: it is not genuine, no feed, or for nobody.
+    /// Deletes a push that is not recorded: its signature is wrong, it is not a feed, or its
+    /// subscription is being cancelled.
     pub async fn drop_push(&self, id: i64) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             conn.execute("delete from push_inbox where id = $1", [id])?;
@@ -247,7 +248,7 @@ impl Store {
     }
 }
 
-fn inbox(conn: &Connection, token: &str) -> Result<Option<Inbox>, Fault> {
+fn inbox(conn: &Connection, token: &str) -> Result<Option<Inbox>, DbError> {
     let sql = "select p.id, \
                (select count(*) from push_inbox i where i.subscription = p.id), \
                (select coalesce(sum(length(i.body)), 0) from push_inbox i \
@@ -267,8 +268,8 @@ fn inbox(conn: &Connection, token: &str) -> Result<Option<Inbox>, Fault> {
     Ok(found.optional()?)
 }
 
-/// Keeps the trust in a subscription's pushes. Called inside a record's transaction.
-pub(crate) fn keep_trust(conn: &Connection, change: &PushTrustChange) -> Result<(), Fault> {
+/// Writes the trust in a subscription's pushes. Called inside the transaction of a record.
+pub(crate) fn write_trust(conn: &Connection, change: &PushTrustChange) -> Result<(), DbError> {
     let PushTrust { n_proofs, n_misses } = change.trust;
     let sql = "update push_subscriptions set n_proofs = $1, n_misses = $2 where id = $3";
     conn.prepare_cached(sql)?.execute(params![n_proofs, n_misses, change.subscription])?;
@@ -276,11 +277,15 @@ pub(crate) fn keep_trust(conn: &Connection, change: &PushTrustChange) -> Result<
 }
 
 /// Counts a recorded push and removes it from the inbox. Called inside its transaction.
-pub(crate) fn close(conn: &Connection, record: &PushRecord) -> Result<(), Fault> {
+pub(crate) fn close(
+    conn: &Connection,
+    subscription: i64,
+    push: i64,
+    at: Time,
+) -> Result<(), DbError> {
     let sql = "update push_subscriptions set pushed_at = $1, n_pushes = n_pushes + 1 \
                where id = $2";
-    let subscription = record.trust.subscription;
-    conn.prepare_cached(sql)?.execute(params![record.at.millis(), subscription])?;
-    conn.prepare_cached("delete from push_inbox where id = $1")?.execute([record.parcel])?;
+    conn.prepare_cached(sql)?.execute(params![at.millis(), subscription])?;
+    conn.prepare_cached("delete from push_inbox where id = $1")?.execute([push])?;
     Ok(())
 }

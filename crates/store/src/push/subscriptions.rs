@@ -1,19 +1,19 @@
-//! Our subscriptions at other hubs (WebSub): which feed is pushed by whom, until when, and how far
-//! its pushes have proven themselves. Asking hubs and judging pushes is somebody else's work.
+//! Our subscriptions at other hubs (WebSub): hub, lease and trust for each feed. The engine sends
+//! the requests and decides how far to trust the pushes.
 
 use feed::{Cause, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{count, time, time_or_none};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::{Store, StoreError};
 
-/// How far pushes have proven themselves against polls.
+/// How reliable the pushes were, compared with polls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PushTrust {
-    /// Pushes since a poll last found what none of them had brought.
+    /// Pushes since a poll last found an entry that no push had brought.
     pub n_proofs: u32,
-    /// How often a poll did while pushes were trusted.
+    /// How often a poll found such an entry while pushes were trusted.
     pub n_misses: u32,
 }
 
@@ -23,11 +23,11 @@ pub struct PushRow {
     pub id: i64,
     pub hub: String,
     pub topic: String,
-    /// A request waits for the hub's verification since then.
+    /// The time of a request that waits for the hub's verification.
     pub asked_at: Option<Time>,
     /// `None`: the hub does not push.
     pub lease_until: Option<Time>,
-    /// When the hub is asked next.
+    /// The time of the next request to the hub.
     pub next_at: Time,
     pub error: Option<String>,
     pub pushed_at: Option<Time>,
@@ -35,11 +35,11 @@ pub struct PushRow {
     pub trust: PushTrust,
 }
 
-/// A hub that is to be asked something.
+/// A subscription with a due request to its hub.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PushDue {
     pub id: i64,
-    /// `None`: we leave.
+    /// `None`: the subscription is to be cancelled.
     pub feed: Option<FeedId>,
     pub token: String,
     pub secret: String,
@@ -50,7 +50,7 @@ pub struct PushDue {
     pub attempts: u32,
 }
 
-/// A feed that names a hub at which we have not subscribed.
+/// A feed that names a hub without a subscription of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushCandidate {
     pub feed: FeedId,
@@ -58,7 +58,7 @@ pub struct PushCandidate {
     pub topic: String,
 }
 
-/// That the feed of `f` and `s` is neither gone nor paused.
+/// SQL condition: the feed of `f` and `s` is neither gone nor paused.
 const POLLED: &str = "s.gone_at is null and coalesce(s.paused, \
     (select max(g.paused) from feed_tags t join tag_settings g on g.tag = t.tag \
      where t.feed = s.feed), 0) = 0";
@@ -66,7 +66,7 @@ const POLLED: &str = "s.gone_at is null and coalesce(s.paused, \
 pub(crate) const COLUMNS: &str = "p.id, p.hub, p.topic, p.asked_at, p.lease_until, p.next_at, \
     p.error, p.pushed_at, p.n_pushes, p.n_proofs, p.n_misses";
 
-/// The columns of [`COLUMNS`] from `first` on; `None` where a join found no row.
+/// Reads the columns of [`COLUMNS`] from `first` on; `None` if a join found no row.
 pub(crate) fn push_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<PushRow>> {
     let Some(id) = row.get(first)? else { return Ok(None) };
     Ok(Some(PushRow {
@@ -84,7 +84,7 @@ pub(crate) fn push_row(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<P
 }
 
 impl Store {
-    /// The subscription of a feed.
+    /// Returns the subscription of a feed.
     pub fn push(&self, feed: FeedId) -> Result<Option<PushRow>, StoreError> {
         self.read(|conn| {
             let sql = format!("select {COLUMNS} from push_subscriptions p where p.feed = $1");
@@ -93,7 +93,7 @@ impl Store {
         })
     }
 
-    /// How many feeds that are polled name a hub.
+    /// Returns how many polled feeds name a hub.
     pub fn n_with_hub(&self) -> Result<u64, StoreError> {
         self.read(|conn| {
             let sql = format!(
@@ -104,7 +104,7 @@ impl Store {
         })
     }
 
-    /// Feeds that are polled and name a hub at which we have not subscribed.
+    /// Returns polled feeds that name a hub without a subscription of ours.
     pub fn push_candidates(&self, limit: u32) -> Result<Vec<PushCandidate>, StoreError> {
         self.read(|conn| {
             let sql = format!(
@@ -121,7 +121,7 @@ impl Store {
         })
     }
 
-    /// Begins a subscription; its hub is asked at `now`.
+    /// Adds a subscription. The first request to its hub is due at `now`.
     pub async fn begin_push(
         &self,
         candidate: PushCandidate,
@@ -140,8 +140,8 @@ impl Store {
         .await
     }
 
-    /// Takes the subscription from feeds that are paused or gone or name another hub by now; they
-    /// are answered. Nearly always there are none, and then nothing is written.
+    /// Detaches the subscriptions of feeds that are paused or gone or name another hub now. Returns
+    /// these feeds. Usually there are none, and then nothing is written.
     pub async fn detach_pushes(&self, now: Time) -> Result<Vec<FeedId>, StoreError> {
         let sql = format!(
             "select p.feed from push_subscriptions p join feeds f on f.id = p.feed \
@@ -164,7 +164,7 @@ impl Store {
         .await
     }
 
-    /// Feeds whose next poll waits for pushes (their cause says so) that do not come any more.
+    /// Returns the feeds whose next poll relies on pushes, although their lease has ended.
     pub fn lapsed_pushes(&self, now: Time) -> Result<Vec<FeedId>, StoreError> {
         self.read(|conn| {
             let sql = "select s.feed from push_subscriptions p \
@@ -178,7 +178,7 @@ impl Store {
         })
     }
 
-    /// Hubs to be asked, and subscriptions to be left, whose time has come.
+    /// Returns the subscriptions with a due request: to subscribe, to renew or to cancel.
     pub fn pushes_due(&self, now: Time, limit: u32) -> Result<Vec<PushDue>, StoreError> {
         self.read(|conn| {
             let sql = "select id, feed, token, secret, hub, topic, asked_at, lease_until, attempts \
@@ -202,7 +202,8 @@ impl Store {
         })
     }
 
-    /// A hub is asked now, and again at `next_at` if it does not verify the request before.
+    /// Notes a request to a hub. It is repeated at `next_at` if the hub has not verified it by
+    /// then.
     pub async fn note_hub_asked(
         &self,
         id: i64,
@@ -226,7 +227,7 @@ impl Store {
         .await
     }
 
-    /// The hub said no, unless it has verified the request all the same.
+    /// Notes that the hub refused a request, unless it has verified the request meanwhile.
     pub async fn note_hub_refused(
         &self,
         id: i64,
@@ -242,7 +243,7 @@ impl Store {
         .await
     }
 
-    /// We have left, or give up leaving.
+    /// Deletes a cancelled subscription.
     pub async fn end_push(&self, id: i64) -> Result<(), StoreError> {
         self.write_async(move |conn| {
             conn.execute("delete from push_subscriptions where id = $1 and feed is null", [id])?;
@@ -252,7 +253,7 @@ impl Store {
     }
 }
 
-fn feeds(conn: &Connection, sql: &str) -> Result<Vec<FeedId>, Fault> {
+fn feeds(conn: &Connection, sql: &str) -> Result<Vec<FeedId>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| row.get(0).map(FeedId))?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -5,7 +5,7 @@ use feed::{FeedId, FeedUrl, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{count, time};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::change::{self, NewFeed};
 use crate::feeds::state;
 use crate::matching::{EntryMatcher, put_stored};
@@ -75,7 +75,7 @@ impl Store {
     /// Installs a matcher, which sees every entry that is recorded from now on. First the stored
     /// queries are loaded into it.
     pub fn install(&self, matcher: Box<dyn EntryMatcher>) -> Result<(), StoreError> {
-        let slot = self.keeper();
+        let slot = self.matcher();
         self.write(move |conn| slot.install(conn, matcher))
     }
 
@@ -123,7 +123,7 @@ impl Store {
             Some(since) => self.replay_past(&changes, since)?,
             None => None,
         };
-        let slot = self.keeper();
+        let slot = self.matcher();
         self.write(move |conn| {
             let mut changed = QueriesChanged::default();
             let (mut put, mut dropped) = (Vec::new(), Vec::new());
@@ -136,7 +136,7 @@ impl Store {
             put.retain(|id| !dropped.contains(id));
             slot.ask(conn, |matcher| {
                 if let Some(past) = past {
-                    changed.n_past = past.keep(conn, &put)?;
+                    changed.n_past = past.store_matches(conn, &put)?;
                 }
                 dropped.iter().for_each(|id| matcher.remove_query(*id));
                 put.iter().try_for_each(|id| put_stored(conn, matcher, *id))
@@ -152,7 +152,7 @@ fn put_row(
     new: &NewQuery,
     now: Time,
     changed: &mut QueriesChanged,
-) -> Result<QueryId, Fault> {
+) -> Result<QueryId, DbError> {
     let NewQuery { name, text, urls, receivers, link_key, signing_key } = new;
     let sql = "insert into queries (name, text, created_at, changed_at, link_key, signing_key) \
                values ($1, $2, $3, $3, $4, $5) on conflict (name) do update set \
@@ -169,7 +169,7 @@ fn put_row(
     for feed in before.into_iter().filter(|feed| !after.contains(feed)) {
         leave(conn, name, feed, changed)?;
     }
-    keep_receivers(conn, id, receivers)?;
+    write_receivers(conn, id, receivers)?;
     Ok(id)
 }
 
@@ -177,7 +177,7 @@ fn drop_row(
     conn: &Connection,
     name: &str,
     changed: &mut QueriesChanged,
-) -> Result<Option<QueryId>, Fault> {
+) -> Result<Option<QueryId>, DbError> {
     let sql = "select id from queries where name = $1";
     let Some(id) = conn.query_row(sql, [name], |row| row.get(0)).optional()?.map(QueryId) else {
         return Ok(None);
@@ -192,7 +192,7 @@ fn drop_row(
 
 /// Stores the receivers of a query. Known receivers continue at their position; new ones begin with
 /// the next match.
-fn keep_receivers(conn: &Connection, id: QueryId, receivers: &[String]) -> Result<(), Fault> {
+fn write_receivers(conn: &Connection, id: QueryId, receivers: &[String]) -> Result<(), DbError> {
     let sql = "select receiver from deliveries where query = $1";
     let mut statement = conn.prepare_cached(sql)?;
     let known: Vec<String> =
@@ -210,7 +210,7 @@ fn keep_receivers(conn: &Connection, id: QueryId, receivers: &[String]) -> Resul
     Ok(())
 }
 
-fn feeds_of(conn: &Connection, id: QueryId) -> Result<Vec<FeedId>, Fault> {
+fn feeds_of(conn: &Connection, id: QueryId) -> Result<Vec<FeedId>, DbError> {
     let mut statement =
         conn.prepare_cached("select feed from query_feeds where query = $1 order by feed")?;
     let feeds = statement.query_map([id.0], |row| row.get(0).map(FeedId))?;
@@ -226,7 +226,7 @@ fn want(
     url: &FeedUrl,
     now: Time,
     changed: &mut QueriesChanged,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let tag = tag_of(name);
     let known = change::by_url(conn, url)?;
     let feed = match known {
@@ -254,7 +254,7 @@ fn want(
     Ok(())
 }
 
-fn brought_by_query(conn: &Connection, feed: FeedId) -> Result<bool, Fault> {
+fn brought_by_query(conn: &Connection, feed: FeedId) -> Result<bool, DbError> {
     let sql = "select 1 from feed_tags where feed = $1 and tag like 'query:%'";
     Ok(conn.prepare_cached(sql)?.exists([feed.0])?)
 }
@@ -265,7 +265,7 @@ fn leave(
     name: &str,
     feed: FeedId,
     changed: &mut QueriesChanged,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let sql = "delete from feed_tags where feed = $1 and tag = $2";
     let brought = conn.execute(sql, params![feed.0, tag_of(name)])? > 0;
     let sql = "select (select count(*) from feed_tags where feed = $1) \

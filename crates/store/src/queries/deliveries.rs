@@ -8,7 +8,7 @@ use feed::{EntryId, Time};
 use rusqlite::{Connection, Row, params};
 
 use crate::db::columns::{count, millis, time, time_or_none};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::{QueryId, Store, StoreError};
 
 /// The number of a delivery.
@@ -280,7 +280,7 @@ impl Store {
 }
 
 /// Clears `waits` if nothing is left to deliver.
-fn clear_waits(conn: &Connection, delivery: DeliveryId) -> Result<(), Fault> {
+fn clear_waits(conn: &Connection, delivery: DeliveryId) -> Result<(), DbError> {
     let sql =
         format!("update deliveries set waits = 0 where id = $1 and waits = 1 and not {WAITING}");
     conn.prepare_cached(&sql)?.execute([delivery.0])?;
@@ -288,7 +288,7 @@ fn clear_waits(conn: &Connection, delivery: DeliveryId) -> Result<(), Fault> {
 }
 
 /// Returns the deliveries whose column `waits` is wrong.
-pub(crate) fn wrong_waits(conn: &Connection) -> Result<Vec<DeliveryId>, Fault> {
+pub(crate) fn wrong_waits(conn: &Connection) -> Result<Vec<DeliveryId>, DbError> {
     let sql = format!("select id from deliveries where waits <> {WAITING} order by id");
     let mut statement = conn.prepare(&sql)?;
     let found = statement.query_map([], |row| row.get(0).map(DeliveryId))?;
@@ -299,7 +299,7 @@ fn rows(
     conn: &Connection,
     sql: &str,
     params: impl rusqlite::Params,
-) -> Result<Vec<DeliveryRow>, Fault> {
+) -> Result<Vec<DeliveryRow>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| {
         Ok(DeliveryRow {

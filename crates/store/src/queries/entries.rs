@@ -7,7 +7,7 @@ use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::reading::entries::{entry_row, page};
 use crate::{EntryRow, QueryId, Store, StoreError};
 
@@ -154,7 +154,7 @@ impl Store {
     }
 }
 
-fn last_position(conn: &Connection, query: QueryId) -> Result<Option<i64>, Fault> {
+fn last_position(conn: &Connection, query: QueryId) -> Result<Option<i64>, DbError> {
     let sql = "select last_position from queries where id = $1";
     Ok(conn.prepare_cached(sql)?.query_row([query.0], |row| row.get(0)).optional()?)
 }
@@ -163,7 +163,7 @@ fn rows(
     conn: &Connection,
     sql: &str,
     params: impl rusqlite::Params,
-) -> Result<Vec<QueryEntry>, Fault> {
+) -> Result<Vec<QueryEntry>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| {
         let partner: Option<i64> = row.get(18)?;

@@ -3,12 +3,14 @@
 
 use std::collections::HashSet;
 
-use feed::{EntryId, FeedId, Time};
+use feed::{EntryId, FeedId, Item, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::error::Fault;
-use crate::matching::{ArrivedEntry, EntryMatcher, MatcherSlot, QueryMatch, Share, change_states};
-use crate::{NewEntry, QueryId, Store, StoreError};
+use crate::error::DbError;
+use crate::matching::{
+    ArrivedEntry, EntryMatcher, MatcherSlot, QueryMatch, RelevantShare, change_states,
+};
+use crate::{QueryId, Store, StoreError};
 
 /// The data of a feed that queries use.
 pub(crate) struct FeedView {
@@ -18,7 +20,7 @@ pub(crate) struct FeedView {
 }
 
 impl FeedView {
-    pub fn read(conn: &Connection, feed: FeedId) -> Result<FeedView, Fault> {
+    pub fn read(conn: &Connection, feed: FeedId) -> Result<FeedView, DbError> {
         let sql = "select url, language from feeds where id = $1";
         let found = conn
             .prepare_cached(sql)?
@@ -33,13 +35,13 @@ impl FeedView {
 }
 
 /// Matches the new entries of a poll and stores the matches. Returns how many there are.
-pub(crate) fn keep(
+pub(crate) fn match_new_entries(
     conn: &Connection,
     slot: &MatcherSlot,
     feed: FeedId,
     seen_at: Time,
-    new: &[(EntryId, &NewEntry)],
-) -> Result<u64, Fault> {
+    new: &[(EntryId, &Item, Time)],
+) -> Result<u64, DbError> {
     if new.is_empty() {
         return Ok(0);
     }
@@ -50,8 +52,9 @@ pub(crate) fn keep(
         let view = FeedView::read(conn, feed)?;
         let (mut n_kept, mut n_matches) = (0, 0);
         let mut kept_by = HashSet::new();
-        for (id, entry) in new {
-            let kept = matcher.match_entry(&arrival(*id, feed, &view, entry, seen_at));
+        for (id, item, published_at) in new {
+            let kept =
+                matcher.match_entry(&arrival(*id, feed, &view, item, (*published_at, seen_at)));
             n_kept += u32::from(!kept.is_empty());
             n_matches += kept.len() as u64;
             for one in &kept {
@@ -77,10 +80,9 @@ fn arrival<'a>(
     id: EntryId,
     feed: FeedId,
     view: &'a FeedView,
-    new: &'a NewEntry,
-    seen_at: Time,
+    item: &'a Item,
+    (published_at, seen_at): (Time, Time),
 ) -> ArrivedEntry<'a> {
-    let item = &new.item;
     ArrivedEntry {
         id,
         feed,
@@ -93,13 +95,13 @@ fn arrival<'a>(
         author: item.author.as_deref(),
         categories: &item.categories,
         link: item.link.as_deref(),
-        published_at: new.published.at,
+        published_at,
         seen_at,
     }
 }
 
 /// Stores a match at the next position of its query.
-pub(crate) fn add(conn: &Connection, kept: &QueryMatch, entry: EntryId) -> Result<(), Fault> {
+pub(crate) fn add(conn: &Connection, kept: &QueryMatch, entry: EntryId) -> Result<(), DbError> {
     let sql = "update queries set last_position = last_position + 1 where id = $1 \
                returning last_position";
     let position: i64 = conn.prepare_cached(sql)?.query_row([kept.query.0], |row| row.get(0))?;
@@ -114,7 +116,7 @@ pub(crate) fn add(conn: &Connection, kept: &QueryMatch, entry: EntryId) -> Resul
 pub(crate) fn wake_receivers(
     conn: &Connection,
     queries: impl IntoIterator<Item = QueryId>,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let sql = "update deliveries set waits = 1 where query = $1 and waits = 0";
     let mut statement = conn.prepare_cached(sql)?;
     for query in queries {
@@ -129,30 +131,30 @@ fn note_share(
     feed: FeedId,
     n_seen: u32,
     n_kept: u32,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let before = share(conn, feed)?.unwrap_or_default();
     set_share(conn, feed, matcher.decayed_share(before, n_seen, n_kept))
 }
 
-fn set_share(conn: &Connection, feed: FeedId, share: Share) -> Result<(), Fault> {
+fn set_share(conn: &Connection, feed: FeedId, share: RelevantShare) -> Result<(), DbError> {
     let sql = "insert into feed_relevance (feed, seen, kept) values ($1, $2, $3) \
                on conflict (feed) do update set seen = excluded.seen, kept = excluded.kept";
     conn.prepare_cached(sql)?.execute(params![feed.0, share.seen, share.kept])?;
     Ok(())
 }
 
-fn share(conn: &Connection, feed: FeedId) -> Result<Option<Share>, Fault> {
+fn share(conn: &Connection, feed: FeedId) -> Result<Option<RelevantShare>, DbError> {
     let sql = "select seen, kept from feed_relevance where feed = $1";
     let found = conn
         .prepare_cached(sql)?
-        .query_row([feed.0], |row| Ok(Share { seen: row.get(0)?, kept: row.get(1)? }));
+        .query_row([feed.0], |row| Ok(RelevantShare { seen: row.get(0)?, kept: row.get(1)? }));
     Ok(found.optional()?)
 }
 
 impl Store {
     /// Returns how many entries of a feed were seen and how many were relevant, since queries read
     /// it.
-    pub fn share(&self, feed: FeedId) -> Result<Option<Share>, StoreError> {
+    pub fn share(&self, feed: FeedId) -> Result<Option<RelevantShare>, StoreError> {
         self.read(|conn| share(conn, feed))
     }
 
@@ -178,10 +180,11 @@ impl Store {
                        at = excluded.at";
             conn.execute(sql, params![entry.0, i64::from(relevant), now.millis()])?;
             if said.unwrap_or(kept) != relevant {
-                let before = share(conn, FeedId(feed))?.unwrap_or(Share { seen: 1.0, kept: 0.0 });
+                let before =
+                    share(conn, FeedId(feed))?.unwrap_or(RelevantShare { seen: 1.0, kept: 0.0 });
                 let step = if relevant { 1.0 } else { -1.0 };
                 let wanted = (before.kept + step).clamp(0.0, before.seen);
-                set_share(conn, FeedId(feed), Share { kept: wanted, ..before })?;
+                set_share(conn, FeedId(feed), RelevantShare { kept: wanted, ..before })?;
             }
             Ok(true)
         })

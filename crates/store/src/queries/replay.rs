@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::NewQuery;
 use crate::db::columns::{time, words};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::matching::{
     ArrivedEntry, EntryMatcher, QueryMatch, QueryStateChange, change_states, guarded, load,
 };
@@ -43,7 +43,7 @@ impl Store {
         changes: &[QueryChange],
         since: Time,
     ) -> Result<Option<PastReplay>, StoreError> {
-        let slot = self.keeper();
+        let slot = self.matcher();
         let fresh = self.write(move |conn| slot.ask(conn, |matcher| Ok(matcher.fresh())))?;
         let Some(trial) = fresh else { return Ok(None) };
         let mut past =
@@ -59,7 +59,7 @@ impl PastReplay {
         mut trial: Box<dyn EntryMatcher>,
         changes: &[QueryChange],
         since: Time,
-    ) -> Result<PastReplay, Fault> {
+    ) -> Result<PastReplay, DbError> {
         load(conn, &mut *trial, false)?;
         let mut next: u32 =
             conn.query_row("select coalesce(max(id), 0) + 1 from queries", [], |row| row.get(0))?;
@@ -92,7 +92,7 @@ impl PastReplay {
     }
 
     /// Reads the next entries, at most `limit`; returns how many there were.
-    fn look(&mut self, conn: &Connection, limit: u32) -> Result<u32, Fault> {
+    fn look(&mut self, conn: &Connection, limit: u32) -> Result<u32, DbError> {
         let sql = "select id, feed, title, summary, content, author, categories, link, \
                    published_at, seen_at from entries where id > $1 and seen_at >= $2 \
                    order by id limit $3";
@@ -153,7 +153,11 @@ impl PastReplay {
     /// Reads the entries recorded meanwhile, then stores the matches and the state of the changed
     /// queries. An entry does not become a match of the same query twice. Deleted entries are left
     /// out. Returns the number of new matches.
-    pub(crate) fn keep(mut self, conn: &Connection, put: &[QueryId]) -> Result<u64, Fault> {
+    pub(crate) fn store_matches(
+        mut self,
+        conn: &Connection,
+        put: &[QueryId],
+    ) -> Result<u64, DbError> {
         self.look(conn, u32::MAX)?;
         let mut ids = HashMap::new();
         for id in put {
@@ -183,7 +187,7 @@ impl PastReplay {
     }
 }
 
-fn may_be_kept(conn: &Connection, query: QueryId, entry: EntryId) -> Result<bool, Fault> {
+fn may_be_kept(conn: &Connection, query: QueryId, entry: EntryId) -> Result<bool, DbError> {
     let sql = "select 1 from entries e where e.id = $1 and not exists \
                (select 1 from query_entries q where q.entry = e.id and q.query = $2)";
     Ok(conn.prepare_cached(sql)?.exists(params![entry.0, query.0])?)

@@ -6,7 +6,7 @@ use feed::{Enclosure, EntryId, EntryKey, FeedId, Source, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{count, enclosures, source, time, time_or_none, words};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::reading::marks::EntryNumbers;
 use crate::{Store, StoreError};
 
@@ -66,7 +66,7 @@ pub fn is_full<'a>(entries: impl IntoIterator<Item = &'a EntryRow>, limit: u32) 
 pub(crate) fn page<T>(
     rows: impl Iterator<Item = rusqlite::Result<T>>,
     entry: impl Fn(&T) -> &EntryRow,
-) -> Result<Vec<T>, Fault> {
+) -> Result<Vec<T>, DbError> {
     let (mut found, mut n_bytes) = (Vec::new(), 0);
     for row in rows {
         let row = row?;
@@ -264,7 +264,7 @@ impl Store {
 const DISORDER: Duration = Duration::from_secs(3600);
 
 /// Finds the position by binary search: ids nearly ascend with the time of seeing.
-pub(crate) fn position_before(conn: &Connection, since: Time) -> Result<EntryId, Fault> {
+pub(crate) fn position_before(conn: &Connection, since: Time) -> Result<EntryId, DbError> {
     let since = (since - DISORDER).millis();
     let sql = "select id, seen_at from entries where id >= $1 order by id limit 1";
     let mut statement = conn.prepare_cached(sql)?;
@@ -288,7 +288,7 @@ fn rows(
     conn: &Connection,
     sql: &str,
     params: impl rusqlite::Params,
-) -> Result<Vec<EntryRow>, Fault> {
+) -> Result<Vec<EntryRow>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     page(statement.query_map(params, entry_row)?, |row| row)
 }

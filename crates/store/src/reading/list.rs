@@ -7,10 +7,10 @@ use std::collections::{HashMap, HashSet};
 use feed::{EntryId, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::reading::entries::{PAGE_BYTES_MAX, entry_row};
 use crate::reading::marks::{self, ReadMarks};
-use crate::reading::selection::{EntryCandidate, FEW, looked_up, sift};
+use crate::reading::selection::{EntryCandidate, FEW, look_up, select};
 use crate::{AccountId, EntryRow, QueryId, Store, StoreError};
 
 /// The feeds or the query that a list covers.
@@ -96,9 +96,9 @@ impl Store {
     /// Returns a list of entries.
     pub fn reading(&self, reading: &ReadingFilter) -> Result<Vec<ReadEntry>, StoreError> {
         self.read(|conn| {
-            let sieve = sift(conn, reading, false)?;
-            let found = sieve.found.iter().map(|candidate| candidate.entry);
-            shown(conn, found, &sieve.marks, &sieve.stars, OverflowRule::End)
+            let selection = select(conn, reading, false)?;
+            let found = selection.found.iter().map(|candidate| candidate.entry);
+            load_entries(conn, found, &selection.marks, &selection.stars, OverflowRule::End)
         })
     }
 
@@ -108,13 +108,13 @@ impl Store {
         reading: &ReadingFilter,
     ) -> Result<Vec<ReadingPosition>, StoreError> {
         self.read(|conn| {
-            Ok(sift(conn, reading, false)?.found.iter().map(EntryCandidate::place).collect())
+            Ok(select(conn, reading, false)?.found.iter().map(EntryCandidate::place).collect())
         })
     }
 
     /// Returns the length of the complete list; offset and limit are ignored.
     pub fn reading_count(&self, reading: &ReadingFilter) -> Result<u64, StoreError> {
-        self.read(|conn| Ok(sift(conn, reading, true)?.passed))
+        self.read(|conn| Ok(select(conn, reading, true)?.passed))
     }
 
     /// Returns entries by their numbers, in the given order. Deleted ones are left out. After
@@ -127,7 +127,7 @@ impl Store {
         self.read(|conn| {
             let marks = ReadMarks::load(conn, account)?;
             let stars = marks::stars(conn, account)?;
-            shown(conn, entries.iter().copied(), &marks, &stars, OverflowRule::LeaveTextsOut)
+            load_entries(conn, entries.iter().copied(), &marks, &stars, OverflowRule::LeaveTextsOut)
         })
     }
 
@@ -136,10 +136,10 @@ impl Store {
         self.read(|conn| {
             let marks = ReadMarks::load(conn, account)?;
             if marks.n_unread() > FEW {
-                return self.origins().unread(conn, |visit| marks.for_each_unread(visit));
+                return self.entry_feeds().unread(conn, |visit| marks.for_each_unread(visit));
             }
             let mut counts = HashMap::new();
-            for candidate in looked_up(conn, marks.unread())? {
+            for candidate in look_up(conn, marks.unread())? {
                 *counts.entry(candidate.feed).or_default() += 1;
             }
             Ok(counts)
@@ -167,7 +167,7 @@ pub(crate) fn mark_scope(
     scope: Scope,
     published_to: Option<Time>,
     up_to: Option<EntryId>,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     if let (Scope::All, None) = (&scope, published_to) {
         let sql = "select seq from sqlite_sequence where name = 'entries'";
         let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
@@ -179,7 +179,7 @@ pub(crate) fn mark_scope(
     wanted.until = published_to.map(|at| at + std::time::Duration::from_millis(1));
     wanted.below = up_to.map(|id| EntryId(id.0 + 1));
     loop {
-        let found = sift(conn, &wanted, false)?.found;
+        let found = select(conn, &wanted, false)?.found;
         let entries: Vec<EntryId> = found.iter().map(|found| found.entry).collect();
         marks::mark(conn, account, &entries, true)?;
         let Some(last) = found.last() else { return Ok(()) };
@@ -196,13 +196,13 @@ pub(crate) enum OverflowRule {
     LeaveTextsOut,
 }
 
-pub(crate) fn shown(
+pub(crate) fn load_entries(
     conn: &Connection,
     entries: impl Iterator<Item = EntryId>,
     marks: &ReadMarks,
     stars: &HashSet<EntryId>,
     over: OverflowRule,
-) -> Result<Vec<ReadEntry>, Fault> {
+) -> Result<Vec<ReadEntry>, DbError> {
     let sql = format!("{} where id = $1", crate::reading::entries::COLUMNS);
     let mut statement = conn.prepare_cached(&sql)?;
     let (mut rows, mut n_bytes) = (Vec::new(), 0);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::{AccountId, Store, StoreError};
 
 const BLOCK: usize = 4096;
@@ -23,7 +23,7 @@ pub struct ReadMarks {
 }
 
 impl ReadMarks {
-    pub(crate) fn load(conn: &Connection, account: AccountId) -> Result<ReadMarks, Fault> {
+    pub(crate) fn load(conn: &Connection, account: AccountId) -> Result<ReadMarks, DbError> {
         let sql = "select block, bits from read_marks where account in ($1, $2)";
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query([account.0, AccountId::GONE.0])?;
@@ -121,7 +121,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let entries = entries.to_vec();
         self.write(move |conn| {
-            let kept = if read { entries } else { kept_of(conn, &entries)? };
+            let kept = if read { entries } else { existing(conn, &entries)? };
             mark(conn, account, &kept, read)
         })
     }
@@ -156,13 +156,13 @@ impl Store {
     }
 }
 
-pub(crate) fn stars(conn: &Connection, account: AccountId) -> Result<HashSet<EntryId>, Fault> {
+pub(crate) fn stars(conn: &Connection, account: AccountId) -> Result<HashSet<EntryId>, DbError> {
     let mut statement = conn.prepare_cached("select entry from stars where account = $1")?;
     let rows = statement.query_map([account.0], |row| row.get(0).map(EntryId))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn kept_of(conn: &Connection, entries: &[EntryId]) -> Result<Vec<EntryId>, Fault> {
+fn existing(conn: &Connection, entries: &[EntryId]) -> Result<Vec<EntryId>, DbError> {
     let mut statement = conn.prepare_cached("select 1 from entries where id = $1")?;
     let mut kept = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -179,7 +179,7 @@ pub(crate) fn mark(
     account: AccountId,
     entries: &[EntryId],
     read: bool,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let numbers = EntryNumbers::load(conn)?;
     let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| numbers.holds(entry.0)) {
@@ -201,7 +201,7 @@ pub(crate) fn mark_up_to(
     conn: &Connection,
     account: AccountId,
     last: EntryId,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let numbers = EntryNumbers::load(conn)?;
     let mut block = 0;
     while block <= place(last.0).0 {
@@ -226,7 +226,7 @@ pub(crate) fn change_block(
     account: AccountId,
     block: i64,
     change: impl FnOnce(&mut [u8; BYTES]),
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let sql = "select bits from read_marks where account = $1 and block = $2";
     let stored: Option<Vec<u8>> = conn
         .prepare_cached(sql)?
@@ -247,7 +247,7 @@ pub(crate) fn change_block(
 pub(crate) fn blocks(
     conn: &Connection,
     account: AccountId,
-) -> Result<BTreeMap<i64, MarkBits>, Fault> {
+) -> Result<BTreeMap<i64, MarkBits>, DbError> {
     let mut statement =
         conn.prepare_cached("select block, bits from read_marks where account = $1")?;
     let mut rows = statement.query([account.0])?;
@@ -263,7 +263,7 @@ pub(crate) fn blocks(
 }
 
 /// Marks deleted entries as read for all accounts.
-pub(crate) fn forget(conn: &Connection, entries: &[EntryId]) -> Result<(), Fault> {
+pub(crate) fn forget(conn: &Connection, entries: &[EntryId]) -> Result<(), DbError> {
     mark(conn, AccountId::GONE, entries, true)
 }
 
@@ -276,7 +276,7 @@ pub(crate) struct EntryNumbers {
 }
 
 impl EntryNumbers {
-    pub(crate) fn load(conn: &Connection) -> Result<EntryNumbers, Fault> {
+    pub(crate) fn load(conn: &Connection) -> Result<EntryNumbers, DbError> {
         let sql = "select seq from sqlite_sequence where name = 'entries'";
         let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
         let mut statement = conn.prepare_cached("select first, last from entry_gaps")?;

@@ -7,7 +7,7 @@ use feed::{EntryId, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::QueryId;
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::reading::list::{ReadingFilter, ReadingPosition, Scope};
 use crate::reading::marks::{self, ReadMarks};
 
@@ -101,12 +101,12 @@ impl EntrySelection<'_> {
 }
 
 /// Finds the entries of a list, or only counts them.
-pub(crate) fn sift<'a>(
+pub(crate) fn select<'a>(
     conn: &Connection,
     reading: &'a ReadingFilter,
     counts: bool,
-) -> Result<EntrySelection<'a>, Fault> {
-    let mut sieve = EntrySelection {
+) -> Result<EntrySelection<'a>, DbError> {
+    let mut selection = EntrySelection {
         reading,
         marks: ReadMarks::load(conn, reading.account)?,
         stars: marks::stars(conn, reading.account)?,
@@ -123,34 +123,34 @@ pub(crate) fn sift<'a>(
         looked_at: 0,
     };
     if let Scope::Query(query) = reading.scope {
-        of_query(conn, query, &mut sieve)?;
-    } else if reading.starred == Some(true) && sieve.stars.len() as u64 <= FEW {
-        let candidates = looked_up(conn, sieve.stars.iter().copied())?;
-        sieve.take_all(candidates);
-    } else if reading.read == Some(false) && sieve.marks.n_unread() <= FEW {
-        let candidates = looked_up(conn, sieve.marks.unread())?;
-        sieve.take_all(candidates);
+        of_query(conn, query, &mut selection)?;
+    } else if reading.starred == Some(true) && selection.stars.len() as u64 <= FEW {
+        let candidates = look_up(conn, selection.stars.iter().copied())?;
+        selection.take_all(candidates);
+    } else if reading.read == Some(false) && selection.marks.n_unread() <= FEW {
+        let candidates = look_up(conn, selection.marks.unread())?;
+        selection.take_all(candidates);
     } else if !reading.by_number
         && let Some(numbers) = few_numbers(conn, reading)?
     {
-        let candidates = looked_up(conn, numbers.map(EntryId))?;
-        sieve.take_all(candidates);
+        let candidates = look_up(conn, numbers.map(EntryId))?;
+        selection.take_all(candidates);
     } else {
-        scan(conn, &mut sieve)?;
+        scan(conn, &mut selection)?;
     }
-    Ok(sieve)
+    Ok(selection)
 }
 
-fn tagged(conn: &Connection, tag: &str) -> Result<HashSet<FeedId>, Fault> {
+fn tagged(conn: &Connection, tag: &str) -> Result<HashSet<FeedId>, DbError> {
     let mut statement = conn.prepare_cached("select feed from feed_tags where tag = $1")?;
     let rows = statement.query_map([tag], |row| row.get(0).map(FeedId))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(crate) fn looked_up(
+pub(crate) fn look_up(
     conn: &Connection,
     entries: impl Iterator<Item = EntryId>,
-) -> Result<Vec<EntryCandidate>, Fault> {
+) -> Result<Vec<EntryCandidate>, DbError> {
     let mut statement =
         conn.prepare_cached("select feed, published_at from entries where id = $1")?;
     let mut found = Vec::new();
@@ -165,9 +165,9 @@ pub(crate) fn looked_up(
 }
 
 /// Scans the index of a feed, of each feed of a small tag, or of all entries.
-fn scan(conn: &Connection, sieve: &mut EntrySelection<'_>) -> Result<(), Fault> {
-    let several = matches!(sieve.reading.scope, Scope::Tag(_) | Scope::Feeds(_));
-    if let Some(feeds) = sieve.feeds.clone().filter(|_| several)
+fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbError> {
+    let several = matches!(selection.reading.scope, Scope::Tag(_) | Scope::Feeds(_));
+    if let Some(feeds) = selection.feeds.clone().filter(|_| several)
         && hold_few(conn, &feeds)?
     {
         let sql = "select id, feed, published_at from entries where feed = $1";
@@ -178,10 +178,10 @@ fn scan(conn: &Connection, sieve: &mut EntrySelection<'_>) -> Result<(), Fault> 
                 candidates.push(row?);
             }
         }
-        sieve.take_all(candidates);
+        selection.take_all(candidates);
         return Ok(());
     }
-    let reading = sieve.reading;
+    let reading = selection.reading;
     let direction = if reading.oldest_first { "" } else { "desc" };
     let feed = match reading.scope {
         Scope::Feed(feed) => i64::from(feed.0),
@@ -201,7 +201,7 @@ fn scan(conn: &Connection, sieve: &mut EntrySelection<'_>) -> Result<(), Fault> 
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params![feed, ends.0, ends.1])?;
     while let Some(row) = rows.next()? {
-        if !sieve.take(candidate(row)?) {
+        if !selection.take(candidate(row)?) {
             break;
         }
     }
@@ -237,7 +237,7 @@ fn time_ends(reading: &ReadingFilter) -> (i64, i64) {
 fn few_numbers(
     conn: &Connection,
     reading: &ReadingFilter,
-) -> Result<Option<std::ops::RangeInclusive<i64>>, Fault> {
+) -> Result<Option<std::ops::RangeInclusive<i64>>, DbError> {
     let Some(above) = reading.above else { return Ok(None) };
     let last: i64 = conn
         .prepare_cached("select coalesce(max(id), 0) from entries")?
@@ -247,7 +247,7 @@ fn few_numbers(
     Ok(few.then_some(above.0.saturating_add(1)..=high))
 }
 
-fn hold_few(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, Fault> {
+fn hold_few(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, DbError> {
     let mut statement = conn.prepare_cached("select entries from feed_state where feed = $1")?;
     let mut sum = 0;
     for feed in feeds {
@@ -263,15 +263,15 @@ fn hold_few(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, Fault> {
 fn of_query(
     conn: &Connection,
     query: QueryId,
-    sieve: &mut EntrySelection<'_>,
-) -> Result<(), Fault> {
-    let direction = if sieve.reading.oldest_first { "" } else { "desc" };
+    selection: &mut EntrySelection<'_>,
+) -> Result<(), DbError> {
+    let direction = if selection.reading.oldest_first { "" } else { "desc" };
     let sql = format!(
         "select e.id, e.feed, e.published_at from query_entries q join entries e \
          on e.id = q.entry where q.query = $1 and q.entry >= $2 and q.entry <= $3 \
          order by q.entry {direction}"
     );
-    let (low, high) = number_ends(sieve.reading);
+    let (low, high) = number_ends(selection.reading);
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params![query.0, low, high])?;
     let mut last = None;
@@ -281,7 +281,7 @@ fn of_query(
         if last.replace(candidate.entry) == Some(candidate.entry) {
             continue;
         }
-        if !sieve.take(candidate) {
+        if !selection.take(candidate) {
             break;
         }
     }
@@ -340,8 +340,12 @@ mod tests {
                 let reading = ReadingFilter { oldest_first, ..bounded };
                 store
                     .read(|conn| {
-                        let sieve = sift(conn, &reading, false)?;
-                        assert_eq!((sieve.found.len(), sieve.looked_at), (10, 10), "{reading:?}");
+                        let selection = select(conn, &reading, false)?;
+                        assert_eq!(
+                            (selection.found.len(), selection.looked_at),
+                            (10, 10),
+                            "{reading:?}"
+                        );
                         Ok(())
                     })
                     .unwrap();

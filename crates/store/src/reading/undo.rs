@@ -7,7 +7,7 @@ use std::time::Duration;
 use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::reading::list::mark_scope;
 use crate::reading::marks::{self, MarkBits};
 use crate::{AccountId, Scope, Store, StoreError};
@@ -38,7 +38,7 @@ impl Store {
             let n_marked = n_marked.sum();
             forget(conn, account, now)?;
             if n_marked > 0 && changed.len() <= UNDO_BLOCKS_MAX {
-                keep(conn, account, &changed, n_marked, now)?;
+                store_undo(conn, account, &changed, n_marked, now)?;
             }
             Ok(n_marked)
         })
@@ -86,7 +86,7 @@ fn changed(
     conn: &Connection,
     account: AccountId,
     before: &BTreeMap<i64, MarkBits>,
-) -> Result<BTreeMap<i64, MarkBits>, Fault> {
+) -> Result<BTreeMap<i64, MarkBits>, DbError> {
     let gone = marks::blocks(conn, AccountId::GONE)?;
     let mut changed = marks::blocks(conn, account)?;
     for (block, bits) in &mut changed {
@@ -100,13 +100,13 @@ fn changed(
     Ok(changed)
 }
 
-fn keep(
+fn store_undo(
     conn: &Connection,
     account: AccountId,
     changed: &BTreeMap<i64, MarkBits>,
     n_marked: u64,
     now: Time,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     let sql = "insert into read_undo (account, marked_at, n_marked) values ($1, $2, $3)";
     conn.execute(sql, params![account.0, now.millis(), n_marked as i64])?;
     let sql = "insert into read_undo_blocks (account, block, bits) values ($1, $2, $3)";
@@ -118,7 +118,7 @@ fn keep(
 }
 
 /// Deletes the undo of this account and all expired ones.
-fn forget(conn: &Connection, account: AccountId, now: Time) -> Result<(), Fault> {
+fn forget(conn: &Connection, account: AccountId, now: Time) -> Result<(), DbError> {
     let sql = "delete from read_undo where account = $1 or marked_at <= $2";
     conn.execute(sql, params![account.0, (now - UNDO_LASTS).millis()])?;
     Ok(())

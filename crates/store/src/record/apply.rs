@@ -7,7 +7,7 @@ use feed::{EntryId, EntryKey, FeedId, Time, Window};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{enclosures_json, hints_json, millis, source_json, sql_count, words_json};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::domains;
 use crate::feeds::state::{self, Total};
 use crate::matching::MatcherSlot;
@@ -17,64 +17,64 @@ use crate::record::copies::SourceClaim;
 use crate::record::poll_history;
 use crate::{
     Decision, DocumentRecord, EditedEntry, EntryChanges, LocationChange, NewEntry, NextPoll,
-    PollRecord, PushRecord, Recorded, StoreError, search,
+    PollRecord, PushRecord, RecordResult, StoreError, search,
 };
 
-/// So many earlier texts of one entry are kept. Some feeds print the current time into every
-/// entry and edit all of them at every poll.
+/// Earlier texts that are stored of one entry. Some feeds print the current time into every entry,
+/// which edits all of them at every poll.
 const REVISIONS_MAX: i64 = 24;
 
 /// Records a poll. `decide` may replace the decision about the next one: it runs after the queries
 /// have seen the new entries.
-pub(crate) fn keep_poll<T>(
+pub(crate) fn record_poll<T>(
     conn: &Connection,
     mut record: PollRecord,
-    keeper: &MatcherSlot,
-    decide: impl FnOnce(&Connection, &mut PollRecord) -> Result<T, Fault>,
-) -> Result<(Recorded, T), Fault> {
+    slot: &MatcherSlot,
+    decide: impl FnOnce(&Connection, &mut PollRecord) -> Result<T, DbError>,
+) -> Result<(RecordResult, T), DbError> {
     let is_first = refuse_stale(conn, record.feed, record.generation)?;
     let (feed, at) = (record.feed, record.at);
     let no_entries = EntryChanges::default();
     let entries = record.document().map_or(&no_entries, |document| &document.entries);
     let new = add_entries(conn, feed, entries, at)?;
-    keep_facts(conn, &record)?;
-    keep_validators(conn, &record)?;
-    // After the facts: queries ask for the feed's language as this document says it.
-    let recorded = matched(conn, keeper, feed, at, new)?;
+    write_facts(conn, &record)?;
+    write_validators(conn, &record)?;
+    // After the facts, because queries use the language that this document states.
+    let recorded = match_new(conn, slot, feed, at, new)?;
     let n_new = recorded.new_ids.len() as u64;
     let more = decide(conn, &mut record)?;
     let record = &record;
     let window = record.document().and_then(|document| document.entries.window.as_ref());
-    keep_learned(conn, feed, window, record.decision.learned.as_deref())?;
+    write_window(conn, feed, window, record.decision.learned.as_deref())?;
     count_entries(conn, feed, at, n_new)?;
-    keep_state(conn, record, is_first)?;
-    poll_history::keep(conn, record, n_new)?;
+    write_state(conn, record, is_first)?;
+    poll_history::write(conn, record, n_new)?;
     state::refresh(conn, feed)?;
     if let Some(trust) = &record.trust {
-        inbox::keep_trust(conn, trust)?;
+        inbox::write_trust(conn, trust)?;
     }
     for pace in &record.exchange.paces {
-        domains::keep(conn, pace)?;
+        domains::write_pace(conn, pace)?;
     }
     Ok((recorded, more))
 }
 
 /// Records a push: its entries, the next poll, and the end of its row in the inbox.
-pub(crate) fn keep_push(
+pub(crate) fn record_push(
     conn: &Connection,
     record: &PushRecord,
-    keeper: &MatcherSlot,
-) -> Result<Recorded, Fault> {
+    slot: &MatcherSlot,
+) -> Result<RecordResult, DbError> {
     refuse_stale(conn, record.feed, record.generation)?;
     let (feed, at) = (record.feed, record.at);
     let new = add_entries(conn, feed, &record.entries, at)?;
-    let recorded = matched(conn, keeper, feed, at, new)?;
-    keep_learned(conn, feed, record.entries.window.as_ref(), None)?;
+    let recorded = match_new(conn, slot, feed, at, new)?;
+    write_window(conn, feed, record.entries.window.as_ref(), None)?;
     count_entries(conn, feed, at, recorded.new_ids.len() as u64)?;
-    keep_next(conn, feed, &record.next)?;
+    write_next_poll(conn, feed, &record.next)?;
     state::refresh(conn, feed)?;
-    inbox::keep_trust(conn, &record.trust)?;
-    inbox::close(conn, record)?;
+    inbox::write_trust(conn, &record.trust)?;
+    inbox::close(conn, record.trust.subscription, record.parcel, at)?;
     Ok(recorded)
 }
 
@@ -85,7 +85,7 @@ fn add_entries<'a>(
     feed: FeedId,
     entries: &'a EntryChanges,
     at: Time,
-) -> Result<Vec<(EntryId, &'a NewEntry)>, Fault> {
+) -> Result<Vec<(EntryId, &'a NewEntry)>, DbError> {
     let mut new = Vec::with_capacity(entries.new.len());
     for entry in &entries.new {
         let id = add_entry(conn, feed, entry, at)?;
@@ -101,19 +101,20 @@ fn add_entries<'a>(
 }
 
 /// Shows the new entries to the queries.
-fn matched(
+fn match_new(
     conn: &Connection,
-    keeper: &MatcherSlot,
+    slot: &MatcherSlot,
     feed: FeedId,
     at: Time,
     new: Vec<(EntryId, &NewEntry)>,
-) -> Result<Recorded, Fault> {
-    let n_matches = matches::keep(conn, keeper, feed, at, &new)?;
-    Ok(Recorded { new_ids: new.into_iter().map(|(id, _)| id).collect(), n_matches })
+) -> Result<RecordResult, DbError> {
+    let shown: Vec<_> = new.iter().map(|(id, new)| (*id, &new.item, new.published.at)).collect();
+    let n_matches = matches::match_new_entries(conn, slot, feed, at, &shown)?;
+    Ok(RecordResult { new_ids: new.into_iter().map(|(id, _)| id).collect(), n_matches })
 }
 
 /// Refuses a record of another generation. Returns whether the feed was never polled before.
-fn refuse_stale(conn: &Connection, feed: FeedId, generation: u32) -> Result<bool, Fault> {
+fn refuse_stale(conn: &Connection, feed: FeedId, generation: u32) -> Result<bool, DbError> {
     let sql = "select generation, last_poll_at is null from feed_state where feed = $1";
     let mut statement = conn.prepare_cached(sql)?;
     let found = statement.query_row([feed.0], |row| Ok((row.get(0)?, row.get(1)?)));
@@ -124,14 +125,14 @@ fn refuse_stale(conn: &Connection, feed: FeedId, generation: u32) -> Result<bool
     Ok(is_first)
 }
 
-/// `None` if the key is known after all, or if it is a copy of an entry that is: then it is not
-/// new.
+/// Adds an entry. Returns `None` if the entry is not new: its key is known, or it is a copy of a
+/// known entry.
 fn add_entry(
     conn: &Connection,
     feed: FeedId,
     new: &NewEntry,
     at: Time,
-) -> Result<Option<EntryId>, Fault> {
+) -> Result<Option<EntryId>, DbError> {
     let sql = "select 1 from entry_keys where feed = $1 and key = $2";
     let mut statement = conn.prepare_cached(sql)?;
     if statement.exists(params![feed.0, new.key.bytes()])? {
@@ -183,8 +184,13 @@ fn add_entry(
     Ok(Some(EntryId(id)))
 }
 
-/// The entry gets the new text; what it said before becomes a revision, while there is room.
-fn revise_entry(conn: &Connection, feed: FeedId, new: &EditedEntry, at: Time) -> Result<(), Fault> {
+/// Replaces the text of an entry. The earlier text becomes a revision, up to [`REVISIONS_MAX`].
+fn revise_entry(
+    conn: &Connection,
+    feed: FeedId,
+    new: &EditedEntry,
+    at: Time,
+) -> Result<(), DbError> {
     let sql = "update entry_keys set content_hash = $1 where feed = $2 and key = $3 \
                returning entry";
     let entry: Option<i64> = conn
@@ -219,8 +225,8 @@ fn revise_entry(conn: &Connection, feed: FeedId, new: &EditedEntry, at: Time) ->
     search::note_change(conn, EntryId(entry))
 }
 
-/// Marks what left the window and what is in it (again).
-fn mark_window(conn: &Connection, feed: FeedId, window: &Window, at: Time) -> Result<(), Fault> {
+/// Marks the keys that left the window, and those that entered it or came back.
+fn mark_window(conn: &Connection, feed: FeedId, window: &Window, at: Time) -> Result<(), DbError> {
     let now: HashSet<EntryKey> = window.entries().iter().map(|e| e.key).collect();
     let before = keys_in_window(conn, feed)?;
     let sql = "update entry_keys set left_window_at = $1 where feed = $2 and key = $3";
@@ -234,8 +240,9 @@ fn mark_window(conn: &Connection, feed: FeedId, window: &Window, at: Time) -> Re
     Ok(())
 }
 
-/// The keys that the window before held; where it cannot be read, those that never left one.
-fn keys_in_window(conn: &Connection, feed: FeedId) -> Result<HashSet<EntryKey>, Fault> {
+/// Returns the keys of the previous window. If it cannot be read, these are the keys that never
+/// left a window.
+fn keys_in_window(conn: &Connection, feed: FeedId) -> Result<HashSet<EntryKey>, DbError> {
     let sql = "select shown from feed_window where feed = $1";
     let found = conn
         .prepare_cached(sql)?
@@ -253,12 +260,12 @@ fn keys_in_window(conn: &Connection, feed: FeedId) -> Result<HashSet<EntryKey>, 
     }
 }
 
-fn keep_learned(
+fn write_window(
     conn: &Connection,
     feed: FeedId,
     window: Option<&Window>,
     learned: Option<&[u8]>,
-) -> Result<(), Fault> {
+) -> Result<(), DbError> {
     if window.is_none() && learned.is_none() {
         return Ok(());
     }
@@ -278,10 +285,10 @@ fn keep_learned(
     Ok(())
 }
 
-fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
+fn write_facts(conn: &Connection, record: &PollRecord) -> Result<(), DbError> {
     let feed = record.feed.0;
     if let Some(DocumentRecord { facts, hints, .. }) = record.document() {
-        // Most documents repeat what the last one said: no row is rewritten for that.
+        // Most documents repeat the same facts, and then no row is rewritten.
         let sql = "update feeds set title = $1, site = $2, language = $3, hub = $4, topic = $5, \
                    cloud = $6 where id = $7 \
                    and (title is distinct from $1 or site is distinct from $2 \
@@ -311,7 +318,7 @@ fn keep_facts(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
     Ok(())
 }
 
-fn keep_validators(conn: &Connection, record: &PollRecord) -> Result<(), Fault> {
+fn write_validators(conn: &Connection, record: &PollRecord) -> Result<(), DbError> {
     let feed = record.feed.0;
     if let Some(validators) = record.validators() {
         let sql = "update feed_state set etag = $1, last_modified = $2, validators_of = $3 \
@@ -330,8 +337,8 @@ fn keep_validators(conn: &Connection, record: &PollRecord) -> Result<(), Fault> 
     Ok(())
 }
 
-/// Counts new entries. An update leaves columns out that stay the same: each is in an index.
-fn count_entries(conn: &Connection, feed: FeedId, at: Time, n_new: u64) -> Result<(), Fault> {
+/// Counts new entries. Unchanged columns are left out of the update, because each is in an index.
+fn count_entries(conn: &Connection, feed: FeedId, at: Time, n_new: u64) -> Result<(), DbError> {
     if n_new == 0 {
         return Ok(());
     }
@@ -342,7 +349,7 @@ fn count_entries(conn: &Connection, feed: FeedId, at: Time, n_new: u64) -> Resul
     Total::Entries.add(conn, n_new)
 }
 
-fn keep_state(conn: &Connection, record: &PollRecord, is_first: bool) -> Result<(), Fault> {
+fn write_state(conn: &Connection, record: &PollRecord, is_first: bool) -> Result<(), DbError> {
     let at = record.at.millis();
     let sql = "update feed_state set next_at = $1, wanted_at = $2, last_poll_at = $3, \
                last_outcome = $4, last_success_at = coalesce($5, last_success_at), \
@@ -374,8 +381,8 @@ fn keep_state(conn: &Connection, record: &PollRecord, is_first: bool) -> Result<
     Total::NeverPolled.add(conn, -i64::from(is_first))
 }
 
-/// Keeps the next poll alone, as it is after a push.
-fn keep_next(conn: &Connection, feed: FeedId, next: &NextPoll) -> Result<(), Fault> {
+/// Writes only the next poll, as needed after a push.
+fn write_next_poll(conn: &Connection, feed: FeedId, next: &NextPoll) -> Result<(), DbError> {
     let sql = "update feed_state set next_at = $1, wanted_at = $2, reason = $3, held = $4, \
                cause = $5 where feed = $6";
     conn.prepare_cached(sql)?.execute(params![

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use feed::{EntryId, EntryKey, FeedId, FeedUrl, Item, Source};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::{Store, StoreError};
 
 /// The claim of an item that another feed published it first.
@@ -30,7 +30,7 @@ impl SourceClaim {
         conn: &Connection,
         feed: FeedId,
         item: &Item,
-    ) -> Result<Option<SourceClaim>, Fault> {
+    ) -> Result<Option<SourceClaim>, DbError> {
         let Some(source) = item.source.as_ref().and_then(feed::passed_on) else { return Ok(None) };
         let ours = named(conn, &source)?;
         if ours.contains(&feed) {
@@ -52,12 +52,12 @@ impl SourceClaim {
     }
 
     /// Returns whether this instance has the entry already.
-    pub(crate) fn is_known(&self, conn: &Connection, content: u64) -> Result<bool, Fault> {
+    pub(crate) fn is_known(&self, conn: &Connection, content: u64) -> Result<bool, DbError> {
         Ok(self.is_ours(conn)? || self.is_copy(conn, content)?)
     }
 
     /// Returns whether one of our feeds has shown it.
-    fn is_ours(&self, conn: &Connection) -> Result<bool, Fault> {
+    fn is_ours(&self, conn: &Connection) -> Result<bool, DbError> {
         let Some(id) = &self.id else { return Ok(false) };
         let (keys, number) = feed::original_keys(id, self.link.as_deref());
         let by_key = "select 1 from entry_keys where feed = $1 and key = $2";
@@ -81,7 +81,7 @@ impl SourceClaim {
     }
 
     /// Returns whether the store has a copy that this one came from, or one with the same content.
-    fn is_copy(&self, conn: &Connection, content: u64) -> Result<bool, Fault> {
+    fn is_copy(&self, conn: &Connection, content: u64) -> Result<bool, DbError> {
         let Some(origin) = self.origin() else { return Ok(false) };
         let sql = "select content_hash from entry_keys where origin = $1";
         let mut statement = conn.prepare_cached(sql)?;
@@ -97,7 +97,7 @@ impl SourceClaim {
 
 /// Returns our feeds that have the name of a source. They match by their address, with http and
 /// https as equal. A feed whose address contains a secret matches by its public name.
-fn named(conn: &Connection, source: &Source) -> Result<Vec<FeedId>, Fault> {
+fn named(conn: &Connection, source: &Source) -> Result<Vec<FeedId>, DbError> {
     let Some(name) = source.name() else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     if let Ok(url) = FeedUrl::parse(name) {
@@ -129,7 +129,7 @@ fn named(conn: &Connection, source: &Source) -> Result<Vec<FeedId>, Fault> {
 }
 
 /// Returns the name under which this instance publishes feeds.
-fn instance(conn: &Connection) -> Result<String, Fault> {
+fn instance(conn: &Connection) -> Result<String, DbError> {
     let sql = "select value from settings where key = 'instance'";
     let name: Option<String> =
         conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;

@@ -6,10 +6,10 @@ use feed::{FeedId, Time};
 use rusqlite::Connection;
 
 use crate::db::columns::time;
-use crate::db::metrics;
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::record::apply;
-use crate::{Decision, PollRecord, Recorded, Store, StoreError, matching};
+use crate::record::poll_record::delays;
+use crate::{Decision, PollRecord, RecordResult, Store, StoreError, matching};
 
 /// An entry of the window, and whether it is relevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,10 +28,10 @@ impl Store {
         &self,
         record: PollRecord,
         decide: impl FnOnce(Option<Vec<WindowRelevance>>) -> (Decision, T) + Send + 'static,
-    ) -> Result<(Recorded, T), StoreError> {
-        let (keeper, delays) = (self.keeper(), metrics::delays(&record));
+    ) -> Result<(RecordResult, T), StoreError> {
+        let (slot, delays) = (self.matcher(), delays(&record));
         let kept = self.write_async(move |conn| {
-            apply::keep_poll(conn, record, &keeper, |conn, record| {
+            apply::record_poll(conn, record, &slot, |conn, record| {
                 let shown = window_relevance(conn, record.feed)?;
                 let (decision, more) = matching::guarded(|| Ok(decide(shown)))?;
                 record.decision = decision;
@@ -39,7 +39,7 @@ impl Store {
             })
         });
         let (recorded, more) = kept.await?;
-        self.tally().recorded(&delays, &recorded);
+        self.counters().recorded(&delays, recorded.n_matches);
         Ok((recorded, more))
     }
 }
@@ -48,7 +48,7 @@ impl Store {
 fn window_relevance(
     conn: &Connection,
     feed: FeedId,
-) -> Result<Option<Vec<WindowRelevance>>, Fault> {
+) -> Result<Option<Vec<WindowRelevance>>, DbError> {
     let sql = "select 1 from feed_relevance where feed = $1";
     if !conn.prepare_cached(sql)?.exists([feed.0])? {
         return Ok(None);

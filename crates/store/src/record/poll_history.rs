@@ -1,4 +1,4 @@
-//! The history of polls: the last ones one by one, older ones as daily sums.
+//! The history of polls: single rows for the last polls, daily sums for older ones.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use feed::{Cause, FeedId, Outcome, Time};
 use rusqlite::{Connection, Row, params};
 
 use crate::db::columns::{count, duration_ms, millis, outcome, sql_count, time, time_or_none};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::{PollRecord, Store, StoreError};
 
-/// So many polls of a feed are kept one by one: three weeks at one an hour.
+/// Polls of a feed that are stored as single rows: three weeks at one poll an hour.
 const POLLS_MAX: u32 = 500;
 
-/// Older ones are folded so many at a time, which spares nearly every poll the work.
+/// Polls that are summed up at a time, so that most polls need not do it.
 const FOLD_EVERY: u32 = 50;
 
-/// The warnings of one poll. Each kind is one sentence of about 100 bytes; there are 22 kinds. A
-/// feed keeps 500 polls, so that the warnings of a feed that is always broken take 1 MB at most.
+/// Bytes of warnings of one poll. There are 22 kinds, each a sentence of about 100 bytes. With 500
+/// polls, the warnings of a feed that is always broken take 1 MB at most.
 const WARNINGS_BYTES_MAX: usize = 2000;
 
-/// Daily sums are kept for three years before the last of them.
+/// Days for which daily sums are stored: three years.
 const DAYS_MAX: u32 = 3 * 366;
 
 /// A poll as it was recorded.
@@ -40,11 +40,11 @@ pub struct PollRow {
     pub reason: Option<String>,
     pub held: Option<String>,
     pub error: Option<String>,
-    /// What the parser repaired or left out, one sentence for each kind.
+    /// Repairs and omissions of the parser, one sentence for each kind.
     pub warnings: Vec<String>,
 }
 
-/// The polls of one day (UTC) in sum.
+/// The sums of all polls of one day (UTC).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollDay {
     /// The start of the day.
@@ -67,14 +67,14 @@ const SUMS: &str = "select feed, at / 86400000, count(*), \
     sum(n_new), sum(suspected_miss), sum(bytes) from polls where feed = $1 ";
 
 impl PollRow {
-    /// Why the poll was made.
+    /// Returns the cause of the poll.
     pub fn cause(&self) -> Option<Cause> {
         self.reason.as_deref().map(Cause::from_code)
     }
 }
 
 impl Store {
-    /// A feed's polls, the newest first; at most the last 500 are kept one by one.
+    /// Returns the polls of a feed, the newest first, at most the last 500.
     pub fn polls(&self, feed: FeedId, limit: u32) -> Result<Vec<PollRow>, StoreError> {
         self.read(|conn| {
             let sql = "select generation, at, outcome, status, n_new, window_len, overlap, \
@@ -86,8 +86,7 @@ impl Store {
         })
     }
 
-    /// The polls of a feed in daily sums, the oldest day first; those that are older than three
-    /// years are forgotten.
+    /// Returns the daily sums of a feed's polls, the oldest day first, for three years at most.
     pub fn poll_days(&self, feed: FeedId) -> Result<Vec<PollDay>, StoreError> {
         self.read(|conn| {
             let sql = format!(
@@ -113,7 +112,7 @@ impl Store {
     }
 }
 
-pub(crate) fn keep(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), Fault> {
+pub(crate) fn write(conn: &Connection, record: &PollRecord, n_new: u64) -> Result<(), DbError> {
     let next = &record.decision.next;
     let sql = "insert into polls (feed, generation, at, outcome, status, n_new, window_len, \
                overlap, suspected_miss, bytes, elapsed_ms, wanted_at, next_at, reason, held, \
@@ -144,7 +143,7 @@ pub(crate) fn keep(conn: &Connection, record: &PollRecord, n_new: u64) -> Result
     Ok(())
 }
 
-/// Sentences as one text, a line each; those that do not fit are left out.
+/// Joins sentences to one text, a line each. Sentences beyond [`WARNINGS_BYTES_MAX`] are left out.
 fn bounded(sentences: &[String]) -> Option<String> {
     let mut text = String::new();
     for sentence in sentences {
@@ -160,8 +159,8 @@ fn bounded(sentences: &[String]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Turns the polls up to a generation into daily sums.
-fn fold(conn: &Connection, feed: FeedId, up_to: u32) -> Result<(), Fault> {
+/// Replaces the polls up to a generation by daily sums.
+fn fold(conn: &Connection, feed: FeedId, up_to: u32) -> Result<(), DbError> {
     let sql = format!(
         "insert into poll_days (feed, day, polls, unchanged, failed, n_new, misses, bytes) \
          {SUMS} and generation <= $2 group by 1, 2 on conflict (feed, day) do update set \
@@ -183,7 +182,7 @@ fn poll_row(row: &Row<'_>) -> rusqlite::Result<PollRow> {
     Ok(PollRow {
         generation: row.get(0)?,
         at: time(row, 1)?,
-        // Every word that we write is known; `failed` is the honest guess for another.
+        // The store writes only known words. An unknown one counts as failed.
         outcome: outcome(row, 2)?.unwrap_or(Outcome::Failed),
         status: row.get(3)?,
         n_new: count(row, 4)?,

@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use feed::{
-    EntryId, EntryKey, FeedId, FeedUrl, Hints, Item, Outcome, Published, Time, Trouble, Window,
-};
+use feed::{EntryId, EntryKey, FeedId, FeedUrl, Hints, Item, Outcome, Published, Time, Window};
 use rusqlite::Row;
 
-use crate::db::metrics;
 use crate::record::apply;
-use crate::{Pace, PushTrustChange, Store, StoreError};
+use crate::{
+    FeedFacts, Gone, NextPollReason, PendingRedirect, PollProblem, PushTrustChange, Store,
+    StoreError, StoredPace,
+};
 
 /// The first 16 bytes of a digest of a response's body: equal bytes mean an unchanged feed.
 pub type BodyHash = [u8; 16];
@@ -18,39 +18,11 @@ pub type BodyHash = [u8; 16];
 /// The validators of a document as the server gave them, byte for byte. A request sends them back
 /// to ask whether the document has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Validators {
+pub struct StoredValidators {
     pub etag: Option<Vec<u8>>,
     pub last_modified: Option<Vec<u8>>,
     /// A digest of the URL that gave them; `None`: not known.
     pub of: Option<i64>,
-}
-
-/// The facts that a document states about its feed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FeedFacts {
-    pub title: Option<String>,
-    pub site: Option<String>,
-    pub language: Option<String>,
-    pub hub: Option<String>,
-    /// The address under which the hub knows the feed.
-    pub topic: Option<String>,
-    /// The address that offers rssCloud notices, which we do not support.
-    pub cloud: Option<String>,
-}
-
-/// The publisher ended the feed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gone {
-    pub at: Time,
-    pub reason: String,
-}
-
-/// A permanent redirect that is not followed for good yet, with the number of polls in a row that
-/// saw it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
-    pub to: FeedUrl,
-    pub count: u32,
 }
 
 /// An entry never seen before.
@@ -116,7 +88,7 @@ pub struct ExchangeRecord {
     pub bytes: u64,
     pub elapsed: Duration,
     /// The pace of every domain that received a request.
-    pub paces: Vec<Pace>,
+    pub paces: Vec<StoredPace>,
 }
 
 /// The content that a poll brought.
@@ -126,7 +98,7 @@ pub enum PollContent {
     Nothing,
     /// The document is the same as before; `Some`: its validators are others now.
     Unchanged {
-        validators: Option<Validators>,
+        validators: Option<StoredValidators>,
     },
     Document(Box<DocumentRecord>),
 }
@@ -135,7 +107,7 @@ pub enum PollContent {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DocumentRecord {
     /// These replace the ones before, absent ones included.
-    pub validators: Validators,
+    pub validators: StoredValidators,
     pub body_hash: BodyHash,
     pub facts: FeedFacts,
     pub hints: Hints,
@@ -167,17 +139,9 @@ pub struct LocationChange {
     /// `Some`: later polls go there.
     pub effective_url: Option<FeedUrl>,
     /// The redirect that is pending after this poll.
-    pub pending: Option<Moved>,
+    pub pending: Option<PendingRedirect>,
     /// `Some`: the feed is gone after this poll.
     pub gone: Option<Gone>,
-}
-
-/// The reason why a poll brought no document.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PollProblem {
-    pub error: String,
-    /// The kind of the error, where it has one.
-    pub trouble: Option<Trouble>,
 }
 
 /// The decision about the next poll.
@@ -199,20 +163,9 @@ pub struct NextPoll {
     pub why: NextPollReason,
 }
 
-/// The explanation of a feed's next poll.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NextPollReason {
-    /// A code. It becomes the cause of that poll.
-    pub cause: Option<String>,
-    /// A sentence: the rule and the figures behind the policy's answer.
-    pub reason: Option<String>,
-    /// A sentence: why the poll is at another time than the policy wanted.
-    pub held: Option<String>,
-}
-
 /// The result of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordResult {
     /// The positions of the new entries, in the order of the record.
     pub new_ids: Vec<EntryId>,
     /// The number of matches of queries among the new entries.
@@ -265,7 +218,7 @@ impl PollRecord {
     }
 
     /// Returns the validators that replace the stored ones.
-    pub fn validators(&self) -> Option<&Validators> {
+    pub fn validators(&self) -> Option<&StoredValidators> {
         match &self.content {
             PollContent::Document(document) => Some(&document.validators),
             PollContent::Unchanged { validators } => validators.as_ref(),
@@ -281,39 +234,32 @@ impl NextPoll {
     }
 }
 
-impl PollProblem {
-    /// Returns an error without a kind.
-    pub fn new(error: impl Into<String>) -> PollProblem {
-        PollProblem { error: error.into(), trouble: None }
-    }
-}
-
 impl Store {
     /// Records a poll; resolves after the commit, which it shares with others.
-    pub async fn record(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        let (keeper, delays) = (self.keeper(), metrics::delays(&record));
+    pub async fn record(&self, record: PollRecord) -> Result<RecordResult, StoreError> {
+        let (slot, delays) = (self.matcher(), delays(&record));
         let kept =
-            self.write_async(move |conn| apply::keep_poll(conn, record, &keeper, |_, _| Ok(())));
+            self.write_async(move |conn| apply::record_poll(conn, record, &slot, |_, _| Ok(())));
         let (kept, ()) = kept.await?;
-        self.tally().recorded(&delays, &kept);
+        self.counters().recorded(&delays, kept.n_matches);
         Ok(kept)
     }
 
     /// Records a poll and commits at once; for tools and tests.
-    pub fn record_blocking(&self, record: PollRecord) -> Result<Recorded, StoreError> {
-        let (keeper, delays) = (self.keeper(), metrics::delays(&record));
-        let kept = self.write(move |conn| apply::keep_poll(conn, record, &keeper, |_, _| Ok(())));
+    pub fn record_blocking(&self, record: PollRecord) -> Result<RecordResult, StoreError> {
+        let (slot, delays) = (self.matcher(), delays(&record));
+        let kept = self.write(move |conn| apply::record_poll(conn, record, &slot, |_, _| Ok(())));
         let (kept, ()) = kept?;
-        self.tally().recorded(&delays, &kept);
+        self.counters().recorded(&delays, kept.n_matches);
         Ok(kept)
     }
 
     /// Records a push; resolves after the commit.
-    pub async fn record_push(&self, record: PushRecord) -> Result<Recorded, StoreError> {
-        let keeper = self.keeper();
-        let kept = self.write_async(move |conn| apply::keep_push(conn, &record, &keeper));
+    pub async fn record_push(&self, record: PushRecord) -> Result<RecordResult, StoreError> {
+        let slot = self.matcher();
+        let kept = self.write_async(move |conn| apply::record_push(conn, &record, &slot));
         let kept = kept.await?;
-        self.tally().recorded(&[], &kept);
+        self.counters().recorded(&[], kept.n_matches);
         Ok(kept)
     }
 }
@@ -322,4 +268,16 @@ impl Store {
 pub(crate) fn body_hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<BodyHash>> {
     let bytes = row.get_ref(column)?.as_blob_or_null()?;
     Ok(bytes.and_then(|bytes| BodyHash::try_from(bytes).ok()))
+}
+
+/// Returns how late the new entries of a poll were seen. A feed's first document says nothing about
+/// delays: it has no overlap, and no miss is suspected.
+pub(crate) fn delays(record: &PollRecord) -> Vec<Duration> {
+    let Some(document) = record.document() else { return Vec::new() };
+    if record.observed.overlap == 0 && !record.observed.suspected_miss {
+        return Vec::new();
+    }
+    let dated =
+        document.entries.new.iter().filter(|new| new.published.claim == Some(new.published.at));
+    dated.map(|new| record.at.since(new.published.at)).collect()
 }

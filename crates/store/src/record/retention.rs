@@ -10,7 +10,7 @@ use feed::{EntryId, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, sql_count};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::state::Total;
 use crate::reading::marks;
 use crate::{Store, StoreError, search};
@@ -200,7 +200,7 @@ impl Store {
     /// continues after the last one, so that protected entries are read only once.
     fn in_steps<F>(&self, now: Time, which: F) -> Result<u64, StoreError>
     where
-        F: Fn(&Connection, EntryId) -> Result<Vec<EntryId>, Fault> + Clone + Send + 'static,
+        F: Fn(&Connection, EntryId) -> Result<Vec<EntryId>, DbError> + Clone + Send + 'static,
     {
         let (mut forgotten, mut after) = (0, EntryId(0));
         loop {
@@ -233,7 +233,7 @@ fn held(now: Time) -> String {
 
 /// Deletes entries with their revisions and updates the totals. An undelivered match becomes a dead
 /// letter, so that the loss is reported.
-fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), Fault> {
+fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), DbError> {
     let mut bury = conn.prepare_cached(
         "insert into dead_letters (delivery, position, entry, at, attempts, error) \
          select d.id, q.position, q.entry, $1, d.attempts, \
@@ -255,7 +255,11 @@ fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), Fault
     search::forget(conn, entries)
 }
 
-fn ids(conn: &Connection, sql: &str, params: impl rusqlite::Params) -> Result<Vec<EntryId>, Fault> {
+fn ids(
+    conn: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+) -> Result<Vec<EntryId>, DbError> {
     // Not cached, because the text contains a time.
     let mut statement = conn.prepare(sql)?;
     let rows = statement.query_map(params, |row| row.get(0).map(EntryId))?;
@@ -266,7 +270,7 @@ fn feeds(
     conn: &Connection,
     sql: &str,
     params: impl rusqlite::Params,
-) -> Result<Vec<FeedId>, Fault> {
+) -> Result<Vec<FeedId>, DbError> {
     let mut statement = conn.prepare_cached(sql)?;
     let rows = statement.query_map(params, |row| row.get(0).map(FeedId))?;
     Ok(rows.collect::<Result<_, _>>()?)

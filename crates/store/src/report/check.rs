@@ -4,7 +4,7 @@ use feed::Window;
 use rusqlite::{Connection, params};
 
 use crate::db::integrity::{FINDINGS_MAX, FileCheck, Finding, check_file, finding};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::state::{LOAD, SORT_TITLE, STATE, Total};
 use crate::queries::deliveries;
 use crate::{Store, StoreError};
@@ -30,7 +30,7 @@ impl Store {
     }
 }
 
-fn receivers(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn receivers(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let found = deliveries::wrong_waits(conn)?.into_iter().take(FINDINGS_MAX);
     let remedy = "`tidings query deliveries` shows it; report it with the log";
     let what = |id| format!("the stored waiting mark of delivery {id} is wrong");
@@ -39,7 +39,7 @@ fn receivers(conn: &Connection) -> Result<Vec<Finding>, Fault> {
 
 /// Finds feeds with validators but without a window. Validators claim that we have the document, so
 /// its entries would be lost.
-fn validators_ahead(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn validators_ahead(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let sql = "select s.feed from feed_state s left join feed_window w on w.feed = s.feed \
                where (s.etag is not null or s.last_modified is not null \
                       or s.body_hash is not null) \
@@ -54,7 +54,7 @@ fn validators_ahead(conn: &Connection) -> Result<Vec<Finding>, Fault> {
         .collect()
 }
 
-fn counters(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn counters(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let sql = "select s.feed, s.entries, (select count(*) from entries e where e.feed = s.feed) n \
                from feed_state s where s.entries <> \
                (select count(*) from entries e where e.feed = s.feed) limit $1";
@@ -71,7 +71,7 @@ fn counters(conn: &Connection) -> Result<Vec<Finding>, Fault> {
 }
 
 /// Checks that the stored state, load and sort title of each feed follow from its other columns.
-fn states(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn states(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let sql = format!(
         "select s.feed from feed_state s join feeds f on f.id = s.feed \
          where s.state <> {STATE} or s.sort_title <> {SORT_TITLE} \
@@ -88,7 +88,7 @@ fn states(conn: &Connection) -> Result<Vec<Finding>, Fault> {
 }
 
 /// Checks the stored totals and the sums by domain against a count.
-fn totals(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn totals(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let remedy = "restore a backup; another program has changed the file";
     let mut findings = Vec::new();
     for total in Total::all() {
@@ -114,7 +114,7 @@ fn totals(conn: &Connection) -> Result<Vec<Finding>, Fault> {
 
 /// Checks the entries of each window. An unknown entry would be new again. A key that is marked as
 /// left would be deleted later.
-fn windows(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn windows(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let mut statement = conn.prepare("select feed, shown from feed_window")?;
     let sql = "select left_window_at is null from entry_keys where feed = $1 and key = $2";
     let mut lookup = conn.prepare(sql)?;
@@ -154,7 +154,7 @@ fn windows(conn: &Connection) -> Result<Vec<Finding>, Fault> {
 }
 
 /// Finds feeds that look like the same one. They are reported and never merged.
-fn twins(conn: &Connection) -> Result<Vec<Finding>, Fault> {
+fn twins(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let sql = "select a.id, b.id from feeds a join feeds b \
                on b.url = 'http' || substr(a.url, 6) where a.url like 'https:%' \
                union select a.id, b.id from feeds a join feeds b on b.url = a.effective_url \

@@ -4,9 +4,9 @@
 use feed::Time;
 
 use crate::db::columns::count;
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::state::{self, Total};
-use crate::{State, StateCounts, Store, StoreError};
+use crate::{FeedState, StateCounts, Store, StoreError};
 
 /// Totals over the whole instance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,12 +44,12 @@ impl Store {
     pub fn counts(&self, now: Time) -> Result<Counts, StoreError> {
         self.read(|conn| {
             let states = state::counts(conn)?;
-            let kept = |total: Total| -> Result<u64, Fault> {
+            let kept = |total: Total| -> Result<u64, DbError> {
                 Ok(total.kept(conn)?.max(0).unsigned_abs())
             };
             let mut statement = conn.prepare_cached(DUE)?;
             let mut due = 0;
-            for state in State::ALL.into_iter().filter(|state| state.is_polled()) {
+            for state in FeedState::ALL.into_iter().filter(|state| state.is_polled()) {
                 due += statement.query_row([state.code(), now.millis()], |row| count(row, 0))?;
             }
             let mut statement = conn.prepare_cached(DOMAINS_HELD)?;
@@ -59,11 +59,12 @@ impl Store {
                 entries: kept(Total::Entries)?,
                 polls: kept(Total::Polls)?,
                 never_polled: kept(Total::NeverPolled)?,
-                first_polls: states.of(Some(State::Never)),
-                failing: states.of(Some(State::BackingOff)) + states.of(Some(State::Damaged)),
-                damaged: states.of(Some(State::Damaged)),
-                gone: states.of(Some(State::Gone)),
-                paused: states.of(Some(State::Paused)),
+                first_polls: states.of(Some(FeedState::Never)),
+                failing: states.of(Some(FeedState::BackingOff))
+                    + states.of(Some(FeedState::Damaged)),
+                damaged: states.of(Some(FeedState::Damaged)),
+                gone: states.of(Some(FeedState::Gone)),
+                paused: states.of(Some(FeedState::Paused)),
                 due,
                 domains_held: statement.query_row([now.millis()], |row| count(row, 0))?,
             })

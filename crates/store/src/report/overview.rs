@@ -7,7 +7,7 @@ use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::db::columns::{count, time};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::reading::entries::position_before;
 use crate::{Store, StoreError};
 
@@ -74,7 +74,7 @@ impl Store {
 }
 
 /// Returns the size and the mean delay of an even sample of the entries after `first` up to `last`.
-fn sampled(conn: &Connection, first: i64, last: i64) -> Result<(u64, Option<Duration>), Fault> {
+fn sampled(conn: &Connection, first: i64, last: i64) -> Result<(u64, Option<Duration>), DbError> {
     let sql = "select e.id, e.published_claim, e.published_at, e.seen_at, f.added_at \
                from entries e join feeds f on f.id = e.feed \
                where e.id >= $1 and e.id <= $2 order by e.id limit 1";

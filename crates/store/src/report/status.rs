@@ -7,8 +7,8 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::db::columns::count;
 use crate::db::file_identity::with_ending;
-use crate::error::Fault;
-use crate::{State, Store, StoreError};
+use crate::error::DbError;
+use crate::{FeedState, Store, StoreError};
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -54,8 +54,8 @@ pub(crate) const FAILING_EVER: &str =
     "select count(*) from feed_state where state in (2, 3) and last_success_at is null";
 
 impl Store {
-    pub fn standing(&self, now: Time) -> Result<InstanceStatus, StoreError> {
-        let mut standing = self.read(|conn| {
+    pub fn status(&self, now: Time) -> Result<InstanceStatus, StoreError> {
+        let mut status = self.read(|conn| {
             let now = now.millis();
             let (due_since, failing) = (due_since(conn, now)?, failing(conn, now)?);
             // Positions have gaps after deleted entries, so the waiting matches are counted.
@@ -83,28 +83,28 @@ impl Store {
                 .map_err(Into::into)
         })?;
         let bytes = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |meta| meta.len());
-        standing.database_bytes = bytes(self.path());
-        standing.log_bytes = bytes(&with_ending(self.path(), "-wal"));
-        Ok(standing)
+        status.database_bytes = bytes(self.path());
+        status.log_bytes = bytes(&with_ending(self.path(), "-wal"));
+        Ok(status)
     }
 }
 
 /// Returns the due time of the feed that has waited longest.
-fn due_since(conn: &Connection, now: i64) -> Result<Option<Time>, Fault> {
+fn due_since(conn: &Connection, now: i64) -> Result<Option<Time>, DbError> {
     let mut statement = conn.prepare_cached(FIRST_DUE)?;
     let mut first: Option<i64> = None;
-    for state in State::ALL.into_iter().filter(|state| state.is_polled()) {
+    for state in FeedState::ALL.into_iter().filter(|state| state.is_polled()) {
         let at = statement.query_row([state.code()], |row| row.get::<_, i64>(0)).optional()?;
         first = first.into_iter().chain(at).min();
     }
     Ok(first.filter(|at| *at <= now).map(Time::from_millis))
 }
 
-fn failing(conn: &Connection, now: i64) -> Result<FailingFeeds, Fault> {
+fn failing(conn: &Connection, now: i64) -> Result<FailingFeeds, DbError> {
     let mut statement = conn.prepare_cached(FAILING_WITHIN)?;
     let ago = |hours: i64| now - hours * HOUR_MS;
     let mut between = |after: i64, up_to: i64| {
-        statement.query_row([after, up_to], |row| count(row, 0)).map_err(Fault::from)
+        statement.query_row([after, up_to], |row| count(row, 0)).map_err(DbError::from)
     };
     Ok(FailingFeeds {
         under_an_hour: between(ago(1), i64::MAX)?,

@@ -1,5 +1,4 @@
-//! What the loop asks: which feeds are due when, and all that one poll needs to know. Which of
-//! them is polled is decided elsewhere.
+//! The due times of all feeds, and the input of one poll. The engine decides which feed is polled.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,30 +6,30 @@ use feed::{Domain, EntryKey, FeedId, Hints, Known, Time, Window};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{hints, time, time_or_none, url, url_or_none};
-use crate::error::Fault;
+use crate::error::DbError;
 use crate::feeds::parts::{gone, moved};
 use crate::feeds::settings::{of_all_tags, of_tags, settings};
 use crate::push::subscriptions::{COLUMNS, push_row};
 use crate::record::poll_record::body_hash;
 use crate::{
-    BodyHash, FeedLocation, FeedSchedule, NextPollReason, PollHistory, PushRow, Settings, Share,
-    Store, StoreError, Validators,
+    BodyHash, FeedLocation, NextPollReason, PollHistory, PushRow, RelevantShare, Settings, Store,
+    StoreError, StoredSchedule, StoredValidators,
 };
 
-/// When every feed that is polled is due. Small: this is what stays in memory for each of them.
+/// The due times of all polled feeds. It is small, because the engine keeps it in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DueIndex {
-    /// Each domain once; feeds refer to it by place.
+    /// Each domain once. Feeds refer to it by index.
     pub domains: Vec<Domain>,
-    /// By feed.
-    pub due: Vec<Due>,
+    /// In the order of feed numbers.
+    pub due: Vec<FeedDueTime>,
 }
 
-/// When one feed is due.
+/// The due time of one feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct FeedDueTime {
     pub feed: FeedId,
-    /// The place in [`DueIndex::domains`].
+    /// The index in [`DueIndex::domains`].
     pub domain: u32,
     pub generation: u32,
     /// `None`: never polled, due at once.
@@ -51,9 +50,9 @@ pub struct PollInput {
     pub settings: LayeredSettings,
     pub history: PollHistory,
     /// The cause in it is the reason for this poll; `None` for the first.
-    pub schedule: FeedSchedule,
+    pub schedule: StoredSchedule,
     /// The share of relevant entries, where queries read the feed.
-    pub share: Option<Share>,
+    pub share: Option<RelevantShare>,
     /// The subscription, where the feed has one at its hub.
     pub push: Option<PushInput>,
 }
@@ -61,7 +60,7 @@ pub struct PollInput {
 /// The last document of a feed, as far as the store knows it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownDocument {
-    pub validators: Validators,
+    pub validators: StoredValidators,
     pub body_hash: Option<BodyHash>,
     /// Empty where nothing was seen, or where the stored window cannot be read: then the poll looks
     /// every entry up by its key, and writes a new window.
@@ -101,7 +100,7 @@ impl PollInput {
 }
 
 impl Store {
-    /// All feeds that are polled: neither paused nor gone.
+    /// Returns the due times of all feeds that are neither paused nor gone.
     pub fn due_index(&self) -> Result<DueIndex, StoreError> {
         self.read(|conn| {
             let paused_by_tag = paused_by_tag(conn)?;
@@ -126,12 +125,12 @@ impl Store {
                 }
                 let domain: i64 = row.get(1)?;
                 let place = *places.entry(domain).or_insert_with(|| {
-                    // Foreign keys keep the domain there.
+                    // The foreign key guarantees that the domain exists.
                     let name = names.remove(&domain);
                     index.domains.push(name.unwrap_or_else(|| Domain::from_stored("")));
                     index.domains.len() - 1
                 });
-                index.due.push(Due {
+                index.due.push(FeedDueTime {
                     feed: FeedId(feed),
                     domain: u32::try_from(place).unwrap_or(u32::MAX),
                     generation: row.get(2)?,
@@ -143,9 +142,9 @@ impl Store {
         })
     }
 
-    /// When one feed is due and at which domain, after something about it changed; `None` if it
-    /// is not polled (any more). The place of the domain is 0.
-    pub fn due(&self, feed: FeedId) -> Result<Option<(Domain, Due)>, StoreError> {
+    /// Returns the domain and the due time of one feed; `None` if it is paused or gone. The index
+    /// of the domain is 0.
+    pub fn due(&self, feed: FeedId) -> Result<Option<(Domain, FeedDueTime)>, StoreError> {
         self.read(|conn| {
             let sql = "select d.name, s.generation, s.next_at, s.last_poll_at from feed_state s \
                        join domains d on d.id = s.domain \
@@ -156,7 +155,7 @@ impl Store {
                 let domain = Domain::from_stored(row.get_ref(0)?.as_str()?);
                 let generation = row.get(1)?;
                 let (next_at, last_poll_at) = (time_or_none(row, 2)?, time_or_none(row, 3)?);
-                Ok((domain, Due { feed, domain: 0, generation, next_at, last_poll_at }))
+                Ok((domain, FeedDueTime { feed, domain: 0, generation, next_at, last_poll_at }))
             });
             Ok(found.optional()?)
         })
@@ -172,7 +171,7 @@ impl Store {
         })
     }
 
-    /// The same of all feeds that are polled, by feed: one pass, for who needs every one of them.
+    /// Visits the poll input of every feed that is polled, in the order of feed numbers.
     pub fn poll_inputs(&self, mut each: impl FnMut(PollInput)) -> Result<(), StoreError> {
         self.read(|conn| {
             let mut of_tags = of_all_tags(conn)?;
@@ -191,7 +190,7 @@ impl Store {
         })
     }
 
-    /// What is known of these keys.
+    /// Returns the known entries among these keys.
     pub fn known(&self, feed: FeedId, keys: &[EntryKey]) -> Result<Known, StoreError> {
         self.read(|conn| {
             let sql = "select content_hash, published_at from entry_keys \
@@ -209,12 +208,13 @@ impl Store {
     }
 }
 
-/// Adds the parts that are not in the row: the settings of the tags, and what pushes brought.
+/// Adds the parts that are not in the row: the settings of the tags, and the entries that pushes
+/// brought.
 fn complete(
     conn: &Connection,
     mut input: PollInput,
     of_tags: Vec<(String, Settings)>,
-) -> Result<PollInput, Fault> {
+) -> Result<PollInput, DbError> {
     let last_success_at = input.history.last_success_at;
     if let Some(push) = &mut input.push
         && push.subscription.pushed_at > last_success_at
@@ -227,8 +227,8 @@ fn complete(
     Ok(input)
 }
 
-/// The publication times of the entries seen after a moment.
-fn seen_since(conn: &Connection, feed: FeedId, since: Option<Time>) -> Result<Vec<Time>, Fault> {
+/// Returns the publication times of the entries seen after a time.
+fn seen_since(conn: &Connection, feed: FeedId, since: Option<Time>) -> Result<Vec<Time>, DbError> {
     let since = since.map_or(i64::MIN, Time::millis);
     let sql = "select id, published_at, seen_at from entries where feed = $1 order by id desc";
     let mut statement = conn.prepare_cached(sql)?;
@@ -245,7 +245,7 @@ fn seen_since(conn: &Connection, feed: FeedId, since: Option<Time>) -> Result<Ve
     Ok(times)
 }
 
-fn paused_by_tag(conn: &Connection) -> Result<HashSet<u32>, Fault> {
+fn paused_by_tag(conn: &Connection) -> Result<HashSet<u32>, DbError> {
     let sql = "select t.feed from tag_settings g join feed_tags t on t.tag = g.tag \
                where g.paused = 1";
     let mut statement = conn.prepare(sql)?;
@@ -253,7 +253,7 @@ fn paused_by_tag(conn: &Connection) -> Result<HashSet<u32>, Fault> {
     Ok(feeds.collect::<Result<_, _>>()?)
 }
 
-/// Asks for the inputs of polls; what follows says of which feeds.
+/// Returns the SQL for the inputs of polls. `of` is the condition on the feeds.
 fn asking(of: &str) -> String {
     format!(
         "select f.url, f.effective_url, f.added_at, f.hints, \
@@ -273,7 +273,7 @@ fn asking(of: &str) -> String {
 fn input(row: &Row<'_>) -> rusqlite::Result<PollInput> {
     let window = row.get_ref(24)?.as_blob_or_null()?.unwrap_or_default();
     let share = match (row.get(27)?, row.get(28)?) {
-        (Some(seen), Some(kept)) => Some(Share { seen, kept }),
+        (Some(seen), Some(kept)) => Some(RelevantShare { seen, kept }),
         _ => None,
     };
     let subscription = push_row(row, 33)?;
@@ -288,7 +288,7 @@ fn input(row: &Row<'_>) -> rusqlite::Result<PollInput> {
             gone: gone(row, 22)?,
         },
         document: KnownDocument {
-            validators: Validators {
+            validators: StoredValidators {
                 etag: row.get(11)?,
                 last_modified: row.get(12)?,
                 of: row.get(32)?,
@@ -305,7 +305,7 @@ fn input(row: &Row<'_>) -> rusqlite::Result<PollInput> {
             last_change_at: time_or_none(row, 19)?,
             failures: row.get(14)?,
         },
-        schedule: FeedSchedule {
+        schedule: StoredSchedule {
             next_at: time_or_none(row, 15)?,
             wanted_at: time_or_none(row, 16)?,
             why: NextPollReason { cause: row.get(26)?, reason: row.get(29)?, held: row.get(30)? },

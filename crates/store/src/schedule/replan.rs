@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::feeds::settings::put_setting;
 use crate::feeds::state;
-use crate::{Due, Store, StoreError};
+use crate::{FeedDueTime, Store, StoreError};
 
 /// A new decision about the next poll of a feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl Store {
     /// in the future was scheduled before the clock jumped back; it is due too.
     pub fn due_feeds(&self, now: Time) -> Result<Vec<FeedId>, StoreError> {
         let index = self.due_index()?;
-        let is_due = |due: &&Due| {
+        let is_due = |due: &&FeedDueTime| {
             let is_ahead = due.last_poll_at.is_some_and(|last| last > now);
             is_ahead || due.next_at.is_none_or(|at| at <= now)
         };

@@ -9,13 +9,8 @@ use std::time::Duration;
 use demo::{DemoDates, DemoFeed, DemoFormat, Mishap, with_mishaps};
 use engine::{Clock, Gaps};
 use feed::{FeedUrl, Time};
-<<<<<<< HEAD
 use lab::world::synth::{self, Population, SynthFeed, WindowVariation};
-use store::{OpenMode, NewFeed, Store, StoreError};
-=======
-use lab::synth::{self, Population, SynthFeed, Varies};
 use store::{NewFeed, OpenMode, Store, StoreError};
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
 use tokio::net::TcpListener;
 
 use crate::config::Config;

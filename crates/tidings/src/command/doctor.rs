@@ -160,7 +160,7 @@ fn storage(
 ) -> Result<Vec<Check>, Failure> {
     let counts = store.counts(now)?;
     // What was written last is in the log beside the file, at first everything.
-    let standing = store.standing(now)?;
+    let standing = store.status(now)?;
     let bytes = standing.database_bytes + standing.log_bytes;
     let mut checks = vec![Check::good(
         "storage",

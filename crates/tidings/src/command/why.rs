@@ -4,7 +4,7 @@
 use engine::Clock;
 use feed::Time;
 use serde_json::{Value, json};
-use store::{FeedRow, PollRow, PushRow, State};
+use store::{FeedRow, FeedState, PollRow, PushRow};
 
 use super::feed::{find, next_poll};
 use crate::access;
@@ -81,12 +81,12 @@ fn next(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Option<Time> {
 fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String> {
     let mut said = Vec::new();
     match (feed.state(), next(feed, held_domain, now)) {
-        (State::Gone, _) => {
+        (FeedState::Gone, _) => {
             let reason = feed.location.gone.as_ref().map_or("", |g| g.reason.as_str());
             said.push(format!("It is no longer polled: {reason}."));
             return said;
         }
-        (State::Paused, _) => {
+        (FeedState::Paused, _) => {
             said.push("It is paused. To resume: tidings feed set FEED --resume".to_owned());
             return said;
         }
@@ -123,7 +123,7 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
 /// Who pushes it, or why nobody does.
 fn pushed(feed: &FeedRow, push: Option<&PushRow>, config: &Config, now: Time) -> Vec<String> {
     let mut said = Vec::new();
-    if matches!(feed.state(), State::Gone | State::Paused) {
+    if matches!(feed.state(), FeedState::Gone | FeedState::Paused) {
         return said;
     }
     match push {

@@ -1,6 +1,6 @@
 //! What a page's address asks for. Lenient: what is not understood is as if it were not said.
 
-use store::{FeedCursor, FeedOrder, State};
+use store::{FeedCursor, FeedOrder, FeedState};
 use url::form_urlencoded;
 
 /// Longer texts find nothing, and cost a scan all the same.
@@ -21,7 +21,7 @@ pub const ORDERS: [(FeedOrder, &str, &str); 6] = [
 pub struct ListParams {
     pub text: String,
     pub tag: Option<String>,
-    pub state: Option<State>,
+    pub state: Option<FeedState>,
     pub order: FeedOrder,
     /// Where the page begins; backwards: where it ends.
     pub from: Option<FeedCursor>,
@@ -37,7 +37,7 @@ impl ListParams {
             match name.as_ref() {
                 "q" => params.text = value.trim().chars().take(TEXT_CHARS_MAX).collect(),
                 "tag" => params.tag = Some(value.chars().take(TEXT_CHARS_MAX).collect()),
-                "state" => params.state = State::from_filter_word(&value),
+                "state" => params.state = FeedState::from_filter_word(&value),
                 "sort" => {
                     let known = ORDERS.iter().find(|o| o.1 == value);
                     params.order = known.map_or(FeedOrder::LastChange, |o| o.0);

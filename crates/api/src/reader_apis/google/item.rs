@@ -62,13 +62,8 @@ pub struct StreamItems {
     pub goes_on: Option<ReadingPosition>,
 }
 
-<<<<<<< HEAD
 impl StreamItems {
-    pub fn read(store: &Store, reading: &Reading) -> Result<StreamItems, ReaderApiError> {
-=======
-impl Page {
-    pub fn read(store: &Store, reading: &ReadingFilter) -> Result<Page, Trouble> {
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
+    pub fn read(store: &Store, reading: &ReadingFilter) -> Result<StreamItems, ReaderApiError> {
         let entries = store.reading(reading)?;
         let full = store::is_full(entries.iter().map(|one| &one.entry), reading.limit);
         let goes_on = entries.last().filter(|_| full).map(ReadEntry::place);

@@ -85,11 +85,7 @@ impl GoogleStream {
     }
 
     /// Narrows a list to the entries of this stream, or to all others.
-<<<<<<< HEAD
-    fn narrow(&self, reading: &mut Reading, inside: bool) -> Result<(), ReaderApiError> {
-=======
-    fn narrow(&self, reading: &mut ReadingFilter, inside: bool) -> Result<(), Trouble> {
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
+    fn narrow(&self, reading: &mut ReadingFilter, inside: bool) -> Result<(), ReaderApiError> {
         match self {
             GoogleStream::Read => reading.read = Some(inside),
             GoogleStream::Unread => reading.read = Some(!inside),
@@ -126,11 +122,7 @@ pub fn reading(
     asked: &GoogleRequest,
     stream: &GoogleStream,
     (n, n_max): (u32, u32),
-<<<<<<< HEAD
-) -> Result<Option<Reading>, ReaderApiError> {
-=======
-) -> Result<Option<ReadingFilter>, Trouble> {
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
+) -> Result<Option<ReadingFilter>, ReaderApiError> {
     let params = &asked.params;
     let Some(scope) = stream.scope() else { return Ok(None) };
     let limit = params.number::<u64>("n")?.unwrap_or(n.into()).clamp(1, n_max.into());

@@ -91,11 +91,7 @@ async fn searched(
 }
 
 /// How many there are in all. Where a page is not full, it says so itself.
-<<<<<<< HEAD
-fn total(store: &Store, reading: &Reading, n_found: usize) -> Result<u64, ReaderApiError> {
-=======
-fn total(store: &Store, reading: &ReadingFilter, n_found: usize) -> Result<u64, Trouble> {
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
+fn total(store: &Store, reading: &ReadingFilter, n_found: usize) -> Result<u64, ReaderApiError> {
     let n = n_found as u64;
     if n > 0 && n < u64::from(reading.limit) {
         return Ok(reading.offset + n);

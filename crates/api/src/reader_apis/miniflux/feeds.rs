@@ -10,7 +10,7 @@ use dispatch::command::{Change, Command, Target};
 use feed::{FeedUrl, Time};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{FeedFilter, FeedRow, NumberedTag, Scope, State, TokenScope};
+use store::{FeedFilter, FeedRow, FeedState, NumberedTag, Scope, TokenScope};
 
 use super::category::category;
 use super::{Categories, MinifluxRequest, feed_id};
@@ -60,7 +60,7 @@ pub fn shown(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
         "next_check_at": time(feed.schedule.next_at),
         "parsing_error_count": feed.history.failures,
         "parsing_error_message": feed.error().unwrap_or(""),
-        "disabled": feed.state() == State::Paused,
+        "disabled": feed.state() == FeedState::Paused,
         "category": category(user, number, tag),
         "icon": null,
     });

@@ -16,11 +16,7 @@ pub fn reading(
     asked: &MinifluxRequest,
     scope: Option<Scope>,
     (limit, limit_max): (u32, u32),
-<<<<<<< HEAD
-) -> Result<Option<Reading>, ReaderApiError> {
-=======
-) -> Result<Option<ReadingFilter>, Trouble> {
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
+) -> Result<Option<ReadingFilter>, ReaderApiError> {
     let params = &asked.params;
     let scope = match scope {
         Some(scope) => scope,
@@ -85,11 +81,7 @@ fn asked_scope(store: &Store, params: &AppParams) -> Result<Scope, ReaderApiErro
     }
 }
 
-<<<<<<< HEAD
-fn order(params: &AppParams, reading: &mut Reading) -> Result<(), ReaderApiError> {
-=======
-fn order(params: &Params, reading: &mut ReadingFilter) -> Result<(), Trouble> {
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
+fn order(params: &AppParams, reading: &mut ReadingFilter) -> Result<(), ReaderApiError> {
     reading.by_number = match params.text("order") {
         None | Some("published_at" | "status" | "category_title" | "category_id") => false,
         // Numbers are given in the order in which entries are seen.
@@ -107,11 +99,7 @@ fn order(params: &Params, reading: &mut ReadingFilter) -> Result<(), Trouble> {
 }
 
 /// Whether anything can fit. Several statuses mean any of them.
-<<<<<<< HEAD
-fn statuses(params: &AppParams, reading: &mut Reading) -> Result<bool, ReaderApiError> {
-=======
-fn statuses(params: &Params, reading: &mut ReadingFilter) -> Result<bool, Trouble> {
->>>>>>> b0024db (store: name types and functions in words of the field; define QueryId once, in feed)
+fn statuses(params: &AppParams, reading: &mut ReadingFilter) -> Result<bool, ReaderApiError> {
     let (mut read, mut unread, mut any) = (false, false, false);
     for status in params.all("status").filter(|status| !status.is_empty()) {
         any = true;

@@ -1,7 +1,7 @@
 //! A feed and its polls as the API shows them. Secrets in addresses are masked.
 
 use dispatch::command::Polled;
-use store::{FeedRow, PollRow, Settings, State};
+use store::{FeedRow, FeedState, PollRow, Settings};
 
 use crate::v1::schema::answer;
 
@@ -156,8 +156,8 @@ impl Feed {
         let gone = row.location.gone.as_ref().map(|gone| gone.reason.clone());
         let mut why = Vec::new();
         match row.state() {
-            State::Gone => why.extend(gone.clone()),
-            State::Paused => why.push("it is paused".to_owned()),
+            FeedState::Gone => why.extend(gone.clone()),
+            FeedState::Paused => why.push("it is paused".to_owned()),
             _ => {
                 if row.history.last_poll_at.is_none() {
                     why.push("a feed that was never polled is due at once".to_owned());

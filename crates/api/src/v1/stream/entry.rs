@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use feed::FeedId;
-use store::{StreamCursor, EntryRow, Store, StoreError};
+use store::{EntryRow, Store, StoreError, StreamCursor};
 
 use crate::v1::schema::{Omittable, answer};
 

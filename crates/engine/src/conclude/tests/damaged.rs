@@ -22,7 +22,7 @@ fn a_broken_document_without_items_moves_neither_validators_nor_window() {
     let mut input = input();
     let first = run(&input, read(&input, broken), |_| ());
     assert_eq!(first.record.outcome, Outcome::Seen, "nothing was there before");
-    let none = Validators::default();
+    let none = StoredValidators::default();
     assert_eq!(first.record.validators(), Some(&none), "a 304 would hide the rest");
 
     let before = run(&input, document(&["a", "b"]), |_| ());

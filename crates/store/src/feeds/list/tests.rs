@@ -64,9 +64,9 @@ fn states_are_those_of_the_feeds_own_rows() {
         assert_eq!(line.state, filled.store.feed(line.id).unwrap().state(), "{}", line.id);
     }
     let states = page.states.unwrap();
-    let counts = State::ALL.map(|state| states.of(Some(state)));
+    let counts = FeedState::ALL.map(|state| states.of(Some(state)));
     assert_eq!((counts, states.of(None)), ([2, 1, 1, 0, 1, 1], 5));
-    for state in State::ALL {
+    for state in FeedState::ALL {
         let query = FeedListFilter { state: Some(state), ..all() };
         let lines = filled.store.feed_page(&query, NOW).unwrap().lines;
         assert_eq!(lines.len() as u64, states.of(Some(state)), "{state:?}");
@@ -100,7 +100,7 @@ fn text_is_found_in_titles_urls_and_tags_and_taken_literally() {
 #[test]
 fn a_line_says_what_the_last_poll_said() {
     let filled = filled();
-    let query = FeedListFilter { state: Some(State::BackingOff), ..all() };
+    let query = FeedListFilter { state: Some(FeedState::BackingOff), ..all() };
     let line = filled.store.feed_page(&query, NOW).unwrap().lines.remove(0);
     assert_eq!((line.last_status, line.failures), (Some(500), 3));
     assert_eq!(line.error.as_deref(), Some("it broke"));
@@ -154,7 +154,7 @@ fn a_tag_is_found_exactly_and_counted() {
     let filled = filled();
     let query = FeedListFilter { tag: Some("Rest".to_owned()), ..all() };
     let page = filled.store.feed_page(&query, NOW).unwrap();
-    assert_eq!((page.lines.len(), page.states.unwrap().of(Some(State::Paused))), (1, 1));
+    assert_eq!((page.lines.len(), page.states.unwrap().of(Some(FeedState::Paused))), (1, 1));
     assert!(
         ids(&filled.store, &FeedListFilter { tag: Some("rest".to_owned()), ..all() }).is_empty()
     );

@@ -124,7 +124,7 @@ async fn no_cursor_that_was_handed_out_lies_ahead_of_a_restored_query() {
     let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
     store.install(Box::new(MatchesAll)).unwrap();
     assert_eq!(store.check().unwrap(), []);
-    assert_eq!(store.standing(at(5)).unwrap().deliveries_waiting, 1, "one had not got the first");
+    assert_eq!(store.status(at(5)).unwrap().deliveries_waiting, 1, "one had not got the first");
     let due: Vec<String> =
         store.deliveries_due(at(5)).unwrap().into_iter().map(|due| due.receiver).collect();
     assert_eq!(due, ["file late"]);

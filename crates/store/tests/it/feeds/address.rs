@@ -2,7 +2,7 @@
 
 use feed::{EntryId, FeedId, Outcome};
 use store::{
-    AccountId, AddressChange, Gone, NewQuery, PollRecord, QueryChange, SettingsChange, State,
+    AccountId, AddressChange, FeedState, Gone, NewQuery, PollRecord, QueryChange, SettingsChange,
     StoreError,
 };
 
@@ -86,7 +86,7 @@ fn a_feed_that_was_gone_is_polled_at_its_new_address() {
     record.location.gone = Some(Gone { at: at(1), reason: "410".to_owned() });
     f.store.record_blocking(record).unwrap();
     f.store.move_feed(feed, &url("https://b.example/"), at(3)).unwrap();
-    assert_eq!(f.store.feed(feed).unwrap().state(), State::Active);
+    assert_eq!(f.store.feed(feed).unwrap().state(), FeedState::Active);
     assert_eq!(f.store.due_feeds(at(3)).unwrap(), [feed]);
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use feed::{FeedId, Outcome};
 use store::{
-    FeedFilter, Gone, NewFeed, PollProblem, PollRecord, SettingsChange, State, StoreError,
+    FeedFilter, FeedState, Gone, NewFeed, PollProblem, PollRecord, SettingsChange, StoreError,
 };
 
 use crate::sample::{T0, add, at, fresh, new_feed, poll, unchanged, url};
@@ -148,7 +148,7 @@ fn a_tag_pauses_its_feeds_unless_they_say_otherwise() {
     assert!(polled());
     f.store.set_tag("quiet", &pause(Some(true))).unwrap();
     assert!(!polled());
-    assert_eq!(f.store.feed(id).unwrap().state(), State::Paused);
+    assert_eq!(f.store.feed(id).unwrap().state(), FeedState::Paused);
     f.store.set_feed(id, &pause(Some(false))).unwrap();
     assert!(polled());
     f.store.set_feed(id, &pause(Some(true))).unwrap();
@@ -200,7 +200,7 @@ fn a_feed_that_its_tag_pauses_is_neither_due_nor_late() {
         let record = PollRecord::empty(FeedId(feed), 0, at(2), Outcome::Unchanged, at(next));
         f.store.record_blocking(record).unwrap();
     }
-    assert_eq!(f.store.standing(at(100)).unwrap().due_since, Some(at(20)));
+    assert_eq!(f.store.status(at(100)).unwrap().due_since, Some(at(20)));
 }
 
 #[test]

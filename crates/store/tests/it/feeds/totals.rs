@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::{FeedId, Outcome, Time};
-use store::{FeedFacts, Gone, PollRecord, Replan, Retention, SettingsChange, State, Store};
+use store::{FeedFacts, FeedState, Gone, PollRecord, Replan, Retention, SettingsChange, Store};
 
 use crate::sample::{Fresh, at, fresh, items, new_feed, seen, url};
 
@@ -126,7 +126,7 @@ fn kept_counts_are_what_a_walk_counts_after_any_changes() {
         let counts = f.store.counts(at(20_000)).unwrap();
         let rows = f.store.feeds(&store::FeedFilter::default()).unwrap();
         assert_eq!(counts.feeds, rows.len() as u64, "seed {seed}");
-        for state in State::ALL {
+        for state in FeedState::ALL {
             let n = rows.iter().filter(|row| row.state().is_listed_by(Some(state))).count();
             assert_eq!(counts.states.of(Some(state)), n as u64, "seed {seed}, {state:?}");
         }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use feed::{Domain, Time};
 use store::{
-    HUB_REQUEST_LIFE, HubRequest, HubRequestKind, HubRequestOutcome, NewQuery, QueryChange,
-    QueryId, Store,
+    HUB_REQUEST_LIFE, NewQuery, QueryChange, QueryId, Store, SubscriberRequest,
+    SubscriberRequestKind, SubscriberRequestOutcome,
 };
 
 use crate::sample::{T0, at, fresh};
@@ -24,13 +24,13 @@ fn query(store: &Store) -> QueryId {
     store.query("Q").unwrap().unwrap().id
 }
 
-fn subscribe() -> HubRequestKind {
-    HubRequestKind::Subscribe { secret: None, lease: Duration::from_secs(86_400) }
+fn subscribe() -> SubscriberRequestKind {
+    SubscriberRequestKind::Subscribe { secret: None, lease: Duration::from_secs(86_400) }
 }
 
 /// A request for a callback at a domain, sent by a client.
-fn wish(query: QueryId, domain: &str, path: usize, from: &str) -> HubRequest {
-    HubRequest {
+fn wish(query: QueryId, domain: &str, path: usize, from: &str) -> SubscriberRequest {
+    SubscriberRequest {
         query,
         topic: "http://localhost/feeds/Q.atom".to_owned(),
         callback: format!("https://{domain}/{path}"),
@@ -47,15 +47,15 @@ fn due(store: &Store, now: Time) -> Vec<i64> {
 }
 
 /// A verified subscriber.
-async fn confirmed(store: &Store, wish: &HubRequest, now: Time) -> i64 {
-    assert_eq!(store.add_hub_request(wish, now).unwrap(), HubRequestOutcome::Taken);
+async fn confirmed(store: &Store, wish: &SubscriberRequest, now: Time) -> i64 {
+    assert_eq!(store.add_hub_request(wish, now).unwrap(), SubscriberRequestOutcome::Taken);
     let id = *due(store, now).last().unwrap();
     store.confirm_hub_request(id, wish.kind.clone(), now).await.unwrap();
     id
 }
 
-fn is_too_many(noted: HubRequestOutcome) -> bool {
-    matches!(noted, HubRequestOutcome::TooMany(wait) if wait <= HUB_REQUEST_LIFE)
+fn is_too_many(noted: SubscriberRequestOutcome) -> bool {
+    matches!(noted, SubscriberRequestOutcome::TooMany(wait) if wait <= HUB_REQUEST_LIFE)
 }
 
 #[tokio::test]
@@ -68,19 +68,19 @@ async fn a_flood_of_wishes_takes_no_place_from_an_honest_subscriber() {
     for n in 0..1100 {
         let noted =
             store.add_hub_request(&wish(query, "tarpit.org", n, "203.0.113.1"), T0).unwrap();
-        taken += usize::from(noted == HubRequestOutcome::Taken);
+        taken += usize::from(noted == SubscriberRequestOutcome::Taken);
     }
     assert_eq!(taken, 4, "one domain");
     for n in 0..1100 {
         let domain = format!("tarpit{n}.org");
         let noted = store.add_hub_request(&wish(query, &domain, n, "203.0.113.1"), T0).unwrap();
-        taken += usize::from(noted == HubRequestOutcome::Taken);
+        taken += usize::from(noted == SubscriberRequestOutcome::Taken);
     }
     assert_eq!(taken, 16, "one client");
     // Other clients succeed, and a verified subscriber can renew.
     confirmed(store, &wish(query, "honest.org", 0, "192.0.2.2"), T0).await;
     let renewal = wish(query, "reader.org", 0, "192.0.2.1");
-    assert_eq!(store.add_hub_request(&renewal, T0).unwrap(), HubRequestOutcome::Taken);
+    assert_eq!(store.add_hub_request(&renewal, T0).unwrap(), SubscriberRequestOutcome::Taken);
     assert!(store.hub_subscription(old).unwrap().unwrap().lease_until.is_some());
 }
 
@@ -93,12 +93,14 @@ async fn wishes_of_many_clients_fill_their_own_places_only_and_end_soon() {
     let flood = |now| {
         (0..1100)
             .map(|n| wish(query, &format!("tarpit{n}.org"), n, &format!("203.0.113.{n}")))
-            .filter(|wish| store.add_hub_request(wish, now).unwrap() == HubRequestOutcome::Taken)
+            .filter(|wish| {
+                store.add_hub_request(wish, now).unwrap() == SubscriberRequestOutcome::Taken
+            })
             .count()
     };
     assert_eq!(flood(T0), 256);
     let honest = wish(query, "honest.org", 0, "192.0.2.2");
-    assert_eq!(store.add_hub_request(&honest, T0).unwrap(), HubRequestOutcome::Full);
+    assert_eq!(store.add_hub_request(&honest, T0).unwrap(), SubscriberRequestOutcome::Full);
     store.end_leases(T0 + HUB_REQUEST_LIFE).await.unwrap();
     assert!(due(store, T0 + HUB_REQUEST_LIFE).is_empty());
     confirmed(store, &honest, T0 + HUB_REQUEST_LIFE).await;
@@ -114,7 +116,7 @@ async fn one_domain_does_not_take_all_places_of_a_query() {
         confirmed(store, &wish(query, "greedy.org", n, "203.0.113.1"), T0).await;
     }
     let more = store.add_hub_request(&wish(query, "greedy.org", 20, "203.0.113.1"), T0).unwrap();
-    assert_eq!(more, HubRequestOutcome::Full);
+    assert_eq!(more, SubscriberRequestOutcome::Full);
     confirmed(store, &wish(query, "honest.org", 0, "192.0.2.2"), T0).await;
 }
 
@@ -124,14 +126,14 @@ async fn a_callback_that_refused_is_not_asked_again_at_once_however_often_somebo
     let store = &fresh.store;
     let query = query(store);
     let first = wish(query, "victim.org", 0, "203.0.113.1");
-    assert_eq!(store.add_hub_request(&first, T0).unwrap(), HubRequestOutcome::Taken);
+    assert_eq!(store.add_hub_request(&first, T0).unwrap(), SubscriberRequestOutcome::Taken);
     let id = due(store, T0)[0];
     // A repetition while it waits does not verify it earlier.
     store.retry_hub_request(id, 1, at(30)).await.unwrap();
-    assert_eq!(store.add_hub_request(&first, at(1)).unwrap(), HubRequestOutcome::Taken);
+    assert_eq!(store.add_hub_request(&first, at(1)).unwrap(), SubscriberRequestOutcome::Taken);
     assert!(due(store, at(1)).is_empty());
     store.refuse_hub_request(id).await.unwrap();
-    let again = HubRequest { from: "203.0.113.2".to_owned(), ..first };
+    let again = SubscriberRequest { from: "203.0.113.2".to_owned(), ..first };
     assert!(
         is_too_many(store.add_hub_request(&again, at(2)).unwrap()),
         "even if another client sends it"
@@ -140,14 +142,14 @@ async fn a_callback_that_refused_is_not_asked_again_at_once_however_often_somebo
     store.end_leases(T0 + HUB_REQUEST_LIFE).await.unwrap();
     assert_eq!(
         store.add_hub_request(&again, T0 + HUB_REQUEST_LIFE).unwrap(),
-        HubRequestOutcome::Taken
+        SubscriberRequestOutcome::Taken
     );
 
     // Refused requests count for their client.
     for n in 0..16 {
         let noted =
             store.add_hub_request(&wish(query, &format!("v{n}.org"), n, "203.0.113.9"), at(200));
-        assert_eq!(noted.unwrap(), HubRequestOutcome::Taken);
+        assert_eq!(noted.unwrap(), SubscriberRequestOutcome::Taken);
         store.refuse_hub_request(*due(store, at(200)).last().unwrap()).await.unwrap();
     }
     let noted = store.add_hub_request(&wish(query, "v99.org", 0, "203.0.113.9"), at(200)).unwrap();
@@ -162,10 +164,12 @@ async fn a_wish_of_a_stranger_changes_nothing_for_a_confirmed_subscriber() {
     let own = wish(query, "reader.org", 0, "192.0.2.1");
     let id = confirmed(store, &own, T0).await;
     store.note_hub_push(id, None, 3, Some(at(500))).await.unwrap();
-    let kind =
-        HubRequestKind::Subscribe { secret: Some("theirs".to_owned()), lease: HUB_REQUEST_LIFE };
-    let theirs = HubRequest { from: "203.0.113.1".to_owned(), kind, ..own };
-    assert_eq!(store.add_hub_request(&theirs, at(1)).unwrap(), HubRequestOutcome::Taken);
+    let kind = SubscriberRequestKind::Subscribe {
+        secret: Some("theirs".to_owned()),
+        lease: HUB_REQUEST_LIFE,
+    };
+    let theirs = SubscriberRequest { from: "203.0.113.1".to_owned(), kind, ..own };
+    assert_eq!(store.add_hub_request(&theirs, at(1)).unwrap(), SubscriberRequestOutcome::Taken);
     let row = store.hub_subscription(id).unwrap().unwrap();
     assert_eq!((row.attempts, row.secret), (3, None), "its pushes go on as before");
     store.refuse_hub_request(id).await.unwrap();

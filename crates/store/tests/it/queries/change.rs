@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use feed::{EntryId, FeedId};
 use store::{
-    ArrivedEntry, EntryMatcher, NewQuery, QueryChange, QueryId, QueryMatch, QueryStateChange,
-    Share, State, Store,
+    ArrivedEntry, EntryMatcher, FeedState, NewQuery, QueryChange, QueryId, QueryMatch,
+    QueryStateChange, RelevantShare, Store,
 };
 
 use crate::sample::{Fresh, T0, add, at, fresh, items, new_feed, poll, seen, url};
@@ -90,8 +90,11 @@ impl EntryMatcher for Words {
         std::mem::take(&mut self.changes)
     }
 
-    fn decayed_share(&self, before: Share, n_seen: u32, n_kept: u32) -> Share {
-        Share { seen: before.seen + f64::from(n_seen), kept: before.kept + f64::from(n_kept) }
+    fn decayed_share(&self, before: RelevantShare, n_seen: u32, n_kept: u32) -> RelevantShare {
+        RelevantShare {
+            seen: before.seen + f64::from(n_seen),
+            kept: before.kept + f64::from(n_kept),
+        }
     }
 }
 
@@ -271,14 +274,14 @@ fn feeds_that_only_queries_want_rest_when_the_last_goes() {
     let gone = |name: &str| apply(store, vec![QueryChange::Drop(name.to_owned())]).unwanted;
     assert!(gone("A").is_empty(), "B wants it still");
     assert_eq!(gone("B"), [new]);
-    assert_eq!((state(new), state(mine)), (State::Paused, State::Never));
+    assert_eq!((state(new), state(mine)), (FeedState::Paused, FeedState::Never));
     let back = apply(store, vec![put("C", "z", &urls[1..])]);
     assert_eq!(back.wanted, [new]);
-    assert_eq!(state(new), State::Never);
+    assert_eq!(state(new), FeedState::Never);
     // A person who adds the feed owns it.
     assert!(store.add_feed(&new_feed(urls[1]), T0).unwrap().existed);
     assert!(gone("C").is_empty());
-    assert_eq!(state(new), State::Never);
+    assert_eq!(state(new), FeedState::Never);
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn warnings_are_kept_with_their_poll_up_to_a_length() {
     assert_eq!((counts.failing, counts.damaged), (1, 1));
     let query = store::FeedListFilter {
         text: String::new(),
-        state: Some(store::State::Damaged),
+        state: Some(store::FeedState::Damaged),
         order: store::FeedOrder::Trouble,
         tag: None,
         from: None,

@@ -190,7 +190,7 @@ impl store::EntryMatcher for MatchesAll {
     fn take_changes(&mut self) -> Vec<store::QueryStateChange> {
         Vec::new()
     }
-    fn decayed_share(&self, before: store::Share, _: u32, _: u32) -> store::Share {
+    fn decayed_share(&self, before: store::RelevantShare, _: u32, _: u32) -> store::RelevantShare {
         before
     }
 }

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use feed::{Domain, FeedId, Hints, Outcome, Window};
-use store::{FeedFacts, Gone, Moved, Pace, PollRecord, SettingsChange, StoreError, Validators};
+use store::{
+    FeedFacts, Gone, PendingRedirect, PollRecord, SettingsChange, StoreError, StoredPace,
+    StoredValidators,
+};
 
 use crate::sample::{T0, add, at, fresh, items, new_feed, poll, seen, unchanged, url};
 
@@ -33,14 +36,15 @@ fn all_that_a_poll_left_is_there_for_the_next() {
     };
     let etag = b"W/\"caf\xe9 \x80\"".to_vec();
     let mut record = seen(&f.store, id, &items(&["2", "1"]), at(10));
-    record.document_mut().validators = Validators {
+    record.document_mut().validators = StoredValidators {
         etag: Some(etag.clone()),
         last_modified: Some(b"Tue, 14 Nov 2023 22:13:20 GMT".to_vec()),
         of: Some(-7),
     };
     record.document_mut().hints = hints.clone();
     record.decision.learned = Some(vec![1, 2, 3]);
-    record.location.pending = Some(Moved { to: url("https://new.example.org/a"), count: 1 });
+    record.location.pending =
+        Some(PendingRedirect { to: url("https://new.example.org/a"), count: 1 });
     record.decision.next.wanted_at = Some(at(500));
     record.decision.next.at = at(600);
     record.document_mut().facts = FeedFacts {
@@ -97,9 +101,9 @@ fn validators_that_a_server_stopped_sending_are_forgotten() {
     let id = add(&f.store, "https://example.org/a");
     poll(&f.store, id, &["1"], at(10));
     let mut record = seen(&f.store, id, &items(&["2", "1"]), at(20));
-    record.document_mut().validators = Validators::default();
+    record.document_mut().validators = StoredValidators::default();
     f.store.record_blocking(record).unwrap();
-    assert_eq!(f.store.poll_input(id).unwrap().document.validators, Validators::default());
+    assert_eq!(f.store.poll_input(id).unwrap().document.validators, StoredValidators::default());
 }
 
 #[test]
@@ -140,7 +144,7 @@ fn a_believed_redirect_moves_the_feed_to_another_domain() {
 fn the_pace_of_domains_is_kept_with_the_poll() {
     let f = fresh();
     let id = add(&f.store, "https://example.org/a");
-    let pace = |name: &str, until| Pace {
+    let pace = |name: &str, until| StoredPace {
         domain: Domain::from_stored(name),
         last_request_at: Some(at(5)),
         not_before: until,

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 
 use engine::Clock;
 use feed::Time;
-use store::{FeedFilter, FeedListFilter, FeedOrder, FeedRow, State, Store};
+use store::{FeedFilter, FeedListFilter, FeedOrder, FeedRow, FeedState, Store};
 
 use super::{list_json, next_poll};
 use crate::args::feed_list::FeedList;
@@ -28,7 +28,7 @@ pub fn run(asked: FeedList) -> Result<(), Failure> {
     let is_terminal = std::io::stdout().is_terminal() && !asked.json;
     let limit = asked.limit.or(is_terminal.then_some(ON_TERMINAL)).unwrap_or(u64::MAX);
     let list = List {
-        state: asked.state.as_deref().and_then(State::from_filter_word),
+        state: asked.state.as_deref().and_then(FeedState::from_filter_word),
         tag: asked.tag,
         order: asked.sort.as_deref().map(order),
         limit,
@@ -68,7 +68,7 @@ fn order(word: &str) -> FeedOrder {
 }
 
 struct List {
-    state: Option<State>,
+    state: Option<FeedState>,
     tag: Option<String>,
     /// `None`: by number.
     order: Option<FeedOrder>,
