@@ -1,5 +1,5 @@
-//! How many simulated polls a core makes in a second, per policy, over a trace or (without one) a
-//! synthetic population; and what reading the trace takes.
+//! Measures the simulated polls per second of each policy on one core, and the time to read the
+//! trace. Without a trace it uses a synthetic population.
 //!
 //! `cargo run --release -p lab --example polls_per_second [TRACE.csv.gz] [POLICY…]`
 
@@ -11,7 +11,7 @@ use feed::Time;
 use lab::world::synth::{Population, PopulationSpec};
 use lab::{Phases, RunProgress, Setting, TraceRow, World, WorldBuilder};
 
-/// Histories of synthetic feeds reach back years; here their windows are full.
+/// Synthetic feeds have years of history; at this time their windows are full.
 const START: Time = Time::from_secs(1_310_792_400);
 /// Table 4.11.
 const POLICIES: [&str; 15] = [

@@ -1,14 +1,17 @@
-//! One strategy through one world: a budget of polls, spent cycle by cycle over all feeds.
+//! Runs one strategy through one world: spends a budget of polls over all feeds, cycle by cycle.
 //!
-//! Strategies are driven through [`Planner`], as they are live, and believe what an estimator tells
-//! them. The first poll of every feed counts for nothing, as in [`run()`](crate::run()); from
-//! then on the strategy alone decides. Strategies that choose anew in every cycle get an equal
-//! part of the budget in each (a fraction of a poll is saved for the next); `two-steps` and
-//! `only-tau` may exceed it, as published, adapt, and pay back in the next. Strategies that
-//! allocate looks ahead spend the budget of a whole period when they think best, and not a poll
-//! more; `tide` keeps its own books, as it does live: a period as UTC has it, no cycle above three
-//! times its even share. With `warm_up` the strategy spends the same budget through the training
-//! phase too; polls and entries count from the start of the test phase on.
+//! The lab drives strategies through [`Planner`], as the live engine does. An estimator gives them
+//! their model of each feed. The first poll of a feed does not count, as in
+//! [`run()`](crate::run()); the strategy decides all others.
+//!
+//! Strategies that choose in every cycle get an equal part of the budget in each; a fraction of a
+//! poll carries over. `two-steps` and `only-tau` may exceed it, as published; they pay the excess
+//! back in the next cycle. Strategies that allocate polls ahead spend the budget of a whole period
+//! at any time within it, and not more. `tide` keeps its own account, as it does live: periods of
+//! UTC, and at most three times the even share in a cycle.
+//!
+//! With `warm_up` the strategy also spends the budget during the training phase. Polls and entries
+//! count from the start of the test phase.
 //!
 //! ```
 //! use feed::Time;
@@ -48,7 +51,7 @@ use ledger::Ledger;
 pub use ledger::StrategyRun;
 use oracle::Oracle;
 
-/// So many polls per so long.
+/// A number of polls per period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollAllowance {
     pub polls: usize,
@@ -60,7 +63,7 @@ impl PollAllowance {
         self.polls as f64 * cycle.as_secs_f64() / self.per.as_secs_f64()
     }
 
-    /// The same allowance for a period that is no shorter than a cycle.
+    /// Returns the same allowance for a period that is at least one cycle.
     fn over_cycles(self, cycle: Duration) -> PollAllowance {
         if self.per >= cycle {
             return self;
@@ -69,7 +72,7 @@ impl PollAllowance {
     }
 }
 
-/// What holds for all strategies of a comparison.
+/// The setting that all strategies of a comparison share.
 #[derive(Clone, Copy, Debug)]
 pub struct BudgetSetting {
     pub phases: Phases,
@@ -77,13 +80,13 @@ pub struct BudgetSetting {
     /// The time between two plans.
     pub cycle: Duration,
     pub estimator: Estimator,
-    /// Tell estimators how many entries were published, also beyond the window, as the paper's
-    /// figures 10 to 12 do. No aggregator can know that.
+    /// Whether estimators learn how many entries were published, even beyond the window, as in
+    /// figures 10 to 12 of the paper. No live aggregator can know that.
     pub true_counts: bool,
 }
 
 impl BudgetSetting {
-    /// The others are told with each plan what they may spend.
+    /// Only `tide` gets its budget here; other strategies get it with each plan.
     fn planner(&self, spender: Spender, cycle: Duration) -> Planner {
         let mut planner = Planner::new(spender.strategy, cycle);
         planner.set_miss(spender.miss);
@@ -96,7 +99,7 @@ impl BudgetSetting {
     }
 }
 
-/// Lets one strategy spend the budget, `tide` with its price of a miss.
+/// Spends the budget with one strategy; `tide` also has a price of a miss.
 pub fn spend(world: &World, spender: Spender, setting: &BudgetSetting) -> StrategyRun {
     let phases = &setting.phases;
     let mut driver = StrategyDriver::new(spender, setting);
@@ -124,7 +127,7 @@ pub fn spend(world: &World, spender: Spender, setting: &BudgetSetting) -> Strate
     simulation.close(spender)
 }
 
-/// Lets several strategies spend the same budget, each for itself.
+/// Spends the same budget with several strategies, each separately.
 pub fn spend_all(
     world: &World,
     spenders: &[Spender],
@@ -135,7 +138,7 @@ pub fn spend_all(
     crate::parallel::map_each(spenders.len(), threads, one)
 }
 
-/// The feeds that take part, by their first poll, the latest first.
+/// Returns the feeds that take part, by their first poll, the latest first.
 fn newcomers(world: &World, phases: &Phases) -> Vec<(Time, usize)> {
     let first =
         |(i, feed): (usize, &crate::WorldFeed)| Some((phases.first_poll(feed.visible())?, i));
@@ -145,16 +148,16 @@ fn newcomers(world: &World, phases: &Phases) -> Vec<(Time, usize)> {
     newcomers
 }
 
-/// One feed of the run, numbered as the planner numbers it.
+/// One feed of the run, with the number that the planner uses.
 struct Member<'w> {
     feed: usize,
-    sight: PolledFeed<'w>,
+    polled: PolledFeed<'w>,
     last: Time,
     /// Polls and entries after this moment count.
     counts_from: Time,
 }
 
-/// The feeds as they are.
+/// The simulated feeds and the results so far.
 struct BudgetSimulation<'w> {
     world: &'w World,
     setting: &'w BudgetSetting,
@@ -162,26 +165,26 @@ struct BudgetSimulation<'w> {
     ledger: Ledger,
 }
 
-/// Who chooses, with what it may spend.
+/// A strategy with its budget.
 struct StrategyDriver {
     decider: Decider,
     account: BudgetAccount,
 }
 
 enum Decider {
-    /// A planner, and what it believes.
+    /// A planner with its models.
     Planner(Box<Planner>),
-    /// Somebody who sees the members themselves.
+    /// An oracle that sees the feeds themselves.
     Oracle(Oracle),
 }
 
-/// What is left of the budget.
+/// The remaining budget.
 enum BudgetAccount {
-    /// An equal part for every cycle; what is saved of it is less than a poll, or a debt.
+    /// An equal part per cycle. The saved rest is less than one poll, or a debt.
     Cycles { per_cycle: f64, saved: f64 },
-    /// All of a period at once.
+    /// The whole budget of a period at once.
     Periods { allowance: PollAllowance, left: usize, ends: Time },
-    /// The planner keeps its own.
+    /// The planner keeps its own account.
     Live,
 }
 
@@ -205,7 +208,7 @@ impl StrategyDriver {
         StrategyDriver { decider, account }
     }
 
-    /// The members to poll now.
+    /// Returns the feeds to poll now.
     fn choose(&mut self, simulation: &BudgetSimulation<'_>, now: Time) -> Vec<usize> {
         match &mut self.account {
             BudgetAccount::Live => match &mut self.decider {
@@ -229,8 +232,8 @@ impl StrategyDriver {
                 }
                 let Decider::Planner(planner) = &mut self.decider else { return Vec::new() };
                 let mut chosen = planner.plan(now, allowance.polls);
-                // The planner hears the whole allowance, from which it allocates; what cannot be
-                // paid waits for the next cycle.
+                // The planner allocates from the whole allowance. Polls beyond the rest wait for
+                // the next cycle.
                 for member in chosen.split_off(chosen.len().min(*left)) {
                     planner.hold(member, now);
                 }
@@ -242,15 +245,15 @@ impl StrategyDriver {
 }
 
 impl<'w> BudgetSimulation<'w> {
-    /// Lets feeds in whose first poll has come, and makes it.
+    /// Adds feeds whose first poll is due, and makes it.
     fn admit(&mut self, driver: &mut StrategyDriver, waiting: &mut Vec<(Time, usize)>, now: Time) {
         while let Some((first, feed)) = waiting.pop_if(|(first, _)| *first <= now) {
             let world_feed = &self.world.feeds[feed];
-            let mut sight = PolledFeed::new(self.world, world_feed);
+            let mut polled = PolledFeed::new(self.world, world_feed);
             let belief = Belief { world: self.world, setting: self.setting };
-            let model = belief.form(world_feed, &mut sight);
+            let model = belief.form(world_feed, &mut polled);
             let counts_from = first.max(self.setting.phases.test_start());
-            self.members.push(Member { feed, sight, last: first, counts_from });
+            self.members.push(Member { feed, polled, last: first, counts_from });
             if let Decider::Planner(planner) = &mut driver.decider {
                 let weight = world_feed.weight;
                 planner.track(Tracked { weight, ..Tracked::new(model) });
@@ -260,37 +263,37 @@ impl<'w> BudgetSimulation<'w> {
         }
     }
 
-    /// One poll that the strategy chose; it counts once the test phase has begun.
+    /// Makes a poll that the strategy chose. It counts once the test phase has begun.
     fn poll(&mut self, driver: &mut StrategyDriver, member: usize, now: Time) {
         self.look(driver, member, now);
-        let Member { feed, sight, counts_from, .. } = &self.members[member];
+        let Member { feed, polled, counts_from, .. } = &self.members[member];
         if now > self.setting.phases.test_start() {
-            self.ledger.poll(&self.world.feeds[*feed], sight, *counts_from, now);
+            self.ledger.poll(&self.world.feeds[*feed], polled, *counts_from, now);
         }
     }
 
     fn look(&mut self, driver: &mut StrategyDriver, member: usize, now: Time) {
         let number = member;
         let member = &mut self.members[member];
-        member.sight.poll(now);
+        member.polled.poll(now);
         member.last = now;
         let Decider::Planner(planner) = &mut driver.decider else { return };
-        let Some(mut seen) = member.sight.observation() else { return };
+        let Some(mut seen) = member.polled.observation() else { return };
         if self.setting.true_counts {
             let visible = self.world.feeds[member.feed].visible();
-            seen.new = &visible[member.sight.appeared()];
+            seen.new = &visible[member.polled.appeared()];
         }
         planner.observe(number, &seen);
     }
 
-    /// Entries that have appeared since a member was last looked at.
+    /// Returns the entries that appeared since the last poll of a feed.
     fn n_unseen(&self, member: &Member<'_>, now: Time) -> usize {
         let visible = self.world.feeds[member.feed].visible();
-        let known = member.sight.shown().end;
+        let known = member.polled.shown().end;
         visible[known..].partition_point(|t| *t <= now)
     }
 
-    /// How far beliefs are from the truth, before anything is read.
+    /// Records the error of the models, before the polls of a cycle.
     fn note_divergence(&mut self, driver: &StrategyDriver, now: Time) {
         let error = |(i, member): (usize, &Member<'_>)| {
             let real = self.n_unseen(member, now) as f64;
@@ -305,12 +308,12 @@ impl<'w> BudgetSimulation<'w> {
         self.ledger.divergence(squares, n);
     }
 
-    /// How much of what the windows show is known, after everything was read.
+    /// Records the known share of the windows, after the polls of a cycle.
     fn note_freshness(&mut self, now: Time) {
         let share = |member: &Member<'_>| {
             let n_unseen = self.n_unseen(member, now);
-            let n_appeared = member.sight.shown().end + n_unseen;
-            let shown = n_appeared.min(member.sight.window_max() as usize);
+            let n_appeared = member.polled.shown().end + n_unseen;
+            let shown = n_appeared.min(member.polled.window_max() as usize);
             if shown == 0 { 1.0 } else { 1.0 - n_unseen.min(shown) as f64 / shown as f64 }
         };
         let sum: f64 = self.members.iter().map(share).sum();

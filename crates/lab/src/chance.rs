@@ -1,6 +1,6 @@
-//! A seeded source of chance: xoshiro256** (Blackman and Vigna, 2018), seeded by SplitMix64.
+//! A seeded random number generator: xoshiro256** (Blackman and Vigna, 2018), seeded by SplitMix64.
 //!
-//! Never seeded by a clock. Each feed draws from its own stream, so that a larger population
+//! The seed never comes from a clock. Each feed has its own stream, so that a larger population
 //! begins with the same feeds as a smaller one.
 
 use crate::exact;
@@ -12,7 +12,7 @@ pub struct Chance {
 }
 
 impl Chance {
-    /// The stream number `stream` of a seed.
+    /// Creates the stream number `stream` of a seed.
     pub fn new(seed: u64, stream: u64) -> Chance {
         let mut mixed = seed ^ split_mix(&mut stream.wrapping_add(1));
         Chance { state: std::array::from_fn(|_| split_mix(&mut mixed)) }
@@ -31,29 +31,30 @@ impl Chance {
         result
     }
 
-    /// Uniform in [0, 1).
+    /// Returns a uniform number in [0, 1).
     pub fn unit(&mut self) -> f64 {
-        // 53 bits: what a double holds exactly.
+        // A double holds 53 bits exactly.
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform in 0..n; 0 for n = 0. The bias of the multiplication is below n / 2⁶⁴.
+    /// Returns a uniform number in 0..n; 0 for n = 0. The bias of the multiplication is below n /
+    /// 2⁶⁴.
     pub fn below(&mut self, n: usize) -> usize {
         let wide = u128::from(self.bits()) * n as u128;
         (wide >> 64) as usize
     }
 
-    /// Uniform in [low, high).
+    /// Returns a uniform number in [low, high).
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns true with a probability in percent.
     pub fn percent(&mut self, percent: f64) -> bool {
         self.unit() * 100.0 < percent
     }
 
-    /// One of the choices, each as likely as its weight says.
+    /// Returns one of the choices with a probability proportional to its weight.
     pub fn weighted<T: Copy>(&mut self, choices: &[(T, u32)]) -> Option<T> {
         let total: u32 = choices.iter().map(|c| c.1).sum();
         let mut left = self.below(total as usize);
@@ -66,12 +67,12 @@ impl Chance {
         None
     }
 
-    /// A gap of a Poisson process with this mean.
+    /// Returns a gap of a Poisson process with this mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * exact::ln(1.0 - self.unit())
     }
 
-    /// From the density x^−`exponent` on [low, high], 0 < low < high, exponent ≠ 1.
+    /// Draws from the density x^−`exponent` on [low, high], 0 < low < high, exponent ≠ 1.
     pub fn power_law(&mut self, low: f64, high: f64, exponent: f64) -> f64 {
         let e = 1.0 - exponent;
         let (a, b) = (exact::power(low, e), exact::power(high, e));

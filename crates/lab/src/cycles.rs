@@ -1,14 +1,18 @@
-//! The setting of the 2steps paper (Horincar, Amann and Artières 2010; source 001): 100 sources
-//! publish in cycles, an aggregator with one query reads some of them.
+//! The simulation of the 2steps paper (Horincar, Amann and Artières 2010; source 001): 100 sources
+//! publish in cycles, and an aggregator with one query reads some of them.
 //!
-//! The paper leaves much open. The reading that explains its table best (R4): a cycle is publish,
-//! choose, read, measure; λ uniform in [0, 6.5], each source's selectivity uniform in [0, 0.8],
-//! each entry relevant with that probability; Div_A counts the *actual* unread relevant entries
-//! in the window of ten; utility by the trapezoid rule; 100 cycles of warm-up, then 100 measured;
-//! the query's result holds the last 1000 relevant entries read; a source that shows nothing
-//! relevant is wholly fresh.
+//! The paper leaves much open. This is the interpretation that reproduces its table best (R4):
 //!
-//! The choices are `polling`'s own rules; here is only the world around them.
+//! - A cycle is publish, choose, read, measure.
+//! - λ is uniform in [0, 6.5]. The selectivity of a source is uniform in [0, 0.8], and each entry
+//!   is relevant with that probability.
+//! - Div_A counts the *actual* unread relevant entries in the window of ten.
+//! - Utility uses the trapezoid rule.
+//! - 100 cycles of warm-up come before 100 measured cycles.
+//! - The result of the query has the last 1000 relevant entries read.
+//! - A source without relevant entries is completely fresh.
+//!
+//! The strategies are functions of `polling`; this module is the world around them.
 
 mod source;
 mod table;
@@ -28,12 +32,12 @@ pub const WARM_UP: usize = 100;
 pub const MEASURED: usize = 100;
 const RATE_MAX: f64 = 6.5;
 const SELECTIVITY_MAX: f64 = 0.8;
-/// A(f, t): how many relevant entries the query's result shows.
+/// A(f, t): the relevant entries that the result of the query shows.
 const RESULT_SIZE: u64 = 1000;
-/// τ starts anywhere; it has converged before anything is measured.
+/// τ may start anywhere. It converges before the measured cycles.
 pub const TAU_START: f64 = 1.0;
 
-/// The strategies that choose in cycles, in the order of the paper's table.
+/// The strategies that choose per cycle, in the order of the paper's table.
 pub const STRATEGIES: [Strategy; 5] = [
     Strategy::TwoSteps,
     Strategy::OnlyTau,
@@ -42,23 +46,23 @@ pub const STRATEGIES: [Strategy; 5] = [
     Strategy::Uniform,
 ];
 
-/// What all sources publish, cycle by cycle. One seed, one world, the same for every strategy.
+/// The publications of all sources in every cycle. One seed gives one world for every strategy.
 #[derive(Clone, Debug)]
 pub struct CycleWorld {
     published: Vec<[CyclePublication; SOURCES]>,
 }
 
-/// What came of one strategy in one world.
+/// The result of one strategy in one world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CycleOutcome {
-    /// C_F: relevant entries read of those published, over the measured cycles.
+    /// C_F: the share of published relevant entries that were read, over the measured cycles.
     pub completeness: f64,
-    /// F_W: the mean over sources and cycles of the share of relevant entries shown that the
-    /// query's result shows too.
+    /// F_W: the share of shown relevant entries that the result also shows, averaged over sources
+    /// and cycles.
     pub window_freshness: f64,
     /// Reads in the measured cycles.
     pub cost: u32,
-    /// τ after every cycle, from the first on.
+    /// τ after every cycle.
     pub taus: Vec<f64>,
 }
 
@@ -74,8 +78,8 @@ impl CycleWorld {
         CycleWorld { published: (0..WARM_UP + MEASURED).map(|_| cycle()).collect() }
     }
 
-    /// Lets one strategy read `budget` sources a cycle; `None` for one that does not choose in
-    /// cycles.
+    /// Runs one strategy that reads `budget` sources per cycle; `None` for a strategy that does not
+    /// choose per cycle.
     pub fn run(&self, strategy: Strategy, budget: usize, tau: f64) -> Option<CycleOutcome> {
         let mut sources: [CycleSource; SOURCES] = std::array::from_fn(|_| CycleSource::default());
         let (mut tau, mut turn) = (Threshold::new(tau), RoundRobin::default());
@@ -115,8 +119,8 @@ impl CycleWorld {
     }
 }
 
-/// A source that nobody reads, cycle by cycle: the relevant entries that it published, and those
-/// of them that its window still shows (figure 1 of the paper).
+/// Simulates a source that nobody reads. Returns, for each cycle, the relevant entries published so
+/// far, and those that the window still shows (figure 1 of the paper).
 pub fn left_unread(rate: f64, selectivity: f64, cycles: u32, seed: u64) -> Vec<(u64, u64)> {
     let mut chance = Chance::new(seed, 0);
     let (mut source, mut published) = (CycleSource::default(), 0);

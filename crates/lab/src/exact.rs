@@ -1,13 +1,13 @@
-//! Logarithm and power from the four basic operations alone, so that every machine draws the
-//! same numbers: the libraries of the platforms differ in the last bit, and one bit moves an
-//! entry. Not for general use: arguments are the moderate ones that drawing needs.
+//! Logarithm and power from the four basic operations, so that every machine draws the same
+//! numbers. Platform libraries differ in the last bit, and one bit moves an entry. The arguments
+//! are the moderate ones that drawing needs.
 
 use std::f64::consts::LN_2;
 
-/// The natural logarithm of a normal positive number.
+/// Returns the natural logarithm of a normal positive number.
 pub fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
-    // Eleven bits of exponent: the cast keeps them all.
+    // The exponent has eleven bits, so the cast loses nothing.
     let exponent = ((bits >> 52) & 0x7ff) as i32 - 1023;
     let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
     // ln m = 2 artanh((m − 1)/(m + 1)); the argument is at most 1/3, so 20 terms reach 1e-19.
@@ -22,7 +22,7 @@ pub fn ln(x: f64) -> f64 {
     f64::from(exponent) * LN_2 + 2.0 * sum
 }
 
-/// e to the `x`, for |x| up to 700.
+/// Returns e to the `x`, for |x| up to 700.
 pub fn exp(x: f64) -> f64 {
     let halvings = (x / LN_2).round();
     let rest = x - halvings * LN_2;
@@ -36,7 +36,7 @@ pub fn exp(x: f64) -> f64 {
     (0..halvings.abs() as u32).fold(sum, |value, _| value * step)
 }
 
-/// `base` to the `exponent`, for positive bases.
+/// Returns `base` to the `exponent`, for positive bases.
 pub fn power(base: f64, exponent: f64) -> f64 {
     exp(ln(base) * exponent)
 }

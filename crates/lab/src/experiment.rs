@@ -1,11 +1,11 @@
-//! Experiments: a definition with an expectation, performed over a world.
+//! Experiments: a definition with expectations, performed over a world.
 //!
-//! A definition is TOML: what is asked and why, the world, the parts to run, and what must come out
-//! (`expect`), one comparison each: `"mavsync entries.delay < fix:1d entries.delay"`, or with a
-//! factor: `"a x <= 0.8 * b x"`. Parts with a `label` put it before their subjects:
+//! A definition is a TOML file: the question, the world, the parts to run, and expectations. Each
+//! expectation (`expect`) is one comparison: `"mavsync entries.delay < fix:1d entries.delay"`, or
+//! with a factor: `"a x <= 0.8 * b x"`. A part with a `label` puts it before its subjects:
 //! `cold/mavsync`.
 //!
-//! It opens no file: the world is handed over, and what came out is texts.
+//! Input: a definition and its world. Output: texts. This module does not open files.
 
 mod definition;
 mod expect;

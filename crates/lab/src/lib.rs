@@ -1,25 +1,21 @@
-//! Worlds, traces, runs and measures: where policies are tried before they meet a real site.
+//! The lab: simulates policies and strategies over recorded or synthetic feeds.
 //!
-//! No network, no database, no wall clock; chance comes from a seed, so that a run can be had
-//! again. No copy of an algorithm: what is measured here is what runs live.
+//! The lab uses no network, no database and no wall clock. Random numbers come from a seed, so a
+//! run can be repeated. The lab does not copy algorithms: it runs the code that runs live.
 //!
 //! # Layout
-//! - [`trace`]: publication histories as CSV, read into a [`World`].
-//! - [`World`]: when entries appear; [`PolledFeed`]: what a poll shows of it.
-//! - [`run()`]: one policy through one world, within [`Phases`]; what came of it is a [`PolicyRun`].
-//! - [`quality`]: one figure for delay, cost and recall together.
-//! - [`matching`]: the same number of polls, or the same delay, for every policy.
+//! - [`world`]: when the entries of feeds appear; [`PolledFeed`] polls them. Worlds come from
+//!   traces ([`world::trace`]), recorded polls ([`world::history`]), synthetic populations
+//!   ([`world::synth`]) and feeds with known rates ([`world::known_rates`]).
+//! - [`run()`]: one policy through one world, within [`Phases`]; the result is a [`PolicyRun`].
+//!   [`run::calibration`] sets every policy to the same polls or the same delay.
 //! - [`budget`]: one strategy through one world, under a budget.
-//! - [`cycles`]: the world of the 2steps paper and its table.
-//! - [`report`]: pages, drawings and tables of all this.
-//! - [`shapes`]: online estimation on days of known shape.
+//! - [`measure`]: averages, delays, and one figure for delay, cost and recall.
+//! - [`report`]: pages, drawings and tables.
+//! - [`cycles`], [`shapes`]: the experiments of two papers.
 //! - [`experiment`]: definitions with an expectation.
-//! - [`known`]: worlds whose rate is known, and how they change.
-//! - [`showing`]: worlds whose entries become visible later than they claim.
-//! - [`stats`]: what a trace holds.
-//! - [`own`]: an instance's own recorded polls as a trace.
-//! - [`synth`]: a synthetic population of feeds after the published distributions.
-//! - [`Chance`]: the seeded source of chance.
+//! - [`what_if()`]: other policies on the history of an instance, in words.
+//! - [`Chance`]: the seeded random number generator.
 
 pub mod budget;
 mod chance;

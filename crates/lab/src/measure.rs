@@ -1,4 +1,4 @@
-//! Figures over many feeds: averages in the two modes, and the load that a site sees.
+//! Measures over many feeds: averages in two modes, delays, and the load on sites.
 
 mod delay;
 pub mod quality;
@@ -6,7 +6,7 @@ pub mod quality;
 pub(crate) use delay::curve;
 pub use delay::{Delay, Quantiles};
 
-/// Delay, cost and recall of a policy; `None` where undefined.
+/// Delay, cost and recall of a policy; `None` if undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Averages {
     /// Mean delay in seconds.
@@ -15,7 +15,7 @@ pub struct Averages {
     pub recall: Option<f64>,
 }
 
-/// The mean of what is defined; `None` if nothing is.
+/// Returns the mean; `None` without values.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (mut sum, mut n) = (0.0, 0_u64);
     for value in values {
@@ -28,20 +28,20 @@ pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 /// Polls per registrable domain and hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SiteLoad {
-    /// The most that any site saw within an hour of the clock.
+    /// The most polls of any site within an hour.
     pub hour_max: u32,
     pub polls: u64,
-    /// Hours over all sites.
+    /// The sum of hours over all sites.
     pub site_hours: u64,
 }
 
 impl SiteLoad {
-    /// From the polls that one site saw, hour by hour.
+    /// Computes the load from the polls of one site per hour.
     pub(crate) fn of_site(hours: &[u32]) -> SiteLoad {
         SiteLoad {
             hour_max: hours.iter().copied().max().unwrap_or(0),
             polls: hours.iter().map(|n| u64::from(*n)).sum(),
-            // The last slot holds what falls on the very end.
+            // The last slot counts polls at the very end.
             site_hours: hours.len().saturating_sub(1) as u64,
         }
     }
@@ -52,7 +52,7 @@ impl SiteLoad {
         self.site_hours += other.site_hours;
     }
 
-    /// Polls that a site sees in an hour, on average.
+    /// Returns the mean polls per site and hour.
     pub fn hour_mean(&self) -> Option<f64> {
         (self.site_hours > 0).then(|| self.polls as f64 / self.site_hours as f64)
     }

@@ -1,12 +1,13 @@
-//! Work shared between threads, whose results come in the order of the work: what is computed does
-//! not depend on how many threads there are, or which was faster.
+//! Distributes work over threads. Results come in the order of the work, so they do not depend on
+//! the number or speed of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many pieces of work are taken at once: small enough that no thread waits long at the end.
+/// The items that a thread takes at once. The number is small, so that no thread waits long at the
+/// end.
 const BATCH: usize = 8;
 
-/// Does `work` for 0..n and answers the results in this order, with what each thread kept.
+/// Does `work` for 0..n. Returns the results in this order, and the state of each thread.
 pub(crate) fn map_batched<T: Send, K: Send + Default>(
     n: usize,
     threads: usize,
@@ -15,7 +16,7 @@ pub(crate) fn map_batched<T: Send, K: Send + Default>(
     map_by(BATCH, n, threads, work)
 }
 
-/// The same for few large pieces of work, that are taken one at a time.
+/// Like [`map_batched`], for few large items that threads take one at a time.
 pub(crate) fn map_each<T: Send>(
     n: usize,
     threads: usize,

@@ -1,8 +1,7 @@
-//! Reports that people want to look at: one self-contained HTML page, its figures as SVG, and the
-//! figures' numbers as CSV.
+//! Reports: one self-contained HTML page, its figures as SVG, and their numbers as CSV.
 //!
-//! Nothing is fetched and nothing is run in the browser: text, tables and drawings, in light and
-//! in dark. Here are only texts; who calls writes them to files.
+//! A page has text, tables and drawings, in light and dark colours. It loads nothing and runs no
+//! scripts. Output: texts, which the caller writes to files.
 
 mod axis;
 mod bars;
@@ -20,7 +19,7 @@ pub use plot::{Drawn, Plot, Range, Series};
 pub use runs::{Compared, compared, costs, modes};
 pub use shown::{bytes, count, share, spoken};
 
-/// Text as it may stand in HTML and SVG.
+/// Escapes text for HTML and SVG.
 pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -29,7 +28,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
-            // XML forbids most of these, and a drawing is XML where it stands alone.
+            // XML forbids most control characters, and a separate drawing is XML.
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => safe.push(' '),
             c => safe.push(c),
         }
@@ -37,8 +36,8 @@ pub(crate) fn escaped(text: &str) -> String {
     safe
 }
 
-/// The look of every drawing, also where it stands alone. Eight colours that colour-blind readers
-/// can tell apart (after Okabe and Ito), lighter on dark ground.
+/// The style of every drawing, included so that each works alone. The eight colours are distinct
+/// for colour-blind readers (after Okabe and Ito), and lighter on a dark background.
 pub(crate) const STYLE: &str = "<style>\
 svg.fig{--ink:#1f2328;--soft:#6b7280;--line:#d8dee4;--ground:#fff;\
 --s0:#0072b2;--s1:#d55e00;--s2:#009e73;--s3:#cc79a7;--s4:#b8860b;--s5:#56b4e9;\
@@ -52,7 +51,7 @@ svg.fig text{fill:var(--ink)}svg.fig .soft{fill:var(--soft)}\
 svg.fig .grid{stroke:var(--line);stroke-width:1}svg.fig .axis{stroke:var(--soft);stroke-width:1}\
 </style>";
 
-/// Which hue a name has, in all figures of a page: the first name has the first.
+/// The hues of names in all figures of a page, in order of first use.
 #[derive(Clone, Debug, Default)]
 pub struct Palette(Vec<String>);
 
@@ -66,7 +65,7 @@ impl Palette {
     }
 }
 
-/// The colour of a hue; colours repeat after eight, with another dash and another shape.
+/// Returns the colour of a hue. Colours repeat after eight, with another dash and shape.
 pub(crate) fn colour(hue: usize) -> String {
     format!("var(--s{})", hue % 8)
 }

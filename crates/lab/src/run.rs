@@ -1,13 +1,12 @@
-//! One policy through one world: the polls it makes, and what came of them.
+//! Runs one policy through one world, and counts polls, entries and delays.
 //!
-//! The first poll of every feed happens at the run's start, or when the feed's first entry
-//! appears; the policy decides all others, until the end. The first poll counts for nothing: its
-//! entries have no delay and are in no recall, and it is not among the polls. With `warm_up` the
-//! run begins with the training phase, and what happens after it counts.
+//! The first poll of a feed is at the start of the run, or when its first entry appears. The policy
+//! decides all other polls. The first poll does not count: its entries have no delay, and recall
+//! ignores them. With `warm_up` the run begins with the training phase, and counts from the end of
+//! that phase.
 //!
-//! Policies that are trained (`indhist`, `lihz`) start with what the time before the test phase
-//! teaches, as in the source: a perfect model. The same command gives the same figures, bit for
-//! bit, on any number of threads.
+//! Trained policies (`indhist`, `lihz`) start with a model of the time before the test phase, as in
+//! the source. The same command gives the same figures, bit for bit, on any number of threads.
 //!
 //! ```
 //! use feed::Time;
@@ -49,26 +48,26 @@ pub use tally::FeedTally;
 
 const HOUR_SECS: u64 = 3600;
 const DAY_SECS: u64 = 86_400;
-/// Polls are handed out after this many domains, so that not all of them are in memory at once.
+/// Polls are reported after this many domains, so that memory holds only a part of them.
 const DOMAINS_AT_ONCE: usize = 4096;
 
-/// What holds for all policies of a comparison.
+/// The setting that all policies of a comparison share.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
     pub phases: Phases,
     pub bounds: Bounds,
-    /// How a feed's `ttl` is read.
+    /// The use of a feed's `ttl`.
     pub hints: HintReading,
-    /// Policies that can be trained are, on the time before the test phase. Off, they start as they
-    /// do live, knowing nothing.
+    /// Whether policies are trained on the time before the test phase. Otherwise they start without
+    /// knowledge, as live.
     pub trained: bool,
-    /// Hours and weekdays of trained models are those of this zone: seconds east of UTC.
+    /// The time zone of trained models, in seconds east of UTC.
     pub zone_secs: i32,
     pub threads: usize,
 }
 
 impl Setting {
-    /// The published evaluation's bounds, no hints, UTC, one thread.
+    /// Returns a setting with the bounds of the published evaluation, no hints, UTC, one thread.
     pub fn new(phases: Phases) -> Setting {
         let bounds = Bounds::EVALUATION;
         Setting {
@@ -82,43 +81,44 @@ impl Setting {
     }
 }
 
-/// How far a run is; somebody may watch it from another thread.
+/// The progress of a run, for another thread to read.
 #[derive(Debug, Default)]
 pub struct RunProgress {
     pub feeds: AtomicU64,
     pub polls: AtomicU64,
 }
 
-/// What came of one policy.
+/// The result of one policy.
 #[derive(Clone, Debug)]
 pub struct PolicyRun {
-    /// As it was given.
+    /// The specification of the policy, as given.
     pub policy: String,
     pub total: FeedTally,
     /// Every feed weighs the same.
     pub by_feed: Averages,
     /// Every entry weighs the same.
     pub by_entry: Averages,
-    /// The mean delay of entries, each counting as its feed's weight says.
+    /// The mean delay of entries, weighted by feed.
     pub weighted_delay: Option<f64>,
     pub delays: Option<Quantiles>,
-    /// The delays in seconds that 1, 2, … 100 percent of the entries found do not exceed.
+    /// The percentiles 1 to 100 of the delays of found entries, in seconds.
     pub delay_curve: Vec<f64>,
     pub freshness: Option<f64>,
     pub age: Option<f64>,
     pub window_freshness: Option<f64>,
-    /// What a site sees.
+    /// The load on sites.
     pub load: SiteLoad,
-    /// Bytes are known.
+    /// Whether the trace has document sizes.
     pub has_bytes: bool,
-    /// Bytes of each day of the test; what falls on its very end stands last.
+    /// Bytes of each day of the test. The last value counts polls at the very end.
     pub bytes_by_day: Vec<u64>,
-    /// One per feed of the world; `None` for those that take no part.
+    /// One per feed of the world; `None` for feeds that do not take part.
     pub per_feed: Vec<Option<FeedTally>>,
 }
 
 impl PolicyRun {
-    /// The share of all entries that were found within so many seconds; `None` without entries.
+    /// Returns the share of all entries that were found within some seconds; `None` without
+    /// entries.
     pub fn found_within(&self, seconds: f64) -> Option<f64> {
         let recall = self.by_entry.recall?;
         let n_within = self.delay_curve.partition_point(|delay| *delay <= seconds);
@@ -140,7 +140,7 @@ pub fn run(
     }
 }
 
-/// All polls that a policy makes at one feed of a world, the first included.
+/// Returns all polls of a policy at one feed, including the first.
 pub fn polls_of(
     world: &World,
     feed: &WorldFeed,
@@ -160,7 +160,7 @@ pub fn polls_of(
     }
 }
 
-/// Runs one policy that works on a model, where the model of each feed is given.
+/// Runs one policy with a given model for each feed.
 pub fn run_knowing(
     world: &World,
     spec: &PolicySpec,
@@ -173,7 +173,7 @@ pub fn run_knowing(
     let simulation =
         PolicySimulation { world, policy: spec.policy, bounds, setting, profiles: None, known };
     let nobody: Option<&mut Ignore> = None;
-    match lives(&simulation, spec, progress, nobody) {
+    match run_feeds(&simulation, spec, progress, nobody) {
         Ok(run) => run,
         Err(never) => match never {},
     }
@@ -181,8 +181,8 @@ pub fn run_knowing(
 
 type Ignore = fn(&WorldFeed, &[Time]) -> Result<(), std::convert::Infallible>;
 
-/// Runs one policy and tells all polls of each feed, the first included, in the world's order of
-/// domains. It ends early where the teller fails.
+/// Runs one policy and reports all polls of each feed to `tell`, in the order of the world's
+/// domains. Includes first polls. Stops if `tell` fails.
 pub fn run_and_tell<E>(
     world: &World,
     spec: &PolicySpec,
@@ -201,11 +201,11 @@ pub fn run_and_tell<E>(
     };
     let profiles = profiles(&simulation);
     simulation.profiles = profiles.as_ref();
-    lives(&simulation, spec, progress, tell)
+    run_feeds(&simulation, spec, progress, tell)
 }
 
-/// The lives of all feeds.
-fn lives<E>(
+/// Simulates all feeds.
+fn run_feeds<E>(
     simulation: &PolicySimulation<'_>,
     spec: &PolicySpec,
     progress: &RunProgress,
@@ -217,11 +217,11 @@ fn lives<E>(
     let mut bytes_by_day = vec![0; n_days(&setting.phases)];
     let keep_polls = tell.is_some();
     for domains in world.domains.chunks(DOMAINS_AT_ONCE) {
-        let (lived, kept) =
+        let (finished, kept) =
             parallel::map_batched(domains.len(), setting.threads, |i, kept: &mut Vec<Delay>| {
-                live_on(simulation, &domains[i], keep_polls, kept, progress)
+                run_domain(simulation, &domains[i], keep_polls, kept, progress)
             });
-        for (feeds, site) in domains.iter().zip(lived) {
+        for (feeds, site) in domains.iter().zip(finished) {
             load.add(&site.load);
             bytes_by_day.iter_mut().zip(site.bytes).for_each(|(sum, bytes)| *sum += bytes);
             for ((feed, tally), polls) in feeds.iter().zip(site.tallies).zip(site.polls) {
@@ -236,21 +236,21 @@ fn lives<E>(
     Ok(PolicyRun { load, bytes_by_day, ..summary(world, spec, per_feed, &mut delays) })
 }
 
-/// The feeds of one domain: one after the other, their polls counted together.
+/// The feeds of one domain. They run one after the other, and their polls count together.
 struct Site {
     tallies: Vec<Option<FeedTally>>,
     polls: Vec<Vec<Time>>,
     load: SiteLoad,
-    /// Day by day.
+    /// Bytes per day.
     bytes: Vec<u64>,
 }
 
-/// The days of the test phase, and the moment of its end.
+/// Returns the days of the test phase, plus one for the moment of its end.
 fn n_days(phases: &Phases) -> usize {
     phases.test.as_secs().div_ceil(DAY_SECS) as usize + 1
 }
 
-fn live_on(
+fn run_domain(
     simulation: &PolicySimulation<'_>,
     feeds: &[usize],
     keep_polls: bool,
@@ -265,7 +265,7 @@ fn live_on(
         let mut polls = Vec::new();
         let kept = keep_polls.then_some(&mut polls);
         let output = FeedRunOutput { delays, hours: &mut hours, bytes: &mut bytes, polls: kept };
-        let tally = simulation.live(*feed, output);
+        let tally = simulation.run_feed(*feed, output);
         progress.feeds.fetch_add(1, Ordering::Relaxed);
         progress.polls.fetch_add(tally.map_or(0, |t| t.polls), Ordering::Relaxed);
         tallies.push(tally);

@@ -1,10 +1,10 @@
 //! Online estimation on days of known shape (Horincar, Amann and Artières 2012; source 000, figures
-//! 8 to 10): how wrong an estimator is when it looks often or seldom, and whether it follows a feed
-//! that changes its behaviour.
+//! 8 to 10). Measures the error of an estimator with frequent and rare polls, and whether it
+//! follows a feed that changes its behaviour.
 //!
-//! Feeds publish by chance along a day of *peaks*, a *uniform* day or *waves*. Looks come by chance
-//! around an average (an hour means ten minutes to two hours), in cycles of ten minutes. What is
-//! published is divided by a day's total. The models are `polling`'s own.
+//! Feeds publish at random along a day of *peaks*, a *uniform* day or *waves*. Polls come at random
+//! around an average (an hour means ten minutes to two hours), in cycles of ten minutes.
+//! Publications are divided by the total of a day. The models are those of `polling`.
 
 use std::time::Duration;
 
@@ -19,14 +19,15 @@ const DAY: Duration = Duration::from_secs(86_400);
 const HOUR_MS: f64 = 3_600_000.0;
 /// Ten feeds of each shape, as in the paper.
 pub const FEEDS: u64 = 10;
-/// The paper took feeds with at least ten entries a day; this is one of them.
+/// The paper used feeds with at least ten entries per day.
 const PER_DAY: f64 = 30.0;
-/// Smoothing is chosen for each estimator and average, from the paper's useful range.
+/// The smoothing that fits best is chosen for each estimator and average, from the paper's useful
+/// range.
 pub const SMOOTHINGS: [f64; 4] = [0.01, 0.05, 0.1, 0.2];
-/// A window like that of the paper's other experiment.
+/// The window of the paper's other experiment.
 const WINDOW: usize = 20;
 
-/// The form of a day.
+/// The shape of a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DayShape {
@@ -35,7 +36,7 @@ pub enum DayShape {
     Waves,
 }
 
-/// What estimates.
+/// An online estimator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnlineEstimator {
     SingleVariable,
@@ -53,13 +54,13 @@ impl DayShape {
         }
     }
 
-    /// The share of a day's entries that each hour brings.
+    /// Returns the share of a day's entries in each hour.
     pub fn hours(self) -> [f64; 24] {
         let weight = |hour: usize| match self {
             DayShape::Uniform => 1.0,
-            // A robot's batches: three hours bring nearly everything.
+            // Batches of a program: three hours have nearly all entries.
             DayShape::Peaks => [0.02, 1.0][usize::from([7, 12, 19].contains(&hour))],
-            // People: quiet at night, most around the early afternoon, by steps of four hours.
+            // People: quiet at night, most active in the early afternoon, in steps of four hours.
             DayShape::Waves => [0.1, 0.3, 1.0, 1.8, 1.6, 0.7][hour / 4],
         };
         let weights: [f64; 24] = std::array::from_fn(weight);
@@ -67,7 +68,7 @@ impl DayShape {
         weights.map(|w| w / total)
     }
 
-    /// Publication times of so many days from `start` on.
+    /// Returns the publication times of some days from `start` on.
     fn publish(self, start: Time, days: u32, chance: &mut Chance) -> Vec<Time> {
         let hours = self.hours();
         let mut times = Vec::new();
@@ -103,7 +104,7 @@ impl OnlineEstimator {
     }
 }
 
-/// A reader that looks at one feed at random moments around an average.
+/// A reader that polls one feed at random moments around an average.
 struct SimulatedReader<'a> {
     times: &'a [Time],
     model: Model,
@@ -112,12 +113,12 @@ struct SimulatedReader<'a> {
     next: Time,
     average: Duration,
     chance: Chance,
-    /// Entries beyond the window are lost, as they are for any aggregator.
+    /// Whether entries beyond the window are lost, as for any aggregator.
     honest: bool,
 }
 
 impl SimulatedReader<'_> {
-    /// One cycle: how far the belief is from the truth, in entries; then perhaps a look.
+    /// Simulates one cycle. Returns the error of the model in entries, then polls if it is due.
     fn cycle(&mut self, now: Time) -> f64 {
         let n = self.n_seen + self.times[self.n_seen..].partition_point(|t| *t <= now);
         let error = (n - self.n_seen) as f64 - self.model.expect(self.last, now);
@@ -138,29 +139,29 @@ impl SimulatedReader<'_> {
         error
     }
 
-    /// From one cycle to twice the average less one.
+    /// Returns a random pause, from one cycle to twice the average less one.
     fn pause(&mut self) -> Duration {
         let cycles = (2.0 * self.average.as_secs_f64() / CYCLE.as_secs_f64()) as usize;
         CYCLE * (1 + self.chance.below(cycles.max(2) - 1)) as u32
     }
 }
 
-/// Divergence error of one estimator on one shape, in days' totals.
+/// The divergence error of one estimator on one shape, relative to the total of a day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Robustness {
     pub shape: DayShape,
     pub online: OnlineEstimator,
     pub average: Duration,
-    /// Told how many entries were published, as in the paper.
+    /// The error if the estimator knows how many entries were published, as in the paper.
     pub error: f64,
-    /// Told only what the window showed.
+    /// The error if the estimator knows only the windows.
     pub error_honest: f64,
 }
 
-/// Four weeks to learn, four weeks measured.
+/// Four weeks of learning, then four weeks of measuring.
 const WEEKS: u32 = 4;
 
-/// Every shape and estimator at every average, with the smoothing that suits it best.
+/// Measures every shape and estimator at every average, with the best smoothing.
 pub fn robustness(averages: &[Duration], seed: u64, threads: usize) -> Vec<Robustness> {
     let mut cases = Vec::new();
     for shape in DayShape::ALL {
@@ -220,8 +221,8 @@ fn reader(
     SimulatedReader { times, model, last, n_seen: 0, next, average, chance, honest }
 }
 
-/// How far the estimated day is from the real one, week by week: the mean Euclidean distance of
-/// the 24 shares, over sixteen weeks each of uniform, peaks and waves.
+/// Returns, for each week, the distance of the estimated day from the real one: the mean Euclidean
+/// distance of the 24 shares. The feeds have sixteen weeks each of uniform, peaks and waves.
 pub fn adaptation(average: Duration, smoothing: f64, seed: u64, threads: usize) -> Vec<f64> {
     let feeds = parallel::map_each(FEEDS as usize, threads, |feed, _| {
         one_adaptation(average, smoothing, seed, feed as u64)
@@ -230,7 +231,7 @@ pub fn adaptation(average: Duration, smoothing: f64, seed: u64, threads: usize) 
     (0..n_weeks).map(|w| feeds.iter().map(|f| f[w]).sum::<f64>() / FEEDS as f64).collect()
 }
 
-/// Each behaviour lasts this long.
+/// The weeks of each behaviour.
 pub const WEEKS_EACH: u32 = 16;
 
 fn one_adaptation(average: Duration, smoothing: f64, seed: u64, feed: u64) -> Vec<f64> {

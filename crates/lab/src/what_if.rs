@@ -1,9 +1,9 @@
-//! What if? Other policies and strategies on one's own feeds' history, in words.
+//! Compares other policies and strategies on the history of an instance, in words.
 //!
-//! The policy in use is replayed first; those with a free parameter are then set to spend as many
-//! polls, so that a difference in delay is no difference in cost, and the best of them also half
-//! and twice as many: what it would cost to be sooner. Its blind spots are those of the
-//! history: what was missed then is missing now, and nobody can be blamed for it.
+//! The current policy runs first. Policies with a free parameter are then calibrated to the same
+//! number of polls, so that delays are comparable. The best of them also runs with half and twice
+//! as many polls, to show the price of a shorter delay. Entries that the history missed are missing
+//! here too.
 
 use polling::PolicySpec;
 use polling::budget::{Estimator, Spender, Strategy};
@@ -12,12 +12,12 @@ use crate::budget::{BudgetSetting, PollAllowance, spend_all};
 use crate::run::calibration::{Goal, PolicyTemplate, calibrate};
 use crate::{Phases, PolicyRun, RunProgress, Setting, World, run};
 
-/// What one rule would have done.
+/// The result of one policy or strategy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
-    /// A policy's specification or, under a budget, a strategy's name.
+    /// The specification of a policy, or the name of a strategy.
     pub name: String,
-    /// What a strategy may spend; `None` for a policy.
+    /// The budget of a strategy; `None` for a policy.
     pub budget: Option<PollAllowance>,
     pub polls: u64,
     /// The mean delay of entries, in seconds.
@@ -26,28 +26,28 @@ pub struct Alternative {
     pub missed: u64,
     /// Entries that appeared after the last poll of their feed.
     pub open: u64,
-    /// It spends as many polls as the policy in use.
+    /// Whether it makes as many polls as the current policy.
     pub equal_cost: bool,
 }
 
-/// The policy in use, and what others would have done.
+/// The current policy, and the alternatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhatIf {
     pub current: Alternative,
     pub others: Vec<Alternative>,
 }
 
-/// Policies that are tried at equal cost.
+/// Policies that run at equal cost.
 const MATCHED: [&str; 5] = ["tide", "entry-frequency", "indhist:?", "adaptive-ttl:?", "fix:?"];
-/// Policies that are tried as they are.
+/// Policies that run as they are.
 const PLAIN: [&str; 2] = ["mavsync", "fix-learned-a"];
-/// Strategies that are tried under a budget.
+/// Strategies that run under a budget.
 const STRATEGIES: [Strategy; 4] =
     [Strategy::Uniform, Strategy::TwoSteps, Strategy::MinDelay, Strategy::LambdaCrawl];
-/// Live plans are made about this often.
+/// The approximate interval of live plans.
 const CYCLE: std::time::Duration = std::time::Duration::from_secs(600);
 
-/// Replays the world under `current` and the others; with a budget also under strategies.
+/// Replays the world under `current` and the alternatives; with a budget also under strategies.
 pub fn what_if(
     world: &World,
     current: &PolicySpec,
@@ -84,7 +84,7 @@ pub fn what_if(
     WhatIf { current: alternative(&now, true), others }
 }
 
-/// Who found nothing comes last.
+/// A policy that found nothing comes last.
 fn delay(run: &PolicyRun) -> f64 {
     run.by_entry.delay.unwrap_or(f64::INFINITY)
 }
@@ -125,7 +125,7 @@ fn under(
 }
 
 impl WhatIf {
-    /// One sentence per alternative, the shortest delay first.
+    /// Returns one sentence per alternative, the shortest delay first.
     pub fn sentences(&self) -> Vec<String> {
         let mut ranked: Vec<&Alternative> = self.others.iter().collect();
         let delay = |other: &Alternative| other.delay.unwrap_or(f64::INFINITY);

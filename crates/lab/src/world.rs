@@ -1,8 +1,8 @@
-//! The simulated web: for each feed, when its entries appear and how many it shows.
+//! The simulated web: the times at which the entries of each feed appear, and window sizes.
 //!
-//! A world is the truth that no policy sees: policies meet it through [`PolledFeed`](crate::PolledFeed). Per
-//! entry it holds eight bytes (sixteen where what an entry claims differs from when it appeared),
-//! so that the 33 million entries of the published evaluation fit a laptop.
+//! Policies do not see a world. They see the windows that [`PolledFeed`](crate::PolledFeed) shows.
+//! A world takes 8 bytes per entry, or 16 if an entry claims another time. So the 33 million
+//! entries of the published evaluation fit into the memory of a laptop.
 
 pub mod history;
 pub mod known_rates;
@@ -19,13 +19,13 @@ use feed::Time;
 
 pub use polled_feed::PolledFeed;
 
-/// Feeds with their histories, and how many entries a feed shows where its trace does not say.
+/// Feeds with their histories.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     pub feeds: Vec<WorldFeed>,
-    /// The window of feeds without one of their own.
+    /// The window size of feeds without their own.
     pub window: u32,
-    /// Which feeds stand on one registrable domain; a feed without a domain stands alone.
+    /// The feeds of each registrable domain. A feed without a domain forms its own group.
     pub domains: Vec<Vec<usize>>,
 }
 
@@ -34,24 +34,24 @@ pub struct World {
 pub struct WorldFeed {
     pub name: Box<str>,
     pub title: Box<str>,
-    /// How much its entries count beside those of others.
+    /// The weight of its entries compared with those of other feeds.
     pub weight: f64,
     pub ttl: Option<Duration>,
-    /// When each entry appeared, oldest first.
+    /// The time at which each entry appeared, oldest first.
     visible: Vec<Time>,
-    /// What each entry says about itself, where that differs; [`UNDATED`] where it says nothing.
+    /// The time that each entry claims, if any differ; [`UNDATED`] for an entry without a date.
     claims: Option<Box<[Time]>>,
-    /// From when on the window has which size. Empty: the world's.
+    /// Window sizes, each with the time from which it holds. Empty: the size of the world.
     windows: Vec<(Time, u32)>,
-    /// From when on the document has how many bytes. Empty: unknown.
+    /// Document sizes in bytes, each with the time from which it holds. Empty: unknown.
     sizes: Vec<(Time, u32)>,
 }
 
-/// The claim of an entry without a date. No trace holds this moment: it cannot be written.
+/// The claim of an entry without a date. A trace cannot express this moment.
 const UNDATED: Time = Time::from_millis(i64::MIN);
 
 impl World {
-    /// The first and the last moment at which an entry appears.
+    /// Returns the times of the first and the last entry.
     pub fn span(&self) -> Option<(Time, Time)> {
         let first = self.feeds.iter().filter_map(|f| f.visible.first()).min()?;
         let last = self.feeds.iter().filter_map(|f| f.visible.last()).max()?;
@@ -64,13 +64,13 @@ impl World {
 }
 
 impl WorldFeed {
-    /// A feed whose entries appear at `times` and say so.
+    /// Creates a feed whose entries appear at the times that they claim.
     pub fn new(name: &str, mut times: Vec<Time>) -> WorldFeed {
         times.sort_unstable();
         WorldFeed { name: name.into(), weight: 1.0, visible: times, ..WorldFeed::default() }
     }
 
-    /// The same feed with windows of these sizes, each from its moment on.
+    /// Sets window sizes, each with the time from which it holds.
     pub fn with_windows(mut self, windows: Vec<(Time, u32)>) -> WorldFeed {
         self.windows = windows;
         self.windows.sort_by_key(|(from, _)| *from);
@@ -81,18 +81,18 @@ impl WorldFeed {
         &self.visible
     }
 
-    /// The entries that appear from one moment until before another.
+    /// Returns the entries from `from` until before `to`.
     pub(crate) fn between(&self, from: Time, to: Time) -> &[Time] {
         let n_before = |at: Time| self.visible.partition_point(|t| *t < at);
         &self.visible[n_before(from)..n_before(to).max(n_before(from))]
     }
 
-    /// Whether its entries carry another time than that at which they appeared.
+    /// Returns whether any entry claims another time than that of its appearance.
     pub fn has_claims(&self) -> bool {
         self.claims.is_some()
     }
 
-    /// What an entry says about when it was published.
+    /// Returns the publication time that an entry claims.
     pub fn claim(&self, entry: usize) -> Option<Time> {
         match &self.claims {
             None => Some(self.visible[entry]),
@@ -109,7 +109,7 @@ impl WorldFeed {
     }
 }
 
-/// One entry as a trace gives it.
+/// One entry of a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceRow {
     pub visible: Time,
@@ -118,13 +118,13 @@ pub struct TraceRow {
     pub bytes: Option<u32>,
 }
 
-/// A world in the making: entries come in any order.
+/// A world under construction. Entries come in any order.
 #[derive(Debug, Default)]
 pub struct WorldBuilder {
     drafts: Vec<FeedDraft>,
     by_name: HashMap<Box<str>, usize>,
     domains: HashMap<Box<str>, usize>,
-    /// The feed of the last row: traces are mostly written feed by feed.
+    /// The feed of the last row, because most traces are written feed by feed.
     last: usize,
 }
 
@@ -132,11 +132,11 @@ pub struct WorldBuilder {
 struct FeedDraft {
     feed: WorldFeed,
     domain: Option<usize>,
-    /// Beside the first so many entries; empty while all of them are plain.
+    /// One for each of the first entries; empty while all entries are plain.
     extras: Vec<RowExtras>,
 }
 
-/// What a row says besides when its entry appeared; `u32::MAX` where it says nothing.
+/// The values of a row other than the time; `u32::MAX` for a missing one.
 #[derive(Clone, Copy, Debug)]
 struct RowExtras {
     claim: Time,
@@ -147,7 +147,7 @@ struct RowExtras {
 const UNSAID: u32 = u32::MAX;
 
 impl WorldBuilder {
-    /// The number of the feed with this name; a new one if there is none.
+    /// Returns the number of the feed with this name; adds the feed if it is new.
     pub fn feed(&mut self, name: &str) -> usize {
         if self.drafts.get(self.last).is_some_and(|d| *d.feed.name == *name) {
             return self.last;
@@ -196,7 +196,7 @@ impl WorldBuilder {
         }
     }
 
-    /// The last domain named counts; an empty name says nothing.
+    /// Sets the domain of a feed. The last one counts; an empty name is ignored.
     pub fn domain(&mut self, feed: usize, domain: &str) {
         if domain.is_empty() {
             return;
@@ -209,7 +209,7 @@ impl WorldBuilder {
         self.drafts[feed].domain = Some(number);
     }
 
-    /// The world, with `window` entries shown where nothing else was said.
+    /// Finishes the world. `window` is the default window size.
     pub fn finish(self, window: u32) -> World {
         let mut domains = vec![Vec::new(); self.domains.len()];
         let mut feeds = Vec::with_capacity(self.drafts.len());
@@ -220,7 +220,7 @@ impl WorldBuilder {
             }
             feeds.push(draft.finish());
         }
-        // In the order of their first feed, whatever order the names had.
+        // Sort by the first feed, so that the order does not depend on the names.
         domains.retain(|feeds| !feeds.is_empty());
         domains.sort_unstable_by_key(|feeds| feeds[0]);
         World { feeds, window, domains }
@@ -228,7 +228,7 @@ impl WorldBuilder {
 }
 
 impl FeedDraft {
-    /// Plain entries that came before get the extras that say nothing.
+    /// Adds empty extras for earlier plain entries.
     fn fill_extras(&mut self) {
         let plain = &self.feed.visible[self.extras.len()..];
         self.extras.extend(plain.iter().map(|t| RowExtras {
@@ -258,13 +258,13 @@ impl FeedDraft {
     }
 }
 
-/// From when on which value holds, where one is said.
+/// Returns the values with the times from which they hold.
 fn steps(values: impl Iterator<Item = (Time, u32)>) -> Vec<(Time, u32)> {
     let mut steps: Vec<(Time, u32)> = Vec::new();
     for (at, value) in values.filter(|(_, value)| *value != UNSAID) {
         match steps.last_mut() {
             Some((_, last)) if *last == value => {}
-            // Of several rows of one moment the last one says it.
+            // If several rows have the same time, the last one counts.
             Some((from, last)) if *from == at => *last = value,
             _ => steps.push((at, value)),
         }

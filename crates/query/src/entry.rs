@@ -1,4 +1,4 @@
-//! What a query sees of an entry: borrowed, as recorded, not sanitised.
+//! An entry as queries see it: borrowed, as recorded, not sanitised.
 
 use feed::{EntryId, FeedId, Time};
 
@@ -7,7 +7,7 @@ use feed::{EntryId, FeedId, Time};
 pub struct Entry<'a> {
     pub id: EntryId,
     pub feed: FeedId,
-    /// As subscribed, in the spelling of `feed::FeedUrl`.
+    /// The subscribed address, in the spelling of `feed::FeedUrl`.
     pub feed_url: &'a str,
     /// The tags of the feed.
     pub tags: &'a [String],
@@ -22,13 +22,13 @@ pub struct Entry<'a> {
     pub language: Option<&'a str>,
     /// The publisher's claim, repaired.
     pub published: Option<Time>,
-    /// When it was seen. Entries are given in the order in which they were recorded, and windows
-    /// count from here.
+    /// The time at which a poll saw the entry. Entries come in the order of recording, and windows
+    /// count from this time.
     pub seen: Time,
 }
 
 impl<'a> Entry<'a> {
-    /// An entry that says nothing but where and when it was seen.
+    /// Returns an entry that has only a source and a time.
     pub const fn bare(id: EntryId, feed: FeedId, feed_url: &'a str, seen: Time) -> Entry<'a> {
         Entry {
             id,

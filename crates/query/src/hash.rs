@@ -1,10 +1,11 @@
-//! One fast hash for words and nodes, the same on every machine and in every version: stored
-//! signatures depend on it. Not for secrets, and not against somebody who wants collisions.
+//! One fast hash for words and nodes, the same on every machine and in every version, because
+//! stored signatures depend on it. It does not protect secrets and does not resist deliberate
+//! collisions.
 
 const A: u64 = 0x9e37_79b9_7f4a_7c15;
 const B: u64 = 0xc2b2_ae3d_27d4_eb4f;
 
-/// The hash of some bytes under a seed.
+/// Returns the hash of some bytes under a seed.
 #[inline]
 pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     let mut state = mix(seed ^ A, bytes.len() as u64 ^ B);
@@ -17,7 +18,7 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     mix(state ^ u64::from_le_bytes(last), B)
 }
 
-/// Both halves of a product, folded: every bit of the input reaches every bit of the result.
+/// Multiplies and folds both halves, so that every input bit reaches every bit of the result.
 #[inline]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let wide = u128::from(a) * u128::from(b);
@@ -30,7 +31,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_the_one_that_is_stored() {
-        // Reckoned once outside of this program.
+        // Computed once by another program.
         assert_eq!(hash(0, b""), 12_934_535_623_523_733_194);
         assert_eq!(hash(0, b"volcano"), 16_630_840_521_211_815_512);
         assert_eq!(hash(1, b"volcanologist"), 5_917_842_437_361_732_428);

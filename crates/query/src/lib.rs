@@ -1,9 +1,9 @@
-//! Standing queries: the language, the plan, matching many at once, and what they remember.
+//! Standing queries: the language, compiling, matching many queries at once, and their state.
 //!
-//! Everything here is pure: time comes with each entry, storage is the caller's, and nothing is
-//! fetched, sent or configured. A file is [`parse`]d into statements, the [`Catalog`] says whether
-//! they fit what exists, the [`Matcher`] holds all queries and says for each entry which of them
-//! keep it, with the [`States`] of those that remember.
+//! Everything here is pure. Time comes with each entry, the caller stores the state, and nothing is
+//! fetched, sent or configured. [`parse`] reads a file into statements. The [`Catalog`] checks them
+//! against the queries that exist. The [`Matcher`] holds all queries and returns, for each entry,
+//! the queries that keep it. [`States`] holds what operators such as `JOIN` remember.
 //!
 //! ```
 //! use feed::{EntryId, FeedId, Time};
@@ -28,14 +28,12 @@
 //! ```
 //!
 //! # Layout
-//! - `lexer`, `parser`, `ast`, `show`: text to statements and back, faults with their place.
-//! - `mask`: a statement without the secrets of its addresses.
-//! - `text`: what a word is; folding, markup, links, likeness of titles.
-//! - `catalog`: names, who reads whom, cycles.
-//! - `matcher`: dictionary, shared conditions, anchors, one pass over an entry, plans in words.
-//! - `state`: what operators remember, as records that can be stored.
-//! - `search`: what people type to find stored entries, and the words an index is filled with.
-//! - `tally`, `trial`: the share of entries that is kept; a query against stored entries.
+//! - `language`: text to statements and back, faults with their position, the catalog of names.
+//! - `text`: folding, words, markup, links, similarity of titles.
+//! - `matcher`: dictionary, shared conditions, anchors, one pass over an entry, query plans.
+//! - `state`: what operators remember, as records that the caller can store.
+//! - `search`: the language of the search field, and the words of a full-text index.
+//! - `tally`, `trial`: the share of entries that is kept; a dry run over stored entries.
 
 mod entry;
 mod hash;

@@ -1,50 +1,50 @@
-//! How much a statement may ask for, each limit with its reason. It checks nothing by itself.
+//! Limits on what a statement may ask for, each with its reason. The callers check them.
 
 use std::time::Duration;
 
-/// Ten thousand queries of a kilobyte fit; more belongs in several files.
+/// Ten thousand queries of 1 KB fit. Larger sets belong in several files.
 pub const FILE_BYTES_MAX: usize = 16 << 20;
 /// A thousand sources with long URLs fit.
 pub const STATEMENT_BYTES_MAX: usize = 256 << 10;
-/// A search as somebody types it: a long sentence, not a page.
+/// A search is a long sentence at most.
 pub const SEARCH_BYTES_MAX: usize = 1000;
-/// Brackets and `NOT`s inside each other; people write three or four. Keeps recursion shallow.
+/// People nest three or four brackets and `NOT`s. The limit keeps the recursion shallow.
 pub const NESTING_MAX: usize = 64;
-/// Texts in one condition; word lists of a subject have some hundred.
+/// Texts in one condition. The word list of a subject has a few hundred.
 pub const TERMS_MAX: usize = 1000;
-/// Sources of one query; a newsroom's list has four hundred.
+/// Sources of one query. The list of a newsroom has four hundred.
 pub const SOURCES_MAX: usize = 1000;
-/// A text in quotes. The longest that make sense are URLs.
+/// A text in quotes. The longest useful ones are URLs.
 pub const TEXT_BYTES_MAX: usize = 8192;
-/// Words in a phrase; a sentence, not a page.
+/// Words in a phrase. A longer text is not a phrase.
 pub const PHRASE_WORDS_MAX: usize = 32;
-/// Letters of one word after folding, in bytes. The longest words of German stay below.
+/// Bytes of one word after folding. The longest German words are shorter.
 pub const WORD_BYTES_MAX: usize = 64;
-/// A prefix shorter than this stands for half of a dictionary.
+/// A shorter prefix matches a large part of all words.
 pub const PREFIX_LETTERS_MIN: usize = 2;
-/// An expression as written.
+/// Bytes of an expression as written.
 pub const PATTERN_BYTES_MAX: usize = 1000;
-/// An expression once compiled: `(a{1000}){1000}` is refused, ordinary ones take a tenth.
+/// Bytes of a compiled expression. `(a{1000}){1000}` exceeds it; ordinary ones take a tenth.
 pub const PATTERN_COMPILED_BYTES_MAX: usize = 512 << 10;
-/// Expressions are checked one by one, so a statement may hold few.
+/// The matcher checks expressions one by one, so a statement may have only a few.
 pub const PATTERNS_MAX: usize = 16;
-/// How far apart `NEAR` may look; beyond a paragraph nearness means nothing.
+/// The largest distance of `NEAR`. Beyond a paragraph, nearness has no meaning.
 pub const NEAR_WORDS_MAX: u16 = 100;
-/// How far apart `NEAR` looks when nothing is said: about a sentence.
+/// The distance of `NEAR` without a number: about a sentence.
 pub const NEAR_WORDS_DEFAULT: u16 = 10;
-/// The longest `WITHIN` and `WINDOW`: a year, for feeds that speak once a season.
-pub const REACH_MAX: Duration = Duration::from_secs(366 * 86_400);
-/// How many entries one operator of one query remembers at most, whatever its duration says.
-/// With titles that is about a megabyte.
+/// The longest `WITHIN` and `WINDOW`: a year, for feeds that publish once a season.
+pub const LOOK_BACK_MAX: Duration = Duration::from_secs(366 * 86_400);
+/// Entries that one operator of one query remembers at most, for any duration. With titles that is
+/// about 1 MB.
 pub const REMEMBERED_MAX: usize = 10_000;
 /// Receivers of one query.
 pub const DELIVERIES_MAX: usize = 16;
-/// Queries over queries over queries.
+/// The longest chain of queries that read each other.
 pub const CHAIN_MAX: usize = 32;
-/// Faults reported for one file; whoever has more repairs these first.
+/// Faults reported for one file. The rest follow once these are repaired.
 pub const FAULTS_MAX: usize = 100;
-/// Reduced text of one field that is looked at. Longer fields are books; the start of a book says
-/// what it is about.
+/// Bytes of one field, markup removed, that the matcher reads. A longer field is a book, and its
+/// start shows the subject.
 pub const FIELD_BYTES_MAX: usize = 256 << 10;
-/// Categories of an entry that are looked at.
+/// Categories of an entry that the matcher reads.
 pub const CATEGORIES_MAX: usize = 500;

@@ -1,9 +1,10 @@
-//! Searching what is stored: what somebody typed becomes a condition, an expression of words that
-//! an index answers, and the exact judgement over what the index found. It holds no index.
+//! Search in stored entries. Input: the text of a search field. Output: an expression for a
+//! full-text index, and an exact test for the entries that the index finds. This module does not
+//! hold an index.
 //!
-//! The expression is in the language of SQLite's FTS5 over two columns, `title` and `body`, filled
-//! with [`index_words`]. It finds at least what fits, never less: what the index cannot tell
-//! (dates, expressions, authors against other text) only the judgement knows.
+//! The expression is in the language of SQLite's FTS5, over two columns `title` and `body` that
+//! hold [`index_words`]. The index finds every entry that fits and perhaps others. It does not know
+//! dates, regular expressions or which words are an author; the exact test does.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::language::parser;
 use crate::text::{Phrase, PhraseWord, folded, scan};
 use crate::{Entry, Fault, Matcher, QueryId, Scratch, States, matcher};
 
-/// A search, ready to judge entries.
+/// A search, ready to test entries.
 pub struct Search {
     expression: Option<String>,
     matcher: Matcher,
@@ -23,7 +24,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Reads what somebody typed. `PUBLISHED WITHIN` counts back from `now`.
+    /// Reads the text of a search field. `PUBLISHED WITHIN` counts back from `now`.
     ///
     /// ```
     /// use feed::Time;
@@ -54,19 +55,19 @@ impl Search {
         Ok(Search { expression, matcher, states, scratch })
     }
 
-    /// What an entry's words must fit; `None` where words cannot tell.
+    /// Returns the expression for the index; `None` if words alone cannot narrow the search.
     pub fn expression(&self) -> Option<&str> {
         self.expression.as_deref()
     }
 
-    /// Whether an entry is what was looked for.
+    /// Returns whether an entry fits the search.
     pub fn fits(&mut self, entry: &Entry<'_>) -> bool {
         !self.matcher.matches(entry, &mut self.states, &mut self.scratch).is_empty()
     }
 }
 
-/// The words of an entry as an index takes them: of its title, and of all else that people read;
-/// folded, with a space between.
+/// Returns the words of an entry for an index: those of its title, and those of all other text. The
+/// words are folded and separated by spaces.
 pub fn index_words(entry: &Entry<'_>) -> (String, String) {
     let (mut title, mut body) = (String::new(), String::new());
     matcher::for_each_text(entry, |is_title, text| {
@@ -79,7 +80,7 @@ pub fn index_words(entry: &Entry<'_>) -> (String, String) {
     (title, body)
 }
 
-/// Somebody who searches means the time before now, not before an entry was seen.
+/// In a search, `WITHIN` counts back from now, not from the time at which an entry was seen.
 fn count_back(condition: &mut Condition, now: Time) {
     match condition {
         Condition::All(parts) | Condition::Any(parts) => {
@@ -97,7 +98,7 @@ fn count_back(condition: &mut Condition, now: Time) {
     }
 }
 
-/// What the words of an entry must fit for the condition to hold; `None`: they may be any.
+/// Returns an expression that every matching entry fits; `None` if any words may match.
 fn needed(condition: &Condition) -> Option<String> {
     match condition {
         Condition::All(parts) => {
@@ -108,7 +109,7 @@ fn needed(condition: &Condition) -> Option<String> {
             let parts: Option<Vec<String>> = parts.iter().map(needed).collect();
             parts.map(|parts| joined(parts, " OR "))
         }
-        // That the index lacks a word says nothing: it may stand in another column or be cut.
+        // A word that the index lacks may be in another column or beyond the size limit.
         Condition::Not(_) => None,
         Condition::Test(test) => words_of(test),
     }
@@ -136,7 +137,7 @@ fn words_of(test: &Test) -> Option<String> {
     }
 }
 
-/// The column that holds a field; `None` for fields that are not indexed.
+/// Returns the column that holds a field; `None` for fields that are not indexed.
 fn column(field: Field) -> Option<&'static str> {
     match field {
         Field::Item => Some(""),
@@ -146,16 +147,17 @@ fn column(field: Field) -> Option<&'static str> {
     }
 }
 
-/// Words that follow each other. Only the last word of a phrase may be a prefix there, so one
-/// with a prefix inside becomes several.
+/// Returns an expression for words that follow each other. FTS5 allows a prefix only as the last
+/// word of a phrase, so a phrase with a prefix inside becomes several.
 fn expression(column: &str, words: &[PhraseWord]) -> Option<String> {
-    // The index leaves out what holds neither letter nor digit.
+    // The index leaves out words without a letter or digit.
     let known = |w: &&PhraseWord| w.letters.chars().any(|c| !c.is_ascii() || c.is_alphanumeric());
     let words: Vec<&PhraseWord> = words.iter().filter(known).collect();
     let phrases = words.split_inclusive(|word| word.prefix).map(|phrase| {
         let letters: Vec<&str> = phrase.iter().map(|word| word.letters.as_str()).collect();
         let star = if phrase.last().is_some_and(|word| word.prefix) { " *" } else { "" };
-        // Signs behind those of scripts without spaces may be quotes.
+        // A punctuation mark after a character of a script without spaces is a word and may be a
+        // quote.
         format!("{column}\"{}\"{star}", letters.join(" ").replace('"', "\"\""))
     });
     let phrases: Vec<String> = phrases.collect();

@@ -1,5 +1,5 @@
-//! The share of each feed's entries that any query keeps (sel, Horincar, Amann and Artières 2010),
-//! counted between two looks. How the share fades with time is for `polling` to say.
+//! Counts the share of each feed's entries that any query keeps: the selectivity of Horincar, Amann
+//! and Artières (2010). The crate `polling` decides how the share fades with time.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes in that a new entry of a feed was, or was not, kept by any query.
+    /// Counts a new entry of a feed, and whether any query kept it.
     pub fn note(&mut self, feed: FeedId, kept: bool) {
         let (n_seen, n_kept) = self.feeds.entry(feed).or_insert((0, 0));
         *n_seen = n_seen.saturating_add(1);
         *n_kept = n_kept.saturating_add(u32::from(kept));
     }
 
-    /// Feed, entries seen, entries kept since the last call, by feed.
+    /// Returns, for each feed, the entries seen and kept since the last call.
     pub fn take(&mut self) -> Vec<(FeedId, u32, u32)> {
         let feeds = std::mem::take(&mut self.feeds);
         feeds.into_iter().map(|(feed, (seen, kept))| (feed, seen, kept)).collect()

@@ -1,7 +1,7 @@
-//! What a file of queries would have returned: run over stored entries, nothing changed.
+//! A dry run: applies a file of queries to stored entries and changes nothing.
 //!
-//! The caller gives the entries of the time in question, in the order of their recording, and the
-//! queries that exist already; the trial answers for those of the file.
+//! Input: the queries that exist, the file, and stored entries in the order of recording. Output:
+//! the entries that each query of the file keeps.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use feed::{EntryId, FeedId};
 use crate::language::ast::{Create, Query};
 use crate::{Entry, Matcher, QueryId, Scratch, States, Tally};
 
-/// Queries under trial.
+/// Queries in a dry run.
 pub struct Trial {
     matcher: Matcher,
     states: States,
@@ -20,20 +20,20 @@ pub struct Trial {
     n_entries: u64,
 }
 
-/// What one query of the file returned.
+/// The result of one query of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialResult {
     pub name: String,
     pub n_kept: u64,
-    /// The newest entries it kept, oldest first, with what they were joined with.
+    /// The newest entries that the query kept, oldest first, each with its partner of a join.
     pub newest: Vec<(EntryId, Option<EntryId>)>,
 }
 
-/// Of each query so many entries are named; the rest is counted.
+/// Entries that are listed per query. All are counted.
 const NEWEST_MAX: usize = 1000;
 
 impl Trial {
-    /// `existing` are the queries that the file may read; those that it replaces are left out.
+    /// `existing` are the queries that the file may read. The file may replace some of them.
     pub fn new<'q>(
         existing: impl IntoIterator<Item = (&'q str, &'q Query)>,
         file: &[Create],
@@ -60,7 +60,7 @@ impl Trial {
         Trial { matcher, states, scratch, tried, tally, n_entries: 0 }
     }
 
-    /// Runs one stored entry. Answers how many queries of the file keep it.
+    /// Runs one stored entry. Returns how many queries of the file keep it.
     pub fn run(&mut self, entry: &Entry<'_>) -> usize {
         self.n_entries += 1;
         let mut n_kept = 0;
@@ -74,7 +74,7 @@ impl Trial {
             tried.newest.push((entry.id, found.partner));
         }
         self.tally.note(entry.feed, n_kept > 0);
-        // What would have to be stored is nobody's concern here.
+        // A dry run stores nothing.
         self.states.take_changes();
         n_kept
     }
@@ -83,12 +83,12 @@ impl Trial {
         self.n_entries
     }
 
-    /// The queries of the file in the order in which they stand there.
+    /// Returns the results in the order of the file.
     pub fn results(&self) -> impl Iterator<Item = &TrialResult> {
         self.tried.values()
     }
 
-    /// Of each feed: entries run, entries kept by any query of the file.
+    /// Returns, for each feed, the entries run and those that any query of the file kept.
     pub fn shares(&mut self) -> Vec<(FeedId, u32, u32)> {
         self.tally.take()
     }

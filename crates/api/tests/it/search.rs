@@ -157,14 +157,14 @@ async fn the_operators_of_the_query_language_mean_here_what_they_mean_there() {
 async fn what_cannot_be_understood_is_answered_in_words() {
     let shelf = shelf().await;
     for (text, said) in [
-        ("", "at 1: there is nothing to look for; write a word"),
-        ("  – ", "at 5: there is nothing to look for; write a word"),
+        ("", "at 1: the search is empty; write a word"),
+        ("  – ", "at 5: the search is empty; write a word"),
         ("volcano AND", "at 12: found the end of the search, expected a word, NOT or `(`"),
         ("(volcano", "at 9: found the end of the search, expected `)`, AND or OR"),
         ("\"open", "at 1: the text is not closed; end it with `\"` on the same line"),
         ("v*", "at 1: a prefix needs 2 letters before its `*`; write more of the word"),
-        ("vol*cano", "at 1: a `*` stands at the end of a word only; use MATCHES"),
-        ("PUBLISHED > soon", "at 13: `soon` is no date; write it as"),
+        ("vol*cano", "at 1: a `*` is allowed only at the end of a word; use MATCHES"),
+        ("PUBLISHED > soon", "at 13: `soon` is not a date; write it as"),
         ("LANGUAGE CONTAINS de", "at 10: found `CONTAINS`, expected `=` or `!=`"),
         ("TITLE MATCHES /(/", "at 15: "),
     ] {

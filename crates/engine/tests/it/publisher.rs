@@ -44,9 +44,9 @@ fn answer(world: &World, clock: &Clock, head: &str) -> String {
     let path = head.split(' ').nth(1).unwrap();
     let number: usize = path.trim_start_matches('/').parse().unwrap();
     let feed = &world.feeds[number];
-    let mut sight = PolledFeed::new(world, feed);
-    sight.poll(clock.now());
-    let shown = sight.shown();
+    let mut polled = PolledFeed::new(world, feed);
+    polled.poll(clock.now());
+    let shown = polled.shown();
     let tag = format!("\"{}-{}\"", shown.start, shown.end);
     if head.lines().any(|l| l.to_lowercase().starts_with("if-none-match:") && l.contains(&tag)) {
         return format!("HTTP/1.1 304 Not Modified\r\nETag: {tag}\r\n\r\n");

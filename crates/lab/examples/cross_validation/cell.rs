@@ -1,8 +1,8 @@
-//! One half of the feeds of one case, and `tide` beside its rival on it at equal polls.
+//! One half of the feeds of one case, and `tide` compared with its rival on it at equal polls.
 //!
-//! A look a minute earlier changes all that follow, so that neighbouring prices differ by a few
-//! per cent. What is told is therefore read off a line through several prices around that of
-//! equal polls, five where nothing is said, never off one run.
+//! A poll one minute earlier changes all later ones, so neighbouring prices differ by a few per
+//! cent. The result is therefore a line through several prices (five by default) around that of
+//! equal polls.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -17,17 +17,17 @@ const RIVAL: &str = "mavsync@1m..1d";
 const WINDOW: u32 = 20;
 const DAY: Duration = Duration::from_secs(86_400);
 const TRAIN_DAYS: u32 = 7;
-/// How far the prices of a line are apart, as a share of that of equal polls.
+/// The distance of the prices of a line, relative to that of equal polls.
 const STEP: f64 = 0.05;
-/// Where the search for equal polls begins.
+/// The first price of the search for equal polls.
 const PRICE: f64 = 1800.0;
-/// ln(polls) falls by half of what ln(price) rises by, at constant rates.
+/// At constant rates, ln(polls) falls half as fast as ln(price) rises.
 const SLOPE: f64 = -0.5;
 const TRIES: usize = 6;
-/// Near enough: the line does the rest.
+/// A sufficient distance; the line corrects the rest.
 const NEAR: f64 = 0.02;
 
-/// Earlier or later than another case of the same trace.
+/// Whether a case is earlier or later than another case of the same trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Era {
     Earlier,
@@ -43,7 +43,7 @@ struct Case {
     era: Era,
 }
 
-/// Those of docs/notes/tide.md.
+/// The cases of docs/notes/tide.md.
 const CASES: [Case; 6] = [
     case("posts 2018", "congress_tweets", 1_524_528_000, 20, Era::Earlier),
     case("posts 2019", "congress_tweets", 1_566_691_200, 20, Era::Later),
@@ -66,14 +66,14 @@ const fn case(
 pub struct Cell {
     pub case: &'static str,
     pub era: Era,
-    /// Whether it holds the first, third, fifth … feed, or the others.
+    /// Whether the half has the odd feeds, or the even ones.
     pub odd: bool,
     world: World,
     setting: Setting,
     rival: Point,
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Clone, Copy)]
 struct Point {
     ln_polls: f64,
@@ -84,15 +84,15 @@ struct Point {
 /// `tide` at the rival's polls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
-    /// Delay of entries beside the rival's, as a logarithm.
+    /// The delay of entries relative to the rival's, as a logarithm.
     pub ln_ratio: f64,
-    /// How much higher recall is.
+    /// The difference in recall.
     pub recall: f64,
-    /// At which so many polls are made, in seconds.
+    /// The price of that number of polls, in seconds.
     pub price: f64,
 }
 
-/// Both halves of all cases.
+/// Returns both halves of all cases.
 pub fn all(traces: &Path) -> super::Result<Vec<Cell>> {
     let mut cells = Vec::new();
     for case in &CASES {
@@ -127,7 +127,7 @@ impl Cell {
         Ok(Cell { case: case.name, era: case.era, odd, world, setting, rival })
     }
 
-    /// Whether it is of this kind: posts, commits, releases, news.
+    /// Returns whether the cell is of this kind: posts, commits, releases, news.
     pub fn is_of(&self, kind: &str) -> bool {
         self.case.split_once(' ').is_some_and(|(own, _)| own == kind)
     }
@@ -138,7 +138,7 @@ impl Cell {
         Point::of(&lab::run(&self.world, &spec, &self.setting, &RunProgress::default()))
     }
 
-    /// Under the factors of now, by a line through so many prices.
+    /// Measures under the current factors, by a line through some prices.
     pub fn measure(&self, near: Option<f64>, prices: usize) -> Measured {
         let price = self.equal(near.unwrap_or(PRICE));
         let middle = (prices as f64 - 1.0) / 2.0;
@@ -152,7 +152,8 @@ impl Cell {
         }
     }
 
-    /// The price at which about as many polls are made as the rival makes: a secant's search.
+    /// Returns the price at which `tide` makes about as many polls as the rival, by a secant
+    /// search.
     fn equal(&self, start: f64) -> f64 {
         let (mut ln_price, mut slope) = (start.ln(), SLOPE);
         let mut before: Option<(f64, f64)> = None;
@@ -182,7 +183,7 @@ impl Point {
     }
 }
 
-/// Where the line of least squares through the points is at so many polls.
+/// Returns the value of the least-squares line through the points at some polls.
 fn on_line(points: &[Point], of: fn(&Point) -> f64, ln_polls: f64) -> f64 {
     let mean =
         |of: &dyn Fn(&Point) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;

@@ -1,10 +1,11 @@
-//! How much the constants of `tide` owe to the feeds and times on which they were chosen.
+//! Measures how much the constants of `tide` depend on the feeds and times on which they were
+//! chosen.
 //!
-//! Each constant is halved and doubled. The delay of entries beside `mavsync@1m..1d` at equal polls
-//! is measured on each half of the feeds of six cases. The best variant of one half of the feeds is
-//! judged on the other half, that of the earlier cases on the later ones, and the other way round;
-//! that of three kinds of feeds on the fourth.
-//! It changes no default, and it says nothing about what was not scaled: the shapes of days.
+//! The program halves and doubles each constant. It measures the delay of entries compared with
+//! `mavsync@1m..1d` at equal polls, on each half of the feeds of six cases. It chooses the best
+//! variant on one half of the feeds and judges it on the other. It does the same for earlier and
+//! later cases, and for three kinds of feeds and the fourth. It changes no default. It does not
+//! test the shapes of days, which are not scaled.
 //!
 //! `cargo run --release -p lab --features tuning --example cross_validation -- TRACES OUT [PRICES]`
 
@@ -21,7 +22,7 @@ use table::{Row, Table};
 
 const FACTORS: [f64; 2] = [0.5, 2.0];
 const THREADS: usize = 2;
-/// How many prices a line goes through, and at most: the lowest is half that of equal polls.
+/// The number of prices of a line, and its maximum: the lowest price is half that of equal polls.
 const PRICES: usize = 5;
 const PRICES_MAX: usize = 21;
 
@@ -54,7 +55,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// All cells under the factors of now; the search for equal polls begins where another ended.
+/// Measures all cells under the current factors. The search for equal polls starts at an earlier
+/// result.
 fn measure(cells: &[Cell], near: Option<&[Measured]>, prices: usize) -> Vec<Measured> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(vec![Measured::default(); cells.len()]);

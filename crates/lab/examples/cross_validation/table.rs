@@ -1,6 +1,6 @@
-//! What the cells say together: each variant beside the plain constants, on each half of the feeds
-//! and at each of two times; and how the best of one side fares on the other, be it the other half,
-//! the other time, or a kind of feed that took no part in the choice.
+//! The combined results of the cells. Compares each variant with the plain constants, on each half
+//! of the feeds and at each of two times. Also judges the best variant of one side on the other.
+//! The other side is the other half, the other time, or an unused kind of feed.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ use crate::cell::{Cell, Era, Measured};
 pub struct Row {
     pub name: &'static str,
     pub factor: f64,
-    /// By cell.
+    /// One result per cell.
     pub measured: Vec<Measured>,
 }
 
 pub struct Table<'a> {
     pub cells: &'a [Cell],
-    /// The constants as they are.
+    /// The results of the plain constants.
     pub plain: &'a [Measured],
     pub rows: &'a [Row],
 }
@@ -34,7 +34,7 @@ const EARLIER: Side = Side { name: "earlier", holds: |cell| cell.era == Era::Ear
 const LATER: Side = Side { name: "later", holds: |cell| cell.era == Era::Later };
 const ALL: Side = Side { name: "all", holds: |_| true };
 const SIDES: [Side; 5] = [EVEN, ODD, EARLIER, LATER, ALL];
-/// Chosen on one, judged on the other.
+/// Pairs of sides: chosen on the first, judged on the second.
 const PAIRS: [(Side, Side); 8] = [
     (EVEN, ODD),
     (ODD, EVEN),
@@ -58,19 +58,19 @@ const PAIRS: [(Side, Side); 8] = [
     ),
 ];
 
-/// The mean over the cells of a side.
+/// Returns the mean over the cells of a side.
 fn mean(cells: &[Cell], side: Side, of: impl Fn(usize) -> f64) -> f64 {
     let held: Vec<usize> = (0..cells.len()).filter(|i| (side.holds)(&cells[*i])).collect();
     held.iter().map(|i| of(*i)).sum::<f64>() / held.len() as f64
 }
 
-/// By how many per cent the delay is longer than with the plain constants: geometric mean.
+/// Returns by how many per cent the delay is longer than with the plain constants: geometric mean.
 fn change(row: &Row, plain: &[Measured], cells: &[Cell], side: Side) -> f64 {
     let ln = mean(cells, side, |i| row.measured[i].ln_ratio - plain[i].ln_ratio);
     100.0 * ln.exp_m1()
 }
 
-/// The changes on all sides in a line.
+/// Returns the changes on all sides in a line.
 pub fn shares(row: &Row, plain: &[Measured], cells: &[Cell]) -> String {
     let shares = SIDES.map(|side| format!("{:+.2}", change(row, plain, cells, side)));
     shares.join(" ")
@@ -85,7 +85,7 @@ impl Table<'_> {
         mean(self.cells, side, |i| measured[i].ln_ratio).exp()
     }
 
-    /// Every cell of every variant.
+    /// Returns every cell of every variant as CSV.
     pub fn csv(&self) -> String {
         let mut csv = String::from("constant,factor,case,feeds,delay_ratio,recall_gain,price_s\n");
         let plain = ("plain", 1.0, self.plain);
@@ -120,14 +120,14 @@ impl Table<'_> {
         text + "\n" + &self.chosen()
     }
 
-    /// The best of each side, and what it comes to on the other.
+    /// Returns the best variant of each side, and its result on the other.
     fn chosen(&self) -> String {
         let mut text = String::from("| chosen on | best variant | there | judged on | there |\n");
         text += "|---|---|---|---|---|\n";
         for (here, there) in PAIRS {
             let by_change =
                 |a: &&Row, b: &&Row| self.change(a, here).total_cmp(&self.change(b, here));
-            // None is better: the constants stay as they are, on the other side too.
+            // If no variant is better, the constants stay as they are, on the other side too.
             let better = self.rows.iter().filter(|row| self.change(row, here) < 0.0);
             let (best, won, holds) = better.min_by(by_change).map_or_else(
                 || ("as they are".into(), 0.0, 0.0),

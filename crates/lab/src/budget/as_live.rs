@@ -1,8 +1,8 @@
-//! A budget spent as an instance spends it from its first moment: first polls are paid for, and no
-//! feed is planned for before its shortest interval is over.
+//! Spends a budget as a new instance does: first polls cost budget, and no feed is polled again
+//! before its shortest interval.
 //!
-//! [`spend`](super::spend()) compares strategies, with the first poll of every feed given away;
-//! this one is the mirror of the live loop, and a test holds the two against each other.
+//! [`spend`](super::spend()) compares strategies and does not count first polls. This module
+//! mirrors the live loop, and a test compares the two.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use polling::model::ModelKind;
 
 use crate::{PolledFeed, World};
 
-/// What an instance is told.
+/// The budget settings of an instance.
 #[derive(Clone, Copy, Debug)]
 pub struct LiveBudget {
     pub budget: Budget,
@@ -24,12 +24,12 @@ pub struct LiveBudget {
     pub alpha: Duration,
 }
 
-/// The polls of each feed of the world, from `start` to `end`.
+/// Returns the polls of each feed of the world, from `start` to `end`.
 pub fn polls_as_live(world: &World, rule: &LiveBudget, start: Time, end: Time) -> Vec<Vec<Time>> {
     let mut planner = Planner::new(rule.spender.strategy, rule.cycle);
     planner.set_miss(rule.spender.miss);
     planner.set_budget(Some(rule.budget));
-    let mut sights: Vec<PolledFeed<'_>> =
+    let mut polled_feeds: Vec<PolledFeed<'_>> =
         world.feeds.iter().map(|f| PolledFeed::new(world, f)).collect();
     for feed in &world.feeds {
         let number =
@@ -40,10 +40,10 @@ pub fn polls_as_live(world: &World, rule: &LiveBudget, start: Time, end: Time) -
     let mut now = start;
     while now <= end {
         for number in planner.spend(now) {
-            let sight = &mut sights[number];
-            sight.poll(now);
+            let polled = &mut polled_feeds[number];
+            polled.poll(now);
             polls[number].push(now);
-            if let Some(seen) = sight.observation() {
+            if let Some(seen) = polled.observation() {
                 planner.observe(number, &seen);
                 planner.hold(number, now + rule.alpha);
             }

@@ -1,9 +1,9 @@
-//! What a strategy believes of a feed when the test begins.
+//! The model of a feed that a strategy has when the test begins.
 //!
-//! Online estimators have watched the feed through the training phase, as often as an even share
-//! of the budget allows: knowing costs polls. With `warm_up` they know nothing at first, because
-//! the strategy makes the polls of the training phase itself. The offline one was trained on the
-//! phase's history and stays as it is; the oracle's knows the rates of the test itself.
+//! Online estimators poll the feed during the training phase, as often as an even share of the
+//! budget allows. With `warm_up` they know nothing at first, because the strategy itself makes the
+//! polls of the training phase. The offline estimator is trained on the history of that phase and
+//! does not change. The oracle knows the rates of the test phase.
 
 use std::time::Duration;
 
@@ -23,31 +23,31 @@ pub(super) struct Belief<'a> {
 }
 
 impl Belief<'_> {
-    /// The model of one feed; `sight` has seen what was looked at for it.
-    pub(super) fn form(&self, feed: &WorldFeed, sight: &mut PolledFeed<'_>) -> Model {
+    /// Returns the model of one feed. `polled` makes the polls for it.
+    pub(super) fn form(&self, feed: &WorldFeed, polled: &mut PolledFeed<'_>) -> Model {
         let phases = &self.setting.phases;
         match self.setting.estimator {
             Estimator::Oracle => rates(feed, phases.test_start(), phases.end()),
             Estimator::Offline => rates(feed, phases.start, phases.test_start()),
             estimator => match estimator.start() {
                 Some(model) if phases.warm_up => model,
-                Some(model) => self.watched(feed, sight, model),
+                Some(model) => self.watched(feed, polled, model),
                 None => Model::homogeneous(),
             },
         }
     }
 
-    /// The model after the training phase.
-    fn watched(&self, feed: &WorldFeed, sight: &mut PolledFeed<'_>, mut model: Model) -> Model {
+    /// Returns the model after the training phase.
+    fn watched(&self, feed: &WorldFeed, polled: &mut PolledFeed<'_>, mut model: Model) -> Model {
         let phases = &self.setting.phases;
         let Some(first) = feed.visible().first() else { return model };
         let every = self.even_interval();
         let mut at = phases.start.max(*first);
         while at < phases.test_start() {
-            sight.poll(at);
-            if let Some(mut seen) = sight.observation() {
+            polled.poll(at);
+            if let Some(mut seen) = polled.observation() {
                 if self.setting.true_counts {
-                    seen.new = &feed.visible()[sight.appeared()];
+                    seen.new = &feed.visible()[polled.appeared()];
                 }
                 model.learn(&seen);
             }
@@ -56,8 +56,7 @@ impl Belief<'_> {
         model
     }
 
-    /// How often each feed can be looked at if all are looked at equally often; once a cycle at
-    /// most, once a day at least.
+    /// Returns the interval if all feeds are polled equally often: at least a cycle, at most a day.
     fn even_interval(&self) -> Duration {
         let per_second =
             self.setting.allowance.per_cycle(self.setting.cycle) / self.setting.cycle.as_secs_f64();
@@ -67,8 +66,8 @@ impl Belief<'_> {
     }
 }
 
-/// The hourly rates of a feed between two moments, left as they are. A feed that began in between
-/// is judged from its first entry on.
+/// Returns the hourly rates of a feed between two moments as a fixed model. A feed that began in
+/// between counts from its first entry.
 fn rates(feed: &WorldFeed, from: Time, to: Time) -> Model {
     let visible = feed.visible();
     let first = visible.partition_point(|t| *t < from);

@@ -1,11 +1,11 @@
-//! What a strategy's polls brought, added up over all feeds.
+//! Sums up the results of a strategy over all feeds.
 
 use feed::Time;
 use polling::budget::Spender;
 
 use crate::{PolledFeed, WorldFeed};
 
-/// What came of one strategy.
+/// The result of one strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StrategyRun {
     pub spender: Spender,
@@ -14,19 +14,19 @@ pub struct StrategyRun {
     pub found: u64,
     pub missed: u64,
     pub open: u64,
-    /// Entries found of all that appeared.
+    /// The share of all entries that were found.
     pub completeness: Option<f64>,
-    /// The mean share of a window that is known, over feeds and cycles.
+    /// The mean known share of a window, over feeds and cycles.
     pub window_freshness: Option<f64>,
-    /// In seconds.
+    /// The mean delay in seconds.
     pub delay: Option<f64>,
     pub delay_sd: Option<f64>,
     pub delay_max: Option<f64>,
-    /// √ of the mean squared difference of believed and real divergence, mean over the cycles.
+    /// The root mean square error of the divergence, averaged over the cycles.
     pub divergence_error: Option<f64>,
 }
 
-/// Sums so far.
+/// The sums so far.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     polls: u64,
@@ -43,16 +43,16 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Takes in a poll that was just made.
+    /// Adds a poll.
     pub(super) fn poll(
         &mut self,
         feed: &WorldFeed,
-        sight: &PolledFeed<'_>,
+        polled: &PolledFeed<'_>,
         counts_from: Time,
         at: Time,
     ) {
         self.polls += 1;
-        for entry in sight.found().filter(|entry| feed.visible()[*entry] > counts_from) {
+        for entry in polled.found().filter(|entry| feed.visible()[*entry] > counts_from) {
             self.found += 1;
             if feed.claim(entry).is_none() {
                 continue;

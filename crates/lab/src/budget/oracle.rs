@@ -1,5 +1,5 @@
-//! The strategies that choose by standings, told the truth: what is unread is counted, not
-//! believed. The rules are `polling`'s own functions; only what they are given differs.
+//! An oracle for the strategies that choose by urgency: it counts unread entries instead of
+//! estimating them. The strategies are functions of `polling`.
 
 use feed::Time;
 use polling::budget::top_k_utility::top_k_utility;
@@ -9,10 +9,10 @@ use polling::budget::{FeedUrgency, Strategy};
 
 use super::{BudgetSimulation, Member};
 
-/// τ starts anywhere; this is one entry waiting an hour.
+/// τ may start anywhere. This value is one entry that waits an hour.
 const TAU_START: f64 = 3600.0;
 
-/// A strategy that chooses by standings.
+/// A strategy that chooses by urgency.
 pub(super) struct Oracle {
     strategy: Strategy,
     tau: Threshold,
@@ -20,7 +20,7 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    /// `None` for strategies that allocate: they need rates, not standings.
+    /// Returns `None` for strategies that allocate: they need rates, not urgencies.
     pub(super) fn new(strategy: Strategy) -> Option<Oracle> {
         let chooses_by_standing = matches!(
             strategy,
@@ -55,12 +55,12 @@ impl Oracle {
 }
 
 impl BudgetSimulation<'_> {
-    /// Where a member really stands. U = ∫ (x − t_k) dDiv(x): each entry adds the time since the
-    /// last look until it appeared; once the window is full one comes as another goes.
+    /// Returns the true urgency of a feed. U = ∫ (x − t_k) dDiv(x): each entry adds the time from
+    /// the last poll to its appearance, until the window is full.
     fn standing(&self, member: &Member<'_>, now: Time) -> FeedUrgency {
         let feed = &self.world.feeds[member.feed];
-        let (known, n_unseen) = (member.sight.shown().end, self.n_unseen(member, now));
-        let window = member.sight.window_max() as usize;
+        let (known, n_unseen) = (member.polled.shown().end, self.n_unseen(member, now));
+        let window = member.polled.window_max() as usize;
         let until_full = &feed.visible()[known..known + n_unseen.min(window)];
         let waited = |t: &Time| t.millis_since(member.last) as f64 / 1000.0;
         FeedUrgency {

@@ -7,19 +7,20 @@ use crate::{Chance, exact};
 const WINDOW: usize = 10;
 /// The bits of a window.
 const SHOWN: u64 = (1 << WINDOW) - 1;
-/// More entries than any cycle brings at the paper's rates: the chance is below 10⁻⁸.
+/// The largest number of entries in a cycle. At the paper's rates, the probability of more is below
+/// 10⁻⁸.
 const PUBLISHED_MAX: u32 = 31;
 
-/// What one source publishes in one cycle.
+/// The entries that one source publishes in one cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CyclePublication {
     n: u32,
-    /// One bit for each entry, the newest lowest, set where it is relevant.
+    /// One bit per entry, the newest lowest; set if the entry is relevant.
     relevant: u32,
 }
 
 impl CyclePublication {
-    /// A Poisson number of entries, each relevant by chance.
+    /// Draws a Poisson number of entries, each relevant at random.
     pub(super) fn draw(rate: f64, selectivity: f64, chance: &mut Chance) -> CyclePublication {
         let (end, mut product) = (exact::exp(-rate), chance.unit());
         let mut published = CyclePublication::default();
@@ -40,7 +41,7 @@ impl CyclePublication {
 #[derive(Clone, Debug, Default)]
 pub(super) struct CycleSource {
     relevant: u32,
-    /// Which entries were read, and as which of all relevant ones that the aggregator read.
+    /// The entries that were read, and the number of each among all relevant entries read.
     read: u32,
     read_as: [u64; WINDOW],
     n_new: usize,
@@ -68,7 +69,7 @@ impl CycleSource {
         self.divergence = divergence;
     }
 
-    /// Relevant entries that are shown and came since the last read.
+    /// Returns the relevant entries that are shown and came since the last read.
     fn unread(&self) -> u32 {
         self.relevant & ((1 << self.n_new.min(WINDOW)) - 1)
     }
@@ -81,7 +82,7 @@ impl CycleSource {
         }
     }
 
-    /// Reads what is new; `n_read` counts all relevant entries read so far, here and elsewhere.
+    /// Reads new entries. `n_read` counts all relevant entries read so far, from all sources.
     pub(super) fn read(&mut self, mut n_read: u64) -> u64 {
         let unread = self.unread();
         for place in (0..WINDOW).rev().filter(|place| unread >> place & 1 == 1) {
@@ -93,8 +94,8 @@ impl CycleSource {
         n_read
     }
 
-    /// The share of the relevant entries shown that the query's result shows, which begins with
-    /// the entry read as number `shown_from`.
+    /// Returns the share of shown relevant entries that the result also shows. The result begins
+    /// with the entry read as number `shown_from`.
     pub(super) fn freshness(&self, shown_from: u64) -> f64 {
         if self.relevant == 0 {
             return 1.0;

@@ -1,11 +1,12 @@
-//! Table 2 of the 2steps paper: ours over many seeds beside the published, which is one run.
+//! Table 2 of the 2steps paper: our result over many seeds, and the published one, which is a
+//! single run.
 
 use polling::budget::Strategy;
 
 use super::{CycleOutcome, CycleWorld, STRATEGIES, TAU_START};
 use crate::parallel;
 
-/// A figure of the table: ours as mean and standard deviation over the seeds.
+/// A figure of the table: the mean and standard deviation over our seeds, and the published value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PaperFigure {
     pub mean: f64,
@@ -25,7 +26,7 @@ pub struct PaperCell {
 
 const BUDGETS: [usize; 3] = [10, 30, 50];
 
-/// As printed: completeness, window freshness and cost for budgets of 10, 30 and 50.
+/// The printed values: completeness, window freshness and cost for budgets of 10, 30 and 50.
 const PUBLISHED: [[[f64; 3]; 3]; 5] = [
     [[0.4954, 0.3671, 1000.0], [0.8691, 0.7279, 2854.0], [0.9781, 0.8762, 4700.0]],
     [[0.4252, 0.4197, 982.0], [0.8524, 0.7048, 2860.0], [0.9759, 0.8731, 4762.0]],
@@ -42,8 +43,8 @@ impl PaperFigure {
         PaperFigure { mean, sd: variance.sqrt(), published }
     }
 
-    /// How many standard deviations of one run the published figure lies from our mean; zero
-    /// where both are the same, `None` where all our runs agree and it differs.
+    /// Returns the distance of the published figure from our mean, in standard deviations of one
+    /// run. Returns zero if both are equal, and `None` if only our standard deviation is zero.
     pub fn distance(&self) -> Option<f64> {
         let off = (self.published - self.mean).abs();
         if off == 0.0 {

@@ -1,5 +1,5 @@
-//! The file format of definitions. Unknown keys are refused: a misspelt one would be an experiment
-//! other than the one that was meant.
+//! The file format of definitions. Unknown keys are refused, because a misspelt key would change
+//! the experiment.
 
 mod parts;
 mod reading;
@@ -24,7 +24,7 @@ pub struct Definition {
     pub title: String,
     /// The document and its tables or figures.
     pub source: String,
-    /// What is asked, and what the answer means.
+    /// The question, and the meaning of the answer.
     pub analysis: String,
     world: Option<WorldTable>,
     #[serde(default)]
@@ -60,10 +60,10 @@ pub struct Definition {
 struct WorldTable {
     #[serde(default)]
     traces: Vec<PathBuf>,
-    /// Smaller traces for those who do not have `traces`.
+    /// Smaller traces, used if `traces` do not exist.
     #[serde(default)]
     sample: Vec<PathBuf>,
-    /// What `traces` hold and where they come from.
+    /// The content and origin of `traces`.
     origin: Option<String>,
     synth: Option<SynthTable>,
     #[serde(default = "window")]
@@ -80,10 +80,10 @@ struct SynthTable {
     days: u16,
 }
 
-/// Where the world comes from.
+/// The source of a world.
 #[derive(Clone, Debug)]
 pub enum WorldSource {
-    /// Files, as the definition names them: relative to itself.
+    /// Files, relative to the definition.
     Traces {
         files: Vec<PathBuf>,
         sample: Vec<PathBuf>,
@@ -114,7 +114,7 @@ impl Definition {
         })
     }
 
-    /// Where the world comes from; `None` where the parts bring their own.
+    /// Returns the source of the world; `None` if the parts have their own.
     pub fn world(&self) -> Option<WorldSource> {
         let world = self.world.as_ref()?;
         Some(match world.synth {
@@ -134,7 +134,7 @@ impl Definition {
         self.world.as_ref().map_or_else(window, |world| world.window)
     }
 
-    /// Where training begins, if the definition says so.
+    /// Returns the start of training, if the definition names it.
     pub fn start(&self) -> Option<Time> {
         let world = self.world.as_ref()?;
         world.start.or(world.synth.map(|_| SYNTH_START))

@@ -1,4 +1,4 @@
-//! What must come out, and whether it did.
+//! Expectations, and whether they hold.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ impl Values {
         self.all.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
-    /// A name that two figures have: nobody could tell which of them an expectation means.
+    /// Returns a name that two figures share, because an expectation could not tell them apart.
     pub(super) fn twice(&self) -> Option<&str> {
         let mut names = HashSet::new();
         self.iter().map(|(name, _)| name).find(|name| !names.insert(*name))
@@ -57,11 +57,11 @@ enum Relation {
     AtLeast,
 }
 
-/// An expectation with what came out.
+/// An expectation with its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedExpectation {
     pub text: String,
-    /// Both sides; `None` where a figure is not there.
+    /// Both sides; `None` if the figure does not exist.
     pub left: Option<f64>,
     pub right: Option<f64>,
     pub holds: bool,
@@ -73,7 +73,7 @@ impl TryFrom<String> for Expectation {
     fn try_from(text: String) -> Result<Expectation, String> {
         let refuse = || {
             format!(
-                "`{text}` is no expectation; write it as \
+                "`{text}` is not an expectation; write it as \
                  `mavsync entries.delay < 0.5 * fix:1d entries.delay`"
             )
         };
@@ -117,7 +117,7 @@ impl ExpectationTerm {
 }
 
 impl Expectation {
-    /// A figure that is not there fails it: nothing came out.
+    /// Judges the expectation. It does not hold if a figure does not exist.
     pub(super) fn judge(&self, values: &Values) -> JudgedExpectation {
         let (left, right) = (self.left.value(values), self.right.value(values));
         let holds = left.zip(right).is_some_and(|(left, right)| match self.relation {

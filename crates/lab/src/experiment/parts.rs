@@ -1,5 +1,5 @@
-//! The parts of an experiment: what each runs, which figures it gives, what it shows. One part, one
-//! file; all fill one [`ExperimentReport`].
+//! The parts of an experiment. Each file runs one part, and adds its figures and sections to one
+//! [`ExperimentReport`].
 
 mod budget;
 mod changes;
@@ -30,13 +30,13 @@ pub(super) use showing::showing;
 pub(super) use stats::stats;
 pub(super) use trajectories::trajectories;
 
-/// What the parts share and fill.
+/// The inputs of all parts, and their results.
 pub(in crate::experiment) struct ExperimentReport<'w> {
     pub(in crate::experiment) world: &'w World,
     pub(in crate::experiment) start: Option<Time>,
     pub(in crate::experiment) threads: usize,
     pub(in crate::experiment) values: Values,
-    /// One colour for each policy and strategy, over all parts.
+    /// One colour per policy and strategy, over all parts.
     pub(in crate::experiment) palette: Palette,
     pub(in crate::experiment) sections: Vec<ReportSection>,
 }
@@ -56,7 +56,7 @@ impl ExperimentReport<'_> {
     }
 }
 
-/// The subject of a figure within its part.
+/// Returns the subject of a figure within its part.
 fn subject(label: &str, name: &str) -> String {
     if label.is_empty() { name.to_owned() } else { format!("{label}/{name}") }
 }

@@ -1,4 +1,4 @@
-//! Performing a definition: each part in turn, figures and sections gathered, expectations judged.
+//! Performs a definition: runs each part, collects figures and sections, and judges expectations.
 
 use crate::World;
 use crate::report::{Palette, ReportSection, ReportTable};
@@ -6,7 +6,7 @@ use crate::report::{Palette, ReportSection, ReportTable};
 use super::parts::{self, ExperimentReport};
 use super::{Definition, JudgedExpectation, Values};
 
-/// What came out of an experiment.
+/// The result of an experiment.
 #[derive(Clone, Debug)]
 pub struct Performed {
     pub sections: Vec<ReportSection>,
@@ -14,8 +14,8 @@ pub struct Performed {
     pub judged: Vec<JudgedExpectation>,
 }
 
-/// Performs every part. `world` is the one that the definition names; an empty one where it names
-/// none. Fails with what is wrong about the definition.
+/// Performs every part. `world` is the world of the definition, or an empty one if it has none. The
+/// error names a fault of the definition.
 pub fn perform(
     definition: &Definition,
     world: &World,

@@ -1,14 +1,14 @@
-//! Delays of single entries in four bytes each, and their quantiles.
+//! Delays of single entries in 4 bytes each, and their quantiles.
 //!
-//! A run over 33 million entries keeps all of its delays to give exact quantiles; eight bytes each
-//! would double what the world itself takes.
+//! A run over 33 million entries keeps all delays, to give exact quantiles. With 8 bytes each they
+//! would take as much memory as the world.
 
 /// A delay: to the millisecond below 24.8 days, to the second above.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Delay(u32);
 
-/// The upper half of the numbers counts seconds. Both halves are in order, and so is the whole:
-/// the last millisecond below is 24.8 days, and no delay of fewer seconds stands above.
+/// The upper half of the numbers counts seconds. The order holds across both halves, because the
+/// upper half has only delays above 24.8 days.
 const SECONDS: u32 = 1 << 31;
 
 impl Delay {
@@ -35,7 +35,7 @@ impl Delay {
     }
 }
 
-/// Delays that half, nine in ten, 99 in a hundred entries do not exceed, and the largest.
+/// The quantiles 50, 90 and 99 % of delays, and the maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantiles {
     pub p50: f64,
@@ -44,8 +44,8 @@ pub struct Quantiles {
     pub max: f64,
 }
 
-/// The delays in seconds that 1, 2, … 100 percent of the entries do not exceed, by nearest rank;
-/// empty without any. The delays are reordered.
+/// Returns the percentiles 1 to 100 of the delays in seconds, by nearest rank; empty without
+/// delays. Sorts the delays.
 pub(crate) fn curve(delays: &mut [Delay]) -> Vec<f64> {
     if delays.is_empty() {
         return Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn curve(delays: &mut [Delay]) -> Vec<f64> {
 }
 
 impl Quantiles {
-    /// From a [`curve`]; `None` from an empty one.
+    /// Reads the quantiles from a [`curve`]; `None` for an empty one.
     pub(crate) fn of(curve: &[f64]) -> Option<Quantiles> {
         let at = |percent: usize| curve.get(percent - 1).copied();
         Some(Quantiles { p50: at(50)?, p90: at(90)?, p99: at(99)?, max: at(100)? })

@@ -1,11 +1,12 @@
-//! Güte: delay, polls per entry and recall as one figure (dissertation 003, section 4.3.4).
+//! Quality (Güte): delay, polls per entry and recall as one figure (dissertation 003, section
+//! 4.3.4).
 //!
-//! Each is normalised on the best of the comparison: D̂ = min D / D, APÊ = min APE / APE,
-//! R̂ = R / max R. G is their weighted geometric mean, Ĝ = G / max G. Over both modes the geometric
-//! mean of the two Ĝ, normalised again. Halving the delay at twice the polls leaves G unchanged,
-//! and a further policy changes neither order nor ratios of the others.
+//! Each value is normalised to the best of the comparison: D̂ = min D / D, APÊ = min APE / APE, R̂
+//! = R / max R. G is their weighted geometric mean, and Ĝ = G / max G. The quality over both modes
+//! is the geometric mean of the two Ĝ, normalised again. Half the delay at twice the polls has the
+//! same G. Another policy does not change the order or the ratios of the others.
 //!
-//! On a named baseline instead of the best, values of different comparisons can be compared.
+//! With a named baseline instead of the best, values of different comparisons are comparable.
 //!
 //! ```
 //! use lab::Averages;
@@ -23,7 +24,7 @@
 
 use crate::Averages;
 
-/// How much each of the three counts; 1 each where nothing else is said.
+/// The weights of the three values; 1 each by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     pub delay: f64,
@@ -37,7 +38,7 @@ impl Default for Weights {
     }
 }
 
-/// How much each mode counts.
+/// The weights of the two modes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModeWeights {
     pub feeds: f64,
@@ -50,7 +51,7 @@ impl Default for ModeWeights {
     }
 }
 
-/// What values are normalised on.
+/// The reference for normalising.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Norm {
     /// The best of the comparison.
@@ -69,7 +70,7 @@ pub struct Quality {
     pub quality: Option<f64>,
 }
 
-/// The quality of each row; undefined where one of its three values is.
+/// Returns the quality of each row; undefined if one of its three values is.
 pub fn quality(rows: &[Averages], weights: Weights, norm: Norm) -> Vec<Quality> {
     let delays = small_is_good(&rows.iter().map(|r| r.delay).collect::<Vec<_>>(), norm);
     let costs = small_is_good(&rows.iter().map(|r| r.polls_per_entry).collect::<Vec<_>>(), norm);
@@ -96,7 +97,7 @@ pub fn quality(rows: &[Averages], weights: Weights, norm: Norm) -> Vec<Quality> 
     all
 }
 
-/// Quality over both modes, from the Ĝ of each; normalised again.
+/// Returns the quality over both modes from the Ĝ of each, normalised again.
 pub fn over_both_modes(
     modes: &[(Option<f64>, Option<f64>)],
     weights: ModeWeights,
@@ -108,7 +109,7 @@ pub fn over_both_modes(
     large_is_good(&both.collect::<Vec<_>>(), norm)
 }
 
-/// (Π xᵢ^wᵢ)^(1/Σw); a value without weight need not be defined.
+/// Returns (Π xᵢ^wᵢ)^(1/Σw). A value with weight zero may be undefined.
 fn geometric_mean(parts: &[(Option<f64>, f64)]) -> Option<f64> {
     let total: f64 = parts.iter().map(|(_, weight)| weight).sum();
     let mut product = 1.0;

@@ -1,11 +1,11 @@
-//! Axes: where values lie on them, and which of them are named.
+//! Axes: the positions of values, and the values with labels.
 
-/// What the numbers of an axis mean.
+/// The unit of an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     #[default]
     Plain,
-    /// Seconds, named as people speak of them.
+    /// Seconds, with labels such as `5 min`.
     Seconds,
 }
 
@@ -22,7 +22,7 @@ impl Axis {
         Axis { label: label.to_owned(), unit, log }
     }
 
-    /// The name of its column in a CSV file.
+    /// Returns the name of its column in a CSV file.
     pub(super) fn column(&self) -> String {
         let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
         let name: String = self.label.replace(", ", " ").chars().map(plain).collect();
@@ -33,7 +33,7 @@ impl Axis {
     }
 }
 
-/// An axis laid over the values it must show.
+/// An axis fitted to the values that it must show.
 pub(super) struct Scale {
     log: bool,
     unit: Unit,
@@ -41,7 +41,7 @@ pub(super) struct Scale {
     high: f64,
 }
 
-/// Delays that people think in.
+/// Delays with labels.
 const SECONDS: [f64; 14] = [
     1.0,
     10.0,
@@ -59,7 +59,7 @@ const SECONDS: [f64; 14] = [
     31_536_000.0,
 ];
 
-/// Names nearer to each other than this share of the axis would overlap.
+/// Labels nearer to each other than this share of the axis would overlap.
 const APART: f64 = 0.085;
 
 impl Scale {
@@ -79,7 +79,7 @@ impl Scale {
         Scale { log: axis.log, unit: axis.unit, low, high }
     }
 
-    /// Where a value lies, from 0 to 1; `None` where a logarithm has none.
+    /// Returns the position of a value, from 0 to 1; `None` if it has no logarithm.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         if self.log && value <= 0.0 {
             return None;
@@ -88,7 +88,7 @@ impl Scale {
         Some((of(value) - of(self.low)) / (of(self.high) - of(self.low)))
     }
 
-    /// The values that are named, with their names.
+    /// Returns the values with labels.
     pub(super) fn ticks(&self) -> Vec<(f64, String)> {
         let named: Vec<f64> = match (self.unit, self.log) {
             (Unit::Seconds, true) => SECONDS.to_vec(),
@@ -109,7 +109,7 @@ impl Scale {
     }
 }
 
-/// 1, 2 and 5 of every power of ten; only the ones where there are many.
+/// Returns 1, 2 and 5 of every power of ten; only the powers if there are many.
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let steps: &[f64] = if last - first > 3 { &[1.0] } else { &[1.0, 2.0, 5.0] };

@@ -1,4 +1,4 @@
-//! A profile as bars: entries per hour of the day, or per weekday.
+//! Draws a profile as bars: entries per hour of the day, or per weekday.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ const HEIGHT: f64 = 170.0;
 const FLOOR: f64 = 140.0;
 const LEFT: f64 = 10.0;
 
-/// Bars with a name each; the tallest fills the height.
+/// Draws bars with labels. The tallest bar fills the height.
 pub fn bars(values: &[(String, f64)]) -> String {
     let most = values.iter().map(|v| v.1).fold(f64::MIN_POSITIVE, f64::max);
     let step = (WIDTH - 2.0 * LEFT) / values.len().max(1) as f64;

@@ -1,4 +1,4 @@
-//! A day of one feed drawn on lines: its entries on top, below them the polls of each policy.
+//! Draws one day of a feed: its entries at the top, and the polls of each policy below.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ const ROW: f64 = 34.0;
 const TOP: f64 = 14.0;
 const DAY_MS: f64 = 86_400_000.0;
 
-/// One line: a name and moments.
+/// One line of the drawing: a name and moments.
 #[derive(Clone, Debug)]
 pub struct DayLine {
     pub name: String,
@@ -22,7 +22,7 @@ pub struct DayLine {
     pub moments: Vec<Time>,
 }
 
-/// Draws the day that begins at `from`. The first lane holds the entries.
+/// Draws the day that begins at `from`. The first line has the entries.
 pub fn day(from: Time, entries: &DayLine, policies: &[DayLine]) -> String {
     let height = TOP + ROW * (policies.len() as f64 + 1.0) + 34.0;
     let mut svg = format!(

@@ -1,4 +1,4 @@
-//! One HTML page: headings, prose, tables with the best of each column marked, drawings.
+//! Writes one HTML page: headings, prose, tables with the best values marked, drawings.
 
 use std::fmt::Write;
 
@@ -8,13 +8,13 @@ use super::escaped;
 #[derive(Clone, Debug)]
 pub struct ReportPage {
     pub title: String,
-    /// What the reader is told first.
+    /// The introduction.
     pub lead: String,
     pub sections: Vec<ReportSection>,
     /// The exact command, and the program's version.
     pub command: String,
     pub version: String,
-    /// What the data cannot tell, one sentence each.
+    /// The limits of the data, one sentence each.
     pub limits: Vec<String>,
 }
 
@@ -27,21 +27,21 @@ pub enum ReportSection {
     Figure(ReportFigure),
 }
 
-/// Rows of texts; the best of each column may be marked.
+/// Rows of texts, with the best values marked.
 #[derive(Clone, Debug)]
 pub struct ReportTable {
     pub header: Vec<String>,
     pub rows: Vec<Vec<String>>,
-    /// Row and column of the cells to mark.
+    /// The row and column of the marked cells.
     pub marked: Vec<(usize, usize)>,
-    /// The table as CSV with plain numbers; empty where the rows hold them already.
+    /// The table as CSV with plain numbers; empty if the rows already have them.
     pub data: String,
 }
 
 /// A drawing with its caption, and its numbers.
 #[derive(Clone, Debug)]
 pub struct ReportFigure {
-    /// The name of its files, without ending.
+    /// The name of its files, without extension.
     pub name: String,
     pub caption: String,
     pub svg: String,
@@ -108,7 +108,7 @@ impl ReportPage {
         html
     }
 
-    /// The tables, each with the name of its file.
+    /// Returns the tables, each with the name of its file.
     pub fn tables(&self) -> impl Iterator<Item = (String, &ReportTable)> {
         let tables = self.sections.iter().filter_map(|section| match section {
             ReportSection::Table(table) => Some(table),
@@ -130,7 +130,7 @@ fn table_file(number: usize) -> String {
 }
 
 impl ReportSection {
-    /// `n_tables` counts the tables of the page up to here.
+    /// Writes the section. `n_tables` counts the tables of the page so far.
     fn write(&self, html: &mut String, n_tables: usize) {
         let _ = match self {
             ReportSection::Heading(text) => writeln!(html, "<h2>{}</h2>", escaped(text)),
@@ -155,7 +155,7 @@ impl ReportSection {
 }
 
 impl ReportTable {
-    /// A table in which nothing is marked.
+    /// Creates a table without marks.
     pub fn plain(header: Vec<String>, rows: Vec<Vec<String>>) -> ReportTable {
         ReportTable { header, rows, marked: Vec::new(), data: String::new() }
     }
@@ -177,7 +177,7 @@ impl ReportTable {
         html.push_str("</tbody></table></div>\n");
     }
 
-    /// The table as CSV.
+    /// Returns the table as CSV.
     pub fn csv(&self) -> String {
         if !self.data.is_empty() {
             return self.data.clone();

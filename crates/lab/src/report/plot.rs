@@ -1,4 +1,4 @@
-//! Lines and points over two axes.
+//! Draws lines and points over two axes.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ const LEFT: f64 = 74.0;
 const RIGHT: f64 = 220.0;
 const TOP: f64 = 16.0;
 const BOTTOM: f64 = 52.0;
-/// Legends of more series than this would leave the drawing.
+/// The legend has room for this many series.
 const LEGEND_MAX: usize = 22;
 
 /// A drawing of series over two axes.
@@ -20,22 +20,22 @@ pub struct Plot {
     pub x: Axis,
     pub y: Axis,
     pub series: Vec<Series>,
-    /// Thin lines behind the series: points that belong together.
+    /// Thin lines behind the series, between related points.
     pub joins: Vec<Vec<(f64, f64)>>,
-    /// A point to point out: where it lies, and what is written beside it.
+    /// A marked point: its coordinates and its label.
     pub mark: Option<(f64, f64, String)>,
 }
 
-/// Points that belong together.
+/// A series of points.
 #[derive(Clone, Debug)]
 pub struct Series {
     pub name: String,
-    /// Its colour, dash and shape. What is the same in several figures has the same hue in all.
+    /// Its colour, dash and shape. The same subject has the same hue in all figures.
     pub hue: usize,
-    /// Each with a name of its own, shown on touch; it may be empty.
+    /// The points, each with a label that may be empty.
     pub points: Vec<(f64, f64, String)>,
     pub drawn: Drawn,
-    /// How far each point may be off; empty where that is not known.
+    /// The uncertainty of each point; empty if unknown.
     pub ranges: Vec<Range>,
 }
 
@@ -47,12 +47,12 @@ pub struct Range {
 }
 
 impl Range {
-    /// A point whose place on the x axis is exact.
+    /// Returns the range of a point with an exact x value.
     pub fn of_y(x: f64, y: (f64, f64)) -> Range {
         Range { x: (x, x), y }
     }
 
-    /// The mean of values, and one standard deviation around it; `None` without any.
+    /// Returns the mean of values, and one standard deviation around it; `None` without values.
     pub(crate) fn around(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, (f64, f64))> {
         let mean = crate::measure::mean(values.clone())?;
         let sd = crate::measure::mean(values.map(|v| (v - mean) * (v - mean)))?.sqrt();
@@ -65,26 +65,26 @@ impl Series {
         Series { name: name.to_owned(), hue, points, drawn, ranges: Vec::new() }
     }
 
-    /// The same with a range for each point.
+    /// Adds a range to each point.
     #[must_use]
     pub fn within(self, ranges: Vec<Range>) -> Series {
         Series { ranges, ..self }
     }
 }
 
-/// How a series is drawn.
+/// The style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn {
-    /// Points are joined and not drawn themselves.
+    /// Lines without points.
     Line,
-    /// Points are joined and drawn.
+    /// Lines with points.
     Dotted,
-    /// Points are drawn and not joined.
+    /// Points without lines.
     Scattered,
 }
 
 impl Plot {
-    /// The drawing as SVG.
+    /// Returns the drawing as SVG.
     pub fn svg(&self) -> String {
         let all = || self.series.iter().flat_map(|s| &s.points);
         let ranges = || self.series.iter().flat_map(|s| &s.ranges);
@@ -117,7 +117,7 @@ impl Plot {
         svg
     }
 
-    /// The numbers behind the drawing; times in seconds.
+    /// Returns the numbers of the drawing as CSV; times in seconds.
     pub fn csv(&self) -> String {
         let (x, y) = (self.x.column(), self.y.column());
         let has_ranges = self.series.iter().any(|s| !s.ranges.is_empty());
@@ -177,11 +177,11 @@ impl Plot {
         );
     }
 
-    /// A ring with words, above everything else.
+    /// Draws the marked point as a ring with a label, above everything else.
     fn draw_mark(&self, svg: &mut String, x: &Scale, y: &Scale) {
         let Some(mark) = &self.mark else { return };
         let Some((px, py)) = place(x, y, mark.0, mark.1) else { return };
-        // Words begin right of the ring, or end left of it where they would leave the drawing.
+        // The label begins right of the ring, or ends left of it if there is no room.
         let (at, anchor) = if px < WIDTH / 2.0 { (px + 14.0, "start") } else { (px - 14.0, "end") };
         let _ = write!(
             svg,
@@ -236,7 +236,7 @@ impl Plot {
 }
 
 impl Series {
-    /// A band along a line, bars at dots.
+    /// Draws a band along a line, or bars at dots.
     fn draw_ranges(&self, svg: &mut String, x: &Scale, y: &Scale) {
         let stroke = colour(self.hue);
         if self.drawn == Drawn::Line && self.ranges.len() > 1 {
@@ -264,7 +264,7 @@ impl Series {
     }
 }
 
-/// A point: hues of the same colour have other shapes.
+/// Draws a point. Hues with the same colour have different shapes.
 fn dot(hue: usize, (x, y): (f64, f64), inside: &str) -> String {
     let fill = colour(hue);
     match hue / 8 % 3 {
@@ -281,13 +281,13 @@ fn dot(hue: usize, (x, y): (f64, f64), inside: &str) -> String {
     }
 }
 
-/// Points of a line; those that have no place are left out.
+/// Returns the points of a line, without those that have no position.
 fn path(x: &Scale, y: &Scale, points: impl Iterator<Item = (f64, f64)>) -> String {
     let placed = points.filter_map(|(px, py)| place(x, y, px, py));
     placed.map(|(px, py)| format!("{px:.1},{py:.1}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Where a point lies in the drawing.
+/// Returns the position of a point in the drawing.
 fn place(x: &Scale, y: &Scale, at_x: f64, at_y: f64) -> Option<(f64, f64)> {
     let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
     let (px, py) = (x.place(at_x)?, y.place(at_y)?);

@@ -1,4 +1,4 @@
-//! The report on a comparison of policies: tables, trade-off, delays, a day, the hours.
+//! The report on a comparison of policies: tables, trade-off, delays, one day, volume.
 
 mod one_day;
 mod tables;
@@ -8,23 +8,22 @@ use crate::world::stats;
 use crate::{Averages, Participation, PolicyComparison, PolicyRun, Setting, World};
 pub use tables::{costs, modes};
 
-/// What a report shows of one comparison.
+/// The input of a report on one comparison.
 pub struct Compared<'a> {
     pub world: &'a World,
     pub setting: &'a Setting,
     pub comparison: &'a PolicyComparison,
-    /// Before the names of its files, where a page shows several.
+    /// A prefix for file names, if a page shows several comparisons.
     pub prefix: &'a str,
-    /// The policy that the reader has in use, by its place among the runs: its point is marked on
-    /// the trade-off.
+    /// The number of the run with the reader's current policy, which the trade-off marks.
     pub in_use: Option<usize>,
-    /// The hue of each run: the same policy has the same colour on the whole page.
+    /// The hue of each run. The same policy has the same colour on the whole page.
     pub hues: &'a [usize],
-    /// The same policies on each trace alone, where there are several.
+    /// The same policies on each trace alone, if there are several.
     pub by_trace: &'a [Vec<PolicyRun>],
 }
 
-/// The sections on one comparison.
+/// Returns the sections on one comparison.
 pub fn compared(shown: &Compared<'_>) -> Vec<ReportSection> {
     let PolicyComparison { runs, by_feed, by_entry, .. } = shown.comparison;
     let participation = Participation::of(shown.world, &shown.setting.phases);
@@ -71,12 +70,12 @@ impl Compared<'_> {
         })
     }
 
-    /// The same run on each trace alone.
+    /// Returns the same run on each trace alone.
     fn on_each_trace(&self, run: usize) -> impl Iterator<Item = &PolicyRun> + Clone {
         self.by_trace.iter().filter_map(move |runs| runs.get(run))
     }
 
-    /// Polls per entry against delay; policies of one family are joined.
+    /// Draws polls per entry against delay. Policies of one family are connected.
     fn trade_off(&self, mode: fn(&PolicyRun) -> Averages) -> Plot {
         let mut series: Vec<Series> = Vec::new();
         let mut families: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
@@ -115,7 +114,7 @@ impl Compared<'_> {
         }
     }
 
-    /// The share of all entries that were found within a time.
+    /// Draws the share of all entries that were found within a time.
     fn delays(&self) -> Plot {
         let curve = |(i, run): (usize, &PolicyRun)| {
             let recall = run.by_entry.recall.unwrap_or(0.0);
@@ -140,7 +139,7 @@ impl Compared<'_> {
         }
     }
 
-    /// What was transferred up to the end of each day of the test.
+    /// Draws the bytes transferred up to the end of each day of the test.
     fn volume(&self) -> Vec<ReportSection> {
         let runs = self.comparison.runs.iter().zip(self.hues);
         let series: Vec<Series> = runs
@@ -186,7 +185,7 @@ impl Compared<'_> {
     }
 }
 
-/// The least and the greatest of values; `None` without any.
+/// Returns the minimum and maximum of values; `None` without values.
 fn spread(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |range, v| match range {
         None => Some((v, v)),

@@ -1,16 +1,16 @@
-//! Figures as people read them: the same in a report and on a terminal.
+//! Formats figures for people, in reports and on a terminal.
 
-/// Seconds for people: `12 h 5 min`.
+/// Formats seconds: `12 h 5 min`.
 pub fn spoken(seconds: f64) -> String {
     super::axis::name(seconds, super::Unit::Seconds)
 }
 
-/// A share or a ratio, to three digits.
+/// Formats a share or a ratio with three digits.
 pub fn share(value: f64) -> String {
     format!("{value:.3}")
 }
 
-/// A whole number, in groups of three digits.
+/// Formats a whole number in groups of three digits.
 pub fn count(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut shown = String::new();
@@ -23,7 +23,7 @@ pub fn count(value: f64) -> String {
     shown
 }
 
-/// Bytes in the unit that fits.
+/// Formats bytes in a suitable unit.
 pub fn bytes(value: f64) -> String {
     match value {
         v if v >= 1e9 => format!("{:.2} GB", v / 1e9),

@@ -1,27 +1,27 @@
-//! Equal cost, or equal delay: setting the free parameter of a policy so that it spends a given
-//! number of polls, or finds entries with a given mean delay. Delays compare fairly only at equal
-//! polls, polls only at equal delay.
+//! Calibration: sets the free parameter of a policy so that it makes a given number of polls, or
+//! reaches a given mean delay. Delays are comparable only at equal polls, and polls only at equal
+//! delay.
 //!
-//! The factor of `entry-frequency` and the price of `tide` are free by nature. Of any other policy
-//! the parameter written as `?` is free: `indhist:?`, `fix:?@1m..7d`. The value is found by
-//! bisection, since polls and delay grow or shrink with it throughout.
+//! The factor of `entry-frequency` and the price of `tide` are always free. For other policies, `?`
+//! marks the free parameter: `indhist:?`, `fix:?@1m..7d`. Polls and delay are monotonic in the
+//! parameter, so bisection finds the value.
 
 use polling::SpecError;
 use polling::{Decimal, PolicySpec};
 
 use crate::{PolicyRun, RunProgress, Setting, World, run};
 
-/// How near to what is wanted is near enough.
+/// The relative error at which the goal counts as reached.
 pub const TOLERANCE: f64 = 0.005;
-/// Halvings of the range; 40 would tell values apart that differ in the twelfth digit.
+/// Bisection steps. 40 would separate values that differ in the twelfth digit.
 const STEPS_MAX: u32 = 40;
-/// The factor between two values while the range is looked for.
+/// The factor between two values while the range is searched.
 const STRIDE: f64 = 8.0;
 
-/// A policy with a parameter to be found.
+/// A policy with a free parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyTemplate {
-    /// The specification with `?` where the parameter belongs.
+    /// The specification with `?` in place of the parameter.
     template: String,
     kind: ParameterKind,
 }
@@ -34,7 +34,7 @@ enum ParameterKind {
     Seconds,
 }
 
-/// What a run is to come to.
+/// The goal of a calibration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     Polls(u64),
@@ -43,18 +43,18 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// What another run came to.
+    /// Returns the number of polls of another run as a goal.
     pub fn polls_of(run: &PolicyRun) -> Goal {
         Goal::Polls(run.total.polls)
     }
 
-    /// What another run came to; one that found nothing has no delay.
+    /// Returns the delay of another run as a goal; `None` if it found no entry.
     pub fn delay_of(run: &PolicyRun) -> Option<Goal> {
         run.by_entry.delay.map(Goal::Delay)
     }
 
-    /// What the run came to beside what is wanted.
-    fn beside(&self, run: &PolicyRun) -> f64 {
+    /// Returns the result of a run divided by the goal.
+    fn ratio(&self, run: &PolicyRun) -> f64 {
         match self {
             Goal::Polls(polls) => run.total.polls as f64 / (*polls).max(1) as f64,
             Goal::Delay(delay) => {
@@ -64,16 +64,16 @@ impl Goal {
     }
 }
 
-/// A policy that was matched.
+/// A calibrated policy.
 #[derive(Clone, Debug)]
 pub struct CalibratedRun {
     pub run: PolicyRun,
-    /// Whether it came within the tolerance; bounds can make that impossible.
+    /// Whether the run is within the tolerance. Bounds can make that impossible.
     pub reached: bool,
 }
 
 impl PolicyTemplate {
-    /// The free parameter of a policy as written, if it has one.
+    /// Returns the template of a policy, if it has a free parameter.
     pub fn of(text: &str) -> Option<PolicyTemplate> {
         let text = text.trim();
         let (policy, bounds) = match text.split_once('@') {
@@ -88,7 +88,7 @@ impl PolicyTemplate {
         };
         let template = match name {
             "entry-frequency" => format!("{name}:?{bounds}"),
-            // What an entry costs that is lost is no part of what is sought.
+            // The price of a miss is fixed; only the price of a poll is free.
             "tide" => match policy.split_once(',') {
                 Some((_, miss)) => format!("{name}:?,{miss}{bounds}"),
                 None => format!("{name}:?{bounds}"),
@@ -99,7 +99,7 @@ impl PolicyTemplate {
         Some(PolicyTemplate { template, kind })
     }
 
-    /// The policy with this value of its parameter.
+    /// Returns the policy with this value of its parameter.
     fn with(&self, value: f64) -> Result<PolicySpec, SpecError> {
         let written = match self.kind {
             ParameterKind::Seconds => format!("{}s", value.round() as u64),
@@ -108,8 +108,7 @@ impl PolicyTemplate {
         self.template.replace('?', &written).parse()
     }
 
-    /// The range in which a value is looked for: from where nobody wants fewer polls to where
-    /// nobody wants more, or the other way round.
+    /// Returns the range of the search. It is wider than any useful value.
     const fn range(&self) -> (f64, f64) {
         match self.kind {
             ParameterKind::Seconds => (1.0, 3e8),
@@ -119,7 +118,7 @@ impl PolicyTemplate {
 }
 
 impl PolicyTemplate {
-    /// A value that somebody might write.
+    /// Returns a typical value.
     const fn middle(&self) -> f64 {
         match self.kind {
             ParameterKind::Seconds => 1800.0,
@@ -128,7 +127,7 @@ impl PolicyTemplate {
     }
 }
 
-/// Six significant digits, as few decimals as they need.
+/// Rounds to six significant digits, with as few decimals as possible.
 fn number(value: f64) -> Decimal {
     let magnitude = value.abs().log10().floor() as i32;
     let scale = (5 - magnitude).clamp(0, 9);
@@ -141,7 +140,7 @@ fn number(value: f64) -> Decimal {
     Decimal::new(digits.max(1), scale)
 }
 
-/// Runs `free` with the parameter that brings it nearest to the goal.
+/// Runs the policy with the parameter that comes nearest to the goal.
 pub fn calibrate(
     world: &World,
     free: &PolicyTemplate,
@@ -152,7 +151,7 @@ pub fn calibrate(
     calibrate_by(free, goal, |spec| run(world, spec, setting, progress))
 }
 
-/// The same, where somebody else runs the policy.
+/// Like [`calibrate`], but the caller runs the policy.
 pub fn calibrate_by(
     free: &PolicyTemplate,
     goal: Goal,
@@ -161,19 +160,19 @@ pub fn calibrate_by(
     let mut try_value =
         |value: f64| -> Result<PolicyRun, SpecError> { Ok(run(&free.with(value)?)) };
     let (least, most) = free.range();
-    // From the middle outwards: at the ends of the range runs are the longest there are.
+    // Search outwards from the middle, because runs at the ends of the range take longest.
     let (mut low, mut high) = (free.middle(), (free.middle() * STRIDE).min(most));
     let (mut at_low, mut at_high) = (try_value(low)?, try_value(high)?);
-    if goal.beside(&at_low) == goal.beside(&at_high) {
+    if goal.ratio(&at_low) == goal.ratio(&at_high) {
         (low, high) = (least, most);
         (at_low, at_high) = (try_value(low)?, try_value(high)?);
     }
-    let grows = goal.beside(&at_high) >= goal.beside(&at_low);
-    while (goal.beside(&at_high) < 1.0) == grows && high < most {
+    let grows = goal.ratio(&at_high) >= goal.ratio(&at_low);
+    while (goal.ratio(&at_high) < 1.0) == grows && high < most {
         (low, at_low, high) = (high, at_high, (high * STRIDE).min(most));
         at_high = try_value(high)?;
     }
-    while (goal.beside(&at_low) > 1.0) == grows && low > least {
+    while (goal.ratio(&at_low) > 1.0) == grows && low > least {
         (high, at_high, low) = (low, at_low, (low / STRIDE).max(least));
         at_low = try_value(low)?;
     }
@@ -187,7 +186,7 @@ pub fn calibrate_by(
             break;
         }
         let found = try_value(middle)?;
-        if (goal.beside(&found) < 1.0) == grows {
+        if (goal.ratio(&found) < 1.0) == grows {
             low = middle;
         } else {
             high = middle;
@@ -198,9 +197,9 @@ pub fn calibrate_by(
     Ok(CalibratedRun { run: best, reached })
 }
 
-/// How far a run is from the goal, as a share of it.
+/// Returns the relative distance of a run from the goal.
 fn off(run: &PolicyRun, goal: Goal) -> f64 {
-    (goal.beside(run) - 1.0).abs()
+    (goal.ratio(run) - 1.0).abs()
 }
 
 fn nearer(a: PolicyRun, b: PolicyRun, goal: Goal) -> PolicyRun {

@@ -1,4 +1,4 @@
-//! Several policies over one world: each run with its quality among the others.
+//! Several policies over one world, each with its quality compared to the others.
 
 use crate::measure::quality::{ModeWeights, Norm, Quality, Weights, over_both_modes, quality};
 use crate::{Averages, PolicyRun};

@@ -1,5 +1,5 @@
-//! One feed under one policy, from its first poll to the end: the policy decides every poll but
-//! the first, and sees windows only.
+//! Simulates one feed under one policy, from its first poll to the end. The policy decides every
+//! poll except the first, and sees windows only.
 
 use feed::{Observation, Outcome, Time};
 use polling::model::Model;
@@ -13,19 +13,19 @@ use crate::{Delay, PolledFeed, World, WorldFeed};
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// What the lives of all feeds under one policy have in common.
+/// The inputs that all feeds of a run share.
 pub(super) struct PolicySimulation<'a> {
     pub(super) world: &'a World,
     pub(super) policy: Policy,
     pub(super) bounds: Bounds,
     pub(super) setting: &'a Setting,
-    /// For `indhist-agg`: what similar feeds look like.
+    /// For `indhist-agg`: the profiles of similar feeds.
     pub(super) profiles: Option<&'a Profiles>,
-    /// The models of the feeds, where they are given.
+    /// The models of the feeds, if they are given.
     pub(super) known: Option<&'a [Model]>,
 }
 
-/// Where a feed_run is written down.
+/// The buffers for the results of one feed.
 pub(super) struct FeedRunOutput<'a> {
     pub(super) delays: &'a mut Vec<Delay>,
     /// Polls per hour of the test phase.
@@ -36,7 +36,7 @@ pub(super) struct FeedRunOutput<'a> {
 }
 
 impl PolicySimulation<'_> {
-    /// What the policy knows of a feed at the beginning.
+    /// Returns what the policy knows about a feed at the start.
     pub(super) fn start(&self, feed: usize) -> Learned {
         if let Some(model) = self.known.and_then(|models| models.get(feed)) {
             return self.policy.start_on(model.clone());
@@ -58,33 +58,37 @@ impl PolicySimulation<'_> {
         learned
     }
 
-    /// Polls `feed` until the end; `None` if it takes no part.
-    pub(super) fn live(&self, number: usize, mut output: FeedRunOutput<'_>) -> Option<FeedTally> {
+    /// Polls a feed until the end; `None` if it does not take part.
+    pub(super) fn run_feed(
+        &self,
+        number: usize,
+        mut output: FeedRunOutput<'_>,
+    ) -> Option<FeedTally> {
         let feed = &self.world.feeds[number];
         let phases = &self.setting.phases;
         let (first, end) = (phases.first_poll(feed.visible())?, phases.end());
         let counts_from = first.max(phases.test_start());
         let bounds = self.bounds.with_ttl(feed.ttl, self.setting.hints);
-        let (mut learned, mut sight) = (self.start(number), PolledFeed::new(self.world, feed));
+        let (mut learned, mut polled) = (self.start(number), PolledFeed::new(self.world, feed));
         let test_start = phases.test_start();
         let mut feed_run =
             FeedRun { feed, test_start, counts_from, last: first, tally: FeedTally::default() };
         let mut at = first;
         while at <= end {
-            sight.poll(at);
-            let Some(seen) = sight.observation() else { break };
+            polled.poll(at);
+            let Some(seen) = polled.observation() else { break };
             if let Some(polls) = &mut output.polls {
                 polls.push(at);
             }
-            feed_run.note(&sight, &seen, &mut output);
+            feed_run.note(&polled, &seen, &mut output);
             self.policy.learn(&mut learned, &seen);
             at = self.policy.wish(&learned, &seen, &bounds).at;
         }
-        Some(feed_run.end(&sight, end))
+        Some(feed_run.end(&polled, end))
     }
 }
 
-/// One feed_run so far.
+/// The state of one feed's run.
 struct FeedRun<'w> {
     feed: &'w WorldFeed,
     test_start: Time,
@@ -98,7 +102,7 @@ impl FeedRun<'_> {
     #[inline]
     fn note(
         &mut self,
-        sight: &PolledFeed<'_>,
+        polled: &PolledFeed<'_>,
         seen: &Observation<'_>,
         output: &mut FeedRunOutput<'_>,
     ) {
@@ -115,8 +119,8 @@ impl FeedRun<'_> {
         }
         let visible = self.feed.visible();
         let since = last.max(self.counts_from);
-        tally.wait(visible, sight.appeared(), (since, at), sight.window_max() as usize);
-        let bytes = match (sight.document_bytes(), outcome) {
+        tally.wait(visible, polled.appeared(), (since, at), polled.window_max() as usize);
+        let bytes = match (polled.document_bytes(), outcome) {
             (Some(_), Outcome::Unchanged) => HEADER_BYTES,
             (Some(bytes), _) => bytes.into(),
             (None, _) => 0,
@@ -125,7 +129,7 @@ impl FeedRun<'_> {
         if let Some(day) = output.bytes.get_mut(hour as usize / 24) {
             *day += bytes;
         }
-        for entry in sight.found() {
+        for entry in polled.found() {
             if visible[entry] <= self.counts_from {
                 continue;
             }
@@ -138,8 +142,8 @@ impl FeedRun<'_> {
         }
     }
 
-    /// What was never found is missed, or open if no poll came after it.
-    fn end(mut self, sight: &PolledFeed<'_>, end: Time) -> FeedTally {
+    /// Entries that were never found are missed, or open if no poll followed them.
+    fn end(mut self, polled: &PolledFeed<'_>, end: Time) -> FeedTally {
         let visible = self.feed.visible();
         let n_by = |at: Time| visible.partition_point(|t| *t <= at);
         let (n_ignored, n_looked, n_all) = (n_by(self.counts_from), n_by(self.last), n_by(end));
@@ -147,7 +151,7 @@ impl FeedRun<'_> {
         self.tally.missed = n_counted.saturating_sub(self.tally.found);
         self.tally.open = n_all.saturating_sub(n_looked.max(n_ignored)) as u64;
         let since = self.last.max(self.counts_from);
-        self.tally.wait(visible, n_looked..n_all, (since, end), sight.window_max() as usize);
+        self.tally.wait(visible, n_looked..n_all, (since, end), polled.window_max() as usize);
         self.tally
     }
 }

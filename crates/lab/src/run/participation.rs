@@ -1,4 +1,5 @@
-//! Which feeds of a world take part in a run, and why others do not; and from where most do.
+//! Counts the feeds that take part in a run and the reasons of the others. Also chooses a start at
+//! which most feeds exist.
 
 use std::time::Duration;
 
@@ -6,16 +7,16 @@ use feed::Time;
 
 use crate::{Phases, World};
 
-/// Feeds of a world, counted by what they are to a run.
+/// The feeds of a world, counted by their role in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Participation {
     pub in_world: usize,
     pub taking_part: usize,
-    /// Left out: the first entry comes after the end of the test.
+    /// Feeds that do not take part, because their first entry comes after the end of the test.
     pub after_the_end: usize,
-    /// Take part from their first entry on, which comes within the test.
+    /// Feeds that take part from their first entry on, which comes during the test.
     pub begun_in_test: usize,
-    /// Take part and publish nothing in the test.
+    /// Feeds that take part but publish nothing during the test.
     pub silent: usize,
 }
 
@@ -37,7 +38,7 @@ impl Participation {
         counted
     }
 
-    /// One or two sentences.
+    /// Returns one or two sentences.
     pub fn in_words(&self) -> String {
         let Participation { in_world, taking_part, after_the_end, begun_in_test, silent } = *self;
         let mut said = format!("{taking_part} of {in_world} feeds took part");
@@ -66,14 +67,14 @@ pub struct ChosenStart {
     pub start: Time,
     /// The first entry of the world.
     pub first: Time,
-    /// Feeds that have begun and not ended when the test begins.
+    /// Feeds that exist when the test begins.
     pub existing: usize,
     pub feeds: usize,
 }
 
-/// The first entry, if half of the feeds exist when the test begins; else the earliest start at
-/// which half of them do, or as many as ever do. A later start must leave room for the whole test.
-/// `None` for a world without entries.
+/// Returns the first entry, if half of the feeds exist when the test begins. Otherwise returns the
+/// earliest start at which half of them do, or the largest possible number. A later start must
+/// leave room for the whole test. Returns `None` for a world without entries.
 pub fn chosen_start(world: &World, train: Duration, test: Duration) -> Option<ChosenStart> {
     let (first, last) = world.span()?;
     let ends = |of: fn(&[Time]) -> Option<&Time>| {
@@ -103,7 +104,7 @@ mod tests {
 
     const DAY: Duration = Duration::from_secs(86_400);
 
-    /// Feeds with an entry a day, from one day to another.
+    /// A world of feeds with one entry per day, each between two days.
     fn world(spans: &[(u32, u32)]) -> World {
         let day = |n: u32| Time::from_secs(0) + DAY * n;
         let feed = |(from, to): &(u32, u32)| {

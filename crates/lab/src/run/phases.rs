@@ -1,4 +1,4 @@
-//! When a run begins, what of it counts, and when it ends.
+//! The phases of a run: its start, the part that counts, and its end.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ pub struct Phases {
     pub start: Time,
     pub train: Duration,
     pub test: Duration,
-    /// Policies live through the training phase with their own polls and go on.
+    /// Whether policies make their own polls during the training phase and continue.
     pub warm_up: bool,
 }
 
-/// Phases that do not fit their trace.
+/// Phases that do not fit the trace.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PhaseError {
-    #[error("the trace holds no entry; nothing can be replayed")]
+    #[error("the trace has no entries; nothing can be replayed")]
     Empty,
-    #[error("the start {start} lies after the last entry; the trace runs from {first} to {last}")]
+    #[error("the start {start} is after the last entry; the trace runs from {first} to {last}")]
     StartTooLate { start: Time, first: Time, last: Time },
     #[error(
         "the run ends at {end}, before the first entry; the trace runs from {first} to {last}, \
@@ -33,7 +33,7 @@ pub enum PhaseError {
 }
 
 impl Phases {
-    /// The phases from `start` on (the first entry where there is none), if they fit the world.
+    /// Returns the phases from `start` on (by default the first entry), if they fit the world.
     pub fn over(
         world: &World,
         start: Option<Time>,
@@ -56,31 +56,31 @@ impl Phases {
         Ok(phases)
     }
 
-    /// From here on polls and entries count.
+    /// Returns the time from which polls and entries count.
     pub fn test_start(&self) -> Time {
         self.start + self.train
     }
 
-    /// The last moment at which a poll may happen.
+    /// Returns the time of the last possible poll.
     pub fn end(&self) -> Time {
         self.test_start() + self.test
     }
 
-    /// Where the run begins.
+    /// Returns the start of the run.
     pub fn run_start(&self) -> Time {
         if self.warm_up { self.start } else { self.test_start() }
     }
 
-    /// How long the trace is silent at the end of the test, where that is more than a tenth of it:
-    /// polls of that time find nothing, whoever makes them, and yet they count.
+    /// Returns how long the trace is silent at the end of the test, if that is more than a tenth of
+    /// it. Polls of that time find nothing, but they count.
     pub fn silence(&self, world: &World) -> Option<Duration> {
         let (_, last) = world.span()?;
         let silent = self.end().since(last.max(self.test_start()));
         (silent > self.test / 10).then_some(silent)
     }
 
-    /// A feed takes part from its first entry on: its first poll is the later of that and the
-    /// run's start. `None` if the feed has nothing to show before the end.
+    /// Returns the first poll of a feed: its first entry or the start of the run, whichever is
+    /// later. Returns `None` if the feed shows nothing before the end.
     pub fn first_poll(&self, visible: &[Time]) -> Option<Time> {
         let first = (*visible.first()?).max(self.run_start());
         (first <= self.end()).then_some(first)

@@ -1,6 +1,6 @@
-//! What is counted of one feed while a policy polls it, and of how the copy fared in between.
+//! Counts for one feed while a policy polls it, including how fresh its copy was.
 //!
-//! Sums of times are whole milliseconds: they do not depend on the order of adding.
+//! Sums of times are whole milliseconds, so they do not depend on the order.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use feed::Time;
 
 use crate::Delay;
 
-/// The size of an answer without a body, as the source measured it: headers alone.
+/// The size of a response without a body, as the source measured it: headers only.
 pub(super) const HEADER_BYTES: u64 = 369;
 
 /// The counts of one feed, over the part of the run that counts.
@@ -17,31 +17,31 @@ pub struct FeedTally {
     /// Without the first poll.
     pub polls: u64,
     pub found: u64,
-    /// Left the window unseen.
+    /// Entries that left the window unseen.
     pub missed: u64,
-    /// Appeared after the last poll.
+    /// Entries that appeared after the last poll.
     pub open: u64,
-    /// Entries found that have a delay: the dated ones.
+    /// Entries found that have a delay, which are the dated ones.
     pub n_delays: u64,
     pub delay_ms: u64,
     pub delay_ms_max: u64,
     pub bytes: u64,
-    /// How long the copy was watched, and how long of it nothing was unseen.
+    /// The time that was observed, and the part of it without unseen entries.
     pub watched_ms: u64,
     pub fresh_ms: u64,
-    /// ∫ of the age of the copy: the time since the first unseen entry appeared. In seconds².
+    /// ∫ of the age of the copy in seconds²: the time since the first unseen entry appeared.
     pub age_integral: f64,
-    /// ∫ of the share of the window that is known, in seconds.
+    /// ∫ of the known share of the window, in seconds.
     pub known_integral: f64,
 }
 
 impl FeedTally {
-    /// Mean delay in seconds.
+    /// Returns the mean delay in seconds.
     pub fn delay(&self) -> Option<f64> {
         (self.n_delays > 0).then(|| self.delay_ms as f64 / 1000.0 / self.n_delays as f64)
     }
 
-    /// Polls per entry found: APE.
+    /// Returns the polls per entry found (APE).
     pub fn polls_per_entry(&self) -> Option<f64> {
         (self.found > 0).then(|| self.polls as f64 / self.found as f64)
     }
@@ -51,17 +51,17 @@ impl FeedTally {
         (all > 0).then(|| self.found as f64 / all as f64)
     }
 
-    /// The share of the time in which nothing was unseen (Cho and Garcia-Molina).
+    /// Returns the share of the time without unseen entries (Cho and Garcia-Molina).
     pub fn freshness(&self) -> Option<f64> {
         (self.watched_ms > 0).then(|| self.fresh_ms as f64 / self.watched_ms as f64)
     }
 
-    /// The mean age of the copy in seconds, zero while it is fresh (Cho and Garcia-Molina).
+    /// Returns the mean age of the copy in seconds, zero while it is fresh (Cho and Garcia-Molina).
     pub fn age(&self) -> Option<f64> {
         (self.watched_ms > 0).then(|| self.age_integral * 1000.0 / self.watched_ms as f64)
     }
 
-    /// The mean share of the window that was known.
+    /// Returns the mean known share of the window.
     pub fn window_freshness(&self) -> Option<f64> {
         (self.watched_ms > 0).then(|| self.known_integral * 1000.0 / self.watched_ms as f64)
     }
@@ -72,8 +72,8 @@ impl FeedTally {
         self.delay_ms_max = self.delay_ms_max.max(delay.millis());
     }
 
-    /// How the copy fared in (from, to], where the entries of `unseen` appeared since the last
-    /// poll.
+    /// Adds the freshness of the copy in (from, to]. The entries of `unseen` appeared since the
+    /// last poll.
     #[inline]
     pub(super) fn wait(
         &mut self,
@@ -100,7 +100,7 @@ impl FeedTally {
             since = at;
             let shown = window.min(entry + 1);
             if n_before + 1 >= shown {
-                // Nothing of the window is known any more, until the next poll.
+                // No entry of the window is known until the next poll.
                 return;
             }
             share = 1.0 - (n_before + 1) as f64 / shown as f64;

@@ -1,8 +1,7 @@
-//! Our own recorded polls as a trace: what an instance saw, laid out so that it can be lived
-//! through again.
+//! Converts the recorded polls of an instance into a trace that can be replayed.
 //!
-//! Blind spots: nothing is known of entries that came and went between two looks, and of an entry
-//! without a true date only that it appeared between the look before and the one that saw it.
+//! Limits: entries that appeared and vanished between two polls are unknown. An entry without a
+//! true date appeared between the poll that saw it and the poll before.
 //!
 //! ```
 //! use feed::Time;
@@ -20,25 +19,25 @@ use feed::Time;
 
 use crate::TraceRow;
 
-/// A poll that brought a document or said that nothing changed.
+/// A poll that returned a document or "not modified".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedPoll {
     pub at: Time,
     pub window: u32,
-    /// Of the document; `None` where nothing changed.
+    /// The size of the document; `None` if it was not modified.
     pub bytes: Option<u32>,
 }
 
-/// An entry and the poll that saw it first.
+/// An entry and the poll that first saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedEntry {
-    /// As the publisher dated it.
+    /// The date that the publisher gave.
     pub claim: Option<Time>,
     pub seen_at: Time,
 }
 
-/// The rows of one feed's trace. `looks` are in order and may begin after the first entries: older
-/// polls are not kept one by one.
+/// Returns the rows of the trace of one feed. `looks` are in order and may begin after the first
+/// entries, because the store keeps only recent polls.
 pub fn rows(entries: &[RecordedEntry], looks: &[RecordedPoll]) -> Vec<TraceRow> {
     let row = |entry: &RecordedEntry| {
         let n_by = looks.partition_point(|look| look.at <= entry.seen_at);
@@ -54,9 +53,9 @@ pub fn rows(entries: &[RecordedEntry], looks: &[RecordedPoll]) -> Vec<TraceRow> 
     entries.iter().filter_map(row).collect()
 }
 
-/// When an entry appeared, as far as that can be told: at the time it claims, if that lies between
-/// the two looks, else midway between them. What the first look showed was there before; undated,
-/// nobody knows since when.
+/// Estimates when an entry appeared: at its claimed time if that is between the two polls,
+/// otherwise in the middle. Entries of the first poll are older; without a date their time is
+/// unknown.
 fn visible(entry: &RecordedEntry, before: Option<Time>) -> Option<Time> {
     let claim = entry.claim.filter(|claim| *claim <= entry.seen_at);
     let Some(before) = before else { return claim };

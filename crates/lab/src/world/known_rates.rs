@@ -1,7 +1,8 @@
-//! Worlds whose rate is known: entries come at chance, at a rate for each hour of the week that is
-//! drawn first. So the limit is known too, that no model can pass: the same rule with that rate.
+//! Worlds with known rates. Each feed has a random rate for each hour of the week, and its entries
+//! are a Poisson process with that rate. So the best possible result is known too: the same policy
+//! with the true rate.
 //!
-//! At one moment the behaviour of all feeds may change. It claims nothing about real feeds.
+//! All feeds may change their behaviour at one moment. These worlds do not represent real feeds.
 
 use feed::Time;
 use polling::model::{HourlyRates, Model};
@@ -14,14 +15,14 @@ const DAY: i64 = 24 * HOUR;
 const WEEK_HOURS: usize = 168;
 /// History before the start, so that windows are full.
 const HISTORY_DAYS: i64 = 60;
-/// Entries a day: from one in three weeks to two an hour, by the published power law.
+/// Entries per day: from one in three weeks to two per hour, by the published power law.
 const PER_DAY: (f64, f64) = (0.05, 50.0);
 const EXPONENT: f64 = 0.74;
 /// The epoch was a Thursday.
 const SATURDAY: usize = 2;
 const WINDOW: u32 = 20;
 
-/// What happens to every feed's rate.
+/// A change of the rates of all feeds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateChange {
@@ -31,8 +32,8 @@ pub enum RateChange {
     Slower,
     /// Day becomes night.
     Turned,
-    /// Nothing for two months, then ten times as many for a day, then as before. What is called
-    /// the moment of the change is the end of the silence.
+    /// No entries for two months, then ten times as many for a day, then as before. The change is
+    /// the end of the silence.
     Woken,
 }
 
@@ -49,8 +50,8 @@ impl RateChange {
         }
     }
 
-    /// By what the rate is multiplied, and by how many hours the day is shifted, so many seconds
-    /// after the change.
+    /// Returns the factor of the rate and the shift of the day in hours, at some seconds after the
+    /// change.
     fn at(self, secs: i64) -> (f64, usize) {
         match self {
             RateChange::Woken if (-60 * DAY..0).contains(&secs) => (0.0, 0),
@@ -63,18 +64,18 @@ impl RateChange {
     }
 }
 
-/// What to draw.
+/// The parameters of a world.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownWorldSpec {
     pub seed: u64,
     pub feeds: usize,
     pub start: Time,
     pub days: i64,
-    /// And when it happens.
+    /// The change and its time.
     pub change: Option<(RateChange, Time)>,
 }
 
-/// Feeds, and what is true of them before any change.
+/// A world, and the true models of its feeds before any change.
 #[derive(Clone, Debug)]
 pub struct KnownWorld {
     pub world: World,
@@ -96,7 +97,7 @@ impl KnownWorld {
     }
 }
 
-/// Entries per second in each hour of the week.
+/// Returns the entries per second in each hour of the week.
 fn rates(chance: &mut Chance) -> Vec<f64> {
     let per_day = chance.power_law(PER_DAY.0, PER_DAY.1, EXPONENT);
     let (from, busy) = (chance.below(24), 3 + chance.below(18));
@@ -111,7 +112,7 @@ fn rates(chance: &mut Chance) -> Vec<f64> {
     (0..WEEK_HOURS).map(|hour| per_day / DAY as f64 * shape(hour) / mean).collect()
 }
 
-/// Entries at chance: the next one comes when its share of the running sum of rates is reached.
+/// Draws the entries: the next one comes when the cumulative rate reaches a random value.
 fn entries(spec: &KnownWorldSpec, hours: &[f64], chance: &mut Chance) -> Vec<Time> {
     let (mut times, mut left) = (Vec::new(), chance.exponential(1.0));
     let first = spec.start.secs().div_euclid(HOUR) - HISTORY_DAYS * 24;

@@ -1,12 +1,12 @@
-//! Simulated polls: what a policy sees of a feed, poll by poll.
+//! Simulated polls of one feed.
 //!
-//! A poll at τ shows the last |W| entries that appeared at or before τ: a range of a sorted array,
-//! so that an [`Observation`] borrows it and nothing is copied. New is what was never seen before,
-//! also where a window grows again and shows what it had dropped. Where windows vary or entries
-//! lie about their time, times are repaired as they are live, by [`feed::repair`]. That live polls
-//! yield the same observations is a test.
+//! A poll at τ shows the last |W| entries that appeared at or before τ. They are a range of a
+//! sorted array, so an [`Observation`] borrows them. An entry is new if no poll saw it before, also
+//! if a window grows again and shows older entries. If windows vary or entries claim wrong times,
+//! [`feed::repair`] repairs the times as live polls do. A test checks that live polls give the same
+//! observations.
 //!
-//! It answers with windows only. What was missed is not said: no policy may know.
+//! The output is windows only. Policies must not know which entries were missed.
 
 use std::ops::Range;
 
@@ -14,38 +14,38 @@ use feed::{DocumentDates, Item, Observation, Outcome, Time};
 
 use crate::{World, WorldFeed};
 
-/// A reader of one feed, that remembers what it has seen.
+/// A feed of a world with the state of its polls.
 #[derive(Debug)]
 pub struct PolledFeed<'w> {
     feed: &'w WorldFeed,
-    /// The window where the feed says nothing about it.
+    /// The window size for a feed without its own.
     window_default: u32,
     polled_at: Option<Time>,
-    /// The windows of the last poll and of the one before it, as entry numbers.
+    /// The windows of the last two polls, as entry numbers.
     shown: Range<usize>,
     shown_before: Range<usize>,
-    /// The last window before that was not empty: some feeds alternate with an empty one, and
-    /// that must not look like a miss.
+    /// The last window that was not empty. Some feeds alternate with an empty window, which must
+    /// not look like a miss.
     compared: Range<usize>,
     changed: bool,
-    /// The entries that appeared since and are shown.
+    /// The entries that appeared since the last poll and are shown.
     new: Range<usize>,
-    /// The last steps of windows and document sizes that have come.
+    /// The current steps of window and document sizes.
     window_step: usize,
     size_step: usize,
-    /// Entries that were passed over unseen, oldest first; kept where windows vary.
+    /// Entries that left the window unseen, oldest first; kept only if windows vary.
     holes: Vec<Range<usize>>,
-    /// Holes that the last poll looked into.
+    /// Entries of `holes` that the last poll saw.
     returned: Vec<Range<usize>>,
-    /// Times are repaired: they may differ from those of the trace.
+    /// Whether times are repaired and may differ from those of the trace.
     repairs: bool,
-    reckoned: RepairedTimes,
+    repaired: RepairedTimes,
 }
 
-/// Times to reckon with, where they are not those of the trace.
+/// Repaired times.
 #[derive(Debug, Default)]
 struct RepairedTimes {
-    /// Of each entry seen so far, by number.
+    /// The time of each entry seen so far, by number.
     by_entry: Vec<Time>,
     window: Vec<Time>,
     new: Vec<Time>,
@@ -68,11 +68,11 @@ impl<'w> PolledFeed<'w> {
             holes: Vec::new(),
             returned: Vec::new(),
             repairs: feed.has_claims() || feed.windows().len() > 1,
-            reckoned: RepairedTimes::default(),
+            repaired: RepairedTimes::default(),
         }
     }
 
-    /// Looks at the feed. Times must not run backwards.
+    /// Polls the feed. Times must not decrease.
     #[inline]
     pub fn poll(&mut self, at: Time) {
         let end = appeared(self.feed.visible(), self.shown.end, at);
@@ -85,20 +85,20 @@ impl<'w> PolledFeed<'w> {
             self.compared = self.shown_before.clone();
         }
         if self.repairs {
-            self.look_into_holes();
-            self.reckon(at);
+            self.find_returned();
+            self.repair_times(at);
         }
         self.changed = self.polled_at.is_none() || self.shown_before != self.shown;
         self.polled_at = Some(at);
     }
 
-    /// What a policy learns from the last poll; `None` before the first.
+    /// Returns the observation of the last poll; `None` before the first.
     #[inline]
     pub fn observation(&self) -> Option<Observation<'_>> {
         let (shown, before) = (&self.shown, &self.compared);
         let overlap = before.end.min(shown.end).saturating_sub(before.start.max(shown.start));
         let (window, new) = if self.repairs {
-            (&self.reckoned.window[..], &self.reckoned.new[..])
+            (&self.repaired.window[..], &self.repaired.new[..])
         } else {
             (&self.feed.visible()[shown.clone()], &self.feed.visible()[self.new.clone()])
         };
@@ -110,42 +110,42 @@ impl<'w> PolledFeed<'w> {
             overlap,
             suspected_miss: overlap == 0 && !before.is_empty() && !shown.is_empty(),
             partial: false,
-            late: &self.reckoned.late,
+            late: &self.repaired.late,
         })
     }
 
-    /// The numbers of the entries that the last poll saw first.
+    /// Returns the numbers of the entries that the last poll saw for the first time.
     #[inline]
     pub fn found(&self) -> impl Iterator<Item = usize> {
         self.returned.iter().cloned().flatten().chain(self.new.clone())
     }
 
-    /// The entries that appeared between the last two polls, seen or missed.
+    /// Returns the entries that appeared between the last two polls, seen or missed.
     #[inline]
     pub fn appeared(&self) -> Range<usize> {
         self.shown_before.end..self.shown.end
     }
 
-    /// The window of the last poll.
+    /// Returns the window of the last poll.
     #[inline]
     pub fn shown(&self) -> Range<usize> {
         self.shown.clone()
     }
 
-    /// How many entries the feed shows at most, since the last poll.
+    /// Returns the window size since the last poll.
     #[inline]
     pub fn window_max(&self) -> u32 {
         step(self.feed.windows(), self.window_step).unwrap_or(self.window_default)
     }
 
-    /// Bytes of the document, where the trace knows them.
+    /// Returns the size of the document in bytes, if the trace has it.
     #[inline]
     pub fn document_bytes(&self) -> Option<u32> {
         step(self.feed.sizes(), self.size_step)
     }
 
-    /// A window that has grown shows again what it had dropped; some of that was never seen.
-    fn look_into_holes(&mut self) {
+    /// Finds unseen entries that a grown window shows again.
+    fn find_returned(&mut self) {
         self.returned.clear();
         let (start, passed_from) = (self.shown.start, self.shown_before.end);
         while let Some(hole) = self.holes.last_mut().filter(|hole| hole.end > start) {
@@ -161,9 +161,9 @@ impl<'w> PolledFeed<'w> {
         }
     }
 
-    /// Gives every entry that is seen first the time to reckon with, and sorts the window by it.
-    fn reckon(&mut self, at: Time) {
-        let RepairedTimes { by_entry, window, new, late } = &mut self.reckoned;
+    /// Repairs the times of new entries, and sorts the window by them.
+    fn repair_times(&mut self, at: Time) {
+        let RepairedTimes { by_entry, window, new, late } = &mut self.repaired;
         by_entry.resize(self.shown.end, at);
         new.clear();
         late.clear();
@@ -182,8 +182,8 @@ impl<'w> PolledFeed<'w> {
     }
 }
 
-/// How many of `times` lie at or before `at`, where at least `known` do. Steps double: polls are
-/// mostly a few entries apart, and never cost more than twice a binary search.
+/// Returns how many of `times` are at or before `at`; at least `known` are. The steps double,
+/// because polls are mostly a few entries apart. The cost is at most twice a binary search.
 #[inline]
 fn appeared(times: &[Time], known: usize, at: Time) -> usize {
     let (mut low, mut step) = (known, 1);
@@ -195,7 +195,7 @@ fn appeared(times: &[Time], known: usize, at: Time) -> usize {
     low + times[low..high].partition_point(|t| *t <= at)
 }
 
-/// Moves to the last step at or before `at`. Before the first one that holds already.
+/// Moves to the last step at or before `at`. Before the first step, the first one holds.
 #[inline]
 fn advance(steps: &[(Time, u32)], current: &mut usize, at: Time) {
     while steps.get(*current + 1).is_some_and(|(from, _)| *from <= at) {
@@ -220,9 +220,9 @@ mod tests {
         World { window, ..World::default() }
     }
 
-    fn found(sight: &mut PolledFeed<'_>, at: i64) -> Vec<usize> {
-        sight.poll(secs(at));
-        sight.found().collect()
+    fn found(polled: &mut PolledFeed<'_>, at: i64) -> Vec<usize> {
+        polled.poll(secs(at));
+        polled.found().collect()
     }
 
     /// Figure 4.7: a window of four grows to six and shows an entry again that was seen before.
@@ -230,10 +230,10 @@ mod tests {
     fn an_entry_that_comes_back_is_not_new() {
         let entries = (0..7).map(|h| secs(3600 * (h + 1))).collect();
         let feed = WorldFeed::new("a", entries).with_windows(vec![(secs(0), 4), (secs(27_000), 6)]);
-        let mut sight = PolledFeed::new(&world(20), &feed);
-        let per_poll = [1800, 5400, 19_800, 23_400, 27_900].map(|at| found(&mut sight, at).len());
+        let mut polled = PolledFeed::new(&world(20), &feed);
+        let per_poll = [1800, 5400, 19_800, 23_400, 27_900].map(|at| found(&mut polled, at).len());
         assert_eq!(per_poll, [0, 1, 4, 1, 1]);
-        assert_eq!(sight.shown(), 1..7);
+        assert_eq!(polled.shown(), 1..7);
     }
 
     #[test]
@@ -241,26 +241,27 @@ mod tests {
         let entries = (1..=10).map(secs).collect();
         let windows = vec![(secs(0), 2), (secs(11), 5), (secs(12), 0), (secs(13), 9)];
         let feed = WorldFeed::new("a", entries).with_windows(windows);
-        let mut sight = PolledFeed::new(&world(20), &feed);
-        assert_eq!(found(&mut sight, 4), [2, 3]);
-        assert_eq!(found(&mut sight, 10), [8, 9]);
-        assert_eq!(found(&mut sight, 11), [5, 6, 7]);
-        let seen = sight.observation().unwrap();
-        // Older than the last poll, and yet new: their dates cannot be right, one thinks live.
+        let mut polled = PolledFeed::new(&world(20), &feed);
+        assert_eq!(found(&mut polled, 4), [2, 3]);
+        assert_eq!(found(&mut polled, 10), [8, 9]);
+        assert_eq!(found(&mut polled, 11), [5, 6, 7]);
+        let seen = polled.observation().unwrap();
+        // They are older than the last poll and yet new, so their dates are repaired as in live
+        // polls.
         assert_eq!((seen.new, seen.overlap), (&[11, 11, 11].map(secs)[..], 2));
         assert_eq!(seen.window, [9, 10, 11, 11, 11].map(secs));
-        assert!(found(&mut sight, 12).is_empty());
-        assert_eq!(found(&mut sight, 13), [1, 4]);
+        assert!(found(&mut polled, 12).is_empty());
+        assert_eq!(found(&mut polled, 13), [1, 4]);
     }
 
     #[test]
     fn an_unchanged_window_says_so_and_a_gap_is_suspected() {
         let feed = WorldFeed::new("a", (1..=9).map(|i| secs(10 * i)).collect());
-        let mut sight = PolledFeed::new(&world(3), &feed);
-        assert_eq!(sight.observation(), None);
+        let mut polled = PolledFeed::new(&world(3), &feed);
+        assert_eq!(polled.observation(), None);
         let outcomes = [30, 35, 60, 61, 90].map(|at| {
-            sight.poll(secs(at));
-            let o = sight.observation().unwrap();
+            polled.poll(secs(at));
+            let o = polled.observation().unwrap();
             (o.outcome, o.overlap, o.suspected_miss)
         });
         let (seen, unchanged) = (Outcome::Seen, Outcome::Unchanged);
@@ -278,7 +279,7 @@ mod tests {
     fn claims_are_repaired_as_they_are_live() {
         let mut builder = crate::WorldBuilder::default();
         let number = builder.feed("a");
-        // Visible late, honest, undated, dated ahead.
+        // Visible late, correct, undated, and dated in the future.
         let rows = [(100, Some(10)), (210, Some(205)), (220, None), (230, Some(900))];
         for (visible, claim) in rows {
             let (visible, claim) = (secs(visible), claim.map(secs));
@@ -286,11 +287,11 @@ mod tests {
             builder.entry(number, row);
         }
         let world = builder.finish(20);
-        let mut sight = PolledFeed::new(&world, &world.feeds[0]);
-        sight.poll(secs(150));
-        assert_eq!(sight.observation().unwrap().window, [secs(10)]);
-        sight.poll(secs(300));
-        let o = sight.observation().unwrap();
+        let mut polled = PolledFeed::new(&world, &world.feeds[0]);
+        polled.poll(secs(150));
+        assert_eq!(polled.observation().unwrap().window, [secs(10)]);
+        polled.poll(secs(300));
+        let o = polled.observation().unwrap();
         assert_eq!(o.new, [205, 300, 300].map(secs));
         assert_eq!(o.window, [10, 205, 300, 300].map(secs));
         assert!(o.late.is_empty(), "undated and dated ahead are not late");
@@ -305,14 +306,14 @@ mod tests {
             builder.entry(number, crate::TraceRow { visible, claim, window: None, bytes: None });
         }
         let world = builder.finish(20);
-        let mut sight = PolledFeed::new(&world, &world.feeds[0]);
-        sight.poll(secs(150));
-        assert!(sight.observation().unwrap().late.is_empty(), "nobody looked before");
-        sight.poll(secs(300));
-        let o = sight.observation().unwrap();
+        let mut polled = PolledFeed::new(&world, &world.feeds[0]);
+        polled.poll(secs(150));
+        assert!(polled.observation().unwrap().late.is_empty(), "nobody looked before");
+        polled.poll(secs(300));
+        let o = polled.observation().unwrap();
         assert_eq!((o.new, o.late), (&[205, 300, 300].map(secs)[..], &[20, 140].map(secs)[..]));
-        sight.poll(secs(400));
-        assert!(sight.observation().unwrap().late.is_empty(), "late once");
+        polled.poll(secs(400));
+        assert!(polled.observation().unwrap().late.is_empty(), "late once");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! What a trace holds: gaps, rates, update patterns, shapes of the day, periodicity.
+//! Statistics of a trace: gaps, rates, update patterns, shapes of the day, periodicity.
 //!
-//! Patterns (dissertation 003, section 3.7.5) and shapes (Horincar, Amann and Artières 2012) are
-//! told by `polling`'s own rules; here they are counted. Nothing is simulated.
+//! The crate `polling` classifies patterns (dissertation 003, section 3.7.5) and shapes (Horincar,
+//! Amann and Artières 2012); this module counts them. It does not simulate.
 
 use feed::Time;
 use polling::model::pattern::{UpdatePattern, pattern_of};
@@ -12,10 +12,10 @@ use crate::measure::mean;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 86_400_000;
-/// Beyond ten years of days a feed's periodicity is that of its last ten.
+/// The periodicity of a feed with more than ten years counts only the last ten.
 const DAYS_MAX: usize = 3660;
 
-/// The figures of one trace.
+/// The statistics of one trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
     pub feeds: usize,
@@ -29,7 +29,7 @@ pub struct Stats {
     /// Entries per feed.
     pub per_feed: Option<Spread>,
     pub patterns: Vec<(UpdatePattern, usize)>,
-    /// All feeds with a shape, then those of the activity classes of the source.
+    /// All feeds with a shape, then the activity classes of the paper.
     pub classes: Vec<ActivityClass>,
     /// Entries per hour of the day and per weekday (Monday first), as shares.
     pub hours: [f64; 24],
@@ -46,22 +46,22 @@ pub struct Spread {
     pub max: f64,
 }
 
-/// Feeds of one activity class: how many, how their day runs, how many repeat it.
+/// The feeds of one activity class, by the shape of their day and by periodicity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActivityClass {
-    /// More entries a day than this.
+    /// The lower limit of entries per day, exclusive.
     pub above_per_day: f64,
     pub feeds: usize,
     pub peaks: usize,
     pub uniform: usize,
     pub waves: usize,
-    /// By the printed rule, the sum over the active hours divided by 24.
+    /// By the printed rule: the sum over the active hours divided by 24.
     pub periodic: usize,
-    /// By the mean over the active hours, which does not flatter sparse feeds.
+    /// By the mean over the active hours, which does not favour sparse feeds.
     pub periodic_active: usize,
 }
 
-/// All; more than 10, 24 and 48 entries a day (000 speaks of > 10, > 1 an hour, > 48).
+/// All feeds; more than 10, 24 and 48 entries per day (source 000: > 10, > 1 per hour, > 48).
 const CLASSES: [f64; 4] = [0.0, 10.0, 24.0, 48.0];
 
 const PATTERNS: [UpdatePattern; 8] = [
@@ -75,7 +75,8 @@ const PATTERNS: [UpdatePattern; 8] = [
     UpdatePattern::Sliced,
 ];
 
-/// Counts what a world holds; `None` if it is empty. Patterns are as known at its last entry.
+/// Computes the statistics of a world; `None` if it is empty. The time of the last entry is "now"
+/// for patterns.
 pub fn stats(world: &World) -> Option<Stats> {
     let (first, last) = world.span()?;
     let mut gaps = Vec::new();
@@ -115,13 +116,14 @@ pub fn stats(world: &World) -> Option<Stats> {
     })
 }
 
-/// Entries per day from the first to the last; at least a day, so that one burst is no rate.
+/// Returns the entries per day from the first to the last. Uses at least one day, so that a single
+/// burst does not give a high rate.
 fn per_day(times: &[Time]) -> Option<f64> {
     let span = times.last()?.millis_since(*times.first()?).max(DAY_MS);
     Some(times.len() as f64 * DAY_MS as f64 / span as f64)
 }
 
-/// Entries in each hour of the day.
+/// Returns the entries in each hour of the day.
 pub(crate) fn hours_of(times: &[Time]) -> [u32; 24] {
     let mut hours = [0; 24];
     times.iter().for_each(|time| hours[hour_of(*time)] += 1);
@@ -137,7 +139,7 @@ fn weekday_of(time: Time) -> usize {
     (time.millis().div_euclid(DAY_MS) + 3).rem_euclid(7) as usize
 }
 
-/// What a feed's days look like.
+/// The shape and periodicity of the days of a feed.
 struct DayProfile {
     shape: Option<ActivityShape>,
     periodic: bool,
@@ -160,7 +162,7 @@ impl DayProfile {
     }
 }
 
-/// Entries per hour, day by day, days without any included.
+/// Returns the entries per hour of each day, including days without entries.
 fn days(times: &[Time]) -> Vec<[u32; 24]> {
     let Some(last) = times.last() else { return Vec::new() };
     let day = |t: &Time| t.millis().div_euclid(DAY_MS);

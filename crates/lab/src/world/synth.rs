@@ -1,11 +1,11 @@
-//! A synthetic population of feeds after the published distributions of 200,000 recorded ones
+//! A synthetic population of feeds with the published distributions of 200,000 recorded feeds
 //! (dissertation 003, chapter 3).
 //!
-//! Shares of update patterns, windows, formats, hints and gaps in ids and dates are the published
-//! ones. Entries in four weeks follow the published power law x^−0.74, cut into the ranges that
-//! the patterns imply (a spontaneous feed's median gap is about a day, a constant feed's gaps stay
-//! below two hours); so mixed, median and mean come out as published, 12 and 289. It claims
-//! nothing about single feeds, and knows no text: only when something is published.
+//! Update patterns, windows, formats, hints, and missing ids and dates have the published shares.
+//! The number of entries in four weeks follows the published power law x^−0.74, within the range of
+//! each pattern. The median gap of a spontaneous feed is about a day, and a constant feed has gaps
+//! below two hours. Median and mean of the whole population are as published: 12 and 289. Single
+//! feeds do not represent real ones. The population has times only, no texts.
 
 mod claims;
 mod names;
@@ -20,17 +20,17 @@ use crate::Chance;
 pub use claims::ClaimErrors;
 use publishing::PublishingProcess;
 
-/// What to draw.
+/// The parameters of a population.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PopulationSpec {
     pub seed: u64,
     pub feeds: usize,
-    /// Windows are full at this moment: history lies before it.
+    /// The time at which windows are full. History is before it.
     pub start: Time,
     pub days: u16,
 }
 
-/// Feeds as drawn. The same spec gives the same population on every machine.
+/// A population. The same parameters give the same population on every machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Population {
     pub feeds: Vec<SynthFeed>,
@@ -39,19 +39,19 @@ pub struct Population {
 /// One synthetic feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SynthFeed {
-    /// Unique within the population, fit for a path: `amber-gazette`.
+    /// A unique name that is valid in a path: `amber-gazette`.
     pub name: String,
     pub title: String,
-    /// Under `.test`, which never resolves; some feeds share one.
+    /// A domain under `.test`, which never resolves. Some feeds share a domain.
     pub domain: String,
     pub pattern: SynthPattern,
     pub format: SynthFormat,
     /// Publication times, oldest first.
     pub times: Vec<Time>,
-    /// What each entry claims instead, where some claim another time than that of their
-    /// publication; beside `times`.
+    /// The times that entries claim, in the order of `times`, if any differ from the publication
+    /// time.
     pub claims: Option<Vec<Time>>,
-    /// The most entries it shows at once.
+    /// The largest number of entries shown at once.
     pub window: usize,
     pub varies: Option<WindowVariation>,
     pub ids: bool,
@@ -62,16 +62,16 @@ pub struct SynthFeed {
     pub bytes: u32,
 }
 
-/// How a feed publishes (dissertation 003, 3.7.5).
+/// The update pattern of a feed (dissertation 003, 3.7.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SynthPattern {
-    /// Never an entry.
+    /// Publishes no entries.
     Empty,
     /// Shows one entry at a time.
     Single,
     /// Several entries under one timestamp.
     Chunked,
-    /// SynthDates made when the document is asked for.
+    /// Generates dates at the time of the request.
     OnTheFly,
     /// Silent for at least eight weeks.
     Zombie,
@@ -90,28 +90,28 @@ pub enum SynthFormat {
     Atom10,
 }
 
-/// What its entries say about when they were published.
+/// The dates of a feed's entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SynthDates {
     True,
     Absent,
-    /// Every entry carries the moment of the request.
+    /// Every entry has the time of the request.
     OnTheFly,
 }
 
-/// How a window's size varies.
+/// The variation of a window size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WindowVariation {
     /// Grows with every entry.
     Grows,
-    /// Holds what was published within this time.
+    /// Shows the entries of this period.
     Holds(Duration),
     /// Alternates with an empty one.
     WithEmpty,
 }
 
-/// Spontaneous a third, zombie a quarter, sliced 18 %, empty or single 18 %; the rest as their
-/// rates need it for the published mean.
+/// Spontaneous 33 %, zombie 25 %, sliced 18 %, empty or single 18 %. The other shares are chosen to
+/// reach the published mean.
 const PATTERNS: [(SynthPattern, u32); 8] = [
     (SynthPattern::Spontaneous, 33),
     (SynthPattern::Zombie, 25),
@@ -123,7 +123,7 @@ const PATTERNS: [(SynthPattern, u32); 8] = [
     (SynthPattern::OnTheFly, 1),
 ];
 
-/// Median 10, mean 17 together with the single ones, peaks at 10, 15, 20, 25, 50, 100.
+/// Median 10, mean 17 including single feeds, peaks at 10, 15, 20, 25, 50, 100.
 const WINDOWS: [(usize, u32); 11] = [
     (5, 9),
     (7, 3),
@@ -144,7 +144,7 @@ impl Population {
         for number in 0..spec.feeds {
             let mut chance = Chance::new(spec.seed, number as u64);
             let mut drawn = draw(spec, number, &mut chance);
-            // A third shares a domain with an earlier feed: large sites grow larger.
+            // A third of the feeds share a domain with an earlier feed, so large sites grow larger.
             if number > 0 && chance.percent(33.0) {
                 drawn.domain = feeds[chance.below(number)].domain.clone();
             }
@@ -153,7 +153,7 @@ impl Population {
         Population { feeds }
     }
 
-    /// Writes the population as a trace: one row per entry, feed by feed, oldest first.
+    /// Writes the population as a trace: one row per entry, by feed, oldest first.
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         let claims = self.feeds.iter().any(|feed| feed.claims.is_some());
         let visible = if claims { "visible," } else { "" };
@@ -184,7 +184,7 @@ fn draw(spec: &PopulationSpec, number: usize, chance: &mut Chance) -> SynthFeed 
         .unwrap_or(SynthFormat::Rss20);
     let dates = match pattern {
         SynthPattern::OnTheFly => SynthDates::OnTheFly,
-        // Atom demands a date.
+        // Atom requires a date.
         _ if format != SynthFormat::Atom10 && chance.percent(14.0) => SynthDates::Absent,
         _ => SynthDates::True,
     };
@@ -214,7 +214,7 @@ fn draw(spec: &PopulationSpec, number: usize, chance: &mut Chance) -> SynthFeed 
     }
 }
 
-/// Two thirds of all hints say ten minutes.
+/// Two thirds of all hints are ten minutes.
 fn ttl(chance: &mut Chance) -> Duration {
     let minutes = chance.weighted(&[(10, 66), (15, 4), (30, 6), (60, 16), (120, 4), (1440, 4)]);
     Duration::from_secs(60 * minutes.unwrap_or(10))
@@ -231,7 +231,7 @@ fn varies(chance: &mut Chance) -> WindowVariation {
     chance.weighted(&choices).unwrap_or(WindowVariation::Grows)
 }
 
-/// Documents have a median of 17 kB and a mean of 43 kB: a long tail of full texts.
+/// The median size is 17 kB and the mean 43 kB: a long tail of full texts.
 fn bytes(window: usize, chance: &mut Chance) -> u32 {
     let per_entry = chance.power_law(600.0, 15_000.0, 1.8);
     (900.0 + per_entry * window as f64) as u32

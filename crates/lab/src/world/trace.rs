@@ -1,11 +1,11 @@
-//! Traces: publication histories as CSV, read into a [`World`].
+//! Traces: publication histories as CSV, read into a [`World`](crate::World).
 //!
 //! A header names the columns. `feed` and `published` are required; `visible`, `window`, `bytes`,
-//! `ttl`, `domain`, `weight` and `title` are used where present, others are ignored. Rows come in
-//! any order; a feed that stands in several files is one feed. An entry without `published` but
-//! with `visible` is undated.
+//! `ttl`, `domain`, `weight` and `title` are optional, and others are ignored. Rows come in any
+//! order. A feed may be in several files. An entry with `visible` but without `published` is
+//! undated.
 //!
-//! Opens no file: whoever calls hands a reader over, unpacked.
+//! Input: a reader with the decompressed text. This module does not open files.
 //!
 //! ```
 //! let mut builder = lab::WorldBuilder::default();
@@ -29,7 +29,7 @@ use crate::world::TraceRow;
 pub use measured::{AverageMode, MeasuredPolicy, read_measured};
 use rows::{CsvRow, CsvRows, RowError};
 
-/// What is wrong with a trace, where, and what to do about it.
+/// A fault in a trace: the file, the position, the problem and its remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}:{line}:{column}: {problem}")]
 pub struct TraceError {
@@ -39,7 +39,7 @@ pub struct TraceError {
     pub problem: Problem,
 }
 
-/// What can be wrong with a trace.
+/// The problem of a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     #[error("cannot read on: {0}; is the file complete?")]
@@ -68,11 +68,11 @@ pub enum Problem {
     NoTime(String),
     #[error("neither published nor visible is given; an entry needs one of them")]
     NoMoment,
-    #[error("`{text}` is no {what}; {remedy}")]
+    #[error("`{text}` is not a valid {what}; {remedy}")]
     NoValue { what: &'static str, text: String, remedy: &'static str },
 }
 
-/// Which column of the file means what.
+/// The columns of the file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Columns {
     n: usize,
@@ -87,7 +87,7 @@ struct Columns {
     title: Option<usize>,
 }
 
-/// Reads one trace into `builder`; `file` is its name in messages. Answers the number of rows.
+/// Reads one trace into `builder`. `file` is the name for messages. Returns the number of rows.
 pub fn read(
     file: &str,
     reader: impl BufRead,
@@ -107,7 +107,7 @@ pub fn read(
     Ok(n_rows)
 }
 
-/// The moment that a text names, as in a trace.
+/// Returns the time that a text means in a trace.
 pub fn moment(text: &str) -> Option<Time> {
     moment::moment(text.trim().as_bytes())
 }
@@ -171,7 +171,7 @@ impl Columns {
         self.facts(row, number, builder)
     }
 
-    /// What a row says about its feed.
+    /// Sets the values of a row that belong to its feed.
     fn facts(
         &self,
         row: &CsvRow,
@@ -231,7 +231,7 @@ fn number(
         .ok_or_else(|| (i, Problem::NoValue { what, text: shortened(field), remedy }))
 }
 
-/// Seconds, or a duration such as `10m`.
+/// Reads seconds, or a duration such as `10m`.
 fn ttl(row: &CsvRow, i: usize) -> Result<Option<Duration>, FieldProblem> {
     let field = row.field(i).trim_ascii();
     if field.is_empty() {

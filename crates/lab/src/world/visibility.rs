@@ -1,8 +1,8 @@
-//! Worlds whose entries become visible later than they claim, made from worlds whose entries are
-//! visible at once: a cache, a generator that runs by a timer, lateness by chance, or no date.
+//! Adds a visibility lag to a world: entries appear later than they claim. The cause is a cache, a
+//! generator that runs on a timer, or random lateness. One variant removes the dates instead.
 //!
-//! The dates stay those of the world, only what a reader can see moves; the lab counts delay from
-//! there. The same seed gives the same world.
+//! Only the time of appearance moves; the claimed dates stay. The lab counts delay from the time of
+//! appearance. The same seed gives the same world.
 //!
 //! ```
 //! use feed::Time;
@@ -23,23 +23,23 @@ use serde::Deserialize;
 
 use crate::{Chance, TraceRow, World, WorldBuilder, exact};
 
-/// How entries become visible.
+/// The way in which entries become visible.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Visibility {
     AtOnce,
-    /// So long after their date, the same for all entries of a feed: 5 to 60 minutes.
+    /// 5 to 60 minutes after their date, the same for all entries of a feed.
     Cache,
-    /// At the next tick of the feed's own clock, that runs every 15, 30 or 60 minutes.
+    /// At the next tick of a timer of the feed, every 15, 30 or 60 minutes.
     Timer,
-    /// At the next tick of a clock that runs once a day.
+    /// At the next tick of a daily timer.
     Daily,
-    /// Each entry by chance: the median is 40 minutes, a tenth is later than 7 hours.
+    /// Random for each entry: the median is 40 minutes, and a tenth is later than 7 hours.
     Chance,
-    /// Two fifths of the feeds at once, a fifth each by cache, timer and chance.
+    /// 40 % of the feeds at once, and 20 % each by cache, timer and at random.
     Mixed,
-    /// At once, but without a date to reckon with: all are dated years ahead, which counts as
-    /// undated, and yet the lab knows their delay.
+    /// At once, but without a usable date. All entries are dated years ahead, which counts as
+    /// undated, and the lab still knows their delay.
     Undated,
 }
 
@@ -47,13 +47,13 @@ const MINUTE: i64 = 60;
 const DAY: i64 = 86_400;
 const AHEAD: i64 = 3650 * DAY;
 const MEDIAN_SECS: f64 = 2400.0;
-/// Seven hours are 10.5 times the median: ln 10.5 over the normal quantile of nine tenths.
+/// Seven hours are 10.5 times the median: ln 10.5 divided by the normal quantile of 0.9.
 const SPREAD: f64 = 1.8348;
 const LATE_SECS_MAX: f64 = 3.0 * 86_400.0;
-/// A generator takes a moment.
+/// The time that a generator takes.
 const GENERATED_SECS: i64 = 5;
 
-/// What was drawn for one feed.
+/// The rule of one feed.
 #[derive(Clone, Copy)]
 enum VisibilityRule {
     After(i64),
@@ -85,7 +85,7 @@ impl Visibility {
         }
     }
 
-    /// The same feeds, shown so.
+    /// Returns the same feeds with this visibility.
     pub fn of(self, world: &World, seed: u64) -> World {
         let mut builder = WorldBuilder::default();
         for (stream, feed) in (0_u64..).zip(&world.feeds) {
@@ -127,7 +127,7 @@ impl Visibility {
 }
 
 impl VisibilityRule {
-    /// When an entry of this date is visible, and what it claims; in seconds.
+    /// Returns when an entry of this date is visible, and the time that it claims, in seconds.
     fn show(self, date: i64, chance: &mut Chance) -> (i64, i64) {
         match self {
             VisibilityRule::After(secs) => (date + secs, date),
@@ -141,7 +141,7 @@ impl VisibilityRule {
     }
 }
 
-/// Log-normal; the normal number is the sum of twelve even ones.
+/// Log-normal; the normal variate is the sum of twelve uniform ones.
 fn lateness(chance: &mut Chance) -> f64 {
     let normal = (0..12).map(|_| chance.unit()).sum::<f64>() - 6.0;
     (MEDIAN_SECS * exact::exp(SPREAD * normal)).min(LATE_SECS_MAX)

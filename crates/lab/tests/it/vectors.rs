@@ -1,4 +1,4 @@
-//! The reference vectors that lie beside the tests.
+//! The reference vectors in `tests/data`.
 
 use feed::Time;
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub fn time(value: &Value) -> Time {
     Time::from_secs(int(value))
 }
 
-/// The numbers of a list, or of a map's values.
+/// Returns the numbers of a list, or of the values of a map.
 pub fn times(value: &Value) -> Vec<Time> {
     match value {
         Value::Array(list) => list.iter().map(time).collect(),

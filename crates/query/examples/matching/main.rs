@@ -1,12 +1,11 @@
-//! What matching costs: entries a second on one core, bytes a query, the time to add one more, and
-//! how an Aho–Corasick scan does on the same queries and entries.
+//! Measures matching: entries per second on one core, bytes per query, and the time to add one
+//! query. Compares with an Aho–Corasick scan of the same queries and entries.
 //!
 //! `cargo run --release -p query --example matching [QUERIES…] [FOLDER]`
 //!
-//! Words and entries are those of the documents in a folder, or made up of syllables of real
-//! alphabets, with capitals, accents and the frequencies of a text (Zipf); an entry has 1.5 KB.
-//! Figures are per core second. The scan is given its text folded already, and both must find the
-//! same: the count is a test, not decoration.
+//! Words and entries come from the documents in a folder, or from syllables of real alphabets, with
+//! capitals, accents and Zipf frequencies. An entry has 1.5 KB. Figures are per core second. The
+//! scan gets folded text, and both must find the same entries.
 
 mod scan;
 mod words;
@@ -20,12 +19,12 @@ use query::{Entry, Matcher, QueryId, Scratch, Statement, States};
 use words::{Chance, entry_text, from_folder, statement, vocabulary};
 
 const ENTRIES: usize = 4000;
-/// Enough that every table grows once on the way.
+/// Enough that every table grows once.
 const ADDED: usize = 20_000;
 const ROUNDS: usize = 5;
 
-/// Nanoseconds that this thread has spent on a core: other processes do not count. Where the
-/// system does not tell, real time.
+/// Returns the CPU time of this thread in nanoseconds, so that other processes do not count. Falls
+/// back to real time.
 fn spent_ns() -> u64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let on_core = told.and_then(|text| text.split(' ').next()?.parse().ok());
@@ -38,7 +37,7 @@ fn real_ns() -> u64 {
     since.map_or(0, |d| d.as_nanos() as u64)
 }
 
-/// Memory of this process in bytes, as the system counts it.
+/// Returns the memory of this process in bytes, as the system counts it.
 fn resident() -> u64 {
     let told = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     told.split(' ').nth(1).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0) * 4096
@@ -78,7 +77,7 @@ fn measure(n: usize, folder: Option<&Path>) {
     let started = spent_ns();
     let creates: Vec<query::Create> = statements[..n].iter().map(|s| parsed(s)).collect();
     let read = spent_ns() - started;
-    // What was read stays, so that what is added takes memory of its own.
+    // The parsed statements stay, so that the queries need memory of their own.
     let before = resident();
     let mut matcher = Matcher::new();
     let started = spent_ns();
@@ -116,8 +115,8 @@ fn measure(n: usize, folder: Option<&Path>) {
     scan::scan(n, &statements, &texts, &matcher, per_second(ENTRIES, warm));
 }
 
-/// One query more, again and again. Each is measured in real time, the best of some rounds: what
-/// other programs do in between is not its cost.
+/// Measures adding one query, in real time. Takes the best of several rounds, because other
+/// programs run in between.
 fn adding(creates: &[query::Create], statements: &[String]) {
     let mut best = vec![u64::MAX; statements.len()];
     for _ in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! The yardstick: an Aho–Corasick automaton over all words, and a count of words per query.
+//! The comparison: an Aho–Corasick automaton over all words, and a count of words per query.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use query::{Condition, Matcher, Scratch, Statement, States, Test};
 
 use crate::{entry, per_second, spent_ns};
 
-/// The scan is slow; a part of the entries tells its speed.
+/// The scan is slow, so it reads only a part of the entries.
 const SCANNED: usize = 500;
 
-/// The same queries by scanning for all words at once and counting words per query.
+/// Finds the same queries by scanning for all words at once and counting words per query.
 pub fn scan(n: usize, statements: &[String], texts: &[String], matcher: &Matcher, ours: f64) {
     let mut numbers = HashMap::new();
     let mut needs: Vec<Vec<u32>> = Vec::new();
@@ -76,7 +76,7 @@ pub fn scan(n: usize, statements: &[String], texts: &[String], matcher: &Matcher
     );
 }
 
-/// Folded words with single spaces, by way of phrases: the library's own folding.
+/// Returns folded words with single spaces. Uses phrases, which fold as the library does.
 fn folded(text: &str) -> String {
     let text = text.replace("<p>", " ").replace("</p>", " ").replace(['"', '\\', '*'], " ");
     let mut out = String::new();

@@ -1,5 +1,5 @@
-//! Words, and entries and queries made of them: made up of the syllables of real alphabets, or the
-//! texts of a folder. The same in every run.
+//! Words, and entries and queries made of them, from syllables of real alphabets or from a folder.
+//! Every run gets the same.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ impl Chance {
         (self.next() % n as u64) as usize
     }
 
-    /// A rank after Zipf: the share of rank r falls with 1/r.
+    /// Returns a rank by Zipf's law: the share of rank r is proportional to 1/r.
     fn rank(&mut self, n: usize) -> usize {
         let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
         ((n as f64).powf(unit) - 1.0) as usize
     }
 }
 
-/// A language: its syllables, and how large its share of the entries is.
+/// A language: its syllables, and its share of the entries.
 const LANGUAGES: [(&[&str], usize); 4] = [
     (
         &[
@@ -49,7 +49,7 @@ const LANGUAGES: [(&[&str], usize); 4] = [
     (&["αι", "ος", "ερ", "τη", "κα", "λό", "γο", "ις", "πο", "ρά", "σμ", "ού", "ών", "θε"], 10),
 ];
 
-/// The words of each language, common ones first and short.
+/// Returns the words of each language; common words come first and are short.
 pub fn vocabulary(chance: &mut Chance) -> Vec<Vec<String>> {
     let mut known = HashSet::new();
     LANGUAGES
@@ -105,7 +105,7 @@ pub fn entry_text(words: &[Vec<String>], chance: &mut Chance) -> String {
     text
 }
 
-/// Three words, of which one is rarely among the most common.
+/// Returns three words; one is rarely among the most common.
 pub fn statement(n: usize, words: &[Vec<String>], chance: &mut Chance) -> String {
     let words = &words[language(chance) % words.len()];
     let mut word = || {
@@ -118,7 +118,7 @@ pub fn statement(n: usize, words: &[Vec<String>], chance: &mut Chance) -> String
     )
 }
 
-/// Texts of a folder instead: its words, common ones first, and passages of the size of an entry.
+/// Reads the texts of a folder: its words, common ones first, and passages of the size of an entry.
 pub fn from_folder(folder: &Path, n_entries: usize) -> (Vec<Vec<String>>, Vec<String>) {
     const BYTES_MAX: usize = 64 << 20;
     let mut folders: Vec<PathBuf> = vec![folder.to_path_buf()];
@@ -154,7 +154,7 @@ pub fn from_folder(folder: &Path, n_entries: usize) -> (Vec<Vec<String>>, Vec<St
     (vec![words], (0..n_entries).map(|i| passage(i * step)).collect())
 }
 
-/// Appends a document's text; runs of white space become one.
+/// Appends the text of a document, with single spaces.
 fn without_tags(document: &str, text: &mut String) {
     let markup = document.replace("&lt;", "<").replace("&gt;", ">");
     for piece in markup.split('<') {

@@ -1,4 +1,4 @@
-//! What a statement says, after reading. Values only: nothing here is matched, stored or sent.
+//! Parsed statements. They are values only: this module does not match, store or send.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub struct Create {
     pub name: QueryName,
     pub replace: bool,
     pub query: Query,
-    /// The statement as it was written, without its comments before and its `;`.
+    /// The statement as written, without leading comments and the `;`.
     pub text: String,
 }
 
@@ -32,15 +32,15 @@ pub struct Drop {
     pub if_exists: bool,
 }
 
-/// The name of a query, and where it was written.
+/// The name of a query, and its position in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryName {
     pub text: String,
     pub at: Position,
 }
 
-/// What is asked for, and what becomes of the answer. The operators work in this order, whatever
-/// the order they were written in: sources, condition, join, distinct, count, window.
+/// A query. Its operators always work in this order: sources, condition, join, distinct, count,
+/// window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
     pub sources: Vec<QuerySource>,
@@ -50,12 +50,12 @@ pub struct Query {
     pub count: Option<Count>,
     pub window: Option<LookBack>,
     pub access: Access,
-    /// What the published feed is called; the name where nothing is said.
+    /// The title of the published feed; the name of the query if `None`.
     pub title: Option<String>,
     pub deliveries: Vec<Deliver>,
 }
 
-/// Where entries come from.
+/// A source of entries.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuerySource {
     /// A feed by its address.
@@ -67,7 +67,7 @@ pub enum QuerySource {
     AllFeeds,
 }
 
-/// `JOIN sources ON … WITHIN …`: the same story on both sides.
+/// `JOIN sources ON … WITHIN …`: keeps an entry if the same story is on the other side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Join {
     pub sources: Vec<QuerySource>,
@@ -75,7 +75,7 @@ pub struct Join {
     pub within: LookBack,
 }
 
-/// What makes two entries the same.
+/// The criterion by which two entries are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Likeness {
     /// `ON LINK`
@@ -84,30 +84,30 @@ pub enum Likeness {
     Title,
 }
 
-/// How far back an operator looks.
+/// The range of earlier entries that an operator considers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LookBack {
-    /// `24 HOURS`, counted from when entries were seen.
+    /// `24 HOURS`, counted by the time at which polls saw the entries.
     Time(Duration),
     /// `LAST 50 ITEMS`
     Items(u32),
 }
 
-/// `DISTINCT ON … WITHIN …`: of entries that are the same, only the first.
+/// `DISTINCT ON … WITHIN …`: keeps only the first of entries that are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Distinct {
     pub on: Likeness,
     pub within: LookBack,
 }
 
-/// `COUNT >= n WITHIN …`: entries only while there are so many of them.
+/// `COUNT >= n WITHIN …`: keeps entries only while at least `n` come within the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     pub at_least: u32,
     pub within: Duration,
 }
 
-/// What must hold for an entry.
+/// A condition on an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     All(Vec<Condition>),
@@ -116,7 +116,7 @@ pub enum Condition {
     Test(Test),
 }
 
-/// One thing that is tested.
+/// One test of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
     Contains {
@@ -144,14 +144,14 @@ pub enum Test {
         comparison: Comparison,
         date: Date,
     },
-    /// `PUBLISHED WITHIN 3 DAYS`: at most so long before it was seen.
+    /// `PUBLISHED WITHIN 3 DAYS`, counted back from the time at which a poll saw the entry.
     Recent(Duration),
 }
 
 /// A part of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// Title, summary, content, author and categories: what a reader reads.
+    /// Title, summary, content, author and categories.
     Item,
     Title,
     Summary,
@@ -160,7 +160,7 @@ pub enum Field {
     Category,
     Link,
     Language,
-    /// The address of the feed it came from.
+    /// The address of the entry's feed.
     Feed,
 }
 
@@ -173,7 +173,7 @@ pub enum Comparison {
     On,
 }
 
-/// A year, a month, a day or a moment: from its first moment to before `end`.
+/// A year, month, day or moment as a range; `end` is exclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Date {
     pub written: String,
@@ -181,7 +181,7 @@ pub struct Date {
     pub end: Time,
 }
 
-/// Who may read the result as a feed.
+/// Access to the result as a published feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
     #[default]
@@ -192,22 +192,22 @@ pub enum Access {
     Public,
 }
 
-/// `DELIVER TO …`: who gets every match.
+/// `DELIVER TO …`: a receiver of every match.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deliver {
     Webhook {
         url: FeedUrl,
-        /// The name of a key in the configuration; never the key.
+        /// The name of a key in the configuration, not the key.
         signed_by: Option<String>,
     },
-    /// JSON lines in the data folder; a new file each `rolling`, if that is said.
+    /// JSON lines in the data folder. With `rolling`, a new file starts after each such period.
     File { path: String, rolling: Option<Duration> },
-    /// A digest by e-mail, `every` so often, `at` so many minutes after midnight UTC.
+    /// A digest by e-mail every `every`; `at_minute` counts minutes after midnight UTC.
     Email { to: String, every: Duration, at_minute: Option<u16> },
 }
 
 impl Query {
-    /// The queries whose results this one reads, each once, in order of mention.
+    /// Returns the queries that this one reads, each once, in order of mention.
     pub fn reads(&self) -> Vec<&QueryName> {
         let mut names: Vec<&QueryName> = Vec::new();
         for source in self.all_sources() {
@@ -220,7 +220,7 @@ impl Query {
         names
     }
 
-    /// The addresses that must be feeds for this query to see entries, each once.
+    /// Returns the addresses that must be subscribed for this query, each once.
     pub fn urls(&self) -> Vec<&FeedUrl> {
         let mut urls: Vec<&FeedUrl> = Vec::new();
         for source in self.all_sources() {

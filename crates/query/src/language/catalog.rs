@@ -1,5 +1,5 @@
-//! Which queries exist and who reads whom: says whether a file of statements fits, and refuses
-//! cycles with their path. All of a file is taken, or nothing.
+//! The names of all queries and which query reads which. Checks a file of statements against them,
+//! and refuses cycles with their path. A file applies as a whole or not at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ pub struct Catalog {
     reads: BTreeMap<String, Vec<String>>,
 }
 
-/// What a statement does to the set of queries, in the order of the file. The number is that of
-/// the statement.
+/// The effect of a statement on the set of queries. The number is the index of the statement in the
+/// file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     Created(usize),
     Replaced(usize),
     Dropped(usize),
-    /// `DROP FEED IF EXISTS` of one that does not.
+    /// `DROP FEED IF EXISTS` of a query that does not exist.
     Nothing(usize),
 }
 
@@ -34,20 +34,20 @@ impl Catalog {
         self.reads.contains_key(name)
     }
 
-    /// Takes in a query that is known to fit: one that was stored.
+    /// Inserts a stored query, which was checked before.
     pub fn insert(&mut self, name: &str, query: &Query) {
         self.reads.insert(name.to_owned(), names_read(query));
     }
 
-    /// Whether a file would be taken. Changes nothing.
+    /// Checks whether a file would apply. Changes nothing.
     pub fn check(&mut self, statements: &[Statement]) -> Result<Vec<Effect>, Vec<Fault>> {
         let (checked, undo) = self.try_apply(statements);
         self.restore(undo);
         checked
     }
 
-    /// Takes a file of statements, or refuses it and stays as it was. Queries of one file may read
-    /// each other in any order.
+    /// Applies a file of statements, or refuses it and changes nothing. Queries of one file may
+    /// read each other in any order.
     pub fn apply(&mut self, statements: &[Statement]) -> Result<Vec<Effect>, Vec<Fault>> {
         let (checked, undo) = self.try_apply(statements);
         if checked.is_err() {
@@ -121,11 +121,11 @@ impl Catalog {
         let fault = Fault::new(name.at, format!("there is no query named `{}`", name.text));
         match meant_name(&name.text, self.reads.keys().map(String::as_str)) {
             Some(meant) => fault.help(format!("did you mean `{meant}`?")),
-            None => fault.help("`tidings query list` names them all"),
+            None => fault.help("`tidings query list` shows all queries"),
         }
     }
 
-    /// What a query reads must exist, and must not lead back to it.
+    /// Checks that every query read here exists and does not lead back to this one.
     fn check_reads(&self, create: &Create) -> Vec<Fault> {
         let mut faults = Vec::new();
         for read in create.query.reads() {
@@ -146,8 +146,8 @@ impl Catalog {
         faults
     }
 
-    /// Walks from the end of `path` through everything that is read, until `goal` is found; then
-    /// `path` is the way to it. `dead` are names from which no way leads there.
+    /// Walks from the end of `path` through everything that is read, until it finds `goal`; then
+    /// `path` leads there. `dead` holds names that do not lead there.
     fn follow<'a>(
         &'a self,
         goal: &str,
@@ -175,8 +175,8 @@ impl Catalog {
         Chain::Ends
     }
 
-    /// No chain may grow too long, at whichever end or in whatever part of it: matching asks each
-    /// query after those it reads, and goes so deep and no deeper. Knows that there is no cycle.
+    /// Checks that no chain of queries is too long. The matcher evaluates a query after those it
+    /// reads, and supports a limited depth. Expects that there are no cycles.
     fn check_chains(&self, statements: &[Statement]) -> Option<Fault> {
         let mut readers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (reader, reads) in &self.reads {
@@ -196,7 +196,7 @@ impl Catalog {
         })
     }
 
-    /// A query that others read cannot go.
+    /// Checks that no other query reads a dropped one.
     fn check_dropped(&self, name: &QueryName) -> Option<Fault> {
         if self.contains(&name.text) {
             return None;
@@ -220,8 +220,8 @@ enum Chain {
     TooLong,
 }
 
-/// How many queries the longest chain from `name` on has, as far as `left`. What was cut is noted
-/// too short, but only where the chain that led to it is too long by itself.
+/// Returns the length of the longest chain from `name` on, up to `left`. A chain that was cut off
+/// is recorded too short, but only if the chain before it is already too long.
 fn longest<'a, I: Iterator<Item = &'a str>>(
     name: &'a str,
     next: &impl Fn(&'a str) -> I,
@@ -241,7 +241,7 @@ fn longest<'a, I: Iterator<Item = &'a str>>(
 }
 
 fn too_long(read: &QueryName) -> Fault {
-    Fault::new(read.at, format!("queries read each other more than {CHAIN_MAX} deep"))
+    Fault::new(read.at, format!("the chain of queries is longer than {CHAIN_MAX}"))
 }
 
 fn names_read(query: &Query) -> Vec<String> {

@@ -1,19 +1,19 @@
-//! What is wrong with a statement: where, what was found, what was expected, what to do.
+//! A fault in a statement: its position, the reason, and advice.
 
 use std::fmt;
 
 use crate::Position;
 
-/// A statement that is refused. Shown as `LINE:COLUMN: message; advice`; whoever knows the file's
-/// name writes it before.
+/// A statement that is refused. Shown as `LINE:COLUMN: message; advice`. The caller adds the name
+/// of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Fault {
     pub at: Position,
-    /// What is wrong: for syntax, what was found and what was expected.
+    /// The reason. For syntax: the token that was found, and those that were expected.
     pub message: String,
-    /// What could have stood there, where that is a list.
+    /// The tokens that were expected, if there is a list of them.
     pub expected: Vec<&'static str>,
-    /// What was probably meant, or what to do instead.
+    /// Advice: the probable intention, or another way.
     pub help: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Text to tokens. What is no token becomes one that says why, so that the parser reports it only
-//! where it stands in the way. Knows no grammar, except that `/` opens an expression after
+//! Splits text into tokens. An invalid token carries its reason, so that the parser reports it only
+//! if it matters. The lexer does not know the grammar, except that `/` opens an expression after
 //! `MATCHES`.
 
 mod search;
@@ -10,7 +10,7 @@ use crate::limits::TEXT_BYTES_MAX;
 
 pub(crate) use search::lex_search;
 
-/// A token and where it stands, in bytes.
+/// A token and its range in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lexeme {
     pub token: Token,
@@ -21,9 +21,9 @@ pub(crate) struct Lexeme {
 pub(crate) enum Token {
     /// A keyword or a name.
     Word(String),
-    /// Between quotes, escapes resolved.
+    /// A text in quotes, without escapes.
     Text(String),
-    /// Between slashes, as written, and the letters behind.
+    /// An expression between slashes, as written, and the letters after it.
     Pattern(String, String),
     Number(u64),
     /// `|`, `;`, `(`, `)`, `=`, `!=`, `<`, `<=`, `>`, `>=`, `/`.
@@ -32,26 +32,26 @@ pub(crate) enum Token {
     End,
 }
 
-/// Why something is no token.
+/// The reason why a token is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InvalidToken {
     /// A text without its closing quote.
     OpenText,
     LongText,
-    /// `\` before something else than `"` or `\`.
+    /// `\` before a character other than `"` or `\`.
     Escape(char),
     OpenPattern,
     BigNumber,
-    /// `'`, `“` and their kin.
+    /// `'`, `“` and similar quotes.
     Quote(char),
-    /// A sign of other languages and what is written here.
+    /// An operator of another language, and ours for it.
     Foreign(&'static str, &'static str),
     Character(char),
 }
 
 const SIGNS: [&str; 11] = ["!=", "<=", ">=", "|", ";", "(", ")", "=", "<", ">", "/"];
 
-/// Signs that other languages use.
+/// Operators of other languages, and ours for them.
 const FOREIGN: [(&str, &str); 12] = [
     ("||", "OR between conditions, `|` between sources"),
     ("&&", "AND"),
@@ -67,7 +67,7 @@ const FOREIGN: [(&str, &str); 12] = [
     ("]", "`)`"),
 ];
 
-/// Cuts a text into tokens. The last is always [`Token::End`].
+/// Splits a text into tokens. The last is always [`Token::End`].
 pub(crate) fn lex(text: &str) -> Vec<Lexeme> {
     let mut lexemes: Vec<Lexeme> = Vec::new();
     let mut at = 0;
@@ -91,7 +91,7 @@ pub(crate) fn lex(text: &str) -> Vec<Lexeme> {
     lexemes
 }
 
-/// White space and comments.
+/// Returns the length of white space and comments.
 fn space(text: &str) -> usize {
     let mut rest = text;
     loop {
@@ -103,8 +103,8 @@ fn space(text: &str) -> usize {
     }
 }
 
-/// Words of any script are read whole: the parser says that names are ASCII. A comment ends a
-/// word, though names may hold single hyphens.
+/// Reads words of any script; the parser reports names that are not ASCII. A comment ends a word,
+/// but a name may contain single hyphens.
 fn word(rest: &str) -> (Token, usize) {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
@@ -118,7 +118,7 @@ fn number(rest: &str) -> (Token, usize) {
     (token, end)
 }
 
-/// A text ends on its line: an unclosed quote would otherwise swallow the rest of the file.
+/// A text ends on its line. An unclosed quote would otherwise swallow the rest of the file.
 fn quoted(rest: &str) -> (Token, usize) {
     let mut out = String::new();
     let mut wrong = None;
@@ -142,7 +142,7 @@ fn quoted(rest: &str) -> (Token, usize) {
     (Token::Bad(InvalidToken::OpenText), rest.len())
 }
 
-/// `\/` stays as it is: to an expression it means a slash too.
+/// `\/` stays as it is, because it also means a slash inside an expression.
 fn pattern(rest: &str) -> (Token, usize) {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {

@@ -1,11 +1,11 @@
-//! A statement as it may be shown: secrets in its addresses masked, the rest as it was written.
+//! Masks the secrets in the addresses of a statement, so that it can be shown.
 
 use feed::FeedUrl;
 
 use crate::language::lexer::{Token, lex};
 
-/// Masks the secrets of every address between quotes, and of any in comments: somebody may have
-/// taken a source out that way.
+/// Masks the secrets of every address in quotes and in comments, because people comment sources
+/// out.
 ///
 /// ```
 /// let text = r#"RETURN "https://a.org/?token=abc" WHERE TITLE CONTAINS "say \"hi""#;
@@ -32,9 +32,9 @@ pub fn masked(text: &str) -> String {
     out
 }
 
-/// What is neither text nor expression: keywords, signs and comments. Quotes in comments need not
-/// come in pairs, so each line is looked at by itself, and what stands behind any quote; and an
-/// address may stand there without any.
+/// Masks keywords, operators and comments. Quotes in comments may be unbalanced, so this treats
+/// each line and each part between quotes separately. An address in a comment may also have no
+/// quotes.
 fn loose(text: &str) -> String {
     let lines = text.split('\n').map(|line| {
         let parts = line.split('"').map(|part| without_secrets(part).unwrap_or_else(|| bare(part)));
@@ -43,7 +43,7 @@ fn loose(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Masks addresses that stand among words.
+/// Masks addresses between words.
 fn bare(text: &str) -> String {
     let words = text.split_inclusive(char::is_whitespace).map(|word| {
         let (address, space) = word.split_at(word.trim_end().len());
@@ -55,7 +55,8 @@ fn bare(text: &str) -> String {
     words.collect()
 }
 
-/// An address with its secrets masked; `None` for what is no address or holds none.
+/// Returns an address with its secrets masked; `None` if the value is not an address or has no
+/// secret.
 fn without_secrets(value: &str) -> Option<String> {
     let url = FeedUrl::parse(value).ok()?;
     Some(url.masked()).filter(|shown| shown != url.as_str())

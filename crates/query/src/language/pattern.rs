@@ -1,11 +1,11 @@
-//! The expression of `MATCHES`: searched in linear time, of bounded size. It sees the text as
-//! written, markup reduced but nothing folded.
+//! The regular expression of `MATCHES`: linear time, bounded size. It sees the text with its markup
+//! removed, but not folded.
 
 use regex::{Regex, RegexBuilder};
 
 use crate::limits::{PATTERN_BYTES_MAX, PATTERN_COMPILED_BYTES_MAX};
 
-/// A regular expression. Cloning shares what was compiled.
+/// A regular expression. Clones share the compiled form.
 #[derive(Clone, Debug)]
 pub struct RegexPattern {
     written: String,
@@ -14,15 +14,22 @@ pub struct RegexPattern {
 }
 
 impl RegexPattern {
-    /// `written` stands between the slashes, `flags` behind. Errors are for people.
+    /// `written` is the text between the slashes, `flags` the letters after them. The error is a
+    /// message for people.
     pub(crate) fn new(written: &str, flags: &str) -> Result<RegexPattern, String> {
         let ignore_case = match flags {
             "" => false,
             "i" | "I" => true,
-            other => return Err(format!("`{other}` is no flag of an expression; only `i` is")),
+            other => {
+                return Err(format!(
+                    "`{other}` is not a flag of an expression; the only flag is `i`"
+                ));
+            }
         };
         if written.is_empty() {
-            return Err("an empty expression matches everything; write what to look for".to_owned());
+            return Err(
+                "an empty expression matches everything; write what to search for".to_owned()
+            );
         }
         if written.len() > PATTERN_BYTES_MAX {
             let n = written.len();
@@ -32,7 +39,7 @@ impl RegexPattern {
             .case_insensitive(ignore_case)
             .size_limit(PATTERN_COMPILED_BYTES_MAX)
             .dfa_size_limit(PATTERN_COMPILED_BYTES_MAX)
-            // Deeper brackets are no expression that somebody wrote by hand.
+            // Nobody writes more brackets by hand.
             .nest_limit(50)
             .build()
             .map_err(|error| reason(&error))?;
@@ -60,7 +67,7 @@ impl PartialEq for RegexPattern {
 
 impl Eq for RegexPattern {}
 
-/// The library's last line says what is wrong; those before draw where.
+/// The last line of the library's error gives the reason; the lines before it show the position.
 fn reason(error: &regex::Error) -> String {
     match error {
         regex::Error::CompiledTooBig(limit) => {
@@ -69,7 +76,7 @@ fn reason(error: &regex::Error) -> String {
         other => {
             let text = other.to_string();
             let last = text.lines().last().unwrap_or("").trim().trim_start_matches("error: ");
-            format!("the expression cannot be read: {last}")
+            format!("the expression cannot be parsed: {last}")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where something stands in a file, as editors count: lines and columns from one.
+//! Positions in a text, as editors count them: lines and columns from one.
 
 use std::cell::Cell;
 use std::fmt;
@@ -16,12 +16,12 @@ impl fmt::Display for Position {
     }
 }
 
-/// Turns byte offsets of one text into places.
+/// Converts byte offsets of one text into positions.
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
-    /// The last offset that was asked for, and its column counted from zero. Offsets are asked for
-    /// in order, and a whole file may stand on one line.
+    /// The last offset converted, and its column from zero. Offsets come in order, and a whole file
+    /// may be one line.
     last: Cell<(usize, usize)>,
 }
 

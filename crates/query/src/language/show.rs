@@ -1,5 +1,5 @@
-//! Statements as text again: what is shown is read back as the same statement, secrets in its
-//! addresses included. For people there is the plan, which masks them.
+//! Writes statements as text that parses to the same statement. Secrets in addresses are not
+//! masked; the plan of a query masks them.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -195,7 +195,7 @@ impl Display for LookBack {
     }
 }
 
-/// `1 DAY`, `24 HOURS`: the largest unit that leaves no rest.
+/// `1 DAY`, `24 HOURS`: the largest unit without a remainder.
 pub(crate) fn duration(duration: Duration) -> String {
     let secs = duration.as_secs();
     let units = [(604_800, "WEEK"), (86_400, "DAY"), (3600, "HOUR"), (60, "MINUTE"), (1, "SECOND")];
@@ -207,7 +207,7 @@ pub(crate) fn duration(duration: Duration) -> String {
     format!("{n} {word}{}", if n == 1 { "" } else { "S" })
 }
 
-/// A text between quotes, with what the lexer takes back.
+/// A text in quotes, escaped for the lexer.
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
 impl Display for Quoted<'_> {

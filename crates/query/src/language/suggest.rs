@@ -1,8 +1,8 @@
-//! The word that was meant: the nearest of the words that could stand there, or what other
-//! languages call it. It guesses only where it is nearly sure.
+//! Suggests the word that a person probably meant: the nearest of the expected words, or ours for a
+//! word of another language. Suggests only if it is nearly certain.
 
-/// What people coming from other languages write, and what it is called here. The same word can
-/// mean different things in different places, hence the list of meanings.
+/// Words of other languages, and ours for them. One word can mean different things in different
+/// positions, so there is a list of meanings.
 const CALLED: [(&str, &[&str]); 59] = [
     ("SELECT", &["RETURN", "CREATE"]),
     ("REPLACE", &["OR REPLACE"]),
@@ -65,7 +65,7 @@ const CALLED: [(&str, &[&str]); 59] = [
     ("NAMED", &["TITLED"]),
 ];
 
-/// Words of the language. None of them is a text whose quotes were forgotten.
+/// Words of the language. A keyword is not a text whose quotes were forgotten.
 const KEYWORDS: [&str; 56] = [
     "ALL",
     "AND",
@@ -129,7 +129,7 @@ pub(crate) fn is_keyword(word: &str) -> bool {
     KEYWORDS.iter().any(|keyword| keyword.eq_ignore_ascii_case(word))
 }
 
-/// The candidate that `found` was probably meant to be.
+/// Returns the candidate that `found` probably means.
 pub(crate) fn meant<'a>(found: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let upper = found.to_uppercase();
     let called = CALLED.iter().find(|(theirs, _)| *theirs == upper);
@@ -139,7 +139,7 @@ pub(crate) fn meant<'a>(found: &str, candidates: &[&'a str]) -> Option<&'a str> 
     ours.or_else(|| nearest(&upper, candidates))
 }
 
-/// The name that `found` was probably meant to be. Unlike keywords, names differ by case.
+/// Returns the name that `found` probably means. Unlike keywords, names differ by case.
 pub fn meant_name<'a>(found: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let lower = found.to_lowercase();
     let scored = names.filter_map(|name| {
@@ -152,20 +152,20 @@ pub fn meant_name<'a>(found: &str, names: impl Iterator<Item = &'a str>) -> Opti
 fn nearest<'a>(found: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let scored = candidates.iter().filter_map(|candidate| {
         let distance = distance(found, candidate);
-        // What was found is no candidate: it stands there, and is wrong.
+        // An exact match cannot be the correction of itself.
         (distance > 0 && is_near(distance, found)).then_some((distance, *candidate))
     });
     scored.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
-/// One slip in a short word, two in a longer one.
+/// One typing error in a short word, two in a longer one.
 fn is_near(distance: usize, found: &str) -> bool {
     let letters = found.chars().count();
     distance <= if letters < 3 { 0 } else { 1 + usize::from(letters > 4) }
 }
 
-/// Slips between two words: a letter too many, too few, wrong, or two exchanged. Words longer than
-/// any keyword or name of ours are not worth the square of their length.
+/// Counts the typing errors between two words: a letter too many, too few, wrong, or two swapped.
+/// Skips words longer than any keyword or name, because the cost is quadratic.
 fn distance(a: &str, b: &str) -> usize {
     const LETTERS_MAX: usize = 64;
     let a: Vec<char> = a.chars().take(LETTERS_MAX).collect();

@@ -1,32 +1,32 @@
-//! By which words a query is found: some set of which at least one must occur in every match, the
-//! one that occurs least.
+//! Chooses the anchors of a query: a set of words so that every match contains at least one.
+//! Prefers words that occur rarely.
 //!
-//! A query is looked at only when one of its anchors occurs, and only if its guards, other words
-//! that every such match needs, occur too. A condition without such words (a negation, an
-//! expression, a date) has no anchor and is checked for every entry.
+//! The matcher evaluates a query only if one of its anchors occurs and its guards occur too. Guards
+//! are other words that every such match contains. A condition without such words (a negation, an
+//! expression, a date) has no anchor and is evaluated for every entry.
 
 use super::dictionary::{Dictionary, TermId, TermKind};
 use super::graph::{FieldSet, Graph, Node, NodeId};
 
-/// A query in the list of a word, with what else must occur. Sixteen bytes: lists are read from
-/// one end to the other for every entry.
+/// A query in the list of a word, with the other words that must occur. It takes 16 bytes, because
+/// the matcher reads whole lists for every entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Posting {
     pub query: u32,
-    /// Where the word itself must stand.
+    /// The fields in which the word must occur.
     pub fields: FieldSet,
-    /// What the guards ask is all that the query asks.
+    /// The anchor and the guards are the whole condition.
     pub is_whole: bool,
     guard_fields: [FieldSet; 2],
     guards: [TermId; 2],
 }
 
-/// A word that must occur, and in which fields.
+/// A word that must occur, and the fields for it.
 pub(crate) type Need = (TermId, FieldSet);
 
 impl Posting {
     fn new(query: u32, fields: FieldSet, guards: &[Need]) -> Posting {
-        // No guard is one that may stand nowhere.
+        // An unused guard has no field.
         let guard = |n: usize| guards.get(n).copied().unwrap_or((TermId(0), NOWHERE));
         Posting {
             query,
@@ -37,7 +37,7 @@ impl Posting {
         }
     }
 
-    /// The guards, at most two.
+    /// Returns the guards, at most two.
     #[inline]
     pub(crate) fn needs(&self) -> impl Iterator<Item = Need> {
         let both = self.guards.into_iter().zip(self.guard_fields);
@@ -50,13 +50,13 @@ const NOWHERE: FieldSet = FieldSet(0);
 /// The anchors of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Anchors {
-    /// How often entries are expected to bring one of them, in sampled entries.
+    /// The expected number of sampled entries with one of the anchors.
     pub cost: f32,
-    /// The words, and what stands in their lists.
+    /// The words, each with the posting for its list.
     pub postings: Vec<(TermId, Posting)>,
 }
 
-/// The anchors of a query that occur least; `None` where a match needs no word.
+/// Returns the rarest anchors of a query; `None` if a match needs no word.
 pub(crate) fn choose(
     graph: &Graph,
     dictionary: &Dictionary,
@@ -108,7 +108,7 @@ impl AnchorChooser<'_> {
         }
     }
 
-    /// Each part must be found by itself.
+    /// Each part needs anchors of its own.
     fn any(&self, parts: &[NodeId], needed: &[Need]) -> Option<Anchors> {
         let mut union = Anchors { cost: 0.0, postings: Vec::new() };
         for part in parts {
@@ -116,7 +116,7 @@ impl AnchorChooser<'_> {
             union.cost += anchors.cost;
             union.postings.extend(anchors.postings);
         }
-        // One word may be the anchor of several parts: then what is needed is what all need.
+        // If one word is the anchor of several parts, its guards are those that all parts need.
         union.postings.sort_by_key(|(term, _)| *term);
         union.postings.dedup_by(|(next, posting), (kept, merged)| {
             if next != kept {
@@ -129,7 +129,7 @@ impl AnchorChooser<'_> {
         (!union.postings.is_empty()).then_some(union)
     }
 
-    /// Words that must all occur where the node holds.
+    /// Collects words that all occur if the node holds.
     fn necessary(&self, id: NodeId, into: &mut Vec<Need>) {
         match self.graph.node(id) {
             Node::Word { term, fields } => into.push((*term, *fields)),
@@ -143,7 +143,8 @@ impl AnchorChooser<'_> {
         }
     }
 
-    /// The two rarest of the needed words. Names of queries are known too late to guard.
+    /// Returns the two rarest of the needed words. Names of queries become known too late to be
+    /// guards.
     fn guards(&self, anchor: TermId, mut needed: Vec<Need>) -> Vec<Need> {
         needed
             .retain(|(term, _)| *term != anchor && self.dictionary.kind(*term) != TermKind::Query);
@@ -158,7 +159,7 @@ impl AnchorChooser<'_> {
         order.then(a.0.cmp(&b.0)).then(a.1.0.cmp(&b.1.0))
     }
 
-    /// What was counted, and before anything was counted the guess that long words are rare.
+    /// Returns the sampled count. Before there are samples, it assumes that long words are rare.
     fn cost(&self, term: TermId) -> f32 {
         let letters = self.dictionary.spelling(term).len().max(1) as f32;
         let guess = match self.dictionary.kind(term) {

@@ -1,18 +1,18 @@
-//! Statements to nodes: every word is looked up once here, so that matching compares numbers.
+//! Compiles statements to nodes. It looks up every word once, so that matching compares numbers.
 
 use super::dictionary::{Dictionary, TermId, TermKind};
 use super::graph::{FieldSet, Graph, Nearness, Node, NodeId, Sequence};
 use crate::language::ast::{Comparison, Condition, Date, Field, Query, QuerySource, Test};
 use crate::text::{Phrase, PhraseWord, canonical_link, folded, language_ranges};
 
-/// Where conditions are put together.
+/// A compiler of conditions.
 pub(super) struct Compiler<'a> {
     pub dictionary: &'a mut Dictionary,
     pub graph: &'a mut Graph,
 }
 
 impl Compiler<'_> {
-    /// What an entry must meet to reach the operators of a query.
+    /// Compiles the condition that an entry must meet to reach the operators of a query.
     pub(super) fn query(&mut self, query: &Query) -> NodeId {
         let joined = query.join.iter().flat_map(|join| &join.sources);
         let sources: Vec<&QuerySource> = query.sources.iter().chain(joined).collect();
@@ -23,7 +23,7 @@ impl Compiler<'_> {
         self.all(parts)
     }
 
-    /// Whether an entry comes from one of the sources.
+    /// Compiles the test whether an entry comes from one of the sources.
     pub(super) fn sources(&mut self, sources: &[&QuerySource]) -> NodeId {
         if sources.contains(&&QuerySource::AllFeeds) {
             return self.all(Vec::new());
@@ -81,7 +81,8 @@ impl Compiler<'_> {
     }
 
     fn contains(&mut self, phrase: &Phrase, fields: FieldSet) -> NodeId {
-        // Two neighbouring signs, which most words of Chinese are, need no search for their places.
+        // Most Chinese words have two characters. A pair is one term, so it needs no search for
+        // positions.
         if let [first, second] = phrase.words()
             && first.unit
             && second.unit
@@ -104,7 +105,7 @@ impl Compiler<'_> {
     fn equals(&mut self, field: Field, value: &str) -> NodeId {
         match field {
             Field::Feed => self.fact(TermKind::Feed, value),
-            // The parser lets only web addresses through; the rest would equal nothing.
+            // The parser accepts only web addresses here.
             Field::Link => self.fact(TermKind::Link, &canonical_link(value).unwrap_or_default()),
             Field::Language => {
                 let tag = language_ranges(value).into_iter().next().unwrap_or_default();
@@ -113,7 +114,7 @@ impl Compiler<'_> {
             Field::Author => self.fact(TermKind::Author, &folded(value)),
             Field::Category => self.fact(TermKind::Category, &folded(value)),
             Field::Title => self.fact(TermKind::Title, &folded(value)),
-            // Long texts are searched, never compared: the grammar has no such test.
+            // The grammar does not allow to compare long texts.
             Field::Item | Field::Summary | Field::Content => self.any(Vec::new()),
         }
     }
@@ -150,7 +151,7 @@ impl Compiler<'_> {
         self.joined(parts, Node::Any)
     }
 
-    /// Conditions that are joined with `AND` inside `AND` are one list.
+    /// Flattens `AND` inside `AND`.
     fn flattened(&mut self, parts: Vec<NodeId>) -> Vec<NodeId> {
         let mut flat = Vec::with_capacity(parts.len());
         for part in parts {
@@ -168,7 +169,8 @@ impl Compiler<'_> {
         flat
     }
 
-    /// One node for a list, its order and repetitions taken away so that equal lists are one.
+    /// Returns one node for a list, sorted and without duplicates, so that equal lists share a
+    /// node.
     fn joined(&mut self, mut parts: Vec<NodeId>, many: fn(Box<[NodeId]>) -> Node) -> NodeId {
         parts.sort_unstable();
         let mut distinct: Vec<NodeId> = Vec::with_capacity(parts.len());
@@ -196,12 +198,12 @@ fn fields(field: Field) -> FieldSet {
         Field::Category => FieldSet::CATEGORY,
         Field::Link => FieldSet::LINK,
         Field::Feed => FieldSet::FEED,
-        // Languages are compared, never searched: the grammar has no such test.
+        // The grammar does not allow to search languages.
         Field::Language => FieldSet(0),
     }
 }
 
-/// The moments for which a comparison with a date holds, in milliseconds.
+/// Returns the range of moments for which a comparison with a date holds, in milliseconds.
 fn range(comparison: Comparison, date: &Date) -> (i64, i64) {
     let (start, end) = (date.start.millis(), date.end.millis());
     match comparison {

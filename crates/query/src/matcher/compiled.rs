@@ -1,33 +1,32 @@
-//! What the matcher keeps of each query. Small: there may be a hundred thousand.
+//! Compiled queries. They are small, because there may be a hundred thousand.
 
 use super::dictionary::TermId;
 use super::graph::NodeId;
 use crate::QueryId;
 use crate::state::Operators;
 
-/// The part of a plan that is looked at for every entry that may match.
+/// The part of a compiled query that the matcher reads for every candidate.
 #[derive(Clone, Copy)]
 pub(super) struct QueryHead {
     pub id: QueryId,
     pub root: NodeId,
-    /// How many queries deep it reads: 0 for one that reads feeds only.
+    /// The depth in the chain of queries: 0 for one that reads only feeds.
     pub level: u8,
     /// Other queries read this one.
     pub is_read: bool,
     pub is_stateful: bool,
 }
 
-/// A query, compiled. Most have one anchor, read all feeds and remember nothing; what else there
-/// may be lies apart.
+/// A compiled query. Most have one anchor, read all feeds and keep no state; `more` holds the rest.
 pub(super) struct CompiledQuery {
     pub name: Box<str>,
     pub anchors: AnchorTerms,
     pub more: Option<Box<RareParts>>,
 }
 
-/// Under which words a plan is listed.
+/// The words under which a query is listed.
 pub(super) enum AnchorTerms {
-    /// None: it is checked for every entry.
+    /// No words: the query is evaluated for every entry.
     Always,
     One(TermId),
     Many(Box<[TermId]>),
@@ -43,10 +42,10 @@ impl AnchorTerms {
     }
 }
 
-/// What only some plans have.
+/// The parts that only some queries have.
 pub(super) struct RareParts {
     pub stateful: Option<Stateful>,
-    /// Names of the queries it reads.
+    /// The names of the queries that this one reads.
     pub reads: Box<[Box<str>]>,
     pub sources: Sources,
 }
@@ -61,13 +60,13 @@ impl CompiledQuery {
     }
 }
 
-/// What a plan reads by itself.
+/// The feeds and tags that a query reads directly.
 pub(super) enum Sources {
     All,
     Named(Box<[TermId]>),
 }
 
-/// The part that needs memory, and the two sides of its join.
+/// The operators with a state, and the two sides of a join.
 pub(super) struct Stateful {
     pub operators: Operators,
     pub sides: Option<(NodeId, NodeId)>,

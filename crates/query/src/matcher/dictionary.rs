@@ -1,7 +1,7 @@
-//! Every word that some query looks for, each once, with the queries that are found by it.
+//! All words that queries search for, each once, with the queries listed under it.
 //!
-//! Words of entries are looked up here and nowhere else; what no query looks for is forgotten at
-//! once. Values that are compared whole (addresses, tags, authors, names of queries) are words of
+//! The matcher looks up words of entries only here; it ignores words that no query searches for.
+//! Values that are compared as a whole (addresses, tags, authors, names of queries) are terms of
 //! another kind.
 
 use super::anchor::Posting;
@@ -13,14 +13,14 @@ use crate::limits::WORD_BYTES_MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TermId(pub(crate) u32);
 
-/// What a word is compared with.
+/// The kind of value that a term is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TermKind {
     /// A word of a text.
     Word,
-    /// The beginning of a word.
+    /// The start of a word.
     Prefix,
-    /// Two neighbouring signs of a script without spaces: far rarer than each of them.
+    /// Two adjacent characters of a script without spaces: much rarer than each alone.
     Pair,
     /// Whole values of an entry.
     Title,
@@ -28,10 +28,10 @@ pub(crate) enum TermKind {
     Category,
     Link,
     Language,
-    /// Facts about where it came from.
+    /// Facts about the source of an entry.
     Feed,
     Tag,
-    /// The name of a query that kept it.
+    /// The name of a query that kept the entry.
     Query,
 }
 
@@ -43,21 +43,21 @@ pub(crate) struct Dictionary {
     terms: Vec<Term>,
     free: Vec<u32>,
     n_of_kind: [u32; KINDS],
-    /// How many prefixes there are of each length in bytes.
+    /// The number of prefixes of each length in bytes.
     prefixes: Vec<u32>,
 }
 
-/// One line of the processor's memory: 64 bytes.
+/// One cache line of 64 bytes.
 struct Term {
     spelling: Spelling,
     postings: Postings,
     n_users: u32,
-    /// In how many of the sampled entries it occurred.
+    /// The number of sampled entries with this term.
     n_seen: u32,
     kind: TermKind,
 }
 
-/// Most words find no query or one, which then takes no memory of its own.
+/// Most words have one query or none, which needs no allocation.
 enum Postings {
     None,
     One(Posting),
@@ -79,7 +79,7 @@ impl Postings {
             Postings::One(first) => *self = Postings::Many(vec![*first, posting]),
             Postings::Many(postings) => {
                 if postings.len() == postings.capacity() {
-                    // Doubling would leave as much empty as it holds.
+                    // Doubling would waste as much memory as the list uses.
                     postings.reserve_exact(1 + postings.len() / 4);
                 }
                 postings.push(posting);
@@ -103,7 +103,7 @@ impl Postings {
     }
 }
 
-/// Short words lie in the term itself, where they cost no second look into memory.
+/// Short words are inline, which saves a memory access.
 enum Spelling {
     Short(u8, [u8; SHORT_BYTES_MAX]),
     Long(Box<[u8]>),
@@ -132,7 +132,7 @@ impl Spelling {
 }
 
 impl Dictionary {
-    /// The word, if any query looks for it.
+    /// Returns the word if any query searches for it.
     #[inline]
     pub(crate) fn find(&self, kind: TermKind, bytes: &[u8]) -> Option<TermId> {
         let hash = hash(kind as u64, bytes);
@@ -143,7 +143,7 @@ impl Dictionary {
         self.table.find(hash, is_it).map(TermId)
     }
 
-    /// The word, for one more user.
+    /// Returns the word and adds a user.
     pub(crate) fn acquire(&mut self, kind: TermKind, bytes: &[u8]) -> TermId {
         if let Some(known) = self.find(kind, bytes) {
             self.terms[known.0 as usize].n_users += 1;
@@ -171,7 +171,7 @@ impl Dictionary {
         TermId(id)
     }
 
-    /// One user less; the last one takes the word away.
+    /// Removes a user; the last one removes the word.
     pub(crate) fn release(&mut self, id: TermId) {
         let term = &mut self.terms[id.0 as usize];
         term.n_users -= 1;
@@ -192,7 +192,7 @@ impl Dictionary {
         self.n_of_kind[kind as usize] > 0
     }
 
-    /// The lengths in bytes that prefixes have, up to `len`.
+    /// Returns the lengths of prefixes in bytes, up to `len`.
     pub(crate) fn prefix_lengths(&self, len: usize) -> impl Iterator<Item = usize> {
         let counts = self.prefixes.iter().enumerate().take(len + 1);
         counts.filter(|(_, n)| **n > 0).map(|(len, _)| len)
@@ -229,18 +229,18 @@ impl Dictionary {
         }
     }
 
-    /// Half of what was counted, so that what is common now outweighs what was.
+    /// Halves the counts, so that recent entries weigh more.
     pub(crate) fn fade(&mut self) {
         self.terms.iter_mut().for_each(|term| term.n_seen /= 2);
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.terms.len() - self.free.len()
     }
 
-    /// One more than the largest number of a word.
+    /// Returns one more than the largest number of a word.
     pub(crate) fn bound(&self) -> usize {
         self.terms.len()
     }

@@ -1,19 +1,19 @@
-//! Whether a condition holds for an entry. Parts that several queries share are asked once.
+//! Evaluates conditions for one entry. Parts that several queries share are evaluated once.
 
 use super::graph::{FieldSet, Graph, Nearness, Node, NodeId, Sequence};
 use super::index::{Index, Texts};
 use crate::Entry;
 
-/// What was already answered for the entry at hand: per node the entry's number and the answer.
+/// The results for the current entry: for each node the number of the entry and the result.
 #[derive(Default)]
 pub(super) struct Memo {
     answers: Vec<u32>,
-    /// Twice the number of the entry, so that the answer fits beside it.
+    /// Twice the number of the entry; the lowest bit of a record is the result.
     entry: u32,
 }
 
 impl Memo {
-    /// Forgets all answers by taking the next number.
+    /// Discards all results by advancing the number.
     pub(super) fn start(&mut self, n_nodes: usize) {
         if self.entry >= u32::MAX - 3 {
             self.answers.fill(0);
@@ -35,7 +35,7 @@ impl Memo {
     }
 }
 
-/// One entry, ready to be asked.
+/// One entry, ready for evaluation.
 pub(super) struct Evaluation<'a> {
     pub graph: &'a Graph,
     pub index: &'a Index,
@@ -46,13 +46,13 @@ pub(super) struct Evaluation<'a> {
 impl Evaluation<'_> {
     pub(super) fn holds(&self, id: NodeId, memo: &mut Memo) -> bool {
         match self.graph.node(id) {
-            // As quick to ask again as to remember.
+            // Evaluating a word is as fast as reading a stored result.
             Node::Word { term, fields } => return self.index.has_in(*term, *fields),
             Node::Not(inner) => return !self.holds(*inner, memo),
             _ => {}
         }
-        // Facts that come up while matching (which queries kept the entry) are settled before
-        // anybody asks for them, so an answer stays true.
+        // The names of queries that kept the entry become known during matching, but always before
+        // a node needs them, so a result stays valid.
         let shared = self.graph.n_users(id) > 1;
         if shared && let Some(answer) = memo.answer(id) {
             return answer;
@@ -80,7 +80,7 @@ impl Evaluation<'_> {
         answer
     }
 
-    /// Where a sequence stands: its text, its first and its last position.
+    /// Returns the occurrences of a sequence: the text, its first and its last position.
     fn ends(&self, sequence: &Sequence, fields: FieldSet) -> impl Iterator<Item = (u32, u32, u32)> {
         let (first, rest) = match sequence.words.split_first() {
             Some((first, rest)) => (Some(*first), rest),
@@ -101,7 +101,7 @@ impl Evaluation<'_> {
         })
     }
 
-    /// The occurrence of `word` right behind a place of the same text.
+    /// Returns the occurrence of `word` right after a position of the same text.
     fn follower(
         &self,
         (at, position): (usize, u32),
@@ -115,14 +115,13 @@ impl Evaluation<'_> {
             .map(|(at, o)| (at, o.position))
     }
 
-    /// Whether two sequences stand in one text with at most so many words from the end of one to
-    /// the start of the other.
+    /// Returns whether two sequences occur in one text with at most so many words between them.
     fn is_near(&self, near: &Nearness, fields: FieldSet) -> bool {
         let seconds: Vec<(u32, u32, u32)> = self.ends(&near.second, fields).collect();
         let reach = u32::from(near.words);
         self.ends(&near.first, fields).any(|(text, start, end)| {
-            // Both lists are in the order of the text: what ends too early is stepped over, and
-            // what begins too late ends the search.
+            // Both lists are in the order of the text. The search skips sequences that end too
+            // early and stops at one that begins too late.
             let from = seconds.partition_point(|s| (s.0, s.2 + reach) < (text, start));
             let candidates = seconds[from..].iter();
             let mut near = candidates.take_while(|s| (s.0, s.1) <= (text, end + reach));

@@ -1,5 +1,5 @@
-//! The plan of a query in words: how it is found, what is checked, what is remembered. It shows
-//! what is compiled, not what was written, so that the two can be compared.
+//! Describes the plan of a query: its anchors, its conditions and its state. It shows the compiled
+//! query, so that people can compare it with the statement.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::language::show;
 use crate::state::Operators;
 
 impl Matcher {
-    /// The plan of a query; `None` for one that is not there.
+    /// Returns the plan of a query; `None` if it does not exist.
     pub fn explain(&self, id: QueryId) -> Option<String> {
         let (head, plan) = self.plan(id)?;
         let mut text = format!("{}\n", plan.name);
@@ -135,7 +135,7 @@ fn named(fields: FieldSet) -> &'static str {
     }
 }
 
-/// An address without its secrets.
+/// Returns an address with its secrets masked.
 fn masked(url: &str) -> String {
     feed::FeedUrl::parse(url).map_or_else(|_| feed::mask_text(url), |url| url.masked())
 }

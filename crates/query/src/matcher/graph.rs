@@ -1,5 +1,5 @@
-//! Conditions as a graph in which equal parts are one node: what a thousand queries ask is
-//! answered once per entry. Nodes hold their words and each other alive by counting.
+//! Conditions as a graph in which equal parts share a node, so that each is evaluated once per
+//! entry. Nodes count their users, and release words and other nodes with the last user.
 
 use super::dictionary::{Dictionary, TermId};
 use super::table::NumberTable;
@@ -9,7 +9,7 @@ use crate::hash::{hash, mix};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub(crate) u32);
 
-/// FieldSet of an entry as bits.
+/// A set of fields of an entry, as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FieldSet(pub(crate) u8);
 
@@ -21,10 +21,10 @@ impl FieldSet {
     pub(crate) const CATEGORY: FieldSet = FieldSet(16);
     pub(crate) const LINK: FieldSet = FieldSet(32);
     pub(crate) const FEED: FieldSet = FieldSet(64);
-    /// Not in a text: a whole value, or a fact.
+    /// A whole value or a fact, not a text.
     pub(crate) const FACT: FieldSet = FieldSet(128);
     pub(crate) const ITEM: FieldSet = FieldSet(31);
-    /// Every field that holds text, in the order in which they are read.
+    /// The fields with text, in the order of reading.
     pub(crate) const TEXTS: [FieldSet; 7] = [
         FieldSet::TITLE,
         FieldSet::SUMMARY,
@@ -50,11 +50,11 @@ pub(crate) enum Node {
     Phrase(Box<Sequence>, FieldSet),
     Near(Box<Nearness>, FieldSet),
     Pattern(Box<RegexPattern>, FieldSet),
-    /// Milliseconds: from the first up to before the second.
+    /// A range in milliseconds; the second value is exclusive.
     Published(i64, i64),
     Recent(u64),
     Not(NodeId),
-    /// Of none: always true.
+    /// An empty list is true.
     All(Box<[NodeId]>),
     Any(Box<[NodeId]>),
 }
@@ -63,7 +63,7 @@ pub(crate) enum Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sequence {
     pub words: Box<[TermId]>,
-    /// Neighbouring signs, for finding only.
+    /// Adjacent characters, used as anchors only.
     pub pairs: Box<[TermId]>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Graph {
     table: NumberTable,
     slots: Vec<NodeSlot>,
     free: Vec<u32>,
-    /// How many nodes read each of [`FieldSet::TEXTS`] word by word.
+    /// The number of nodes that read each of [`FieldSet::TEXTS`] word by word.
     n_readers: [u32; 7],
 }
 
@@ -99,18 +99,18 @@ impl Graph {
         &self.slots[id.0 as usize].node
     }
 
-    /// How many conditions and queries share this node.
+    /// Returns the number of conditions and queries that share this node.
     #[inline]
     pub(crate) fn n_users(&self, id: NodeId) -> u32 {
         self.slots[id.0 as usize].n_users
     }
 
-    /// Whether anybody reads this field word by word.
+    /// Returns whether any node reads this field word by word.
     pub(crate) fn reads(&self, field: usize) -> bool {
         self.n_readers[field] > 0
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -120,7 +120,7 @@ impl Graph {
         self.slots.len()
     }
 
-    /// The node for one more user. It takes over the words and nodes that `node` holds.
+    /// Returns the node and adds a user. Takes over the words and nodes that `node` holds.
     pub(crate) fn acquire(&mut self, node: Node, dictionary: &mut Dictionary) -> NodeId {
         let hash = hash_of(&node);
         let known = self.table.find(hash, |id| self.slots[id as usize].node == node);
@@ -145,7 +145,7 @@ impl Graph {
         NodeId(id)
     }
 
-    /// One more user of a node that is in use.
+    /// Adds a user of an existing node.
     pub(crate) fn share(&mut self, id: NodeId) {
         self.slots[id.0 as usize].n_users += 1;
     }
@@ -178,7 +178,7 @@ impl Graph {
         }
     }
 
-    /// Adds `by` (one, or minus one in two's complement) for every field that the node reads.
+    /// Adds `by` (1, or −1 in two's complement) for every field that the node reads.
     fn count_readers(&mut self, node: &Node, by: u32) {
         let (Node::Word { fields, .. } | Node::Phrase(_, fields) | Node::Near(_, fields)) = node
         else {

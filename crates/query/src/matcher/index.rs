@@ -1,5 +1,5 @@
-//! One entry, word by word: which words of the dictionary occur, where, in which order. Reused
-//! from entry to entry, so that reading one takes no memory.
+//! The words of one entry: which terms of the dictionary occur, and at which positions. The buffers
+//! are reused, so that reading an entry allocates nothing.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::Entry;
 use crate::limits::{CATEGORIES_MAX, FIELD_BYTES_MAX};
 use crate::text::{Markup, canonical_link, folded, language_ranges, reduce, scan};
 
-/// The texts of an entry, markup reduced.
+/// The texts of an entry without markup.
 pub(super) struct Texts<'a> {
     texts: Vec<(FieldSet, Cow<'a, str>)>,
 }
@@ -35,58 +35,58 @@ impl<'a> Texts<'a> {
         Texts { texts: reduced.collect() }
     }
 
-    /// Texts of some fields, each cut to what is looked at.
+    /// Returns the texts of some fields, each cut to the size limit.
     pub(super) fn in_fields(&self, fields: FieldSet) -> impl Iterator<Item = (FieldSet, &str)> {
         let texts = self.texts.iter().filter(move |(field, _)| field.meets(fields));
         texts.map(|(field, text)| (*field, &text[..text.floor_char_boundary(FIELD_BYTES_MAX)]))
     }
 }
 
-/// Visits what people read of an entry: whether it is the title, and the text.
+/// Visits the texts of an entry that people read; the flag marks the title.
 pub(crate) fn for_each_text(entry: &Entry<'_>, mut visit: impl FnMut(bool, &str)) {
     for (field, text) in Texts::of(entry).in_fields(FieldSet::ITEM) {
         visit(field.meets(FieldSet::TITLE), text);
     }
 }
 
-/// The words of one entry that the dictionary knows.
+/// The terms that occur in one entry.
 pub(super) struct Index {
     slots: Vec<WordSlot>,
     n_used: usize,
     occurrences: Vec<Occurrence>,
     terms: Vec<TermId>,
-    /// A bit for each word that occurs, by the end of its number: most words that are asked for do
-    /// not occur, and this says so at once.
+    /// A Bloom filter: one bit per term, by the low bits of its number. Most terms do not occur,
+    /// and this answers quickly.
     bits: [u64; BITS / 64],
 }
 
 const BITS: usize = 4096;
 
-/// A word that occurs: in an open table of a power of two, half full at most.
+/// A slot of an open hash table. The table has a power of two slots and is at most half full.
 #[derive(Clone, Copy)]
 struct WordSlot {
-    /// Its number plus one; zero is free.
+    /// The number of the term plus one; zero marks a free slot.
     term: u32,
     fields: FieldSet,
-    /// Its first and last occurrence, plus one; zero for facts.
+    /// The first and last occurrence, plus one; zero for facts.
     first: u32,
     last: u32,
 }
 
-/// A word at a place of a text.
+/// A word at a position of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occurrence {
     pub term: TermId,
-    /// Which text of the entry.
+    /// The index of the text within the entry.
     pub text: u32,
     pub field: FieldSet,
     pub position: u32,
-    /// The next one of the same word, plus one.
+    /// The next occurrence of the same word, plus one.
     next: u32,
 }
 
 const FREE: WordSlot = WordSlot { term: 0, fields: FieldSet(0), first: 0, last: 0 };
-/// Room for an ordinary entry; tables grow, and shrink again when entries are ordinary.
+/// Enough for an ordinary entry. A table grows for a large entry and shrinks afterwards.
 const SLOTS_MIN: usize = 1024;
 
 impl Default for Index {
@@ -105,7 +105,7 @@ impl Index {
         dictionary: &Dictionary,
         graph: &Graph,
     ) {
-        // One huge entry must not make every later one pay for clearing its table.
+        // One huge entry must not slow down clearing for all later ones.
         if self.n_used * 8 < self.slots.len() {
             self.slots.truncate(SLOTS_MIN);
         }
@@ -148,7 +148,7 @@ impl Index {
                 sign_len = 0;
                 return;
             }
-            // A sign has at most four bytes, so two fit.
+            // A character has at most four bytes, so two fit.
             let len = token.letters.len();
             pair[sign_len..sign_len + len].copy_from_slice(token.letters);
             if sign_len > 0
@@ -187,7 +187,7 @@ impl Index {
         }
     }
 
-    /// Notes a word at a place.
+    /// Records a word at a position.
     fn occur(&mut self, term: TermId, text: u32, field: FieldSet, position: u32) {
         self.occurrences.push(Occurrence { term, text, field, position, next: 0 });
         let number = self.occurrences.len() as u32;
@@ -200,7 +200,7 @@ impl Index {
         }
     }
 
-    /// Notes that a word is there.
+    /// Records that a term occurs.
     fn mark(&mut self, term: TermId, field: FieldSet) -> &mut WordSlot {
         if self.n_used * 2 >= self.slots.len() {
             self.grow();
@@ -217,14 +217,14 @@ impl Index {
         slot
     }
 
-    /// Notes a fact that became known while matching. Says whether it is new.
+    /// Records a fact that became known during matching. Returns whether it is new.
     pub(super) fn learn(&mut self, term: TermId) -> bool {
         let is_new = !self.has_in(term, FieldSet::FACT);
         self.mark(term, FieldSet::FACT);
         is_new
     }
 
-    /// Where the word stands, or the free slot where it would.
+    /// Returns the slot of a term, or the free slot for it.
     #[inline]
     fn find(&self, term: TermId) -> usize {
         let mask = self.slots.len() - 1;
@@ -244,7 +244,7 @@ impl Index {
         }
     }
 
-    /// Every word that occurs, once.
+    /// Returns every term that occurs, once.
     pub(super) fn terms(&self) -> &[TermId] {
         &self.terms
     }
@@ -255,7 +255,7 @@ impl Index {
         may_occur && self.slots[self.find(term)].fields.meets(fields)
     }
 
-    /// The places of a word, in the order of the text, as numbers of occurrences.
+    /// Returns the occurrences of a word, in the order of the text.
     pub(super) fn places(&self, term: TermId) -> impl Iterator<Item = usize> {
         let mut next = self.slots[self.find(term)].first;
         std::iter::from_fn(move || {

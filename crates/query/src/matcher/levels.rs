@@ -1,4 +1,5 @@
-//! Queries over queries: who reads whom, and how deep, so that each is asked after those it reads.
+//! Queries that read other queries: who reads whom, and how deep. The matcher evaluates a query
+//! after those it reads.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +7,11 @@ use super::Matcher;
 use crate::hash::hash;
 use crate::limits::CHAIN_MAX;
 
-/// Names of queries and the plans that read them.
+/// Names of queries, each with the slots of the queries that read it.
 pub(super) type Readers = BTreeMap<Box<str>, Vec<u32>>;
 
 impl Matcher {
-    /// Makes a new plan known to those it reads and to those that read it.
+    /// Links a new query to those it reads and to those that read it.
     pub(super) fn link(&mut self, slot: u32) {
         let Some(plan) = &self.plans[slot as usize] else { return };
         for name in plan.reads().to_vec() {
@@ -23,7 +24,7 @@ impl Matcher {
         self.settle(slot, 0);
     }
 
-    /// Takes a plan out of the lists of those it reads.
+    /// Removes a query from the lists of those it reads.
     pub(super) fn unlink(&mut self, slot: u32) {
         let Some(plan) = &mut self.plans[slot as usize] else { return };
         let reads = plan.more.as_mut().map(|more| std::mem::take(&mut more.reads));
@@ -61,8 +62,8 @@ impl Matcher {
         }
     }
 
-    /// Puts a plan one level above the highest that it reads, and its readers above it. The catalog
-    /// refuses cycles; were there one, the limit on chains would end this.
+    /// Sets the level of a query one above the highest that it reads, and updates its readers. The
+    /// catalog refuses cycles; the limit on chains would end one anyway.
     fn settle(&mut self, slot: u32, depth: usize) {
         let Some(plan) = &self.plans[slot as usize] else { return };
         let above = plan.reads().iter().filter_map(|name| {
@@ -72,7 +73,7 @@ impl Matcher {
         let level = above.max().unwrap_or(0);
         let readers = self.readers.get(&plan.name).cloned().unwrap_or_default();
         let before = std::mem::replace(&mut self.heads[slot as usize].level, level);
-        // Below a plan that stays where it was nothing moves; the first one may be new.
+        // If the level does not change, the readers keep theirs. The first query may be new.
         if depth == 0 || (before != level && depth < CHAIN_MAX) {
             readers.into_iter().for_each(|reader| self.settle(reader, depth + 1));
         }

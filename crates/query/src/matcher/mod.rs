@@ -1,8 +1,8 @@
-//! All queries at once: one pass over an entry says which of them keep it.
+//! All queries at once: one pass over an entry returns the queries that keep it.
 //!
-//! Queries are found by their rarest word ([`anchor`]), equal conditions are one node of a graph
-//! ([`graph`]), and queries over queries are asked after those they read. A query comes and goes
-//! without the others being touched. It knows no storage and takes time from the entry.
+//! The matcher finds queries by their rarest word ([`anchor`]). Equal conditions share a node of a
+//! graph ([`graph`]). A query is evaluated after those it reads. Adding or removing a query does
+//! not touch the others. The matcher stores nothing and takes the time from the entry.
 
 mod anchor;
 mod compile;
@@ -33,27 +33,27 @@ use table::NumberTable;
 pub(crate) use index::for_each_text;
 pub use run::{Match, Scratch};
 
-/// The set of all queries, ready to be asked.
+/// The set of all queries, ready for matching.
 #[derive(Default)]
 pub struct Matcher {
     dictionary: Dictionary,
     graph: Graph,
     plans: Vec<Option<CompiledQuery>>,
-    /// What matching needs of each plan, side by side.
+    /// The parts that matching needs, in one array for the cache.
     heads: Vec<QueryHead>,
     free: Vec<u32>,
     by_id: NumberTable,
     len: usize,
-    /// Queries that no word finds.
+    /// Queries without an anchor.
     always: Vec<u32>,
     readers: Readers,
     names: NumberTable,
-    /// How many queries read each feed or tag by name, and how many read all feeds.
+    /// The number of queries that read each feed or tag by name, and of those that read all feeds.
     sources: BTreeMap<TermId, u32>,
     n_reading_all: u32,
-    /// How many entries were counted for the frequency of words.
+    /// The number of entries sampled for the frequency of words.
     n_sampled: u32,
-    /// The next plan whose anchors are looked at again.
+    /// The next query whose anchors are reviewed.
     next_review: usize,
 }
 
@@ -70,8 +70,8 @@ impl Matcher {
         self.len == 0
     }
 
-    /// Adds a query, or puts it in the place of the one with this number. Names are those that the
-    /// catalog let through: unique, and free of cycles.
+    /// Adds a query, or replaces the one with this number. The catalog guarantees that names are
+    /// unique and free of cycles.
     pub fn insert(&mut self, id: QueryId, name: &str, query: &Query) {
         self.remove(id);
         let mut compiler = Compiler { dictionary: &mut self.dictionary, graph: &mut self.graph };
@@ -107,7 +107,7 @@ impl Matcher {
         self.link(slot);
     }
 
-    /// Takes a query away. Says whether it was there.
+    /// Removes a query. Returns whether it existed.
     pub fn remove(&mut self, id: QueryId) -> bool {
         let Some(slot) = self.slot(id) else { return false };
         self.by_id.remove(id_hash(id), slot);
@@ -127,9 +127,8 @@ impl Matcher {
         true
     }
 
-    /// Restores what was stored for one query into `states`. The records come in the order of
-    /// their numbers. Returns the numbers of records that do not belong to the query (any more);
-    /// the caller deletes them.
+    /// Restores the stored records of one query into `states`, in the order of their numbers.
+    /// Returns the numbers of records that no longer belong to the query; the caller deletes them.
     pub fn restore_state<'b>(
         &self,
         states: &mut States,
@@ -140,9 +139,9 @@ impl Matcher {
         states.restore(stateful.map(|stateful| stateful.operators), query, records)
     }
 
-    /// Takes in how often words occurred, and moves up to `n_max` queries to anchors that occur
-    /// less. Called now and then with every scratch that was used; matching is right without it,
-    /// only slower.
+    /// Takes in the frequency of words, and moves up to `n_max` queries to rarer anchors. The
+    /// caller calls this now and then with every scratch. Without it matching is correct, but
+    /// slower.
     pub fn learn(&mut self, scratch: &mut Scratch, n_max: usize) {
         let (counts, n_sampled) = scratch.take_counts();
         for (index, n) in counts.into_iter().enumerate().filter(|(_, n)| *n > 0) {
@@ -159,7 +158,7 @@ impl Matcher {
         }
     }
 
-    /// Moves one query to better anchors, if there are any.
+    /// Moves a query to better anchors, if there are any.
     fn review(&mut self, slot: u32) {
         let Some(plan) = &self.plans[slot as usize] else { return };
         let root = self.heads[slot as usize].root;
@@ -173,7 +172,7 @@ impl Matcher {
         }
     }
 
-    /// Puts a query into the lists of its anchors.
+    /// Adds a query to the lists of its anchors.
     fn anchor(&mut self, slot: u32, anchors: Option<Anchors>) {
         let postings = anchors.map(|anchors| anchors.postings).unwrap_or_default();
         for (term, posting) in &postings {
@@ -192,7 +191,7 @@ impl Matcher {
         }
     }
 
-    /// Takes a query out of the lists of its anchors.
+    /// Removes a query from the lists of its anchors.
     fn lift(&mut self, slot: u32) {
         let Some(plan) = &mut self.plans[slot as usize] else { return };
         let anchors = std::mem::replace(&mut plan.anchors, AnchorTerms::Always);
@@ -214,7 +213,7 @@ impl Matcher {
     }
 }
 
-/// So many entries are counted before old ones begin to fade.
+/// The number of samples after which old ones fade.
 const SAMPLES_MAX: u32 = 100_000;
 
 #[cfg(test)]
@@ -236,7 +235,7 @@ mod tests {
         let mut matcher = Matcher::new();
         for (n, statement) in crate::parse(FILE).unwrap().iter().enumerate() {
             let Statement::Create(create) = statement else { panic!("{statement}") };
-            // Each comes twice: the second takes the place of the first.
+            // Inserting a query again replaces it.
             for _ in 0..2 {
                 matcher.insert(QueryId(n as u32), &create.name.text, &create.query);
             }

@@ -1,4 +1,4 @@
-//! Which feeds are read by any query at all.
+//! Answers whether any query reads a feed.
 
 use super::Matcher;
 use super::compiled::Sources;
@@ -6,7 +6,7 @@ use super::dictionary::{TermId, TermKind};
 use crate::language::ast::{Query, QuerySource};
 
 impl Matcher {
-    /// Whether any query reads this feed. A feed that none reads has the selectivity 0.
+    /// Returns whether any query reads this feed. A feed that none reads has selectivity 0.
     pub fn reads(&self, feed_url: &str, tags: &[String]) -> bool {
         let is_read = |kind, name: &str| {
             let term = self.dictionary.find(kind, name.as_bytes());

@@ -1,4 +1,4 @@
-//! One entry through all queries.
+//! Matches one entry against all queries.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,27 +17,27 @@ use crate::state::{EntryRejected, Sides, States};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
     pub query: QueryId,
-    /// The entry that it was joined with, for a query with `JOIN`.
+    /// The partner of a join, for a query with `JOIN`.
     pub partner: Option<EntryId>,
 }
 
-/// Room to work in, reused from entry to entry: one for each thread that matches.
+/// Buffers that are reused for each entry. Each thread that matches has its own.
 #[derive(Default)]
 pub struct Scratch {
     index: Index,
     memo: Memo,
-    /// The number of the entry for which a plan was looked at last.
+    /// For each query, the number of the last entry for which it was evaluated.
     looked_at: Vec<u32>,
     entry: u32,
     waiting: BinaryHeap<Reverse<(u8, u32)>>,
-    /// Level, query and match of everything that keeps the entry.
+    /// The level and the match of every query that keeps the entry.
     found: Vec<(u8, Match)>,
     matches: Vec<Match>,
     counts: Vec<u32>,
     n_sampled: u32,
 }
 
-/// One entry in so many is counted for the frequency of words.
+/// One entry in this many is sampled for the frequency of words.
 const SAMPLE_EVERY: u32 = 8;
 
 impl Scratch {
@@ -75,8 +75,8 @@ impl Scratch {
 }
 
 impl Matcher {
-    /// The queries that keep this entry, those read by others first. Entries must come in the
-    /// order in which they are recorded, each once, where queries remember something.
+    /// Returns the queries that keep this entry; queries come before their readers. Queries with a
+    /// state need entries in the order of recording, each once.
     pub fn matches<'s>(
         &self,
         entry: &Entry<'_>,
@@ -106,7 +106,7 @@ struct EntryPass<'r, 's> {
 impl EntryPass<'_, '_> {
     fn all(&mut self) {
         let matcher = self.matcher;
-        // What is learned on the way is looked at where it is learned.
+        // `keep` handles facts that become known during this loop.
         for n in 0..self.scratch.index.terms().len() {
             let term = self.scratch.index.terms()[n];
             self.postings(term);
@@ -130,13 +130,14 @@ impl EntryPass<'_, '_> {
             if !posting.is_whole || head.is_stateful || head.level > 0 {
                 self.look_at(posting.query);
             } else if index.has_in(term, posting.fields) {
-                // Nothing is left to ask, and no other word finds this query.
+                // The anchor and its guards are the whole condition, and no other word leads to
+                // this query.
                 self.keep(posting.query, None);
             }
         }
     }
 
-    /// Asks a query that may keep the entry: at once if it reads feeds only, else in its turn.
+    /// Evaluates a candidate: at once if it reads only feeds, otherwise in the order of levels.
     fn look_at(&mut self, slot: u32) {
         let looked_at = &mut self.scratch.looked_at[slot as usize];
         if std::mem::replace(looked_at, self.scratch.entry) == self.scratch.entry {
@@ -156,7 +157,7 @@ impl EntryPass<'_, '_> {
         }
     }
 
-    /// Notes a match, and looks at those who read the query.
+    /// Records a match, and evaluates the readers of the query.
     fn keep(&mut self, slot: u32, partner: Option<EntryId>) {
         let matcher = self.matcher;
         let head = &matcher.heads[slot as usize];

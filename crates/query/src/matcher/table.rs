@@ -1,6 +1,6 @@
-//! Numbers found by a hash of what they stand for. What they stand for lies elsewhere, and is not
-//! touched when the table grows: half of each hash is kept beside the number, so that growing
-//! takes one pass over the table and no query has to wait for it.
+//! A hash table of numbers. The values that the numbers stand for are elsewhere. The table stores
+//! half of each hash next to the number, so that growing takes one pass over the table and does not
+//! touch the values.
 
 use hashbrown::HashTable;
 
@@ -13,7 +13,7 @@ pub(super) struct NumberTable {
 }
 
 impl NumberTable {
-    /// The number with this hash for which `is_it` holds.
+    /// Returns the number with this hash for which `is_it` holds.
     #[inline]
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         let half = half(hash);
@@ -39,7 +39,7 @@ fn half(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-/// All bits of half a hash everywhere: the table looks at both ends.
+/// Spreads half a hash over all bits, because the table uses both ends.
 #[inline]
 fn spread(half: u32) -> u64 {
     mix(u64::from(half) | 1 << 32, 0x9e37_79b9_7f4a_7c15)
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn numbers_are_found_and_removed_whatever_their_hash() {
         let mut table = NumberTable::default();
-        // Two in three share their hash with others.
+        // Two of three numbers share their hash with others.
         let hash = |number: u32| u64::from(number / 3) << 40;
         (0..3000).for_each(|number| table.insert(hash(number), number));
         (0..3000).step_by(2).for_each(|number| table.remove(hash(number), number));

@@ -1,5 +1,5 @@
-//! What an operator remembers: entries that passed, oldest first, no more than its reach allows
-//! and never more than the limit. What is found by likeness is found without a search through all.
+//! The entries that an operator remembers, oldest first, limited by its look-back and by a fixed
+//! number. An index finds similar entries without a scan.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -12,37 +12,37 @@ use crate::limits::REMEMBERED_MAX;
 /// An entry that an operator remembers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Remembered {
-    /// The number under which it is stored, ascending.
+    /// The number of its record; numbers ascend.
     pub number: u64,
     pub entry: EntryId,
     pub feed: FeedId,
     pub seen: Time,
-    pub mark: Option<LikenessKey>,
+    pub key: Option<LikenessKey>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OperatorMemory {
-    reach: LookBack,
+    look_back: LookBack,
     remembered: VecDeque<Remembered>,
-    /// What can be looked for, and the number of who has it.
+    /// The probes of all keys, each with the number of its entry.
     probes: BTreeSet<(u64, u64)>,
 }
 
 impl OperatorMemory {
-    pub(super) fn new(reach: LookBack) -> OperatorMemory {
-        OperatorMemory { reach, remembered: VecDeque::new(), probes: BTreeSet::new() }
+    pub(super) fn new(look_back: LookBack) -> OperatorMemory {
+        OperatorMemory { look_back, remembered: VecDeque::new(), probes: BTreeSet::new() }
     }
 
     pub(super) fn remember(&mut self, remembered: Remembered) {
-        if let Some(mark) = &remembered.mark {
-            self.probes.extend(mark.probes().map(|probe| (probe, remembered.number)));
+        if let Some(key) = &remembered.key {
+            self.probes.extend(key.probes().map(|probe| (probe, remembered.number)));
         }
         self.remembered.push_back(remembered);
     }
 
-    /// Forgets what lies beyond the reach at the moment `now`; gives the numbers.
+    /// Forgets entries beyond the look-back at `now`; returns their numbers.
     pub(super) fn forget(&mut self, now: Time) -> Vec<u64> {
-        let n_max = match self.reach {
+        let n_max = match self.look_back {
             LookBack::Items(n) => n as usize,
             LookBack::Time(_) => REMEMBERED_MAX,
         };
@@ -52,8 +52,8 @@ impl OperatorMemory {
                 break;
             }
             let Some(oldest) = self.remembered.pop_front() else { break };
-            if let Some(mark) = &oldest.mark {
-                for probe in mark.probes() {
+            if let Some(key) = &oldest.key {
+                for probe in key.probes() {
                     self.probes.remove(&(probe, oldest.number));
                 }
             }
@@ -63,27 +63,27 @@ impl OperatorMemory {
     }
 
     fn is_within(&self, seen: Time, now: Time) -> bool {
-        match self.reach {
+        match self.look_back {
             LookBack::Time(time) => now.since(seen) < time,
             LookBack::Items(_) => true,
         }
     }
 
-    /// The newest remembered entry that is the same as `mark` and is accepted.
+    /// Returns the newest remembered entry with the same `key` that `accept` accepts.
     pub(super) fn find(
         &self,
-        mark: &LikenessKey,
+        key: &LikenessKey,
         now: Time,
         accept: impl Fn(&Remembered) -> bool,
     ) -> Option<&Remembered> {
         let mut best: Option<&Remembered> = None;
-        for probe in mark.probes() {
+        for probe in key.probes() {
             for (_, number) in self.probes.range((probe, 0)..=(probe, u64::MAX)).rev() {
                 if best.is_some_and(|best| best.number >= *number) {
                     break;
                 }
                 let Some(candidate) = self.get(*number) else { continue };
-                let same = candidate.mark.as_ref().is_some_and(|m| m.is_same(mark));
+                let same = candidate.key.as_ref().is_some_and(|m| m.is_same(key));
                 if same && self.is_within(candidate.seen, now) && accept(candidate) {
                     best = Some(candidate);
                     break;
@@ -98,7 +98,7 @@ impl OperatorMemory {
         self.remembered.get(at)
     }
 
-    /// Entries within the reach at the moment `now`, oldest first.
+    /// Returns the entries within the look-back at `now`, oldest first.
     pub(super) fn within(&self, now: Time) -> impl Iterator<Item = &Remembered> {
         self.remembered.iter().filter(move |r| self.is_within(r.seen, now))
     }

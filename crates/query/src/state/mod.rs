@@ -1,8 +1,8 @@
-//! What queries with `WINDOW`, `JOIN`, `DISTINCT` and `COUNT` remember from entry to entry.
+//! The state of queries with `WINDOW`, `JOIN`, `DISTINCT` and `COUNT`.
 //!
-//! Bounded per query, and stored as small records: each entry that is remembered is one record
-//! under an ascending number, and is taken away by its number. Whoever stores them does both in
-//! the transaction that records the entry. Nothing here is stored by itself.
+//! The state of each query is bounded. Each remembered entry is one small record under an ascending
+//! number. The caller stores and deletes records in the transaction that records the entry. This
+//! module stores nothing itself.
 
 mod memory;
 mod record;
@@ -16,7 +16,7 @@ use crate::{Entry, QueryId};
 use memory::{OperatorMemory, Remembered};
 use record::{LikenessKey, OperatorKind};
 
-/// The part of a query that needs memory, in the order in which it works.
+/// The operators of a query that need a state, in the order in which they work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Operators {
     pub join: Option<(Likeness, LookBack)>,
@@ -26,7 +26,7 @@ pub(crate) struct Operators {
 }
 
 impl Operators {
-    /// `None` for a query that remembers nothing.
+    /// Returns `None` for a query without state.
     pub(crate) fn of(query: &Query) -> Option<Operators> {
         let operators = Operators {
             join: query.join.as_ref().map(|join| (join.on, join.within)),
@@ -42,30 +42,30 @@ impl Operators {
     }
 }
 
-/// On which sides of a join an entry stands.
+/// The sides of a join on which an entry is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub left: bool,
     pub right: bool,
 }
 
-/// What must be stored for the states to survive a restart, in this order.
+/// A change that the caller must store, in this order, so that the state survives a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryChange {
-    /// Keep these bytes under this number of this query.
+    /// Store these bytes under this number of this query.
     Remember { query: QueryId, number: u64, bytes: Vec<u8> },
-    /// Take the record with this number away.
+    /// Delete the record with this number.
     Forget { query: QueryId, number: u64 },
 }
 
-/// The memories of all queries that have one.
+/// The states of all queries that have one.
 #[derive(Clone, Debug, Default)]
 pub struct States {
     states: BTreeMap<QueryId, QueryState>,
     changes: Vec<MemoryChange>,
 }
 
-/// The memory of one query.
+/// The state of one query.
 #[derive(Clone, Debug, PartialEq)]
 struct QueryState {
     operators: Operators,
@@ -99,26 +99,26 @@ impl States {
         strange
     }
 
-    /// Forgets a query that was dropped or replaced, or whose changes could not be stored. Its
-    /// stored records are the caller's to delete, or to restore with `Matcher::restore_state`.
+    /// Forgets a query that was dropped or replaced, or whose changes could not be stored. The
+    /// caller deletes its records, or restores them with `Matcher::restore_state`.
     pub fn remove(&mut self, query: QueryId) {
         self.states.remove(&query);
     }
 
-    /// What happened since the last call, to be stored.
+    /// Returns the changes since the last call.
     pub fn take_changes(&mut self) -> Vec<MemoryChange> {
         std::mem::take(&mut self.changes)
     }
 
-    /// The entries that a query with `WINDOW` shows at the moment `now`, oldest first; `None` for
-    /// a query without one, or one that has seen nothing yet.
+    /// Returns the entries in the `WINDOW` of a query at `now`, oldest first; `None` for a query
+    /// without a window or without any entry yet.
     pub fn window(&self, query: QueryId, now: Time) -> Option<Vec<EntryId>> {
         let memory = self.states.get(&query)?.memory(OperatorKind::Window)?;
         Some(memory.within(now).map(|remembered| remembered.entry).collect())
     }
 
-    /// Takes an entry that meets the condition through the operators. `Err` where it does not
-    /// pass, `Ok` with the entry it was joined with, if it was.
+    /// Passes an entry that meets the condition through the operators. Returns its partner of a
+    /// join, if any, or an error if an operator rejects it.
     pub(crate) fn pass(
         &mut self,
         query: QueryId,
@@ -141,7 +141,7 @@ impl States {
     }
 }
 
-/// An operator kept the entry back.
+/// An operator rejected the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryRejected;
 
@@ -150,25 +150,26 @@ type Note<'n> = &'n mut dyn FnMut((u64, Option<Vec<u8>>));
 impl QueryState {
     fn new(operators: Operators) -> QueryState {
         let mut memories = Vec::new();
-        let mut add = |operator, reach| memories.push((operator, OperatorMemory::new(reach)));
-        if let Some((_, reach)) = operators.join {
-            add(OperatorKind::JoinLeft, reach);
-            add(OperatorKind::JoinRight, reach);
+        let mut add =
+            |operator, look_back| memories.push((operator, OperatorMemory::new(look_back)));
+        if let Some((_, look_back)) = operators.join {
+            add(OperatorKind::JoinLeft, look_back);
+            add(OperatorKind::JoinRight, look_back);
         }
         if let Some(distinct) = operators.distinct {
             add(OperatorKind::Distinct, distinct.within);
         }
         if let Some(count) = operators.count {
-            // Whether there are n within a time, the last n tell.
+            // The last n entries show whether n came within the time.
             add(OperatorKind::Count, LookBack::Items(count.at_least));
         }
-        if let Some(reach) = operators.window {
-            add(OperatorKind::Window, reach);
+        if let Some(look_back) = operators.window {
+            add(OperatorKind::Window, look_back);
         }
         QueryState { operators, next: 1, memories }
     }
 
-    /// Forgets everything for a query that was replaced. Its numbers go on.
+    /// Forgets everything for a query that was replaced. The numbers continue.
     fn redefine(&mut self, operators: Operators, note: Note<'_>) {
         let numbers = self.memories.iter().flat_map(|(_, memory)| memory.numbers());
         numbers.for_each(|number| note((number, None)));
@@ -188,12 +189,12 @@ impl QueryState {
             OperatorKind::Count | OperatorKind::Window => None,
         };
         let fits = matches!(
-            (&remembered.mark, wanted),
+            (&remembered.key, wanted),
             (None, None)
                 | (Some(LikenessKey::Link(_)), Some(Likeness::Link))
                 | (Some(LikenessKey::Title(_)), Some(Likeness::Title))
         );
-        // Numbers ascend; a record that does not follow the last one was not written by us.
+        // Numbers ascend, so a record that does not follow the last one is foreign.
         if !fits || remembered.number < self.next {
             return false;
         }
@@ -216,13 +217,13 @@ impl QueryState {
             None => None,
         };
         if let Some(distinct) = self.operators.distinct
-            && let Some(mark) = LikenessKey::of(distinct.on, entry)
+            && let Some(key) = LikenessKey::of(distinct.on, entry)
         {
             let known = self.memory(OperatorKind::Distinct);
-            if known.is_some_and(|memory| memory.find(&mark, entry.seen, |_| true).is_some()) {
+            if known.is_some_and(|memory| memory.find(&key, entry.seen, |_| true).is_some()) {
                 return Err(EntryRejected);
             }
-            self.remember(OperatorKind::Distinct, entry, Some(mark), note);
+            self.remember(OperatorKind::Distinct, entry, Some(key), note);
         }
         if let Some(count) = self.operators.count {
             self.remember(OperatorKind::Count, entry, None, note);
@@ -239,7 +240,7 @@ impl QueryState {
         Ok(partner)
     }
 
-    /// The newest entry of another feed on the other side that is the same.
+    /// Returns the newest entry of another feed on the other side that is the same.
     fn join(
         &mut self,
         on: Likeness,
@@ -247,7 +248,7 @@ impl QueryState {
         sides: Sides,
         note: Note<'_>,
     ) -> Result<EntryId, EntryRejected> {
-        let mark = LikenessKey::of(on, entry).ok_or(EntryRejected)?;
+        let key = LikenessKey::of(on, entry).ok_or(EntryRejected)?;
         let mut partner = None;
         for (here, stands, there) in [
             (OperatorKind::JoinLeft, sides.left, OperatorKind::JoinRight),
@@ -257,9 +258,9 @@ impl QueryState {
                 continue;
             }
             let other = self.memory(there);
-            let found = other.and_then(|m| m.find(&mark, entry.seen, |r| r.feed != entry.feed));
+            let found = other.and_then(|m| m.find(&key, entry.seen, |r| r.feed != entry.feed));
             partner = partner.max(found.map(|r| r.entry));
-            self.remember(here, entry, Some(mark.clone()), note);
+            self.remember(here, entry, Some(key.clone()), note);
         }
         partner.ok_or(EntryRejected)
     }
@@ -268,7 +269,7 @@ impl QueryState {
         &mut self,
         operator: OperatorKind,
         entry: &Entry<'_>,
-        mark: Option<LikenessKey>,
+        key: Option<LikenessKey>,
         note: Note<'_>,
     ) {
         let memory = self.memories.iter_mut().find(|(k, _)| *k == operator);
@@ -276,7 +277,7 @@ impl QueryState {
         let number = self.next;
         self.next += 1;
         let remembered =
-            Remembered { number, entry: entry.id, feed: entry.feed, seen: entry.seen, mark };
+            Remembered { number, entry: entry.id, feed: entry.feed, seen: entry.seen, key };
         note((number, Some(record::encode(operator, &remembered))));
         memory.remember(remembered);
         for forgotten in memory.forget(entry.seen) {

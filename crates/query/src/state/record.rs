@@ -1,5 +1,5 @@
-//! How what is remembered is laid out in stored bytes: a version, the operator, the entry. Read
-//! with suspicion: what another version or another operator wrote is none.
+//! The layout of stored records: a version, the operator, the entry. Ignores records of another
+//! version or operator.
 
 use feed::{EntryId, FeedId, Time};
 use sha2::{Digest, Sha256};
@@ -8,11 +8,11 @@ use super::memory::Remembered;
 use crate::language::ast::Likeness;
 use crate::text::{Signature, canonical_link};
 
-/// The layout of a record. It changes with `crate::hash` and with the folding of titles too,
-/// since both are in what is stored.
+/// The version of the layout. It also changes with `crate::hash` and with the folding of titles,
+/// since records contain both.
 const VERSION: u8 = 1;
 
-/// Who remembers.
+/// The operator that remembers an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OperatorKind {
     JoinLeft = 1,
@@ -36,16 +36,16 @@ impl OperatorKind {
     }
 }
 
-/// What an entry is known again by.
+/// The key by which an entry is recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LikenessKey {
-    /// 64 bits of SHA-256, so that nobody can publish a link that hides another's.
+    /// 64 bits of SHA-256, so that nobody can publish a link that collides with another.
     Link(u64),
     Title(Signature),
 }
 
 impl LikenessKey {
-    /// `None` where the entry has no link or no title: it is the same as no other.
+    /// Returns `None` for an entry without a link or title, which is not the same as any other.
     pub(super) fn of(on: Likeness, entry: &crate::Entry<'_>) -> Option<LikenessKey> {
         match on {
             Likeness::Link => {
@@ -57,7 +57,7 @@ impl LikenessKey {
         }
     }
 
-    /// What marks that are the same share at least one of.
+    /// Returns probes; two keys that are the same share at least one.
     pub(super) fn probes(&self) -> impl Iterator<Item = u64> {
         let (link, title) = match self {
             LikenessKey::Link(link) => (Some(*link), &[][..]),
@@ -75,13 +75,13 @@ impl LikenessKey {
     }
 }
 
-/// For the store. The number is not in the bytes: it is the record's key.
+/// Encodes a record. The number is the key of the record, not part of the bytes.
 pub(super) fn encode(operator: OperatorKind, remembered: &Remembered) -> Vec<u8> {
     let mut bytes = vec![VERSION, operator as u8];
     bytes.extend(remembered.entry.0.to_le_bytes());
     bytes.extend(remembered.feed.0.to_le_bytes());
     bytes.extend(remembered.seen.millis().to_le_bytes());
-    match &remembered.mark {
+    match &remembered.key {
         None => bytes.push(0),
         Some(LikenessKey::Link(link)) => {
             bytes.push(1);
@@ -96,7 +96,7 @@ pub(super) fn encode(operator: OperatorKind, remembered: &Remembered) -> Vec<u8>
     bytes
 }
 
-/// From the store.
+/// Decodes a record.
 pub(super) fn decode(number: u64, bytes: &[u8]) -> Option<(OperatorKind, Remembered)> {
     let mut reader = RecordReader(bytes);
     let [version, operator] = reader.take::<2>()?;
@@ -104,16 +104,16 @@ pub(super) fn decode(number: u64, bytes: &[u8]) -> Option<(OperatorKind, Remembe
     let entry = EntryId(i64::from_le_bytes(reader.take()?));
     let feed = FeedId(u32::from_le_bytes(reader.take()?));
     let seen = Time::from_millis(i64::from_le_bytes(reader.take()?));
-    let mark = match reader.take::<1>()? {
+    let key = match reader.take::<1>()? {
         [0] => None,
         [1] => Some(LikenessKey::Link(u64::from_le_bytes(reader.take()?))),
         [2] => Some(LikenessKey::Title(reader.signature()?)),
         _ => return None,
     };
-    reader.0.is_empty().then_some((operator, Remembered { number, entry, feed, seen, mark }))
+    reader.0.is_empty().then_some((operator, Remembered { number, entry, feed, seen, key }))
 }
 
-/// Stored bytes, from the front; `None` when they end too early.
+/// Reads stored bytes from the front; `None` if they end too early.
 struct RecordReader<'a>(&'a [u8]);
 
 impl RecordReader<'_> {
@@ -123,7 +123,7 @@ impl RecordReader<'_> {
         Some(*head)
     }
 
-    /// The rest is words, which must be as a signature has them: some, ascending.
+    /// The remaining bytes are words; a signature has at least one, in ascending order.
     fn signature(&mut self) -> Option<Signature> {
         let numbers = u32::from_le_bytes(self.take()?);
         let (words, rest) = self.0.as_chunks::<4>();
@@ -138,17 +138,17 @@ impl RecordReader<'_> {
 mod tests {
     use super::*;
 
-    fn remembered(mark: Option<LikenessKey>) -> Remembered {
+    fn remembered(key: Option<LikenessKey>) -> Remembered {
         let (entry, feed) = (EntryId(7), FeedId(3));
-        Remembered { number: 9, entry, feed, seen: Time::from_secs(1000), mark }
+        Remembered { number: 9, entry, feed, seen: Time::from_secs(1000), key }
     }
 
     #[test]
     fn records_survive_being_stored() {
         let title = Signature::of("Volcano erupts in Iceland 2010").map(LikenessKey::Title);
-        for mark in [None, Some(LikenessKey::Link(u64::MAX)), title] {
+        for key in [None, Some(LikenessKey::Link(u64::MAX)), title] {
             for operator in [OperatorKind::JoinLeft, OperatorKind::Distinct, OperatorKind::Window] {
-                let record = remembered(mark.clone());
+                let record = remembered(key.clone());
                 let stored = encode(operator, &record);
                 assert_eq!(decode(9, &stored), Some((operator, record)));
             }

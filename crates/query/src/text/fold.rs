@@ -1,8 +1,9 @@
-//! What each character is to somebody looking for a word: a letter (without case and accent), a
-//! sign of a script written without spaces, nothing at all, or the end of a word.
+//! The role of each character in a search for words. A character is a letter (without case and
+//! accent), a character of a script without spaces, invisible, or the end of a word.
 //!
-//! Folding follows readers, not the Unicode tables: й stays apart from и, vowel signs of Indic
-//! scripts stay, while Ł is found as l, ı as i, أ as ا and ё as е. It knows no language.
+//! Folding follows readers, not the Unicode tables. The letter й differs from и, and vowel signs of
+//! Indic scripts stay. But Ł is found as l, ı as i, أ as ا and ё as е. Folding does not know the
+//! language.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,22 +11,22 @@ use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// What a character stands for.
+/// The role of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Ends a word.
     Break,
     /// Part of a word, folded.
     Letter(char),
-    /// Part of a word that folds to several letters; [`spell`] has them.
+    /// Part of a word that folds to several letters, which [`spell`] returns.
     Letters,
-    /// A word by itself: a sign of a script without spaces, or an emoji.
+    /// A word of its own: a character of a script without spaces, or an emoji.
     Unit(char),
     /// Invisible: accents, soft hyphens, joiners.
     Nothing,
 }
 
-/// ASCII is most of the text there is: the folded byte, or 0 where a word ends.
+/// Most text is ASCII. The table gives the folded byte, or 0 where a word ends.
 pub(super) static ASCII: [u8; 128] = {
     let mut table = [0; 128];
     let mut c = 0;
@@ -38,15 +39,15 @@ pub(super) static ASCII: [u8; 128] = {
     table
 };
 
-/// Characters below this have their role in a table; above it are mostly Han and Hangul, which
-/// fold to themselves.
+/// Characters below this have their role in a table. Above it are mostly Han and Hangul, which fold
+/// to themselves.
 const TABLE_END: u32 = 0x2e80;
 
 static TABLE: LazyLock<Vec<Role>> = LazyLock::new(|| {
     (0..TABLE_END).map(|code| char::from_u32(code).map_or(Role::Break, judge)).collect()
 });
 
-/// The role of a character.
+/// Returns the role of a character.
 pub(super) fn role(c: char) -> Role {
     match c as u32 {
         // Unified ideographs and Hangul syllables: the bulk of East Asian text.
@@ -77,7 +78,7 @@ fn judge(c: char) -> Role {
     }
 }
 
-/// The letters that a character is folded to.
+/// Returns the letters to which a character folds.
 pub(super) fn spell(c: char) -> String {
     if let '\u{400}'..='\u{52f}' = c {
         return cyrillic(c);
@@ -92,11 +93,11 @@ pub(super) fn spell(c: char) -> String {
             None => spelled.push(digit(part).unwrap_or(part)),
         }
     }
-    // Hangul and voiced kana were taken apart above and are whole again here.
+    // Hangul and voiced kana were decomposed above and are composed again here.
     spelled.nfc().collect()
 }
 
-/// Cyrillic marks make letters of their own (й, ї, ў), except over е and in school books.
+/// Cyrillic marks make separate letters (й, ї, ў), except over е and in school books.
 fn cyrillic(c: char) -> String {
     let folded = match c.to_lowercase().next().unwrap_or(c) {
         'ё' | 'ѐ' => 'е',
@@ -107,7 +108,7 @@ fn cyrillic(c: char) -> String {
     folded.to_string()
 }
 
-/// Letters that Unicode does not take apart, but that a keyboard without them writes so.
+/// Letters that Unicode does not decompose, but that people without them on the keyboard write so.
 fn plain(c: char) -> Option<&'static str> {
     Some(match c {
         'ı' => "i",
@@ -131,7 +132,7 @@ fn plain(c: char) -> Option<&'static str> {
     })
 }
 
-/// The zeros of the decimal digits that people type instead of 0 to 9.
+/// The zeros of decimal digits that people type instead of 0 to 9.
 const ZEROS: [u32; 16] = [
     0x660, 0x6f0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0,
     0xf20, 0x1040, 0x17e0,
@@ -152,8 +153,8 @@ fn is_accent(c: char) -> bool {
         | 0xfe20..=0xfe2f)
 }
 
-/// Soft hyphens, joiners, directions, variation selectors, skin tones. Zero-width spaces too:
-/// Khmer and Lao pages put them between words, and a query is typed without.
+/// Soft hyphens, joiners, directions, variation selectors and skin tones. Also zero-width spaces:
+/// Khmer and Lao pages put them between words, but people do not type them.
 fn is_invisible(c: char) -> bool {
     matches!(c as u32,
         0xad | 0x34f | 0x61c | 0x180b..=0x180e | 0x200b..=0x200f | 0x202a..=0x202e
@@ -174,8 +175,8 @@ fn is_without_spaces(c: char) -> bool {
         | 0xaa60..=0xaa7f | 0xf900..=0xfaff | 0x1b000..=0x1b16f | 0x20000..=0x3ffff)
 }
 
-/// Text in which letters and the marks that make other letters of them are one character each.
-/// Nearly all text is so already, and is looked through but not copied.
+/// Composes letters and their marks into one character each. Nearly all text is composed already
+/// and is not copied.
 pub(super) fn compose(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -190,7 +191,7 @@ pub(super) fn compose(text: &str) -> Cow<'_, str> {
         _ => false,
     };
     let bytes = text.as_bytes();
-    // A mark of two bytes may stand at the very end, where no window of three begins.
+    // A mark of two bytes may be at the very end, where no window of three bytes begins.
     let last_two = &bytes[bytes.len().saturating_sub(2)..];
     if !bytes.windows(3).chain([last_two]).any(is_loose) {
         return Cow::Borrowed(text);

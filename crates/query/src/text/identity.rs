@@ -2,8 +2,8 @@
 
 use super::scan::scan;
 
-/// A value as it is compared: its folded words with one space between them. Nothing but
-/// punctuation folds to nothing, and nothing equals nothing else.
+/// Returns a value for comparison: its folded words, separated by spaces. Punctuation alone folds
+/// to an empty text, which equals nothing.
 pub(crate) fn folded(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     scan(value, |token| {
@@ -15,7 +15,7 @@ pub(crate) fn folded(value: &str) -> String {
     out
 }
 
-/// A language tag and what it belongs to, widest last: `de-AT` is `de-at` and `de`.
+/// Returns a language tag and its wider ranges: `de-AT` is `de-at` and `de`.
 pub(crate) fn language_ranges(tag: &str) -> Vec<String> {
     let mut tag = tag.trim().to_ascii_lowercase().replace('_', "-");
     let mut ranges = Vec::new();

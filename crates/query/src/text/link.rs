@@ -1,8 +1,8 @@
-//! One form for links that lead to one page, so that the same story is known from two feeds.
+//! One form for links to the same page, so that the same story is recognised in two feeds.
 //!
-//! It follows no redirect and asks nobody: shorteners stay what they are.
+//! It does not follow redirects, so shortened links stay as they are.
 
-/// Parameters that say where a reader came from, not what is shown.
+/// Parameters that tell where a reader came from and do not change the page.
 const TRACKING: [&str; 12] = [
     "fbclid",
     "gclid",
@@ -18,8 +18,8 @@ const TRACKING: [&str; 12] = [
     "at_campaign",
 ];
 
-/// The link without scheme, `www.`, default port, fragment, tracking parameters and last slash;
-/// its host in lower case. `None` for what is no web address.
+/// Returns the link without scheme, `www.`, default port, fragment, tracking parameters and last
+/// slash, with its host in lower case. Returns `None` if it is not a web address.
 pub(crate) fn canonical(link: &str) -> Option<String> {
     let link = link.trim();
     let (scheme, rest) = link.split_once("://")?;

@@ -1,15 +1,14 @@
-//! Markup reduced to the text that a reader sees. Not a parser and not a sanitiser: what comes
-//! out is searched, never shown. Every path moves forward, so that no document costs more than
-//! a few looks at each byte.
+//! Reduces markup to the text that a reader sees. It is not a parser or a sanitiser: the result is
+//! searched, never shown. Every path moves forward, so that the cost is a few reads of each byte.
 
 use std::borrow::Cow;
 
-/// What a text may hold.
+/// The markup that a text may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Markup {
     /// Summaries and contents: HTML.
     Full,
-    /// Titles and names: text, into which some publishers put `<b>` or `&amp;`. `Vec<String>`
+    /// Titles and names: plain text, in which some publishers write `<b>` or `&amp;`. `Vec<String>`
     /// stays.
     Inline,
 }
@@ -21,13 +20,13 @@ const INLINE: [&str; 34] = [
     "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 ];
 
-/// Elements whose text nobody sees.
+/// Elements with invisible text.
 const HIDDEN: [&str; 3] = ["script", "style", "template"];
 
-/// The longest name in HTML has 31 letters.
+/// The longest name of an HTML reference has 31 letters.
 const REFERENCE_BYTES_MAX: usize = 34;
 
-/// The text without tags, comments and hidden parts, references resolved once.
+/// Returns the text without tags, comments and hidden parts, with references resolved once.
 pub(crate) fn reduce(text: &str, markup: Markup) -> Cow<'_, str> {
     if !text.bytes().any(|b| b == b'<' || b == b'&') {
         return Cow::Borrowed(text);
@@ -50,12 +49,13 @@ pub(crate) fn reduce(text: &str, markup: Markup) -> Cow<'_, str> {
 struct Reducer<'a> {
     text: &'a str,
     markup: Markup,
-    /// Whether a `>` may still come: keeps unclosed tags from being read to the end each time.
+    /// Whether a `>` may still follow. This avoids reading to the end for each unclosed tag.
     closing: bool,
 }
 
 impl Reducer<'_> {
-    /// Skips the tag at `at`, which is a `<`, and says how long it is. What is no tag is text.
+    /// Skips the tag at `at`, which is a `<`, and returns its length. Anything that is not a tag is
+    /// text.
     fn tag(&mut self, at: usize, out: &mut String) -> usize {
         let rest = &self.text[at..];
         let full = self.markup == Markup::Full;
@@ -84,7 +84,7 @@ impl Reducer<'_> {
         if opens_hidden { len + hidden_len(&rest[len..], &name) } else { len }
     }
 
-    /// The length of a tag, with `>` inside quoted values stepped over.
+    /// Returns the length of a tag. Skips `>` inside quoted values.
     fn tag_len(&mut self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let mut i = at + 1;
@@ -94,7 +94,8 @@ impl Reducer<'_> {
                 b'>' => return Some(i + 1 - at),
                 b'<' if !after_equals => return None,
                 quote @ (b'"' | b'\'') if after_equals => {
-                    // Without its end it is no quote. That happens once: the next would end it.
+                    // A quote without its end is not a quote. That happens once, because the next
+                    // quote would end it.
                     let end = bytes[i + 1..].iter().position(|b| b == quote);
                     i += end.map_or(0, |end| end + 1);
                     after_equals = false;
@@ -110,7 +111,7 @@ impl Reducer<'_> {
     }
 }
 
-/// How far the hidden text goes that starts here: to its end tag, or to the end.
+/// Returns the length of the hidden text that starts here: to its end tag, or to the end.
 fn hidden_len(rest: &str, name: &str) -> usize {
     let mut at = 0;
     while let Some(offset) = rest[at..].find("</") {
@@ -124,7 +125,7 @@ fn hidden_len(rest: &str, name: &str) -> usize {
     rest.len()
 }
 
-/// Resolves the reference at the start of `rest`, which is a `&`, and says how long it is.
+/// Resolves the reference at the start of `rest`, which is a `&`, and returns its length.
 fn reference(rest: &str, out: &mut String) -> usize {
     let body = &rest.as_bytes()[1..];
     let end = body.iter().take(REFERENCE_BYTES_MAX).position(|b| *b == b';');
@@ -149,7 +150,8 @@ fn numeric(number: &str) -> Option<char> {
         Some(hex) => u32::from_str_radix(hex, 16).ok()?,
         None => number.parse().ok()?,
     };
-    // Numbers 128 to 159 are punctuation of windows-1252; for searching any of it ends a word.
+    // Numbers 128 to 159 are punctuation of windows-1252. For a search, any punctuation ends a
+    // word.
     if (0x80..=0x9f).contains(&code) { Some('’') } else { char::from_u32(code) }
 }
 
@@ -162,7 +164,7 @@ fn by_name(name: &str) -> Option<(char, Option<char>)> {
         "gt" => return Some(('>', None)),
         _ => {}
     }
-    // The table names each with its semicolon; beginnings of names map to zero.
+    // The table has each name with its semicolon; prefixes of names map to zero.
     let (first, second) = html5ever::data::NAMED_ENTITIES.get(&format!("{name};"))?;
     let character = |code: u32| char::from_u32(code).filter(|c| *c != '\0');
     Some((character(*first)?, character(*second)))

@@ -1,4 +1,4 @@
-//! Text as a reader sees it: markup reduced, letters folded, cut into words. It knows no queries.
+//! Text as a reader sees it: without markup, folded, split into words. It does not know queries.
 
 mod fold;
 mod identity;

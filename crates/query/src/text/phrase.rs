@@ -1,5 +1,4 @@
-//! What `CONTAINS` looks for: a word, a phrase or a prefix, cut into words by the same rules as
-//! the text it is looked for in.
+//! The operand of `CONTAINS`: a word, a phrase or a prefix, split into words like the text.
 
 use std::fmt;
 
@@ -9,7 +8,7 @@ use crate::limits::{PHRASE_WORDS_MAX, PREFIX_LETTERS_MIN, WORD_BYTES_MAX};
 /// A word, or several that follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phrase {
-    /// As it was written between the quotes.
+    /// The text between the quotes, as written.
     written: String,
     words: Vec<PhraseWord>,
 }
@@ -18,13 +17,13 @@ pub struct Phrase {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhraseWord {
     pub letters: String,
-    /// Written with a `*`: any word that begins so.
+    /// Written with a `*`: any word with this start.
     pub prefix: bool,
-    /// A sign of a script written without spaces.
+    /// A character of a script without spaces.
     pub unit: bool,
 }
 
-/// Why a text cannot be looked for.
+/// The reason why a text cannot be searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsuitable {
     NoWord,
@@ -45,18 +44,18 @@ impl Phrase {
             if !starred {
                 continue;
             }
-            // The star belongs to the word right before it and ends it.
+            // The star belongs to the word before it and ends it.
             let attached = words.len() > before && !piece.ends_with(char::is_whitespace);
             let followed = pieces
                 .peek()
                 .is_some_and(|next| next.starts_with(|c: char| c.is_alphanumeric() || c == '*'));
             match words.last_mut().filter(|_| attached && !followed) {
-                // A sequence of signs is found inside longer ones anyway.
+                // A sequence of characters matches inside longer ones anyway.
                 Some(last) => last.prefix = !last.unit,
                 None => return Err(Unsuitable::StarInside),
             }
         }
-        // Marks behind the last sign were written for the eye.
+        // Punctuation after the last character does not count.
         while words.last().is_some_and(|w| w.unit && !is_sign(&w.letters)) {
             words.pop();
         }
@@ -95,7 +94,7 @@ fn append(piece: &str, words: &mut Vec<PhraseWord>) -> Result<(), Unsuitable> {
     if long { Err(Unsuitable::LongWord) } else { Ok(()) }
 }
 
-/// A sign or an emoji, not a punctuation mark that follows one.
+/// Returns whether this is a character or an emoji, and not punctuation after one.
 fn is_sign(letters: &str) -> bool {
     let mut signs = 0;
     scan(letters, |_| signs += 1);
@@ -103,27 +102,27 @@ fn is_sign(letters: &str) -> bool {
 }
 
 impl Unsuitable {
-    /// What is wrong, and what to do about it.
+    /// Returns the message and the advice.
     pub(crate) fn advice(self) -> (String, String) {
         match self {
             Unsuitable::NoWord => (
-                "the text holds no word to look for".to_owned(),
+                "the text contains no word to search for".to_owned(),
                 "write a word, or use MATCHES for punctuation".to_owned(),
             ),
             Unsuitable::LongWord => (
-                format!("a word may have {WORD_BYTES_MAX} bytes"),
-                "use its beginning with a `*`, or MATCHES".to_owned(),
+                format!("a word can have at most {WORD_BYTES_MAX} bytes"),
+                "use the start of the word with a `*`, or MATCHES".to_owned(),
             ),
             Unsuitable::ManyWords => (
-                format!("a phrase may have {PHRASE_WORDS_MAX} words"),
-                "join shorter phrases with AND".to_owned(),
+                format!("a phrase can have at most {PHRASE_WORDS_MAX} words"),
+                "combine shorter phrases with AND".to_owned(),
             ),
             Unsuitable::ShortPrefix => (
                 format!("a prefix needs {PREFIX_LETTERS_MIN} letters before its `*`"),
                 "write more of the word".to_owned(),
             ),
             Unsuitable::StarInside => (
-                "a `*` stands at the end of a word only".to_owned(),
+                "a `*` is allowed only at the end of a word".to_owned(),
                 "use MATCHES for other patterns".to_owned(),
             ),
         }

@@ -1,4 +1,5 @@
-//! Cuts text into folded words. One pass, no copy of the text; a word lives while it is visited.
+//! Splits text into folded words in one pass, without copying the text. A word is valid only during
+//! its visit.
 
 use std::borrow::Cow;
 
@@ -10,15 +11,15 @@ use crate::limits::WORD_BYTES_MAX;
 pub(crate) struct FoldedWord<'a> {
     /// UTF-8, at most [`WORD_BYTES_MAX`] bytes.
     pub letters: &'a [u8],
-    /// A sign of a script written without spaces, an emoji, or a mark right behind one: neighbours
-    /// make a sequence, whatever words they are.
+    /// A character of a script without spaces, an emoji, or punctuation right after one. Adjacent
+    /// ones form a sequence.
     pub unit: bool,
-    /// The word goes on beyond what is kept.
+    /// The word was longer than the limit.
     pub cut: bool,
 }
 
 impl FoldedWord<'_> {
-    /// The letters as text. They are whole characters; were they not, a mark would show it.
+    /// Returns the letters as text. They are whole characters.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(self.letters)
     }
@@ -26,9 +27,9 @@ impl FoldedWord<'_> {
 
 /// Visits every word of a text in order.
 ///
-/// Apostrophes and hyphens end words, so that `islande` is found in `l'Islande`; `+` and `#` right
-/// behind a word are words of their own, so that `C++` is not `C`. Punctuation behind a sign of a
-/// script without spaces counts as a sign, or sequences would run from one sentence into the next.
+/// Apostrophes and hyphens end words, so that `islande` is found in `l'Islande`. `+` and `#` right
+/// after a word are words of their own, so that `C++` is not `C`. Punctuation after a character of
+/// a script without spaces counts as a word, so that a sequence ends with its sentence.
 pub(crate) fn scan(text: &str, mut visit: impl FnMut(FoldedWord<'_>)) {
     let text = compose(text);
     let mut word = Word::default();
@@ -49,7 +50,7 @@ pub(crate) fn scan(text: &str, mut visit: impl FnMut(FoldedWord<'_>)) {
             after = mark(char::from(byte), after, &mut word, &mut visit);
             continue;
         }
-        // `at` stands at the start of a character, so the rest is text and not empty.
+        // `at` is the start of a character, so the rest is not empty.
         let Some(c) = text[at..].chars().next() else { break };
         at += c.len_utf8();
         match role(c) {
@@ -72,7 +73,7 @@ pub(crate) fn scan(text: &str, mut visit: impl FnMut(FoldedWord<'_>)) {
     word.finish(&mut visit);
 }
 
-/// What stood right before.
+/// The text right before a character.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PrecedingText {
     Space,
@@ -80,7 +81,7 @@ enum PrecedingText {
     Unit,
 }
 
-/// A character that ends words: says what the next one comes after.
+/// Handles a character that ends words. Returns the preceding text for the next one.
 fn mark(
     c: char,
     after: PrecedingText,
@@ -89,7 +90,7 @@ fn mark(
 ) -> PrecedingText {
     match after {
         PrecedingText::Word if c == '+' || c == '#' => {
-            // A run (`++`) would need a look ahead; two tokens in a row tell as much.
+            // Joining `++` into one word would need a look ahead; two words work as well.
             word.push(c.encode_utf8(&mut [0; 4]).as_bytes());
             word.finish(visit);
             PrecedingText::Word

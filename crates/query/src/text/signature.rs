@@ -1,18 +1,17 @@
-//! What is kept of a title to know it again when another feed words it a little differently.
+//! A signature of a title, by which it is recognised when another feed words it differently.
 //!
-//! Two titles are similar when at least half of all their different words are in both
-//! (Jaccard ≥ ½) and their numbers are the same: `Release 1.2` is no `Release 1.3`, whatever else
-//! they share. Titles of one or two words must be the same. Signs of scripts without spaces count
-//! in pairs.
+//! Two titles are similar if they share at least half of all their different words (Jaccard index
+//! of at least ½) and have the same numbers. So `Release 1.2` differs from `Release 1.3`. Titles of
+//! one or two words must be equal. Characters of scripts without spaces count in pairs.
 
 use super::scan::scan;
 use crate::hash::hash;
 
-/// Words of a title that are looked at; longer ones are sentences.
+/// Words of a title that count; longer titles are sentences.
 const WORDS_MAX: usize = 32;
 
-/// A title's words as sorted hashes. Stored, so the hash may not change without a new version of
-/// the records that hold it.
+/// The words of a title as sorted hashes. They are stored, so the hash may change only with the
+/// version of the records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     pub(crate) numbers: u32,
@@ -20,7 +19,7 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// `None` where the title holds no word.
+    /// Returns `None` for a title without a word.
     pub(crate) fn of(title: &str) -> Option<Signature> {
         let (mut words, mut numbers) = (Vec::new(), Vec::new());
         let mut sign: Option<(Vec<u8>, bool)> = None;
@@ -47,8 +46,8 @@ impl Signature {
         (!signature.words.is_empty()).then_some(signature)
     }
 
-    /// Hashes of which similar titles share at least one. Of two sets that share half of the
-    /// larger one, any rest that leaves less than half out must meet, in whatever order.
+    /// Returns hashes; similar titles share at least one. If two sets share half of the larger one,
+    /// then any subset that leaves out less than half meets the other.
     pub(crate) fn probes(&self) -> &[u32] {
         let half = self.words.len().div_ceil(2);
         &self.words[..self.words.len() - half + 1]
@@ -67,7 +66,7 @@ impl Signature {
     }
 }
 
-/// A sign that stood alone is a word.
+/// A single character is a word.
 fn flush(sign: Option<(Vec<u8>, bool)>, words: &mut Vec<u32>) {
     if let Some((sign, false)) = sign {
         words.push(hash(0, &sign) as u32);

@@ -1,4 +1,4 @@
-//! Entries to ask about, and the shortest ways to ask.
+//! Sample entries, and short ways to match them.
 
 use feed::{EntryId, FeedId, Time};
 use query::{Create, Entry, Matcher, QueryId, Scratch, Statement, States};
@@ -112,7 +112,7 @@ pub fn samples() -> [Sample; 3] {
     [volcano, recipe, release]
 }
 
-/// The one statement of a text.
+/// Parses a text with one statement.
 #[track_caller]
 pub fn created(statement: &str) -> Create {
     let mut statements = query::parse(statement).unwrap_or_else(|faults| {
@@ -125,7 +125,7 @@ pub fn created(statement: &str) -> Create {
     }
 }
 
-/// A matcher for a file of statements, numbered from one in the order of the file.
+/// Creates a matcher for a file of statements, numbered from one.
 #[track_caller]
 pub fn matcher(file: &str) -> Matcher {
     let mut matcher = Matcher::new();
@@ -137,7 +137,7 @@ pub fn matcher(file: &str) -> Matcher {
     matcher
 }
 
-/// Whether a query with this text after `RETURN` keeps the entry.
+/// Returns whether a query with this text after `RETURN` keeps the entry.
 #[track_caller]
 pub fn keeps(query: &str, sample: &Sample) -> bool {
     let matcher = matcher(&format!("CREATE FEED q AS RETURN {query}"));

@@ -1,4 +1,4 @@
-//! The parts that a definition may ask for.
+//! The parts that a definition may contain.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::reading::{
 use crate::shapes::DayShape;
 use crate::world::visibility::Visibility;
 
-/// Policies compared.
+/// A comparison of policies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunPart {
@@ -38,11 +38,11 @@ pub struct RunPart {
     pub weights: [f64; 3],
     #[serde(default = "two_ones")]
     pub mode_weights: [f64; 2],
-    /// All spend as many polls as this policy, where they have a free parameter.
+    /// Policies with a free parameter make as many polls as this policy.
     pub match_polls: Option<String>,
-    /// The same for the mean delay of entries.
+    /// Policies with a free parameter reach the mean delay of this policy.
     pub match_delay: Option<String>,
-    /// One table instead of a whole report.
+    /// Whether to show one table instead of a whole report.
     #[serde(default)]
     pub brief: bool,
 }
@@ -56,7 +56,7 @@ pub enum HintsWord {
     Exact,
 }
 
-/// Strategies compared.
+/// A comparison of strategies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetPart {
@@ -65,8 +65,8 @@ pub struct BudgetPart {
     #[serde(deserialize_with = "spenders")]
     pub strategies: Vec<Spender>,
     pub polls: usize,
-    /// Where training begins, where it is not the world's start: phases of several lengths can
-    /// then end on the same day.
+    /// The start of training, if it differs from that of the world. With it, phases of several
+    /// lengths can end on the same day.
     #[serde(default, deserialize_with = "moment")]
     pub start: Option<Time>,
     #[serde(default = "day", deserialize_with = "duration")]
@@ -83,7 +83,7 @@ pub struct BudgetPart {
     pub true_counts: bool,
 }
 
-/// Strategies under several budgets: a curve each.
+/// Strategies under several budgets, one curve each.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetsPart {
@@ -93,7 +93,7 @@ pub struct BudgetsPart {
     pub strategies: Vec<Spender>,
     #[serde(deserialize_with = "estimators")]
     pub estimators: Vec<Estimator>,
-    /// Looks a day per feed, on average.
+    /// Polls per feed and day, on average.
     pub looks: Vec<f64>,
     #[serde(default = "ten_minutes", deserialize_with = "duration")]
     pub cycle: Duration,
@@ -103,14 +103,14 @@ pub struct BudgetsPart {
     pub test: Duration,
     #[serde(default)]
     pub true_counts: bool,
-    /// Only feeds whose day has this shape in the training phase.
+    /// Restricts to feeds whose day has this shape in the training phase.
     pub shape: Option<DayShape>,
-    /// Only feeds with more entries a day than this in the training phase.
+    /// Restricts to feeds with more entries per day than this in the training phase.
     #[serde(default)]
     pub above_per_day: f64,
 }
 
-/// Strategies that learned for several lengths of time: a curve each.
+/// Strategies after several lengths of training, one curve each.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LearningPart {
@@ -120,9 +120,9 @@ pub struct LearningPart {
     pub strategies: Vec<Spender>,
     #[serde(deserialize_with = "word")]
     pub estimator: Estimator,
-    /// Looks a day per feed, on average.
+    /// Polls per feed and day, on average.
     pub looks: f64,
-    /// Every phase of learning begins so long before the same test, which follows the longest.
+    /// The lengths of training. All end at the same test, which follows the longest.
     #[serde(deserialize_with = "durations")]
     pub train: Vec<Duration>,
     #[serde(default = "ten_minutes", deserialize_with = "duration")]
@@ -131,31 +131,31 @@ pub struct LearningPart {
     pub test: Duration,
 }
 
-/// Whether feeds keep their rates, and which days they share.
+/// The stability of rates, and the profiles of days that feeds share.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HabitsPart {
-    /// How long a rate is measured.
+    /// The time over which a rate is measured.
     #[serde(default = "fortnight", deserialize_with = "duration")]
     pub span: Duration,
-    /// How much later it is measured again.
+    /// The time until it is measured again.
     #[serde(deserialize_with = "durations")]
     pub later: Vec<Duration>,
-    /// How many profiles of the day are looked for.
+    /// The number of day profiles to find.
     #[serde(default = "twelve")]
     pub profiles: usize,
 }
 
-/// The intervals of single feeds over time, and the polls of the active and of the slow ones.
+/// The intervals of single feeds over time, and the polls of active and slow feeds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrajectoriesPart {
     #[serde(default)]
     pub label: String,
     pub policies: Vec<String>,
-    /// Feeds with at least so many entries a day in the test are active.
+    /// Feeds with at least this many entries per day in the test are active.
     pub active_from: f64,
-    /// Feeds with at most so many are slow.
+    /// Feeds with at most this many entries per day are slow.
     pub slow_until: f64,
     #[serde(default = "week", deserialize_with = "duration")]
     pub train: Duration,
@@ -168,38 +168,38 @@ pub struct TrajectoriesPart {
 #[serde(deny_unknown_fields)]
 pub struct CyclesPart {
     pub seeds: u64,
-    /// Also completeness at these budgets, and τ from these starts.
+    /// Adds completeness at these budgets, and τ from these starts.
     #[serde(default)]
     pub budgets: Vec<usize>,
     #[serde(default)]
     pub tau_starts: Vec<f64>,
-    /// Also how much of what a source publishes is still shown while nobody reads it.
+    /// Adds the share of published entries that are still shown while nobody reads.
     pub divergence: Option<Divergence>,
 }
 
-/// A source that is left unread.
+/// A source that nobody reads.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Divergence {
-    /// Entries a cycle.
+    /// Entries per cycle.
     pub rate: f64,
-    /// The share of them that is relevant.
+    /// The share of relevant entries.
     pub selectivity: f64,
     pub cycles: u32,
 }
 
-/// Estimation on days of known shape.
+/// Online estimation on days of known shape.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShapesPart {
     pub seed: u64,
-    /// Averages between two looks, in minutes.
+    /// Average intervals between two polls, in minutes.
     pub minutes: Vec<u32>,
-    /// The smoothing with which a change of behaviour is followed.
+    /// The smoothing for following a change of behaviour.
     pub smoothing: f64,
 }
 
-/// A policy beside the same rule with the true rate, at the polls of a rival.
+/// A policy compared with the same policy at the true rate, at the polls of a rival.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OraclePart {
@@ -212,7 +212,7 @@ pub struct OraclePart {
     pub test: Duration,
 }
 
-/// Policies after all feeds of a known world changed their behaviour.
+/// Policies after all feeds of a known world change their behaviour.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangesPart {
@@ -221,12 +221,12 @@ pub struct ChangesPart {
     pub policies: Vec<String>,
 }
 
-/// A policy where entries become visible later than they claim, at the polls of a rival.
+/// A policy on entries with a visibility lag, at the polls of a rival.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShowingPart {
     pub seed: u64,
-    /// Which kinds of lateness; all of them where nothing is said.
+    /// The kinds of visibility lag; all by default.
     #[serde(default = "every_kind")]
     pub kinds: Vec<Visibility>,
     pub rival: String,

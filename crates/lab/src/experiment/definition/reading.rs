@@ -1,4 +1,4 @@
-//! What a key means where it is left out, and how its words are read.
+//! Defaults of keys, and functions that parse their values.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Strategies compared under a budget.
+//! The part that compares strategies under a budget.
 
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ fn spent_table(spent: &[StrategyRun]) -> ReportTable {
     }
 }
 
-/// The same unrounded, times in seconds.
+/// Returns the table as CSV, unrounded, times in seconds.
 fn data(spent: &[StrategyRun]) -> String {
     let mut csv = "strategy,polls,completeness,window_freshness,delay_seconds,delay_sd_seconds,\
                    delay_max_seconds,missed,divergence_error\n"

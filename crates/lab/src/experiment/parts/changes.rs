@@ -1,7 +1,7 @@
-//! How soon a policy is itself again after all feeds changed their behaviour.
+//! The part that measures how soon a policy recovers after all feeds change their behaviour.
 //!
-//! Recovered is the first day from which the mean delay stays within a quarter of that of the last
-//! twenty days, for three days in a row; the same for polls.
+//! A policy has recovered on the first day from which its mean delay stays near that of the last
+//! twenty days. Near means within a quarter, for three days in a row. The same holds for polls.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -16,19 +16,19 @@ use crate::report::{Axis, Drawn, Plot, ReportSection, ReportTable, Series, Unit}
 use crate::world::known_rates::{KnownWorld, KnownWorldSpec, RateChange};
 use crate::{Phases, RunProgress, Setting, WorldFeed, run_and_tell};
 
-/// A Monday; no world depends on it.
+/// A Monday. No world depends on it.
 const START: Time = Time::from_secs(1_704_067_200);
 const DAY: Duration = Duration::from_secs(86_400);
-/// Before the change, and after it.
+/// Days before the change, and days after it.
 const DAYS: u32 = 60;
-/// The days of the end that show what a policy comes to.
+/// The last days, which show the final level of a policy.
 const SETTLED: usize = 20;
 const NEAR: f64 = 1.25;
 const IN_A_ROW: usize = 3;
 
-/// Day by day after the change.
+/// The days after the change.
 struct Days {
-    /// Mean over the entries of the day, in seconds.
+    /// The mean delay of each day's entries, in seconds.
     delay: Vec<f64>,
     polls: Vec<f64>,
 }
@@ -97,7 +97,7 @@ pub(in crate::experiment) fn changes(
     Ok(())
 }
 
-/// What a policy does after the change at `at`.
+/// Runs a policy and returns the days after the change at `at`.
 fn lived(known: &KnownWorld, policy: &PolicySpec, setting: &Setting, at: Time) -> Days {
     let n = DAYS as usize;
     let (mut waited, mut n_waited, mut polls) = (vec![0.0; n], vec![0_u32; n], vec![0.0; n]);
@@ -125,7 +125,7 @@ fn lived(known: &KnownWorld, policy: &PolicySpec, setting: &Setting, at: Time) -
     Days { delay: delay.collect(), polls }
 }
 
-/// The first day of a few in a row that are near what the last days come to.
+/// Returns the first of several days in a row that are near the final level.
 fn recovered(days: &[f64]) -> usize {
     let settled = mean(days[days.len() - SETTLED..].iter().copied().filter(|d| d.is_finite()));
     let Some(settled) = settled else { return days.len() };

@@ -1,4 +1,4 @@
-//! Strategies over several budgets, or after several lengths of learning: one curve each.
+//! The parts that draw strategies over several budgets or training lengths, one curve each.
 
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ const DAY: Duration = Duration::from_secs(86_400);
 struct CurvePoint {
     curve: String,
     spender: Spender,
-    /// The abscissa as a number and as it stands in the names of figures.
+    /// The abscissa as a number, and as text in the names of figures.
     x: f64,
     at: String,
     setting: BudgetSetting,
 }
 
-/// One drawing: what it measures, and how.
+/// One drawing: its measure and its axis.
 struct CurveMeasure {
     word: &'static str,
     axis: &'static str,
@@ -55,7 +55,7 @@ const DIVERGENCE: CurveMeasure = CurveMeasure {
     of: |s| s.divergence_error,
 };
 
-/// Delay, completeness, freshness and wrong beliefs, by how often is looked.
+/// Draws delay, completeness, freshness and model error over polls per day.
 pub(in crate::experiment) fn budgets(
     report: &mut ExperimentReport<'_>,
     given: &BudgetsPart,
@@ -96,7 +96,7 @@ pub(in crate::experiment) fn budgets(
     Ok(())
 }
 
-/// Delay by how long was learned, tested on the same days.
+/// Draws delay over training lengths, tested on the same days.
 pub(in crate::experiment) fn learning(
     report: &mut ExperimentReport<'_>,
     given: &LearningPart,
@@ -131,7 +131,7 @@ pub(in crate::experiment) fn learning(
     Ok(())
 }
 
-/// Runs every case, notes its figures, and draws each measure.
+/// Runs every point, records its figures, and draws each measure.
 fn draw(
     report: &mut ExperimentReport<'_>,
     world: &World,
@@ -173,13 +173,17 @@ fn taking_part(world: &World, phases: &Phases) -> usize {
     world.feeds.iter().filter(|f| phases.first_poll(f.visible()).is_some()).count()
 }
 
-/// The polls of a day that are so many looks at each of `n` feeds.
+/// Returns the polls per day for some polls of each of `n` feeds.
 fn polls(looks: f64, n: usize) -> Result<usize, String> {
     let polls = (looks * n as f64).round();
-    if polls >= 1.0 { Ok(polls as usize) } else { Err(format!("{looks} looks a day are no poll")) }
+    if polls >= 1.0 {
+        Ok(polls as usize)
+    } else {
+        Err(format!("{looks} polls per feed and day are less than one poll"))
+    }
 }
 
-/// The feeds that the part is about, judged by what they did in the training phase.
+/// Returns the feeds of the part, chosen by their training phase.
 fn chosen(world: &World, given: &BudgetsPart, phases: &Phases) -> Result<World, String> {
     if given.shape.is_none() && given.above_per_day <= 0.0 {
         return Ok(world.clone());

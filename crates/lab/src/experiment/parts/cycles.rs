@@ -1,4 +1,4 @@
-//! The world of the 2steps paper: its table, completeness over cost, the threshold.
+//! The part about the 2steps paper: its table, completeness over cost, and the threshold.
 
 use super::ExperimentReport;
 use crate::cycles as two_steps;
@@ -43,7 +43,7 @@ pub(in crate::experiment) fn cycles(report: &mut ExperimentReport<'_>, given: &C
     thresholds(report, given);
 }
 
-/// Figure 1: a window shows no more than it holds, and what leaves it unread is lost.
+/// Figure 1: a window has a limited size, and entries that leave it unread are lost.
 fn unread(report: &mut ExperimentReport<'_>, given: &CyclesPart) {
     let Some(Divergence { rate, selectivity, cycles }) = given.divergence else { return };
     let sources: Vec<Vec<(u64, u64)>> = (0..given.seeds)

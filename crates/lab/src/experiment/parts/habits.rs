@@ -1,4 +1,5 @@
-//! Whether feeds keep their rates, and which days they share: nothing is polled.
+//! The part about habits: whether feeds keep their rates, and which days they share. Makes no
+//! polls.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::report::{
 use crate::world::stats::hours_of;
 use crate::{World, WorldFeed};
 
-/// So many of the profiles are drawn, the commonest first, as in the source.
+/// The number of profiles drawn, the most common first, as in the source.
 const DRAWN: usize = 6;
 
 pub(in crate::experiment) fn habits(report: &mut ExperimentReport<'_>, given: &HabitsPart) {
@@ -23,7 +24,7 @@ pub(in crate::experiment) fn habits(report: &mut ExperimentReport<'_>, given: &H
     profiles(report, given, start);
 }
 
-/// The rate of a feed in one span against that in a later one, feed by feed.
+/// Compares the rate of each feed in one span with that in a later one.
 fn stability(report: &mut ExperimentReport<'_>, given: &HabitsPart, start: Time) {
     let mut rows = Vec::new();
     report.heading("Whether rates last");
@@ -61,7 +62,7 @@ fn stability(report: &mut ExperimentReport<'_>, given: &HabitsPart, start: Time)
     report.sections.push(ReportSection::Table(ReportTable::plain(header, rows)));
 }
 
-/// Entries a day in both spans, of the feeds that published in the first.
+/// Returns the entries per day in both spans, for feeds that published in the first.
 fn rates(world: &World, first: Time, later: Time, span: Duration) -> Vec<(f64, f64)> {
     let days = span.as_secs_f64() / 86_400.0;
     let rate = |feed: &WorldFeed, from: Time| feed.between(from, from + span).len() as f64 / days;
@@ -73,7 +74,7 @@ fn is_close(before: f64, later: f64) -> bool {
     later <= 2.0 * before && before <= 2.0 * later
 }
 
-/// Pearson's; `None` where one side never varies.
+/// Returns Pearson's correlation; `None` if one side is constant.
 fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let n = pairs.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / n;
@@ -88,7 +89,7 @@ fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     (scale > 0.0).then(|| xy / scale)
 }
 
-/// The day of all feeds together, and the days that many of them share.
+/// Draws the day of all feeds together, and the days that many feeds share.
 fn profiles(report: &mut ExperimentReport<'_>, given: &HabitsPart, start: Time) {
     let hours: Vec<[u32; 24]> = report
         .world

@@ -1,5 +1,5 @@
-//! How far from the limit: the same price with the true rate of a world bounds what any model can
-//! reach at that many polls.
+//! The part that measures the distance from the optimum. The same price with the true rates is the
+//! best that any model can reach at that number of polls.
 
 use feed::Time;
 use polling::PolicySpec;
@@ -11,7 +11,7 @@ use crate::run::calibration::{CalibratedRun, Goal, PolicyTemplate, calibrate, ca
 use crate::world::known_rates::{KnownWorld, KnownWorldSpec};
 use crate::{Phases, PolicyRun, RunProgress, Setting, run, run_knowing};
 
-/// A Monday; no world depends on it.
+/// A Monday. No world depends on it.
 const START: Time = Time::from_secs(1_704_067_200);
 const POLICY: &str = "tide";
 

@@ -1,4 +1,4 @@
-//! Policies compared.
+//! The part that compares policies.
 
 use polling::hints::HintReading;
 use polling::{Bounds, PolicySpec};
@@ -30,7 +30,7 @@ pub(in crate::experiment) fn run(
     let weights = Weights { delay, polls_per_entry, recall };
     let comparison = PolicyComparison::of(runs, weights, ModeWeights { feeds, entries });
     for (i, run) in comparison.runs.iter().enumerate() {
-        // The figures of a matched policy stand under the name that the definition gives it.
+        // The figures of a calibrated policy have the name that the definition gives it.
         let subject = subject(&given.label, &given.policies[i]);
         let quality = [comparison.by_feed[i].quality, comparison.by_entry[i].quality];
         note_run(&mut report.values, &subject, run, quality, comparison.both[i]);
@@ -57,7 +57,7 @@ pub(in crate::experiment) fn run(
     Ok(())
 }
 
-/// What a comparison of two comes to.
+/// Returns a short table of a comparison.
 fn brief(runs: &[PolicyRun]) -> ReportTable {
     let shown = |value: Option<f64>, digits: usize| {
         value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
@@ -123,7 +123,7 @@ fn note_run(
     add("delay.p99", run.delays.map(|q| q.p99));
     add("delay.max", run.delays.map(|q| q.max));
     add("freshness", run.freshness);
-    // Polls a day per feed that takes part.
+    // Polls per day and participating feed.
     let watched_days = total.watched_ms as f64 / 86_400_000.0;
     add("polls_per_day", (watched_days > 0.0).then(|| total.polls as f64 / watched_days));
 }

@@ -1,5 +1,5 @@
-//! Policies where entries become visible later than they claim: each kind of lateness laid over the
-//! definition's world, at the polls of a rival under the same conditions.
+//! The part about visibility lags. Applies each kind of lag to the world of the definition, and
+//! compares policies at the polls of a rival under the same conditions.
 
 use polling::PolicySpec;
 

@@ -1,4 +1,4 @@
-//! What the world holds: update patterns, activity classes, shapes.
+//! The part with statistics of the world: update patterns, activity classes, shapes.
 
 use super::ExperimentReport;
 use crate::report::{ReportSection, ReportTable};

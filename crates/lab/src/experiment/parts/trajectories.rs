@@ -1,5 +1,5 @@
-//! How a policy finds its pace: the intervals between the polls of an active and of a slow feed,
-//! and how often feeds of either kind are polled.
+//! The part about trajectories: the intervals between polls of an active and a slow feed, and how
+//! often feeds of either kind are polled.
 
 use feed::Time;
 use polling::PolicySpec;
@@ -12,7 +12,7 @@ use crate::{Phases, PolicyRun, RunProgress, Setting, WorldFeed, polls_of, run};
 
 const DAY_MS: f64 = 86_400_000.0;
 
-/// The feeds of one kind, by their entries in the test phase.
+/// The feeds of one activity, by their entries in the test phase.
 struct ActivityKind {
     word: &'static str,
     feeds: Vec<usize>,
@@ -65,7 +65,7 @@ pub(in crate::experiment) fn trajectories(
     Ok(())
 }
 
-/// Active and slow feeds of the whole test, each in the order of their entries.
+/// Returns the active and the slow feeds of the whole test, each in the order of their entries.
 fn kinds(feeds: &[WorldFeed], given: &TrajectoriesPart, phases: &Phases) -> [ActivityKind; 2] {
     let days = phases.test.as_secs_f64() * 1000.0 / DAY_MS;
     let per_day = |feed: &WorldFeed| {

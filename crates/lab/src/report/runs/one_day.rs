@@ -1,4 +1,4 @@
-//! A day of one feed: its entries, and the polls of every policy.
+//! Draws one day of a feed: its entries, and the polls of every policy.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::report::{DayLine, ReportFigure, ReportSection, day};
 use crate::{PolicyRun, WorldFeed, polls_of};
 
 impl Compared<'_> {
-    /// The busiest day in the test phase of the feed whose number of entries is the median of
-    /// those that publish about daily: a feed with something to see.
+    /// Draws the busiest day of a typical feed in the test phase. Typical is the median by entries
+    /// of the feeds that publish about daily.
     pub(super) fn one_day(&self) -> Vec<ReportSection> {
         let phases = &self.setting.phases;
         let within = |feed: &WorldFeed| -> usize {
@@ -66,7 +66,7 @@ impl Compared<'_> {
         ]
     }
 
-    /// The polls of one policy at one feed, as in the run.
+    /// Returns the polls of one policy at one feed, as in the run.
     fn lane(&self, feed: &WorldFeed, run: &PolicyRun, hue: usize) -> Option<DayLine> {
         let spec: PolicySpec = run.policy.parse().ok()?;
         let moments = polls_of(self.world, feed, &spec, self.setting);

@@ -1,5 +1,5 @@
-//! The tables of a comparison: both modes, cost and delays, the best of each column marked. A
-//! report and a terminal show the same; CSV holds plain numbers.
+//! The tables of a comparison: both modes, cost and delays, with the best of each column marked. A
+//! report and a terminal show the same table; CSV has plain numbers.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::report::plot::field;
 use crate::report::{ReportTable, bytes, count, share, spoken};
 use crate::{Averages, PolicyComparison, PolicyRun};
 
-/// One column of a table: its figures, what is good, and how they are shown.
+/// One column of a table: its figures, which of them is best, and their format.
 struct ComparisonColumn {
     name: &'static str,
     /// Its name in CSV.
@@ -26,7 +26,7 @@ enum BestValue {
 }
 use BestValue::{Large, Neither, Small};
 
-/// Delay, cost, recall and quality of each run in one mode.
+/// Returns delay, cost, recall and quality of each run in one mode.
 pub fn modes(
     runs: &[PolicyRun],
     qualities: &[Quality],
@@ -43,7 +43,7 @@ pub fn modes(
     tabled(runs, &columns)
 }
 
-/// What each run cost and how long its entries waited.
+/// Returns the cost of each run, and the delays of its entries.
 pub fn costs(comparison: &PolicyComparison) -> ReportTable {
     let of = |value: fn(&PolicyRun) -> Option<f64>| comparison.runs.iter().map(value).collect();
     let mut columns = vec![
@@ -94,7 +94,7 @@ fn tabled(runs: &[PolicyRun], columns: &[ComparisonColumn]) -> ReportTable {
             Neither => None,
         };
         let Some(best) = best.filter(|_| runs.len() > 1).map(column.show) else { continue };
-        // What looks alike is marked alike.
+        // Mark all cells that show the same text as the best one.
         let rows = (0..runs.len()).filter(|i| cell(column, *i) == best);
         marked.extend(rows.map(|i| (i, j + 1)));
     }
@@ -102,7 +102,7 @@ fn tabled(runs: &[PolicyRun], columns: &[ComparisonColumn]) -> ReportTable {
     ReportTable { header, rows, marked, data: data(runs, columns) }
 }
 
-/// The figures unrounded, in seconds and bytes; an undefined one is empty.
+/// Returns the figures as CSV, unrounded, in seconds and bytes; undefined ones are empty.
 fn data(runs: &[PolicyRun], columns: &[ComparisonColumn]) -> String {
     let mut csv = "policy".to_owned();
     columns.iter().for_each(|column| csv.extend([",", column.key]));

@@ -1,38 +1,38 @@
-//! Entries that do not say when they appeared: some become visible long after the time they claim,
-//! some have their date rewritten. In a recorded news feed the median of the former was 40
-//! minutes (a tenth above 7 hours), and a third of all dates were rewritten.
+//! Wrong claimed times: some entries become visible long after the time that they claim, and some
+//! have their date rewritten. In a recorded news feed, the median lateness was 40 minutes (a tenth
+//! above 7 hours), and a third of all dates were rewritten.
 //!
-//! The times at which entries appear stay as they were drawn, so that populations with and
-//! without it hold the same entries; only what they claim moves. A trace has room for one claim:
-//! a rewritten one is there from the beginning, which a feed would only show later.
+//! The times of appearance stay as drawn, so that populations with and without errors have the same
+//! entries. Only the claims move. A trace has one claim per entry, so a rewritten date is there
+//! from the start; a real feed would change it later.
 
 use feed::Time;
 
 use super::Population;
 use crate::{Chance, exact};
 
-/// How many entries claim another time than that of their appearing.
+/// The share of entries that claim a wrong time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClaimErrors {
-    /// Appear after the time they claim.
+    /// The percentage of entries that appear after the time that they claim.
     pub late_percent: u8,
-    /// Claim a time after that of their appearing.
+    /// The percentage of entries that claim a time after their appearance.
     pub rewritten_percent: u8,
 }
 
-/// The chances of one feed are told from those of its drawing by this bit of their stream.
+/// This bit separates the random stream of claims from that of the feed.
 const STREAM: u64 = 1 << 40;
-/// The median of how late entries are, in seconds.
+/// The median lateness in seconds.
 const LATE_MEDIAN: f64 = 40.0 * 60.0;
-/// 7 hours are 10.5 times the median; ln 10.5 over ln 9, the logit of a tenth.
+/// 7 hours are 10.5 times the median; ln 10.5 / ln 9, since ln 9 is the logit of 0.9.
 const LATE_SPREAD: f64 = 1.07;
-/// Nothing is later than this, in seconds.
+/// The largest lateness in seconds.
 const LATE_MAX: f64 = 7.0 * 86_400.0;
-/// A date is rewritten this much later on average, in seconds.
+/// The mean shift of a rewritten date in seconds.
 const REWRITTEN_MEAN: f64 = 3.0 * 3600.0;
 
 impl Population {
-    /// The same population, with entries that claim other times; the same seed, the same claims.
+    /// Returns the same population with wrong claims. The same seed gives the same claims.
     pub fn with_claim_errors(mut self, seed: u64, given: &ClaimErrors) -> Population {
         if *given == ClaimErrors::default() {
             return self;
@@ -47,7 +47,7 @@ impl Population {
 }
 
 impl ClaimErrors {
-    /// An entry may be both: then its first date, too early, is lost with the rewriting.
+    /// If an entry is late and rewritten, only the rewriting counts.
     fn claim(&self, visible: Time, chance: &mut Chance) -> Time {
         let late = chance.percent(self.late_percent.into()).then(|| lateness(chance));
         let rewritten = chance.percent(self.rewritten_percent.into());
@@ -57,9 +57,9 @@ impl ClaimErrors {
     }
 }
 
-/// Log-logistic: a median, and a tail as heavy as the recorded one.
+/// Log-logistic: the recorded median, and a tail as heavy as the recorded one.
 fn lateness(chance: &mut Chance) -> f64 {
-    // Neither end: the logarithm of the odds has none.
+    // Excludes 0 and 1, where the logarithm of the odds is infinite.
     let u = chance.between(1e-6, 1.0 - 1e-6);
     let odds = exact::ln(u / (1.0 - u));
     (LATE_MEDIAN * exact::exp(LATE_SPREAD * odds)).clamp(1.0, LATE_MAX)

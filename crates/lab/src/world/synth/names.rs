@@ -1,5 +1,5 @@
-//! Names for synthetic feeds: two plain words, and a number where a name was drawn before.
-//! They name nobody: their domains end in `.test`.
+//! Names for synthetic feeds: two plain words, and a number if the name is taken. Their domains end
+//! in `.test`, so they belong to nobody.
 
 use crate::Chance;
 
@@ -45,20 +45,21 @@ const SECOND: [&str; 32] = [
     "weekly",
 ];
 
-/// Fit for a host name. Every 1024 feeds use each pair once: unique without keeping a list.
+/// Returns a name that is valid in a host name. Every 1024 feeds use each pair once, so names are
+/// unique without a list.
 pub fn name(number: usize, chance: &mut Chance) -> String {
     let pairs = FIRST.len() * SECOND.len();
-    // 389 is coprime to the number of pairs, so the walk visits each before it repeats.
+    // 389 is coprime to the number of pairs, so every pair comes once before any repeats.
     let place = (number * 389 + 7) % pairs;
     let name = format!("{}-{}", FIRST[place % FIRST.len()], SECOND[place / FIRST.len()]);
     match number / pairs {
         0 => name,
-        // A year-like tail reads better than a counter; the round keeps it unique.
+        // A number like a year reads better than a counter; the round keeps it unique.
         round => format!("{name}-{}", round * 100 + chance.below(100)),
     }
 }
 
-/// `amber-gazette` as a title: `Amber Gazette`.
+/// Returns the title: `amber-gazette` becomes `Amber Gazette`.
 pub fn title(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let mut letters = word.chars();

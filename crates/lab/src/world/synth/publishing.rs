@@ -1,5 +1,5 @@
-//! When a synthetic feed publishes: rates by the power law, days and weeks by the publisher's
-//! zone. Times are whole seconds; nothing here knows what is published.
+//! Draws the publication times of a synthetic feed: rates by the power law, days and weeks in the
+//! time zone of the publisher. Times are whole seconds.
 
 use feed::Time;
 
@@ -12,22 +12,22 @@ const WEEK: f64 = 7.0 * DAY;
 
 /// The published exponent of entries in four weeks.
 const EXPONENT: f64 = 0.74;
-/// History before the start goes back no further: enough to fill any window that matters.
+/// The longest history before the start: enough to fill any realistic window.
 const HISTORY_MAX: f64 = 1000.0 * DAY;
-/// Zones in hours from UTC, weighted by where feeds come from.
+/// Time zones in hours from UTC, weighted by the origin of feeds.
 const ZONES: [(i32, u32); 9] =
     [(-8, 15), (-5, 25), (-3, 4), (0, 14), (1, 22), (2, 5), (3, 4), (8, 6), (9, 5)];
 
-/// How one feed publishes, with its own figures.
+/// The publishing process of one feed.
 #[derive(Clone, Debug)]
 pub struct PublishingProcess {
     kind: ProcessKind,
     /// Mean gap in seconds.
     gap: f64,
     window: usize,
-    /// Seconds that local time is ahead of UTC.
+    /// The offset of local time from UTC in seconds.
     zone: f64,
-    /// First active hour, and how many there are.
+    /// The first active hour, and the number of active hours.
     open: f64,
     active: f64,
     weekdays_only: bool,
@@ -51,7 +51,7 @@ impl PublishingProcess {
             SynthPattern::Single => (1.0, 200.0),
             SynthPattern::Sliced | SynthPattern::Chunked | SynthPattern::OnTheFly => (28.0, 1200.0),
             SynthPattern::Constant => (400.0, 20_000.0),
-            // Before they fell silent.
+            // The rate before the feed fell silent.
             SynthPattern::Zombie | SynthPattern::Empty => (2.0, 200.0),
         };
         let gap = 4.0 * WEEK / chance.power_law(low, high, EXPONENT);
@@ -62,7 +62,8 @@ impl PublishingProcess {
             SynthPattern::Sliced | SynthPattern::OnTheFly => ProcessKind::Hours,
             SynthPattern::Chunked => ProcessKind::Chunks,
             SynthPattern::Zombie => {
-                // Eight weeks, and eight median gaps: an irregular feed's median is below its mean.
+                // Eight weeks, and eight median gaps. The median gap of an irregular feed is below
+                // its mean.
                 ProcessKind::Ended((8.0 * WEEK).max(8.0 * gap) + chance.between(0.0, 52.0 * WEEK))
             }
         };
@@ -73,7 +74,8 @@ impl PublishingProcess {
         PublishingProcess { kind, gap, window, zone, open, active, weekdays_only }
     }
 
-    /// Publication times from long enough before `start` to fill the window until `days` after.
+    /// Returns publication times from before `start`, early enough to fill the window, until `days`
+    /// after it.
     pub fn times(&self, start: Time, days: u16, chance: &mut Chance) -> Vec<Time> {
         let end = f64::from(days) * DAY;
         let history = (self.gap * self.window as f64 * 1.5).clamp(4.0 * WEEK, HISTORY_MAX);
@@ -90,12 +92,12 @@ impl PublishingProcess {
         times.into_iter().map(|t| Time::from_secs(origin + t.floor() as i64)).collect()
     }
 
-    /// Short and long gaps mixed; hardly ever at night.
+    /// Mixes short and long gaps, rarely at night.
     fn irregular(&self, origin: i64, from: f64, to: f64, chance: &mut Chance) -> Vec<f64> {
         let mut times = Vec::new();
         let mut t = from;
         loop {
-            // A quarter of the gaps are a tenth of the mean; the others make up for it.
+            // A quarter of the gaps are a tenth of the mean; the others compensate.
             let mean = if chance.percent(25.0) { 0.1 * self.gap } else { 1.3 * self.gap };
             t += chance.exponential(mean).max(1.0);
             let hour = self.local_hour(origin, t);
@@ -123,7 +125,7 @@ impl PublishingProcess {
         times
     }
 
-    /// A Poisson process in active hours, thinned elsewhere to nothing.
+    /// A Poisson process in active hours, and nothing outside them.
     fn hours(&self, origin: i64, from: f64, to: f64, chance: &mut Chance) -> Vec<f64> {
         let share = self.active / 24.0 * if self.weekdays_only { 5.0 / 7.0 } else { 1.0 };
         let mut times = Vec::new();
@@ -141,7 +143,7 @@ impl PublishingProcess {
         }
     }
 
-    /// Once a day, or once a week where a day brings too little, everything at one moment.
+    /// Publishes everything at one moment, once a day, or once a week at low rates.
     fn chunks(&self, origin: i64, from: f64, to: f64, chance: &mut Chance) -> Vec<f64> {
         let every = if self.gap <= DAY { DAY } else { WEEK };
         let size = (every / self.gap).round().clamp(2.0, self.window.max(2) as f64) as usize;
@@ -161,7 +163,7 @@ impl PublishingProcess {
         (origin as f64 + t + self.zone).rem_euclid(DAY) / HOUR
     }
 
-    /// 0 is Monday.
+    /// Returns the weekday; 0 is Monday.
     fn local_weekday(&self, origin: i64, t: f64) -> u32 {
         // 1970-01-01 was a Thursday.
         (((origin as f64 + t + self.zone) / DAY).floor() as i64 + 3).rem_euclid(7) as u32

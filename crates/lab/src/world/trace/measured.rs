@@ -6,7 +6,7 @@ use super::rows::{CsvRow, CsvRows};
 use super::{FieldProblem, Problem, TraceError, broken, shortened, text, wrong};
 use crate::Averages;
 
-/// How a row's averages were formed.
+/// The mode in which the averages of a row were computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AverageMode {
     Feeds,
@@ -21,8 +21,8 @@ pub struct MeasuredPolicy {
     pub averages: Averages,
 }
 
-/// Reads such a table. Without a column `mode` all rows are of one mode, feeds; an empty field is
-/// an undefined value.
+/// Reads such a table. Without a column `mode`, all rows have the mode feeds. An empty field is an
+/// undefined value.
 pub fn read_measured(file: &str, reader: impl BufRead) -> Result<Vec<MeasuredPolicy>, TraceError> {
     let mut rows = CsvRows::new(reader);
     let header = rows.next().map_err(|e| broken(file, e))?;
@@ -112,6 +112,9 @@ mod tests {
         assert!(error("policy,recall\n").starts_with("m.csv:1:1: no column `delay_seconds`"));
         assert!(error(header).contains("no row"), "{}", error(header));
         let negative = error(&format!("{header}a,-1,2,3\n"));
-        assert!(negative.starts_with("m.csv:2:3: `-1` is no delay in seconds"), "{negative}");
+        assert!(
+            negative.starts_with("m.csv:2:3: `-1` is not a valid delay in seconds"),
+            "{negative}"
+        );
     }
 }

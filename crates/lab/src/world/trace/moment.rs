@@ -1,14 +1,14 @@
-//! Times as traces write them: RFC 3339, or seconds or milliseconds since 1970.
+//! Parses the times of traces: RFC 3339, or seconds or milliseconds since 1970.
 //!
-//! Nearly all rows of a large trace read `2017-06-21T10:00:00Z`: these twenty bytes are read
-//! without any library, everything else by [`feed::Time`].
+//! Nearly all rows of a large trace have the form `2017-06-21T10:00:00Z`. This module parses these
+//! 20 bytes itself; [`feed::Time`] parses everything else.
 
 use feed::Time;
 
-/// Numbers from here on are milliseconds: as seconds they would lie beyond the year 5000.
+/// Numbers from here on are milliseconds. As seconds they would be after the year 5000.
 const MILLIS_FROM: i64 = 100_000_000_000;
 
-/// The moment that a field names; `None` if it names none.
+/// Returns the time that a field means; `None` if it is not a time.
 pub(super) fn moment(text: &[u8]) -> Option<Time> {
     plain(text).or_else(|| number(text)).or_else(|| {
         let time: Time = std::str::from_utf8(text).ok()?.parse().ok()?;
@@ -39,11 +39,11 @@ fn plain(text: &[u8]) -> Option<Time> {
     Some(Time::from_secs(days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second))
 }
 
-/// Days since 1970. Years begin in March here, so that the leap day is their last.
+/// Returns the days since 1970. Years begin in March here, so that the leap day is the last day.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    // Months from March on have 31, 30, 31, 30, 31 days, over and over: 153 in five.
+    // Months from March on have 31, 30, 31, 30, 31 days, repeatedly: 153 in five.
     let of_year = (153 * month + 2) / 5 + day - 1;
     // 1970-01-01 is 719,468 days after the first of March of the year 0.
     year * 365 + leap_days + of_year - 719_468

@@ -1,7 +1,7 @@
 //! Reads the rows of a CSV file with the `csv` crate, one at a time into one buffer.
 //!
-//! Adds what that crate does not do: a limit on the bytes of a row, an error for a quote that is
-//! never closed, and the position of each field for error messages. Does not know any columns.
+//! Adds a limit on the bytes of a row, and an error for a quote that is never closed. Also computes
+//! the position of each field for error messages. Does not know any columns.
 
 use std::io::{self, Chain, Read};
 
@@ -10,8 +10,8 @@ use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 /// A longer row means that the file is not CSV.
 const ROW_BYTES_MAX: u64 = 64 * 1024;
 
-/// Follows the last byte of the file. A field that ends with it is a quoted field without its
-/// closing quote, because the `csv` crate reads such a field up to the end of the file.
+/// Follows the last byte of the file. The `csv` crate reads a quoted field without its closing
+/// quote up to the end of the file, so such a field ends with this mark.
 const END_MARK: &[u8] = b"\n\0";
 
 /// The rows of one file.

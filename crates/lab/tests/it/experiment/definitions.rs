@@ -1,4 +1,4 @@
-//! Experiments as a whole: a small world of known habits, and what must come out of each part.
+//! Whole experiments: a small world of known habits, and the expected result of each part.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use lab::{World, WorldFeed};
 const START: Time = Time::from_secs(1_514_764_800);
 const HOUR: i64 = 3600;
 
-/// Six weeks: eight feeds every half an hour, eight at nine and at ten in the morning of every
-/// day, eight every third day.
+/// Six weeks: eight feeds every half hour, eight at nine and ten every morning, eight every third
+/// day.
 fn world() -> World {
     let every = |n: i64, from: i64, step: i64| -> Vec<Time> {
         (0..n).map(|i| Time::from_secs(START.secs() + from + i * step)).collect()
@@ -77,7 +77,7 @@ fn more_looks_and_a_learned_schedule_shorten_delay() {
                  [[learning]]\nlabel = \"l\"\nstrategies = [\"min-delay\"]\n\
                  estimator = \"offline\"\nlooks = 4.0\ntrain = [\"7d\", \"14d\"]\n";
     let expect = [
-        // At four looks a day no window overflows, so delays compare.
+        // At four polls per day no window overflows, so delays are comparable.
         "b/uniform delay@16 < 0.5 * b/uniform delay@4",
         "b/min-delay delay@4 < b/uniform delay@4",
         "b/uniform completeness@4 > b/uniform completeness@1",
@@ -98,7 +98,7 @@ fn a_definition_may_say_what_a_lost_entry_costs() {
          [[learning]]\nlabel = \"l\"\n{strategies}estimator = \"tide\"\nlooks = 0.92\n\
          train = [\"7d\"]\n"
     );
-    // At a look a day the busy windows overrun.
+    // At one poll per day the busy windows overflow.
     let expect = [
         "tide missed < tide:1m missed",
         "b/tide completeness@0.92 > b/tide:1m completeness@0.92",
@@ -188,7 +188,7 @@ fn bytes_of_the_days_add_up_to_the_whole() {
     let run = lab::run(&world, &"fix:1h".parse().unwrap(), &setting, &lab::RunProgress::default());
     assert_eq!(run.bytes_by_day.len(), 11);
     assert_eq!(run.bytes_by_day.iter().sum::<u64>(), run.total.bytes);
-    // Each hour is polled; every other one brings an entry. The first poll counts for nothing.
+    // Every hour has a poll, and every other hour an entry. The first poll does not count.
     assert_eq!(run.bytes_by_day[3], 12 * 5000 + 12 * 369);
 }
 

@@ -1,5 +1,5 @@
-//! What a report shows: the same colour for the same policy, entries that were never found, numbers
-//! that programs can read, and how far figures differ between traces.
+//! Reports: the same colour for the same policy, entries that were never found, numbers that
+//! programs can read, and the spread between traces.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::run::runs::synthetic;
 
 const DAY: Duration = Duration::from_secs(86_400);
 const START: Time = Time::from_secs(1_500_000_000);
-/// More than there are colours, two families of several, one that misses a lot.
+/// More policies than colours, two families of several, and one that misses many entries.
 const POLICIES: [&str; 10] = [
     "fix:1h",
     "mavsync",
@@ -66,7 +66,7 @@ fn figure<'a>(sections: &'a [ReportSection], name: &str) -> &'a ReportFigure {
     figures.next().unwrap_or_else(|| panic!("no figure {name}"))
 }
 
-/// The colour nearest before or after where a policy is named.
+/// Returns the colour nearest before or after the name of a policy.
 fn colour(svg: &str, policy: &str, after: bool) -> String {
     let named = svg.find(&format!(">{policy}</text>")).unwrap_or_else(|| panic!("{policy}"));
     let at = match after {

@@ -1,4 +1,4 @@
-//! What source 000 found about online estimation.
+//! The findings of source 000 about online estimation.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Table 2 of the 2steps paper, under the reading that binds (R4).
+//! Table 2 of the 2steps paper, under interpretation R4.
 
 use lab::cycles::{CycleWorld, PaperCell, STRATEGIES, TAU_START, table};
 use polling::budget::Strategy;
@@ -29,10 +29,10 @@ fn two_hundred_seeds_have_the_means_and_spreads_of_the_reference() {
         for (i, figure) in figures.into_iter().enumerate() {
             let (mean, sd) = (float(&expect["mean"][i]), float(&expect["std"][i]));
             assert_eq!(figure.published, float(&expect["paper"][i]), "{}", vector_name(cell));
-            // Two means of 200 and 250 runs: their difference has a tenth of the spread of one
-            // run as its standard error; four of these are a band that chance does not leave.
-            // `polling`'s top-k-utility leaves out sources without any utility, which the reference
-            // reads for nothing: 0.2 % of the cost at the largest budget.
+            // The values are means of 200 and 250 runs. The standard error of their difference is a
+            // tenth of the spread of one run, and the band is four of these. The top-k-utility of
+            // `polling` skips sources without any utility, which the reference reads in vain: 0.2 %
+            // of the cost at the largest budget.
             let band = 0.4 * sd + if i == 2 { 0.0025 * mean } else { 0.0 };
             let name = vector_name(cell);
             assert!((figure.mean - mean).abs() <= band, "{name} {i}: {} {mean}", figure.mean);

@@ -11,7 +11,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(86_400);
 const START: Time = Time::from_secs(1_500_000_000);
 
-/// Feeds from one entry in ten days to thirty a day, mostly in the working hours of their zone.
+/// Feeds from one entry in ten days to thirty per day, mostly in the working hours of their zone.
 fn world(feeds: usize, days: u32, seed: u64) -> World {
     let feed = |number: usize| {
         let mut chance = Chance::new(seed, number as u64);
@@ -54,11 +54,11 @@ fn every_strategy_keeps_its_books_and_its_budget() {
                 world.feeds.iter().map(|f| f.visible().iter().filter(counted).count()).sum();
             assert_eq!(spent.found + spent.missed + spent.open, appeared as u64, "{name}");
             assert!(spent.polls > 100, "{name}: {}", spent.polls);
-            // 2400 polls in twenty days; the debt of the last cycle cannot be paid back.
+            // 2400 polls in twenty days, plus the debt of the last cycle.
             assert!(spent.polls <= 2400 + world.feeds.len() as u64, "{name}: {}", spent.polls);
             let capped = !matches!(spent.spender.strategy, Strategy::TwoSteps | Strategy::OnlyTau);
-            // The last plan, at midnight, is the first of a day that tide keeps for itself: three
-            // even shares of a cycle at most.
+            // The last plan, at midnight, belongs to a new day for tide: at most three even shares
+            // of a cycle.
             let most = if spent.spender.strategy == Strategy::Tide { 2403 } else { 2400 };
             assert!(!capped || spent.polls <= most, "{name}: {}", spent.polls);
             assert!(spent.window_freshness.unwrap() <= 1.0, "{name}");
@@ -77,8 +77,8 @@ fn the_oracle_is_never_wrong_and_two_steps_with_it_loses_less_than_turns() {
     assert!(two_steps.missed < uniform.missed / 2, "{} {}", two_steps.missed, uniform.missed);
 }
 
-/// What source 002 found: allocation gains most of the mean and worsens the maximum; the schedule
-/// gains less and keeps the maximum at a day.
+/// The findings of source 002: allocation improves the mean most and worsens the maximum. The
+/// schedule improves the mean less and keeps the maximum at a day.
 #[test]
 fn allocation_gains_most_and_the_schedule_keeps_the_maximum() {
     let mut world = world(150, 34, 3);
@@ -114,7 +114,7 @@ fn a_feed_that_comes_later_joins_with_its_first_entry() {
     assert_eq!(more, 199, "the first entry is the first window's");
 }
 
-/// Where polls are so few that windows overrun, who prices a miss at minutes saves none for it.
+/// If polls are so few that windows overflow, a low price of a miss does not prevent misses.
 #[test]
 fn the_price_of_a_miss_is_the_spenders_own() {
     let mut world = world(60, 34, 5);

@@ -1,5 +1,5 @@
-//! What counts: for any trace, policy and strategy, with a warm-up and without, found, missed and
-//! open entries are together those published in the test phase.
+//! Found, missed and open entries together are those published in the test phase: for any trace,
+//! policy and strategy, with and without a warm-up.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 const START: Time = Time::from_secs(1_500_000_000);
 const SEEDS: u64 = 12;
 
-/// Feeds that begin early and late, write at any rate, show few or many entries, and do not date
-/// all of them.
+/// Feeds that begin early and late, at any rate, with few or many entries shown, some of them
+/// undated.
 fn world(chance: &mut Chance) -> World {
     let mut builder = WorldBuilder::default();
     for number in 0..1 + chance.below(12) {
@@ -35,7 +35,7 @@ fn world(chance: &mut Chance) -> World {
     builder.finish(10)
 }
 
-/// Phases of odd lengths, so that cycles do not end with them.
+/// Phases of odd lengths, so that they do not end with a cycle.
 fn phases(world: &World, chance: &mut Chance, warm_up: bool) -> Phases {
     let odd = |hours: usize, chance: &mut Chance| {
         HOUR * chance.below(hours) as u32 + Duration::from_secs(chance.below(3600) as u64)
@@ -45,7 +45,7 @@ fn phases(world: &World, chance: &mut Chance, warm_up: bool) -> Phases {
     Phases::over(world, Some(start), train, test, warm_up).unwrap()
 }
 
-/// Entries after the first poll of their feed that were published in the test phase.
+/// Returns the entries of the test phase after the first poll of their feed.
 fn published(world: &World, phases: &Phases) -> u64 {
     let of = |visible: &[Time]| {
         let from = phases.first_poll(visible)?.max(phases.test_start());
@@ -99,7 +99,7 @@ fn every_policy_accounts_for_the_entries_of_the_test_phase() {
     }
 }
 
-/// A generous budget that lives through the training phase misses nothing, as it does without.
+/// With a generous budget a warm-up causes no misses.
 #[test]
 fn a_warm_up_is_not_counted_as_missed() {
     let mut chance = Chance::new(5, 1);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::vectors::{int, read, time, times};
 
-/// Runs one policy over one feed from `start` to `end` and gives its polls.
+/// Runs one policy over one feed from `start` to `end`. Returns its polls.
 fn simulate(
     entries: Vec<Time>,
     window: u32,
@@ -63,8 +63,8 @@ fn figure_4_8_entries_are_found_missed_open_and_ignored() {
     assert_eq!(run.by_entry.recall, Some(fraction("recall")));
 }
 
-/// A window that grows again shows what it had dropped. New is what was never seen; compared with
-/// the window before only, one entry would be found twice.
+/// A window that grows again shows older entries. An entry is new if it was never seen; a
+/// comparison with the previous window alone would find one entry twice.
 #[test]
 fn figure_4_7_a_growing_window_brings_nothing_twice() {
     let vectors = read("reichert_worked_examples");
@@ -73,13 +73,13 @@ fn figure_4_7_a_growing_window_brings_nothing_twice() {
     let windows = windows.map(|w| (time(&w[0]), u32::try_from(int(&w[1])).unwrap())).collect();
     let feed = WorldFeed::new("feed", times(&seen["entries"])).with_windows(windows);
     let world = World { feeds: vec![feed], window: 4, domains: vec![vec![0]] };
-    let mut sight = PolledFeed::new(&world, &world.feeds[0]);
+    let mut polled = PolledFeed::new(&world, &world.feeds[0]);
     let (mut found, mut unlike_before) = (Vec::new(), 0);
     let mut before: Vec<Time> = Vec::new();
     for at in times(&seen["polls"]) {
-        sight.poll(at);
-        found.extend(sight.found());
-        let window = sight.observation().unwrap().window.to_vec();
+        polled.poll(at);
+        found.extend(polled.found());
+        let window = polled.observation().unwrap().window.to_vec();
         unlike_before += window.iter().filter(|time| !before.contains(time)).count() as i64;
         before = window;
     }

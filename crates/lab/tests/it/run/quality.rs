@@ -37,8 +37,8 @@ fn tables_4_11_and_4_12_have_the_quality_that_their_columns_imply() {
     }
 }
 
-/// The values that a normalised column can have, given the figures as they are printed: delays to
-/// the minute, the others to three digits.
+/// Returns the possible values of a normalised column, given rounded figures: delays to the minute,
+/// others to three digits.
 fn feasible(table: &Value, row: usize, column: usize) -> RangeInclusive<f64> {
     let figures: Vec<f64> =
         table["rows"].as_array().unwrap().iter().map(|row| float(&row[1 + column])).collect();
@@ -51,8 +51,8 @@ fn feasible(table: &Value, row: usize, column: usize) -> RangeInclusive<f64> {
     least - 0.0005..=most + 0.0005
 }
 
-/// Every table: the quality that its figures imply, and normalised columns that can be. Where the
-/// vectors say that a printed one cannot, ours is theirs.
+/// Checks every table: the quality that its figures imply, and that normalised columns are
+/// possible. If the vectors mark a printed value as impossible, ours equals theirs.
 #[test]
 fn every_table_has_the_columns_that_its_figures_imply() {
     let tables = read("reichert_tables");

@@ -1,4 +1,4 @@
-//! What counts in a run, and what does not.
+//! The polls and entries of a run that count.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn at(hours: f64) -> Time {
     START + HOUR.mul_f64(hours)
 }
 
-/// One feed with entries at these hours after the start.
+/// A world of one feed with entries at these hours after the start.
 fn world(hours: &[f64]) -> World {
     let feeds = vec![WorldFeed::new("feed", hours.iter().map(|h| at(*h)).collect())];
     World { feeds, window: 3, domains: vec![vec![0]] }
@@ -39,7 +39,7 @@ fn counts(run: &PolicyRun) -> [u64; 4] {
 
 #[test]
 fn the_first_poll_counts_for_nothing_and_the_last_may_fall_on_the_end() {
-    // The entry of hour 2 lies at the start of the test, that of hour 4 at its end.
+    // The entry of hour 2 is at the start of the test, that of hour 4 at its end.
     let run = run_over(&world(&[1.0, 2.0, 3.0, 4.0, 4.5]), "fix:1h", 2 * HOUR, 2 * HOUR, false);
     assert_eq!(counts(&run), [2, 2, 0, 0]);
     assert_eq!(run.by_entry.delay, Some(0.0));
@@ -49,7 +49,7 @@ fn the_first_poll_counts_for_nothing_and_the_last_may_fall_on_the_end() {
 fn entries_after_the_last_poll_are_open_and_those_passed_over_missed() {
     let hours = [1.0, 2.5, 3.0, 3.5, 3.9, 3.95, 6.5];
     let run = run_over(&world(&hours), "fix:2h", 2 * HOUR, 5 * HOUR, false);
-    // Polls at 2, 4 and 6: of the five until 4 the window shows three.
+    // Polls at 2, 4 and 6. Five entries come before 4, and the window shows three.
     assert_eq!(counts(&run), [2, 3, 2, 1]);
 }
 
@@ -57,7 +57,7 @@ fn entries_after_the_last_poll_are_open_and_those_passed_over_missed() {
 fn a_feed_takes_part_from_its_first_entry() {
     let late = world(&[5.0, 5.5]);
     let run = run_over(&late, "fix:1h", HOUR, 9 * HOUR, false);
-    // First poll at 5, then 6 to 10; the first entry is the first window's.
+    // First poll at 5, then 6 to 10. The first entry belongs to the first window.
     assert_eq!(counts(&run), [5, 1, 0, 0]);
     let after = run_over(&world(&[0.5, 30.0]), "fix:1h", HOUR, 9 * HOUR, false);
     assert_eq!(after.per_feed.iter().flatten().count(), 1);
@@ -75,7 +75,7 @@ fn a_warm_up_counts_what_happens_after_it() {
     // Polls at 1, 3, 5.
     assert_eq!(counts(&cold), [2, 3, 0, 0]);
     let warm = run_over(&world(&hours), "fix:2h", 2 * HOUR, 4 * HOUR, true);
-    // Polls at 0, 2, 4, 6: that of hour 2 is training's, and so is the entry of 1.5.
+    // Polls at 0, 2, 4, 6. The poll at hour 2 and the entry of 1.5 belong to training.
     assert_eq!(counts(&warm), [2, 2, 0, 0]);
     assert_eq!(warm.total.delay_ms, 2 * 3_600_000);
     let straddling = run_over(&world(&hours), "fix:2h", HOUR, 4 * HOUR, true);

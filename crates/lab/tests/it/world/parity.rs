@@ -1,5 +1,5 @@
-//! A simulated poll yields the observation that a live one does: the same world, once laid over a
-//! sorted array, once as items that are identified and compared with the stored window.
+//! Simulated and live polls give the same observations. One side uses a sorted array; the other
+//! uses items that are identified and compared with the stored window.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use polling::{Bounds, Policy};
 
 const START: i64 = 1_500_000_000;
 
-/// One feed that does everything feeds do: bursts, windows that vary (down to none), entries that
+/// A feed with everything that feeds do: bursts, varying windows (even empty ones), entries that
 /// appear late, undated or dated ahead.
 fn world(seed: u64) -> World {
     let mut chance = Chance::new(seed, 0);
@@ -36,18 +36,18 @@ fn world(seed: u64) -> World {
     builder.finish(6)
 }
 
-/// A reader as the engine is one.
+/// A reader that works like the engine.
 #[derive(Default)]
 struct Live {
     window: Window,
     known: HashMap<feed::EntryKey, (u64, Time)>,
     previous: Option<Time>,
-    /// What the last document showed, to tell an unchanged one.
+    /// The window of the last document, to detect an unchanged one.
     shown: Option<std::ops::Range<usize>>,
 }
 
 impl Live {
-    /// The window as a document, newest first, read as live.
+    /// Converts the window to a document, newest first, and reads it as a live poll does.
     fn poll(&mut self, feed: &WorldFeed, shown: std::ops::Range<usize>, at: Time) -> String {
         let described = |o: &feed::Observation<'_>| format!("{o:?}");
         if self.shown.as_ref() == Some(&shown) {
@@ -82,13 +82,13 @@ fn simulated_and_live_polls_yield_the_same_observation_for_every_policy() {
         let feed = &world.feeds[0];
         for text in Policy::examples() {
             let policy: Policy = text.parse().unwrap();
-            let (mut sight, mut live) = (PolledFeed::new(&world, feed), Live::default());
+            let (mut polled, mut live) = (PolledFeed::new(&world, feed), Live::default());
             let mut learned = policy.start();
             let mut at = feed.visible()[0];
             for _ in 0..200 {
-                sight.poll(at);
-                let simulated = sight.observation().unwrap();
-                let lived = live.poll(feed, sight.shown(), at);
+                polled.poll(at);
+                let simulated = polled.observation().unwrap();
+                let lived = live.poll(feed, polled.shown(), at);
                 assert_eq!(format!("{simulated:?}"), lived, "{text}, seed {seed}");
                 policy.learn(&mut learned, &simulated);
                 at = policy.wish(&learned, &simulated, &Bounds::EVALUATION).at;

@@ -1,4 +1,4 @@
-//! What the synthetic population must have in common with the recorded one.
+//! The synthetic population compared with the recorded one.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn csv(population: &Population) -> Vec<u8> {
     bytes
 }
 
-/// Entries within the four weeks after the start.
+/// Returns the entries within the four weeks after the start.
 fn published(feed: &SynthFeed, spec: &PopulationSpec) -> usize {
     feed.times.iter().filter(|t| **t >= spec.start).count()
 }

@@ -1,4 +1,4 @@
-//! Traces as they are written, well and badly.
+//! Valid and invalid traces.
 
 use feed::Time;
 use lab::WorldBuilder;
@@ -22,9 +22,9 @@ fn what_is_wrong_is_named_with_its_place_and_a_remedy() {
     refused("feed,published\na,16.07.2011\n", "2:3", "`16.07.2011` is not a time");
     refused("feed,published\n,1\n", "2:1", "names no feed");
     refused("feed,published\na,\n", "2:3", "neither published nor visible");
-    refused("feed,published,window\na,1,-2\n", "2:5", "`-2` is no window size");
-    refused("feed,published,weight\na,1,NaN\n", "2:5", "`NaN` is no weight");
-    refused("feed,published,ttl\na,1,soon\n", "2:5", "`soon` is no ttl");
+    refused("feed,published,window\na,1,-2\n", "2:5", "`-2` is not a valid window size");
+    refused("feed,published,weight\na,1,NaN\n", "2:5", "`NaN` is not a valid weight");
+    refused("feed,published,ttl\na,1,soon\n", "2:5", "`soon` is not a valid ttl");
     refused("feed,published\n\"a,1\n", "2:1", "never closed");
 }
 
@@ -58,7 +58,7 @@ fn a_feed_in_two_files_is_one_feed() {
     assert_eq!(world.n_entries(), 3);
 }
 
-/// The recorded traces, where they lie beside the repository.
+/// The recorded traces, if they are next to the repository.
 #[test]
 fn the_shared_traces_are_read_whole() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");

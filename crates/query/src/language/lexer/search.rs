@@ -1,6 +1,6 @@
-//! What people type into a search field, cut into the tokens of statements: words stand without
-//! quotes there and become texts, and only capitals make a word an operator. Knows which words
-//! can follow each other only as far as `TITLE` alone must stay a word to look for.
+//! Splits the text of a search field into the tokens of statements. Words need no quotes and become
+//! texts; only capitals make a word an operator. A field name is a plain word unless an operator
+//! follows it.
 
 use super::{InvalidToken, Lexeme, Token, number, pattern, quoted, word};
 use crate::text::scan;
@@ -18,7 +18,7 @@ const FIELDS: [&str; 10] = [
     "PUBLISHED",
 ];
 const OPERATORS: [&str; 3] = ["CONTAINS", "MATCHES", "TAGGED"];
-/// Longer ones first.
+/// Longer operators come first.
 const COMPARISONS: [(&str, &str); 8] = [
     ("!=", "!="),
     ("<=", "<="),
@@ -30,7 +30,7 @@ const COMPARISONS: [(&str, &str); 8] = [
     (">", ">"),
 ];
 
-/// Cuts a search into tokens. The last is always [`Token::End`].
+/// Splits a search into tokens. The last is always [`Token::End`].
 pub(crate) fn lex_search(text: &str) -> Vec<Lexeme> {
     let mut cut = SearchLexer { text, at: 0, lexemes: Vec::new() };
     while let Some(first) = cut.next_char() {
@@ -52,7 +52,7 @@ impl<'a> SearchLexer<'a> {
         &self.text[self.at..]
     }
 
-    /// The next character that is no space.
+    /// Returns the next character that is not a space.
     fn next_char(&mut self) -> Option<char> {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
@@ -77,7 +77,7 @@ impl<'a> SearchLexer<'a> {
         }
     }
 
-    /// Letters up to the next space, quote or bracket.
+    /// Reads letters up to the next space, quote or bracket.
     fn run(&mut self) {
         let rest = self.rest();
         let end = |c: char| c.is_whitespace() || is_quote(c) || c == '(' || c == ')';
@@ -107,7 +107,7 @@ impl<'a> SearchLexer<'a> {
         }
     }
 
-    /// Whether the word is a field that something is asked of, and no word to look for.
+    /// Returns whether the word is a field with an operator, rather than a word to search for.
     fn operator_follows(&self, field: &str) -> bool {
         let rest = self.rest()[field.len()..].trim_start();
         if COMPARISONS.iter().any(|(sign, _)| rest.starts_with(sign)) {
@@ -122,7 +122,7 @@ impl<'a> SearchLexer<'a> {
         }
     }
 
-    /// A field and what is asked of it; the texts behind are cut like all others.
+    /// Reads a field and its operator. The texts after it are read like all others.
     fn test(&mut self, field: &str) {
         self.push((Token::Word(field.to_owned()), field.len()));
         self.next_char();
@@ -159,14 +159,14 @@ fn starts_with_operator(text: &str) -> Option<&'static str> {
     OPERATORS.into_iter().find(|operator| letters.eq_ignore_ascii_case(operator))
 }
 
-/// Dashes and dots between words were written for the eye.
+/// Dashes and dots between words do not count.
 fn is_wordless(run: &str) -> bool {
     let mut n_words = 0;
     scan(run, |_| n_words += 1);
     n_words == 0
 }
 
-/// Telephones turn `"` into these.
+/// Phones replace `"` with these quotes.
 fn typeset(rest: &str) -> (Token, usize) {
     let mut chars = rest.char_indices();
     let open = chars.next().map_or(0, |(_, c)| c.len_utf8());

@@ -1,7 +1,7 @@
-//! `WHERE …`: tests joined with `AND`, `OR`, `NOT` and brackets.
+//! Parses `WHERE …`: tests combined with `AND`, `OR`, `NOT` and brackets.
 //!
-//! The texts behind one `CONTAINS` or `=` may be joined as well, and belong to it:
-//! `ITEM CONTAINS "a" OR "b" AND AUTHOR = "c"` wants a or b, and the author.
+//! The texts after one `CONTAINS` or `=` can be combined too: `ITEM CONTAINS "a" OR "b" AND AUTHOR
+//! = "c"` means a or b, and the author.
 
 use super::cursor::{A_TEXT, TokenCursor};
 use super::test::test;
@@ -29,7 +29,7 @@ fn unary(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     nested(cursor, unary, condition, test)
 }
 
-/// `NOT x`, `( x )` or x itself, at the level of conditions or of texts.
+/// Parses `NOT x`, `( x )` or x, for conditions and for texts.
 pub(super) fn nested(
     cursor: &mut TokenCursor<'_>,
     negated: impl Fn(&mut TokenCursor<'_>) -> Result<Condition, Fault>,
@@ -54,18 +54,18 @@ pub(super) fn nested(
     plain(cursor)
 }
 
-/// Something else stands where a bracket should close.
+/// Returns the fault for a bracket that is not closed.
 fn open_bracket(cursor: &mut TokenCursor<'_>) -> Fault {
     if cursor.is_word("AND") || cursor.is_word("OR") {
-        // Conditions would have gone on here: these are brackets around texts.
+        // A condition would have continued here, so these are brackets around texts.
         cursor.advance();
-        let help = "the brackets behind CONTAINS hold texts only";
+        let help = "brackets after CONTAINS can contain only texts";
         return cursor.expected(&[A_TEXT]).help(help);
     }
     cursor.expected(&["`)`", "AND", "OR"])
 }
 
-/// Parts joined by `AND`, flat.
+/// Combines parts with `AND`, without nesting.
 pub(super) fn all_of(parts: Vec<Condition>) -> Condition {
     let flat = parts.into_iter().flat_map(|part| match part {
         Condition::All(inner) => inner,
@@ -74,7 +74,7 @@ pub(super) fn all_of(parts: Vec<Condition>) -> Condition {
     alone(flat.collect(), Condition::All)
 }
 
-/// Parts joined by `OR`, flat.
+/// Combines parts with `OR`, without nesting.
 pub(super) fn any_of(parts: Vec<Condition>) -> Condition {
     let flat = parts.into_iter().flat_map(|part| match part {
         Condition::Any(inner) => inner,
@@ -90,11 +90,11 @@ fn alone(mut parts: Vec<Condition>, many: fn(Vec<Condition>) -> Condition) -> Co
     }
 }
 
-/// Reads one text behind an operator.
+/// Reads one text after an operator.
 pub(super) type Leaf<'l> = &'l dyn Fn(&mut TokenCursor<'_>) -> Result<Condition, Fault>;
 
-/// Texts behind one operator, joined with `OR` and `AND`. A word that joins belongs here only if
-/// a text follows it.
+/// Parses texts after one operator, combined with `OR` and `AND`. An `OR` or `AND` belongs to the
+/// texts only if a text follows it.
 pub(super) fn texts(cursor: &mut TokenCursor<'_>, leaf: Leaf<'_>) -> Result<Condition, Fault> {
     let mut parts = vec![texts_all(cursor, leaf)?];
     while cursor.is_word("OR") && text_follows(cursor) {
@@ -117,13 +117,13 @@ fn texts_unary(cursor: &mut TokenCursor<'_>, leaf: Leaf<'_>) -> Result<Condition
     nested(cursor, |c| texts_unary(c, leaf), |c| texts(c, leaf), leaf)
 }
 
-/// Whether a text comes after the next word, with nothing but `NOT` and brackets between.
+/// Returns whether a text follows the next word, with only `NOT` and brackets between.
 fn text_follows(cursor: &TokenCursor<'_>) -> bool {
     let mut further = 1;
     loop {
         match cursor.peek(further) {
             Token::Word(word) if word.eq_ignore_ascii_case("NOT") => further += 1,
-            // Brackets in a search hold conditions, since every word of it is a text.
+            // Brackets in a search contain conditions, since every word of it is a text.
             Token::Sign("(") if !cursor.is_search() => further += 1,
             Token::Text(_) => return true,
             _ => return false,

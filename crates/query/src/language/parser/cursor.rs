@@ -1,4 +1,4 @@
-//! A place in the list of tokens, what may stand there, and the faults for what may not.
+//! A position in the list of tokens, the tokens that may follow, and the faults for others.
 
 use crate::language::ast::QueryName;
 use crate::language::fault::listed;
@@ -8,12 +8,12 @@ use crate::language::suggest::{is_keyword, meant};
 use crate::limits::{NESTING_MAX, PATTERNS_MAX, TERMS_MAX, TEXT_BYTES_MAX};
 use crate::{Fault, Position};
 
-/// What a text is called in lists of what was expected.
+/// The name of a text in lists of expected tokens.
 pub(super) const A_TEXT: &str = "a text in quotes";
 pub(super) const A_NAME: &str = "a name";
 pub(super) const A_NUMBER: &str = "a number";
 
-/// What is read where it is no file.
+/// The kind of input for a search; otherwise it is a file.
 const SEARCH: &str = "search";
 
 pub(super) struct TokenCursor<'a> {
@@ -24,9 +24,9 @@ pub(super) struct TokenCursor<'a> {
     depth: usize,
     n_terms: usize,
     n_patterns: usize,
-    /// The token where `NEAR` may stand.
+    /// The token before which `NEAR` may come.
     near: Option<usize>,
-    /// What ends with the last token.
+    /// The kind of input, for messages: a file or a search.
     whole: &'static str,
 }
 
@@ -35,7 +35,7 @@ impl<'a> TokenCursor<'a> {
         TokenCursor::over(text, lex(text), "file")
     }
 
-    /// Over the tokens of a search.
+    /// Creates a cursor over the tokens of a search.
     pub(super) fn of_search(text: &'a str, lexemes: Vec<Lexeme>) -> TokenCursor<'a> {
         TokenCursor::over(text, lexemes, SEARCH)
     }
@@ -66,7 +66,7 @@ impl<'a> TokenCursor<'a> {
         self.peek(0)
     }
 
-    /// The token so many further on; beyond the end there is only the end.
+    /// Returns the token so many positions further on; after the end always the end.
     pub(super) fn peek(&self, further: usize) -> &Token {
         let last = self.lexemes.len() - 1;
         &self.lexemes[(self.at + further).min(last)].token
@@ -80,18 +80,18 @@ impl<'a> TokenCursor<'a> {
         self.lines.position(self.lexemes[self.at].span.start)
     }
 
-    /// Where the next token starts, in bytes.
+    /// Returns the start of the next token in bytes.
     pub(super) fn offset(&self) -> usize {
         self.lexemes[self.at].span.start
     }
 
-    /// The text from `start` to the end of the token before this one.
+    /// Returns the text from `start` to the end of the previous token.
     pub(super) fn text_since(&self, start: usize) -> &'a str {
         let end = self.lexemes[self.at.saturating_sub(1)].span.end;
         self.text.get(start..end).unwrap_or("")
     }
 
-    /// Resets what is counted per statement.
+    /// Resets the counters of a statement.
     pub(super) fn start_statement(&mut self) {
         (self.depth, self.n_terms, self.n_patterns) = (0, 0, 0);
     }
@@ -102,8 +102,8 @@ impl<'a> TokenCursor<'a> {
         end - self.lexemes[self.at].span.start
     }
 
-    /// Moves to where the next statement starts: behind a `;`, or where a line begins with
-    /// `CREATE` or `DROP`, since an open quote may have hidden the `;`.
+    /// Moves to the next statement: after a `;`, or to a line that begins with `CREATE` or `DROP`,
+    /// since an open quote may hide the `;`.
     pub(super) fn skip_statement(&mut self) {
         while !self.is_at_end() && !self.accept_sign(";") {
             self.advance();
@@ -114,7 +114,7 @@ impl<'a> TokenCursor<'a> {
         }
     }
 
-    /// Looks back to the token before and no further: a whole file may stand on one line.
+    /// Looks back one token only, because a whole file may be one line.
     fn is_first_on_its_line(&self) -> bool {
         let before = self.at.checked_sub(1).map_or(0, |before| self.lexemes[before].span.end);
         self.text[before..self.lexemes[self.at].span.start].contains('\n')
@@ -166,26 +166,27 @@ impl<'a> TokenCursor<'a> {
         Ok(number)
     }
 
-    /// The name of a query. Keywords are names too where a name must stand.
+    /// Parses the name of a query. In the position of a name, keywords are names too.
     pub(super) fn name(&mut self) -> Result<QueryName, Fault> {
         let Token::Word(word) = self.token() else { return Err(self.expected(&[A_NAME])) };
         let good = word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
             && word.starts_with(|c: char| c.is_ascii_alphabetic());
         if !good {
-            let help = "names begin with a letter A to Z; letters, digits, `_` and `-` may follow";
-            return Err(self.fault(format!("`{word}` is no name")).help(help));
+            let help =
+                "start a name with a letter A to Z; use letters, digits, `_` and `-` after it";
+            return Err(self.fault(format!("`{word}` is not a name")).help(help));
         }
         let name = QueryName { text: word.clone(), at: self.position() };
         self.advance();
         Ok(name)
     }
 
-    /// One bracket or `NOT` deeper.
+    /// Enters a bracket or `NOT`.
     pub(super) fn enter(&mut self) -> Result<(), Fault> {
         self.depth += 1;
         if self.depth > NESTING_MAX {
             let message = format!("the condition is nested more than {NESTING_MAX} deep");
-            return Err(self.fault(message).help("make a query of the inner part"));
+            return Err(self.fault(message).help("move the inner part into a query of its own"));
         }
         Ok(())
     }
@@ -197,8 +198,8 @@ impl<'a> TokenCursor<'a> {
     pub(super) fn count_term(&mut self) -> Result<(), Fault> {
         self.n_terms += 1;
         if self.n_terms > TERMS_MAX {
-            let message = format!("the statement looks for more than {TERMS_MAX} texts");
-            return Err(self.fault(message).help("split it into queries over queries"));
+            let message = format!("the statement searches for more than {TERMS_MAX} texts");
+            return Err(self.fault(message).help("split it into queries that read each other"));
         }
         Ok(())
     }
@@ -207,12 +208,12 @@ impl<'a> TokenCursor<'a> {
         self.n_patterns += 1;
         if self.n_patterns > PATTERNS_MAX {
             let message = format!("the statement has more than {PATTERNS_MAX} expressions");
-            return Err(self.fault(message).help("join them with `|` inside one expression"));
+            return Err(self.fault(message).help("combine them with `|` in one expression"));
         }
         Ok(())
     }
 
-    /// Notes that `NEAR` may stand here, for saying so if something else does.
+    /// Notes that `NEAR` may follow here, for error messages.
     pub(super) fn allow_near(&mut self) {
         self.near = Some(self.at);
     }
@@ -221,18 +222,18 @@ impl<'a> TokenCursor<'a> {
         self.near == Some(self.at)
     }
 
-    /// Whether the token before this one is a text.
+    /// Returns whether the previous token is a text.
     pub(super) fn is_after_text(&self) -> bool {
         self.at > 0 && matches!(self.lexemes[self.at - 1].token, Token::Text(_))
     }
 
-    /// A fault at the next token.
+    /// Returns a fault at the next token.
     pub(super) fn fault(&self, message: impl Into<String>) -> Fault {
         Fault::new(self.position(), message)
     }
 
-    /// The fault that something else stands here: what was found, what was expected, what was
-    /// probably meant.
+    /// Returns the fault for an unexpected token: the token, those expected, and the probable
+    /// intention.
     pub(super) fn expected(&self, expected: &[&'static str]) -> Fault {
         if let Token::Bad(bad) = self.token()
             && let Some((message, help)) = broken(bad)
@@ -253,7 +254,7 @@ impl<'a> TokenCursor<'a> {
                 let starts =
                     word.eq_ignore_ascii_case("CREATE") || word.eq_ignore_ascii_case("DROP");
                 if starts && expected.contains(&"`;`") {
-                    return Some("end the statement before with `;`".to_owned());
+                    return Some("end the previous statement with `;`".to_owned());
                 }
                 let meant = meant(word, expected).map(|word| format!("did you mean {word}?"));
                 let unquoted = wants_text && !is_keyword(word);
@@ -262,11 +263,11 @@ impl<'a> TokenCursor<'a> {
             Token::Number(number) if wants_text => {
                 Some(format!("write it in quotes: \"{number}\""))
             }
-            Token::Text(_) if expected == [A_NAME] => Some("names stand without quotes".to_owned()),
+            Token::Text(_) if expected == [A_NAME] => Some("write names without quotes".to_owned()),
             Token::Bad(InvalidToken::Quote(_)) => {
-                Some("texts stand between `\"` and `\"`".to_owned())
+                Some("put texts between `\"` and `\"`".to_owned())
             }
-            Token::Bad(InvalidToken::Foreign(_, ours)) => Some(format!("here it is {ours}")),
+            Token::Bad(InvalidToken::Foreign(_, ours)) => Some(format!("write {ours}")),
             _ => None,
         }
     }
@@ -285,11 +286,11 @@ fn found(token: &Token, whole: &str) -> String {
         Token::Bad(InvalidToken::Quote(c) | InvalidToken::Character(c)) => {
             format!("found `{}`", visible(*c))
         }
-        Token::Bad(_) => "found something that cannot be read".to_owned(),
+        Token::Bad(_) => "found something that cannot be parsed".to_owned(),
     }
 }
 
-/// Texts, expressions and numbers that are wrong in themselves, wherever they stand.
+/// Returns the message and advice for texts, expressions and numbers that are invalid anywhere.
 fn broken(bad: &InvalidToken) -> Option<(String, &'static str)> {
     Some(match bad {
         InvalidToken::OpenText => {
@@ -299,11 +300,11 @@ fn broken(bad: &InvalidToken) -> Option<(String, &'static str)> {
             ("the expression is not closed".to_owned(), "end it with `/` on the same line")
         }
         InvalidToken::LongText => {
-            (format!("the text has more than {TEXT_BYTES_MAX} bytes"), "look for a part of it")
+            (format!("the text has more than {TEXT_BYTES_MAX} bytes"), "search for a part of it")
         }
         InvalidToken::Escape(c) => (
-            format!("`\\{}` is no escape in a text", visible(*c)),
-            "only `\\\"` and `\\\\` are; for `\\` write `\\\\`",
+            format!("`\\{}` is not an escape", visible(*c)),
+            "only `\\\"` and `\\\\` are escapes; for `\\` write `\\\\`",
         ),
         InvalidToken::BigNumber => ("the number is too big".to_owned(), "write a smaller one"),
         InvalidToken::Quote(_) | InvalidToken::Foreign(..) | InvalidToken::Character(_) => {
@@ -312,7 +313,7 @@ fn broken(bad: &InvalidToken) -> Option<(String, &'static str)> {
     })
 }
 
-/// The beginning of what somebody wrote, for a message of one line.
+/// Returns the start of a text, for a message of one line.
 fn shortened(text: &str) -> String {
     const CHARS_MAX: usize = 40;
     let mut short: String = text.chars().take(CHARS_MAX).map(visible).collect();
@@ -322,7 +323,7 @@ fn shortened(text: &str) -> String {
     short
 }
 
-/// A character as it can stand in a message.
+/// Returns a character in a form that messages can show.
 fn visible(c: char) -> String {
     if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }
 }

@@ -1,4 +1,4 @@
-//! `DELIVER TO …`: receivers are read and checked for what can be known without asking anybody.
+//! Parses `DELIVER TO …` and checks receivers as far as possible without a network.
 
 use feed::FeedUrl;
 
@@ -11,7 +11,7 @@ use crate::language::ast::Deliver;
 const EMAIL_BYTES_MAX: usize = 254;
 /// File systems take 255 bytes for each part of a path.
 const PATH_BYTES_MAX: usize = 200;
-/// Digests more often than this are a webhook's duty.
+/// For digests more often than this, use a webhook.
 const DIGEST_MIN_SECS: u64 = 600;
 
 pub(super) fn deliver(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
@@ -33,7 +33,7 @@ fn webhook(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
     let text = cursor.text()?;
     let url = FeedUrl::parse(&text).map_err(|_| {
         let help = "write it as \"https://example.org/hook\"";
-        Fault::new(at, "this is no web address").help(help)
+        Fault::new(at, "this is not a web address").help(help)
     })?;
     let signed_by = if cursor.accept("SIGNED") {
         cursor.expect("BY")?;
@@ -44,7 +44,7 @@ fn webhook(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
     Ok(Deliver::Webhook { url, signed_by })
 }
 
-/// A path below the data folder: a statement may come by HTTP, and must not name other files.
+/// Parses a path below the data folder. A statement may come by HTTP and must not name other files.
 fn file(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
     let at = cursor.position();
     let path = cursor.text()?;
@@ -52,7 +52,7 @@ fn file(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
     let bad_char = |c: char| c.is_control() || matches!(c, '\\' | ':');
     if path.len() > PATH_BYTES_MAX || path.split('/').any(bad_part) || path.contains(bad_char) {
         let help = "write a relative path without `..`, such as \"volcano.jsonl\"";
-        return Err(Fault::new(at, "the path must lie inside the data folder").help(help));
+        return Err(Fault::new(at, "the path must be inside the data folder").help(help));
     }
     let rolling = if cursor.accept("ROLLING") {
         cursor.expect("EVERY")?;
@@ -71,14 +71,14 @@ fn email(cursor: &mut TokenCursor<'_>) -> Result<Deliver, Fault> {
     let bad = name.is_empty() || host.is_empty() || name.contains(odd) || host.contains(odd);
     if bad || to.len() > EMAIL_BYTES_MAX {
         let help = "write one address, such as \"ann@example.org\"";
-        return Err(Fault::new(at, "this is no e-mail address").help(help));
+        return Err(Fault::new(at, "this is not an e-mail address").help(help));
     }
     cursor.expect("EVERY")?;
     let at = cursor.position();
     let every = period(cursor)?;
     if every.as_secs() < DIGEST_MIN_SECS {
-        let help = "for every entry at once use a webhook";
-        return Err(Fault::new(at, "a digest comes every 10 MINUTES at most").help(help));
+        let help = "use a webhook to get every entry at once";
+        return Err(Fault::new(at, "the shortest interval of a digest is 10 MINUTES").help(help));
     }
     let at_minute = if cursor.accept("AT") { Some(minute(cursor)?) } else { None };
     Ok(Deliver::Email { to, every, at_minute })
@@ -94,6 +94,6 @@ fn minute(cursor: &mut TokenCursor<'_>) -> Result<u16, Fault> {
     };
     let time = text.split_once(':').and_then(|(h, m)| Some(two(h, 24)? * 60 + two(m, 60)?));
     time.ok_or_else(|| {
-        Fault::new(at, "this is no time of day").help("write it as \"07:30\", in UTC")
+        Fault::new(at, "this is not a time of day").help("write it as \"07:30\", in UTC")
     })
 }

@@ -1,5 +1,6 @@
-//! Tokens to statements. Every statement of a file is read, so that one call names the faults of
-//! all; a file with a fault yields none. Whether names exist is for the catalog to say.
+//! Parses tokens into statements. The parser reads every statement of a file, so that one call
+//! reports all faults; a file with a fault returns no statements. The catalog checks whether names
+//! exist.
 
 mod condition;
 mod cursor;
@@ -57,14 +58,14 @@ fn one(cursor: &mut TokenCursor<'_>) -> Result<Statement, Fault> {
     if bytes > STATEMENT_BYTES_MAX {
         let message =
             format!("the statement has {bytes} bytes; the limit is {STATEMENT_BYTES_MAX}");
-        return Err(cursor.fault(message).help("split it into queries over queries"));
+        return Err(cursor.fault(message).help("split it into queries that read each other"));
     }
     cursor.start_statement();
     let statement = statement::statement(cursor)?;
     match cursor.token() {
         Token::End => Ok(statement),
         _ => {
-            // The statement's own reader stops only before `;` or the end.
+            // The parser of a statement stops only before `;` or the end.
             cursor.expect_sign(";")?;
             Ok(statement)
         }

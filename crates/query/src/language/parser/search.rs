@@ -1,5 +1,5 @@
-//! A search: the conditions of `WHERE`, in which words stand alone for what an entry holds, and
-//! what stands side by side must hold together.
+//! Parses a search: the conditions of `WHERE`, where a bare word means that the entry contains it.
+//! Parts without an operator between them are combined with `AND`.
 
 use super::condition::{all_of, any_of, nested};
 use super::cursor::TokenCursor;
@@ -11,12 +11,13 @@ use crate::{Fault, Position};
 
 pub(crate) fn search(text: &str) -> Result<Condition, Fault> {
     if text.len() > SEARCH_BYTES_MAX {
-        let message = format!("the search has {} bytes; {SEARCH_BYTES_MAX} may be", text.len());
-        return Err(Fault::new(Position { line: 1, column: 1 }, message).help("look for less"));
+        let message =
+            format!("the search has {} bytes; the limit is {SEARCH_BYTES_MAX}", text.len());
+        return Err(Fault::new(Position { line: 1, column: 1 }, message).help("shorten it"));
     }
     let mut cursor = TokenCursor::of_search(text, lex_search(text));
     if cursor.is_at_end() {
-        return Err(cursor.fault("there is nothing to look for").help("write a word"));
+        return Err(cursor.fault("the search is empty").help("write a word"));
     }
     let condition = any(&mut cursor)?;
     if cursor.is_at_end() { Ok(condition) } else { Err(cursor.expected(&[A_WORD, "AND", "OR"])) }
@@ -40,7 +41,7 @@ fn all(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     Ok(all_of(parts))
 }
 
-/// Whether another part stands here with nothing between.
+/// Returns whether another part follows without an operator.
 fn begins(cursor: &TokenCursor<'_>) -> bool {
     matches!(cursor.token(), Token::Text(_) | Token::Bad(_) | Token::Sign("("))
         || cursor.is_word("NOT")

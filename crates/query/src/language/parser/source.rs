@@ -1,4 +1,4 @@
-//! Where a query reads: addresses, other queries, tags, all feeds, joined with `|`.
+//! Parses the sources of a query: addresses, other queries, tags and all feeds, separated by `|`.
 
 use feed::FeedUrl;
 
@@ -32,7 +32,7 @@ fn source(cursor: &mut TokenCursor<'_>) -> Result<QuerySource, Fault> {
     }
     if cursor.accept("FEED") {
         if let Token::Text(_) = cursor.token() {
-            return Err(cursor.expected(&[A_NAME]).help("an address is read without FEED"));
+            return Err(cursor.expected(&[A_NAME]).help("write an address without FEED"));
         }
         return cursor.name().map(QuerySource::Feed);
     }
@@ -55,7 +55,7 @@ fn source(cursor: &mut TokenCursor<'_>) -> Result<QuerySource, Fault> {
             let help = if scheme {
                 "put the URL between `\"` and `\"`".to_owned()
             } else {
-                format!("the result of another query is read by FEED {word}")
+                format!("to read another query, write FEED {word}")
             };
             fault.help(help)
         }

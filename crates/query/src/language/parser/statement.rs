@@ -1,4 +1,4 @@
-//! `CREATE FEED` and `DROP FEED`, and the clauses of a query in whatever order they come.
+//! Parses `CREATE FEED` and `DROP FEED`, and the clauses of a query in any order.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::cursor::TokenCursor;
 use super::delivery::deliver;
 use super::source::sources;
 use super::test::is_field;
-use super::value::{at_least, duration, reach};
+use super::value::{at_least, duration, look_back};
 use crate::Fault;
 use crate::language::ast::{
     Access, Count, Create, Distinct, Drop, Join, Likeness, LookBack, Query, QuerySource, Statement,
@@ -15,9 +15,9 @@ use crate::language::ast::{
 use crate::language::lexer::Token;
 use crate::limits::DELIVERIES_MAX;
 
-/// How long the same story is waited for on the other side, where nothing is said.
+/// The time within which a join finds the same story, by default.
 const JOIN_DEFAULT: LookBack = LookBack::Time(Duration::from_secs(86_400));
-/// How long an entry is remembered as seen, where nothing is said: stories return within days.
+/// The time for which `DISTINCT` remembers an entry, by default: stories return within days.
 const DISTINCT_DEFAULT: LookBack = LookBack::Time(Duration::from_secs(7 * 86_400));
 
 pub(super) fn statement(cursor: &mut TokenCursor<'_>) -> Result<Statement, Fault> {
@@ -26,7 +26,7 @@ pub(super) fn statement(cursor: &mut TokenCursor<'_>) -> Result<Statement, Fault
     }
     if cursor.accept("DROP") {
         cursor.expect("FEED")?;
-        // `IF` alone may be a name: only `IF EXISTS` is a question.
+        // `IF` alone may be a name; only `IF EXISTS` is a clause.
         let if_exists = cursor.is_word("IF")
             && matches!(cursor.peek(1), Token::Word(w) if w.eq_ignore_ascii_case("EXISTS"));
         if if_exists {
@@ -69,7 +69,7 @@ fn is_end(cursor: &TokenCursor<'_>) -> bool {
     matches!(cursor.token(), Token::Sign(";") | Token::End)
 }
 
-/// A query whose defaults wait for all of its clauses.
+/// A query before its defaults are known, because they depend on later clauses.
 #[derive(Default)]
 struct QueryDraft {
     distinct: Option<(Likeness, Option<LookBack>)>,
@@ -90,7 +90,7 @@ fn query(cursor: &mut TokenCursor<'_>) -> Result<Query, Fault> {
         if cursor.accept("DELIVER") {
             if deliveries.len() == DELIVERIES_MAX {
                 let message = format!("a query delivers to at most {DELIVERIES_MAX} receivers");
-                return Err(cursor.fault(message).help("make a second query over this one"));
+                return Err(cursor.fault(message).help("make a second query that reads this one"));
             }
             deliveries.push(deliver(cursor)?);
         } else {
@@ -118,7 +118,7 @@ fn query(cursor: &mut TokenCursor<'_>) -> Result<Query, Fault> {
     })
 }
 
-/// What was already read, for saying what may still come.
+/// The clauses read so far, for messages about what may follow.
 struct ClausesRead {
     join: bool,
     condition: bool,
@@ -130,7 +130,7 @@ fn clause(
     read_so_far: &ClausesRead,
 ) -> Result<(), Fault> {
     let twice =
-        |cursor: &TokenCursor<'_>, what: &str| cursor.fault(format!("{what} is said twice"));
+        |cursor: &TokenCursor<'_>, what: &str| cursor.fault(format!("{what} is given twice"));
     if cursor.is_word("DISTINCT") {
         if draft.distinct.is_some() {
             return Err(twice(cursor, "DISTINCT"));
@@ -150,7 +150,7 @@ fn clause(
             return Err(twice(cursor, "WINDOW"));
         }
         cursor.advance();
-        draft.window = Some(reach(cursor)?);
+        draft.window = Some(look_back(cursor)?);
     } else if cursor.is_word("TITLED") {
         if draft.title.is_some() {
             return Err(twice(cursor, "TITLED"));
@@ -159,7 +159,7 @@ fn clause(
         draft.title = Some(cursor.text()?);
     } else if cursor.is_word("PUBLISH") || cursor.is_word("PRIVATE") {
         if draft.access.is_some() {
-            return Err(twice(cursor, "who may read the feed"));
+            return Err(twice(cursor, "PUBLISH or PRIVATE"));
         }
         draft.access = Some(access(cursor)?);
     } else {
@@ -170,19 +170,15 @@ fn clause(
 
 fn misplaced(cursor: &TokenCursor<'_>, read_so_far: &ClausesRead) -> Fault {
     for (word, said, rule) in [
-        (
-            "WHERE",
-            read_so_far.condition,
-            "WHERE stands right after the sources, before other clauses",
-        ),
-        ("JOIN", read_so_far.join, "JOIN stands right after the sources, before WHERE"),
+        ("WHERE", read_so_far.condition, "WHERE must follow the sources, before other clauses"),
+        ("JOIN", read_so_far.join, "JOIN must follow the sources, before WHERE"),
     ] {
         if cursor.is_word(word) {
-            let message = if said { format!("{word} is said twice") } else { rule.to_owned() };
+            let message = if said { format!("{word} is given twice") } else { rule.to_owned() };
             let help = match (said, word) {
                 (false, _) => "move it there",
-                (true, "WHERE") => "join conditions with AND",
-                (true, _) => "make a second query over this one",
+                (true, "WHERE") => "combine conditions with AND",
+                (true, _) => "make a second query that reads this one",
             };
             return cursor.fault(message).help(help);
         }
@@ -209,20 +205,20 @@ fn misplaced(cursor: &TokenCursor<'_>, read_so_far: &ClausesRead) -> Fault {
     }
 }
 
-/// What was probably left out between two things that stand side by side.
+/// Guesses the word that is missing between two parts.
 fn joints(cursor: &TokenCursor<'_>, read_so_far: &ClausesRead) -> Option<&'static str> {
     let is_text = matches!(cursor.token(), Token::Text(_)) && cursor.is_after_text();
     let is_field = is_field(cursor);
     match (read_so_far.condition, cursor.token()) {
-        (true, Token::Sign("|")) => Some("texts are joined with OR"),
-        (true, _) if is_text => Some("join texts with OR or AND"),
-        (true, _) if cursor.is_word("NEAR") => Some("NEAR stands behind CONTAINS"),
-        (true, _) if is_field => Some("join conditions with AND or OR"),
-        (false, _) if is_text => Some("join sources with `|`"),
+        (true, Token::Sign("|")) => Some("combine texts with OR"),
+        (true, _) if is_text => Some("combine texts with OR or AND"),
+        (true, _) if cursor.is_word("NEAR") => Some("use NEAR after CONTAINS"),
+        (true, _) if is_field => Some("combine conditions with AND or OR"),
+        (false, _) if is_text => Some("separate sources with `|`"),
         (false, _) if cursor.is_word("OR") || cursor.is_word("AND") => {
-            Some("sources are joined with `|`")
+            Some("separate sources with `|`")
         }
-        (false, _) if is_field => Some("conditions stand behind WHERE"),
+        (false, _) if is_field => Some("put conditions after WHERE"),
         _ => None,
     }
 }
@@ -248,7 +244,7 @@ fn likeness(cursor: &mut TokenCursor<'_>) -> Result<Likeness, Fault> {
 }
 
 fn within(cursor: &mut TokenCursor<'_>) -> Result<Option<LookBack>, Fault> {
-    if cursor.accept("WITHIN") { reach(cursor).map(Some) } else { Ok(None) }
+    if cursor.accept("WITHIN") { look_back(cursor).map(Some) } else { Ok(None) }
 }
 
 fn access(cursor: &mut TokenCursor<'_>) -> Result<Access, Fault> {

@@ -1,5 +1,5 @@
-//! One test of a condition: a field, what is asked of it, and what to write instead of what it
-//! cannot be asked.
+//! Parses one test of a condition: a field, an operator and values. Suggests another operator if
+//! the field does not support the given one.
 
 use feed::FeedUrl;
 
@@ -37,10 +37,10 @@ pub(super) fn test(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
         return Err(match cursor.token() {
             Token::Text(text) => {
                 let shown: String = text.chars().take(40).collect();
-                fault.help(format!("say where to look: ITEM CONTAINS \"{shown}\""))
+                fault.help(format!("name the field: ITEM CONTAINS \"{shown}\""))
             }
             Token::Word(word) if fault.help.is_none() && !is_keyword(word) => {
-                let help = format!("a text to look for stands in quotes: \"{word}\"");
+                let help = format!("put the text in quotes: \"{word}\"");
                 fault.help(help)
             }
             _ => fault,
@@ -55,7 +55,8 @@ pub(super) fn test(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     Ok(if not { Condition::Not(Box::new(test)) } else { test })
 }
 
-/// What may be asked of a field. Long texts are searched, not compared; languages the reverse.
+/// Returns the operators of a field. Long texts are searched, not compared; languages are compared,
+/// not searched.
 fn operators(field: Field, not: bool) -> Vec<&'static str> {
     let mut operators: Vec<&'static str> = match field {
         Field::Language => vec![],
@@ -101,20 +102,18 @@ fn operator(cursor: &mut TokenCursor<'_>, field: Field, not: bool) -> Result<Con
     })
 }
 
-/// What to write instead of an operator that a field does not have.
+/// Suggests what to write instead of an operator that the field does not support.
 fn wrong_operator(cursor: &TokenCursor<'_>, field: Field, not: bool) -> Option<String> {
     let may_equal = operators(field, false).contains(&"`=`");
     match cursor.token() {
         Token::Sign("=" | "!=") if not => Some("write NOT before the field, or `!=`".to_owned()),
-        Token::Sign("=" | "!=") if !may_equal => Some(format!("{field} is searched: use CONTAINS")),
+        Token::Sign("=" | "!=") if !may_equal => Some(format!("use CONTAINS for {field}")),
         Token::Sign("<" | "<=" | ">" | ">=") => {
-            Some("only PUBLISHED is compared by order".to_owned())
+            Some("only PUBLISHED supports `<` and `>`".to_owned())
         }
         Token::Text(_) if field == Field::Language => Some("write `=` before it".to_owned()),
         Token::Text(_) => Some("write CONTAINS before it".to_owned()),
-        Token::Word(_) if field == Field::Language => {
-            Some("LANGUAGE is compared: use `=`".to_owned())
-        }
+        Token::Word(_) if field == Field::Language => Some("use `=` for LANGUAGE".to_owned()),
         _ => None,
     }
 }
@@ -146,7 +145,7 @@ fn near_words(cursor: &mut TokenCursor<'_>) -> Result<u16, Fault> {
     let number = cursor.number()?;
     let words = u16::try_from(number).ok().filter(|n| (1..=NEAR_WORDS_MAX).contains(n));
     words.ok_or_else(|| {
-        Fault::new(at, format!("NEAR looks between 1 and {NEAR_WORDS_MAX} words far"))
+        Fault::new(at, format!("the distance of NEAR must be between 1 and {NEAR_WORDS_MAX} words"))
     })
 }
 
@@ -186,12 +185,12 @@ fn equals(cursor: &mut TokenCursor<'_>, field: Field) -> Result<Condition, Fault
         }
         Field::Link if canonical_link(&value).is_none() => {
             let help = "write the whole link, or use CONTAINS";
-            return Err(Fault::new(at, "this is no web address").help(help));
+            return Err(Fault::new(at, "this is not a web address").help(help));
         }
         Field::Link => {}
         _ if folded(&value).is_empty() => {
-            let help = "write what the field should be";
-            return Err(Fault::new(at, "the text holds no word to compare").help(help));
+            let help = "write the value of the field";
+            return Err(Fault::new(at, "the text contains no word to compare").help(help));
         }
         _ => {}
     }
@@ -219,7 +218,7 @@ fn published(cursor: &mut TokenCursor<'_>) -> Result<Condition, Fault> {
     Ok(if not { Condition::Not(Box::new(test)) } else { test })
 }
 
-/// Whether a condition could begin here.
+/// Returns whether a condition could begin here.
 pub(super) fn is_field(cursor: &TokenCursor<'_>) -> bool {
     cursor.is_word("PUBLISHED") || FIELDS.iter().any(|(word, _)| cursor.is_word(word))
 }

@@ -1,4 +1,4 @@
-//! Durations, numbers of entries and dates as they are written in statements.
+//! Parses durations, numbers of entries and dates.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::Fault;
 use crate::language::ast::{Date, LookBack};
 use crate::language::lexer::Token;
 use crate::language::show;
-use crate::limits::{REACH_MAX, REMEMBERED_MAX};
+use crate::limits::{LOOK_BACK_MAX, REMEMBERED_MAX};
 
 const UNITS: [(&str, &str, u64); 5] = [
     ("SECOND", "SECONDS", 1),
@@ -48,25 +48,29 @@ fn measured(cursor: &mut TokenCursor<'_>, n: u64, at: crate::Position) -> Result
     let duration = n.checked_mul(*secs).map(Duration::from_secs);
     match duration {
         Some(Duration::ZERO) => Err(Fault::new(at, "a duration must be at least 1 SECOND")),
-        Some(duration) if duration <= REACH_MAX => {
+        Some(duration) if duration <= LOOK_BACK_MAX => {
             cursor.advance();
             Ok(duration)
         }
         _ => {
-            let max = show::duration(REACH_MAX);
+            let max = show::duration(LOOK_BACK_MAX);
             Err(Fault::new(at, format!("the duration is longer than {max}")))
         }
     }
 }
 
 /// `24 HOURS` or `LAST 50 ITEMS`
-pub(super) fn reach(cursor: &mut TokenCursor<'_>) -> Result<LookBack, Fault> {
+pub(super) fn look_back(cursor: &mut TokenCursor<'_>) -> Result<LookBack, Fault> {
     if cursor.accept("LAST") {
         let n = counted(cursor)?;
         if !cursor.accept("ITEMS") && !cursor.accept("ITEM") {
             let fault = cursor.expected(&["ITEMS"]);
             let is_unit = UNITS.iter().any(|(a, b, _)| cursor.is_word(a) || cursor.is_word(b));
-            return Err(if is_unit { fault.help("durations stand without LAST") } else { fault });
+            return Err(if is_unit {
+                fault.help("write the duration without LAST")
+            } else {
+                fault
+            });
         }
         return Ok(LookBack::Items(n));
     }
@@ -92,7 +96,7 @@ pub(super) fn at_least(cursor: &mut TokenCursor<'_>) -> Result<u32, Fault> {
     }
     let fault = cursor.expected(&["`>=`"]);
     Err(match cursor.token() {
-        Token::Sign("<" | "<=") => fault.help("a query waits until there are many, not few"),
+        Token::Sign("<" | "<=") => fault.help("COUNT sets a minimum, not a maximum"),
         Token::Number(n) => {
             let help = format!("write COUNT >= {n}");
             fault.help(help)
@@ -101,7 +105,7 @@ pub(super) fn at_least(cursor: &mut TokenCursor<'_>) -> Result<u32, Fault> {
     })
 }
 
-/// A number of entries that may be remembered.
+/// Parses a number of entries that an operator may remember.
 fn counted(cursor: &mut TokenCursor<'_>) -> Result<u32, Fault> {
     let at = cursor.position();
     if !matches!(cursor.token(), Token::Number(_)) {
@@ -110,7 +114,7 @@ fn counted(cursor: &mut TokenCursor<'_>) -> Result<u32, Fault> {
     let number = cursor.number()?;
     match u32::try_from(number) {
         Ok(n) if n >= 1 && n as usize <= REMEMBERED_MAX => Ok(n),
-        _ => Err(Fault::new(at, format!("the number must lie between 1 and {REMEMBERED_MAX}"))),
+        _ => Err(Fault::new(at, format!("the number must be between 1 and {REMEMBERED_MAX}"))),
     }
 }
 
@@ -119,7 +123,7 @@ pub(super) fn date(cursor: &mut TokenCursor<'_>) -> Result<Date, Fault> {
     let at = cursor.position();
     let written = cursor.text()?;
     let (start, end) = span(&written).ok_or_else(|| {
-        Fault::new(at, format!("`{}` is no date", written.chars().take(40).collect::<String>()))
+        Fault::new(at, format!("`{}` is not a date", written.chars().take(40).collect::<String>()))
             .help("write it as \"2011-07-16\" or \"2011-07-16T05:00:00Z\"")
     })?;
     Ok(Date { written, start, end })

@@ -1,4 +1,4 @@
-//! Names and cycles: a file fits as a whole or is refused with the reason.
+//! Names and cycles: a file applies as a whole or is refused with the reason.
 
 use query::{Catalog, Effect};
 
@@ -55,7 +55,7 @@ fn names_must_exist_and_be_free() {
         "CREATE FEED x AS RETURN FEED volcano\n| FEED nothing",
         &[
             "1:30: there is no query named `volcano`; did you mean `Volcano`?",
-            "2:8: there is no query named `nothing`; `tidings query list` names them all",
+            "2:8: there is no query named `nothing`; `tidings query list` shows all queries",
         ],
     );
     check("DROP FEED Clod", &["1:11: there is no query named `Clod`; did you mean `Cloud`?"]);
@@ -102,7 +102,7 @@ fn cycles_are_refused_with_their_path() {
 
 #[test]
 fn chains_have_an_end_and_webs_no_price() {
-    // Each reads the two before: 2³⁰ ways, but one walk.
+    // Each query reads the two before it: 2³⁰ paths, but one walk.
     let mut file =
         String::from("CREATE FEED q0 AS RETURN ALL FEEDS; CREATE FEED q1 AS RETURN FEED q0;");
     for n in 2..31 {
@@ -113,10 +113,10 @@ fn chains_have_an_end_and_webs_no_price() {
         (1..40).map(|n| format!("CREATE FEED q{n} AS RETURN FEED q{};", n - 1)).collect();
     let statements = query::parse(&format!("CREATE FEED q0 AS RETURN ALL FEEDS;{chain}")).unwrap();
     let faults = Catalog::new().apply(&statements).unwrap_err();
-    assert!(faults[0].message.contains("more than 32 deep"), "{}", faults[0]);
+    assert!(faults[0].message.contains("longer than 32"), "{}", faults[0]);
 }
 
-/// Queries `name0` to `name<n-1>`, each of which reads the one before, and the first `first`.
+/// Queries `name0` to `name<n-1>`; each reads the one before, and the first reads `first`.
 fn chain(name: &str, n: usize, first: &str) -> String {
     let before = |n: usize| match n {
         0 => first.to_owned(),
@@ -130,17 +130,17 @@ fn no_chain_grows_too_long_from_below_from_inside_or_by_a_way_around() {
     let refused = |known: &str, file: &str| {
         let mut known = catalog(known);
         let faults = known.check(&query::parse(file).unwrap()).unwrap_err();
-        assert!(faults[0].message.contains("more than 32 deep"), "{}", faults[0]);
+        assert!(faults[0].message.contains("longer than 32"), "{}", faults[0]);
     };
     let (thirty, two) = (chain("q", 30, "ALL FEEDS"), chain("r", 2, "ALL FEEDS"));
     let below = "CREATE OR REPLACE FEED q0 AS RETURN FEED r";
-    // 32 are a chain that may be; one more is not, wherever it comes.
+    // A chain of 32 is allowed; one more is not, at any end.
     catalog(&format!("{thirty}{two}{below}1"));
     let three = chain("r", 3, "ALL FEEDS");
     refused(&format!("{thirty}{three}"), &format!("{below}2"));
     let inside = "CREATE OR REPLACE FEED q15 AS RETURN FEED q14 | FEED s17";
     refused(&format!("{thirty}{}", chain("s", 18, "ALL FEEDS")), inside);
-    // A way that was looked at from its far end must not make the longer way seem short.
+    // A path that was measured from its far end must not make a longer path seem short.
     let around: String =
         (1..5).map(|n| format!("CREATE FEED t{n} AS RETURN FEED q29 | FEED t{};", n - 1)).collect();
     refused(&thirty, &format!("CREATE FEED t0 AS RETURN FEED q29;{around}"));

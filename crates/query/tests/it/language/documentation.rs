@@ -1,4 +1,4 @@
-//! Every example of the manual is read, and every clause of the language has one.
+//! Every example of the manual parses, and every clause of the language has an example.
 
 use std::path::Path;
 

@@ -1,6 +1,6 @@
-//! Statements with faults, each with its place, what was expected and the advice, as a table in
-//! `data/faults.txt`: the statement, then `=> ` and what is said about it. After a change of
-//! wording, `QUERY_FAULTS=write cargo test -p query` writes the table anew; read the difference.
+//! Statements with faults, as a table in `data/faults.txt`: the statement, then `=> ` and its
+//! faults with position and advice. After a change of wording, `QUERY_FAULTS=write cargo test -p
+//! query` writes the table again; read the difference.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// What is said about a file, by the parser or, where it reads it, by the catalog.
+/// Returns the faults of a file, from the parser or from the catalog.
 fn said(statement: &str) -> Vec<String> {
     let known = "CREATE FEED Volcano AS RETURN ALL FEEDS; CREATE FEED Ash AS RETURN FEED Volcano";
     let mut catalog = Catalog::new();
@@ -85,7 +85,7 @@ fn every_fault_says_what_to_do_or_what_was_expected() {
     }
 }
 
-/// Too large for a table: limits on what one statement may hold.
+/// Limits on the size of a statement; the statements are too large for the table.
 #[test]
 fn oversized_statements_are_refused_with_the_limit() {
     let start = "CREATE FEED a AS RETURN ALL FEEDS WHERE ";
@@ -113,7 +113,7 @@ fn oversized_statements_are_refused_with_the_limit() {
     check(&format!("CREATE FEED a AS RETURN ALL FEEDS{receivers}"), 34 + 20 * 16 + 9, "at most 16");
     check(&" ".repeat((16 << 20) + 1), 1, "the limit is 16777216");
     let phrase = format!("{start}ITEM CONTAINS \"{}\"", "a ".repeat(33));
-    check(&phrase, 55, "a phrase may have 32 words");
+    check(&phrase, 55, "at most 32 words");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_file_with_many_faults_names_the_first_hundred() {
     assert_eq!(faults[99].at.line, 100);
 }
 
-/// Places are found in one pass, or this would take minutes.
+/// The lexer computes positions in one pass; otherwise this would take minutes.
 #[test]
 fn a_file_on_one_line_is_read_in_one_pass() {
     let one = "CREATE FEED a AS RETURN TAG \"x\" WINDOW 1 DAY;";
@@ -132,7 +132,7 @@ fn a_file_on_one_line_is_read_in_one_pass() {
     assert_eq!((faults[0].at.line, faults[0].at.column), (1, one.len() as u32 * 100_000 + 29));
 }
 
-/// So is the end of a statement that cannot be read.
+/// The parser finds the end of a broken statement in one pass too.
 #[test]
 fn a_faulty_statement_on_one_line_is_passed_over_in_one_pass() {
     let file = "CREATE ".repeat(1_000_000)

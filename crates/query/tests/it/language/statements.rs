@@ -1,4 +1,4 @@
-//! Whole statements: what they say, and that they are shown as they are read.
+//! Whole statements: their meaning, and that they are written as they were read.
 
 use std::time::Duration;
 

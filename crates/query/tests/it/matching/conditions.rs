@@ -1,8 +1,8 @@
-//! Every construct of a condition, by the samples it keeps.
+//! Every construct of a condition, tested by the samples that it keeps.
 
 use crate::sample::{keeps, samples};
 
-/// The condition keeps exactly these samples.
+/// Checks that the condition keeps exactly these samples.
 #[track_caller]
 fn check(condition: &str, expect: &str) {
     let query = format!("ALL FEEDS WHERE {condition}");

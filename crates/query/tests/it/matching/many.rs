@@ -1,6 +1,5 @@
-//! Many queries at once give what each gives alone, and what the plainest reading of the manual
-//! gives: random conditions over few words, so that everything meets, with queries coming and
-//! going.
+//! Many queries at once keep the same entries as each alone, and as a naive reading of the manual.
+//! The conditions are random and use few words, so that everything meets. Queries come and go.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +63,7 @@ fn words() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(&WORDS[..]), 0..7).prop_map(|words| words.join(" "))
 }
 
-/// An entry as the plainest reading has it: words in their order, and what else is asked.
+/// An entry for the naive evaluation: its words in order, and its other values.
 struct Plain<'a> {
     title: Vec<&'a str>,
     content: Vec<&'a str>,
@@ -74,7 +73,8 @@ struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// The rules of the manual, word by word, with nothing of the library but what was parsed.
+    /// Evaluates a condition by the rules of the manual. Uses nothing of the library but the
+    /// parser.
     fn holds(&self, condition: &Condition) -> bool {
         match condition {
             Condition::All(parts) => parts.iter().all(|part| self.holds(part)),
@@ -117,7 +117,7 @@ impl Plain<'_> {
     }
 }
 
-/// Where a phrase begins.
+/// Returns the starts of a phrase.
 fn starts(text: &[&str], phrase: &Phrase) -> Vec<usize> {
     let fits = |word: &str, wanted: &PhraseWord| {
         let word = word.replace('é', "e");
@@ -128,8 +128,8 @@ fn starts(text: &[&str], phrase: &Phrase) -> Vec<usize> {
     (0..text.len()).filter(|at| text.get(*at..at + n).is_some_and(all)).collect()
 }
 
-/// The queries that keep an entry by the plainest reading, given in an order in which each comes
-/// after those it reads.
+/// Returns the queries that keep an entry by the naive evaluation. Queries come after those they
+/// read.
 fn kept(statements: &[String], plain: &Plain<'_>) -> BTreeSet<u32> {
     let mut kept = BTreeSet::new();
     for (n, statement) in statements.iter().enumerate() {
@@ -148,7 +148,7 @@ fn numbers(found: &[Match]) -> BTreeSet<u32> {
     found.iter().map(|found| found.query.0).collect()
 }
 
-/// The same query, asked of every entry without any word to find it by.
+/// Returns the same query without an anchor.
 fn unindexed(statement: &str) -> query::Query {
     let mut query = created(statement).query;
     let twice_not = |c: Condition| Condition::Not(Box::new(Condition::Not(Box::new(c))));
@@ -197,7 +197,7 @@ proptest! {
             };
             prop_assert_eq!(&numbers(found), &kept(&statements, &plain));
             together.learn(&mut rooms.1, 3);
-            // One query goes and comes back: nothing else may notice.
+            // Removing a query and adding it again must not change anything else.
             if let Some(statement) = statements.get(gone) {
                 together.remove(QueryId(gone as u32));
                 together.matches(&entry, &mut rooms.0, &mut rooms.1);

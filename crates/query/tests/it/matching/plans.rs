@@ -1,4 +1,4 @@
-//! Plans in words.
+//! Query plans as text.
 
 use query::{QueryId, Scratch, States};
 

@@ -1,8 +1,8 @@
-//! Texts of many scripts: a query finds what a person would expect, and not more.
+//! Texts of many scripts: a query finds the entries that a person would expect, and no others.
 
 use crate::sample::{Sample, keeps};
 
-/// The text is found in the first of the titles and not in the second.
+/// Checks that the text is found in the first title and not in the second.
 #[track_caller]
 fn check(text: &str, found_in: &[&str], not_in: &[&str]) {
     let query = format!("ALL FEEDS WHERE ITEM CONTAINS \"{text}\"");

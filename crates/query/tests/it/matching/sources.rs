@@ -1,4 +1,4 @@
-//! Where entries come from: addresses, tags, all feeds, other queries.
+//! Sources of entries: addresses, tags, all feeds, other queries.
 
 use query::{QueryId, Scratch, States};
 
@@ -24,7 +24,7 @@ fn sources_are_joined() {
     check(r#"TAG "news" WHERE ITEM CONTAINS "sugar""#, "");
 }
 
-/// Which queries of a file keep the volcano, in the order in which they answer.
+/// Returns the queries of a file that keep the volcano entry, in order.
 #[track_caller]
 fn check_order(file: &str, expect: &[u32]) {
     let matcher = matcher(file);

@@ -1,4 +1,4 @@
-//! Operators that remember: what passes, what is stored, what a restart keeps.
+//! Operators with a state: the entries that pass, the records, and restarts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use query::{Matcher, MemoryChange, QueryId, Scratch, States};
 
 use crate::sample::{Sample, created, matcher};
 
-/// A query and what is stored of it.
+/// A query and its stored records.
 struct World {
     matcher: Matcher,
     states: States,
@@ -26,7 +26,7 @@ impl World {
         World { matcher, states, scratch, stored: BTreeMap::new(), next: 1 }
     }
 
-    /// An entry of feed `feed` at a minute: whether it is kept, and with whom it was joined.
+    /// Matches an entry of feed `feed` at a minute. Returns whether it is kept, and its partner.
     fn see(&mut self, feed: u32, minute: u64, title: &str, link: &str) -> Option<Option<i64>> {
         let mut sample = Sample::titled(title);
         (sample.id, sample.feed) = (self.next, feed);
@@ -53,7 +53,7 @@ impl World {
         self.see(feed, minute, title, link).is_some()
     }
 
-    /// Everything but what is stored is lost.
+    /// Loses everything except the stored records.
     fn restart(&mut self) {
         self.states = States::default();
         self.scratch = Scratch::new();
@@ -126,7 +126,11 @@ fn join_returns_the_later_of_the_two() {
 fn join_on_link_needs_two_feeds() {
     let mut world = World::new("ALL FEEDS JOIN ALL FEEDS ON LINK");
     assert_eq!(world.see(1, 0, "a", "https://e.org/x"), None);
-    assert_eq!(world.see(1, 1, "b", "https://e.org/x"), None, "the same feed is no second source");
+    assert_eq!(
+        world.see(1, 1, "b", "https://e.org/x"),
+        None,
+        "the same feed is not a second source"
+    );
     assert_eq!(world.see(2, 2, "c", "https://e.org/x"), Some(Some(2)), "the newest of the other");
     assert_eq!(world.see(2, 3, "c", "no address"), None);
 }

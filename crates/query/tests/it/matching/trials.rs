@@ -1,4 +1,4 @@
-//! What would a file have returned?
+//! Dry runs of a file over stored entries.
 
 use feed::{EntryId, FeedId};
 use query::{Statement, Trial};

@@ -30,7 +30,7 @@ pub fn read_world(traces: &Traces, window: u32) -> Result<World, Failure> {
     let world = builder.finish(window);
     if world.span().is_none() {
         let file = traces.files.first().map_or(String::new(), |f| f.display().to_string());
-        let message = "the trace holds no entry; add rows below its header";
+        let message = "the trace has no entries; add rows below its header";
         return Err(input_error(format!("{file}:1:1: {message}")));
     }
     Ok(world)

@@ -15,7 +15,7 @@ pub const WINDOW: u32 = 20;
 pub fn run(traces: &Traces, as_json: bool) -> Result<(), Failure> {
     let world = read_world(traces, WINDOW)?;
     let stats = lab::world::stats::stats(&world);
-    let stats = stats.ok_or_else(|| input_error("the trace holds no entry".to_owned()))?;
+    let stats = stats.ok_or_else(|| input_error("the trace has no entries".to_owned()))?;
     if as_json {
         return print_json(&to_json(&stats));
     }
