@@ -207,5 +207,5 @@ fn phases_that_do_not_fit_the_trace_are_refused_with_its_span() {
     assert_eq!(silence(at(0.5)), Some(HOUR / 2));
     assert_eq!(silence(at(1.5)), Some(HOUR), "nothing of the test can be found");
     let empty = Phases::over(&World::default(), None, HOUR, HOUR, false).unwrap_err();
-    assert!(empty.to_string().contains("no entry"), "{empty}");
+    assert!(empty.to_string().contains("no entries"), "{empty}");
 }
