@@ -10,7 +10,7 @@ use fetch::Fetcher;
 use store::{ErrorKind, LockError, OpenMode, Store, StoreError};
 
 use crate::config::Config;
-use crate::failure::{Failure, failed, input_error};
+use crate::error::{CommandError, failed, input_error};
 
 /// How often we look whether the daemon has answered.
 const ANSWER_POLL: Duration = Duration::from_millis(50);
@@ -21,7 +21,7 @@ const DAEMON_CHECK: Duration = Duration::from_secs(2);
 const STARTS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Opens the store for reading. Reading needs no lock: the daemon may go on writing.
-pub fn read(config: &Config) -> Result<Store, Failure> {
+pub fn read(config: &Config) -> Result<Store, CommandError> {
     let opened = Store::open(&config.data, OpenMode::ReadOnly);
     if let Err(StoreError::Missing { .. }) = opened {
         refuse_lost(config)?;
@@ -30,7 +30,7 @@ pub fn read(config: &Config) -> Result<Store, Failure> {
 }
 
 /// Fails where a daemon works with another file than the one in the folder.
-pub fn refuse_lost(config: &Config) -> Result<(), Failure> {
+pub fn refuse_lost(config: &Config) -> Result<(), CommandError> {
     if !config.data.exists() {
         return Ok(());
     }
@@ -42,7 +42,7 @@ pub fn refuse_lost(config: &Config) -> Result<(), Failure> {
 
 /// Opens the store for a change of rows that the daemon does not need to know of. Makes it where
 /// there is none, but never beside a daemon that has one.
-pub fn write(config: &Config) -> Result<Store, Failure> {
+pub fn write(config: &Config) -> Result<Store, CommandError> {
     match store::lock(&config.data) {
         Ok(_until_opened) => Ok(Store::open(&config.data, OpenMode::ReadWrite)?),
         Err(held) if held.is_held() => beside(config, &held),
@@ -51,7 +51,7 @@ pub fn write(config: &Config) -> Result<Store, Failure> {
 }
 
 /// Opens the store that the holder of the folder's lock writes to.
-fn beside(config: &Config, held: &LockError) -> Result<Store, Failure> {
+fn beside(config: &Config, held: &LockError) -> Result<Store, CommandError> {
     if held.has_store(&config.data) == Some(false) {
         return Err(lost(&config.data, held));
     }
@@ -62,7 +62,7 @@ fn beside(config: &Config, held: &LockError) -> Result<Store, Failure> {
 }
 
 /// The holder of the lock works with a file that is not in the folder any more.
-fn lost(data: &Path, held: &LockError) -> Failure {
+fn lost(data: &Path, held: &LockError) -> CommandError {
     let file = data.join("tidings.db");
     let what = if file.exists() { "was replaced" } else { "is missing" };
     let who = held.pid().map_or("a process".to_owned(), |pid| format!("process {pid}"));
@@ -78,7 +78,7 @@ pub async fn carry_out(
     config: &Config,
     command: Command,
     progress: Progress<'_>,
-) -> Result<Done, Failure> {
+) -> Result<Done, CommandError> {
     let hand = Hand::open(config).await?;
     let done = hand.carry_out(command, progress).await;
     hand.close().await;
@@ -92,7 +92,7 @@ pub enum Hand {
 }
 
 impl Hand {
-    pub async fn open(config: &Config) -> Result<Hand, Failure> {
+    pub async fn open(config: &Config) -> Result<Hand, CommandError> {
         let lock = match store::lock(&config.data) {
             Ok(lock) => lock,
             Err(held) if held.is_held() => {
@@ -116,7 +116,7 @@ impl Hand {
         &self,
         command: Command,
         progress: Progress<'_>,
-    ) -> Result<Done, Failure> {
+    ) -> Result<Done, CommandError> {
         match self {
             Hand::Own { engine, .. } => {
                 let done = engine::command::carry_out(engine, command, progress).await;
@@ -127,7 +127,7 @@ impl Hand {
     }
 
     /// All feeds, by number.
-    pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, Failure> {
+    pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, CommandError> {
         let store = match self {
             Hand::Own { engine, .. } => &engine.store,
             Hand::Daemon { store, .. } => store,
@@ -143,12 +143,16 @@ impl Hand {
 }
 
 /// Starts an engine over an open store.
-pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, Failure> {
+pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, CommandError> {
     let fetcher = Fetcher::new(config.fetch.clone())?;
     Ok(Engine::start(store, fetcher, Clock::System, config.engine.clone(), watch)?)
 }
 
-async fn through_daemon(data: &Path, store: &Store, command: &Command) -> Result<Done, Failure> {
+async fn through_daemon(
+    data: &Path,
+    store: &Store,
+    command: &Command,
+) -> Result<Done, CommandError> {
     let body = serde_json::to_string(command)?;
     let id = store.leave(REQUEST_KIND, &body, Clock::System.now())?;
     let mut waited = Duration::ZERO;
@@ -193,7 +197,7 @@ async fn through_daemon(data: &Path, store: &Store, command: &Command) -> Result
 
 /// Opens the daemon's store. A daemon that is just starting has not made it yet, and does not name
 /// it: that one is waited for.
-async fn once_made(config: &Config, held: &LockError) -> Result<Store, Failure> {
+async fn once_made(config: &Config, held: &LockError) -> Result<Store, CommandError> {
     let mut waited = Duration::ZERO;
     while held.has_store(&config.data).is_none() && waited < STARTS_WITHIN {
         match Store::open(&config.data, OpenMode::Shared) {

@@ -19,12 +19,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     call or the input is wrong.")]
 pub struct Cli {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// Where the data lies and how the program is set up.
 #[derive(Clone, Debug, Args)]
-pub struct Place {
+pub struct InstanceArgs {
     /// The data folder [default: ./tidings-data, or `data` of the configuration]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub struct Place {
 
 /// How the network may be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
-pub struct Network {
+pub struct NetworkArgs {
     /// Poll loopback and private addresses too
     #[arg(long)]
     pub allow_private: bool,
@@ -48,14 +48,14 @@ pub struct Network {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Poll the feeds and serve the page (Ctrl-C stops without data loss)
-    Run(Run),
+    Run(RunArgs),
     /// Add, list, explain, poll, set up or remove feeds
     #[command(subcommand)]
-    Feed(Feed),
+    Feed(FeedCommand),
     /// Show or set the limit for all polls, and the strategy that spends it
-    Budget(Budget),
+    Budget(BudgetArgs),
     /// Import a subscription list (makes no request)
     Import {
         /// An OPML file; `-` is standard input
@@ -64,23 +64,23 @@ pub enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Print all feeds as a subscription list
     Export {
-        #[arg(long, value_enum, default_value_t = Format::Opml)]
-        format: Format,
+        #[arg(long, value_enum, default_value_t = ExportFormat::Opml)]
+        format: ExportFormat,
         /// Show passwords and tokens in URLs instead of masking them
         #[arg(long)]
         with_secrets: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Print entries as JSON lines, oldest first
-    Entries(Entries),
+    Entries(EntriesArgs),
     /// Standing queries: feeds made from feeds
     #[command(subcommand)]
-    Query(query::Query),
+    Query(query::QueryCommand),
     /// Find the feeds of a web page
     Discover {
         #[arg(required = true, value_name = "URL")]
@@ -110,10 +110,10 @@ pub enum Command {
     },
     /// Manage accounts and tokens; with the first account everybody must log in
     #[command(subcommand)]
-    User(User),
+    User(UserCommand),
     /// Replay publication histories to compare policies
     #[command(subcommand)]
-    Lab(lab::Lab),
+    Lab(lab::LabCommand),
     /// Copy everything to one file; works while the daemon runs
     Backup(operate::Backup),
     /// Replace the store of the data folder by a copy
@@ -135,12 +135,12 @@ pub enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
 }
 
 #[derive(Debug, Subcommand)]
-pub enum User {
+pub enum UserCommand {
     /// Create an account; asks for its password
     Add {
         #[arg(value_name = "NAME")]
@@ -149,7 +149,7 @@ pub enum User {
         #[arg(long)]
         password_stdin: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Change the password of an account and end its sessions
     Password {
@@ -159,7 +159,7 @@ pub enum User {
         #[arg(long)]
         password_stdin: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Create a token for a program or a reader app, and print it once
     Token {
@@ -172,7 +172,7 @@ pub enum User {
         #[arg(long, value_parser = ["read", "write", "admin"], default_value = "admin")]
         scope: String,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// List accounts and their tokens
     List {
@@ -180,7 +180,7 @@ pub enum User {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Revoke a token
     Revoke {
@@ -189,21 +189,21 @@ pub enum User {
         /// The token's label
         label: String,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Remove an account with its read marks and stars
     Remove {
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
 }
 
 #[derive(Debug, Args)]
-pub struct Run {
+pub struct RunArgs {
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
     /// Where the page is served [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
@@ -217,7 +217,7 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub log_format: operate::LogFormat,
     #[command(flatten)]
-    pub network: Network,
+    pub network: NetworkArgs,
 }
 
 #[derive(Debug, Args)]
@@ -227,7 +227,7 @@ pub struct Run {
     lambda-crawl, tide; tide:365d\nif losing an entry is as bad as waiting a year for it \
     [default: 730d].\nEstimators: window, single-variable, periodic, histogram, changes, \
     tide.")]
-pub struct Budget {
+pub struct BudgetArgs {
     /// Polls per time, such as 1000/1h; with bytes in the same time 1000/1h,50MB; or `off`
     #[arg(value_name = "N/TIME")]
     pub budget: Option<String>,
@@ -241,11 +241,11 @@ pub struct Budget {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Feed {
+pub enum FeedCommand {
     /// Add feeds and poll each once
     Add {
         #[arg(required = true, value_name = "URL")]
@@ -263,9 +263,9 @@ pub enum Feed {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        network: Network,
+        network: NetworkArgs,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// List feeds with their state
     List(feed_list::FeedList),
@@ -284,9 +284,9 @@ pub enum Feed {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        network: Network,
+        network: NetworkArgs,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Change the settings of a feed, or of all feeds of a tag
     Set(FeedSet),
@@ -300,7 +300,7 @@ pub enum Feed {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Remove a feed with its entries
     Remove(OneFeed),
@@ -314,7 +314,7 @@ pub struct OneFeed {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -350,11 +350,11 @@ pub struct FeedSet {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Entries {
+pub struct EntriesArgs {
     /// Only entries after this cursor (the `cursor` of the last line you have)
     #[arg(long, value_name = "CURSOR")]
     pub after: Option<String>,
@@ -374,11 +374,11 @@ pub struct Entries {
     #[arg(long, hide = true)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ExportFormat {
     Opml,
     Json,
 }

@@ -17,9 +17,9 @@ use polling::budget::{BudgetError, Spender};
 use polling::{Bounds, PolicySpec};
 use serde::Deserialize;
 
-use crate::args::{Network, Place, duration};
-use crate::failure::{Failure, input_error};
-use source::Source;
+use crate::args::{InstanceArgs, NetworkArgs, duration};
+use crate::error::{CommandError, input_error};
+use source::ConfigSource;
 pub use source::position;
 
 /// What the User-Agent points to where the operator gives no contact of their own.
@@ -32,7 +32,7 @@ const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080
 // Every key is described in `reference`, by test.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ConfigFile {
     listen: Option<SocketAddr>,
     data: Option<PathBuf>,
     contact: Option<String>,
@@ -158,7 +158,7 @@ pub struct Config {
 }
 
 /// Reads the configuration for a command that makes requests.
-pub fn read(place: &Place, network: &Network) -> Result<Config, Failure> {
+pub fn read(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CommandError> {
     let config = combine(place, network)?;
     match config.resolve_fault() {
         Some(fault) => Err(input_error(fault)),
@@ -167,8 +167,8 @@ pub fn read(place: &Place, network: &Network) -> Result<Config, Failure> {
 }
 
 /// Reads the configuration for a command that asks nobody anything.
-pub fn read_offline(place: &Place) -> Result<Config, Failure> {
-    combine(place, &Network::default())
+pub fn read_offline(place: &InstanceArgs) -> Result<Config, CommandError> {
+    combine(place, &NetworkArgs::default())
 }
 
 impl Config {
@@ -185,10 +185,10 @@ impl Config {
     }
 }
 
-fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
+fn combine(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CommandError> {
     let (source, file) = match &place.config {
-        Some(path) => Source::read(path)?,
-        None => (Source::default(), File::default()),
+        Some(path) => ConfigSource::read(path)?,
+        None => (ConfigSource::default(), ConfigFile::default()),
     };
     let origin = match &place.config {
         Some(path) => path.display().to_string(),
@@ -220,16 +220,16 @@ fn combine(place: &Place, network: &Network) -> Result<Config, Failure> {
         resolve_at: source.place_of("resolve"),
         origin,
         has_contact: file.contact.is_some(),
-        has_network_flags: *network != Network::default(),
+        has_network_flags: *network != NetworkArgs::default(),
     })
 }
 
 /// The folder of the flag, else of the file, else the usual one. It need not exist yet.
 fn data_folder(
-    place: &Place,
+    place: &InstanceArgs,
     of_file: Option<PathBuf>,
-    source: &Source,
-) -> Result<PathBuf, Failure> {
+    source: &ConfigSource,
+) -> Result<PathBuf, CommandError> {
     let data = place.data.clone().or(of_file).unwrap_or_else(|| DATA.into());
     if !data.is_file() {
         return Ok(data);
@@ -259,7 +259,7 @@ fn public_url(text: &str) -> Result<url::Url, String> {
     feed::FeedUrl::parse(text).map(|url| url.url().clone()).map_err(|e| e.to_string())
 }
 
-fn fetch_settings(file: &File, allow_private: bool) -> fetch::Settings {
+fn fetch_settings(file: &ConfigFile, allow_private: bool) -> fetch::Settings {
     let mut fetch = fetch::Settings::new(file.contact.as_deref().unwrap_or(CONTACT));
     fetch.allow_private = allow_private;
     fetch.no_cache = file.no_cache.unwrap_or(true);
@@ -281,10 +281,10 @@ fn fetch_settings(file: &File, allow_private: bool) -> fetch::Settings {
 }
 
 fn engine_settings(
-    file: &File,
-    network: &Network,
-    source: &Source,
-) -> Result<engine::Settings, Failure> {
+    file: &ConfigFile,
+    network: &NetworkArgs,
+    source: &ConfigSource,
+) -> Result<engine::Settings, CommandError> {
     let wrong = |key: &str, reason: String| source.fault("defaults", key, reason);
     let mut settings = engine::Settings::new();
     let defaults = &file.defaults;
@@ -340,7 +340,7 @@ fn engine_settings(
 }
 
 /// Elsewhere 0 often means that there is no limit; here it would drop everything that is kept.
-fn refuse_zero(limits: &LimitsTable, source: &Source) -> Result<(), Failure> {
+fn refuse_zero(limits: &LimitsTable, source: &ConfigSource) -> Result<(), CommandError> {
     let zeros = [
         ("body_bytes", limits.body_bytes == Some(0)),
         ("items", limits.items == Some(0)),
@@ -357,7 +357,7 @@ fn refuse_zero(limits: &LimitsTable, source: &Source) -> Result<(), Failure> {
     }
 }
 
-fn budget(table: &BudgetTable, source: &Source) -> Result<BudgetRule, Failure> {
+fn budget(table: &BudgetTable, source: &ConfigSource) -> Result<BudgetRule, CommandError> {
     let wrong = |key: &str, reason: String| source.fault("budget", key, reason);
     let polls = table.polls.parse().map_err(|e: BudgetError| wrong("polls", e.to_string()))?;
     let mut rule = BudgetRule::new(polls);

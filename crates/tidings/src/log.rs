@@ -6,21 +6,21 @@ use std::io::{IsTerminal, Write};
 
 use tracing_subscriber::EnvFilter;
 
-use crate::args::Command;
+use crate::args::CliCommand;
 use crate::args::operate::LogFormat;
 use crate::output::{escaped, is_control};
 
 /// Logs go to standard error; `TIDINGS_LOG` takes filters such as `debug` or `engine=debug`. A
 /// command says what it has to say itself, so only the daemon logs by default.
-pub fn start(command: &Command) {
+pub fn start(command: &CliCommand) {
     let (usual, format) = match command {
-        Command::Run(run) if !run.once => ("info", run.log_format),
-        Command::Run(run) => ("warn", run.log_format),
+        CliCommand::Run(run) if !run.once => ("info", run.log_format),
+        CliCommand::Run(run) => ("warn", run.log_format),
         _ => ("warn", LogFormat::Text),
     };
     let filter = std::env::var("TIDINGS_LOG").unwrap_or_else(|_| usual.to_owned());
     let filter = EnvFilter::try_new(&filter).unwrap_or_else(|_| EnvFilter::new(usual));
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Shown);
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| MaskedOutput);
     match format {
         LogFormat::Text => {
             lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
@@ -34,9 +34,9 @@ pub fn start(command: &Command) {
 
 /// Standard error, for lines that may quote what others wrote. The library escapes control
 /// characters in text lines only, and never marks that override the direction of a text.
-struct Shown;
+struct MaskedOutput;
 
-impl Write for Shown {
+impl Write for MaskedOutput {
     fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
         std::io::stderr().lock().write_all(shown(&String::from_utf8_lossy(line)).as_bytes())?;
         Ok(line.len())

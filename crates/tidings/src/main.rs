@@ -2,10 +2,10 @@
 
 mod access;
 mod args;
+mod checked_settings;
 mod command;
 mod config;
-mod failure;
-mod judged;
+mod error;
 mod log;
 mod output;
 
@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use crate::args::{Cli, Command};
-use crate::failure::Failure;
+use crate::args::{Cli, CliCommand};
+use crate::error::CommandError;
 
 /// When a command has ended, all that it changed is on disk. What may still run then is a replay
 /// behind the page, which takes minutes and which nobody will look at.
@@ -36,37 +36,37 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
+fn run(command: CliCommand) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Runtime::new()?;
     let ended = runtime.block_on(carried_out(command));
     runtime.shutdown_timeout(REST);
     ended
 }
 
-async fn carried_out(command: Command) -> Result<(), Failure> {
+async fn carried_out(command: CliCommand) -> Result<(), CommandError> {
     match command {
-        Command::Run(run) => command::run::run(run).await,
-        Command::Feed(feed) => command::feed::run(feed).await,
-        Command::Budget(budget) => command::budget::run(budget).await,
-        Command::Import { file, json, place } => command::import::run(&file, json, &place).await,
-        Command::Export { format, with_secrets, place } => {
+        CliCommand::Run(run) => command::run::run(run).await,
+        CliCommand::Feed(feed) => command::feed::run(feed).await,
+        CliCommand::Budget(budget) => command::budget::run(budget).await,
+        CliCommand::Import { file, json, place } => command::import::run(&file, json, &place).await,
+        CliCommand::Export { format, with_secrets, place } => {
             command::export::run(format, with_secrets, &place)
         }
-        Command::Entries(entries) => command::entries::run(&entries),
-        Command::Query(query) => command::query::run(query).await,
-        Command::Discover { urls, json, allow_private, config } => {
+        CliCommand::Entries(entries) => command::entries::run(&entries),
+        CliCommand::Query(query) => command::query::run(query).await,
+        CliCommand::Discover { urls, json, allow_private, config } => {
             command::discover::run(&urls, json, allow_private, config).await
         }
-        Command::Parse { file, content_type, url, json } => {
+        CliCommand::Parse { file, content_type, url, json } => {
             command::parse::run(&file, content_type.as_deref(), url.as_deref(), json)
         }
-        Command::User(user) => command::user::run(user),
-        Command::Lab(lab) => command::lab::run(lab),
-        Command::Backup(backup) => command::backup::run(&backup),
-        Command::Restore(restore) => command::restore::run(&restore),
-        Command::Config(config) => command::config::run(config),
-        Command::Completions { shell } => command::manual::completions(shell),
-        Command::Man { out } => command::manual::man(out.as_deref()),
-        Command::Doctor { json, place } => command::doctor::run(json, &place).await,
+        CliCommand::User(user) => command::user::run(user),
+        CliCommand::Lab(lab) => command::lab::run(lab),
+        CliCommand::Backup(backup) => command::backup::run(&backup),
+        CliCommand::Restore(restore) => command::restore::run(&restore),
+        CliCommand::Config(config) => command::config::run(config),
+        CliCommand::Completions { shell } => command::manual::completions(shell),
+        CliCommand::Man { out } => command::manual::man(out.as_deref()),
+        CliCommand::Doctor { json, place } => command::doctor::run(json, &place).await,
     }
 }

@@ -8,14 +8,14 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use feed::Time;
 use serde::Serialize;
 
-use crate::failure::{Failure, failed, input_error};
+use crate::error::{CommandError, failed, input_error};
 
 /// More than any subscription list or feed document; a limit so that a wrong file name cannot
 /// fill the memory.
 const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Reads a file, or standard input for `-`.
-pub fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
+pub fn read_input(file: &Path) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     let from_stdin = file == Path::new("-");
     let read = if from_stdin {
@@ -32,25 +32,25 @@ pub fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// One JSON document on standard output, and nothing else there.
-pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+pub fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
     let text = serde_json::to_string_pretty(value)?;
     print_line(&escaped_json(&text))
 }
 
 /// One line of JSON on standard output.
-pub fn print_json_line(value: &impl Serialize) -> Result<(), Failure> {
+pub fn print_json_line(value: &impl Serialize) -> Result<(), CommandError> {
     print_line(&escaped_json(&serde_json::to_string(value)?))
 }
 
 /// One line on standard output. On a terminal, what could control it is shown instead.
-pub fn print_line(text: &str) -> Result<(), Failure> {
+pub fn print_line(text: &str) -> Result<(), CommandError> {
     let mut out = std::io::stdout().lock();
     let text = if out.is_terminal() { visible(text) } else { Cow::Borrowed(text) };
     written(writeln!(out, "{text}").and_then(|()| out.flush()))
 }
 
 /// Standard output closed by the reader (`| head`) is no failure of ours.
-fn written(result: std::io::Result<()>) -> Result<(), Failure> {
+fn written(result: std::io::Result<()>) -> Result<(), CommandError> {
     match result {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(e) => Err(failed(format!("cannot write to standard output: {e}"))),
@@ -59,14 +59,14 @@ fn written(result: std::io::Result<()>) -> Result<(), Failure> {
 }
 
 /// Standard output with a buffer, for what is written row by row.
-pub struct Rows {
+pub struct OutputRows {
     out: std::io::BufWriter<std::io::Stdout>,
     n: u64,
 }
 
-impl Rows {
-    pub fn new() -> Rows {
-        Rows { out: std::io::BufWriter::new(std::io::stdout()), n: 0 }
+impl OutputRows {
+    pub fn new() -> OutputRows {
+        OutputRows { out: std::io::BufWriter::new(std::io::stdout()), n: 0 }
     }
 
     /// How many rows were written.
@@ -74,15 +74,15 @@ impl Rows {
         self.n
     }
 
-    pub fn line(&mut self, text: &str) -> Result<(), Failure> {
+    pub fn line(&mut self, text: &str) -> Result<(), CommandError> {
         self.n += 1;
         let is_terminal = self.out.get_ref().is_terminal();
         let text = if is_terminal { visible(text) } else { Cow::Borrowed(text) };
         written(writeln!(self.out, "{text}"))
     }
 
-    /// A row of a JSON array, which [`Rows::end_json`] closes.
-    pub fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    /// A row of a JSON array, which [`OutputRows::end_json`] closes.
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         let before = if self.n == 0 { "[" } else { "," };
         self.n += 1;
         let text = serde_json::to_string_pretty(value)?.replace('\n', "\n  ");
@@ -91,13 +91,13 @@ impl Rows {
         written(write!(self.out, "{before}\n  {text}"))
     }
 
-    pub fn end_json(mut self) -> Result<(), Failure> {
+    pub fn end_json(mut self) -> Result<(), CommandError> {
         let end = if self.n == 0 { "[]" } else { "\n]" };
         written(writeln!(self.out, "{end}").and_then(|()| self.out.flush()))
     }
 
     /// Hands over what waits in the buffer: somebody may look at it.
-    pub fn flush(&mut self) -> Result<(), Failure> {
+    pub fn flush(&mut self) -> Result<(), CommandError> {
         written(self.out.flush())
     }
 }

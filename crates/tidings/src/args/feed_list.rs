@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Place;
+use super::InstanceArgs;
 
 #[derive(Debug, Args)]
 pub struct FeedList {
@@ -23,5 +23,5 @@ pub struct FeedList {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }

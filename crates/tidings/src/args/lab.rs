@@ -9,39 +9,39 @@ use lab::budget::PollAllowance;
 use lab::measure::quality::{ModeWeights, Weights};
 use polling::budget::{Estimator, Spender};
 
-use super::{Place, duration};
+use super::{InstanceArgs, duration};
 
 #[derive(Debug, Subcommand)]
-pub enum Lab {
+pub enum LabCommand {
     /// Replay a trace under policies: what each would have cost, and how late it would have been
-    Run(Run),
+    Run(LabRunArgs),
     /// Replay a trace under a budget: how strategies would have spent it
-    Budget(Budget),
+    Budget(LabBudgetArgs),
     /// Reproduce a published table
     #[command(subcommand)]
-    Table(Table),
+    Table(TableCommand),
     /// Normalise delay, cost and recall of a table, and give each policy one figure
-    Quality(Quality),
+    Quality(QualityArgs),
     /// What a trace holds: gaps, rates, update patterns, shapes, periodicity
     Stats {
         #[command(flatten)]
-        traces: Traces,
+        traces: TraceArgs,
         /// Print JSON, for programs
         #[arg(long)]
         json: bool,
     },
     /// Perform a definition and judge its expectation (exit status 1 if it fails)
-    Experiment(Experiment),
+    Experiment(ExperimentArgs),
     /// Write this instance's own history as a trace
-    ExportTrace(ExportTrace),
+    ExportTrace(ExportTraceArgs),
     /// Other policies and budgets on the own feeds' history, in words
-    WhatIf(WhatIf),
+    WhatIf(WhatIfArgs),
     /// Write a synthetic population after the published distributions as a trace
-    Synth(Synth),
+    Synth(SynthArgs),
 }
 
 #[derive(Debug, Args)]
-pub struct Traces {
+pub struct TraceArgs {
     /// A trace: CSV with the columns feed and published; `.gz` is gzip, `-` standard input
     #[arg(long = "trace", required = true, value_name = "FILE", num_args = 1..)]
     pub files: Vec<PathBuf>,
@@ -49,7 +49,7 @@ pub struct Traces {
 
 /// When the world begins and how long it is lived in.
 #[derive(Debug, Args)]
-pub struct Times {
+pub struct TimeArgs {
     /// Where training begins [default: the first entry; `lab run` begins later where fewer than
     /// half of the feeds would exist when the test begins, and says so]
     #[arg(long, value_name = "TIME", value_parser = moment)]
@@ -60,14 +60,14 @@ pub struct Times {
 }
 
 #[derive(Debug, Args)]
-pub struct Run {
+pub struct LabRunArgs {
     #[command(flatten)]
-    pub traces: Traces,
+    pub traces: TraceArgs,
     /// A policy, e.g. `mavsync`, `fix:1h`, `indhist:0.7@1m..1d` (repeatable)
     #[arg(long = "policy", required = true, value_name = "SPEC", num_args = 1..)]
     pub policies: Vec<String>,
     #[command(flatten)]
-    pub times: Times,
+    pub times: TimeArgs,
     /// The training phase
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "7d")]
     pub train: Duration,
@@ -91,8 +91,8 @@ pub struct Run {
     #[arg(long)]
     pub warm_up: bool,
     /// How a feed's `ttl` is read
-    #[arg(long, value_enum, default_value_t = Hints::None)]
-    pub hints: Hints,
+    #[arg(long, value_enum, default_value_t = SimulatedHints::None)]
+    pub hints: SimulatedHints,
     #[command(flatten)]
     pub weights: QualityWeights,
     /// Set the free parameter of every policy that has one so that it spends as many polls as
@@ -121,9 +121,9 @@ pub struct Run {
 }
 
 #[derive(Debug, Args)]
-pub struct Budget {
+pub struct LabBudgetArgs {
     #[command(flatten)]
-    pub traces: Traces,
+    pub traces: TraceArgs,
     /// A strategy, e.g. `two-steps`, or `tide:365d`, to which a lost entry is a year's waiting
     /// (repeatable)
     #[arg(long = "strategy", required = true, value_name = "NAME", num_args = 1..)]
@@ -138,7 +138,7 @@ pub struct Budget {
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10m")]
     pub cycle: Duration,
     #[command(flatten)]
-    pub times: Times,
+    pub times: TimeArgs,
     /// The training phase
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "14d")]
     pub train: Duration,
@@ -151,7 +151,7 @@ pub struct Budget {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Table {
+pub enum TableCommand {
     /// Table 2 of the 2steps paper, ours beside the published
     TwoSteps {
         #[arg(long, value_name = "N", default_value_t = 200)]
@@ -174,7 +174,7 @@ pub struct QualityWeights {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Hints {
+pub enum SimulatedHints {
     /// It is not looked at
     None,
     /// Not sooner than the publisher asks
@@ -184,7 +184,7 @@ pub enum Hints {
 }
 
 #[derive(Debug, Args)]
-pub struct Quality {
+pub struct QualityArgs {
     /// CSV with the columns policy,delay_seconds,polls_per_entry,recall and optionally mode
     pub file: PathBuf,
     #[command(flatten)]
@@ -198,7 +198,7 @@ pub struct Quality {
 }
 
 #[derive(Debug, Args)]
-pub struct Experiment {
+pub struct ExperimentArgs {
     /// A definition (TOML)
     pub file: PathBuf,
     /// Use this trace instead of the one that the definition names (repeatable)
@@ -210,16 +210,16 @@ pub struct Experiment {
 }
 
 #[derive(Debug, Args)]
-pub struct ExportTrace {
+pub struct ExportTraceArgs {
     /// Where the trace goes; `.gz` is gzip, `-` standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct WhatIf {
+pub struct WhatIfArgs {
     /// Also try strategies that spend this many polls, e.g. `1000/1h`
     #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
     pub budget: Option<PollAllowance>,
@@ -227,11 +227,11 @@ pub struct WhatIf {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct Synth {
+pub struct SynthArgs {
     #[arg(long, value_name = "N")]
     pub feeds: usize,
     #[arg(long, value_name = "N")]

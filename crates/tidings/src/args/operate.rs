@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::Place;
+use super::InstanceArgs;
 
 #[derive(Debug, Args)]
 #[command(
@@ -22,7 +22,7 @@ pub struct Backup {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }
 
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub struct Restore {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -48,7 +48,7 @@ pub enum ConfigCommand {
     /// Check the configuration file
     Check {
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
 }
 

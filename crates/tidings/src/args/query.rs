@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::{Place, duration};
+use super::{InstanceArgs, duration};
 
 #[derive(Debug, Subcommand)]
-pub enum Query {
+pub enum QueryCommand {
     /// Apply the statements of a file: all or none (makes no request)
     Apply {
         /// A file of statements; `-` is standard input
@@ -20,7 +20,7 @@ pub enum Query {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Check a file; change nothing
     Check {
@@ -30,7 +30,7 @@ pub enum Query {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// List all queries
     List {
@@ -38,7 +38,7 @@ pub enum Query {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Show everything about one query, with its plan
     Show {
@@ -50,7 +50,7 @@ pub enum Query {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Delete a query; feeds that only it uses are no longer polled
     Drop(OneQuery),
@@ -65,7 +65,7 @@ pub enum Query {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
     /// Show the deliveries of a query: progress and failures
     Deliveries {
@@ -78,7 +78,7 @@ pub enum Query {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        place: Place,
+        place: InstanceArgs,
     },
 }
 
@@ -89,5 +89,5 @@ pub struct OneQuery {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
-    pub place: Place,
+    pub place: InstanceArgs,
 }

@@ -7,13 +7,13 @@ use polling::budget::Spender;
 use serde_json::json;
 use store::{OpenMode, Store, StoreError};
 
-use crate::args::Budget;
+use crate::args::BudgetArgs;
 use crate::config::Config;
-use crate::failure::{Failure, failed, input_error};
+use crate::error::{CommandError, failed, input_error};
 use crate::output::{print_json, print_line};
 use crate::{access, config};
 
-pub async fn run(args: Budget) -> Result<(), Failure> {
+pub async fn run(args: BudgetArgs) -> Result<(), CommandError> {
     let config = config::read_offline(&args.place)?;
     let Some(wanted) = wanted(&args, in_force(&config)?)? else {
         return show(&config, args.json);
@@ -38,7 +38,10 @@ pub async fn run(args: Budget) -> Result<(), Failure> {
 }
 
 /// What was asked for: `None` to look only, `Some(None)` for no budget.
-fn wanted(args: &Budget, now: Option<BudgetRule>) -> Result<Option<Option<BudgetRule>>, Failure> {
+fn wanted(
+    args: &BudgetArgs,
+    now: Option<BudgetRule>,
+) -> Result<Option<Option<BudgetRule>>, CommandError> {
     let mut rule = match (args.budget.as_deref(), now) {
         (Some("off"), _) => return Ok(Some(None)),
         (Some(text), now) => {
@@ -63,7 +66,7 @@ fn wanted(args: &Budget, now: Option<BudgetRule>) -> Result<Option<Option<Budget
     Ok(Some(Some(rule)))
 }
 
-fn in_force(config: &Config) -> Result<Option<BudgetRule>, Failure> {
+fn in_force(config: &Config) -> Result<Option<BudgetRule>, CommandError> {
     match Store::open(&config.data, OpenMode::ReadOnly) {
         Ok(store) => Ok(engine::budget_in_force(&store, config.engine.budget)?),
         Err(StoreError::Missing { .. }) => Ok(config.engine.budget),
@@ -71,7 +74,7 @@ fn in_force(config: &Config) -> Result<Option<BudgetRule>, Failure> {
     }
 }
 
-fn show(config: &Config, as_json: bool) -> Result<(), Failure> {
+fn show(config: &Config, as_json: bool) -> Result<(), CommandError> {
     let rule = in_force(config)?;
     if as_json {
         return print_json(&json(rule.as_ref(), None));

@@ -1,16 +1,16 @@
 //! `tidings config`: the reference of the configuration file, and a look at one.
 
-use crate::args::Network;
+use crate::args::NetworkArgs;
 use crate::args::operate::ConfigCommand;
 use crate::config::{self, reference};
-use crate::failure::Failure;
+use crate::error::CommandError;
 use crate::output::print_line;
 
-pub fn run(command: ConfigCommand) -> Result<(), Failure> {
+pub fn run(command: ConfigCommand) -> Result<(), CommandError> {
     match command {
         ConfigCommand::Reference => print_line(reference::markdown().trim_end()),
         ConfigCommand::Check { place } => {
-            let config = config::read(&place, &Network::default())?;
+            let config = config::read(&place, &NetworkArgs::default())?;
             print_line(&format!("{}: sound", config.origin))
         }
     }

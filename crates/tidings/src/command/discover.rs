@@ -12,14 +12,14 @@ use fetch::{Fetched, Fetcher};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::args::{Network, Place};
+use crate::args::{InstanceArgs, NetworkArgs};
 use crate::config;
-use crate::failure::{Failure, failed_silently, input_error};
+use crate::error::{CommandError, failed_silently, input_error};
 use crate::output::{complain, one_line, print_json, print_line, shown_url};
 
 const HOPS_MAX: usize = 5;
 
-struct Found {
+struct DiscoveredFeed {
     url: String,
     title: Option<String>,
     mime_type: Option<String>,
@@ -32,12 +32,13 @@ pub async fn run(
     json: bool,
     allow_private: bool,
     config: Option<PathBuf>,
-) -> Result<(), Failure> {
-    let place = Place { data: None, config };
-    let network = Network { allow_private, ..Network::default() };
+) -> Result<(), CommandError> {
+    let place = InstanceArgs { data: None, config };
+    let network = NetworkArgs { allow_private, ..NetworkArgs::default() };
     let config = config::read(&place, &network)?;
     let gaps = config.engine.gaps;
-    let mut pages = Pages { fetcher: Fetcher::new(config.fetch)?, gaps, asked: HashMap::new() };
+    let mut pages =
+        PageReader { fetcher: Fetcher::new(config.fetch)?, gaps, asked: HashMap::new() };
     let mut any_failed = false;
     let mut answers: Vec<Value> = Vec::new();
     for text in urls {
@@ -66,14 +67,14 @@ pub async fn run(
 }
 
 /// Asks for pages, and remembers when each domain was asked last.
-struct Pages {
+struct PageReader {
     fetcher: Fetcher,
     gaps: Gaps,
     asked: HashMap<Domain, Time>,
 }
 
-impl Pages {
-    async fn ask(&mut self, mut url: Url) -> Result<Vec<Found>, String> {
+impl PageReader {
+    async fn ask(&mut self, mut url: Url) -> Result<Vec<DiscoveredFeed>, String> {
         for _ in 0..=HOPS_MAX {
             match self.page(&url).await {
                 Fetched::Body { bytes, content_type, .. } => {
@@ -108,9 +109,13 @@ impl Pages {
     }
 }
 
-fn read(bytes: &[u8], content_type: Option<&str>, url: &Url) -> Result<Vec<Found>, String> {
+fn read(
+    bytes: &[u8],
+    content_type: Option<&str>,
+    url: &Url,
+) -> Result<Vec<DiscoveredFeed>, String> {
     if let Ok(document) = ::parse::document(bytes, content_type, Some(url), &Limits::default()) {
-        let itself = Found {
+        let itself = DiscoveredFeed {
             url: feed::mask_secrets(url),
             title: document.title,
             mime_type: content_type.map(str::to_owned),
@@ -129,8 +134,8 @@ fn read(bytes: &[u8], content_type: Option<&str>, url: &Url) -> Result<Vec<Found
     Ok(candidates.into_iter().zip(kept).map(|(c, (_, dropped))| found(c, dropped)).collect())
 }
 
-fn found(candidate: Candidate, dropped: Option<discover::Dropped>) -> Found {
-    Found {
+fn found(candidate: Candidate, dropped: Option<discover::Dropped>) -> DiscoveredFeed {
+    DiscoveredFeed {
         url: feed::mask_secrets(&candidate.url),
         title: candidate.title,
         mime_type: candidate.mime_type,
@@ -138,7 +143,7 @@ fn found(candidate: Candidate, dropped: Option<discover::Dropped>) -> Found {
     }
 }
 
-fn print_found(page: &str, found: &[Found]) -> Result<(), Failure> {
+fn print_found(page: &str, found: &[DiscoveredFeed]) -> Result<(), CommandError> {
     print_line(&shown_url(page))?;
     for feed in found {
         let title = one_line(feed.title.as_deref().unwrap_or(""), 100);

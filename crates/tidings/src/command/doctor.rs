@@ -10,10 +10,10 @@ use feed::Time;
 use serde_json::json;
 use store::{LockError, OpenMode, Store, StoreError};
 
-use crate::args::Place;
+use crate::args::InstanceArgs;
+use crate::checked_settings::CheckedSettings;
 use crate::config::{self, Config};
-use crate::failure::{Failure, failed_silently};
-use crate::judged::Judged;
+use crate::error::{CommandError, failed_silently};
 use crate::output::{print_json, print_line};
 
 /// The first release; a clock that shows less is wrong.
@@ -23,64 +23,64 @@ const NAMES_MAX: usize = 5;
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum CheckLevel {
     Good,
     Advice,
     Trouble,
 }
 
-struct Check {
-    level: Level,
+struct DoctorCheck {
+    level: CheckLevel,
     about: &'static str,
     says: String,
     remedy: String,
 }
 
-impl Check {
-    fn good(about: &'static str, says: String) -> Check {
-        Check { level: Level::Good, about, says, remedy: String::new() }
+impl DoctorCheck {
+    fn good(about: &'static str, says: String) -> DoctorCheck {
+        DoctorCheck { level: CheckLevel::Good, about, says, remedy: String::new() }
     }
 
-    fn advice(about: &'static str, says: String, remedy: String) -> Check {
-        Check { level: Level::Advice, about, says, remedy }
+    fn advice(about: &'static str, says: String, remedy: String) -> DoctorCheck {
+        DoctorCheck { level: CheckLevel::Advice, about, says, remedy }
     }
 
-    fn trouble(about: &'static str, says: String, remedy: String) -> Check {
-        Check { level: Level::Trouble, about, says, remedy }
+    fn trouble(about: &'static str, says: String, remedy: String) -> DoctorCheck {
+        DoctorCheck { level: CheckLevel::Trouble, about, says, remedy }
     }
 
     fn mark(&self) -> &'static str {
         match self.level {
-            Level::Good => "ok",
-            Level::Advice => "advice",
-            Level::Trouble => "trouble",
+            CheckLevel::Good => "ok",
+            CheckLevel::Advice => "advice",
+            CheckLevel::Trouble => "trouble",
         }
     }
 }
 
-pub async fn run(json: bool, place: &Place) -> Result<(), Failure> {
+pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CommandError> {
     let config = config::read_offline(place)?;
     let now = Clock::System.now();
     let store = Store::open(&config.data, OpenMode::ReadOnly);
     let held = config.data.exists().then(|| store::lock(&config.data).err()).flatten();
     let held = held.filter(LockError::is_held);
     let daemons = match &store {
-        Ok(store) => Judged::of_daemon(store, held.as_ref())?,
+        Ok(store) => CheckedSettings::of_daemon(store, held.as_ref())?,
         Err(_) => None,
     };
-    let judged = daemons.unwrap_or_else(|| Judged::of(&config));
+    let judged = daemons.unwrap_or_else(|| CheckedSettings::of(&config));
     let mut checks = configuration(&judged, &config, held.as_ref());
     let store = match store {
         Ok(store) => Some(store),
         Err(error @ StoreError::Missing { .. }) if held.is_none() => {
             let remedy = "add a feed: tidings feed add URL; or import a list: tidings import FILE"
                 .to_owned();
-            checks.push(Check::advice("storage", error.to_string(), remedy));
+            checks.push(DoctorCheck::advice("storage", error.to_string(), remedy));
             None
         }
         Err(error) => {
             let remedy = "the message says what to do; a backup helps where the file is damaged";
-            checks.push(Check::trouble("storage", error.to_string(), remedy.to_owned()));
+            checks.push(DoctorCheck::trouble("storage", error.to_string(), remedy.to_owned()));
             None
         }
     };
@@ -93,11 +93,11 @@ pub async fn run(json: bool, place: &Place) -> Result<(), Failure> {
         checks.extend(reachability(store, &judged).await?);
     }
     print(&checks, json)?;
-    let trouble = checks.iter().any(|c| c.level == Level::Trouble);
+    let trouble = checks.iter().any(|c| c.level == CheckLevel::Trouble);
     if trouble { Err(failed_silently()) } else { Ok(()) }
 }
 
-fn print(checks: &[Check], json: bool) -> Result<(), Failure> {
+fn print(checks: &[DoctorCheck], json: bool) -> Result<(), CommandError> {
     if json {
         let rows: Vec<_> = checks
             .iter()
@@ -117,7 +117,11 @@ fn print(checks: &[Check], json: bool) -> Result<(), Failure> {
 }
 
 /// Says whose settings are judged: those of the daemon while one runs, else those of this call.
-fn configuration(judged: &Judged, config: &Config, held: Option<&LockError>) -> Vec<Check> {
+fn configuration(
+    judged: &CheckedSettings,
+    config: &Config,
+    held: Option<&LockError>,
+) -> Vec<DoctorCheck> {
     let (origin, data) = (&judged.origin, config.data.display());
     let says = match (judged.pid, held) {
         (Some(pid), _) => {
@@ -130,9 +134,9 @@ fn configuration(judged: &Judged, config: &Config, held: Option<&LockError>) -> 
         }
         (None, None) => format!("{origin}; data in {data}"),
     };
-    let mut checks = vec![Check::good("configuration", says)];
+    let mut checks = vec![DoctorCheck::good("configuration", says)];
     if !judged.has_contact {
-        checks.push(Check::advice(
+        checks.push(DoctorCheck::advice(
             "configuration",
             "no contact is configured, so site owners cannot reach you".to_owned(),
             "add contact = \"https://…\" to the configuration file".to_owned(),
@@ -140,10 +144,10 @@ fn configuration(judged: &Judged, config: &Config, held: Option<&LockError>) -> 
     }
     if let Some(fault) = judged.resolve_fault.clone() {
         let remedy = "start with tidings run --allow-private, or remove [resolve]".to_owned();
-        checks.push(Check::advice("configuration", fault, remedy));
+        checks.push(DoctorCheck::advice("configuration", fault, remedy));
     }
     if judged.gap_ms < 1000 {
-        checks.push(Check::advice(
+        checks.push(DoctorCheck::advice(
             "configuration",
             "the gap between two requests to a domain is under a second".to_owned(),
             "set domain_gap to 2s, unless the servers are your own".to_owned(),
@@ -154,15 +158,15 @@ fn configuration(judged: &Judged, config: &Config, held: Option<&LockError>) -> 
 
 fn storage(
     store: &Store,
-    judged: &Judged,
+    judged: &CheckedSettings,
     config: &Config,
     now: Time,
-) -> Result<Vec<Check>, Failure> {
+) -> Result<Vec<DoctorCheck>, CommandError> {
     let counts = store.counts(now)?;
     // What was written last is in the log beside the file, at first everything.
     let standing = store.status(now)?;
     let bytes = standing.database_bytes + standing.log_bytes;
-    let mut checks = vec![Check::good(
+    let mut checks = vec![DoctorCheck::good(
         "storage",
         format!(
             "{}, {}, {}, {:.1} MB",
@@ -178,14 +182,14 @@ fn storage(
             None => String::new(),
         };
         let says = format!("{feed}{}", finding.what);
-        let check = if finding.harmless { Check::advice } else { Check::trouble };
+        let check = if finding.harmless { DoctorCheck::advice } else { DoctorCheck::trouble };
         checks.push(check("storage", says, finding.remedy));
     }
     checks.extend(readable(store));
     let n_with_hub = store.n_with_hub()?;
     if n_with_hub > 0 && !judged.takes_pushes {
         let feeds = if n_with_hub == 1 { "feed names" } else { "feeds name" };
-        checks.push(Check::advice(
+        checks.push(DoctorCheck::advice(
             "push",
             format!("{n_with_hub} {feeds} a hub that would push, but hubs cannot reach us"),
             "add public_url = \"https://…\" to the configuration file: the address where hubs \
@@ -194,18 +198,18 @@ fn storage(
         ));
     }
     match store::lock(&config.data) {
-        Ok(_ours) => checks.push(Check::good("daemon", "not running".to_owned())),
+        Ok(_ours) => checks.push(DoctorCheck::good("daemon", "not running".to_owned())),
         Err(held) if held.is_held() => {
             let pid = held.pid().map_or_else(String::new, |pid| format!(", process {pid}"));
-            checks.push(Check::good("daemon", format!("running{pid}")));
+            checks.push(DoctorCheck::good("daemon", format!("running{pid}")));
         }
         Err(error) => {
             let remedy = "check the owner and the mode of the data folder".to_owned();
-            checks.push(Check::trouble("storage", error.to_string(), remedy));
+            checks.push(DoctorCheck::trouble("storage", error.to_string(), remedy));
         }
     }
     if counts.failing > 0 {
-        checks.push(Check::advice(
+        checks.push(DoctorCheck::advice(
             "feeds",
             format!("{} of {} feeds are failing", counts.failing, counts.feeds),
             "list them with tidings feed list; tidings feed why FEED explains one".to_owned(),
@@ -213,7 +217,7 @@ fn storage(
     }
     if counts.damaged > 0 {
         let feeds = if counts.damaged == 1 { "feed sends" } else { "feeds send" };
-        checks.push(Check::advice(
+        checks.push(DoctorCheck::advice(
             "feeds",
             format!("{} {feeds} broken documents without entries", counts.damaged),
             "`tidings feed why FEED` says what is wrong; tell the publisher".to_owned(),
@@ -223,25 +227,25 @@ fn storage(
 }
 
 /// A store is made for its owner alone, but one of an older program keeps the mode that it has.
-fn readable(store: &Store) -> Option<Check> {
+fn readable(store: &Store) -> Option<DoctorCheck> {
     let path = store.path();
     let mode = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.permissions().mode());
     let comes_in = path.parent().is_some_and(|folder| mode(folder) & 0o001 != 0);
     (comes_in && mode(path) & 0o004 != 0).then(|| {
         let shown = path.display();
         let says = format!("all users of this machine can read {shown} and the secrets in it");
-        Check::advice("storage", says, format!("chmod go= {shown}*"))
+        DoctorCheck::advice("storage", says, format!("chmod go= {shown}*"))
     })
 }
 
 /// Whether those who should reach the page can, and can do it safely.
-fn access(store: &Store, judged: &Judged) -> Result<Option<Check>, Failure> {
+fn access(store: &Store, judged: &CheckedSettings) -> Result<Option<DoctorCheck>, CommandError> {
     let public = judged.public_url.as_ref();
     let says = if !store.has_accounts()? {
         let Some(url) = public else { return Ok(None) };
         let says = format!("there is no account, so nobody can use {url}");
         let remedy = "create one: tidings user add NAME".to_owned();
-        return Ok(Some(Check::advice("access", says, remedy)));
+        return Ok(Some(DoctorCheck::advice("access", says, remedy)));
     } else {
         match public {
             Some(url) if url.starts_with("https:") => return Ok(None),
@@ -252,23 +256,26 @@ fn access(store: &Store, judged: &Judged) -> Result<Option<Check>, Failure> {
     };
     let remedy = "put a proxy with TLS in front (operating/nginx.conf shows one) and add \
                   public_url = \"https://…\" to the configuration file";
-    Ok(Some(Check::advice("access", says, remedy.to_owned())))
+    Ok(Some(DoctorCheck::advice("access", says, remedy.to_owned())))
 }
 
-fn clock(store: Option<&Store>, now: Time) -> Result<Check, Failure> {
+fn clock(store: Option<&Store>, now: Time) -> Result<DoctorCheck, CommandError> {
     let remedy = "set the system clock, for example with NTP".to_owned();
     if now < RELEASED {
-        return Ok(Check::trouble("clock", format!("it shows {now}"), remedy));
+        return Ok(DoctorCheck::trouble("clock", format!("it shows {now}"), remedy));
     }
     let last = store.map(Store::latest_poll_at).transpose()?.flatten();
     if let Some(last) = last.filter(|last| *last > now + Duration::from_secs(60)) {
         let says = format!("it shows {now}, but a poll was recorded at {last}");
-        return Ok(Check::trouble("clock", says, remedy));
+        return Ok(DoctorCheck::trouble("clock", says, remedy));
     }
-    Ok(Check::good("clock", now.to_string()))
+    Ok(DoctorCheck::good("clock", now.to_string()))
 }
 
-async fn reachability(store: &Store, judged: &Judged) -> Result<Vec<Check>, Failure> {
+async fn reachability(
+    store: &Store,
+    judged: &CheckedSettings,
+) -> Result<Vec<DoctorCheck>, CommandError> {
     let filter = store::FeedFilter { limit: Some(200), ..Default::default() };
     let mut names: Vec<String> = store
         .feeds(&filter)?
@@ -296,8 +303,8 @@ async fn reachability(store: &Store, judged: &Judged) -> Result<Vec<Check>, Fail
     let says = format!("{found} of {} host names of feeds resolve", names.len());
     Ok(vec![if found == 0 {
         let remedy = "check the network and the DNS server of this machine".to_owned();
-        Check::trouble("reachability", says, remedy)
+        DoctorCheck::trouble("reachability", says, remedy)
     } else {
-        Check::good("reachability", says)
+        DoctorCheck::good("reachability", says)
     }])
 }

@@ -7,17 +7,17 @@ use feed::EntryId;
 use serde_json::json;
 use store::{EntryFilter, Store, StreamCursor};
 
-use crate::args::Entries;
-use crate::failure::{Failure, failed, input_error};
+use crate::args::EntriesArgs;
+use crate::error::{CommandError, failed, input_error};
 use crate::output::{print_json_line, shown_url};
 use crate::{access, config};
 
-/// Entries read at a time: enough to be quick, few enough to stay small.
+/// EntriesArgs read at a time: enough to be quick, few enough to stay small.
 pub const BATCH: u32 = 500;
 /// How often `--follow` looks for new entries.
 const FOLLOW_POLL: Duration = Duration::from_millis(200);
 
-pub fn run(args: &Entries) -> Result<(), Failure> {
+pub fn run(args: &EntriesArgs) -> Result<(), CommandError> {
     let config = config::read_offline(&args.place)?;
     let store = access::read(&config)?;
     if let Some(name) = &args.query {
@@ -81,7 +81,7 @@ pub fn run(args: &Entries) -> Result<(), Failure> {
 }
 
 /// Waits until new entries are looked for again.
-pub fn wait(store: &Store) -> Result<(), Failure> {
+pub fn wait(store: &Store) -> Result<(), CommandError> {
     if store.is_lost() {
         let file = store.path().display();
         let remedy = "start this command again once the daemon is ready";
@@ -91,13 +91,13 @@ pub fn wait(store: &Store) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Entries behind a reader's cursor are gone. The next line says so too.
+/// EntriesArgs behind a reader's cursor are gone. The next line says so too.
 pub fn say_gap(gap: &mut bool) {
     *gap = true;
     eprintln!("gap: the entries after this cursor were deleted; the oldest that is left follows");
 }
 
-fn position(text: &str) -> Result<EntryId, Failure> {
+fn position(text: &str) -> Result<EntryId, CommandError> {
     match text.parse() {
         Ok(StreamCursor::Stream(entry)) => Ok(entry),
         _ => {

@@ -5,18 +5,22 @@ use parse::opml::Outline;
 use serde_json::json;
 use store::FeedFilter;
 
-use crate::args::{Format, Place};
-use crate::failure::Failure;
+use crate::args::{ExportFormat, InstanceArgs};
+use crate::error::CommandError;
 use crate::output::{print_json, print_line};
 use crate::{access, config};
 
-pub fn run(format: Format, with_secrets: bool, place: &Place) -> Result<(), Failure> {
+pub fn run(
+    format: ExportFormat,
+    with_secrets: bool,
+    place: &InstanceArgs,
+) -> Result<(), CommandError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let feeds = store.feeds(&FeedFilter::default())?;
     let url = |url: &FeedUrl| if with_secrets { url.as_str().to_owned() } else { url.masked() };
     match format {
-        Format::Json => {
+        ExportFormat::Json => {
             let rows: Vec<_> = feeds
                 .iter()
                 .map(|f| {
@@ -26,7 +30,7 @@ pub fn run(format: Format, with_secrets: bool, place: &Place) -> Result<(), Fail
                 .collect();
             print_json(&rows)
         }
-        Format::Opml => {
+        ExportFormat::Opml => {
             let outlines: Vec<Outline> = feeds
                 .iter()
                 .map(|f| Outline {

@@ -12,36 +12,36 @@ use serde_json::{Value, json};
 use store::FeedRow;
 
 use super::why;
-use crate::args::{self, Feed, FeedSet, Network, OneFeed, Place};
-use crate::failure::{Failure, failed, failed_silently, input_error};
+use crate::args::{self, FeedCommand, FeedSet, InstanceArgs, NetworkArgs, OneFeed};
+use crate::error::{CommandError, failed, failed_silently, input_error};
 use crate::output::{self, one_line, print_json, print_line, shown_url};
 use crate::{access, config};
 
-pub async fn run(feed: Feed) -> Result<(), Failure> {
+pub async fn run(feed: FeedCommand) -> Result<(), CommandError> {
     match feed {
-        Feed::Add { urls, tags, no_poll, force, json, network, place } => {
+        FeedCommand::Add { urls, tags, no_poll, force, json, network, place } => {
             let command = Command::Add { urls, tags, poll: !no_poll, force };
             add(command, json, &network, &place).await
         }
-        Feed::List(asked) => list::run(asked),
-        Feed::Show(one) => show(&one),
-        Feed::Why(one) => why::run(&one),
-        Feed::Poll { feeds, all, json, network, place } => {
+        FeedCommand::List(asked) => list::run(asked),
+        FeedCommand::Show(one) => show(&one),
+        FeedCommand::Why(one) => why::run(&one),
+        FeedCommand::Poll { feeds, all, json, network, place } => {
             let feeds = (!all).then_some(feeds);
             poll::run(feeds, json, &network, &place).await
         }
-        Feed::Set(set) => change(set).await,
-        Feed::Move { feed, url, json, place } => move_feed(feed, url, json, &place).await,
-        Feed::Remove(one) => remove(one).await,
+        FeedCommand::Set(set) => change(set).await,
+        FeedCommand::Move { feed, url, json, place } => move_feed(feed, url, json, &place).await,
+        FeedCommand::Remove(one) => remove(one).await,
     }
 }
 
 async fn add(
     command: Command,
     json: bool,
-    network: &Network,
-    place: &Place,
-) -> Result<(), Failure> {
+    network: &NetworkArgs,
+    place: &InstanceArgs,
+) -> Result<(), CommandError> {
     let config = config::read(place, network)?;
     let spinner = output::spinner("polling the feed");
     let done = access::carry_out(&config, command, &|_, _| ()).await;
@@ -72,7 +72,7 @@ async fn add(
     if not_added.is_empty() { Ok(()) } else { Err(refused(&not_added)) }
 }
 
-fn refused(not_added: &[NotAdded]) -> Failure {
+fn refused(not_added: &[NotAdded]) -> CommandError {
     let mut lines = Vec::new();
     for one in not_added {
         lines.push(one.words());
@@ -108,7 +108,7 @@ fn list_json(f: &FeedRow, now: feed::Time) -> Value {
     })
 }
 
-fn show(one: &OneFeed) -> Result<(), Failure> {
+fn show(one: &OneFeed) -> Result<(), CommandError> {
     let config = config::read_offline(&one.place)?;
     let store = access::read(&config)?;
     let f = store.feed(find(&store, &one.feed)?)?;
@@ -161,7 +161,7 @@ fn show(one: &OneFeed) -> Result<(), Failure> {
     Ok(())
 }
 
-pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, Failure> {
+pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, CommandError> {
     store.find_feed(name)?.ok_or_else(|| {
         input_error(format!(
             "there is no feed {}; list all with: tidings feed list",
@@ -170,7 +170,7 @@ pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, Failure> {
     })
 }
 
-async fn change(set: FeedSet) -> Result<(), Failure> {
+async fn change(set: FeedSet) -> Result<(), CommandError> {
     let config = config::read_offline(&set.place)?;
     let target = match (set.feed, set.tag) {
         (Some(feed), _) => Target::Feed(feed),
@@ -199,7 +199,7 @@ async fn change(set: FeedSet) -> Result<(), Failure> {
     print_line(&format!("set for {}{later}", plural(feeds as u64, "feed", "feeds")))
 }
 
-fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, Failure> {
+fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, CommandError> {
     text.map(|t| match t.as_str() {
         "default" => Ok(None),
         _ => args::duration(&t)
@@ -209,7 +209,12 @@ fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, Fail
     .transpose()
 }
 
-async fn move_feed(feed: String, url: String, json: bool, place: &Place) -> Result<(), Failure> {
+async fn move_feed(
+    feed: String,
+    url: String,
+    json: bool,
+    place: &InstanceArgs,
+) -> Result<(), CommandError> {
     let config = config::read_offline(place)?;
     let command = Command::Move { feed, url };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
@@ -228,7 +233,7 @@ async fn move_feed(feed: String, url: String, json: bool, place: &Place) -> Resu
     Ok(())
 }
 
-async fn remove(one: OneFeed) -> Result<(), Failure> {
+async fn remove(one: OneFeed) -> Result<(), CommandError> {
     let config = config::read_offline(&one.place)?;
     let command = Command::Remove { feed: one.feed };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
@@ -239,6 +244,6 @@ async fn remove(one: OneFeed) -> Result<(), Failure> {
     print_line(&format!("feed {feed} removed: {url}"))
 }
 
-fn other_answer() -> Failure {
+fn other_answer() -> CommandError {
     failed("the daemon gave an unexpected answer; it may be another version".to_owned())
 }

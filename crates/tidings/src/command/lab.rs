@@ -20,20 +20,20 @@ mod what_if;
 
 pub use outlook::outlook;
 
-use crate::args::lab::{Lab, Table};
-use crate::failure::Failure;
+use crate::args::lab::{LabCommand, TableCommand};
+use crate::error::CommandError;
 
-pub fn run(command: Lab) -> Result<(), Failure> {
+pub fn run(command: LabCommand) -> Result<(), CommandError> {
     match command {
-        Lab::Run(args) => run::run(&args),
-        Lab::Budget(args) => budget::run(&args),
-        Lab::Table(Table::TwoSteps { seeds, json }) => table::two_steps(seeds, json),
-        Lab::Quality(args) => quality::run(&args),
-        Lab::Stats { traces, json } => stats::run(&traces, json),
-        Lab::Experiment(args) => experiment::run(&args),
-        Lab::Synth(args) => synth::run(&args),
-        Lab::ExportTrace(args) => export_trace::run(&args),
-        Lab::WhatIf(args) => what_if::run(&args),
+        LabCommand::Run(args) => run::run(&args),
+        LabCommand::Budget(args) => budget::run(&args),
+        LabCommand::Table(TableCommand::TwoSteps { seeds, json }) => table::two_steps(seeds, json),
+        LabCommand::Quality(args) => quality::run(&args),
+        LabCommand::Stats { traces, json } => stats::run(&traces, json),
+        LabCommand::Experiment(args) => experiment::run(&args),
+        LabCommand::Synth(args) => synth::run(&args),
+        LabCommand::ExportTrace(args) => export_trace::run(&args),
+        LabCommand::WhatIf(args) => what_if::run(&args),
     }
 }
 

@@ -16,15 +16,15 @@ use query::{Access, Effect};
 use serde_json::json;
 use store::{OpenMode, QueryRow, Store, StoreError};
 
-use crate::args::query::{OneQuery, Query};
+use crate::args::query::{OneQuery, QueryCommand};
 use crate::config::{self, Config};
-use crate::failure::{Failure, failed, input_error};
+use crate::error::{CommandError, failed, input_error};
 use crate::output::{complain, print_json, print_line, read_input, relative, table};
-use crate::{access, args::Place};
+use crate::{access, args::InstanceArgs};
 
-pub async fn run(query: Query) -> Result<(), Failure> {
+pub async fn run(query: QueryCommand) -> Result<(), CommandError> {
     match query {
-        Query::Apply { file, past, json, place } => {
+        QueryCommand::Apply { file, past, json, place } => {
             let config = config::read_offline(&place)?;
             let text = text(&file)?;
             checked(&config, &file, &text)?;
@@ -32,16 +32,16 @@ pub async fn run(query: Query) -> Result<(), Failure> {
             let granted = carry_out(&config, QueryWish::Apply { file, text, past }).await?;
             say_applied(&granted, json)
         }
-        Query::Check { file, json, place } => {
+        QueryCommand::Check { file, json, place } => {
             let config = config::read_offline(&place)?;
             let checked = checked(&config, &file, &text(&file)?)?;
             say_checked(&checked, json)
         }
-        Query::List { json, place } => list(&place, json),
-        Query::Show { name, with_secrets, json, place } => {
+        QueryCommand::List { json, place } => list(&place, json),
+        QueryCommand::Show { name, with_secrets, json, place } => {
             show::run(&name, with_secrets, json, &place)
         }
-        Query::Drop(OneQuery { name, json, place }) => {
+        QueryCommand::Drop(OneQuery { name, json, place }) => {
             let config = config::read_offline(&place)?;
             let granted = carry_out(&config, QueryWish::Drop { name: name.clone() }).await?;
             let QueryGranted::Dropped { feeds_resting } = granted else { return Err(odd_answer()) };
@@ -51,25 +51,25 @@ pub async fn run(query: Query) -> Result<(), Failure> {
             let feeds = plural(feeds_resting as u64, "feed is", "feeds are");
             print_line(&format!("{name} is deleted; {feeds} no longer polled."))
         }
-        Query::Test { file, past, json, place } => test::run(&file, past, json, &place),
-        Query::Deliveries { name, replay, json, place } => {
+        QueryCommand::Test { file, past, json, place } => test::run(&file, past, json, &place),
+        QueryCommand::Deliveries { name, replay, json, place } => {
             deliveries::run(name.as_deref(), replay, json, &place).await
         }
     }
 }
 
-async fn carry_out(config: &Config, wish: QueryWish) -> Result<QueryGranted, Failure> {
+async fn carry_out(config: &Config, wish: QueryWish) -> Result<QueryGranted, CommandError> {
     match access::carry_out(config, Command::Query { wish }, &|_, _| ()).await? {
         Done::Query { granted } => Ok(granted),
         _ => Err(odd_answer()),
     }
 }
 
-fn odd_answer() -> Failure {
+fn odd_answer() -> CommandError {
     failed("the daemon gave an unexpected answer; it may be another version".to_owned())
 }
 
-fn text(file: &Path) -> Result<String, Failure> {
+fn text(file: &Path) -> Result<String, CommandError> {
     String::from_utf8(read_input(file)?).map_err(|e| {
         let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
         let (line, column) = config::position(&String::from_utf8_lossy(before), before.len());
@@ -78,7 +78,7 @@ fn text(file: &Path) -> Result<String, Failure> {
 }
 
 /// Holds a file against what is stored. Faults go to standard error as they are, one a line.
-fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, Failure> {
+fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, CommandError> {
     let store = match Store::open(&config.data, OpenMode::ReadOnly) {
         Ok(store) => Some(store),
         Err(StoreError::Missing { .. }) => None,
@@ -94,14 +94,14 @@ fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, Failure>
 }
 
 /// A query by its name.
-fn find(store: &Store, name: &str) -> Result<QueryRow, Failure> {
+fn find(store: &Store, name: &str) -> Result<QueryRow, CommandError> {
     store.query(name)?.ok_or_else(|| {
         let shown = crate::output::one_line(name, 100);
         input_error(format!("there is no query {shown}; list all with: tidings query list"))
     })
 }
 
-fn say_applied(granted: &QueryGranted, as_json: bool) -> Result<(), Failure> {
+fn say_applied(granted: &QueryGranted, as_json: bool) -> Result<(), CommandError> {
     let QueryGranted::Applied { queries, feeds_added, feeds_resting, past } = granted else {
         return Err(odd_answer());
     };
@@ -129,7 +129,7 @@ fn say_applied(granted: &QueryGranted, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn say_checked(checked: &Checked, as_json: bool) -> Result<(), Failure> {
+fn say_checked(checked: &Checked, as_json: bool) -> Result<(), CommandError> {
     let count = |is: fn(&Effect) -> bool| checked.effects.iter().filter(|e| is(e)).count();
     let created = count(|e| matches!(e, Effect::Created(_)));
     let replaced = count(|e| matches!(e, Effect::Replaced(_)));
@@ -153,7 +153,7 @@ fn access_word(row: &QueryRow) -> &'static str {
     }
 }
 
-fn list(place: &Place, as_json: bool) -> Result<(), Failure> {
+fn list(place: &InstanceArgs, as_json: bool) -> Result<(), CommandError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let now = engine::Clock::System.now();

@@ -9,10 +9,10 @@ use store::{ErrorKind, StoreError};
 
 use crate::args::operate::Restore;
 use crate::config;
-use crate::failure::{Failure, input_error};
+use crate::error::{CommandError, input_error};
 use crate::output::{self, print_json, print_line};
 
-pub fn run(args: &Restore) -> Result<(), Failure> {
+pub fn run(args: &Restore) -> Result<(), CommandError> {
     let config = config::read_offline(&args.place)?;
     let (from, length) = open(&args.file)?;
     let lock = store::lock(&config.data)?;
@@ -52,7 +52,7 @@ pub fn run(args: &Restore) -> Result<(), Failure> {
     })
 }
 
-fn open(file: &Path) -> Result<(Box<dyn Read>, u64), Failure> {
+fn open(file: &Path) -> Result<(Box<dyn Read>, u64), CommandError> {
     if file == Path::new("-") {
         return Ok((Box::new(std::io::stdin().lock()), 0));
     }

@@ -16,10 +16,10 @@ use tokio::sync::watch;
 
 use super::{demo, requests};
 use crate::access;
-use crate::args::Run;
+use crate::args::RunArgs;
+use crate::checked_settings::CheckedSettings;
 use crate::config::{self, Config};
-use crate::failure::{Failure, failed, input_error};
-use crate::judged::Judged;
+use crate::error::{CommandError, failed, input_error};
 use crate::output;
 
 /// How often what is too old is dropped, where retention is configured.
@@ -29,7 +29,7 @@ const TRY_AGAIN_EVERY: Duration = Duration::from_secs(5);
 /// How often the daemon says on a log line how the first round goes.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
-pub async fn run(args: Run) -> Result<(), Failure> {
+pub async fn run(args: RunArgs) -> Result<(), CommandError> {
     let mut place = args.place.clone();
     if args.demo {
         place.data.get_or_insert_with(|| "tidings-demo".into());
@@ -54,7 +54,7 @@ pub async fn run(args: Run) -> Result<(), Failure> {
     daemon(config, lock, args.demo).await
 }
 
-fn has_accounts(config: &Config) -> Result<bool, Failure> {
+fn has_accounts(config: &Config) -> Result<bool, CommandError> {
     Ok(Store::open(&config.data, OpenMode::ReadWrite)?.has_accounts()?)
 }
 
@@ -65,7 +65,7 @@ fn seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Failure> {
+async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), CommandError> {
     let listener = listen(config.listen).await?;
     let (stop, stopped) = watch::channel(false);
     let (config, store, clock) = if demonstrates {
@@ -76,7 +76,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Fa
         (config, store, Clock::System)
     };
     lock.name_store(store.path())?;
-    Judged::keep(&config, &store)?;
+    CheckedSettings::keep(&config, &store)?;
     if !config.has_contact && !demonstrates {
         tracing::warn!("no `contact` is configured: sites cannot reach you; see `tidings doctor`");
     }
@@ -151,7 +151,7 @@ fn act(engine: &Arc<Engine>) -> api::Act {
 }
 
 /// The proxy of pictures, unless the operator wants none.
-fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, Failure> {
+fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, CommandError> {
     let proxy = || api::Images::new(store, config.fetch.clone()).map(Arc::new);
     Ok(config.shows_images.then(proxy).transpose()?)
 }
@@ -178,7 +178,7 @@ fn rendered(
     }))
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+async fn listen(address: SocketAddr) -> Result<TcpListener, CommandError> {
     TcpListener::bind(address).await.map_err(|e| {
         failed(format!("cannot serve the page on {address}: {e}; choose another with --listen"))
     })
@@ -250,7 +250,7 @@ fn what_if(config: &Config, store: &Store) -> WhatIf {
 }
 
 /// Commands that were left for a daemon that was killed are not carried out long after.
-fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), Failure> {
+fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), CommandError> {
     let now = clock.now();
     let body = "{\"message\":\"the daemon was restarted; repeat the command\",\"input\":false}";
     store.refuse_requests(now, body, now)?;
@@ -329,7 +329,7 @@ async fn report_progress(engine: Arc<Engine>) {
     }
 }
 
-async fn wait_for_signal() -> Result<(), Failure> {
+async fn wait_for_signal() -> Result<(), CommandError> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -340,7 +340,7 @@ async fn wait_for_signal() -> Result<(), Failure> {
 }
 
 /// Polls each feed that is due now at most once. Waits for gaps, not for Retry-After.
-async fn once(config: &Config, lock: Lock) -> Result<(), Failure> {
+async fn once(config: &Config, lock: Lock) -> Result<(), CommandError> {
     let store = Store::open(&config.data, OpenMode::ReadWrite)?;
     let engine = access::start(config, store, Watch::Asked)?;
     let due = engine.store.due_feeds(engine.clock.now())?;

@@ -7,27 +7,27 @@ use engine::Clock;
 use serde_json::json;
 use store::{AccountRow, NewToken, Store, TokenScope};
 
-use crate::args::{Place, User};
-use crate::failure::{Failure, failed, input_error};
+use crate::args::{InstanceArgs, UserCommand};
+use crate::error::{CommandError, failed, input_error};
 use crate::output::{print_json, print_line, tamed};
 use crate::{access, config};
 
 /// Longer names are no names; what is in them must be typed by hand and sent in headers.
 const NAME_CHARS_MAX: usize = 64;
 
-pub fn run(user: User) -> Result<(), Failure> {
+pub fn run(user: UserCommand) -> Result<(), CommandError> {
     match user {
-        User::Add { name, password_stdin, place } => add(&name, password_stdin, &place),
-        User::Password { name, password_stdin, place } => {
+        UserCommand::Add { name, password_stdin, place } => add(&name, password_stdin, &place),
+        UserCommand::Password { name, password_stdin, place } => {
             let store = open_existing(&place)?;
             let account = find(&store, &name)?;
             store.set_password(account.id, &new_password(password_stdin)?)?;
             print_line(&format!("{} has a new password and must log in again", account.name))
         }
-        User::Token { name, label, scope, place } => token(&name, label, &scope, &place),
-        User::List { json, place } => list(json, &place),
-        User::Revoke { name, label, place } => revoke(&name, &label, &place),
-        User::Remove { name, place } => {
+        UserCommand::Token { name, label, scope, place } => token(&name, label, &scope, &place),
+        UserCommand::List { json, place } => list(json, &place),
+        UserCommand::Revoke { name, label, place } => revoke(&name, &label, &place),
+        UserCommand::Remove { name, place } => {
             let store = open_existing(&place)?;
             let account = find(&store, &name)?;
             store.remove_account(account.id)?;
@@ -37,17 +37,17 @@ pub fn run(user: User) -> Result<(), Failure> {
 }
 
 /// The store, made where there is none: the first account may come before the first feed.
-fn open(place: &Place) -> Result<Store, Failure> {
+fn open(place: &InstanceArgs) -> Result<Store, CommandError> {
     access::write(&config::read_offline(place)?)
 }
 
 /// The store of a folder that has one: a mistyped folder has no accounts to look for.
-fn open_existing(place: &Place) -> Result<Store, Failure> {
+fn open_existing(place: &InstanceArgs) -> Result<Store, CommandError> {
     access::read(&config::read_offline(place)?)?;
     open(place)
 }
 
-fn find(store: &Store, name: &str) -> Result<AccountRow, Failure> {
+fn find(store: &Store, name: &str) -> Result<AccountRow, CommandError> {
     store.account(name)?.ok_or_else(|| {
         input_error(format!(
             "there is no account {}; list all with: tidings user list",
@@ -56,7 +56,7 @@ fn find(store: &Store, name: &str) -> Result<AccountRow, Failure> {
     })
 }
 
-fn add(name: &str, password_stdin: bool, place: &Place) -> Result<(), Failure> {
+fn add(name: &str, password_stdin: bool, place: &InstanceArgs) -> Result<(), CommandError> {
     let speakable = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
     if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(speakable) {
         return Err(input_error(
@@ -74,7 +74,7 @@ fn add(name: &str, password_stdin: bool, place: &Place) -> Result<(), Failure> {
 }
 
 /// Asks for a password, twice on a terminal, and hashes it.
-fn new_password(stdin: bool) -> Result<String, Failure> {
+fn new_password(stdin: bool) -> Result<String, CommandError> {
     let password = if stdin {
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line)?;
@@ -93,7 +93,12 @@ fn new_password(stdin: bool) -> Result<String, Failure> {
     api::auth::hash_password(&password).map_err(|e| input_error(e.to_string()))
 }
 
-fn token(name: &str, label: Option<String>, scope: &str, place: &Place) -> Result<(), Failure> {
+fn token(
+    name: &str,
+    label: Option<String>,
+    scope: &str,
+    place: &InstanceArgs,
+) -> Result<(), CommandError> {
     let store = open_existing(place)?;
     let account = find(&store, name)?;
     let now = Clock::System.now();
@@ -116,7 +121,7 @@ fn token(name: &str, label: Option<String>, scope: &str, place: &Place) -> Resul
     print_line(&fresh.secret)
 }
 
-fn list(as_json: bool, place: &Place) -> Result<(), Failure> {
+fn list(as_json: bool, place: &InstanceArgs) -> Result<(), CommandError> {
     let store = access::read(&config::read_offline(place)?)?;
     let mut accounts = Vec::new();
     for account in store.accounts()? {
@@ -161,7 +166,7 @@ fn list(as_json: bool, place: &Place) -> Result<(), Failure> {
     Ok(())
 }
 
-fn revoke(name: &str, label: &str, place: &Place) -> Result<(), Failure> {
+fn revoke(name: &str, label: &str, place: &InstanceArgs) -> Result<(), CommandError> {
     let store = open_existing(place)?;
     let account = find(&store, name)?;
     let token = store.tokens(account.id)?.into_iter().find(|token| token.name == label);

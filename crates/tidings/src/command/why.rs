@@ -10,12 +10,12 @@ use super::feed::{find, next_poll};
 use crate::access;
 use crate::args::OneFeed;
 use crate::config::{self, Config};
-use crate::failure::Failure;
+use crate::error::CommandError;
 use crate::output::{self, one_line, print_json, print_line, relative, shown_url, tamed};
 
 const POLLS_SHOWN: u32 = 10;
 
-pub fn run(one: &OneFeed) -> Result<(), Failure> {
+pub fn run(one: &OneFeed) -> Result<(), CommandError> {
     let config = config::read_offline(&one.place)?;
     let store = access::read(&config)?;
     let feed = store.feed(find(&store, &one.feed)?)?;

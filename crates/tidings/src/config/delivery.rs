@@ -7,8 +7,8 @@ use std::path::Path;
 use engine::{DeliverySettings, Mail, MailSecurity};
 use serde::Deserialize;
 
-use super::source::Source;
-use crate::failure::Failure;
+use super::source::ConfigSource;
+use crate::error::CommandError;
 
 /// Files that queries deliver to lie here, below the data folder: never beside the database.
 const FOLDER: &str = "deliveries";
@@ -34,8 +34,8 @@ pub fn settings(
     mail: Option<MailTable>,
     data: &Path,
     listen: SocketAddr,
-    source: &Source,
-) -> Result<DeliverySettings, Failure> {
+    source: &ConfigSource,
+) -> Result<DeliverySettings, CommandError> {
     if let Some((name, _)) = keys.iter().find(|(_, key)| key.len() < 16) {
         return Err(source.fault("keys", name, "a key has at least 16 letters"));
     }
@@ -48,7 +48,7 @@ pub fn settings(
     })
 }
 
-fn server(table: MailTable, source: &Source) -> Result<Mail, Failure> {
+fn server(table: MailTable, source: &ConfigSource) -> Result<Mail, CommandError> {
     let (security, port) = match table.security.as_deref() {
         None | Some("starttls") => (MailSecurity::StartTls, PORT_STARTTLS),
         Some("tls") => (MailSecurity::Tls, PORT_TLS),

@@ -1,12 +1,12 @@
 //! `images`: what becomes of the pictures in entries.
 
-use super::source::Source;
-use crate::failure::Failure;
+use super::source::ConfigSource;
+use crate::error::CommandError;
 
 pub const DEFAULT: &str = "proxy";
 
 /// Whether pictures are shown, through our own proxy.
-pub fn shown(choice: Option<&str>, source: &Source) -> Result<bool, Failure> {
+pub fn shown(choice: Option<&str>, source: &ConfigSource) -> Result<bool, CommandError> {
     match choice.unwrap_or(DEFAULT) {
         "proxy" => Ok(true),
         "off" => Ok(false),

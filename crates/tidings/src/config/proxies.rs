@@ -2,11 +2,11 @@
 
 use api::auth::Proxies;
 
-use super::source::Source;
-use crate::failure::Failure;
+use super::source::ConfigSource;
+use crate::error::CommandError;
 
 /// The proxies in front of this program.
-pub fn trusted(texts: &[String], source: &Source) -> Result<Proxies, Failure> {
+pub fn trusted(texts: &[String], source: &ConfigSource) -> Result<Proxies, CommandError> {
     Proxies::read(texts).map_err(|text| {
         let reason = format!("`{text}` is neither an address nor a range of addresses");
         source.fault("", "trusted_proxies", reason)

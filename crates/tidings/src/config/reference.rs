@@ -4,14 +4,14 @@
 use polling::written;
 
 /// Keys of one table of the file.
-pub struct Table {
+pub struct ConfigTable {
     /// The name in brackets; empty for the keys before the first table.
     pub name: &'static str,
     pub about: &'static str,
-    pub keys: Vec<Key>,
+    pub keys: Vec<ConfigKey>,
 }
 
-pub struct Key {
+pub struct ConfigKey {
     pub name: &'static str,
     pub kind: &'static str,
     /// The value without this key, in words.
@@ -23,14 +23,14 @@ pub struct Key {
     pub needed: bool,
 }
 
-impl Table {
+impl ConfigTable {
     /// Returns whether the operator chooses the names of the keys.
     pub fn takes_any_key(&self) -> bool {
         matches!(self.name, "resolve" | "keys")
     }
 
     /// Returns the row of a key; one row stands for all names that the operator chooses.
-    pub fn key(&self, name: &str) -> Option<&Key> {
+    pub fn key(&self, name: &str) -> Option<&ConfigKey> {
         self.keys.iter().find(|key| key.name == name || self.takes_any_key())
     }
 }
@@ -41,22 +41,22 @@ fn key(
     default: impl Into<String>,
     meaning: &'static str,
     example: &'static str,
-) -> Key {
-    Key { name, kind, default: default.into(), meaning, example, needed: false }
+) -> ConfigKey {
+    ConfigKey { name, kind, default: default.into(), meaning, example, needed: false }
 }
 
-impl Key {
-    fn needed(self) -> Key {
-        Key { needed: true, ..self }
+impl ConfigKey {
+    fn needed(self) -> ConfigKey {
+        ConfigKey { needed: true, ..self }
     }
 }
 
 /// Returns all tables in reading order.
-pub fn tables() -> Vec<Table> {
+pub fn tables() -> Vec<ConfigTable> {
     vec![start(), domain(), defaults(), budget(), limits(), resolve(), keys(), mail(), push()]
 }
 
-fn start() -> Table {
+fn start() -> ConfigTable {
     let mut keys = vec![
         key(
             "contact",
@@ -106,10 +106,10 @@ fn start() -> Table {
     ];
     keys.extend(requests());
     let about = "Before the first table.";
-    Table { name: "", about, keys }
+    ConfigTable { name: "", about, keys }
 }
 
-fn requests() -> Vec<Key> {
+fn requests() -> Vec<ConfigKey> {
     let engine = engine::Settings::new();
     let fetch = fetch::Settings::new(super::CONTACT);
     vec![
@@ -147,14 +147,14 @@ fn requests() -> Vec<Key> {
     ]
 }
 
-fn domain() -> Table {
+fn domain() -> ConfigTable {
     let meaning = "The same as `domain_gap`, for one registrable domain.";
     let keys = vec![key("gap", "duration", "`domain_gap`", meaning, "\"30s\"").needed()];
     let about = "One table for each domain with a gap of its own.";
-    Table { name: "domain.\"example.org\"", about, keys }
+    ConfigTable { name: "domain.\"example.org\"", about, keys }
 }
 
-fn defaults() -> Table {
+fn defaults() -> ConfigTable {
     let engine = engine::Settings::new();
     let bounds = engine.bounds;
     let hints = if engine.follow_hints { "lower" } else { "ignore" };
@@ -205,10 +205,10 @@ fn defaults() -> Table {
         ),
     ];
     let about = "For feeds without a setting of their own or of a tag.";
-    Table { name: "defaults", about, keys }
+    ConfigTable { name: "defaults", about, keys }
 }
 
-fn budget() -> Table {
+fn budget() -> ConfigTable {
     let keys = vec![
         key(
             "polls",
@@ -237,10 +237,10 @@ fn budget() -> Table {
     ];
     let about = "Without this table there is no budget, unless `tidings budget` set one. That one \
                  takes precedence.";
-    Table { name: "budget", about, keys }
+    ConfigTable { name: "budget", about, keys }
 }
 
-fn push() -> Table {
+fn push() -> ConfigTable {
     let push = engine::Settings::new().push;
     let keys = vec![
         key(
@@ -265,10 +265,10 @@ fn push() -> Table {
             "\"10d\"",
         ),
     ];
-    Table { name: "push", about: "Feeds that hubs push to Tidings (WebSub).", keys }
+    ConfigTable { name: "push", about: "Feeds that hubs push to Tidings (WebSub).", keys }
 }
 
-fn limits() -> Table {
+fn limits() -> ConfigTable {
     let engine = engine::Settings::new();
     let fetch = fetch::Settings::new(super::CONTACT);
     let keys = vec![
@@ -319,24 +319,24 @@ fn limits() -> Table {
         ),
     ];
     let about = "Limits for documents and for stored entries. Nothing is dropped unless set.";
-    Table { name: "limits", about, keys }
+    ConfigTable { name: "limits", about, keys }
 }
 
-fn resolve() -> Table {
+fn resolve() -> ConfigTable {
     let meaning = "A name and its address or addresses, which replace the answer of DNS. Needs \
                    `allow_private`.";
     let keys = vec![key("\"NAME\"", "address, or list", "DNS", meaning, "[\"192.0.2.7\"]")];
-    Table { name: "resolve", about: "For tests and split DNS.", keys }
+    ConfigTable { name: "resolve", about: "For tests and split DNS.", keys }
 }
 
-fn keys() -> Table {
+fn keys() -> ConfigTable {
     let meaning = "A key that queries name with `SIGNED BY`; at least 16 characters.";
     let example = "\"a long random text of your own\"";
     let keys = vec![key("NAME", "text", "none", meaning, example)];
-    Table { name: "keys", about: "The keys that sign deliveries.", keys }
+    ConfigTable { name: "keys", about: "The keys that sign deliveries.", keys }
 }
 
-fn mail() -> Table {
+fn mail() -> ConfigTable {
     let keys = vec![
         key(
             "server",
@@ -365,7 +365,7 @@ fn mail() -> Table {
         key("from", "address", "needed", "The sender of digests.", "\"tidings@example.org\"")
             .needed(),
     ];
-    Table { name: "mail", about: "Without this table no digests are sent.", keys }
+    ConfigTable { name: "mail", about: "Without this table no digests are sent.", keys }
 }
 
 /// Returns the whole reference as Markdown.
@@ -386,7 +386,7 @@ pub fn markdown() -> String {
         };
         text.push_str(&format!("\n{title}\n{}\n\n", table.about));
         text.push_str("| key | value | default | meaning | example |\n|---|---|---|---|---|\n");
-        for Key { name, kind, default, meaning, example, .. } in table.keys {
+        for ConfigKey { name, kind, default, meaning, example, .. } in table.keys {
             let default = default.replace('|', "\\|");
             text.push_str(&format!(
                 "| `{name}` | {kind} | {default} | {meaning} | `{name} = {example}` |\n"

@@ -2,7 +2,7 @@
 //! key, its line and column, and an example of how the key is written.
 //!
 //! Unknown and missing keys are found here, by the reference; values are judged elsewhere and
-//! reported through [`Source::fault`].
+//! reported through [`ConfigSource::fault`].
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -11,15 +11,15 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
-use super::reference::{self, Key, Table};
-use crate::failure::{Failure, input_error};
+use super::reference::{self, ConfigKey, ConfigTable};
+use crate::error::{CommandError, input_error};
 
 /// A value in a message is cut after this many characters, so that a message fits a screen.
 const FOUND_CHARS_MAX: usize = 60;
 
 /// A configuration file, or none.
 #[derive(Debug, Default)]
-pub struct Source {
+pub struct ConfigSource {
     /// The file as the operator named it.
     shown: String,
     text: String,
@@ -36,13 +36,13 @@ struct Placed {
     value: Range<usize>,
 }
 
-impl Source {
+impl ConfigSource {
     /// Reads a file and the values in it.
-    pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(Source, T), Failure> {
+    pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(ConfigSource, T), CommandError> {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|e| input_error(format!("cannot read the configuration {shown}: {e}")))?;
-        let mut source = Source { shown, text, keys: Vec::new() };
+        let mut source = ConfigSource { shown, text, keys: Vec::new() };
         let parsed = DeTable::parse(&source.text).map(|table| placed(table.get_ref()));
         source.keys = parsed.map_err(|e| source.syntax(&e))?;
         source.check_names()?;
@@ -51,7 +51,7 @@ impl Source {
     }
 
     /// A value that cannot be used: `FILE:LINE:COLUMN: [table] key: reason; for example: …`.
-    pub fn fault(&self, table: &str, key: &str, reason: impl Display) -> Failure {
+    pub fn fault(&self, table: &str, key: &str, reason: impl Display) -> CommandError {
         let placed = self.find(table, key).or_else(|| self.find(table, ""));
         let at = placed.map_or(0, |placed| placed.value.start);
         self.say(at, &shown(&format!("{}: {reason}", named(table, key)), table, key))
@@ -71,12 +71,12 @@ impl Source {
         format!("{}:{line}:{column}", self.shown)
     }
 
-    fn say(&self, at: usize, message: &str) -> Failure {
+    fn say(&self, at: usize, message: &str) -> CommandError {
         input_error(format!("{}: {message}", self.place(at)))
     }
 
     /// Text that is not TOML.
-    fn syntax(&self, error: &toml::de::Error) -> Failure {
+    fn syntax(&self, error: &toml::de::Error) -> CommandError {
         let span = error.span().unwrap_or(0..0);
         let word = self.text.get(span.clone()).unwrap_or("").trim();
         if error.message().starts_with("duplicate key") && !word.is_empty() {
@@ -87,7 +87,7 @@ impl Source {
     }
 
     /// Every key must be one of the reference, and a table must have the keys that it needs.
-    fn check_names(&self) -> Result<(), Failure> {
+    fn check_names(&self) -> Result<(), CommandError> {
         let tables = reference::tables();
         for placed in &self.keys {
             let (table, key) = (placed.table.as_str(), placed.key.as_str());
@@ -95,7 +95,7 @@ impl Source {
                 return Err(self.say(placed.at.start, &unknown_table(table, &tables)));
             };
             if key.is_empty() {
-                let missing = |key: &&Key| key.needed && self.find(table, key.name).is_none();
+                let missing = |key: &&ConfigKey| key.needed && self.find(table, key.name).is_none();
                 if let Some(missing) = known.keys.iter().find(missing) {
                     let name = missing.name;
                     let needs = shown(&format!("[{table}] needs `{name}`"), table, name);
@@ -109,7 +109,7 @@ impl Source {
     }
 
     /// A value of the wrong type or form.
-    fn unreadable(&self, error: &toml::de::Error) -> Failure {
+    fn unreadable(&self, error: &toml::de::Error) -> CommandError {
         let at = error.span().map_or(0, |span| span.start);
         let mut around = self.keys.iter().filter(|p| !p.key.is_empty() && p.value.contains(&at));
         let Some(Placed { table, key, value, .. }) = around.next() else {
@@ -162,12 +162,12 @@ fn place_table(name: &str, inner: &DeTable<'_>, at: Range<usize>, all: &mut Vec<
 }
 
 /// The reference's table of that name; one stands for all domains.
-fn described<'t>(tables: &'t [Table], name: &str) -> Option<&'t Table> {
+fn described<'t>(tables: &'t [ConfigTable], name: &str) -> Option<&'t ConfigTable> {
     let is_domain = name.starts_with("domain.");
     tables.iter().find(|t| t.name == name || (is_domain && t.name.starts_with("domain.")))
 }
 
-fn unknown_table(name: &str, tables: &[Table]) -> String {
+fn unknown_table(name: &str, tables: &[ConfigTable]) -> String {
     let names = || tables.iter().map(|t| t.name.split('.').next().unwrap_or(t.name));
     match query::meant_name(name, names().filter(|name| !name.is_empty())) {
         Some(nearest) => format!("unknown table `[{name}]`; did you mean `[{nearest}]`?"),
@@ -175,7 +175,7 @@ fn unknown_table(name: &str, tables: &[Table]) -> String {
     }
 }
 
-fn unknown_key(key: &str, table: &Table, tables: &[Table]) -> String {
+fn unknown_key(key: &str, table: &ConfigTable, tables: &[ConfigTable]) -> String {
     let place = |name: &str| match name {
         "" => "before the first table".to_owned(),
         name => format!("in [{name}]"),

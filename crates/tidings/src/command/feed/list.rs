@@ -9,8 +9,8 @@ use store::{FeedFilter, FeedListFilter, FeedOrder, FeedRow, FeedState, Store};
 
 use super::{list_json, next_poll};
 use crate::args::feed_list::FeedList;
-use crate::failure::Failure;
-use crate::output::{self, Rows, ahead, one_line, print_line, relative};
+use crate::error::CommandError;
+use crate::output::{self, OutputRows, ahead, one_line, print_line, relative};
 use crate::{access, config};
 
 /// Feeds that a terminal shows where nothing is said.
@@ -22,7 +22,7 @@ const IN_TABLE_MAX: usize = 1000;
 
 const HEADER: [&str; 7] = ["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Problem"];
 
-pub fn run(asked: FeedList) -> Result<(), Failure> {
+pub fn run(asked: FeedList) -> Result<(), CommandError> {
     let config = config::read_offline(&asked.place)?;
     let store = access::read(&config)?;
     let is_terminal = std::io::stdout().is_terminal() && !asked.json;
@@ -34,7 +34,7 @@ pub fn run(asked: FeedList) -> Result<(), Failure> {
         limit,
     };
     if asked.json {
-        let mut rows = Rows::new();
+        let mut rows = OutputRows::new();
         let now = Clock::System.now();
         list.each(&store, |row| rows.json(&list_json(&row, now)))?;
         return rows.end_json();
@@ -80,8 +80,8 @@ impl List {
     fn each(
         &self,
         store: &Store,
-        mut take: impl FnMut(FeedRow) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(FeedRow) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
         let mut left = self.limit;
         let (mut after, mut query) = (None, self.query());
         while left > 0 {
@@ -120,15 +120,15 @@ impl List {
     }
 
     /// How many feeds there are in the whole list, where that was counted.
-    fn n_found(&self, store: &Store) -> Result<Option<u64>, Failure> {
+    fn n_found(&self, store: &Store) -> Result<Option<u64>, CommandError> {
         let states = store.feed_list(&self.query())?.states;
         Ok(states.map(|states| states.of(self.state)))
     }
 
     /// A table where it is short, else lines of fixed width; says how many feeds.
-    fn print(&self, store: &Store, now: Time) -> Result<u64, Failure> {
+    fn print(&self, store: &Store, now: Time) -> Result<u64, CommandError> {
         let mut held: Vec<[String; 7]> = Vec::new();
-        let mut rows: Option<Rows> = None;
+        let mut rows: Option<OutputRows> = None;
         self.each(store, |row| {
             let cells = cells(&row, now);
             if let Some(rows) = &mut rows {
@@ -136,7 +136,7 @@ impl List {
             }
             held.push(cells);
             if held.len() > IN_TABLE_MAX {
-                let mut out = Rows::new();
+                let mut out = OutputRows::new();
                 out.line(&fixed(&HEADER.map(str::to_owned)))?;
                 held.drain(..).try_for_each(|cells| out.line(&fixed(&cells)))?;
                 rows = Some(out);

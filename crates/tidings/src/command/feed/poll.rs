@@ -11,10 +11,10 @@ use tokio::task::JoinSet;
 
 use super::other_answer;
 use crate::access::Hand;
-use crate::args::{Network, Place};
+use crate::args::{InstanceArgs, NetworkArgs};
 use crate::config::Config;
-use crate::failure::{Failure, failed, failed_silently};
-use crate::output::{self, Rows, print_json, print_line};
+use crate::error::{CommandError, failed, failed_silently};
+use crate::output::{self, OutputRows, print_json, print_line};
 use crate::{access, config};
 
 /// Feeds of one part. Its answers are in memory at once, and in one row of the store where a daemon
@@ -28,9 +28,9 @@ const SHOWN_MAX: usize = 50;
 pub async fn run(
     feeds: Option<Vec<String>>,
     json: bool,
-    network: &Network,
-    place: &Place,
-) -> Result<(), Failure> {
+    network: &NetworkArgs,
+    place: &InstanceArgs,
+) -> Result<(), CommandError> {
     let config = config::read(place, network)?;
     let Some(feeds) = feeds else { return all(&config, json).await };
     let single = feeds.len() == 1;
@@ -45,20 +45,20 @@ pub async fn run(
     } else if json {
         print_json(&polls)?;
     } else {
-        let mut said = Said::new(access::read(&config)?);
+        let mut said = PollReport::new(access::read(&config)?);
         polls.into_iter().try_for_each(|polled| said.take(polled))?;
         said.end()?;
     }
     if is_success { Ok(()) } else { Err(failed_silently()) }
 }
 
-async fn all(config: &Config, json: bool) -> Result<(), Failure> {
+async fn all(config: &Config, json: bool) -> Result<(), CommandError> {
     let hand = Arc::new(Hand::open(config).await?);
     let ids = hand.feed_ids()?;
     let bar = output::bar("polling", ids.len() as u64);
     let n_parts = ids.len().div_ceil(PART);
     let mut parts = (0..n_parts).map(|n| part(&ids, n, n_parts));
-    let (mut rows, mut said) = (Rows::new(), Said::new(access::read(config)?));
+    let (mut rows, mut said) = (OutputRows::new(), PollReport::new(access::read(config)?));
     let (mut under_way, mut is_success) = (JoinSet::new(), true);
     loop {
         while under_way.len() < PARTS_UNDER_WAY
@@ -95,19 +95,19 @@ fn part(ids: &[FeedId], n: usize, n_parts: usize) -> Vec<String> {
 }
 
 /// What people are told of polls: each that failed, and the others where they are few.
-struct Said {
+struct PollReport {
     store: Store,
     good: Vec<Polled>,
     n_good: usize,
     n_new: usize,
 }
 
-impl Said {
-    fn new(store: Store) -> Said {
-        Said { store, good: Vec::new(), n_good: 0, n_new: 0 }
+impl PollReport {
+    fn new(store: Store) -> PollReport {
+        PollReport { store, good: Vec::new(), n_good: 0, n_new: 0 }
     }
 
-    fn take(&mut self, polled: Polled) -> Result<(), Failure> {
+    fn take(&mut self, polled: Polled) -> Result<(), CommandError> {
         if !polled.is_success() {
             return self.line(&polled);
         }
@@ -119,14 +119,14 @@ impl Said {
         Ok(())
     }
 
-    fn line(&self, p: &Polled) -> Result<(), Failure> {
+    fn line(&self, p: &Polled) -> Result<(), CommandError> {
         let url =
             self.store.feed(FeedId(p.feed)).map(|f| f.location.url.masked()).unwrap_or_default();
         let next = p.next_poll.as_deref().unwrap_or("never");
         print_line(&format!("{} {url}: {}: {}; next poll {next}", p.feed, p.outcome, p.detail))
     }
 
-    fn end(&self) -> Result<(), Failure> {
+    fn end(&self) -> Result<(), CommandError> {
         if self.n_good <= SHOWN_MAX {
             return self.good.iter().try_for_each(|polled| self.line(polled));
         }

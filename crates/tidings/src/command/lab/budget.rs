@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::files::read_world;
 use super::run::trace_json;
-use super::tables::{self, Column, Good, count, share, spoken};
-use crate::args::lab::Budget;
-use crate::failure::{Failure, input_error};
+use super::tables::{self, BestValue, FigureColumn, count, share, spoken};
+use crate::args::lab::LabBudgetArgs;
+use crate::error::{CommandError, input_error};
 use crate::output::{print_json, say, spinner};
 
-pub fn run(args: &Budget) -> Result<(), Failure> {
+pub fn run(args: &LabBudgetArgs) -> Result<(), CommandError> {
     if args.cycle.is_zero() || args.cycle > args.test {
         let message = "a cycle is longer than nothing and no longer than the test phase";
         return Err(input_error(format!("--cycle: {message}")));
@@ -60,9 +60,9 @@ fn to_json(spent: &StrategyRun) -> Value {
     })
 }
 
-fn print(spent: &[StrategyRun]) -> Result<(), Failure> {
+fn print(spent: &[StrategyRun]) -> Result<(), CommandError> {
     let names: Vec<String> = spent.iter().map(|s| s.spender.to_string()).collect();
-    let column = |name, good, of: fn(&StrategyRun) -> Option<f64>, show| Column {
+    let column = |name, good, of: fn(&StrategyRun) -> Option<f64>, show| FigureColumn {
         name,
         good,
         values: spent.iter().map(of).collect(),
@@ -70,14 +70,14 @@ fn print(spent: &[StrategyRun]) -> Result<(), Failure> {
     };
     let number: fn(f64) -> String = |x| format!("{x:.2}");
     let columns = [
-        column("Polls", Good::Neither, |s| Some(s.polls as f64), count),
-        column("Completeness", Good::Large, |s| s.completeness, share),
-        column("Window freshness", Good::Large, |s| s.window_freshness, share),
-        column("Delay", Good::Small, |s| s.delay, spoken),
-        column("± (sd)", Good::Small, |s| s.delay_sd, spoken),
-        column("Longest", Good::Small, |s| s.delay_max, spoken),
-        column("Missed", Good::Small, |s| Some(s.missed as f64), count),
-        column("Divergence error", Good::Small, |s| s.divergence_error, number),
+        column("Polls", BestValue::Neither, |s| Some(s.polls as f64), count),
+        column("Completeness", BestValue::Large, |s| s.completeness, share),
+        column("Window freshness", BestValue::Large, |s| s.window_freshness, share),
+        column("Delay", BestValue::Small, |s| s.delay, spoken),
+        column("± (sd)", BestValue::Small, |s| s.delay_sd, spoken),
+        column("Longest", BestValue::Small, |s| s.delay_max, spoken),
+        column("Missed", BestValue::Small, |s| Some(s.missed as f64), count),
+        column("Divergence error", BestValue::Small, |s| s.divergence_error, number),
     ];
     tables::print("Strategy", &names, &columns)
 }

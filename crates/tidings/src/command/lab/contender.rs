@@ -7,8 +7,8 @@ use polling::PolicySpec;
 
 use super::progress::watched;
 use super::tables::spoken;
-use crate::args::lab::Run as Args;
-use crate::failure::{Failure, input_error};
+use crate::args::lab::LabRunArgs;
+use crate::error::{CommandError, input_error};
 
 /// A policy as written.
 pub enum Contender {
@@ -24,7 +24,7 @@ impl Contender {
         world: &World,
         setting: &Setting,
         goal: Option<Goal>,
-    ) -> Result<PolicySpec, Failure> {
+    ) -> Result<PolicySpec, CommandError> {
         let (free, text) = match self {
             Contender::Given(spec) => return Ok(spec.clone()),
             Contender::Free(free, text) => (free, text),
@@ -51,7 +51,7 @@ impl Contender {
     }
 }
 
-pub fn contenders(args: &Args) -> Result<Vec<Contender>, Failure> {
+pub fn contenders(args: &LabRunArgs) -> Result<Vec<Contender>, CommandError> {
     let is_matched = args.match_polls.is_some() || args.match_delay.is_some();
     let read = |text: &String| {
         let free = PolicyTemplate::of(text).filter(|_| is_matched);
@@ -75,8 +75,8 @@ pub enum CalibrationArg {
 }
 
 /// What `--match-polls` or `--match-delay` asks for.
-pub fn goal(args: &Args) -> Result<Option<CalibrationArg>, Failure> {
-    let spec = |option: &str, text: &str| -> Result<PolicySpec, Failure> {
+pub fn goal(args: &LabRunArgs) -> Result<Option<CalibrationArg>, CommandError> {
+    let spec = |option: &str, text: &str| -> Result<PolicySpec, CommandError> {
         text.parse().map_err(|e: polling::SpecError| input_error(format!("{option} {e}")))
     };
     Ok(match (args.match_polls.as_deref(), args.match_delay.as_deref()) {
@@ -90,7 +90,7 @@ pub fn goal(args: &Args) -> Result<Option<CalibrationArg>, Failure> {
 }
 
 impl CalibrationArg {
-    pub fn of(&self, world: &World, setting: &Setting) -> Result<Goal, Failure> {
+    pub fn of(&self, world: &World, setting: &Setting) -> Result<Goal, CommandError> {
         let run = |spec: &PolicySpec| {
             let n_feeds = world.feeds.len() as u64;
             watched(&spec.to_string(), n_feeds, |p| lab::run(world, spec, setting, p))

@@ -9,11 +9,11 @@ use lab::{World, WorldBuilder};
 
 use super::files::{csv_field, read_world};
 use super::report;
-use crate::args::lab::{Experiment, Traces};
-use crate::failure::{Failure, failed, failed_silently, input_error};
+use crate::args::lab::{ExperimentArgs, TraceArgs};
+use crate::error::{CommandError, failed, failed_silently, input_error};
 use crate::output::{say, spinner};
 
-pub fn run(args: &Experiment) -> Result<(), Failure> {
+pub fn run(args: &ExperimentArgs) -> Result<(), CommandError> {
     let shown = args.file.display();
     let text = fs::read_to_string(&args.file)
         .map_err(|e| input_error(format!("{shown}: cannot be read: {e}")))?;
@@ -45,10 +45,10 @@ const SAMPLED: &str = "Performed on a small sample: the trace that the definitio
                        there. The recorded figures are those of the whole trace.";
 
 /// The world that a definition names, and whether it is only the sample of it.
-fn world(definition: &Definition, args: &Experiment) -> Result<(World, bool), Failure> {
+fn world(definition: &Definition, args: &ExperimentArgs) -> Result<(World, bool), CommandError> {
     let window = definition.window();
     if !args.traces.is_empty() {
-        return Ok((read_world(&Traces { files: args.traces.clone() }, window)?, false));
+        return Ok((read_world(&TraceArgs { files: args.traces.clone() }, window)?, false));
     }
     match definition.world() {
         None => Ok((World::default(), false)),
@@ -57,13 +57,13 @@ fn world(definition: &Definition, args: &Experiment) -> Result<(World, bool), Fa
             let named = |files: &[PathBuf]| files.iter().map(|f| beside.join(f)).collect();
             let (files, sample): (Vec<PathBuf>, Vec<PathBuf>) = (named(&files), named(&sample));
             let Some(absent) = files.iter().find(|file| !file.exists()) else {
-                return Ok((read_world(&Traces { files }, window)?, false));
+                return Ok((read_world(&TraceArgs { files }, window)?, false));
             };
             if sample.is_empty() {
                 return Err(absent_trace(&args.file, absent, origin.as_deref()));
             }
             eprintln!("tidings: {} is not there; using the sample instead", absent.display());
-            Ok((read_world(&Traces { files: sample }, window)?, true))
+            Ok((read_world(&TraceArgs { files: sample }, window)?, true))
         }
         Some(WorldSource::Synth(spec)) => {
             let mut csv = Vec::new();
@@ -76,7 +76,7 @@ fn world(definition: &Definition, args: &Experiment) -> Result<(World, bool), Fa
     }
 }
 
-fn absent_trace(definition: &Path, trace: &Path, origin: Option<&str>) -> Failure {
+fn absent_trace(definition: &Path, trace: &Path, origin: Option<&str>) -> CommandError {
     let holds = origin.map_or(String::new(), |origin| format!(" ({origin})"));
     input_error(format!(
         "{}: the trace {} is not there{holds}; pass a CSV with the columns feed and published: \
@@ -110,7 +110,7 @@ fn default_folder(file: &Path) -> PathBuf {
 }
 
 /// Every figure by name, for whoever wants to compare two records.
-fn write_values(folder: &Path, performed: &Performed) -> Result<(), Failure> {
+fn write_values(folder: &Path, performed: &Performed) -> Result<(), CommandError> {
     let mut csv = "figure,value\n".to_owned();
     for (name, value) in performed.values.iter() {
         csv.push_str(&format!("{},{value}\n", csv_field(name)));

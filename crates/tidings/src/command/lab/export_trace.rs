@@ -2,11 +2,11 @@
 
 use super::files::Output;
 use super::history;
-use crate::args::lab::ExportTrace;
-use crate::failure::{Failure, failed};
+use crate::args::lab::ExportTraceArgs;
+use crate::error::{CommandError, failed};
 use crate::{access, config};
 
-pub fn run(args: &ExportTrace) -> Result<(), Failure> {
+pub fn run(args: &ExportTraceArgs) -> Result<(), CommandError> {
     let config = config::read_offline(&args.place)?;
     let out = &args.out;
     let feeds = history::read(&access::read(&config)?)?;

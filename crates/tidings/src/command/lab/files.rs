@@ -9,15 +9,15 @@ use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use lab::{World, WorldBuilder};
 
-use crate::args::lab::Traces;
-use crate::failure::{Failure, failed, input_error};
+use crate::args::lab::TraceArgs;
+use crate::error::{CommandError, failed, input_error};
 use crate::output::spinner;
 
 /// What is read at once: large enough that a system call is nothing beside unpacking it.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Reads all traces into one world.
-pub fn read_world(traces: &Traces, window: u32) -> Result<World, Failure> {
+pub fn read_world(traces: &TraceArgs, window: u32) -> Result<World, CommandError> {
     let mut builder = WorldBuilder::default();
     let waiting = spinner("reading");
     for file in &traces.files {
@@ -36,7 +36,7 @@ pub fn read_world(traces: &Traces, window: u32) -> Result<World, Failure> {
     Ok(world)
 }
 
-pub fn open(file: &Path) -> Result<Box<dyn Read>, Failure> {
+pub fn open(file: &Path) -> Result<Box<dyn Read>, CommandError> {
     if file == Path::new("-") {
         return Ok(Box::new(io::stdin()));
     }
@@ -53,7 +53,7 @@ pub enum Output {
 }
 
 impl Output {
-    pub fn create(file: &Path) -> Result<Output, Failure> {
+    pub fn create(file: &Path) -> Result<Output, CommandError> {
         if file == Path::new("-") {
             return Ok(Output::Standard(io::stdout()));
         }
@@ -66,7 +66,7 @@ impl Output {
     }
 
     /// Writes what is left. Without this the end of the file may be missing.
-    pub fn finish(self, file: &Path) -> Result<(), Failure> {
+    pub fn finish(self, file: &Path) -> Result<(), CommandError> {
         let ended = match self {
             Output::Plain(mut out) => out.flush(),
             Output::Standard(mut out) => out.flush(),

@@ -8,7 +8,7 @@ use lab::{TraceRow, World, WorldBuilder};
 use store::{FeedFilter, FeedRow, Store};
 
 use super::files::csv_field;
-use crate::failure::Failure;
+use crate::error::CommandError;
 
 /// More polls of a feed are not kept one by one.
 const POLLS_MAX: u32 = 500;
@@ -24,7 +24,7 @@ pub struct OwnFeed {
 }
 
 /// Reads the history of every feed that was ever polled with success.
-pub fn read(store: &Store) -> Result<Vec<OwnFeed>, Failure> {
+pub fn read(store: &Store) -> Result<Vec<OwnFeed>, CommandError> {
     let mut feeds = Vec::new();
     for feed in store.feeds(&FeedFilter::default())? {
         let polls = store.polls(feed.id, POLLS_MAX)?;

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use std::io::BufReader;
 
 use super::files::open;
-use super::tables::{self, Column, Good, share};
-use crate::args::lab::Quality as Args;
-use crate::failure::{Failure, input_error};
+use super::tables::{self, BestValue, FigureColumn, share};
+use crate::args::lab::QualityArgs;
+use crate::error::{CommandError, input_error};
 use crate::output::print_json;
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &QualityArgs) -> Result<(), CommandError> {
     let shown = args.file.display().to_string();
     let rows = lab::world::trace::read_measured(&shown, BufReader::new(open(&args.file)?));
     let rows = rows.map_err(|e| input_error(e.to_string()))?;
@@ -45,7 +45,7 @@ struct QualityAnswer<'a> {
 }
 
 /// The policies in their order; with both modes each must be in both.
-fn policies(rows: &[MeasuredPolicy], file: &str) -> Result<Vec<String>, Failure> {
+fn policies(rows: &[MeasuredPolicy], file: &str) -> Result<Vec<String>, CommandError> {
     let names = |mode: AverageMode| -> Vec<&str> {
         rows.iter().filter(|row| row.mode == mode).map(|row| row.policy.as_str()).collect()
     };
@@ -59,7 +59,7 @@ fn policies(rows: &[MeasuredPolicy], file: &str) -> Result<Vec<String>, Failure>
     Ok(named.into_iter().map(str::to_owned).collect())
 }
 
-fn norm(args: &Args, policies: &[String]) -> Result<Norm, Failure> {
+fn norm(args: &QualityArgs, policies: &[String]) -> Result<Norm, CommandError> {
     let Some(baseline) = &args.baseline else { return Ok(Norm::Best) };
     let row = policies.iter().position(|policy| policy == baseline).ok_or_else(|| {
         let known = policies.join(", ");
@@ -89,8 +89,9 @@ impl QualityAnswer<'_> {
         json!({ "rows": (0..self.policies.len()).map(row).collect::<Vec<_>>() })
     }
 
-    fn print(&self) -> Result<(), Failure> {
-        let column = |name, values| Column { name, good: Good::Large, values, show: share };
+    fn print(&self) -> Result<(), CommandError> {
+        let column =
+            |name, values| FigureColumn { name, good: BestValue::Large, values, show: share };
         let of =
             |rows: &[Quality], value: fn(&Quality) -> Option<f64>| rows.iter().map(value).collect();
         let columns = match &self.both {

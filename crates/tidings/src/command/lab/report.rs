@@ -5,10 +5,10 @@ use std::path::Path;
 
 use lab::report::ReportPage;
 
-use crate::failure::{Failure, failed, input_error};
+use crate::error::{CommandError, failed, input_error};
 
 /// Refuses a folder that holds something already, unless that is wanted.
-pub fn check_folder(folder: &Path, force: bool) -> Result<(), Failure> {
+pub fn check_folder(folder: &Path, force: bool) -> Result<(), CommandError> {
     let is_taken = match fs::read_dir(folder) {
         Ok(mut inside) => inside.next().is_some(),
         Err(_) => folder.exists(),
@@ -24,7 +24,7 @@ pub fn check_folder(folder: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// Writes `index.html` and beside it every figure; says where on standard error.
-pub fn write(folder: &Path, page: &ReportPage) -> Result<(), Failure> {
+pub fn write(folder: &Path, page: &ReportPage) -> Result<(), CommandError> {
     fs::create_dir_all(folder)
         .map_err(|e| failed(format!("{}: cannot be made: {e}", folder.display())))?;
     let save = |name: String, text: &str| {

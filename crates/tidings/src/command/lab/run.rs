@@ -18,11 +18,11 @@ use super::files::{Output, csv_field, read_world};
 use super::progress::watched;
 use super::report;
 use super::tables;
-use crate::args::lab::{Hints, QualityWeights, Run as Args, Traces};
-use crate::failure::{Failure, input_error};
+use crate::args::lab::{LabRunArgs, QualityWeights, SimulatedHints, TraceArgs};
+use crate::error::{CommandError, input_error};
 use crate::output::{print_json, say};
 
-pub fn run(args: &Args) -> Result<(), Failure> {
+pub fn run(args: &LabRunArgs) -> Result<(), CommandError> {
     // The call is judged before the trace is read, which takes longer.
     let bounds = Bounds::new(args.alpha, args.beta, args.eta);
     let bounds = bounds.map_err(|e| input_error(e.to_string()))?;
@@ -60,10 +60,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 /// The same policies on each trace by itself, where there are several: how far figures differ.
 fn by_trace(
-    args: &Args,
+    args: &LabRunArgs,
     specs: &[PolicySpec],
     setting: &Setting,
-) -> Result<Vec<Vec<PolicyRun>>, Failure> {
+) -> Result<Vec<Vec<PolicyRun>>, CommandError> {
     let files = &args.traces.files;
     // Standard input cannot be read a second time.
     if files.len() < 2 || files.iter().any(|file| file.as_os_str() == "-") {
@@ -71,10 +71,10 @@ fn by_trace(
     }
     let mut all = Vec::new();
     for file in files {
-        let world = read_world(&Traces { files: vec![file.clone()] }, args.times.window)?;
+        let world = read_world(&TraceArgs { files: vec![file.clone()] }, args.times.window)?;
         if Participation::of(&world, &setting.phases).taking_part > 0 {
             let run = |spec: &PolicySpec| one(&world, spec, setting, None);
-            all.push(specs.iter().map(run).collect::<Result<Vec<PolicyRun>, Failure>>()?);
+            all.push(specs.iter().map(run).collect::<Result<Vec<PolicyRun>, CommandError>>()?);
         }
     }
     Ok(all)
@@ -110,7 +110,7 @@ fn page(
 }
 
 /// Which of the policies is the one in use.
-fn in_use(args: &Args) -> Result<Option<usize>, Failure> {
+fn in_use(args: &LabRunArgs) -> Result<Option<usize>, CommandError> {
     let Some(mark) = &args.mark else { return Ok(None) };
     let place = args.policies.iter().position(|policy| policy == mark);
     let refuse =
@@ -118,22 +118,22 @@ fn in_use(args: &Args) -> Result<Option<usize>, Failure> {
     place.map(Some).ok_or_else(refuse)
 }
 
-fn setting(args: &Args, world: &World, bounds: Bounds) -> Result<Setting, Failure> {
+fn setting(args: &LabRunArgs, world: &World, bounds: Bounds) -> Result<Setting, CommandError> {
     let start = args.times.start.or_else(|| choose_start(world, args));
     let phases = Phases::over(world, start, args.train, args.test, args.warm_up);
     let phases = phases.map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
     super::tell_silence(world, &phases);
     let hints = match args.hints {
-        Hints::None => HintReading::Ignore,
-        Hints::Lower => HintReading::LowerBound,
-        Hints::Exact => HintReading::Exact,
+        SimulatedHints::None => HintReading::Ignore,
+        SimulatedHints::Lower => HintReading::LowerBound,
+        SimulatedHints::Exact => HintReading::Exact,
     };
     let threads = super::threads();
     Ok(Setting { bounds, hints, zone_secs: args.timezone, threads, ..Setting::new(phases) })
 }
 
 /// The start of a run that names none; says which it is and why.
-fn choose_start(world: &World, args: &Args) -> Option<Time> {
+fn choose_start(world: &World, args: &LabRunArgs) -> Option<Time> {
     let ChosenStart { start, first, existing, feeds } =
         lab::chosen_start(world, args.train, args.test)?;
     let why = if start == first { "the first entry" } else { "later than the first entry" };
@@ -148,7 +148,7 @@ struct PollsOut {
 }
 
 impl PollsOut {
-    fn create(file: &std::path::Path) -> Result<PollsOut, Failure> {
+    fn create(file: &std::path::Path) -> Result<PollsOut, CommandError> {
         let mut out = Output::create(file)?;
         writeln!(out, "policy,feed,time")?;
         Ok(PollsOut { out })
@@ -160,7 +160,7 @@ fn one(
     spec: &PolicySpec,
     setting: &Setting,
     polls_out: Option<&mut PollsOut>,
-) -> Result<PolicyRun, Failure> {
+) -> Result<PolicyRun, CommandError> {
     let name = spec.to_string();
     watched(&name, world.feeds.len() as u64, |progress| {
         let Some(polls_out) = polls_out else {
@@ -232,7 +232,7 @@ fn print_tables(
     world: &World,
     phases: &Phases,
     comparison: &PolicyComparison,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let PolicyComparison { runs, by_feed, by_entry, .. } = comparison;
     say!("{}", Participation::of(world, phases).in_words())?;
     say!("Policies {}; * marks the best of a column\n", tested(phases))?;

@@ -3,15 +3,15 @@
 use lab::world::synth::{ClaimErrors, Population, PopulationSpec};
 
 use super::files::Output;
-use crate::args::lab::Synth;
-use crate::failure::{Failure, failed, input_error};
+use crate::args::lab::SynthArgs;
+use crate::error::{CommandError, failed, input_error};
 
 /// A population of this size is drawn in memory: about a thousand bytes a feed and day.
 const FEEDS_MAX: usize = 1_000_000;
 /// Ten years; longer than any recorded trace.
 const DAYS_MAX: u16 = 3660;
 
-pub fn run(args: &Synth) -> Result<(), Failure> {
+pub fn run(args: &SynthArgs) -> Result<(), CommandError> {
     if args.feeds == 0 || args.feeds > FEEDS_MAX || args.days == 0 || args.days > DAYS_MAX {
         return Err(input_error(format!(
             "--feeds {} --days {}: 1 to {FEEDS_MAX} feeds and 1 to {DAYS_MAX} days can be drawn",

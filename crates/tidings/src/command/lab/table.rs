@@ -3,10 +3,10 @@
 use lab::cycles::{PaperCell, PaperFigure};
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 use crate::output::{self, print_json, say, spinner};
 
-pub fn two_steps(seeds: u64, as_json: bool) -> Result<(), Failure> {
+pub fn two_steps(seeds: u64, as_json: bool) -> Result<(), CommandError> {
     let waiting = spinner("simulating");
     let cells = lab::cycles::table(seeds, super::threads());
     waiting.finish_and_clear();
@@ -27,7 +27,7 @@ fn to_json(cell: &PaperCell) -> Value {
     })
 }
 
-fn print(cells: &[PaperCell], seeds: u64) -> Result<(), Failure> {
+fn print(cells: &[PaperCell], seeds: u64) -> Result<(), CommandError> {
     say!(
         "Table 2 of the 2steps paper: mean ± standard deviation over {seeds} seeds, \
          published beside\n"

@@ -4,12 +4,12 @@ use engine::Letters;
 use serde_json::{Value, json};
 use store::{Store, StreamCursor};
 
-use crate::args::Entries;
+use crate::args::EntriesArgs;
 use crate::command::entries::{BATCH, say_gap, wait};
-use crate::failure::{Failure, failed, input_error};
+use crate::error::{CommandError, failed, input_error};
 use crate::output::print_json_line;
 
-pub fn run(args: &Entries, store: &Store, name: &str) -> Result<(), Failure> {
+pub fn run(args: &EntriesArgs, store: &Store, name: &str) -> Result<(), CommandError> {
     let query = super::find(store, name)?;
     let cursor = args.after.as_deref().map(|text| match text.parse() {
         Ok(StreamCursor::Query(id, position)) => Ok((id, position)),

@@ -12,15 +12,20 @@ use serde_json::json;
 use store::{EntryFilter, FeedRow, QueryRow, Store, StoreError, StreamCursor};
 
 use super::{access_word, find};
-use crate::args::Place;
-use crate::failure::Failure;
+use crate::args::InstanceArgs;
+use crate::error::CommandError;
 use crate::output::{print_json, print_line};
 use crate::{access, config};
 
 /// Entries from which the plan learns how rare words are.
 const SAMPLE: u32 = 2000;
 
-pub fn run(name: &str, with_secrets: bool, as_json: bool, place: &Place) -> Result<(), Failure> {
+pub fn run(
+    name: &str,
+    with_secrets: bool,
+    as_json: bool,
+    place: &InstanceArgs,
+) -> Result<(), CommandError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let row = find(&store, name)?;
@@ -77,7 +82,7 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
         }
     }
     let (mut states, mut scratch) = (States::default(), Scratch::new());
-    let mut feeds = Feeds::default();
+    let mut feeds = FeedCache::default();
     for entry in store.recent_entries(None, &EntryFilter { feed: None, limit: SAMPLE })? {
         if let Some(feed) = feeds.of(store, entry.feed) {
             matcher.matches(&seen(&entry, feed), &mut states, &mut scratch);
@@ -90,9 +95,9 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
 
 /// The feeds met so far.
 #[derive(Default)]
-pub struct Feeds(HashMap<FeedId, Option<FeedRow>>);
+pub struct FeedCache(HashMap<FeedId, Option<FeedRow>>);
 
-impl Feeds {
+impl FeedCache {
     /// `None` for one that was removed meanwhile.
     pub fn of(&mut self, store: &Store, feed: FeedId) -> Option<&FeedRow> {
         self.0.entry(feed).or_insert_with(|| store.feed(feed).ok()).as_ref()

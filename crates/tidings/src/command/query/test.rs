@@ -9,18 +9,23 @@ use query::{Create, Statement, Trial, TrialResult};
 use serde_json::json;
 use store::{EntryFilter, Store};
 
-use super::show::Feeds;
+use super::show::FeedCache;
 use super::{checked, text};
-use crate::args::Place;
+use crate::args::InstanceArgs;
 use crate::command::entries::BATCH;
-use crate::failure::Failure;
+use crate::error::CommandError;
 use crate::output::{one_line, print_json, print_line};
 use crate::{access, config};
 
 /// Entries of each query that are named; the rest is counted.
 const NAMED_MAX: usize = 20;
 
-pub fn run(file: &Path, past: Duration, as_json: bool, place: &Place) -> Result<(), Failure> {
+pub fn run(
+    file: &Path,
+    past: Duration,
+    as_json: bool,
+    place: &InstanceArgs,
+) -> Result<(), CommandError> {
     let config = config::read_offline(place)?;
     let checked = checked(&config, file, &text(file)?)?;
     let store = access::read(&config)?;
@@ -35,7 +40,7 @@ pub fn run(file: &Path, past: Duration, as_json: bool, place: &Place) -> Result<
     let existing = checked.existing.iter().map(|c| (c.name.text.as_str(), &c.query));
     let mut trial = Trial::new(existing, &creates);
     let since = engine::Clock::System.now() - past;
-    let (mut after, mut feeds) = (store.position_before(since)?, Feeds::default());
+    let (mut after, mut feeds) = (store.position_before(since)?, FeedCache::default());
     loop {
         let batch = store.entries(after, &EntryFilter { feed: None, limit: BATCH })?;
         let Some(last) = batch.last() else { break };
@@ -49,7 +54,7 @@ pub fn run(file: &Path, past: Duration, as_json: bool, place: &Place) -> Result<
     say(&store, &trial, as_json)
 }
 
-fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), Failure> {
+fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), CommandError> {
     let mut values = Vec::new();
     for tried in trial.results() {
         let newest = newest(store, tried)?;
@@ -76,7 +81,7 @@ fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), Failure> {
 }
 
 /// The newest matches, oldest first, in the contract's words.
-fn newest(store: &Store, tried: &TrialResult) -> Result<Vec<serde_json::Value>, Failure> {
+fn newest(store: &Store, tried: &TrialResult) -> Result<Vec<serde_json::Value>, CommandError> {
     let mut letters = engine::Letters::default();
     let first = tried.newest.len().saturating_sub(NAMED_MAX);
     let mut entries = Vec::new();

@@ -4,7 +4,9 @@ use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 
 use super::*;
-use crate::config::{BudgetTable, Defaults, DomainTable, File, LimitsTable, PushTable, delivery};
+use crate::config::{
+    BudgetTable, ConfigFile, Defaults, DomainTable, LimitsTable, PushTable, delivery,
+};
 
 /// Takes nothing but the names of a struct's fields.
 struct Names<'a>(&'a mut Vec<&'static str>);
@@ -61,7 +63,7 @@ fn every_key_that_is_read_is_described_and_no_other() {
     top.extend(tables.iter().map(|t| t.name.split('.').next().expect("a name")));
     top.retain(|name| !name.is_empty());
     top.sort_unstable();
-    assert_eq!(top, fields::<File>());
+    assert_eq!(top, fields::<ConfigFile>());
 }
 
 #[test]
@@ -78,7 +80,7 @@ fn every_example_is_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("tidings.toml");
     std::fs::write(&path, &text).expect("written");
-    let place = crate::args::Place { data: None, config: Some(path) };
+    let place = crate::args::InstanceArgs { data: None, config: Some(path) };
     let config = crate::config::read_offline(&place).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(config.has_contact && config.engine.budget.is_some());
     assert_eq!(config.engine.gaps.by_domain["example.org"].as_secs(), 30);

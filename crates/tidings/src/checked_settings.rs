@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use store::{LockError, Store};
 
 use crate::config::Config;
-use crate::failure::Failure;
+use crate::error::CommandError;
 
 /// The key under which a daemon keeps them in the store.
 const KEY: &str = "daemon-settings";
 
 /// What matters to a check; secrets are masked.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Judged {
+pub struct CheckedSettings {
     /// The process whose settings these are; `None` for those of this call.
     pub pid: Option<u32>,
     /// Where they come from, in words.
@@ -30,9 +30,9 @@ pub struct Judged {
     pub resolve_fault: Option<String>,
 }
 
-impl Judged {
-    pub fn of(config: &Config) -> Judged {
-        Judged {
+impl CheckedSettings {
+    pub fn of(config: &Config) -> CheckedSettings {
+        CheckedSettings {
             pid: None,
             origin: config.origin.clone(),
             has_contact: config.has_contact,
@@ -46,18 +46,21 @@ impl Judged {
     }
 
     /// Keeps the settings of this process, which is the daemon.
-    pub fn keep(config: &Config, store: &Store) -> Result<(), Failure> {
-        let own = Judged { pid: Some(std::process::id()), ..Judged::of(config) };
+    pub fn keep(config: &Config, store: &Store) -> Result<(), CommandError> {
+        let own = CheckedSettings { pid: Some(std::process::id()), ..CheckedSettings::of(config) };
         store.set_setting(KEY, Some(&serde_json::to_string(&own)?))?;
         Ok(())
     }
 
     /// Those of the daemon that holds the folder. `None` where none runs, or where what is kept is
     /// of another process or version.
-    pub fn of_daemon(store: &Store, held: Option<&LockError>) -> Result<Option<Judged>, Failure> {
+    pub fn of_daemon(
+        store: &Store,
+        held: Option<&LockError>,
+    ) -> Result<Option<CheckedSettings>, CommandError> {
         let Some(pid) = held.and_then(LockError::pid) else { return Ok(None) };
         let kept = store.setting(KEY)?;
-        let kept = kept.and_then(|text| serde_json::from_str::<Judged>(&text).ok());
+        let kept = kept.and_then(|text| serde_json::from_str::<CheckedSettings>(&text).ok());
         Ok(kept.filter(|kept| kept.pid == Some(pid)))
     }
 }
