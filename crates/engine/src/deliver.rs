@@ -142,7 +142,7 @@ fn forget(busy: &mut Lanes<DeliveryId>, ended: Result<Turned, tokio::task::JoinE
 async fn turn(context: &Context, due: DueDelivery) -> Result<(), StoreError> {
     let store = &context.store;
     let Some(query) = store.query_numbered(due.query)? else { return Ok(()) };
-    let deliver = matching::stored(&query.text).and_then(|create| {
+    let deliver = query::parse_create(&query.text).and_then(|create| {
         create.query.deliveries.into_iter().find(|deliver| receiver(deliver) == due.receiver)
     });
     let Some(deliver) = deliver else {

@@ -50,6 +50,5 @@ pub use event::PollAnswer;
 pub use figures::Figures;
 pub use hub::{Lookup, Rendered, Topics};
 pub use indexing::run_once as index_once;
-pub use matching::stored as stored_query;
 pub use plan::Gaps;
 pub use settings::{PushSettings, Settings};

@@ -3,7 +3,7 @@
 //! the store anything.
 
 use polling::relevance::Selectivity;
-use query::{Create, Entry, Matcher, Scratch, Statement, States};
+use query::{Entry, Matcher, Scratch, States};
 use store::{ArrivedEntry, EntryMatcher, QueryId, QueryMatch, QueryStateChange, RelevantShare};
 
 /// After so many entries the matcher hears how often words occurred.
@@ -34,7 +34,7 @@ impl EntryMatcher for Matching {
     }
 
     fn put(&mut self, id: QueryId, name: &str, text: &str, records: &[(u64, Vec<u8>)]) -> Vec<u64> {
-        let Some(create) = stored(text) else {
+        let Some(create) = query::parse_create(text) else {
             // What it remembers stays: a newer version may read it.
             tracing::error!(query = name, "a stored query cannot be read and keeps nothing");
             self.remove_query(id);
@@ -84,14 +84,6 @@ impl EntryMatcher for Matching {
         selectivity.note(n_seen, n_kept);
         let (seen, kept) = selectivity.parts();
         RelevantShare { seen, kept }
-    }
-}
-
-/// A stored statement, read again; `None` where another version wrote what this one cannot read.
-pub fn stored(text: &str) -> Option<Create> {
-    match query::parse(text).ok()?.pop()? {
-        Statement::Create(create) => Some(*create),
-        Statement::Drop(_) => None,
     }
 }
 

@@ -52,7 +52,9 @@ pub use language::ast::{
     Access, Comparison, Condition, Count, Create, Date, Deliver, Distinct, Drop, Field, Join,
     Likeness, LookBack, Query, QueryName, QuerySource, Statement, Test,
 };
-pub use language::{Catalog, Effect, Fault, Position, RegexPattern, masked, meant_name, parse};
+pub use language::{
+    Catalog, Effect, Fault, Position, RegexPattern, masked, meant_name, parse, parse_create,
+};
 pub use matcher::{Match, Matcher, Scratch};
 pub use query_id::QueryId;
 pub use search::{Search, index_words};

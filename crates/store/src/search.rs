@@ -122,7 +122,10 @@ fn put(conn: &rusqlite::Connection, entries: &[SearchWords]) -> Result<(), DbErr
 }
 
 /// Removes deleted entries from the index.
-pub(crate) fn forget(conn: &rusqlite::Connection, entries: &[EntryId]) -> Result<(), DbError> {
+pub(crate) fn remove_entries(
+    conn: &rusqlite::Connection,
+    entries: &[EntryId],
+) -> Result<(), DbError> {
     let mut statement = conn.prepare_cached("delete from search where rowid = $1")?;
     let mut stale = conn.prepare_cached("delete from search_stale where entry = $1")?;
     for entry in entries {

@@ -165,12 +165,12 @@ impl Store {
         &self,
         change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let (tell, told) = sync_channel(1);
+        let (reply, replies) = sync_channel(1);
         self.send(false, change, move |result| {
             // The receiver is gone only if the caller's thread has ended.
-            let _ = tell.send(result);
+            let _ = reply.send(result);
         })?;
-        told.recv().map_err(|_| StoreError::Closed)?
+        replies.recv().map_err(|_| StoreError::Closed)?
     }
 
     /// Runs a change without blocking a thread. Waits if too many changes wait already.
@@ -179,19 +179,19 @@ impl Store {
         change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let _place = self.0.records_waiting.acquire().await.map_err(|_| StoreError::Closed)?;
-        let (tell, told) = oneshot::channel();
+        let (reply, replies) = oneshot::channel();
         self.send(true, change, move |result| {
             // The caller may have been cancelled. The change is written anyway.
-            let _ = tell.send(result);
+            let _ = reply.send(result);
         })?;
-        told.await.map_err(|_| StoreError::Closed)?
+        replies.await.map_err(|_| StoreError::Closed)?
     }
 
     pub(crate) fn send<T: Send + 'static>(
         &self,
         patient: bool,
         change: impl FnOnce(&Connection) -> Result<T, DbError> + Send + 'static,
-        tell: impl FnOnce(Result<T, StoreError>) + Send + 'static,
+        reply: impl FnOnce(Result<T, StoreError>) + Send + 'static,
     ) -> Result<(), StoreError> {
         let writer = self.0.writer.as_ref().ok_or_else(|| StoreError::read_only(&self.0.file))?;
         let file = Arc::clone(&self.0.file);
@@ -199,7 +199,7 @@ impl Store {
             let result = conn.and_then(|conn| change(conn).map_err(|fault| fault.at(&file)));
             let error = result.as_ref().err().cloned();
             let answer = Box::new(move |lost: Option<StoreError>| {
-                tell(match (result, lost) {
+                reply(match (result, lost) {
                     (Ok(_), Some(lost)) => Err(lost),
                     (result, _) => result,
                 });

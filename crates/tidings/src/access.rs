@@ -154,7 +154,7 @@ async fn through_daemon(
     command: &Command,
 ) -> Result<Done, CommandError> {
     let body = serde_json::to_string(command)?;
-    let id = store.leave(REQUEST_KIND, &body, Clock::System.now())?;
+    let id = store.leave_request(REQUEST_KIND, &body, Clock::System.now())?;
     let mut waited = Duration::ZERO;
     loop {
         if let Some(answer) = store.request_answer(id)? {

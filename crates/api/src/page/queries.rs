@@ -14,7 +14,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use feed::FeedUrl;
-use query::{Access, Create, Statement};
+use query::Access;
 use store::{DeliveryRow, QueryRow};
 
 use preview::Named;
@@ -96,18 +96,11 @@ fn line(row: QueryRow, n_kept: u64, deliveries: &[DeliveryRow], now: Now) -> Lin
 
 /// Who may see what a query keeps.
 fn access_words(text: &str) -> &'static str {
-    match stored(text).map(|create| create.query.access) {
+    match query::parse_create(text).map(|create| create.query.access) {
         Some(Access::Public) => "public feed",
         Some(Access::SecretLink) => "feed with a secret link",
         Some(Access::Private) => "private",
         None => "unreadable",
-    }
-}
-
-fn stored(text: &str) -> Option<Create> {
-    match query::parse(text).ok()?.pop()? {
-        Statement::Create(create) => Some(*create),
-        Statement::Drop(_) => None,
     }
 }
 

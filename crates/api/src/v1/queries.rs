@@ -17,7 +17,7 @@ use super::schema::{answer, asked};
 use super::{act, blocking, odd};
 use crate::Context;
 use crate::v1::error::ApiError;
-use view::{Query, stored};
+use view::Query;
 
 /// How far back `apply` may look for entries that would have been kept.
 const PAST_MAX: u64 = 366 * 86_400;
@@ -213,7 +213,7 @@ fn checked(
     };
     let (mut existing, mut catalog) = (Vec::new(), Catalog::new());
     for row in store.queries()? {
-        if let Some(create) = stored(&row.text) {
+        if let Some(create) = query::parse_create(&row.text) {
             catalog.insert(&row.name, &create.query);
             existing.push(create);
         }

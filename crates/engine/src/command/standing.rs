@@ -55,7 +55,7 @@ fn check_read(store: Option<&Store>, statements: Vec<Statement>) -> Result<Check
     let mut existing = Vec::new();
     let mut catalog = Catalog::new();
     for row in store.map_or(Ok(Vec::new()), Store::queries)? {
-        if let Some(create) = matching::stored(&row.text) {
+        if let Some(create) = query::parse_create(&row.text) {
             catalog.insert(&row.name, &create.query);
             existing.push(create);
         }

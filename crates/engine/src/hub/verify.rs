@@ -44,11 +44,11 @@ pub async fn verify(
     }
     let Some(turn) = errand::turn(context, &callback, Rank::Last).await else {
         let again = context.clock.now() + RETRY_WAIT;
-        return store.retry_hub_request(id, row.wish_attempts, again).await;
+        return store.retry_hub_request(id, row.request_attempts, again).await;
     };
     // While it waited, the wish may have ended, or the query may have been made private.
     let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
-    let Some(wish) = row.wish.clone() else { return Ok(()) };
+    let Some(wish) = row.request.clone() else { return Ok(()) };
     if !is_still_open(topics, &row, &wish).await? {
         return store.refuse_hub_request(id).await;
     }
@@ -81,7 +81,7 @@ pub async fn verify(
 }
 
 async fn again(context: &Context, row: &HubSubscription) -> Result<(), StoreError> {
-    let attempts = row.wish_attempts.saturating_add(1);
+    let attempts = row.request_attempts.saturating_add(1);
     if attempts >= ASKED_MAX {
         return context.store.refuse_hub_request(row.id).await;
     }

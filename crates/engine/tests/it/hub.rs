@@ -90,7 +90,7 @@ fn see(house: &House, number: u8) {
 /// Whether the subscriber at a place has confirmed.
 fn has_confirmed(house: &House, place: &str) -> bool {
     (1..100).filter_map(|id| house.store.hub_subscription(id).unwrap()).any(|row| {
-        row.callback == house.url(place) && row.lease_until.is_some() && row.wish.is_none()
+        row.callback == house.url(place) && row.lease_until.is_some() && row.request.is_none()
     })
 }
 
@@ -176,7 +176,7 @@ async fn a_query_that_is_published_no_more_is_neither_verified_nor_pushed() {
     let is_gone = |house: &House| house.store.hub_subscription(1).unwrap().is_none();
     assert!(house.until(is_gone).await, "the subscription ends");
     let is_refused = |house: &House| {
-        house.store.hub_subscription(2).unwrap().is_none_or(|row| row.wish.is_none())
+        house.store.hub_subscription(2).unwrap().is_none_or(|row| row.request.is_none())
     };
     assert!(house.until(is_refused).await);
     assert_eq!((house.n_asked("b.test/one"), house.n_at("c.test")), (0, 0));
@@ -195,14 +195,16 @@ async fn a_stranger_cannot_stop_polls_by_a_callback_that_answers_503() {
     let (house, _) = hub(Settings::new(), Arc::new(answer)).await;
     assert_eq!(wish(&house, "a.test/busy"), SubscriberRequestOutcome::Taken);
     assert!(house.until(|house| house.n_at("a.test") == 1).await);
-    let refused = |house: &House| house.store.hub_subscription(1).unwrap().unwrap().wish.is_none();
+    let refused =
+        |house: &House| house.store.hub_subscription(1).unwrap().unwrap().request.is_none();
     assert!(house.until(refused).await);
     let urls = vec![house.url("a.test/feed")];
     house.act(Command::Add { urls, tags: Vec::new(), poll: true, force: false }).await;
     assert_eq!(house.n_asked("a.test/feed"), 1, "the feed is polled");
     // The domain itself is left alone by further wishes.
     assert_eq!(wish(&house, "a.test/again"), SubscriberRequestOutcome::Taken);
-    let refused = |house: &House| house.store.hub_subscription(2).unwrap().unwrap().wish.is_none();
+    let refused =
+        |house: &House| house.store.hub_subscription(2).unwrap().unwrap().request.is_none();
     assert!(house.until(refused).await);
     assert_eq!(house.n_at("a.test"), 2);
     house.engine.stop().await;

@@ -17,7 +17,7 @@ mod suggest;
 pub use catalog::{Catalog, Effect};
 pub use fault::Fault;
 pub use mask::masked;
-pub use parser::parse;
+pub use parser::{parse, parse_create};
 pub use pattern::RegexPattern;
 pub use position::Position;
 pub use suggest::meant_name;

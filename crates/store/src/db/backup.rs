@@ -29,14 +29,14 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// Entries recorded after the backup are lost, but readers may hold their numbers as cursors. If
 /// the store gave these numbers again, such a reader would skip new entries. No instance records so
 /// many entries between two backups.
-const ENTRIES_LEAP: i64 = 10_000_000;
+const ENTRIES_SKIP: i64 = 10_000_000;
 /// The same for query numbers, which are part of cursors, and for tag numbers, which reader apps
 /// store.
-const QUERIES_LEAP: i64 = 1000;
-const TAGS_LEAP: i64 = 1000;
+const QUERIES_SKIP: i64 = 1000;
+const TAGS_SKIP: i64 = 1000;
 /// The same for feed numbers, which apps and scripts store: the number of a lost feed must not name
 /// another feed. The largest list that can be imported at once names fewer feeds.
-const FEEDS_LEAP: i64 = 100_000;
+const FEEDS_SKIP: i64 = 100_000;
 
 /// The name of the file that a restore has replaced.
 const REPLACED: &str = "tidings.db.replaced";
@@ -104,7 +104,7 @@ pub fn restore(
         progress(done);
     }
     let copied = examine(copy.path(), CopySource::Foreign)?;
-    leap(copy.path()).map_err(|fault| fault.at(&shown(&path)))?;
+    skip_numbers(copy.path()).map_err(|fault| fault.at(&shown(&path)))?;
     copy.as_file().sync_all().map_err(failed)?;
     set_aside(folder)?;
     copy.persist(&path).map_err(|e| StoreError::file(&path, &e.error))?;
@@ -199,23 +199,23 @@ fn copy_pages(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> Res
     Ok(())
 }
 
-fn leap(path: &Path) -> Result<(), DbError> {
+fn skip_numbers(path: &Path) -> Result<(), DbError> {
     let conn = Connection::open(path)?;
     // A copy made with other tools may still be in WAL mode.
     conn.pragma_update(None, "journal_mode", "delete")?;
-    leap_numbers(&conn, "entries", ENTRIES_LEAP)?;
-    leap_numbers(&conn, "feeds", FEEDS_LEAP)?;
-    leap_numbers(&conn, "tag_numbers", TAGS_LEAP)?;
+    skip_table_numbers(&conn, "entries", ENTRIES_SKIP)?;
+    skip_table_numbers(&conn, "feeds", FEEDS_SKIP)?;
+    skip_table_numbers(&conn, "tag_numbers", TAGS_SKIP)?;
     // For a copy of an older program, the migration adds the gaps.
     let sql = "select 1 from sqlite_schema where name = 'entry_gaps'";
     if conn.prepare(sql)?.exists([])? {
         let sql = "insert into entry_gaps (first, last) select seq - $1 + 1, seq \
                    from sqlite_sequence where name = 'entries'";
-        conn.execute(sql, [ENTRIES_LEAP])?;
+        conn.execute(sql, [ENTRIES_SKIP])?;
     }
     let sql = "select 1 from sqlite_schema where name = 'queries'";
     if conn.prepare(sql)?.exists([])? {
-        leap_queries(&conn)?;
+        skip_positions(&conn)?;
     }
     conn.close().map_err(|(_, error)| error)?;
     Ok(())
@@ -223,21 +223,21 @@ fn leap(path: &Path) -> Result<(), DbError> {
 
 /// Moves receivers that were up to date along with the query. Other receivers find a gap after
 /// their remaining matches.
-fn leap_queries(conn: &Connection) -> Result<(), DbError> {
+fn skip_positions(conn: &Connection) -> Result<(), DbError> {
     for table in ["deliveries", "hub_subscriptions"] {
         let sql = format!(
             "update {table} set position = position + $1 where position = \
              (select q.last_position from queries q where q.id = {table}.query)"
         );
-        conn.execute(&sql, [ENTRIES_LEAP])?;
+        conn.execute(&sql, [ENTRIES_SKIP])?;
     }
-    conn.execute("update queries set last_position = last_position + $1", [ENTRIES_LEAP])?;
-    leap_numbers(conn, "queries", QUERIES_LEAP)
+    conn.execute("update queries set last_position = last_position + $1", [ENTRIES_SKIP])?;
+    skip_table_numbers(conn, "queries", QUERIES_SKIP)
 }
 
 /// Moves the next number of a table on. Tables without a number count too: the lost store may have
 /// given some.
-fn leap_numbers(conn: &Connection, table: &str, by: i64) -> Result<(), DbError> {
+fn skip_table_numbers(conn: &Connection, table: &str, by: i64) -> Result<(), DbError> {
     let sql = "insert into sqlite_sequence (name, seq) select $1, 0 where not exists \
                (select 1 from sqlite_sequence where name = $1) \
                and exists (select 1 from sqlite_schema where name = $1)";

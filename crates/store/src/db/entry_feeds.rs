@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use feed::FeedId;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
+use crate::db::sequence;
 use crate::error::DbError;
 
 /// Entry numbers in one block of memory.
@@ -65,9 +66,7 @@ impl EntryFeeds {
     /// Loads the entries that are missing: all of them from an index at first, later only the new
     /// ones.
     fn catch_up(&self, conn: &Connection) -> Result<(), DbError> {
-        let sql = "select seq from sqlite_sequence where name = 'entries'";
-        let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
-        let end = place(last.unwrap_or(0)) + 1;
+        let end = index_of(sequence::last_entry(conn)?) + 1;
         if self.0.read().unwrap_or_else(PoisonError::into_inner).end >= end {
             return Ok(());
         }
@@ -80,7 +79,7 @@ impl EntryFeeds {
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query([i64::try_from(feeds.end).unwrap_or(i64::MAX)])?;
         while let Some(row) = rows.next()? {
-            feeds.set(place(row.get(0)?), row.get(1)?);
+            feeds.set(index_of(row.get(0)?), row.get(1)?);
         }
         // Set at the end, because a partly loaded range must be loaded again.
         feeds.end = feeds.end.max(end);
@@ -89,7 +88,7 @@ impl EntryFeeds {
 }
 
 /// Converts an entry number to an index. Entry numbers are never negative.
-fn place(entry: i64) -> usize {
+fn index_of(entry: i64) -> usize {
     usize::try_from(entry).unwrap_or(0)
 }
 

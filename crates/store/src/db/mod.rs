@@ -15,6 +15,7 @@ pub(crate) mod metrics;
 pub(crate) mod migrations;
 pub(crate) mod readers;
 pub(crate) mod schema;
+pub(crate) mod sequence;
 pub(crate) mod writer;
 
 /// The name of the database file in a data folder.

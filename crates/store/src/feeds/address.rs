@@ -44,16 +44,16 @@ impl Store {
             // A subscription without a feed is cancelled at its hub later.
             conn.execute("update push_subscriptions set feed = null where feed = $1", [feed.0])?;
             state::change_domain(conn, feed, domains::number(conn, &url.domain())?)?;
-            begin_anew(conn, feed, now)?;
+            reset_poll_state(conn, feed, now)?;
             state::refresh_title(conn, feed)?;
             state::refresh(conn, feed)?;
-            Ok(AddressChange::Moved { queries: naming(conn, feed)? })
+            Ok(AddressChange::Moved { queries: queries_naming(conn, feed)? })
         })
     }
 }
 
 /// Resets everything that was learned from the old address.
-fn begin_anew(conn: &Connection, feed: FeedId, now: Time) -> Result<(), DbError> {
+fn reset_poll_state(conn: &Connection, feed: FeedId, now: Time) -> Result<(), DbError> {
     let sql = "update feed_state set etag = null, last_modified = null, validators_of = null, \
                body_hash = null, moved_to = null, moved_count = 0, failures = 0, error = null, \
                last_outcome = null, gone_at = null, gone_reason = null, held = null, \
@@ -63,7 +63,7 @@ fn begin_anew(conn: &Connection, feed: FeedId, now: Time) -> Result<(), DbError>
 }
 
 /// Returns the names of the queries that name a feed by its address.
-fn naming(conn: &Connection, feed: FeedId) -> Result<Vec<String>, DbError> {
+fn queries_naming(conn: &Connection, feed: FeedId) -> Result<Vec<String>, DbError> {
     let sql = "select q.name from query_feeds f join queries q on q.id = f.query \
                where f.feed = $1 order by q.name";
     let mut statement = conn.prepare_cached(sql)?;

@@ -65,9 +65,9 @@ impl Store {
             let mut statement = conn.prepare_cached(sql)?;
             let rows = statement.query_map([feed.0], |row| row.get(0).map(EntryId))?;
             let entries: Vec<EntryId> = rows.collect::<Result<_, _>>()?;
-            marks::forget(conn, &entries)?;
-            search::forget(conn, &entries)?;
-            state::count_out(conn, feed)?;
+            marks::remove_entries(conn, &entries)?;
+            search::remove_entries(conn, &entries)?;
+            state::remove_from_totals(conn, feed)?;
             let removed = conn.execute("delete from feeds where id = $1", [feed.0])?;
             if removed == 0 { Err(StoreError::NoFeed(feed).into()) } else { Ok(()) }
         })
@@ -174,7 +174,7 @@ fn insert(conn: &Connection, new: &NewFeed, now: Time) -> Result<FeedId, DbError
         })?;
     let sql = "insert into feed_state (feed, domain) values ($1, $2)";
     conn.prepare_cached(sql)?.execute(params![id, domain])?;
-    state::count_in(conn, FeedId(id), domain)?;
+    state::add_to_totals(conn, FeedId(id), domain)?;
     Ok(FeedId(id))
 }
 

@@ -98,7 +98,7 @@ impl Store {
         query: &FeedListFilter,
         since: Time,
     ) -> Result<FeedPage<FeedListRow>, StoreError> {
-        self.read(|conn| page(conn, query, |listed| line(conn, listed, since)))
+        self.read(|conn| page(conn, query, |listed| list_row(conn, listed, since)))
     }
 
     /// Returns the same page with the complete row of each feed.
@@ -184,7 +184,7 @@ fn gather(conn: &Connection, pattern: &str, tag: Option<&str>) -> Result<Vec<Fee
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-fn line(
+fn list_row(
     conn: &Connection,
     listed: &ListedFeed,
     since: Time,
@@ -218,9 +218,7 @@ fn line(
         })
     });
     let Some(mut line) = found.optional()? else { return Ok(None) };
-    let mut statement =
-        conn.prepare_cached("select tag from feed_tags where feed = $1 order by tag")?;
-    line.tags = statement.query_map([id.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    line.tags = rows::tags(conn, id)?;
     Ok(Some(line))
 }
 

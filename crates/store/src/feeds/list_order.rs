@@ -30,6 +30,16 @@ pub enum FeedOrder {
 }
 
 impl FeedOrder {
+    #[cfg(test)]
+    pub(crate) const ALL: [FeedOrder; 6] = [
+        FeedOrder::LastChange,
+        FeedOrder::Trouble,
+        FeedOrder::Title,
+        FeedOrder::NextPoll,
+        FeedOrder::LastPoll,
+        FeedOrder::Entries,
+    ];
+
     /// The sort key as an SQL expression, exactly as in the index of this order.
     pub(crate) const fn key(self) -> &'static str {
         match self {

@@ -118,11 +118,16 @@ pub(crate) fn find(conn: &Connection, feed: FeedId) -> Result<Option<FeedRow>, D
     let mut rows = statement.query([feed.0])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let mut found = feed_row(row)?;
+    found.tags = tags(conn, feed)?;
+    Ok(Some(found))
+}
+
+/// Returns the tags of a feed, by name.
+pub(crate) fn tags(conn: &Connection, feed: FeedId) -> Result<Vec<String>, DbError> {
     let sql = "select tag from feed_tags where feed = $1 order by tag";
     let mut statement = conn.prepare_cached(sql)?;
     let tags = statement.query_map([feed.0], |row| row.get(0))?;
-    found.tags = tags.collect::<Result<_, _>>()?;
-    Ok(Some(found))
+    Ok(tags.collect::<Result<_, _>>()?)
 }
 
 fn rows(

@@ -129,7 +129,7 @@ impl Total {
     }
 
     /// Returns the stored total.
-    pub(crate) fn kept(self, conn: &Connection) -> Result<i64, DbError> {
+    pub(crate) fn stored(self, conn: &Connection) -> Result<i64, DbError> {
         let mut statement = conn.prepare_cached("select n from totals where name = $1")?;
         Ok(statement.query_row([self.name()], |row| row.get(0))?)
     }
@@ -160,7 +160,7 @@ impl Total {
 pub(crate) fn counts(conn: &Connection) -> Result<StateCounts, DbError> {
     let mut states = StateCounts::default();
     for state in FeedState::ALL {
-        states.add(state, Total::Feeds(state).kept(conn)?.max(0).unsigned_abs());
+        states.add(state, Total::Feeds(state).stored(conn)?.max(0).unsigned_abs());
     }
     Ok(states)
 }
@@ -235,7 +235,7 @@ pub(crate) fn refresh_title(conn: &Connection, feed: FeedId) -> Result<(), DbErr
 }
 
 /// Adds a feed that was just inserted to the totals.
-pub(crate) fn count_in(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), DbError> {
+pub(crate) fn add_to_totals(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), DbError> {
     Total::Feeds(FeedState::Never).add(conn, 1)?;
     Total::NeverPolled.add(conn, 1)?;
     conn.prepare_cached("update domains set feeds = feeds + 1 where id = $1")?.execute([domain])?;
@@ -243,7 +243,7 @@ pub(crate) fn count_in(conn: &Connection, feed: FeedId, domain: i64) -> Result<(
 }
 
 /// Removes a feed from the totals. Call it before its rows are deleted.
-pub(crate) fn count_out(conn: &Connection, feed: FeedId) -> Result<(), DbError> {
+pub(crate) fn remove_from_totals(conn: &Connection, feed: FeedId) -> Result<(), DbError> {
     let sql = "select state, last_poll_at is null, entries, generation, domain, load \
                from feed_state where feed = $1";
     let mut statement = conn.prepare_cached(sql)?;

@@ -12,7 +12,7 @@ use crate::db::writer::WriteObserver;
 use crate::error::DbError;
 
 /// Turns a panic of the caller's function into an error.
-pub(crate) fn guarded<T>(ask: impl FnOnce() -> Result<T, DbError>) -> Result<T, DbError> {
+pub(crate) fn guarded<T>(run: impl FnOnce() -> Result<T, DbError>) -> Result<T, DbError> {
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| Err(StoreError::Matching.into()))
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn guarded<T>(ask: impl FnOnce() -> Result<T, DbError>) -> Result<T, 
 enum MatcherMemory {
     /// Equal to the last commit.
     #[default]
-    Sound,
+    Current,
     /// Ahead of the last commit.
     Ahead,
     /// A change that it has seen was undone.
@@ -36,9 +36,9 @@ pub(crate) struct MatcherSlot(Mutex<InstalledMatcher>);
 #[derive(Default)]
 struct InstalledMatcher {
     matcher: Option<Box<dyn EntryMatcher>>,
-    standing: MatcherMemory,
+    memory: MatcherMemory,
     /// Whether the current job has used the matcher.
-    asked: bool,
+    used: bool,
 }
 
 impl MatcherSlot {
@@ -49,45 +49,42 @@ impl MatcherSlot {
     ) -> Result<(), DbError> {
         load(conn, &mut *matcher, true)?;
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *slot = InstalledMatcher {
-            matcher: Some(matcher),
-            standing: MatcherMemory::Ahead,
-            asked: true,
-        };
+        *slot =
+            InstalledMatcher { matcher: Some(matcher), memory: MatcherMemory::Ahead, used: true };
         Ok(())
     }
 
     /// Calls a function with the matcher, after loading it again if necessary. `None` means that no
     /// matcher is installed. A panic makes only this job fail.
-    pub fn ask<T>(
+    pub fn with_matcher<T>(
         &self,
         conn: &Connection,
-        ask: impl FnOnce(&mut dyn EntryMatcher) -> Result<T, DbError>,
+        run: impl FnOnce(&mut dyn EntryMatcher) -> Result<T, DbError>,
     ) -> Result<Option<T>, DbError> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let InstalledMatcher { matcher: Some(matcher), standing, asked } = &mut *slot else {
+        let InstalledMatcher { matcher: Some(matcher), memory, used } = &mut *slot else {
             return Ok(None);
         };
-        *asked = true;
-        if *standing == MatcherMemory::Stale {
+        *used = true;
+        if *memory == MatcherMemory::Stale {
             matcher.clear();
             load(conn, &mut **matcher, true)?;
         }
-        *standing = MatcherMemory::Ahead;
-        match catch_unwind(AssertUnwindSafe(|| ask(&mut **matcher))) {
+        *memory = MatcherMemory::Ahead;
+        match catch_unwind(AssertUnwindSafe(|| run(&mut **matcher))) {
             Ok(answer) => answer.map(Some),
             Err(_) => {
-                *standing = MatcherMemory::Stale;
+                *memory = MatcherMemory::Stale;
                 Err(StoreError::Matching.into())
             }
         }
     }
 
     /// A commit or a rollback changes the state only if the matcher was ahead of the last commit.
-    fn turn(&self, to: MatcherMemory) {
+    fn set_memory(&self, to: MatcherMemory) {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if slot.standing == MatcherMemory::Ahead {
-            slot.standing = to;
+        if slot.memory == MatcherMemory::Ahead {
+            slot.memory = to;
         }
     }
 }
@@ -95,21 +92,21 @@ impl MatcherSlot {
 impl WriteObserver for MatcherSlot {
     /// A failed job is undone alone. The matcher is stale only if that job has used it.
     fn applied(&self, failed: bool) {
-        let asked = {
+        let used = {
             let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut slot.asked)
+            std::mem::take(&mut slot.used)
         };
-        if failed && asked {
+        if failed && used {
             self.undone();
         }
     }
 
     fn committed(&self) {
-        self.turn(MatcherMemory::Sound);
+        self.set_memory(MatcherMemory::Current);
     }
 
     fn undone(&self) {
-        self.turn(MatcherMemory::Stale);
+        self.set_memory(MatcherMemory::Stale);
     }
 }
 
@@ -174,16 +171,16 @@ mod tests {
         conn.execute(sql, []).unwrap();
         let (told, slot) = (CountingMatcher::default(), MatcherSlot::default());
         let n_told = Arc::clone(&told.0);
-        let ask = || done(slot.ask(&conn, |_| Ok(())));
+        let ask = || done(slot.with_matcher(&conn, |_| Ok(())));
         done(slot.install(&conn, Box::new(told)));
         slot.applied(false);
         ask();
         slot.applied(false);
         slot.applied(true);
         ask();
-        assert_eq!(n_told.load(Ordering::Relaxed), 1, "what was undone had not asked");
+        assert_eq!(n_told.load(Ordering::Relaxed), 1, "what was undone had not used");
         slot.applied(true);
         ask();
-        assert_eq!(n_told.load(Ordering::Relaxed), 2, "what was undone had asked");
+        assert_eq!(n_told.load(Ordering::Relaxed), 2, "what was undone had used");
     }
 }

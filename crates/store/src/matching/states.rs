@@ -14,8 +14,8 @@ pub(crate) fn put_stored(
     let sql = "select name, text from queries where id = $1";
     let (name, text): (String, String) =
         conn.prepare_cached(sql)?.query_row([id.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let strange = matcher.put(id, &name, &text, &records(conn, id)?);
-    strange.into_iter().try_for_each(|number| forget_state(conn, id, number))
+    let foreign = matcher.put(id, &name, &text, &records(conn, id)?);
+    foreign.into_iter().try_for_each(|number| forget_state(conn, id, number))
 }
 
 /// Loads all stored queries into the matcher, with or without their state.
@@ -31,8 +31,8 @@ pub(crate) fn load(
     for row in rows {
         let (id, name, text) = row?;
         let records = if memory { records(conn, id)? } else { Vec::new() };
-        for strange in matcher.put(id, &name, &text, &records) {
-            forget_state(conn, id, strange)?;
+        for foreign in matcher.put(id, &name, &text, &records) {
+            forget_state(conn, id, foreign)?;
         }
     }
     Ok(())

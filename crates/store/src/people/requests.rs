@@ -44,7 +44,12 @@ const ANSWERS_KEPT: Duration = Duration::from_secs(86_400);
 impl Store {
     /// Stores a command and deletes old answered ones: some contain a list of all feeds, and a
     /// daemon runs for months.
-    pub fn leave(&self, kind: &str, body: &str, now: Time) -> Result<RequestId, StoreError> {
+    pub fn leave_request(
+        &self,
+        kind: &str,
+        body: &str,
+        now: Time,
+    ) -> Result<RequestId, StoreError> {
         let (kind, body) = (kind.to_owned(), body.to_owned());
         self.write(move |conn| {
             let old = (now - ANSWERS_KEPT).millis();
@@ -75,7 +80,13 @@ impl Store {
     }
 
     /// Stores an answer. A second answer to the same command is ignored.
-    pub fn answer(&self, id: RequestId, ok: bool, body: &str, now: Time) -> Result<(), StoreError> {
+    pub fn answer_request(
+        &self,
+        id: RequestId,
+        ok: bool,
+        body: &str,
+        now: Time,
+    ) -> Result<(), StoreError> {
         let body = body.to_owned();
         self.write(move |conn| {
             let sql = "update requests set answer = $1, ok = $2, answered_at = $3 \

@@ -63,8 +63,8 @@ pub struct HubSubscription {
     pub secret: Option<String>,
     /// `None`: the callback has not verified the request yet.
     pub lease_until: Option<Time>,
-    pub wish: Option<SubscriberRequestKind>,
-    pub wish_attempts: u32,
+    pub request: Option<SubscriberRequestKind>,
+    pub request_attempts: u32,
     pub position: i64,
     /// The last position of its query.
     pub last_position: i64,
@@ -136,11 +136,11 @@ impl Store {
     pub async fn confirm_hub_request(
         &self,
         id: i64,
-        wish: SubscriberRequestKind,
+        request: SubscriberRequestKind,
         now: Time,
     ) -> Result<(), StoreError> {
         self.write_async(move |conn| {
-            let SubscriberRequestKind::Subscribe { secret, lease } = wish else {
+            let SubscriberRequestKind::Subscribe { secret, lease } = request else {
                 conn.execute("delete from hub_subscriptions where id = $1", [id])?;
                 return Ok(());
             };
@@ -238,7 +238,7 @@ impl Store {
 }
 
 fn hub_row(row: &Row<'_>) -> rusqlite::Result<HubSubscription> {
-    let wish: Option<String> = row.get(5)?;
+    let request: Option<String> = row.get(5)?;
     let (secret, lease) = (row.get(6)?, duration(row, 7)?.unwrap_or_default());
     Ok(HubSubscription {
         id: row.get(0)?,
@@ -246,11 +246,11 @@ fn hub_row(row: &Row<'_>) -> rusqlite::Result<HubSubscription> {
         callback: row.get(2)?,
         secret: row.get(3)?,
         lease_until: time_or_none(row, 4)?,
-        wish: wish.map(|word| match word.as_str() {
+        request: request.map(|word| match word.as_str() {
             "subscribe" => SubscriberRequestKind::Subscribe { secret, lease },
             _ => SubscriberRequestKind::Unsubscribe,
         }),
-        wish_attempts: row.get(11)?,
+        request_attempts: row.get(11)?,
         position: row.get(8)?,
         last_position: row.get(9)?,
         attempts: row.get(10)?,

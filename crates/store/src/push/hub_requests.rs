@@ -21,41 +21,41 @@ const SUBSCRIBERS_MAX: u64 = 1000;
 const SUBSCRIBERS_PER_DOMAIN_MAX: u64 = 20;
 /// Unverified requests in total. They do not count as subscribers. With 32 verifications at a time,
 /// each of 10 s at most, all are verified in time.
-const WISHES_MAX: u64 = 256;
+const REQUESTS_MAX: u64 = 256;
 /// Unverified requests for one callback domain: it gets one verification at a time, with a gap.
-const WISHES_PER_DOMAIN_MAX: u64 = 4;
+const REQUESTS_PER_DOMAIN_MAX: u64 = 4;
 /// Unverified and refused requests of one client address. A client whose requests are never
 /// verified makes this server send requests to others.
-const WISHES_PER_CLIENT_MAX: u64 = 16;
+const REQUESTS_PER_CLIENT_MAX: u64 = 16;
 
 /// The stored subscription that a request is about.
 struct KnownSubscription {
     id: i64,
     is_confirmed: bool,
     is_pending: bool,
-    wished_at: Option<Time>,
+    requested_at: Option<Time>,
 }
 
 impl Store {
     /// Stores a request if the limits allow it.
     pub fn add_hub_request(
         &self,
-        wish: &SubscriberRequest,
+        request: &SubscriberRequest,
         now: Time,
     ) -> Result<SubscriberRequestOutcome, StoreError> {
-        let wish = wish.clone();
+        let request = request.clone();
         self.write(move |conn| {
-            let known = known(conn, &wish)?;
-            if known.is_none() && wish.kind == SubscriberRequestKind::Unsubscribe {
+            let known = known(conn, &request)?;
+            if known.is_none() && request.kind == SubscriberRequestKind::Unsubscribe {
                 return Ok(SubscriberRequestOutcome::Taken);
             }
             // A request that is repeated while it waits only replaces the first one.
             if !known.as_ref().is_some_and(|known| known.is_pending)
-                && let Some(refused) = refused(conn, &wish, known.as_ref(), now)?
+                && let Some(refused) = refused(conn, &request, known.as_ref(), now)?
             {
                 return Ok(refused);
             }
-            note(conn, &wish, known.as_ref(), now)?;
+            note(conn, &request, known.as_ref(), now)?;
             Ok(SubscriberRequestOutcome::Taken)
         })
     }
@@ -63,18 +63,19 @@ impl Store {
 
 fn known(
     conn: &Connection,
-    wish: &SubscriberRequest,
+    request: &SubscriberRequest,
 ) -> Result<Option<KnownSubscription>, DbError> {
     let sql = "select id, lease_until is not null, wish is not null, wished_at \
                from hub_subscriptions where topic = $1 and callback = $2";
-    let found = conn.prepare_cached(sql)?.query_row(params![wish.topic, wish.callback], |row| {
-        Ok(KnownSubscription {
-            id: row.get(0)?,
-            is_confirmed: row.get(1)?,
-            is_pending: row.get(2)?,
-            wished_at: time_or_none(row, 3)?,
-        })
-    });
+    let found =
+        conn.prepare_cached(sql)?.query_row(params![request.topic, request.callback], |row| {
+            Ok(KnownSubscription {
+                id: row.get(0)?,
+                is_confirmed: row.get(1)?,
+                is_pending: row.get(2)?,
+                requested_at: time_or_none(row, 3)?,
+            })
+        });
     Ok(found.optional()?)
 }
 
@@ -82,7 +83,7 @@ fn known(
 /// its place.
 fn refused(
     conn: &Connection,
-    wish: &SubscriberRequest,
+    request: &SubscriberRequest,
     known: Option<&KnownSubscription>,
     now: Time,
 ) -> Result<Option<SubscriberRequestOutcome>, DbError> {
@@ -90,23 +91,23 @@ fn refused(
         Ok(conn.prepare_cached(sql)?.query_row(values, |row| count(row, 0))?)
     };
     // The callback has just refused the same request.
-    let ends_at = known.and_then(|known| known.wished_at).map(|at| at + HUB_REQUEST_LIFE);
+    let ends_at = known.and_then(|known| known.requested_at).map(|at| at + HUB_REQUEST_LIFE);
     let wait = ends_at.map_or(Duration::ZERO, |at| at.since(now).min(HUB_REQUEST_LIFE));
     if !wait.is_zero() {
         return Ok(Some(SubscriberRequestOutcome::TooMany(wait)));
     }
     let sql = "select count(*) from hub_subscriptions where wish_from = $1 and wished_at > $2";
     let since = (now - HUB_REQUEST_LIFE).millis();
-    if number(sql, &[&wish.from, &since])? >= WISHES_PER_CLIENT_MAX {
+    if number(sql, &[&request.from, &since])? >= REQUESTS_PER_CLIENT_MAX {
         return Ok(Some(SubscriberRequestOutcome::TooMany(HUB_REQUEST_LIFE)));
     }
     if known.is_some_and(|known| known.is_confirmed) {
         return Ok(None);
     }
-    let domain = wish.domain.as_str();
+    let domain = request.domain.as_str();
     let sql = "select count(*) from hub_subscriptions where callback_domain = $1 \
                and lease_until is null and wish is not null";
-    if number(sql, &[&domain])? >= WISHES_PER_DOMAIN_MAX {
+    if number(sql, &[&domain])? >= REQUESTS_PER_DOMAIN_MAX {
         return Ok(Some(SubscriberRequestOutcome::TooMany(HUB_REQUEST_LIFE)));
     }
     let sql = "select count(*) from hub_subscriptions where lease_until is null \
@@ -115,26 +116,26 @@ fn refused(
                       and lease_until is not null";
     let of_domain = "select count(*) from hub_subscriptions where query = $1 \
                      and lease_until is not null and callback_domain = $2";
-    let is_full = number(sql, &[])? >= WISHES_MAX
-        || number(subscribed, &[&wish.query.0])? >= SUBSCRIBERS_MAX
-        || number(of_domain, &[&wish.query.0, &domain])? >= SUBSCRIBERS_PER_DOMAIN_MAX;
+    let is_full = number(sql, &[])? >= REQUESTS_MAX
+        || number(subscribed, &[&request.query.0])? >= SUBSCRIBERS_MAX
+        || number(of_domain, &[&request.query.0, &domain])? >= SUBSCRIBERS_PER_DOMAIN_MAX;
     Ok(is_full.then_some(SubscriberRequestOutcome::Full))
 }
 
 fn note(
     conn: &Connection,
-    wish: &SubscriberRequest,
+    request: &SubscriberRequest,
     known: Option<&KnownSubscription>,
     now: Time,
 ) -> Result<(), DbError> {
-    let (kind, secret, lease) = match &wish.kind {
+    let (kind, secret, lease) = match &request.kind {
         SubscriberRequestKind::Subscribe { secret, lease } => {
             ("subscribe", secret.as_ref(), *lease)
         }
         SubscriberRequestKind::Unsubscribe => ("unsubscribe", None, Duration::ZERO),
     };
     let lease = duration_ms(lease);
-    let (domain, from, now) = (wish.domain.as_str(), &wish.from, now.millis());
+    let (domain, from, now) = (request.domain.as_str(), &request.from, now.millis());
     match known {
         Some(KnownSubscription { id, is_pending: true, .. }) => {
             let sql = "update hub_subscriptions set wish = $1, wish_secret = $2, \
@@ -152,8 +153,8 @@ fn note(
                        wish_secret, wish_lease_ms, wish_from, wished_at, query, position) \
                        select $1, $2, $3, $4, $5, $6, $7, $8, id, last_position \
                        from queries where id = $9";
-            let (topic, callback) = (&wish.topic, &wish.callback);
-            let query = wish.query.0;
+            let (topic, callback) = (&request.topic, &request.callback);
+            let query = request.query.0;
             conn.execute(
                 sql,
                 params![topic, callback, domain, kind, secret, lease, from, now, query],

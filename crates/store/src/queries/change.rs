@@ -134,7 +134,7 @@ impl Store {
                 }
             }
             put.retain(|id| !dropped.contains(id));
-            slot.ask(conn, |matcher| {
+            slot.with_matcher(conn, |matcher| {
                 if let Some(past) = past {
                     changed.n_past = past.store_matches(conn, &put)?;
                 }
@@ -163,11 +163,11 @@ fn put_row(
     let before = feeds_of(conn, id)?;
     conn.execute("delete from query_feeds where query = $1", [id.0])?;
     for url in urls {
-        want(conn, id, name, url, now, changed)?;
+        add_query_feed(conn, id, name, url, now, changed)?;
     }
     let after = feeds_of(conn, id)?;
     for feed in before.into_iter().filter(|feed| !after.contains(feed)) {
-        leave(conn, name, feed, changed)?;
+        release_feed(conn, name, feed, changed)?;
     }
     write_receivers(conn, id, receivers)?;
     Ok(id)
@@ -185,7 +185,7 @@ fn drop_row(
     let feeds = feeds_of(conn, id)?;
     conn.execute("delete from queries where id = $1", [id.0])?;
     for feed in feeds {
-        leave(conn, name, feed, changed)?;
+        release_feed(conn, name, feed, changed)?;
     }
     Ok(Some(id))
 }
@@ -219,7 +219,7 @@ fn feeds_of(conn: &Connection, id: QueryId) -> Result<Vec<FeedId>, DbError> {
 
 /// Makes sure that an address is a feed that is polled. A feed that people have added stays as it
 /// is, even if it is paused.
-fn want(
+fn add_query_feed(
     conn: &Connection,
     id: QueryId,
     name: &str,
@@ -260,7 +260,7 @@ fn brought_by_query(conn: &Connection, feed: FeedId) -> Result<bool, DbError> {
 }
 
 /// Removes a feed from a query. If no person and no other query needs the feed, it is paused.
-fn leave(
+fn release_feed(
     conn: &Connection,
     name: &str,
     feed: FeedId,

@@ -7,6 +7,7 @@ use feed::{EntryId, FeedId, Item, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::DbError;
+use crate::feeds::rows;
 use crate::matching::{
     ArrivedEntry, EntryMatcher, MatcherSlot, QueryMatch, RelevantShare, change_states,
 };
@@ -27,10 +28,7 @@ impl FeedView {
             .query_row([feed.0], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let (url, language) = found.ok_or(StoreError::NoFeed(feed))?;
-        let mut statement =
-            conn.prepare_cached("select tag from feed_tags where feed = $1 order by tag")?;
-        let tags = statement.query_map([feed.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        Ok(FeedView { url, language, tags })
+        Ok(FeedView { url, language, tags: rows::tags(conn, feed)? })
     }
 }
 
@@ -45,7 +43,7 @@ pub(crate) fn match_new_entries(
     if new.is_empty() {
         return Ok(0);
     }
-    let asked = slot.ask(conn, |matcher| {
+    let asked = slot.with_matcher(conn, |matcher| {
         if matcher.is_empty() {
             return Ok(0);
         }

@@ -44,7 +44,8 @@ impl Store {
         since: Time,
     ) -> Result<Option<PastReplay>, StoreError> {
         let slot = self.matcher();
-        let fresh = self.write(move |conn| slot.ask(conn, |matcher| Ok(matcher.fresh())))?;
+        let fresh =
+            self.write(move |conn| slot.with_matcher(conn, |matcher| Ok(matcher.fresh())))?;
         let Some(trial) = fresh else { return Ok(None) };
         let mut past =
             self.read(|conn| guarded(|| PastReplay::begin(conn, trial, changes, since)))?;

@@ -6,6 +6,7 @@ use feed::{Enclosure, EntryId, EntryKey, FeedId, Source, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::db::columns::{count, enclosures, source, time, time_or_none, words};
+use crate::db::sequence;
 use crate::error::DbError;
 use crate::reading::marks::EntryNumbers;
 use crate::{Store, StoreError};
@@ -177,12 +178,7 @@ impl Store {
 
     /// Returns the last position of the stream, even if its entry was deleted; 0 before the first.
     pub fn last_entry_id(&self) -> Result<EntryId, StoreError> {
-        self.read(|conn| {
-            // SQLite stores the highest id ever given in this table.
-            let sql = "select seq from sqlite_sequence where name = 'entries'";
-            let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
-            Ok(EntryId(last.unwrap_or(0)))
-        })
+        self.read(|conn| Ok(EntryId(sequence::last_entry(conn)?)))
     }
 
     /// Returns the last entry that was seen before a time; 0 if there is none. Polls at the same

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use feed::{EntryId, FeedId, Time};
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::db::sequence;
 use crate::error::DbError;
 use crate::reading::entries::{PAGE_BYTES_MAX, entry_row};
 use crate::reading::marks::{self, ReadMarks};
@@ -169,9 +170,7 @@ pub(crate) fn mark_scope(
     up_to: Option<EntryId>,
 ) -> Result<(), DbError> {
     if let (Scope::All, None) = (&scope, published_to) {
-        let sql = "select seq from sqlite_sequence where name = 'entries'";
-        let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
-        let last = EntryId(last.unwrap_or(0));
+        let last = EntryId(sequence::last_entry(conn)?);
         return marks::mark_up_to(conn, account, up_to.map_or(last, |id| id.min(last)));
     }
     let mut wanted = ReadingFilter::newest(account, scope, u32::MAX);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use feed::{EntryId, Time};
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::db::sequence;
 use crate::error::DbError;
 use crate::{AccountId, Store, StoreError};
 
@@ -39,7 +40,7 @@ impl ReadMarks {
     }
 
     pub fn is_read(&self, entry: EntryId) -> bool {
-        let (block, byte, bit) = place(entry.0);
+        let (block, byte, bit) = bit_position(entry.0);
         self.blocks.get(&block).is_some_and(|bits| bits.get(byte).is_some_and(|b| b & bit != 0))
     }
 
@@ -58,7 +59,7 @@ impl ReadMarks {
     pub(crate) fn for_each_unread(&self, mut visit: impl FnMut(usize)) {
         let end = usize::try_from(self.numbers.last).unwrap_or(0) + 1;
         for start in (0..end).step_by(BLOCK) {
-            if self.numbers.leaps_over(start as i64, (start + BLOCK) as i64 - 1) {
+            if self.numbers.is_gap(start as i64, (start + BLOCK) as i64 - 1) {
                 continue;
             }
             let bits = self.blocks.get(&((start / BLOCK) as i64));
@@ -86,7 +87,7 @@ impl ReadMarks {
                     next = first - 1;
                     continue;
                 }
-                let (block, byte, bit) = place(next);
+                let (block, byte, bit) = bit_position(next);
                 let Some(bits) = self.blocks.get(&block) else { break };
                 match bits.get(byte) {
                     // Skips eight numbers at once if all are read.
@@ -102,7 +103,7 @@ impl ReadMarks {
     }
 }
 
-fn place(entry: i64) -> (i64, usize, u8) {
+fn bit_position(entry: i64) -> (i64, usize, u8) {
     let within = usize::try_from(entry.rem_euclid(BLOCK as i64)).unwrap_or(0);
     (entry.div_euclid(BLOCK as i64), within / 8, 1 << (within % 8))
 }
@@ -182,13 +183,13 @@ pub(crate) fn mark(
 ) -> Result<(), DbError> {
     let numbers = EntryNumbers::load(conn)?;
     let mut by_block: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| numbers.holds(entry.0)) {
-        by_block.entry(place(entry.0).0).or_default().push(entry.0);
+    for entry in entries.iter().filter(|entry| numbers.has(entry.0)) {
+        by_block.entry(bit_position(entry.0).0).or_default().push(entry.0);
     }
     for (block, numbers) in by_block {
         change_block(conn, account, block, |bits| {
             for number in &numbers {
-                let (_, byte, bit) = place(*number);
+                let (_, byte, bit) = bit_position(*number);
                 if read { bits[byte] |= bit } else { bits[byte] &= !bit }
             }
         })?;
@@ -204,15 +205,15 @@ pub(crate) fn mark_up_to(
 ) -> Result<(), DbError> {
     let numbers = EntryNumbers::load(conn)?;
     let mut block = 0;
-    while block <= place(last.0).0 {
+    while block <= bit_position(last.0).0 {
         let (first, end) = (block * BLOCK as i64, (block + 1) * BLOCK as i64 - 1);
         if let Some((_, gap_last)) = numbers.gap(first).filter(|(_, last)| *last >= end) {
-            block = place(gap_last + 1).0;
+            block = bit_position(gap_last + 1).0;
             continue;
         }
         change_block(conn, account, block, |bits| {
-            for number in (first..=end).filter(|n| *n <= last.0 && numbers.holds(*n)) {
-                let (_, byte, bit) = place(number);
+            for number in (first..=end).filter(|n| *n <= last.0 && numbers.has(*n)) {
+                let (_, byte, bit) = bit_position(number);
                 bits[byte] |= bit;
             }
         })?;
@@ -221,21 +222,27 @@ pub(crate) fn mark_up_to(
     Ok(())
 }
 
+/// Reads a stored block. A shorter one is filled up with zeros.
+fn mark_bits(stored: &[u8]) -> MarkBits {
+    let mut bits = [0; BYTES];
+    let n = stored.len().min(BYTES);
+    bits[..n].copy_from_slice(&stored[..n]);
+    bits
+}
+
+/// Changes the bits of one block of an account.
 pub(crate) fn change_block(
     conn: &Connection,
     account: AccountId,
     block: i64,
-    change: impl FnOnce(&mut [u8; BYTES]),
+    change: impl FnOnce(&mut MarkBits),
 ) -> Result<(), DbError> {
     let sql = "select bits from read_marks where account = $1 and block = $2";
     let stored: Option<Vec<u8>> = conn
         .prepare_cached(sql)?
         .query_row(params![account.0, block], |row| row.get(0))
         .optional()?;
-    let mut bits = [0; BYTES];
-    let stored = stored.unwrap_or_default();
-    let n = stored.len().min(BYTES);
-    bits[..n].copy_from_slice(&stored[..n]);
+    let mut bits = mark_bits(&stored.unwrap_or_default());
     change(&mut bits);
     let sql = "insert into read_marks (account, block, bits) values ($1, $2, $3) \
                on conflict (account, block) do update set bits = excluded.bits";
@@ -254,16 +261,13 @@ pub(crate) fn blocks(
     let mut blocks = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let stored: Vec<u8> = row.get(1)?;
-        let mut bits = [0; BYTES];
-        let n = stored.len().min(BYTES);
-        bits[..n].copy_from_slice(&stored[..n]);
-        blocks.insert(row.get(0)?, bits);
+        blocks.insert(row.get(0)?, mark_bits(&stored));
     }
     Ok(blocks)
 }
 
 /// Marks deleted entries as read for all accounts.
-pub(crate) fn forget(conn: &Connection, entries: &[EntryId]) -> Result<(), DbError> {
+pub(crate) fn remove_entries(conn: &Connection, entries: &[EntryId]) -> Result<(), DbError> {
     mark(conn, AccountId::GONE, entries, true)
 }
 
@@ -277,11 +281,10 @@ pub(crate) struct EntryNumbers {
 
 impl EntryNumbers {
     pub(crate) fn load(conn: &Connection) -> Result<EntryNumbers, DbError> {
-        let sql = "select seq from sqlite_sequence where name = 'entries'";
-        let last = conn.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()?;
+        let last = sequence::last_entry(conn)?;
         let mut statement = conn.prepare_cached("select first, last from entry_gaps")?;
         let gaps = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(EntryNumbers { last: last.unwrap_or(0), gaps: gaps.collect::<Result<_, _>>()? })
+        Ok(EntryNumbers { last, gaps: gaps.collect::<Result<_, _>>()? })
     }
 
     /// Returns the gap that contains a number.
@@ -291,11 +294,11 @@ impl EntryNumbers {
     }
 
     /// Returns whether a gap contains all numbers from `first` to `last`.
-    fn leaps_over(&self, first: i64, last: i64) -> bool {
+    fn is_gap(&self, first: i64, last: i64) -> bool {
         self.gap(first).is_some_and(|(_, end)| end >= last)
     }
 
-    fn holds(&self, number: i64) -> bool {
+    fn has(&self, number: i64) -> bool {
         (1..=self.last).contains(&number) && self.gap(number).is_none()
     }
 

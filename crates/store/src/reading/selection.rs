@@ -51,7 +51,7 @@ pub(crate) struct EntrySelection<'a> {
 
 impl EntrySelection<'_> {
     /// Checks a candidate; returns whether more are needed.
-    fn take(&mut self, candidate: EntryCandidate) -> bool {
+    fn check(&mut self, candidate: EntryCandidate) -> bool {
         #[cfg(test)]
         {
             self.looked_at += 1;
@@ -87,13 +87,13 @@ impl EntrySelection<'_> {
         (if numbered { Time::default() } else { place.published_at }, place.entry)
     }
 
-    fn take_all(&mut self, mut candidates: Vec<EntryCandidate>) {
+    fn check_all(&mut self, mut candidates: Vec<EntryCandidate>) {
         candidates.sort_unstable_by_key(|candidate| self.order_key(candidate.place()));
         if !self.reading.oldest_first {
             candidates.reverse();
         }
         for candidate in candidates {
-            if !self.take(candidate) {
+            if !self.check(candidate) {
                 break;
             }
         }
@@ -123,18 +123,18 @@ pub(crate) fn select<'a>(
         looked_at: 0,
     };
     if let Scope::Query(query) = reading.scope {
-        of_query(conn, query, &mut selection)?;
+        scan_query(conn, query, &mut selection)?;
     } else if reading.starred == Some(true) && selection.stars.len() as u64 <= FEW {
         let candidates = look_up(conn, selection.stars.iter().copied())?;
-        selection.take_all(candidates);
+        selection.check_all(candidates);
     } else if reading.read == Some(false) && selection.marks.n_unread() <= FEW {
         let candidates = look_up(conn, selection.marks.unread())?;
-        selection.take_all(candidates);
+        selection.check_all(candidates);
     } else if !reading.by_number
         && let Some(numbers) = few_numbers(conn, reading)?
     {
         let candidates = look_up(conn, numbers.map(EntryId))?;
-        selection.take_all(candidates);
+        selection.check_all(candidates);
     } else {
         scan(conn, &mut selection)?;
     }
@@ -168,7 +168,7 @@ pub(crate) fn look_up(
 fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbError> {
     let several = matches!(selection.reading.scope, Scope::Tag(_) | Scope::Feeds(_));
     if let Some(feeds) = selection.feeds.clone().filter(|_| several)
-        && hold_few(conn, &feeds)?
+        && have_few_entries(conn, &feeds)?
     {
         let sql = "select id, feed, published_at from entries where feed = $1";
         let mut statement = conn.prepare_cached(sql)?;
@@ -178,7 +178,7 @@ fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbE
                 candidates.push(row?);
             }
         }
-        selection.take_all(candidates);
+        selection.check_all(candidates);
         return Ok(());
     }
     let reading = selection.reading;
@@ -201,7 +201,7 @@ fn scan(conn: &Connection, selection: &mut EntrySelection<'_>) -> Result<(), DbE
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query(params![feed, ends.0, ends.1])?;
     while let Some(row) = rows.next()? {
-        if !selection.take(candidate(row)?) {
+        if !selection.check(candidate(row)?) {
             break;
         }
     }
@@ -247,7 +247,7 @@ fn few_numbers(
     Ok(few.then_some(above.0.saturating_add(1)..=high))
 }
 
-fn hold_few(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, DbError> {
+fn have_few_entries(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, DbError> {
     let mut statement = conn.prepare_cached("select entries from feed_state where feed = $1")?;
     let mut sum = 0;
     for feed in feeds {
@@ -260,7 +260,7 @@ fn hold_few(conn: &Connection, feeds: &HashSet<FeedId>) -> Result<bool, DbError>
     Ok(true)
 }
 
-fn of_query(
+fn scan_query(
     conn: &Connection,
     query: QueryId,
     selection: &mut EntrySelection<'_>,
@@ -281,7 +281,7 @@ fn of_query(
         if last.replace(candidate.entry) == Some(candidate.entry) {
             continue;
         }
-        if !selection.take(candidate) {
+        if !selection.check(candidate) {
             break;
         }
     }

@@ -84,17 +84,17 @@ impl Store {
         for feed in self.feeds_with_entries()? {
             let rule = retention.of(feed);
             if let Some(age) = rule.entries_age_max {
-                retained.entries += self.forget_older(feed, now - age, now)?;
+                retained.entries += self.delete_older(feed, now - age, now)?;
             }
             if let Some(max) = rule.entries_max {
-                retained.entries += self.forget_surplus(feed, max, now)?;
+                retained.entries += self.delete_surplus(feed, max, now)?;
             }
         }
         if let Some(max) = retention.entries_max {
-            retained.entries += self.forget_over_all(max, now)?;
+            retained.entries += self.delete_over_all(max, now)?;
         }
         if let Some(age) = retention.keys_age_max {
-            retained.keys = self.forget_keys(now - age.max(KEYS_AGE_MIN))?;
+            retained.keys = self.delete_keys(now - age.max(KEYS_AGE_MIN))?;
         }
         Ok(retained)
     }
@@ -103,7 +103,7 @@ impl Store {
         self.read(|conn| feeds(conn, "select feed from feed_state where entries > 0", []))
     }
 
-    fn forget_older(&self, feed: FeedId, before: Time, now: Time) -> Result<u64, StoreError> {
+    fn delete_older(&self, feed: FeedId, before: Time, now: Time) -> Result<u64, StoreError> {
         // A feed's entries were seen in the order of their ids, so it is enough to check the
         // oldest.
         let oldest = self.read(|conn| {
@@ -119,7 +119,7 @@ impl Store {
             let sql = format!(
                 "select id from (select e.id, e.seen_at from entries e where e.feed = $1 \
                  and e.id > $2 and not ({}) order by e.id limit $3) as oldest where seen_at < $4",
-                held(now)
+                protected(now)
             );
             let step = sql_count(STEP_ROWS);
             ids(conn, &sql, params![feed.0, after.0, step, before.millis()])
@@ -127,7 +127,7 @@ impl Store {
     }
 
     /// Deletes all but the newest `max` entries of a feed. Protected entries count and stay.
-    fn forget_surplus(&self, feed: FeedId, max: u64, now: Time) -> Result<u64, StoreError> {
+    fn delete_surplus(&self, feed: FeedId, max: u64, now: Time) -> Result<u64, StoreError> {
         let last = self.read(|conn| {
             let sql = "select entries from feed_state where feed = $1";
             let kept = conn.prepare_cached(sql)?.query_row([feed.0], |r| count(r, 0)).optional()?;
@@ -142,16 +142,16 @@ impl Store {
             let sql = format!(
                 "select e.id from entries e where e.feed = $1 and e.id > $2 and e.id <= $3 \
                  and not ({}) order by e.id limit $4",
-                held(now)
+                protected(now)
             );
             ids(conn, &sql, params![feed.0, after.0, last, sql_count(STEP_ROWS)])
         })
     }
 
     /// Deletes all but the newest `max` entries of the whole store.
-    fn forget_over_all(&self, max: u64, now: Time) -> Result<u64, StoreError> {
+    fn delete_over_all(&self, max: u64, now: Time) -> Result<u64, StoreError> {
         let last = self.read(|conn| {
-            let kept = Total::Entries.kept(conn)?.max(0).unsigned_abs();
+            let kept = Total::Entries.stored(conn)?.max(0).unsigned_abs();
             let surplus = kept.saturating_sub(max);
             let sql = "select max(id) from (select id from entries order by id limit $1) as oldest";
             let bounds = [sql_count(surplus)];
@@ -162,19 +162,19 @@ impl Store {
             let sql = format!(
                 "select e.id from entries e where e.id > $1 and e.id <= $2 and not ({}) \
                  order by e.id limit $3",
-                held(now)
+                protected(now)
             );
             ids(conn, &sql, params![after.0, last, sql_count(STEP_ROWS)])
         })
     }
 
     /// Deletes old keys. A key stays as long as its entry, which would otherwise be recorded twice.
-    fn forget_keys(&self, left_before: Time) -> Result<u64, StoreError> {
+    fn delete_keys(&self, left_before: Time) -> Result<u64, StoreError> {
         let found = self.read(|conn| {
             let sql = "select distinct feed from entry_keys where left_window_at < $1";
             feeds(conn, sql, [left_before.millis()])
         })?;
-        let mut forgotten = 0;
+        let mut deleted = 0;
         for feed in found {
             loop {
                 let n = self.write(move |conn| {
@@ -187,13 +187,13 @@ impl Store {
                     let bounds = params![feed.0, left_before.millis(), sql_count(STEP_KEYS)];
                     Ok(statement.execute(bounds)? as u64)
                 })?;
-                forgotten += n;
+                deleted += n;
                 if n < STEP_KEYS {
                     break;
                 }
             }
         }
-        Ok(forgotten)
+        Ok(deleted)
     }
 
     /// Deletes the entries that `which` finds, step by step, until a step is not full. Each step
@@ -202,25 +202,25 @@ impl Store {
     where
         F: Fn(&Connection, EntryId) -> Result<Vec<EntryId>, DbError> + Clone + Send + 'static,
     {
-        let (mut forgotten, mut after) = (0, EntryId(0));
+        let (mut deleted, mut after) = (0, EntryId(0));
         loop {
             let which = which.clone();
             let gone = self.write(move |conn| {
                 let found = which(conn, after)?;
-                forget(conn, &found, now)?;
+                delete_entries(conn, &found, now)?;
                 Ok(found)
             })?;
-            forgotten += gone.len() as u64;
+            deleted += gone.len() as u64;
             match gone.last() {
                 Some(last) if gone.len() as u64 >= STEP_ROWS => after = *last,
-                _ => return Ok(forgotten),
+                _ => return Ok(deleted),
             }
         }
     }
 }
 
 /// Returns an SQL condition: the entry `e` is starred, or a receiver still waits for it.
-fn held(now: Time) -> String {
+fn protected(now: Time) -> String {
     let since = (now - UNDELIVERED_AGE_MAX).millis();
     format!(
         "exists (select 1 from stars s where s.entry = e.id) \
@@ -233,7 +233,7 @@ fn held(now: Time) -> String {
 
 /// Deletes entries with their revisions and updates the totals. An undelivered match becomes a dead
 /// letter, so that the loss is reported.
-fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), DbError> {
+fn delete_entries(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), DbError> {
     let mut bury = conn.prepare_cached(
         "insert into dead_letters (delivery, position, entry, at, attempts, error) \
          select d.id, q.position, q.entry, $1, d.attempts, \
@@ -251,8 +251,8 @@ fn forget(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(), DbErr
         count.execute([feed])?;
     }
     Total::Entries.add(conn, -sql_count(entries.len() as u64))?;
-    marks::forget(conn, entries)?;
-    search::forget(conn, entries)
+    marks::remove_entries(conn, entries)?;
+    search::remove_entries(conn, entries)
 }
 
 fn ids(

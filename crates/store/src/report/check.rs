@@ -92,7 +92,7 @@ fn totals(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let remedy = "restore a backup; another program has changed the file";
     let mut findings = Vec::new();
     for total in Total::all() {
-        let (kept, counted) = (total.kept(conn)?, total.counted(conn)?);
+        let (kept, counted) = (total.stored(conn)?, total.counted(conn)?);
         if kept != counted {
             let what = format!("the stored total {total:?} is {kept}, but a count finds {counted}");
             findings.push(finding(None, what, remedy));

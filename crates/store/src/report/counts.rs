@@ -45,7 +45,7 @@ impl Store {
         self.read(|conn| {
             let states = state::counts(conn)?;
             let kept = |total: Total| -> Result<u64, DbError> {
-                Ok(total.kept(conn)?.max(0).unsigned_abs())
+                Ok(total.stored(conn)?.max(0).unsigned_abs())
             };
             let mut statement = conn.prepare_cached(DUE)?;
             let mut due = 0;
@@ -91,14 +91,7 @@ mod tests {
         let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
         let mut asked: Vec<String> =
             [DUE, DOMAINS_HELD, FIRST_DUE, FAILING_WITHIN, FAILING_EVER].map(str::to_owned).into();
-        for order in [
-            FeedOrder::LastChange,
-            FeedOrder::Trouble,
-            FeedOrder::Title,
-            FeedOrder::NextPoll,
-            FeedOrder::LastPoll,
-            FeedOrder::Entries,
-        ] {
+        for order in FeedOrder::ALL {
             for (backwards, cursor) in [(false, false), (false, true), (true, true)] {
                 let part = FeedListPart { order, state: None, from: None, backwards, limit: 50 };
                 asked.push(part.sql(cursor));

@@ -11,7 +11,6 @@ use std::path::Path;
 use api::plural;
 use dispatch::command::{Applied, Command, Done, QueryGranted, QueryWish};
 use engine::command::standing::{CheckError, Checked, check, located};
-use engine::stored_query;
 use query::{Access, Effect};
 use serde_json::json;
 use store::{OpenMode, QueryRow, Store, StoreError};
@@ -145,7 +144,7 @@ fn say_checked(checked: &Checked, as_json: bool) -> Result<(), CommandError> {
 }
 
 fn access_word(row: &QueryRow) -> &'static str {
-    match stored_query(&row.text).map(|create| create.query.access) {
+    match query::parse_create(&row.text).map(|create| create.query.access) {
         Some(Access::Public) => "public",
         Some(Access::SecretLink) => "secret-link",
         Some(Access::Private) => "private",

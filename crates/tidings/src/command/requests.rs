@@ -51,7 +51,7 @@ async fn answer(engine: Arc<Engine>, request: CommandRequest) {
         Err(refusal) => serde_json::to_string(refusal),
     };
     let written = written.map_err(|e| e.to_string()).and_then(|body| {
-        let kept = engine.store.answer(request.id, done.is_ok(), &body, engine.clock.now());
+        let kept = engine.store.answer_request(request.id, done.is_ok(), &body, engine.clock.now());
         kept.map_err(|e| e.to_string())
     });
     let Err(why) = written else { return };
@@ -86,7 +86,7 @@ async fn answer_later(engine: &Engine, id: RequestId, refusal: &Refusal) {
     let body = serde_json::to_string(refusal).unwrap_or_default();
     loop {
         tokio::time::sleep(ANSWER_AGAIN_EVERY).await;
-        match engine.store.answer(id, false, &body, engine.clock.now()) {
+        match engine.store.answer_request(id, false, &body, engine.clock.now()) {
             Ok(()) | Err(StoreError::Closed) => return,
             Err(error) => tracing::debug!(%error, "the request cannot be answered yet"),
         }

@@ -7,7 +7,7 @@ use query::Access;
 use store::{DeliveryRow, QueryRow, Store, StoreError, TokenScope};
 
 use super::preview::{Preview, named};
-use super::{Health, Letter, Receiver, health, receiver_name, stored};
+use super::{Health, Letter, Receiver, health, receiver_name};
 use crate::Context;
 use crate::blocking::run_blocking;
 use crate::page::feeds::sentence;
@@ -123,7 +123,7 @@ fn receiver(store: &Store, row: &DeliveryRow, now: Now) -> Result<Receiver, Stor
 
 /// Where its feed is published, if it is.
 fn link(row: &QueryRow, with_secrets: bool) -> Option<String> {
-    match stored(&row.text)?.query.access {
+    match query::parse_create(&row.text)?.query.access {
         Access::Private => None,
         Access::Public => Some(format!("/feeds/{}.atom", row.name)),
         Access::SecretLink if with_secrets => {

@@ -35,7 +35,7 @@ pub fn check(store: &Store, text: &str) -> Result<Result<Checked, Vec<Fault>>, S
     };
     let (mut catalog, mut existing) = (Catalog::new(), Vec::new());
     for row in store.queries()? {
-        if let Some(create) = super::stored(&row.text) {
+        if let Some(create) = query::parse_create(&row.text) {
             catalog.insert(&row.name, &create.query);
             existing.push(create);
         }

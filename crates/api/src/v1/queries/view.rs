@@ -1,7 +1,7 @@
 //! A query as the API shows it. Secrets in its addresses are masked, its keys never shown.
 
 use feed::FeedUrl;
-use query::{Access, Create, Statement};
+use query::Access;
 use store::{QueryRow, Store, StoreError, StreamCursor};
 
 use crate::v1::schema::answer;
@@ -30,17 +30,9 @@ answer! {
     }
 }
 
-/// A stored statement, read again; `None` where another version wrote what this one cannot read.
-pub fn stored(text: &str) -> Option<Create> {
-    match query::parse(text).ok()?.pop()? {
-        Statement::Create(create) => Some(*create),
-        Statement::Drop(_) => None,
-    }
-}
-
 impl Query {
     pub fn new(store: &Store, row: &QueryRow) -> Result<Query, StoreError> {
-        let access = match stored(&row.text).map(|create| create.query.access) {
+        let access = match query::parse_create(&row.text).map(|create| create.query.access) {
             Some(Access::Public) => "public",
             Some(Access::SecretLink) => "secret-link",
             Some(Access::Private) | None => "private",

@@ -20,6 +20,14 @@ use cursor::TokenCursor;
 
 pub(crate) use search::search;
 
+/// Parses a stored `create query` statement; `None` if this version cannot read it.
+pub fn parse_create(text: &str) -> Option<Create> {
+    match parse(text).ok()?.pop()? {
+        Statement::Create(create) => Some(*create),
+        Statement::Drop(_) => None,
+    }
+}
+
 /// Reads a file of statements.
 ///
 /// ```

@@ -108,19 +108,10 @@ fn a_line_says_what_the_last_poll_said() {
     assert_eq!(line.title.as_deref(), Some("Alpha 100%"));
 }
 
-const ORDERS: [FeedOrder; 6] = [
-    FeedOrder::LastChange,
-    FeedOrder::Trouble,
-    FeedOrder::Title,
-    FeedOrder::NextPoll,
-    FeedOrder::LastPoll,
-    FeedOrder::Entries,
-];
-
 #[test]
 fn pages_follow_each_other_without_gap_in_both_directions() {
     let filled = filled();
-    for (order, text) in ORDERS.into_iter().flat_map(|o| [(o, ""), (o, "100%")]) {
+    for (order, text) in FeedOrder::ALL.into_iter().flat_map(|o| [(o, ""), (o, "100%")]) {
         let query = FeedListFilter { order, text: text.to_owned(), ..all() };
         let whole = ids(&filled.store, &query);
         assert_eq!(whole.len(), 5, "{order:?}");

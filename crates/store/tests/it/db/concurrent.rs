@@ -109,7 +109,7 @@ fn two_stores_on_one_folder_write_in_turn() {
         for (name, store) in [("one", &f.store), ("two", &other)] {
             scope.spawn(move || {
                 for n in 0..40 {
-                    store.leave(name, &n.to_string(), at(n)).unwrap();
+                    store.leave_request(name, &n.to_string(), at(n)).unwrap();
                 }
             });
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use api::plural;
 use api::search::seen;
-use engine::{shown_receiver, stored_query};
+use engine::shown_receiver;
 use feed::FeedId;
 use query::{Access, Matcher, Scratch, States};
 use serde_json::json;
@@ -66,8 +66,8 @@ pub fn run(
 
 /// Where its published feed is found on this program's address.
 fn link(row: &QueryRow, with_secrets: bool) -> String {
-    let secret =
-        stored_query(&row.text).is_some_and(|create| create.query.access == Access::SecretLink);
+    let secret = query::parse_create(&row.text)
+        .is_some_and(|create| create.query.access == Access::SecretLink);
     let key = if with_secrets { row.link_key.as_str() } else { "***" };
     let key = if secret { format!("?key={key}") } else { String::new() };
     format!("/feeds/{}.atom{key}", row.name)
@@ -77,7 +77,7 @@ fn link(row: &QueryRow, with_secrets: bool) -> String {
 fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
     let mut matcher = Matcher::new();
     for other in store.queries()? {
-        if let Some(create) = stored_query(&other.text) {
+        if let Some(create) = query::parse_create(&other.text) {
             matcher.insert(other.id, &other.name, &create.query);
         }
     }
