@@ -19,10 +19,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use url::Url;
 
+use crate::chance;
 use crate::command::standing::receiver;
 use crate::lanes::Lanes;
 use crate::poll::Context;
-use crate::{chance, matching};
 
 pub use letter::Letters;
 pub use settings::{DeliverySettings, Mail, MailSecurity};

@@ -12,7 +12,8 @@ use rusqlite::ErrorCode;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     #[error(
-        "poll {generation} of feed {feed} is stale: another poll was recorded since; discard this one"
+        "poll {generation} of feed {feed} is stale: another poll was recorded since; \
+         discard this one"
     )]
     Stale { feed: FeedId, generation: u32 },
     #[error("feed {0} does not exist; `tidings feed list` shows all feeds")]
@@ -72,7 +73,7 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             ErrorKind::DiskFull => {
-                "the disk is full and nothing was written; free some space, then recording continues"
+                "the disk is full and nothing was written; free some space to continue"
             }
             ErrorKind::ReadOnly => {
                 "it cannot be written; check the owner and the mode of the file and its folder"
@@ -81,7 +82,7 @@ impl fmt::Display for ErrorKind {
                 "another program has locked it; try again, or stop that program first"
             }
             ErrorKind::Corrupt => {
-                "the file is damaged; move it away and restore a backup, or start with an empty store"
+                "the file is damaged; move it away and restore a backup, or start with no data"
             }
             ErrorKind::Other => "the database reported an error; run `tidings doctor`",
         })

@@ -10,7 +10,7 @@ use query::{Catalog, Create, Deliver, Effect, Fault, Position, QueryName, Statem
 use store::{NewQuery, QueryChange, Store, StoreError};
 
 use super::CommandError;
-use crate::{Engine, keys, matching};
+use crate::{Engine, keys};
 
 pub async fn carry_out(engine: &Engine, wish: QueryWish) -> Result<QueryGranted, CommandError> {
     match wish {

@@ -13,7 +13,7 @@ use crate::error::DbError;
 
 /// Turns a panic of the caller's function into an error.
 pub(crate) fn guarded<T>(run: impl FnOnce() -> Result<T, DbError>) -> Result<T, DbError> {
-    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| Err(StoreError::Matching.into()))
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(StoreError::Matching.into()))
 }
 
 /// How the memory of the matcher relates to the stored state.

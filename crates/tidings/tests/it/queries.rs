@@ -103,7 +103,7 @@ fn bad_statements_are_refused_with_their_place() {
     let file = instance.write("good.query", "CREATE FEED a AS RETURN ALL FEEDS");
     let good = instance.run(&["query", "check", path_text(&file), "--json"]).ok().json();
     assert_eq!(good["created"], 1);
-    instance.run(&["query", "list"]).says(1, &["is not there"]);
+    instance.run(&["query", "list"]).says(1, &["does not exist"]);
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn a_command_of_an_older_program_is_refused_and_changes_nothing() {
         "policy": null, "alpha": 600, "beta": null, "max_delay": null, "weight": null,
         "paused": null}});
     let store = store::Store::open(&instance.data, store::OpenMode::ReadWrite).unwrap();
-    let id = store.leave("command", &body.to_string(), feed::Time::from_secs(0)).unwrap();
+    let id = store.leave_request("command", &body.to_string(), feed::Time::from_secs(0)).unwrap();
     let answer = eventually("it is answered", || store.request_answer(id).unwrap());
     assert!(!answer.ok && answer.body.contains("another version"), "{}", answer.body);
     let shown = instance.run(&["feed", "show", "1", "--json"]).ok().json();

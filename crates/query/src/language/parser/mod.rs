@@ -11,7 +11,7 @@ mod statement;
 mod test;
 mod value;
 
-use crate::language::ast::Statement;
+use crate::language::ast::{Create, Statement};
 use crate::language::lexer::Token;
 use crate::limits::{FAULTS_MAX, FILE_BYTES_MAX, STATEMENT_BYTES_MAX};
 use crate::{Fault, Position};

@@ -50,7 +50,9 @@ fn poll(store: &Store, feed: FeedId, chance: &mut Chance, now: Time) {
         Outcome::Gone => record.location.gone = Some(Gone { at: now, reason: "410".to_owned() }),
         _ => {
             let title = chance.is().then(|| format!(" Title {}", chance.below(50)));
-            record.document_mut().facts = FeedFacts { title, ..FeedFacts::default() };
+            if record.outcome == Outcome::Seen {
+                record.document_mut().facts = FeedFacts { title, ..FeedFacts::default() };
+            }
         }
     }
     if chance.below(8) == 0 {

@@ -175,6 +175,6 @@ async fn a_wish_of_a_stranger_changes_nothing_for_a_confirmed_subscriber() {
     store.refuse_hub_request(id).await.unwrap();
     store.end_leases(T0 + HUB_REQUEST_LIFE * 2).await.unwrap();
     let row = store.hub_subscription(id).unwrap().unwrap();
-    assert_eq!((row.wish, row.secret), (None, None));
+    assert_eq!((row.request, row.secret), (None, None));
     assert!(row.lease_until.is_some());
 }
