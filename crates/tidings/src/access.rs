@@ -10,7 +10,7 @@ use fetch::Fetcher;
 use store::{ErrorKind, LockError, OpenMode, Store, StoreError};
 
 use crate::config::Config;
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 
 /// How often we look whether the daemon has answered.
 const ANSWER_POLL: Duration = Duration::from_millis(50);
@@ -21,7 +21,7 @@ const DAEMON_CHECK: Duration = Duration::from_secs(2);
 const STARTS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Opens the store for reading. Reading needs no lock: the daemon may go on writing.
-pub fn read(config: &Config) -> Result<Store, CommandError> {
+pub fn read(config: &Config) -> Result<Store, CliError> {
     let opened = Store::open(&config.data, OpenMode::ReadOnly);
     if let Err(StoreError::Missing { .. }) = opened {
         refuse_lost(config)?;
@@ -30,7 +30,7 @@ pub fn read(config: &Config) -> Result<Store, CommandError> {
 }
 
 /// Fails where a daemon works with another file than the one in the folder.
-pub fn refuse_lost(config: &Config) -> Result<(), CommandError> {
+pub fn refuse_lost(config: &Config) -> Result<(), CliError> {
     if !config.data.exists() {
         return Ok(());
     }
@@ -41,17 +41,17 @@ pub fn refuse_lost(config: &Config) -> Result<(), CommandError> {
 }
 
 /// Opens the store for a change of rows that the daemon does not need to know of. Makes it where
-/// there is none, but never beside a daemon that has one.
-pub fn write(config: &Config) -> Result<Store, CommandError> {
+/// there is none, but never while a daemon has another one open.
+pub fn write(config: &Config) -> Result<Store, CliError> {
     match store::lock(&config.data) {
         Ok(_until_opened) => Ok(Store::open(&config.data, OpenMode::ReadWrite)?),
-        Err(held) if held.is_held() => beside(config, &held),
+        Err(held) if held.is_held() => daemons_store(config, &held),
         Err(held) => Err(held.into()),
     }
 }
 
 /// Opens the store that the holder of the folder's lock writes to.
-fn beside(config: &Config, held: &LockError) -> Result<Store, CommandError> {
+fn daemons_store(config: &Config, held: &LockError) -> Result<Store, CliError> {
     if held.has_store(&config.data) == Some(false) {
         return Err(lost(&config.data, held));
     }
@@ -62,7 +62,7 @@ fn beside(config: &Config, held: &LockError) -> Result<Store, CommandError> {
 }
 
 /// The holder of the lock works with a file that is not in the folder any more.
-fn lost(data: &Path, held: &LockError) -> CommandError {
+fn lost(data: &Path, held: &LockError) -> CliError {
     let file = data.join("tidings.db");
     let what = if file.exists() { "was replaced" } else { "is missing" };
     let who = held.pid().map_or("a process".to_owned(), |pid| format!("process {pid}"));
@@ -78,21 +78,21 @@ pub async fn carry_out(
     config: &Config,
     command: Command,
     progress: Progress<'_>,
-) -> Result<Done, CommandError> {
+) -> Result<Done, CliError> {
     let hand = Hand::open(config).await?;
     let done = hand.carry_out(command, progress).await;
     hand.close().await;
     done
 }
 
-/// Who carries commands out: we ourselves, or the daemon that holds the folder.
+/// The process that carries commands out: this one, or the daemon that holds the folder.
 pub enum Hand {
     Own { engine: Box<Engine>, _lock: store::Lock },
     Daemon { data: PathBuf, store: Store },
 }
 
 impl Hand {
-    pub async fn open(config: &Config) -> Result<Hand, CommandError> {
+    pub async fn open(config: &Config) -> Result<Hand, CliError> {
         let lock = match store::lock(&config.data) {
             Ok(lock) => lock,
             Err(held) if held.is_held() => {
@@ -116,7 +116,7 @@ impl Hand {
         &self,
         command: Command,
         progress: Progress<'_>,
-    ) -> Result<Done, CommandError> {
+    ) -> Result<Done, CliError> {
         match self {
             Hand::Own { engine, .. } => {
                 let done = engine::command::carry_out(engine, command, progress).await;
@@ -127,7 +127,7 @@ impl Hand {
     }
 
     /// All feeds, by number.
-    pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, CommandError> {
+    pub fn feed_ids(&self) -> Result<Vec<feed::FeedId>, CliError> {
         let store = match self {
             Hand::Own { engine, .. } => &engine.store,
             Hand::Daemon { store, .. } => store,
@@ -143,16 +143,12 @@ impl Hand {
 }
 
 /// Starts an engine over an open store.
-pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, CommandError> {
+pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, CliError> {
     let fetcher = Fetcher::new(config.fetch.clone())?;
     Ok(Engine::start(store, fetcher, Clock::System, config.engine.clone(), watch)?)
 }
 
-async fn through_daemon(
-    data: &Path,
-    store: &Store,
-    command: &Command,
-) -> Result<Done, CommandError> {
+async fn through_daemon(data: &Path, store: &Store, command: &Command) -> Result<Done, CliError> {
     let body = serde_json::to_string(command)?;
     let id = store.leave_request(REQUEST_KIND, &body, Clock::System.now())?;
     let mut waited = Duration::ZERO;
@@ -182,7 +178,7 @@ async fn through_daemon(
                 }
                 Err(_) => {}
             }
-            // What we cannot write the daemon cannot either, and an answer is written.
+            // The daemon writes its answer to this store. If we cannot write, it cannot either.
             if let Err(error) = store.try_writing(Clock::System.now())
                 && error.kind() != ErrorKind::Busy
             {
@@ -197,7 +193,7 @@ async fn through_daemon(
 
 /// Opens the daemon's store. A daemon that is just starting has not made it yet, and does not name
 /// it: that one is waited for.
-async fn once_made(config: &Config, held: &LockError) -> Result<Store, CommandError> {
+async fn once_made(config: &Config, held: &LockError) -> Result<Store, CliError> {
     let mut waited = Duration::ZERO;
     while held.has_store(&config.data).is_none() && waited < STARTS_WITHIN {
         match Store::open(&config.data, OpenMode::Shared) {
@@ -207,5 +203,5 @@ async fn once_made(config: &Config, held: &LockError) -> Result<Store, CommandEr
         tokio::time::sleep(ANSWER_POLL).await;
         waited += ANSWER_POLL;
     }
-    beside(config, held)
+    daemons_store(config, held)
 }

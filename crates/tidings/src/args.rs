@@ -22,7 +22,7 @@ pub struct Cli {
     pub command: CliCommand,
 }
 
-/// Where the data lies and how the program is set up.
+/// The data folder and the configuration of an instance.
 #[derive(Clone, Debug, Args)]
 pub struct InstanceArgs {
     /// The data folder [default: ./tidings-data, or `data` of the configuration]
@@ -118,7 +118,7 @@ pub enum CliCommand {
     Backup(operate::Backup),
     /// Replace the store of the data folder by a copy
     Restore(operate::Restore),
-    /// What the configuration file may hold
+    /// Show the keys of the configuration file
     #[command(subcommand)]
     Config(operate::ConfigCommand),
     /// Print the completions of a shell
@@ -165,7 +165,7 @@ pub enum UserCommand {
     Token {
         #[arg(value_name = "NAME")]
         name: String,
-        /// What the token is for, e.g. the name of the app [default: the time]
+        /// Purpose of the token, e.g. the name of the app [default: the time]
         #[arg(long, value_name = "TEXT")]
         label: Option<String>,
         /// read: see everything; write: mark entries too; admin: change feeds and queries too
@@ -204,7 +204,7 @@ pub enum UserCommand {
 pub struct RunArgs {
     #[command(flatten)]
     pub place: InstanceArgs,
-    /// Where the page is served [default: 127.0.0.1:8080]
+    /// Address of the page [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR")]
     pub listen: Option<SocketAddr>,
     /// Demonstration: poll a hundred synthetic feeds at 600 times real speed
@@ -389,7 +389,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         return ms
             .parse()
             .map(Duration::from_millis)
-            .map_err(|_| format!("`{text}` is no duration"));
+            .map_err(|_| format!("`{text}` is not a duration"));
     }
     polling::parse_duration(text).map_err(|e| e.to_string())
 }

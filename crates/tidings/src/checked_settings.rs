@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use store::{LockError, Store};
 
 use crate::config::Config;
-use crate::error::CommandError;
+use crate::error::CliError;
 
 /// The key under which a daemon keeps them in the store.
 const KEY: &str = "daemon-settings";
 
-/// What matters to a check; secrets are masked.
+/// The settings that the checks need; secrets are masked.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct CheckedSettings {
     /// The process whose settings these are; `None` for those of this call.
     pub pid: Option<u32>,
-    /// Where they come from, in words.
+    /// The origin of the settings, in words.
     pub origin: String,
     pub has_contact: bool,
     pub gap_ms: u64,
@@ -46,7 +46,7 @@ impl CheckedSettings {
     }
 
     /// Keeps the settings of this process, which is the daemon.
-    pub fn keep(config: &Config, store: &Store) -> Result<(), CommandError> {
+    pub fn keep(config: &Config, store: &Store) -> Result<(), CliError> {
         let own = CheckedSettings { pid: Some(std::process::id()), ..CheckedSettings::of(config) };
         store.set_setting(KEY, Some(&serde_json::to_string(&own)?))?;
         Ok(())
@@ -57,7 +57,7 @@ impl CheckedSettings {
     pub fn of_daemon(
         store: &Store,
         held: Option<&LockError>,
-    ) -> Result<Option<CheckedSettings>, CommandError> {
+    ) -> Result<Option<CheckedSettings>, CliError> {
         let Some(pid) = held.and_then(LockError::pid) else { return Ok(None) };
         let kept = store.setting(KEY)?;
         let kept = kept.and_then(|text| serde_json::from_str::<CheckedSettings>(&text).ok());

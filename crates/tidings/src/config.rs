@@ -18,14 +18,14 @@ use polling::{Bounds, PolicySpec};
 use serde::Deserialize;
 
 use crate::args::{InstanceArgs, NetworkArgs, duration};
-use crate::error::{CommandError, input_error};
+use crate::error::{CliError, input_error};
 use source::ConfigSource;
 pub use source::position;
 
-/// What the User-Agent points to where the operator gives no contact of their own.
+/// The address in the User-Agent if the operator sets no contact.
 const CONTACT: &str = "https://tidings.example/about-this-reader";
 
-/// Where the data lies and where the page is, unless the operator says otherwise.
+/// The default data folder and the default address of the page.
 const DATA: &str = "tidings-data";
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
@@ -141,7 +141,7 @@ pub struct Config {
     pub listen: SocketAddr,
     pub engine: engine::Settings,
     pub fetch: fetch::Settings,
-    /// Where the settings came from, for `doctor`.
+    /// The origin of the settings, for `doctor`.
     pub origin: String,
     /// The place of `[resolve]` in the file.
     resolve_at: String,
@@ -158,7 +158,7 @@ pub struct Config {
 }
 
 /// Reads the configuration for a command that makes requests.
-pub fn read(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CommandError> {
+pub fn read(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CliError> {
     let config = combine(place, network)?;
     match config.resolve_fault() {
         Some(fault) => Err(input_error(fault)),
@@ -167,12 +167,12 @@ pub fn read(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, Comma
 }
 
 /// Reads the configuration for a command that asks nobody anything.
-pub fn read_offline(place: &InstanceArgs) -> Result<Config, CommandError> {
+pub fn read_offline(place: &InstanceArgs) -> Result<Config, CliError> {
     combine(place, &NetworkArgs::default())
 }
 
 impl Config {
-    /// What is wrong with `[resolve]`, if something is.
+    /// The defect of `[resolve]`, if there is one.
     pub fn resolve_fault(&self) -> Option<String> {
         let unasked = !self.fetch.resolve.is_empty() && !self.fetch.allow_private;
         unasked.then(|| {
@@ -185,7 +185,7 @@ impl Config {
     }
 }
 
-fn combine(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CommandError> {
+fn combine(place: &InstanceArgs, network: &NetworkArgs) -> Result<Config, CliError> {
     let (source, file) = match &place.config {
         Some(path) => ConfigSource::read(path)?,
         None => (ConfigSource::default(), ConfigFile::default()),
@@ -229,7 +229,7 @@ fn data_folder(
     place: &InstanceArgs,
     of_file: Option<PathBuf>,
     source: &ConfigSource,
-) -> Result<PathBuf, CommandError> {
+) -> Result<PathBuf, CliError> {
     let data = place.data.clone().or(of_file).unwrap_or_else(|| DATA.into());
     if !data.is_file() {
         return Ok(data);
@@ -284,7 +284,7 @@ fn engine_settings(
     file: &ConfigFile,
     network: &NetworkArgs,
     source: &ConfigSource,
-) -> Result<engine::Settings, CommandError> {
+) -> Result<engine::Settings, CliError> {
     let wrong = |key: &str, reason: String| source.fault("defaults", key, reason);
     let mut settings = engine::Settings::new();
     let defaults = &file.defaults;
@@ -340,7 +340,7 @@ fn engine_settings(
 }
 
 /// Elsewhere 0 often means that there is no limit; here it would drop everything that is kept.
-fn refuse_zero(limits: &LimitsTable, source: &ConfigSource) -> Result<(), CommandError> {
+fn refuse_zero(limits: &LimitsTable, source: &ConfigSource) -> Result<(), CliError> {
     let zeros = [
         ("body_bytes", limits.body_bytes == Some(0)),
         ("items", limits.items == Some(0)),
@@ -357,7 +357,7 @@ fn refuse_zero(limits: &LimitsTable, source: &ConfigSource) -> Result<(), Comman
     }
 }
 
-fn budget(table: &BudgetTable, source: &ConfigSource) -> Result<BudgetRule, CommandError> {
+fn budget(table: &BudgetTable, source: &ConfigSource) -> Result<BudgetRule, CliError> {
     let wrong = |key: &str, reason: String| source.fault("budget", key, reason);
     let polls = table.polls.parse().map_err(|e: BudgetError| wrong("polls", e.to_string()))?;
     let mut rule = BudgetRule::new(polls);

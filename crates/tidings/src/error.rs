@@ -3,35 +3,35 @@
 use std::fmt;
 
 #[derive(Debug)]
-pub struct CommandError {
+pub struct CliError {
     pub code: u8,
     message: String,
 }
 
 /// The call or the input is wrong: exit status 2.
-pub fn input_error(message: String) -> CommandError {
-    CommandError { code: 2, message }
+pub fn input_error(message: String) -> CliError {
+    CliError { code: 2, message }
 }
 
 /// It failed: exit status 1.
-pub fn failed(message: String) -> CommandError {
-    CommandError { code: 1, message }
+pub fn failed(message: String) -> CliError {
+    CliError { code: 1, message }
 }
 
 /// It failed, and everything has been said already.
-pub fn failed_silently() -> CommandError {
-    CommandError { code: 1, message: String::new() }
+pub fn failed_silently() -> CliError {
+    CliError { code: 1, message: String::new() }
 }
 
-impl fmt::Display for CommandError {
+impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
 /// Anything else that goes wrong is a failure with its whole chain of causes.
-impl<E: Into<anyhow::Error>> From<E> for CommandError {
-    fn from(error: E) -> CommandError {
-        CommandError { code: 1, message: format!("{:#}", error.into()) }
+impl<E: Into<anyhow::Error>> From<E> for CliError {
+    fn from(error: E) -> CliError {
+        CliError { code: 1, message: format!("{:#}", error.into()) }
     }
 }

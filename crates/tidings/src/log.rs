@@ -1,5 +1,5 @@
-//! Where log lines go and how they are written. It logs nothing itself: whoever does masks the
-//! secrets of a URL first.
+//! Sets up the destination and the format of log lines. It logs nothing itself. The code that logs
+//! a URL masks its secrets first.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
@@ -25,7 +25,7 @@ pub fn start(command: &CliCommand) {
         LogFormat::Text => {
             lines.with_ansi(std::io::stderr().is_terminal()).with_target(false).init();
         }
-        // Fields beside the message, not below it: what programs that collect logs expect.
+        // Log collectors expect the fields next to the message, not below it.
         LogFormat::Json => {
             lines.json().flatten_event(true).with_current_span(false).with_span_list(false).init();
         }

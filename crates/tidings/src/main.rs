@@ -15,10 +15,10 @@ use std::time::Duration;
 use clap::Parser;
 
 use crate::args::{Cli, CliCommand};
-use crate::error::CommandError;
+use crate::error::CliError;
 
-/// When a command has ended, all that it changed is on disk. What may still run then is a replay
-/// behind the page, which takes minutes and which nobody will look at.
+/// When a command has ended, all that it changed is on disk. Only a replay for the page
+/// may still run then. It takes minutes, and nobody will look at it.
 const REST: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
@@ -36,14 +36,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: CliCommand) -> Result<(), CommandError> {
+fn run(command: CliCommand) -> Result<(), CliError> {
     let runtime = tokio::runtime::Runtime::new()?;
     let ended = runtime.block_on(carried_out(command));
     runtime.shutdown_timeout(REST);
     ended
 }
 
-async fn carried_out(command: CliCommand) -> Result<(), CommandError> {
+async fn carried_out(command: CliCommand) -> Result<(), CliError> {
     match command {
         CliCommand::Run(run) => command::run::run(run).await,
         CliCommand::Feed(feed) => command::feed::run(feed).await,

@@ -1,4 +1,4 @@
-//! What commands print: tables for a terminal, JSON for programs, and reading what they are given.
+//! The output of commands: tables for a terminal, JSON for programs. Also reads their input.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Read, Write};
@@ -8,14 +8,14 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use feed::Time;
 use serde::Serialize;
 
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 
 /// More than any subscription list or feed document; a limit so that a wrong file name cannot
 /// fill the memory.
 const INPUT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Reads a file, or standard input for `-`.
-pub fn read_input(file: &Path) -> Result<Vec<u8>, CommandError> {
+pub fn read_input(file: &Path) -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
     let from_stdin = file == Path::new("-");
     let read = if from_stdin {
@@ -32,25 +32,25 @@ pub fn read_input(file: &Path) -> Result<Vec<u8>, CommandError> {
 }
 
 /// One JSON document on standard output, and nothing else there.
-pub fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
+pub fn print_json(value: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(value)?;
     print_line(&escaped_json(&text))
 }
 
 /// One line of JSON on standard output.
-pub fn print_json_line(value: &impl Serialize) -> Result<(), CommandError> {
+pub fn print_json_line(value: &impl Serialize) -> Result<(), CliError> {
     print_line(&escaped_json(&serde_json::to_string(value)?))
 }
 
 /// One line on standard output. On a terminal, what could control it is shown instead.
-pub fn print_line(text: &str) -> Result<(), CommandError> {
+pub fn print_line(text: &str) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     let text = if out.is_terminal() { visible(text) } else { Cow::Borrowed(text) };
     written(writeln!(out, "{text}").and_then(|()| out.flush()))
 }
 
-/// Standard output closed by the reader (`| head`) is no failure of ours.
-fn written(result: std::io::Result<()>) -> Result<(), CommandError> {
+/// Standard output closed by the reader (`| head`) is not an error.
+fn written(result: std::io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
         Err(e) => Err(failed(format!("cannot write to standard output: {e}"))),
@@ -74,7 +74,7 @@ impl OutputRows {
         self.n
     }
 
-    pub fn line(&mut self, text: &str) -> Result<(), CommandError> {
+    pub fn line(&mut self, text: &str) -> Result<(), CliError> {
         self.n += 1;
         let is_terminal = self.out.get_ref().is_terminal();
         let text = if is_terminal { visible(text) } else { Cow::Borrowed(text) };
@@ -82,7 +82,7 @@ impl OutputRows {
     }
 
     /// A row of a JSON array, which [`OutputRows::end_json`] closes.
-    pub fn json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), CliError> {
         let before = if self.n == 0 { "[" } else { "," };
         self.n += 1;
         let text = serde_json::to_string_pretty(value)?.replace('\n', "\n  ");
@@ -91,13 +91,13 @@ impl OutputRows {
         written(write!(self.out, "{before}\n  {text}"))
     }
 
-    pub fn end_json(mut self) -> Result<(), CommandError> {
+    pub fn end_json(mut self) -> Result<(), CliError> {
         let end = if self.n == 0 { "[]" } else { "\n]" };
         written(writeln!(self.out, "{end}").and_then(|()| self.out.flush()))
     }
 
     /// Hands over what waits in the buffer: somebody may look at it.
-    pub fn flush(&mut self) -> Result<(), CommandError> {
+    pub fn flush(&mut self) -> Result<(), CliError> {
         written(self.out.flush())
     }
 }
@@ -167,7 +167,7 @@ pub fn escaped(text: &str, odd: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// What others wrote, on one line. Control characters, which could move a terminal's cursor or
+/// Puts a text of others on one line. Control characters, which could move a terminal's cursor or
 /// rename its window, become spaces.
 pub fn tamed(text: &str) -> String {
     let control = |c: char| c.is_control() || is_direction(c);

@@ -22,7 +22,7 @@ pub enum LabCommand {
     Table(TableCommand),
     /// Normalise delay, cost and recall of a table, and give each policy one figure
     Quality(QualityArgs),
-    /// What a trace holds: gaps, rates, update patterns, shapes, periodicity
+    /// Describe a trace: gaps, rates, update patterns, shapes, periodicity
     Stats {
         #[command(flatten)]
         traces: TraceArgs,
@@ -50,8 +50,8 @@ pub struct TraceArgs {
 /// When the world begins and how long it is lived in.
 #[derive(Debug, Args)]
 pub struct TimeArgs {
-    /// Where training begins [default: the first entry; `lab run` begins later where fewer than
-    /// half of the feeds would exist when the test begins, and says so]
+    /// Start of the training [default: the first entry; `lab run` starts later and says so if
+    /// fewer than half of the feeds would exist when the test begins]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub start: Option<Time>,
     /// How many entries a feed shows, where the trace does not say
@@ -131,7 +131,7 @@ pub struct LabBudgetArgs {
     /// How many polls per how long, e.g. `1000/1h`
     #[arg(long, value_name = "N/DURATION", value_parser = allowance)]
     pub budget: PollAllowance,
-    /// What the strategies believe of the feeds
+    /// How the strategies estimate the feeds
     #[arg(long, value_name = "NAME", default_value = "periodic")]
     pub estimator: Estimator,
     /// The time between two plans
@@ -152,7 +152,7 @@ pub struct LabBudgetArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum TableCommand {
-    /// Table 2 of the 2steps paper, ours beside the published
+    /// Table 2 of the 2steps paper, ours next to the published
     TwoSteps {
         #[arg(long, value_name = "N", default_value_t = 200)]
         #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
@@ -204,14 +204,14 @@ pub struct ExperimentArgs {
     /// Use this trace instead of the one that the definition names (repeatable)
     #[arg(long = "trace", value_name = "FILE", num_args = 1)]
     pub traces: Vec<PathBuf>,
-    /// Where the record goes [default: records/DATE/NAME beside the definitions]
+    /// Folder of the record [default: records/DATE/NAME next to the definitions]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct ExportTraceArgs {
-    /// Where the trace goes; `.gz` is gzip, `-` standard output
+    /// File for the trace; `.gz` is gzip, `-` standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     #[command(flatten)]
@@ -249,7 +249,7 @@ pub struct SynthArgs {
     /// their dates had been rewritten
     #[arg(long, value_name = "PERCENT", value_parser = percent, default_value_t = 0)]
     pub rewritten: u8,
-    /// Where the trace goes; `.gz` is gzip, `-` standard output
+    /// File for the trace; `.gz` is gzip, `-` standard output
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
 }

@@ -8,14 +8,14 @@ use serde_json::json;
 use store::{BackupSummary, StoreError};
 
 use crate::args::operate::Backup;
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output::{self, print_json, print_line};
 use crate::{access, config};
 
-/// What the store and its lock are made of.
+/// The files of the store and of its lock.
 const OWN_FILES: [&str; 4] = ["tidings.db", "tidings.db-wal", "tidings.db-shm", "lock"];
 
-pub fn run(args: &Backup) -> Result<(), CommandError> {
+pub fn run(args: &Backup) -> Result<(), CliError> {
     let config = config::read_offline(&args.place)?;
     access::refuse_lost(&config)?;
     if args.file == Path::new("-") {
@@ -36,9 +36,9 @@ pub fn run(args: &Backup) -> Result<(), CommandError> {
     print_line(&format!("{file}: {feeds}, {entries}, {mb:.1} MB; checked"))
 }
 
-/// A copy never takes the place of the store itself, forced or not: whoever has that open would go
-/// on writing into a file without a name, beside a log that fits no more.
-fn refuse_own_files(data: &Path, to: &Path) -> Result<(), CommandError> {
+/// Refuses to overwrite the store itself, even with force. A process that has the store open would
+/// go on writing into a deleted file with a log that no longer fits.
+fn refuse_own_files(data: &Path, to: &Path) -> Result<(), CliError> {
     let Ok(to) = to.canonicalize() else { return Ok(()) };
     let is_own = |name: &str| data.join(name).canonicalize().is_ok_and(|own| own == to);
     if OWN_FILES.into_iter().any(is_own) {
@@ -51,7 +51,7 @@ fn refuse_own_files(data: &Path, to: &Path) -> Result<(), CommandError> {
 }
 
 /// A stream cannot be looked over or taken back, so a whole copy is made first.
-fn to_standard_output(data: &Path) -> Result<(), CommandError> {
+fn to_standard_output(data: &Path) -> Result<(), CliError> {
     let folder = tempfile::tempdir_in(data)
         .map_err(|e| failed(format!("cannot create a folder in {}: {e}", data.display())))?;
     let file = folder.path().join("copy.db");
@@ -62,7 +62,7 @@ fn to_standard_output(data: &Path) -> Result<(), CommandError> {
         .map_err(|e| failed(format!("cannot write to standard output: {e}")))
 }
 
-fn copy(data: &Path, to: &Path, force: bool) -> Result<BackupSummary, CommandError> {
+fn copy(data: &Path, to: &Path, force: bool) -> Result<BackupSummary, CliError> {
     let bar = output::bytes_bar("copying", 0);
     let copied = store::backup(data, to, force, &mut |done, all| {
         bar.set_length(all);

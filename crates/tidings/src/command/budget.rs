@@ -9,11 +9,11 @@ use store::{OpenMode, Store, StoreError};
 
 use crate::args::BudgetArgs;
 use crate::config::Config;
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output::{print_json, print_line};
 use crate::{access, config};
 
-pub async fn run(args: BudgetArgs) -> Result<(), CommandError> {
+pub async fn run(args: BudgetArgs) -> Result<(), CliError> {
     let config = config::read_offline(&args.place)?;
     let Some(wanted) = wanted(&args, in_force(&config)?)? else {
         return show(&config, args.json);
@@ -37,11 +37,11 @@ pub async fn run(args: BudgetArgs) -> Result<(), CommandError> {
     })
 }
 
-/// What was asked for: `None` to look only, `Some(None)` for no budget.
+/// The requested change: `None` to look only, `Some(None)` for no budget.
 fn wanted(
     args: &BudgetArgs,
     now: Option<BudgetRule>,
-) -> Result<Option<Option<BudgetRule>>, CommandError> {
+) -> Result<Option<Option<BudgetRule>>, CliError> {
     let mut rule = match (args.budget.as_deref(), now) {
         (Some("off"), _) => return Ok(Some(None)),
         (Some(text), now) => {
@@ -66,7 +66,7 @@ fn wanted(
     Ok(Some(Some(rule)))
 }
 
-fn in_force(config: &Config) -> Result<Option<BudgetRule>, CommandError> {
+fn in_force(config: &Config) -> Result<Option<BudgetRule>, CliError> {
     match Store::open(&config.data, OpenMode::ReadOnly) {
         Ok(store) => Ok(engine::budget_in_force(&store, config.engine.budget)?),
         Err(StoreError::Missing { .. }) => Ok(config.engine.budget),
@@ -74,7 +74,7 @@ fn in_force(config: &Config) -> Result<Option<BudgetRule>, CommandError> {
     }
 }
 
-fn show(config: &Config, as_json: bool) -> Result<(), CommandError> {
+fn show(config: &Config, as_json: bool) -> Result<(), CliError> {
     let rule = in_force(config)?;
     if as_json {
         return print_json(&json(rule.as_ref(), None));

@@ -3,10 +3,10 @@
 use crate::args::NetworkArgs;
 use crate::args::operate::ConfigCommand;
 use crate::config::{self, reference};
-use crate::error::CommandError;
+use crate::error::CliError;
 use crate::output::print_line;
 
-pub fn run(command: ConfigCommand) -> Result<(), CommandError> {
+pub fn run(command: ConfigCommand) -> Result<(), CliError> {
     match command {
         ConfigCommand::Reference => print_line(reference::markdown().trim_end()),
         ConfigCommand::Check { place } => {

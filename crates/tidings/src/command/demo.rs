@@ -14,7 +14,7 @@ use store::{NewFeed, OpenMode, Store, StoreError};
 use tokio::net::TcpListener;
 
 use crate::config::Config;
-use crate::error::{CommandError, input_error};
+use crate::error::{CliError, input_error};
 
 const SPEED: f64 = 600.0;
 const FEEDS: usize = 100;
@@ -38,7 +38,7 @@ pub struct Demo {
 }
 
 /// Lays a fresh data folder out and draws the feeds. The caller holds the folder's lock.
-pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, CommandError> {
+pub async fn prepare(mut config: Config, now: Time) -> Result<Demo, CliError> {
     refuse_what_is_in_use(&config.data)?;
     remove_database(&config.data)?;
     let server = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
@@ -91,12 +91,12 @@ impl Demo {
     }
 }
 
-/// What somebody has put into a folder does not make room for a demonstration.
-fn refuse_what_is_in_use(folder: &Path) -> Result<(), CommandError> {
+/// Refuses a folder that holds the data of somebody: a demonstration would replace them.
+fn refuse_what_is_in_use(folder: &Path) -> Result<(), CliError> {
     let store = match Store::open(folder, OpenMode::ReadOnly) {
         Ok(store) => store,
         Err(StoreError::Missing { .. }) => return Ok(()),
-        // What cannot be read may be somebody's feeds.
+        // A store that cannot be read may hold somebody's feeds.
         Err(error) => return Err(error.into()),
     };
     if store.setting(MARK)?.is_some() {
@@ -118,7 +118,7 @@ fn refuse_what_is_in_use(folder: &Path) -> Result<(), CommandError> {
 }
 
 /// A demonstration starts afresh: its clock and its feeds are new each time.
-fn remove_database(folder: &Path) -> Result<(), CommandError> {
+fn remove_database(folder: &Path) -> Result<(), CliError> {
     for name in ["tidings.db", "tidings.db-wal", "tidings.db-shm"] {
         let path: PathBuf = folder.join(name);
         if path.exists() {

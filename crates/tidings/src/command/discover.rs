@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::args::{InstanceArgs, NetworkArgs};
 use crate::config;
-use crate::error::{CommandError, failed_silently, input_error};
+use crate::error::{CliError, failed_silently, input_error};
 use crate::output::{complain, one_line, print_json, print_line, shown_url};
 
 const HOPS_MAX: usize = 5;
@@ -32,7 +32,7 @@ pub async fn run(
     json: bool,
     allow_private: bool,
     config: Option<PathBuf>,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let place = InstanceArgs { data: None, config };
     let network = NetworkArgs { allow_private, ..NetworkArgs::default() };
     let config = config::read(&place, &network)?;
@@ -143,7 +143,7 @@ fn found(candidate: Candidate, dropped: Option<discover::Dropped>) -> Discovered
     }
 }
 
-fn print_found(page: &str, found: &[DiscoveredFeed]) -> Result<(), CommandError> {
+fn print_found(page: &str, found: &[DiscoveredFeed]) -> Result<(), CliError> {
     print_line(&shown_url(page))?;
     for feed in found {
         let title = one_line(feed.title.as_deref().unwrap_or(""), 100);

@@ -13,7 +13,7 @@ use store::{LockError, OpenMode, Store, StoreError};
 use crate::args::InstanceArgs;
 use crate::checked_settings::CheckedSettings;
 use crate::config::{self, Config};
-use crate::error::{CommandError, failed_silently};
+use crate::error::{CliError, failed_silently};
 use crate::output::{print_json, print_line};
 
 /// The first release; a clock that shows less is wrong.
@@ -58,7 +58,7 @@ impl DoctorCheck {
     }
 }
 
-pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CommandError> {
+pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let now = Clock::System.now();
     let store = Store::open(&config.data, OpenMode::ReadOnly);
@@ -97,7 +97,7 @@ pub async fn run(json: bool, place: &InstanceArgs) -> Result<(), CommandError> {
     if trouble { Err(failed_silently()) } else { Ok(()) }
 }
 
-fn print(checks: &[DoctorCheck], json: bool) -> Result<(), CommandError> {
+fn print(checks: &[DoctorCheck], json: bool) -> Result<(), CliError> {
     if json {
         let rows: Vec<_> = checks
             .iter()
@@ -161,9 +161,9 @@ fn storage(
     judged: &CheckedSettings,
     config: &Config,
     now: Time,
-) -> Result<Vec<DoctorCheck>, CommandError> {
+) -> Result<Vec<DoctorCheck>, CliError> {
     let counts = store.counts(now)?;
-    // What was written last is in the log beside the file, at first everything.
+    // The latest writes are in the log next to the file; at first everything is there.
     let standing = store.status(now)?;
     let bytes = standing.database_bytes + standing.log_bytes;
     let mut checks = vec![DoctorCheck::good(
@@ -239,7 +239,7 @@ fn readable(store: &Store) -> Option<DoctorCheck> {
 }
 
 /// Whether those who should reach the page can, and can do it safely.
-fn access(store: &Store, judged: &CheckedSettings) -> Result<Option<DoctorCheck>, CommandError> {
+fn access(store: &Store, judged: &CheckedSettings) -> Result<Option<DoctorCheck>, CliError> {
     let public = judged.public_url.as_ref();
     let says = if !store.has_accounts()? {
         let Some(url) = public else { return Ok(None) };
@@ -259,7 +259,7 @@ fn access(store: &Store, judged: &CheckedSettings) -> Result<Option<DoctorCheck>
     Ok(Some(DoctorCheck::advice("access", says, remedy.to_owned())))
 }
 
-fn clock(store: Option<&Store>, now: Time) -> Result<DoctorCheck, CommandError> {
+fn clock(store: Option<&Store>, now: Time) -> Result<DoctorCheck, CliError> {
     let remedy = "set the system clock, for example with NTP".to_owned();
     if now < RELEASED {
         return Ok(DoctorCheck::trouble("clock", format!("it shows {now}"), remedy));
@@ -275,7 +275,7 @@ fn clock(store: Option<&Store>, now: Time) -> Result<DoctorCheck, CommandError> 
 async fn reachability(
     store: &Store,
     judged: &CheckedSettings,
-) -> Result<Vec<DoctorCheck>, CommandError> {
+) -> Result<Vec<DoctorCheck>, CliError> {
     let filter = store::FeedFilter { limit: Some(200), ..Default::default() };
     let mut names: Vec<String> = store
         .feeds(&filter)?

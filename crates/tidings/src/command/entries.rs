@@ -8,7 +8,7 @@ use serde_json::json;
 use store::{EntryFilter, Store, StreamCursor};
 
 use crate::args::EntriesArgs;
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output::{print_json_line, shown_url};
 use crate::{access, config};
 
@@ -17,7 +17,7 @@ pub const BATCH: u32 = 500;
 /// How often `--follow` looks for new entries.
 const FOLLOW_POLL: Duration = Duration::from_millis(200);
 
-pub fn run(args: &EntriesArgs) -> Result<(), CommandError> {
+pub fn run(args: &EntriesArgs) -> Result<(), CliError> {
     let config = config::read_offline(&args.place)?;
     let store = access::read(&config)?;
     if let Some(name) = &args.query {
@@ -81,7 +81,7 @@ pub fn run(args: &EntriesArgs) -> Result<(), CommandError> {
 }
 
 /// Waits until new entries are looked for again.
-pub fn wait(store: &Store) -> Result<(), CommandError> {
+pub fn wait(store: &Store) -> Result<(), CliError> {
     if store.is_lost() {
         let file = store.path().display();
         let remedy = "start this command again once the daemon is ready";
@@ -97,7 +97,7 @@ pub fn say_gap(gap: &mut bool) {
     eprintln!("gap: the entries after this cursor were deleted; the oldest that is left follows");
 }
 
-fn position(text: &str) -> Result<EntryId, CommandError> {
+fn position(text: &str) -> Result<EntryId, CliError> {
     match text.parse() {
         Ok(StreamCursor::Stream(entry)) => Ok(entry),
         _ => {

@@ -6,15 +6,11 @@ use serde_json::json;
 use store::FeedFilter;
 
 use crate::args::{ExportFormat, InstanceArgs};
-use crate::error::CommandError;
+use crate::error::CliError;
 use crate::output::{print_json, print_line};
 use crate::{access, config};
 
-pub fn run(
-    format: ExportFormat,
-    with_secrets: bool,
-    place: &InstanceArgs,
-) -> Result<(), CommandError> {
+pub fn run(format: ExportFormat, with_secrets: bool, place: &InstanceArgs) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let feeds = store.feeds(&FeedFilter::default())?;
@@ -25,7 +21,12 @@ pub fn run(
                 .iter()
                 .map(|f| {
                     let title = f.shown_title();
-                    json!({ "url": url(&f.location.url), "title": title, "site": f.facts.site, "tags": f.tags })
+                    json!({
+                        "url": url(&f.location.url),
+                        "title": title,
+                        "site": f.facts.site,
+                        "tags": f.tags,
+                    })
                 })
                 .collect();
             print_json(&rows)

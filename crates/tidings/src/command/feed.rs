@@ -13,11 +13,11 @@ use store::FeedRow;
 
 use super::why;
 use crate::args::{self, FeedCommand, FeedSet, InstanceArgs, NetworkArgs, OneFeed};
-use crate::error::{CommandError, failed, failed_silently, input_error};
+use crate::error::{CliError, failed, failed_silently, input_error};
 use crate::output::{self, one_line, print_json, print_line, shown_url};
 use crate::{access, config};
 
-pub async fn run(feed: FeedCommand) -> Result<(), CommandError> {
+pub async fn run(feed: FeedCommand) -> Result<(), CliError> {
     match feed {
         FeedCommand::Add { urls, tags, no_poll, force, json, network, place } => {
             let command = Command::Add { urls, tags, poll: !no_poll, force };
@@ -41,7 +41,7 @@ async fn add(
     json: bool,
     network: &NetworkArgs,
     place: &InstanceArgs,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let config = config::read(place, network)?;
     let spinner = output::spinner("polling the feed");
     let done = access::carry_out(&config, command, &|_, _| ()).await;
@@ -72,7 +72,7 @@ async fn add(
     if not_added.is_empty() { Ok(()) } else { Err(refused(&not_added)) }
 }
 
-fn refused(not_added: &[NotAdded]) -> CommandError {
+fn refused(not_added: &[NotAdded]) -> CliError {
     let mut lines = Vec::new();
     for one in not_added {
         lines.push(one.words());
@@ -108,7 +108,7 @@ fn list_json(f: &FeedRow, now: feed::Time) -> Value {
     })
 }
 
-fn show(one: &OneFeed) -> Result<(), CommandError> {
+fn show(one: &OneFeed) -> Result<(), CliError> {
     let config = config::read_offline(&one.place)?;
     let store = access::read(&config)?;
     let f = store.feed(find(&store, &one.feed)?)?;
@@ -161,7 +161,7 @@ fn show(one: &OneFeed) -> Result<(), CommandError> {
     Ok(())
 }
 
-pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, CommandError> {
+pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, CliError> {
     store.find_feed(name)?.ok_or_else(|| {
         input_error(format!(
             "there is no feed {}; list all with: tidings feed list",
@@ -170,7 +170,7 @@ pub fn find(store: &store::Store, name: &str) -> Result<feed::FeedId, CommandErr
     })
 }
 
-async fn change(set: FeedSet) -> Result<(), CommandError> {
+async fn change(set: FeedSet) -> Result<(), CliError> {
     let config = config::read_offline(&set.place)?;
     let target = match (set.feed, set.tag) {
         (Some(feed), _) => Target::Feed(feed),
@@ -199,7 +199,7 @@ async fn change(set: FeedSet) -> Result<(), CommandError> {
     print_line(&format!("set for {}{later}", plural(feeds as u64, "feed", "feeds")))
 }
 
-fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, CommandError> {
+fn seconds(flag: &str, text: Option<String>) -> Result<Option<Option<u64>>, CliError> {
     text.map(|t| match t.as_str() {
         "default" => Ok(None),
         _ => args::duration(&t)
@@ -214,7 +214,7 @@ async fn move_feed(
     url: String,
     json: bool,
     place: &InstanceArgs,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let command = Command::Move { feed, url };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
@@ -233,7 +233,7 @@ async fn move_feed(
     Ok(())
 }
 
-async fn remove(one: OneFeed) -> Result<(), CommandError> {
+async fn remove(one: OneFeed) -> Result<(), CliError> {
     let config = config::read_offline(&one.place)?;
     let command = Command::Remove { feed: one.feed };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
@@ -244,6 +244,6 @@ async fn remove(one: OneFeed) -> Result<(), CommandError> {
     print_line(&format!("feed {feed} removed: {url}"))
 }
 
-fn other_answer() -> CommandError {
+fn other_answer() -> CliError {
     failed("the daemon gave an unexpected answer; it may be another version".to_owned())
 }

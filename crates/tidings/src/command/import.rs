@@ -7,11 +7,11 @@ use dispatch::command::{Command, Done, ImportedFeed};
 use serde_json::json;
 
 use crate::args::InstanceArgs;
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output::{self, print_json, print_line};
 use crate::{access, config};
 
-pub async fn run(file: &Path, json: bool, place: &InstanceArgs) -> Result<(), CommandError> {
+pub async fn run(file: &Path, json: bool, place: &InstanceArgs) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let shown = file.display().to_string();
     let bytes = output::read_input(file)?;

@@ -21,9 +21,9 @@ mod what_if;
 pub use outlook::outlook;
 
 use crate::args::lab::{LabCommand, TableCommand};
-use crate::error::CommandError;
+use crate::error::CliError;
 
-pub fn run(command: LabCommand) -> Result<(), CommandError> {
+pub fn run(command: LabCommand) -> Result<(), CliError> {
     match command {
         LabCommand::Run(args) => run::run(&args),
         LabCommand::Budget(args) => budget::run(&args),

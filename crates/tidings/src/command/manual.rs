@@ -7,11 +7,11 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::args::Cli;
-use crate::error::{CommandError, failed};
+use crate::error::{CliError, failed};
 use crate::output::print_line;
 
 /// The page of the whole program, or with a folder one for it and one for each command.
-pub fn man(out: Option<&Path>) -> Result<(), CommandError> {
+pub fn man(out: Option<&Path>) -> Result<(), CliError> {
     let cli = Cli::command();
     let Some(folder) = out else {
         let mut page = Vec::new();
@@ -23,12 +23,12 @@ pub fn man(out: Option<&Path>) -> Result<(), CommandError> {
     clap_mangen::generate_to(cli, folder).map_err(cannot)
 }
 
-pub fn completions(shell: Shell) -> Result<(), CommandError> {
+pub fn completions(shell: Shell) -> Result<(), CliError> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "tidings", &mut script);
     print_text(&script)
 }
 
-fn print_text(bytes: &[u8]) -> Result<(), CommandError> {
+fn print_text(bytes: &[u8]) -> Result<(), CliError> {
     print_line(String::from_utf8_lossy(bytes).trim_end())
 }

@@ -6,7 +6,7 @@ use parse::{Document, Limits};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output::{self, print_json, print_line, tamed};
 
 pub fn run(
@@ -14,7 +14,7 @@ pub fn run(
     content_type: Option<&str>,
     url: Option<&str>,
     json: bool,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let base = url
         .map(|u| Url::parse(u).map_err(|e| input_error(format!("--url {u}: {e}"))))
         .transpose()?;
@@ -71,7 +71,7 @@ fn day_name(day: u8) -> &'static str {
     NAMES[usize::from(day) % 7]
 }
 
-fn print_human(d: &Document) -> Result<(), CommandError> {
+fn print_human(d: &Document) -> Result<(), CliError> {
     let (n, title) = (d.items.len(), tamed(d.title.as_deref().unwrap_or("(no title)")));
     print_line(&format!("{title} ({}, {n} items)", d.format.word()))?;
     if let Some(link) = &d.link {

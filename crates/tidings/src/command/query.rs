@@ -1,5 +1,5 @@
-//! `tidings query …`: standing queries. What reads only asks the store itself; what changes goes
-//! through the engine, here or in the daemon.
+//! `tidings query …`: standing queries. Reading commands ask the store directly. Changing commands
+//! go through the engine, in this process or in the daemon.
 
 mod deliveries;
 pub mod entries;
@@ -17,11 +17,11 @@ use store::{OpenMode, QueryRow, Store, StoreError};
 
 use crate::args::query::{OneQuery, QueryCommand};
 use crate::config::{self, Config};
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output::{complain, print_json, print_line, read_input, relative, table};
 use crate::{access, args::InstanceArgs};
 
-pub async fn run(query: QueryCommand) -> Result<(), CommandError> {
+pub async fn run(query: QueryCommand) -> Result<(), CliError> {
     match query {
         QueryCommand::Apply { file, past, json, place } => {
             let config = config::read_offline(&place)?;
@@ -57,18 +57,18 @@ pub async fn run(query: QueryCommand) -> Result<(), CommandError> {
     }
 }
 
-async fn carry_out(config: &Config, wish: QueryWish) -> Result<QueryGranted, CommandError> {
+async fn carry_out(config: &Config, wish: QueryWish) -> Result<QueryGranted, CliError> {
     match access::carry_out(config, Command::Query { wish }, &|_, _| ()).await? {
         Done::Query { granted } => Ok(granted),
         _ => Err(odd_answer()),
     }
 }
 
-fn odd_answer() -> CommandError {
+fn odd_answer() -> CliError {
     failed("the daemon gave an unexpected answer; it may be another version".to_owned())
 }
 
-fn text(file: &Path) -> Result<String, CommandError> {
+fn text(file: &Path) -> Result<String, CliError> {
     String::from_utf8(read_input(file)?).map_err(|e| {
         let before = &e.as_bytes()[..e.utf8_error().valid_up_to()];
         let (line, column) = config::position(&String::from_utf8_lossy(before), before.len());
@@ -77,7 +77,7 @@ fn text(file: &Path) -> Result<String, CommandError> {
 }
 
 /// Holds a file against what is stored. Faults go to standard error as they are, one a line.
-fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, CommandError> {
+fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, CliError> {
     let store = match Store::open(&config.data, OpenMode::ReadOnly) {
         Ok(store) => Some(store),
         Err(StoreError::Missing { .. }) => None,
@@ -93,14 +93,14 @@ fn checked(config: &Config, file: &Path, text: &str) -> Result<Checked, CommandE
 }
 
 /// A query by its name.
-fn find(store: &Store, name: &str) -> Result<QueryRow, CommandError> {
+fn find(store: &Store, name: &str) -> Result<QueryRow, CliError> {
     store.query(name)?.ok_or_else(|| {
         let shown = crate::output::one_line(name, 100);
         input_error(format!("there is no query {shown}; list all with: tidings query list"))
     })
 }
 
-fn say_applied(granted: &QueryGranted, as_json: bool) -> Result<(), CommandError> {
+fn say_applied(granted: &QueryGranted, as_json: bool) -> Result<(), CliError> {
     let QueryGranted::Applied { queries, feeds_added, feeds_resting, past } = granted else {
         return Err(odd_answer());
     };
@@ -128,7 +128,7 @@ fn say_applied(granted: &QueryGranted, as_json: bool) -> Result<(), CommandError
     Ok(())
 }
 
-fn say_checked(checked: &Checked, as_json: bool) -> Result<(), CommandError> {
+fn say_checked(checked: &Checked, as_json: bool) -> Result<(), CliError> {
     let count = |is: fn(&Effect) -> bool| checked.effects.iter().filter(|e| is(e)).count();
     let created = count(|e| matches!(e, Effect::Created(_)));
     let replaced = count(|e| matches!(e, Effect::Replaced(_)));
@@ -152,7 +152,7 @@ fn access_word(row: &QueryRow) -> &'static str {
     }
 }
 
-fn list(place: &InstanceArgs, as_json: bool) -> Result<(), CommandError> {
+fn list(place: &InstanceArgs, as_json: bool) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let now = engine::Clock::System.now();

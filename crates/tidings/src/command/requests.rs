@@ -80,7 +80,7 @@ async fn carried_out(engine: &Engine, request: &CommandRequest) -> Result<Done, 
     done.map_err(|e| Refusal { message: e.to_string(), input: e.is_input() })
 }
 
-/// Whoever asked waits: a sentence is written as soon as anything can be.
+/// Writes the answer as soon as the store can be written: the caller waits for it.
 async fn answer_later(engine: &Engine, id: RequestId, refusal: &Refusal) {
     // A sentence and a flag are always written.
     let body = serde_json::to_string(refusal).unwrap_or_default();

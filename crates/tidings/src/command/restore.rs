@@ -9,10 +9,10 @@ use store::{ErrorKind, StoreError};
 
 use crate::args::operate::Restore;
 use crate::config;
-use crate::error::{CommandError, input_error};
+use crate::error::{CliError, input_error};
 use crate::output::{self, print_json, print_line};
 
-pub fn run(args: &Restore) -> Result<(), CommandError> {
+pub fn run(args: &Restore) -> Result<(), CliError> {
     let config = config::read_offline(&args.place)?;
     let (from, length) = open(&args.file)?;
     let lock = store::lock(&config.data)?;
@@ -28,7 +28,7 @@ pub fn run(args: &Restore) -> Result<(), CommandError> {
             "{} is not as `tidings backup` makes a copy: {what}; choose another",
             args.file.display()
         )),
-        // What was read is the copy, and nothing else yet.
+        // So far only the copy was read.
         error if error.kind() == ErrorKind::Corrupt => input_error(format!(
             "{} is not a complete copy made by tidings backup; choose another file",
             args.file.display()
@@ -52,7 +52,7 @@ pub fn run(args: &Restore) -> Result<(), CommandError> {
     })
 }
 
-fn open(file: &Path) -> Result<(Box<dyn Read>, u64), CommandError> {
+fn open(file: &Path) -> Result<(Box<dyn Read>, u64), CliError> {
     if file == Path::new("-") {
         return Ok((Box::new(std::io::stdin().lock()), 0));
     }
@@ -60,7 +60,7 @@ fn open(file: &Path) -> Result<(Box<dyn Read>, u64), CommandError> {
     log.push("-wal");
     if std::fs::metadata(PathBuf::from(log)).is_ok_and(|meta| meta.len() > 0) {
         return Err(input_error(format!(
-            "{} is a store in use, not a copy: part of its data is in the log file beside it; \
+            "{} is a store in use, not a copy: part of its data is in the log file next to it; \
              make a copy with tidings backup",
             file.display()
         )));

@@ -19,7 +19,7 @@ use crate::access;
 use crate::args::RunArgs;
 use crate::checked_settings::CheckedSettings;
 use crate::config::{self, Config};
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output;
 
 /// How often what is too old is dropped, where retention is configured.
@@ -29,7 +29,7 @@ const TRY_AGAIN_EVERY: Duration = Duration::from_secs(5);
 /// How often the daemon says on a log line how the first round goes.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
-pub async fn run(args: RunArgs) -> Result<(), CommandError> {
+pub async fn run(args: RunArgs) -> Result<(), CliError> {
     let mut place = args.place.clone();
     if args.demo {
         place.data.get_or_insert_with(|| "tidings-demo".into());
@@ -54,7 +54,7 @@ pub async fn run(args: RunArgs) -> Result<(), CommandError> {
     daemon(config, lock, args.demo).await
 }
 
-fn has_accounts(config: &Config) -> Result<bool, CommandError> {
+fn has_accounts(config: &Config) -> Result<bool, CliError> {
     Ok(Store::open(&config.data, OpenMode::ReadWrite)?.has_accounts()?)
 }
 
@@ -65,7 +65,7 @@ fn seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), CommandError> {
+async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), CliError> {
     let listener = listen(config.listen).await?;
     let (stop, stopped) = watch::channel(false);
     let (config, store, clock) = if demonstrates {
@@ -82,7 +82,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Co
     }
     if !store.has_accounts()? {
         tracing::info!(
-            "there is no account yet: whoever sits at this machine may use the page; make one \
+            "there is no account yet: everybody at this machine may use the page; make one \
              with `tidings user add NAME`"
         );
     }
@@ -134,7 +134,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Co
     Ok(())
 }
 
-/// What the page and the API ask for is carried out by the engine itself.
+/// Carries out the commands of the page and the API in the engine of this process.
 fn act(engine: &Arc<Engine>) -> api::Act {
     let engine = Arc::downgrade(engine);
     Arc::new(move |command| {
@@ -151,7 +151,7 @@ fn act(engine: &Arc<Engine>) -> api::Act {
 }
 
 /// The proxy of pictures, unless the operator wants none.
-fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, CommandError> {
+fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, CliError> {
     let proxy = || api::Images::new(store, config.fetch.clone()).map(Arc::new);
     Ok(config.shows_images.then(proxy).transpose()?)
 }
@@ -178,7 +178,7 @@ fn rendered(
     }))
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, CommandError> {
+async fn listen(address: SocketAddr) -> Result<TcpListener, CliError> {
     TcpListener::bind(address).await.map_err(|e| {
         failed(format!("cannot serve the page on {address}: {e}; choose another with --listen"))
     })
@@ -217,7 +217,7 @@ fn live(
     }
 }
 
-/// What the engine's polls came to. Does not keep the engine alive.
+/// Reads the engine's poll counts. It does not keep the engine alive.
 fn spent(engine: &Arc<Engine>) -> impl Fn() -> api::Spent + Send + Sync + 'static {
     let (figures, engine) = (engine.figures_reader(), Arc::downgrade(engine));
     move || {
@@ -250,7 +250,7 @@ fn what_if(config: &Config, store: &Store) -> WhatIf {
 }
 
 /// Commands that were left for a daemon that was killed are not carried out long after.
-fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), CommandError> {
+fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), CliError> {
     let now = clock.now();
     let body = "{\"message\":\"the daemon was restarted; repeat the command\",\"input\":false}";
     store.refuse_requests(now, body, now)?;
@@ -329,7 +329,7 @@ async fn report_progress(engine: Arc<Engine>) {
     }
 }
 
-async fn wait_for_signal() -> Result<(), CommandError> {
+async fn wait_for_signal() -> Result<(), CliError> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -340,7 +340,7 @@ async fn wait_for_signal() -> Result<(), CommandError> {
 }
 
 /// Polls each feed that is due now at most once. Waits for gaps, not for Retry-After.
-async fn once(config: &Config, lock: Lock) -> Result<(), CommandError> {
+async fn once(config: &Config, lock: Lock) -> Result<(), CliError> {
     let store = Store::open(&config.data, OpenMode::ReadWrite)?;
     let engine = access::start(config, store, Watch::Asked)?;
     let due = engine.store.due_feeds(engine.clock.now())?;

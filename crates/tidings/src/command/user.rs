@@ -8,14 +8,14 @@ use serde_json::json;
 use store::{AccountRow, NewToken, Store, TokenScope};
 
 use crate::args::{InstanceArgs, UserCommand};
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output::{print_json, print_line, tamed};
 use crate::{access, config};
 
-/// Longer names are no names; what is in them must be typed by hand and sent in headers.
+/// The longest name. People type names by hand, and apps send them in headers.
 const NAME_CHARS_MAX: usize = 64;
 
-pub fn run(user: UserCommand) -> Result<(), CommandError> {
+pub fn run(user: UserCommand) -> Result<(), CliError> {
     match user {
         UserCommand::Add { name, password_stdin, place } => add(&name, password_stdin, &place),
         UserCommand::Password { name, password_stdin, place } => {
@@ -37,17 +37,17 @@ pub fn run(user: UserCommand) -> Result<(), CommandError> {
 }
 
 /// The store, made where there is none: the first account may come before the first feed.
-fn open(place: &InstanceArgs) -> Result<Store, CommandError> {
+fn open(place: &InstanceArgs) -> Result<Store, CliError> {
     access::write(&config::read_offline(place)?)
 }
 
 /// The store of a folder that has one: a mistyped folder has no accounts to look for.
-fn open_existing(place: &InstanceArgs) -> Result<Store, CommandError> {
+fn open_existing(place: &InstanceArgs) -> Result<Store, CliError> {
     access::read(&config::read_offline(place)?)?;
     open(place)
 }
 
-fn find(store: &Store, name: &str) -> Result<AccountRow, CommandError> {
+fn find(store: &Store, name: &str) -> Result<AccountRow, CliError> {
     store.account(name)?.ok_or_else(|| {
         input_error(format!(
             "there is no account {}; list all with: tidings user list",
@@ -56,7 +56,7 @@ fn find(store: &Store, name: &str) -> Result<AccountRow, CommandError> {
     })
 }
 
-fn add(name: &str, password_stdin: bool, place: &InstanceArgs) -> Result<(), CommandError> {
+fn add(name: &str, password_stdin: bool, place: &InstanceArgs) -> Result<(), CliError> {
     let speakable = |c: char| c.is_ascii_alphanumeric() || "._-@".contains(c);
     if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(speakable) {
         return Err(input_error(
@@ -74,7 +74,7 @@ fn add(name: &str, password_stdin: bool, place: &InstanceArgs) -> Result<(), Com
 }
 
 /// Asks for a password, twice on a terminal, and hashes it.
-fn new_password(stdin: bool) -> Result<String, CommandError> {
+fn new_password(stdin: bool) -> Result<String, CliError> {
     let password = if stdin {
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line)?;
@@ -98,7 +98,7 @@ fn token(
     label: Option<String>,
     scope: &str,
     place: &InstanceArgs,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let store = open_existing(place)?;
     let account = find(&store, name)?;
     let now = Clock::System.now();
@@ -121,7 +121,7 @@ fn token(
     print_line(&fresh.secret)
 }
 
-fn list(as_json: bool, place: &InstanceArgs) -> Result<(), CommandError> {
+fn list(as_json: bool, place: &InstanceArgs) -> Result<(), CliError> {
     let store = access::read(&config::read_offline(place)?)?;
     let mut accounts = Vec::new();
     for account in store.accounts()? {
@@ -166,7 +166,7 @@ fn list(as_json: bool, place: &InstanceArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn revoke(name: &str, label: &str, place: &InstanceArgs) -> Result<(), CommandError> {
+fn revoke(name: &str, label: &str, place: &InstanceArgs) -> Result<(), CliError> {
     let store = open_existing(place)?;
     let account = find(&store, name)?;
     let token = store.tokens(account.id)?.into_iter().find(|token| token.name == label);

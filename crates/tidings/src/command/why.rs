@@ -10,12 +10,12 @@ use super::feed::{find, next_poll};
 use crate::access;
 use crate::args::OneFeed;
 use crate::config::{self, Config};
-use crate::error::CommandError;
+use crate::error::CliError;
 use crate::output::{self, one_line, print_json, print_line, relative, shown_url, tamed};
 
 const POLLS_SHOWN: u32 = 10;
 
-pub fn run(one: &OneFeed) -> Result<(), CommandError> {
+pub fn run(one: &OneFeed) -> Result<(), CliError> {
     let config = config::read_offline(&one.place)?;
     let store = access::read(&config)?;
     let feed = store.feed(find(&store, &one.feed)?)?;
@@ -120,7 +120,7 @@ fn sentences(feed: &FeedRow, held_domain: Option<Time>, now: Time) -> Vec<String
     said
 }
 
-/// Who pushes it, or why nobody does.
+/// The hub that pushes the feed, or the reason why none does.
 fn pushed(feed: &FeedRow, push: Option<&PushRow>, config: &Config, now: Time) -> Vec<String> {
     let mut said = Vec::new();
     if matches!(feed.state(), FeedState::Gone | FeedState::Paused) {

@@ -8,9 +8,9 @@ use engine::{DeliverySettings, Mail, MailSecurity};
 use serde::Deserialize;
 
 use super::source::ConfigSource;
-use crate::error::CommandError;
+use crate::error::CliError;
 
-/// Files that queries deliver to lie here, below the data folder: never beside the database.
+/// The folder of delivered files inside the data folder, apart from the database.
 const FOLDER: &str = "deliveries";
 /// The ports of submission (RFC 6409, RFC 8314) and of plain SMTP.
 const PORT_STARTTLS: u16 = 587;
@@ -35,7 +35,7 @@ pub fn settings(
     data: &Path,
     listen: SocketAddr,
     source: &ConfigSource,
-) -> Result<DeliverySettings, CommandError> {
+) -> Result<DeliverySettings, CliError> {
     if let Some((name, _)) = keys.iter().find(|(_, key)| key.len() < 16) {
         return Err(source.fault("keys", name, "a key has at least 16 letters"));
     }
@@ -48,7 +48,7 @@ pub fn settings(
     })
 }
 
-fn server(table: MailTable, source: &ConfigSource) -> Result<Mail, CommandError> {
+fn server(table: MailTable, source: &ConfigSource) -> Result<Mail, CliError> {
     let (security, port) = match table.security.as_deref() {
         None | Some("starttls") => (MailSecurity::StartTls, PORT_STARTTLS),
         Some("tls") => (MailSecurity::Tls, PORT_TLS),

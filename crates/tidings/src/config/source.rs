@@ -1,5 +1,5 @@
-//! The text of a configuration file and the places of its keys, so that every error names the
-//! key, its line and column, and an example of how the key is written.
+//! The text of a configuration file and the positions of its keys. Every error names the key, its
+//! line and column, and shows an example.
 //!
 //! Unknown and missing keys are found here, by the reference; values are judged elsewhere and
 //! reported through [`ConfigSource::fault`].
@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 
 use super::reference::{self, ConfigKey, ConfigTable};
-use crate::error::{CommandError, input_error};
+use crate::error::{CliError, input_error};
 
 /// A value in a message is cut after this many characters, so that a message fits a screen.
 const FOUND_CHARS_MAX: usize = 60;
@@ -26,7 +26,7 @@ pub struct ConfigSource {
     keys: Vec<Placed>,
 }
 
-/// Where a key of a table stands. The table of the keys before the first header is empty, and a
+/// The position of a key in a table. The table of the keys before the first header is empty, and a
 /// table itself stands under its name with an empty key.
 #[derive(Debug)]
 struct Placed {
@@ -38,7 +38,7 @@ struct Placed {
 
 impl ConfigSource {
     /// Reads a file and the values in it.
-    pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(ConfigSource, T), CommandError> {
+    pub fn read<T: DeserializeOwned>(path: &Path) -> Result<(ConfigSource, T), CliError> {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path)
             .map_err(|e| input_error(format!("cannot read the configuration {shown}: {e}")))?;
@@ -51,7 +51,7 @@ impl ConfigSource {
     }
 
     /// A value that cannot be used: `FILE:LINE:COLUMN: [table] key: reason; for example: …`.
-    pub fn fault(&self, table: &str, key: &str, reason: impl Display) -> CommandError {
+    pub fn fault(&self, table: &str, key: &str, reason: impl Display) -> CliError {
         let placed = self.find(table, key).or_else(|| self.find(table, ""));
         let at = placed.map_or(0, |placed| placed.value.start);
         self.say(at, &shown(&format!("{}: {reason}", named(table, key)), table, key))
@@ -71,12 +71,12 @@ impl ConfigSource {
         format!("{}:{line}:{column}", self.shown)
     }
 
-    fn say(&self, at: usize, message: &str) -> CommandError {
+    fn say(&self, at: usize, message: &str) -> CliError {
         input_error(format!("{}: {message}", self.place(at)))
     }
 
     /// Text that is not TOML.
-    fn syntax(&self, error: &toml::de::Error) -> CommandError {
+    fn syntax(&self, error: &toml::de::Error) -> CliError {
         let span = error.span().unwrap_or(0..0);
         let word = self.text.get(span.clone()).unwrap_or("").trim();
         if error.message().starts_with("duplicate key") && !word.is_empty() {
@@ -87,7 +87,7 @@ impl ConfigSource {
     }
 
     /// Every key must be one of the reference, and a table must have the keys that it needs.
-    fn check_names(&self) -> Result<(), CommandError> {
+    fn check_names(&self) -> Result<(), CliError> {
         let tables = reference::tables();
         for placed in &self.keys {
             let (table, key) = (placed.table.as_str(), placed.key.as_str());
@@ -109,7 +109,7 @@ impl ConfigSource {
     }
 
     /// A value of the wrong type or form.
-    fn unreadable(&self, error: &toml::de::Error) -> CommandError {
+    fn unreadable(&self, error: &toml::de::Error) -> CliError {
         let at = error.span().map_or(0, |span| span.start);
         let mut around = self.keys.iter().filter(|p| !p.key.is_empty() && p.value.contains(&at));
         let Some(Placed { table, key, value, .. }) = around.next() else {

@@ -9,7 +9,7 @@ use store::{FeedFilter, FeedListFilter, FeedOrder, FeedRow, FeedState, Store};
 
 use super::{list_json, next_poll};
 use crate::args::feed_list::FeedList;
-use crate::error::CommandError;
+use crate::error::CliError;
 use crate::output::{self, OutputRows, ahead, one_line, print_line, relative};
 use crate::{access, config};
 
@@ -22,7 +22,7 @@ const IN_TABLE_MAX: usize = 1000;
 
 const HEADER: [&str; 7] = ["Id", "Title", "State", "Entries", "Last poll", "Next poll", "Problem"];
 
-pub fn run(asked: FeedList) -> Result<(), CommandError> {
+pub fn run(asked: FeedList) -> Result<(), CliError> {
     let config = config::read_offline(&asked.place)?;
     let store = access::read(&config)?;
     let is_terminal = std::io::stdout().is_terminal() && !asked.json;
@@ -80,8 +80,8 @@ impl List {
     fn each(
         &self,
         store: &Store,
-        mut take: impl FnMut(FeedRow) -> Result<(), CommandError>,
-    ) -> Result<(), CommandError> {
+        mut take: impl FnMut(FeedRow) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let mut left = self.limit;
         let (mut after, mut query) = (None, self.query());
         while left > 0 {
@@ -120,13 +120,13 @@ impl List {
     }
 
     /// How many feeds there are in the whole list, where that was counted.
-    fn n_found(&self, store: &Store) -> Result<Option<u64>, CommandError> {
+    fn n_found(&self, store: &Store) -> Result<Option<u64>, CliError> {
         let states = store.feed_list(&self.query())?.states;
         Ok(states.map(|states| states.of(self.state)))
     }
 
     /// A table where it is short, else lines of fixed width; says how many feeds.
-    fn print(&self, store: &Store, now: Time) -> Result<u64, CommandError> {
+    fn print(&self, store: &Store, now: Time) -> Result<u64, CliError> {
         let mut held: Vec<[String; 7]> = Vec::new();
         let mut rows: Option<OutputRows> = None;
         self.each(store, |row| {

@@ -13,7 +13,7 @@ use super::other_answer;
 use crate::access::Hand;
 use crate::args::{InstanceArgs, NetworkArgs};
 use crate::config::Config;
-use crate::error::{CommandError, failed, failed_silently};
+use crate::error::{CliError, failed, failed_silently};
 use crate::output::{self, OutputRows, print_json, print_line};
 use crate::{access, config};
 
@@ -30,7 +30,7 @@ pub async fn run(
     json: bool,
     network: &NetworkArgs,
     place: &InstanceArgs,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let config = config::read(place, network)?;
     let Some(feeds) = feeds else { return all(&config, json).await };
     let single = feeds.len() == 1;
@@ -52,7 +52,7 @@ pub async fn run(
     if is_success { Ok(()) } else { Err(failed_silently()) }
 }
 
-async fn all(config: &Config, json: bool) -> Result<(), CommandError> {
+async fn all(config: &Config, json: bool) -> Result<(), CliError> {
     let hand = Arc::new(Hand::open(config).await?);
     let ids = hand.feed_ids()?;
     let bar = output::bar("polling", ids.len() as u64);
@@ -94,7 +94,7 @@ fn part(ids: &[FeedId], n: usize, n_parts: usize) -> Vec<String> {
     ids.iter().skip(n).step_by(n_parts).map(FeedId::to_string).collect()
 }
 
-/// What people are told of polls: each that failed, and the others where they are few.
+/// The report of a round of polls: every failure, and the successes if they are few.
 struct PollReport {
     store: Store,
     good: Vec<Polled>,
@@ -107,7 +107,7 @@ impl PollReport {
         PollReport { store, good: Vec::new(), n_good: 0, n_new: 0 }
     }
 
-    fn take(&mut self, polled: Polled) -> Result<(), CommandError> {
+    fn take(&mut self, polled: Polled) -> Result<(), CliError> {
         if !polled.is_success() {
             return self.line(&polled);
         }
@@ -119,14 +119,14 @@ impl PollReport {
         Ok(())
     }
 
-    fn line(&self, p: &Polled) -> Result<(), CommandError> {
+    fn line(&self, p: &Polled) -> Result<(), CliError> {
         let url =
             self.store.feed(FeedId(p.feed)).map(|f| f.location.url.masked()).unwrap_or_default();
         let next = p.next_poll.as_deref().unwrap_or("never");
         print_line(&format!("{} {url}: {}: {}; next poll {next}", p.feed, p.outcome, p.detail))
     }
 
-    fn end(&self) -> Result<(), CommandError> {
+    fn end(&self) -> Result<(), CliError> {
         if self.n_good <= SHOWN_MAX {
             return self.good.iter().try_for_each(|polled| self.line(polled));
         }

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::files::read_world;
 use super::run::trace_json;
-use super::tables::{self, BestValue, FigureColumn, count, share, spoken};
+use super::tables::{self, FigureColumn, MarkedValue, count, share, spoken};
 use crate::args::lab::LabBudgetArgs;
-use crate::error::{CommandError, input_error};
+use crate::error::{CliError, input_error};
 use crate::output::{print_json, say, spinner};
 
-pub fn run(args: &LabBudgetArgs) -> Result<(), CommandError> {
+pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
     if args.cycle.is_zero() || args.cycle > args.test {
         let message = "a cycle is longer than nothing and no longer than the test phase";
         return Err(input_error(format!("--cycle: {message}")));
@@ -60,7 +60,7 @@ fn to_json(spent: &StrategyRun) -> Value {
     })
 }
 
-fn print(spent: &[StrategyRun]) -> Result<(), CommandError> {
+fn print(spent: &[StrategyRun]) -> Result<(), CliError> {
     let names: Vec<String> = spent.iter().map(|s| s.spender.to_string()).collect();
     let column = |name, good, of: fn(&StrategyRun) -> Option<f64>, show| FigureColumn {
         name,
@@ -70,14 +70,14 @@ fn print(spent: &[StrategyRun]) -> Result<(), CommandError> {
     };
     let number: fn(f64) -> String = |x| format!("{x:.2}");
     let columns = [
-        column("Polls", BestValue::Neither, |s| Some(s.polls as f64), count),
-        column("Completeness", BestValue::Large, |s| s.completeness, share),
-        column("Window freshness", BestValue::Large, |s| s.window_freshness, share),
-        column("Delay", BestValue::Small, |s| s.delay, spoken),
-        column("± (sd)", BestValue::Small, |s| s.delay_sd, spoken),
-        column("Longest", BestValue::Small, |s| s.delay_max, spoken),
-        column("Missed", BestValue::Small, |s| Some(s.missed as f64), count),
-        column("Divergence error", BestValue::Small, |s| s.divergence_error, number),
+        column("Polls", MarkedValue::Neither, |s| Some(s.polls as f64), count),
+        column("Completeness", MarkedValue::Large, |s| s.completeness, share),
+        column("Window freshness", MarkedValue::Large, |s| s.window_freshness, share),
+        column("Delay", MarkedValue::Small, |s| s.delay, spoken),
+        column("± (sd)", MarkedValue::Small, |s| s.delay_sd, spoken),
+        column("Longest", MarkedValue::Small, |s| s.delay_max, spoken),
+        column("Missed", MarkedValue::Small, |s| Some(s.missed as f64), count),
+        column("Divergence error", MarkedValue::Small, |s| s.divergence_error, number),
     ];
     tables::print("Strategy", &names, &columns)
 }

@@ -1,5 +1,6 @@
-//! The policies of `tidings lab run` as they are written: with all their parameters, or with one to
-//! be found so that all spend the same polls, or reach the same delay.
+//! The policies of `tidings lab run` as they are written on the command line. A policy has all its
+//! parameters, or one is left open: the lab then finds the value at which all policies spend the
+//! same polls or reach the same delay.
 
 use lab::run::calibration::{self, Goal, PolicyTemplate};
 use lab::{Setting, World};
@@ -8,7 +9,7 @@ use polling::PolicySpec;
 use super::progress::watched;
 use super::tables::spoken;
 use crate::args::lab::LabRunArgs;
-use crate::error::{CommandError, input_error};
+use crate::error::{CliError, input_error};
 
 /// A policy as written.
 pub enum Contender {
@@ -24,7 +25,7 @@ impl Contender {
         world: &World,
         setting: &Setting,
         goal: Option<Goal>,
-    ) -> Result<PolicySpec, CommandError> {
+    ) -> Result<PolicySpec, CliError> {
         let (free, text) = match self {
             Contender::Given(spec) => return Ok(spec.clone()),
             Contender::Free(free, text) => (free, text),
@@ -51,7 +52,7 @@ impl Contender {
     }
 }
 
-pub fn contenders(args: &LabRunArgs) -> Result<Vec<Contender>, CommandError> {
+pub fn contenders(args: &LabRunArgs) -> Result<Vec<Contender>, CliError> {
     let is_matched = args.match_polls.is_some() || args.match_delay.is_some();
     let read = |text: &String| {
         let free = PolicyTemplate::of(text).filter(|_| is_matched);
@@ -67,16 +68,16 @@ pub fn contenders(args: &LabRunArgs) -> Result<Vec<Contender>, CommandError> {
     args.policies.iter().map(read).collect()
 }
 
-/// What all are to come to.
+/// The common value that all policies are calibrated to.
 pub enum CalibrationArg {
     Polls(u64),
     PollsOf(PolicySpec),
     DelayOf(PolicySpec),
 }
 
-/// What `--match-polls` or `--match-delay` asks for.
-pub fn goal(args: &LabRunArgs) -> Result<Option<CalibrationArg>, CommandError> {
-    let spec = |option: &str, text: &str| -> Result<PolicySpec, CommandError> {
+/// Reads `--match-polls` or `--match-delay`.
+pub fn goal(args: &LabRunArgs) -> Result<Option<CalibrationArg>, CliError> {
+    let spec = |option: &str, text: &str| -> Result<PolicySpec, CliError> {
         text.parse().map_err(|e: polling::SpecError| input_error(format!("{option} {e}")))
     };
     Ok(match (args.match_polls.as_deref(), args.match_delay.as_deref()) {
@@ -90,7 +91,7 @@ pub fn goal(args: &LabRunArgs) -> Result<Option<CalibrationArg>, CommandError> {
 }
 
 impl CalibrationArg {
-    pub fn of(&self, world: &World, setting: &Setting) -> Result<Goal, CommandError> {
+    pub fn of(&self, world: &World, setting: &Setting) -> Result<Goal, CliError> {
         let run = |spec: &PolicySpec| {
             let n_feeds = world.feeds.len() as u64;
             watched(&spec.to_string(), n_feeds, |p| lab::run(world, spec, setting, p))

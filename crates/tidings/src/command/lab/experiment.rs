@@ -10,10 +10,10 @@ use lab::{World, WorldBuilder};
 use super::files::{csv_field, read_world};
 use super::report;
 use crate::args::lab::{ExperimentArgs, TraceArgs};
-use crate::error::{CommandError, failed, failed_silently, input_error};
+use crate::error::{CliError, failed, failed_silently, input_error};
 use crate::output::{say, spinner};
 
-pub fn run(args: &ExperimentArgs) -> Result<(), CommandError> {
+pub fn run(args: &ExperimentArgs) -> Result<(), CliError> {
     let shown = args.file.display();
     let text = fs::read_to_string(&args.file)
         .map_err(|e| input_error(format!("{shown}: cannot be read: {e}")))?;
@@ -40,12 +40,12 @@ pub fn run(args: &ExperimentArgs) -> Result<(), CommandError> {
     if performed.judged.iter().all(|judged| judged.holds) { Ok(()) } else { Err(failed_silently()) }
 }
 
-/// What a report says first where it is not about the trace that the definition names.
+/// The first sentence of a report on a sample instead of the trace that the definition names.
 const SAMPLED: &str = "Performed on a small sample: the trace that the definition names was not \
                        there. The recorded figures are those of the whole trace.";
 
 /// The world that a definition names, and whether it is only the sample of it.
-fn world(definition: &Definition, args: &ExperimentArgs) -> Result<(World, bool), CommandError> {
+fn world(definition: &Definition, args: &ExperimentArgs) -> Result<(World, bool), CliError> {
     let window = definition.window();
     if !args.traces.is_empty() {
         return Ok((read_world(&TraceArgs { files: args.traces.clone() }, window)?, false));
@@ -53,8 +53,8 @@ fn world(definition: &Definition, args: &ExperimentArgs) -> Result<(World, bool)
     match definition.world() {
         None => Ok((World::default(), false)),
         Some(WorldSource::Traces { files, sample, origin }) => {
-            let beside = args.file.parent().unwrap_or(Path::new("."));
-            let named = |files: &[PathBuf]| files.iter().map(|f| beside.join(f)).collect();
+            let folder = args.file.parent().unwrap_or(Path::new("."));
+            let named = |files: &[PathBuf]| files.iter().map(|f| folder.join(f)).collect();
             let (files, sample): (Vec<PathBuf>, Vec<PathBuf>) = (named(&files), named(&sample));
             let Some(absent) = files.iter().find(|file| !file.exists()) else {
                 return Ok((read_world(&TraceArgs { files }, window)?, false));
@@ -76,7 +76,7 @@ fn world(definition: &Definition, args: &ExperimentArgs) -> Result<(World, bool)
     }
 }
 
-fn absent_trace(definition: &Path, trace: &Path, origin: Option<&str>) -> CommandError {
+fn absent_trace(definition: &Path, trace: &Path, origin: Option<&str>) -> CliError {
     let holds = origin.map_or(String::new(), |origin| format!(" ({origin})"));
     input_error(format!(
         "{}: the trace {} is not there{holds}; pass a CSV with the columns feed and published: \
@@ -104,13 +104,13 @@ fn page(definition: &Definition, performed: &Performed, sampled: bool) -> Report
 /// `experiments/records/<date>/<name>` for `experiments/definitions/<name>.toml`.
 fn default_folder(file: &Path) -> PathBuf {
     let today = engine::Clock::System.now().to_string();
-    let beside = file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
+    let root = file.parent().and_then(Path::parent).unwrap_or(Path::new("."));
     let name = file.file_stem().unwrap_or_default();
-    beside.join("records").join(&today[..10]).join(name)
+    root.join("records").join(&today[..10]).join(name)
 }
 
-/// Every figure by name, for whoever wants to compare two records.
-fn write_values(folder: &Path, performed: &Performed) -> Result<(), CommandError> {
+/// Every figure by name, so that two records can be compared.
+fn write_values(folder: &Path, performed: &Performed) -> Result<(), CliError> {
     let mut csv = "figure,value\n".to_owned();
     for (name, value) in performed.values.iter() {
         csv.push_str(&format!("{},{value}\n", csv_field(name)));

@@ -3,10 +3,10 @@
 use super::files::Output;
 use super::history;
 use crate::args::lab::ExportTraceArgs;
-use crate::error::{CommandError, failed};
+use crate::error::{CliError, failed};
 use crate::{access, config};
 
-pub fn run(args: &ExportTraceArgs) -> Result<(), CommandError> {
+pub fn run(args: &ExportTraceArgs) -> Result<(), CliError> {
     let config = config::read_offline(&args.place)?;
     let out = &args.out;
     let feeds = history::read(&access::read(&config)?)?;

@@ -10,14 +10,14 @@ use flate2::write::GzEncoder;
 use lab::{World, WorldBuilder};
 
 use crate::args::lab::TraceArgs;
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output::spinner;
 
-/// What is read at once: large enough that a system call is nothing beside unpacking it.
+/// Bytes read at once: enough that unpacking costs far more than the system call.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// Reads all traces into one world.
-pub fn read_world(traces: &TraceArgs, window: u32) -> Result<World, CommandError> {
+pub fn read_world(traces: &TraceArgs, window: u32) -> Result<World, CliError> {
     let mut builder = WorldBuilder::default();
     let waiting = spinner("reading");
     for file in &traces.files {
@@ -36,7 +36,7 @@ pub fn read_world(traces: &TraceArgs, window: u32) -> Result<World, CommandError
     Ok(world)
 }
 
-pub fn open(file: &Path) -> Result<Box<dyn Read>, CommandError> {
+pub fn open(file: &Path) -> Result<Box<dyn Read>, CliError> {
     if file == Path::new("-") {
         return Ok(Box::new(io::stdin()));
     }
@@ -53,7 +53,7 @@ pub enum Output {
 }
 
 impl Output {
-    pub fn create(file: &Path) -> Result<Output, CommandError> {
+    pub fn create(file: &Path) -> Result<Output, CliError> {
         if file == Path::new("-") {
             return Ok(Output::Standard(io::stdout()));
         }
@@ -66,7 +66,7 @@ impl Output {
     }
 
     /// Writes what is left. Without this the end of the file may be missing.
-    pub fn finish(self, file: &Path) -> Result<(), CommandError> {
+    pub fn finish(self, file: &Path) -> Result<(), CliError> {
         let ended = match self {
             Output::Plain(mut out) => out.flush(),
             Output::Standard(mut out) => out.flush(),

@@ -8,23 +8,23 @@ use lab::{TraceRow, World, WorldBuilder};
 use store::{FeedFilter, FeedRow, Store};
 
 use super::files::csv_field;
-use crate::error::CommandError;
+use crate::error::CliError;
 
 /// More polls of a feed are not kept one by one.
 const POLLS_MAX: u32 = 500;
 
-/// What was recorded of one feed.
+/// The recorded history of one feed.
 pub struct OwnFeed {
     pub feed: FeedRow,
     pub rows: Vec<TraceRow>,
-    /// Entries of which nobody knows when they appeared.
+    /// Entries whose time of appearance is unknown.
     pub n_undated: usize,
     pub n_suspected_misses: usize,
     pub first_look: Option<Time>,
 }
 
 /// Reads the history of every feed that was ever polled with success.
-pub fn read(store: &Store) -> Result<Vec<OwnFeed>, CommandError> {
+pub fn read(store: &Store) -> Result<Vec<OwnFeed>, CliError> {
     let mut feeds = Vec::new();
     for feed in store.feeds(&FeedFilter::default())? {
         let polls = store.polls(feed.id, POLLS_MAX)?;
@@ -92,13 +92,13 @@ pub fn write(feeds: &[OwnFeed], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What this history cannot tell, in words.
+/// The limits of this history, in words.
 pub fn blind_spots(feeds: &[OwnFeed]) -> String {
     let n_undated: usize = feeds.iter().map(|own| own.n_undated).sum();
     let n_misses: usize = feeds.iter().map(|own| own.n_suspected_misses).sum();
     format!(
         "It knows only what was seen: entries that came and went between two looks are not in it \
-         ({n_misses} such gaps are suspected), and an entry whose date is no help is taken to have \
+         ({n_misses} such gaps are suspected), and an entry without a usable date is taken to have \
          appeared midway between two looks. {n_undated} undated entries of first polls are left \
          out."
     )

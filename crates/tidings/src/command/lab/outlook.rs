@@ -1,5 +1,5 @@
-//! What the page shows of `lab what-if`: other policies on the own history, and one strategy at
-//! growing budgets, so that somebody can weigh polls against delay.
+//! Runs `lab what-if` for the page: other policies on the own history, and one strategy at growing
+//! budgets, so that a person can weigh polls against delay.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::stats::WINDOW;
 use super::what_if::setting;
 use crate::config::Config;
 
-/// Budgets that are tried, beside what is spent now.
+/// The budgets to try, as multiples of the polls spent now.
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 const DAY: Duration = Duration::from_secs(86_400);
 /// Live plans are made more often; a replay of weeks need not be that fine.

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use std::io::BufReader;
 
 use super::files::open;
-use super::tables::{self, BestValue, FigureColumn, share};
+use super::tables::{self, FigureColumn, MarkedValue, share};
 use crate::args::lab::QualityArgs;
-use crate::error::{CommandError, input_error};
+use crate::error::{CliError, input_error};
 use crate::output::print_json;
 
-pub fn run(args: &QualityArgs) -> Result<(), CommandError> {
+pub fn run(args: &QualityArgs) -> Result<(), CliError> {
     let shown = args.file.display().to_string();
     let rows = lab::world::trace::read_measured(&shown, BufReader::new(open(&args.file)?));
     let rows = rows.map_err(|e| input_error(e.to_string()))?;
@@ -45,7 +45,7 @@ struct QualityAnswer<'a> {
 }
 
 /// The policies in their order; with both modes each must be in both.
-fn policies(rows: &[MeasuredPolicy], file: &str) -> Result<Vec<String>, CommandError> {
+fn policies(rows: &[MeasuredPolicy], file: &str) -> Result<Vec<String>, CliError> {
     let names = |mode: AverageMode| -> Vec<&str> {
         rows.iter().filter(|row| row.mode == mode).map(|row| row.policy.as_str()).collect()
     };
@@ -59,7 +59,7 @@ fn policies(rows: &[MeasuredPolicy], file: &str) -> Result<Vec<String>, CommandE
     Ok(named.into_iter().map(str::to_owned).collect())
 }
 
-fn norm(args: &QualityArgs, policies: &[String]) -> Result<Norm, CommandError> {
+fn norm(args: &QualityArgs, policies: &[String]) -> Result<Norm, CliError> {
     let Some(baseline) = &args.baseline else { return Ok(Norm::Best) };
     let row = policies.iter().position(|policy| policy == baseline).ok_or_else(|| {
         let known = policies.join(", ");
@@ -89,9 +89,9 @@ impl QualityAnswer<'_> {
         json!({ "rows": (0..self.policies.len()).map(row).collect::<Vec<_>>() })
     }
 
-    fn print(&self) -> Result<(), CommandError> {
+    fn print(&self) -> Result<(), CliError> {
         let column =
-            |name, values| FigureColumn { name, good: BestValue::Large, values, show: share };
+            |name, values| FigureColumn { name, good: MarkedValue::Large, values, show: share };
         let of =
             |rows: &[Quality], value: fn(&Quality) -> Option<f64>| rows.iter().map(value).collect();
         let columns = match &self.both {

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use lab::report::ReportPage;
 
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 
 /// Refuses a folder that holds something already, unless that is wanted.
-pub fn check_folder(folder: &Path, force: bool) -> Result<(), CommandError> {
+pub fn check_folder(folder: &Path, force: bool) -> Result<(), CliError> {
     let is_taken = match fs::read_dir(folder) {
         Ok(mut inside) => inside.next().is_some(),
         Err(_) => folder.exists(),
@@ -23,8 +23,8 @@ pub fn check_folder(folder: &Path, force: bool) -> Result<(), CommandError> {
     )))
 }
 
-/// Writes `index.html` and beside it every figure; says where on standard error.
-pub fn write(folder: &Path, page: &ReportPage) -> Result<(), CommandError> {
+/// Writes `index.html` and every figure into the folder, and names it on standard error.
+pub fn write(folder: &Path, page: &ReportPage) -> Result<(), CliError> {
     fs::create_dir_all(folder)
         .map_err(|e| failed(format!("{}: cannot be made: {e}", folder.display())))?;
     let save = |name: String, text: &str| {
@@ -54,7 +54,7 @@ pub fn command_line() -> String {
     std::iter::once("tidings".to_owned()).chain(args).collect::<Vec<_>>().join(" ")
 }
 
-/// What no trace tells; `experiments/BIAS.md` says more.
+/// The limits of traces; `experiments/BIAS.md` says more.
 pub fn limits() -> Vec<String> {
     [
         "Traces stand in for feeds: what was published is known, what the server would have \

@@ -19,10 +19,10 @@ use super::progress::watched;
 use super::report;
 use super::tables;
 use crate::args::lab::{LabRunArgs, QualityWeights, SimulatedHints, TraceArgs};
-use crate::error::{CommandError, input_error};
+use crate::error::{CliError, input_error};
 use crate::output::{print_json, say};
 
-pub fn run(args: &LabRunArgs) -> Result<(), CommandError> {
+pub fn run(args: &LabRunArgs) -> Result<(), CliError> {
     // The call is judged before the trace is read, which takes longer.
     let bounds = Bounds::new(args.alpha, args.beta, args.eta);
     let bounds = bounds.map_err(|e| input_error(e.to_string()))?;
@@ -63,7 +63,7 @@ fn by_trace(
     args: &LabRunArgs,
     specs: &[PolicySpec],
     setting: &Setting,
-) -> Result<Vec<Vec<PolicyRun>>, CommandError> {
+) -> Result<Vec<Vec<PolicyRun>>, CliError> {
     let files = &args.traces.files;
     // Standard input cannot be read a second time.
     if files.len() < 2 || files.iter().any(|file| file.as_os_str() == "-") {
@@ -74,7 +74,7 @@ fn by_trace(
         let world = read_world(&TraceArgs { files: vec![file.clone()] }, args.times.window)?;
         if Participation::of(&world, &setting.phases).taking_part > 0 {
             let run = |spec: &PolicySpec| one(&world, spec, setting, None);
-            all.push(specs.iter().map(run).collect::<Result<Vec<PolicyRun>, CommandError>>()?);
+            all.push(specs.iter().map(run).collect::<Result<Vec<PolicyRun>, CliError>>()?);
         }
     }
     Ok(all)
@@ -110,7 +110,7 @@ fn page(
 }
 
 /// Which of the policies is the one in use.
-fn in_use(args: &LabRunArgs) -> Result<Option<usize>, CommandError> {
+fn in_use(args: &LabRunArgs) -> Result<Option<usize>, CliError> {
     let Some(mark) = &args.mark else { return Ok(None) };
     let place = args.policies.iter().position(|policy| policy == mark);
     let refuse =
@@ -118,7 +118,7 @@ fn in_use(args: &LabRunArgs) -> Result<Option<usize>, CommandError> {
     place.map(Some).ok_or_else(refuse)
 }
 
-fn setting(args: &LabRunArgs, world: &World, bounds: Bounds) -> Result<Setting, CommandError> {
+fn setting(args: &LabRunArgs, world: &World, bounds: Bounds) -> Result<Setting, CliError> {
     let start = args.times.start.or_else(|| choose_start(world, args));
     let phases = Phases::over(world, start, args.train, args.test, args.warm_up);
     let phases = phases.map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
@@ -148,7 +148,7 @@ struct PollsOut {
 }
 
 impl PollsOut {
-    fn create(file: &std::path::Path) -> Result<PollsOut, CommandError> {
+    fn create(file: &std::path::Path) -> Result<PollsOut, CliError> {
         let mut out = Output::create(file)?;
         writeln!(out, "policy,feed,time")?;
         Ok(PollsOut { out })
@@ -160,7 +160,7 @@ fn one(
     spec: &PolicySpec,
     setting: &Setting,
     polls_out: Option<&mut PollsOut>,
-) -> Result<PolicyRun, CommandError> {
+) -> Result<PolicyRun, CliError> {
     let name = spec.to_string();
     watched(&name, world.feeds.len() as u64, |progress| {
         let Some(polls_out) = polls_out else {
@@ -232,7 +232,7 @@ fn print_tables(
     world: &World,
     phases: &Phases,
     comparison: &PolicyComparison,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let PolicyComparison { runs, by_feed, by_entry, .. } = comparison;
     say!("{}", Participation::of(world, phases).in_words())?;
     say!("Policies {}; * marks the best of a column\n", tested(phases))?;

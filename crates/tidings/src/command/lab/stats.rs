@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use super::files::read_world;
 use super::tables::{count, spoken};
 use crate::args::lab::TraceArgs;
-use crate::error::{CommandError, input_error};
+use crate::error::{CliError, input_error};
 use crate::output::{self, print_json, say};
 
 /// The usual window, where nothing says another. Stats do not look at windows.
 pub const WINDOW: u32 = 20;
 
-pub fn run(traces: &TraceArgs, as_json: bool) -> Result<(), CommandError> {
+pub fn run(traces: &TraceArgs, as_json: bool) -> Result<(), CliError> {
     let world = read_world(traces, WINDOW)?;
     let stats = lab::world::stats::stats(&world);
     let stats = stats.ok_or_else(|| input_error("the trace has no entries".to_owned()))?;
@@ -51,7 +51,7 @@ fn to_json(stats: &Stats) -> Value {
     })
 }
 
-fn print(stats: &Stats) -> Result<(), CommandError> {
+fn print(stats: &Stats) -> Result<(), CliError> {
     say!(
         "{} feeds, {} entries from {} to {}\n",
         count(stats.feeds as f64),

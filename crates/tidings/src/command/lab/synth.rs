@@ -4,14 +4,14 @@ use lab::world::synth::{ClaimErrors, Population, PopulationSpec};
 
 use super::files::Output;
 use crate::args::lab::SynthArgs;
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 
 /// A population of this size is drawn in memory: about a thousand bytes a feed and day.
 const FEEDS_MAX: usize = 1_000_000;
 /// Ten years; longer than any recorded trace.
 const DAYS_MAX: u16 = 3660;
 
-pub fn run(args: &SynthArgs) -> Result<(), CommandError> {
+pub fn run(args: &SynthArgs) -> Result<(), CliError> {
     if args.feeds == 0 || args.feeds > FEEDS_MAX || args.days == 0 || args.days > DAYS_MAX {
         return Err(input_error(format!(
             "--feeds {} --days {}: 1 to {FEEDS_MAX} feeds and 1 to {DAYS_MAX} days can be drawn",

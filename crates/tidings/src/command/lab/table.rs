@@ -1,12 +1,12 @@
-//! `tidings lab table`: published tables, ours beside them.
+//! `tidings lab table`: our values next to those of published tables.
 
 use lab::cycles::{PaperCell, PaperFigure};
 use serde_json::{Value, json};
 
-use crate::error::CommandError;
+use crate::error::CliError;
 use crate::output::{self, print_json, say, spinner};
 
-pub fn two_steps(seeds: u64, as_json: bool) -> Result<(), CommandError> {
+pub fn two_steps(seeds: u64, as_json: bool) -> Result<(), CliError> {
     let waiting = spinner("simulating");
     let cells = lab::cycles::table(seeds, super::threads());
     waiting.finish_and_clear();
@@ -27,10 +27,10 @@ fn to_json(cell: &PaperCell) -> Value {
     })
 }
 
-fn print(cells: &[PaperCell], seeds: u64) -> Result<(), CommandError> {
+fn print(cells: &[PaperCell], seeds: u64) -> Result<(), CliError> {
     say!(
         "Table 2 of the 2steps paper: mean ± standard deviation over {seeds} seeds, \
-         published beside\n"
+         published next to them\n"
     )?;
     let mut table = output::table([
         "Budget",

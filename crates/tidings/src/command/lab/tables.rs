@@ -2,12 +2,12 @@
 
 pub use lab::report::{count, share, spoken};
 
-use crate::error::CommandError;
+use crate::error::CliError;
 use crate::output::{self, say};
 
-/// What is good in a column.
+/// The value of a column that gets a mark.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum BestValue {
+pub enum MarkedValue {
     Small,
     Large,
     /// Nothing is to be marked.
@@ -17,17 +17,13 @@ pub enum BestValue {
 /// A column of figures, how to show them, and what is good in it.
 pub struct FigureColumn<'a> {
     pub name: &'a str,
-    pub good: BestValue,
+    pub good: MarkedValue,
     pub values: Vec<Option<f64>>,
     pub show: fn(f64) -> String,
 }
 
 /// Prints rows with a name each; the best value of a column carries a `*`.
-pub fn print(
-    names: &str,
-    rows: &[String],
-    columns: &[FigureColumn<'_>],
-) -> Result<(), CommandError> {
+pub fn print(names: &str, rows: &[String], columns: &[FigureColumn<'_>]) -> Result<(), CliError> {
     let mut table = output::table([names]);
     let mut header = vec![names.to_owned()];
     header.extend(columns.iter().map(|column| column.name.to_owned()));
@@ -43,7 +39,7 @@ impl FigureColumn<'_> {
     fn cell(&self, row: usize) -> String {
         let Some(value) = self.values[row] else { return "-".to_owned() };
         let shown = (self.show)(value);
-        // What looks alike is marked alike.
+        // Values that look alike are marked alike.
         let best = self.best().map(|best| (self.show)(best));
         if self.values.len() > 1 && best.as_deref() == Some(&shown) { shown + " *" } else { shown }
     }
@@ -51,15 +47,15 @@ impl FigureColumn<'_> {
     fn best(&self) -> Option<f64> {
         let defined = self.values.iter().copied().flatten();
         match self.good {
-            BestValue::Small => defined.reduce(f64::min),
-            BestValue::Large => defined.reduce(f64::max),
-            BestValue::Neither => None,
+            MarkedValue::Small => defined.reduce(f64::min),
+            MarkedValue::Large => defined.reduce(f64::max),
+            MarkedValue::Neither => None,
         }
     }
 }
 
 /// Prints a table of a report; the best of a column carries a `*`.
-pub fn print_table(shown: &lab::report::ReportTable) -> Result<(), CommandError> {
+pub fn print_table(shown: &lab::report::ReportTable) -> Result<(), CliError> {
     let mut table = output::table(shown.header.iter().map(String::as_str));
     for (i, row) in shown.rows.iter().enumerate() {
         let cell = |(j, cell): (usize, &String)| match shown.marked.contains(&(i, j)) {
@@ -78,7 +74,7 @@ mod tests {
     #[test]
     fn the_best_of_a_column_is_marked_and_what_is_undefined_is_a_dash() {
         let values = vec![Some(0.5), None, Some(0.9), Some(0.9001)];
-        let column = FigureColumn { name: "Recall", good: BestValue::Large, values, show: share };
+        let column = FigureColumn { name: "Recall", good: MarkedValue::Large, values, show: share };
         let cells: Vec<String> = (0..4).map(|row| column.cell(row)).collect();
         assert_eq!(cells, ["0.500", "-", "0.900 *", "0.900 *"]);
     }

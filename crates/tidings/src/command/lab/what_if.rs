@@ -12,7 +12,7 @@ use super::stats::WINDOW;
 use super::tables::spoken;
 use crate::args::lab::WhatIfArgs;
 use crate::config::Config;
-use crate::error::{CommandError, failed};
+use crate::error::{CliError, failed};
 use crate::output::{print_json, print_line, spinner};
 use crate::{access, config};
 
@@ -21,7 +21,7 @@ const HISTORY_MIN: Duration = Duration::from_secs(86_400);
 /// Replays learn for a quarter of the history, a week at most.
 const TRAIN_MAX: Duration = Duration::from_secs(7 * 86_400);
 
-pub fn run(args: &WhatIfArgs) -> Result<(), CommandError> {
+pub fn run(args: &WhatIfArgs) -> Result<(), CliError> {
     let config = config::read_offline(&args.place)?;
     let own = history::read(&access::read(&config)?)?;
     let world = history::world(&own, WINDOW);
@@ -49,7 +49,7 @@ pub fn run(args: &WhatIfArgs) -> Result<(), CommandError> {
 }
 
 /// From when the feeds were first watched until the last entry.
-pub fn setting(own: &[OwnFeed], world: &World, config: &Config) -> Result<Setting, CommandError> {
+pub fn setting(own: &[OwnFeed], world: &World, config: &Config) -> Result<Setting, CliError> {
     let first = own.iter().filter_map(|own| own.first_look).min();
     let (Some(start), Some((_, end))) = (first, world.span()) else {
         return Err(failed("no entry was seen yet; let `tidings run` watch for a few days".into()));

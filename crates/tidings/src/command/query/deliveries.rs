@@ -8,7 +8,7 @@ use store::{DeadLetter, DeliveryRow, Store};
 
 use super::{carry_out, find, odd_answer};
 use crate::args::InstanceArgs;
-use crate::error::CommandError;
+use crate::error::CliError;
 use crate::output::{ahead, one_line, print_json, print_line, relative};
 use crate::{access, config};
 
@@ -20,7 +20,7 @@ pub async fn run(
     replay: bool,
     as_json: bool,
     place: &InstanceArgs,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     if let (Some(name), true) = (name, replay) {
         let granted = carry_out(&config, QueryWish::Replay { name: name.to_owned() }).await?;
@@ -92,7 +92,7 @@ fn say(
     query: &str,
     delivery: &DeliveryRow,
     letters: &[DeadLetter],
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let now = Clock::System.now();
     let last = delivery.delivered_at.map_or("never".to_owned(), |at| relative(at, now));
     print_line(&format!("{query}: {}", shown_receiver(&delivery.receiver)))?;

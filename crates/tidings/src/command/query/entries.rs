@@ -6,10 +6,10 @@ use store::{Store, StreamCursor};
 
 use crate::args::EntriesArgs;
 use crate::command::entries::{BATCH, say_gap, wait};
-use crate::error::{CommandError, failed, input_error};
+use crate::error::{CliError, failed, input_error};
 use crate::output::print_json_line;
 
-pub fn run(args: &EntriesArgs, store: &Store, name: &str) -> Result<(), CommandError> {
+pub fn run(args: &EntriesArgs, store: &Store, name: &str) -> Result<(), CliError> {
     let query = super::find(store, name)?;
     let cursor = args.after.as_deref().map(|text| match text.parse() {
         Ok(StreamCursor::Query(id, position)) => Ok((id, position)),

@@ -13,7 +13,7 @@ use store::{EntryFilter, FeedRow, QueryRow, Store, StoreError, StreamCursor};
 
 use super::{access_word, find};
 use crate::args::InstanceArgs;
-use crate::error::CommandError;
+use crate::error::CliError;
 use crate::output::{print_json, print_line};
 use crate::{access, config};
 
@@ -25,7 +25,7 @@ pub fn run(
     with_secrets: bool,
     as_json: bool,
     place: &InstanceArgs,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let store = access::read(&config)?;
     let row = find(&store, name)?;
@@ -64,7 +64,7 @@ pub fn run(
     print_line(&format!("\n{}", plan.trim_end()))
 }
 
-/// Where its published feed is found on this program's address.
+/// The path of the query's published feed on this instance.
 fn link(row: &QueryRow, with_secrets: bool) -> String {
     let secret = query::parse_create(&row.text)
         .is_some_and(|create| create.query.access == Access::SecretLink);
@@ -82,7 +82,7 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
         }
     }
     let (mut states, mut scratch) = (States::default(), Scratch::new());
-    let mut feeds = FeedCache::default();
+    let mut feeds = FeedLookup::default();
     for entry in store.recent_entries(None, &EntryFilter { feed: None, limit: SAMPLE })? {
         if let Some(feed) = feeds.of(store, entry.feed) {
             matcher.matches(&seen(&entry, feed), &mut states, &mut scratch);
@@ -95,9 +95,9 @@ fn plan(store: &Store, row: &QueryRow) -> Result<Option<String>, StoreError> {
 
 /// The feeds met so far.
 #[derive(Default)]
-pub struct FeedCache(HashMap<FeedId, Option<FeedRow>>);
+pub struct FeedLookup(HashMap<FeedId, Option<FeedRow>>);
 
-impl FeedCache {
+impl FeedLookup {
     /// `None` for one that was removed meanwhile.
     pub fn of(&mut self, store: &Store, feed: FeedId) -> Option<&FeedRow> {
         self.0.entry(feed).or_insert_with(|| store.feed(feed).ok()).as_ref()

@@ -9,11 +9,11 @@ use query::{Create, Statement, Trial, TrialResult};
 use serde_json::json;
 use store::{EntryFilter, Store};
 
-use super::show::FeedCache;
+use super::show::FeedLookup;
 use super::{checked, text};
 use crate::args::InstanceArgs;
 use crate::command::entries::BATCH;
-use crate::error::CommandError;
+use crate::error::CliError;
 use crate::output::{one_line, print_json, print_line};
 use crate::{access, config};
 
@@ -25,7 +25,7 @@ pub fn run(
     past: Duration,
     as_json: bool,
     place: &InstanceArgs,
-) -> Result<(), CommandError> {
+) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     let checked = checked(&config, file, &text(file)?)?;
     let store = access::read(&config)?;
@@ -40,7 +40,7 @@ pub fn run(
     let existing = checked.existing.iter().map(|c| (c.name.text.as_str(), &c.query));
     let mut trial = Trial::new(existing, &creates);
     let since = engine::Clock::System.now() - past;
-    let (mut after, mut feeds) = (store.position_before(since)?, FeedCache::default());
+    let (mut after, mut feeds) = (store.position_before(since)?, FeedLookup::default());
     loop {
         let batch = store.entries(after, &EntryFilter { feed: None, limit: BATCH })?;
         let Some(last) = batch.last() else { break };
@@ -54,7 +54,7 @@ pub fn run(
     say(&store, &trial, as_json)
 }
 
-fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), CommandError> {
+fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), CliError> {
     let mut values = Vec::new();
     for tried in trial.results() {
         let newest = newest(store, tried)?;
@@ -81,7 +81,7 @@ fn say(store: &Store, trial: &Trial, as_json: bool) -> Result<(), CommandError> 
 }
 
 /// The newest matches, oldest first, in the contract's words.
-fn newest(store: &Store, tried: &TrialResult) -> Result<Vec<serde_json::Value>, CommandError> {
+fn newest(store: &Store, tried: &TrialResult) -> Result<Vec<serde_json::Value>, CliError> {
     let mut letters = engine::Letters::default();
     let first = tried.newest.len().saturating_sub(NAMED_MAX);
     let mut entries = Vec::new();

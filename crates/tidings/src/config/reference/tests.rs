@@ -1,4 +1,4 @@
-//! The reference beside the structs that read the file.
+//! The reference names exactly the keys that the structs read.
 
 use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
