@@ -63,7 +63,7 @@ pub fn seen(store: &Store, feed: FeedId, items: &[Item], at: Time) -> PollRecord
                 record.document_mut().entries.new.push(NewEntry { key, item, published, content });
             }
             Sighting::Edited => {
-                record.document_mut().entries.edited.push(EditedEntry { key, item, content })
+                record.document_mut().entries.edited.push(EditedEntry { key, item, content });
             }
             Sighting::Known | Sighting::Returned => {}
         }

@@ -201,11 +201,8 @@ fn a_new_entry_whose_key_is_known_after_all_is_not_kept_twice() {
     let first = seen(&f.store, id, &items(&["a"]), at(1));
     let mut again = first.clone();
     again.generation = 1;
-    again
-        .document_mut()
-        .entries
-        .new
-        .extend(seen(&f.store, id, &items(&["b"]), at(2)).document_mut().entries.new.drain(..));
+    let mut other = seen(&f.store, id, &items(&["b"]), at(2));
+    again.document_mut().entries.new.append(&mut other.document_mut().entries.new);
     f.store.record_blocking(first).unwrap();
     assert_eq!(f.store.record_blocking(again).unwrap().new_ids, [EntryId(2)]);
     assert_eq!(f.store.polls(id, 1).unwrap()[0].n_new, 1);
