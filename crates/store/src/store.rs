@@ -142,21 +142,13 @@ impl Store {
     /// Runs a function in one read transaction.
     pub(crate) fn read<T>(
         &self,
-        question: impl FnOnce(&Connection) -> Result<T, DbError>,
+        query: impl FnOnce(&Connection) -> Result<T, DbError>,
     ) -> Result<T, StoreError> {
-        self.outside_transaction(|conn| {
-            let view = ReadTransaction::begin(conn)?;
-            question(view.0)
-        })
-    }
-
-    /// Runs a function outside of a transaction, for the few statements that need this.
-    pub(crate) fn outside_transaction<T>(
-        &self,
-        ask: impl FnOnce(&Connection) -> Result<T, DbError>,
-    ) -> Result<T, StoreError> {
-        let asked = self.0.readers.with(ask);
-        asked.map_err(DbError::from).flatten().map_err(|fault| fault.at(&self.0.file))
+        let found = self.0.readers.with(|conn| {
+            let transaction = ReadTransaction::begin(conn)?;
+            query(transaction.0)
+        });
+        found.map_err(DbError::from).flatten().map_err(|error| error.at(&self.0.file))
     }
 
     /// Runs a change in one transaction, which it may share with other changes. Returns after the
