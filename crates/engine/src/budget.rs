@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 use feed::{Observation, Time};
 use polling::budget::{Budget, Spender, Strategy, Tracked};
@@ -91,6 +92,25 @@ impl BudgetRule {
         let fresh = Tracked::new(model);
         let window = u32::try_from(window).ok().filter(|n| *n > 0).unwrap_or(fresh.window);
         Tracked { last, window, weight: weight(input), selectivity: selectivity(input), ..fresh }
+    }
+}
+
+/// A feed under the budget, as the strategy needs it.
+#[derive(Clone, Debug)]
+pub struct Budgeted {
+    pub tracked: Tracked,
+    /// The earliest time of the next poll, by backoff or by a publisher's hint.
+    pub from: Time,
+    /// The latest time, if a longest delay was promised. It holds whatever the budget says.
+    pub latest: Option<Time>,
+}
+
+impl Budgeted {
+    /// Follows a clock that was set back by `by` since the feed was polled and shows `now`.
+    pub fn set_back(&mut self, by: Duration, now: Time) {
+        self.from = self.from - by;
+        self.latest = self.latest.map(|at| at - by);
+        self.tracked.last = self.tracked.last.map(|at| (at - by).min(now));
     }
 }
 

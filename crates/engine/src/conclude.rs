@@ -8,20 +8,18 @@ mod relevant;
 
 use std::time::Duration;
 
-use feed::{
-    Cause, DocumentDates, Domain, KeyedItem, Observation, Observed, Outcome, Time, Trouble, Window,
-};
-use parse::Document;
+use dispatch::{PassedDomain, ReadDocument};
+use feed::{Cause, DocumentDates, Domain, Observation, Observed, Outcome, Time, Trouble, Window};
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
 use store::{
-    BodyHash, ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange, StoredPace,
+    ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange, StoredPace,
 };
 use url::Url;
 
 use crate::Settings;
-use crate::budget::BudgetRule;
-use crate::event::{Budgeted, Finished, PollAnswer};
+use crate::budget::{BudgetRule, Budgeted};
+use crate::event::{Finished, PollAnswer};
 use next::Decided;
 pub use next::{budgeted, replanned};
 pub use pushed::{PushedDocument, is_push_trusted, push_record};
@@ -34,13 +32,9 @@ const RECENTLY_ASKED: Duration = Duration::from_secs(60);
 #[expect(clippy::large_enum_variant, reason = "one a poll, never stored in bulk")]
 pub enum Reading {
     Document {
-        /// Without its items.
-        document: Document,
-        items: Vec<KeyedItem>,
+        document: Box<ReadDocument>,
         observed: Observed,
         dates: DocumentDates,
-        validators: fetch::Validators,
-        body_hash: BodyHash,
     },
     /// 304, or the same bytes. Validators that came replace the old ones one by one.
     Unchanged {
@@ -74,7 +68,7 @@ pub struct Trip<'a> {
     /// It was redirected, and every redirect was permanent.
     pub permanent: bool,
     /// The domains that redirected it, and when they answered.
-    pub passed: &'a [(Domain, Time)],
+    pub passed: &'a [PassedDomain],
     pub bytes: u64,
     pub elapsed: Duration,
     pub facts: &'a fetch::ExchangeFacts,
@@ -222,7 +216,7 @@ fn outcome(reading: &Reading) -> Outcome {
 
 /// The pace of every domain that was asked, for the store.
 fn paces(trip: &Trip<'_>) -> Vec<StoredPace> {
-    let passed = trip.passed.iter().map(|(domain, at)| StoredPace {
+    let passed = trip.passed.iter().map(|PassedDomain { domain, at }| StoredPace {
         domain: domain.clone(),
         last_request_at: Some(*at),
         not_before: None,

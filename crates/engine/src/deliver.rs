@@ -21,8 +21,9 @@ use url::Url;
 
 use crate::chance;
 use crate::command::standing::receiver;
+use crate::context::Context;
 use crate::lanes::Lanes;
-use crate::poll::Context;
+use crate::context::Context;
 
 pub use letter::Letters;
 pub use settings::{DeliverySettings, Mail, MailSecurity};

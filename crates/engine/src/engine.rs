@@ -1,36 +1,26 @@
 //! Starting and stopping the live loop, and asking it for things.
 
-use std::collections::HashMap;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use dispatch::Stopwatch;
 use feed::{FeedId, Time};
 use fetch::Fetcher;
 use store::{Store, StoreError};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 
-use crate::event::{Asked, Event, PollAnswer};
+use crate::context::Context;
+use crate::controller::{Channels, Controller};
+use crate::event::{Event, PollAnswer, ScheduledFeed};
 use crate::figures::{Counters, Figures};
 use crate::matching::Matching;
-use crate::network::Network;
-use crate::plan::{Plan, UNTIL_PLANNED};
-use crate::poll::{self, Context, Poll};
-use crate::run_loop::Loop;
 use crate::spending::Spending;
+use crate::worker::Worker;
 use crate::{
-    BudgetRule, Clock, Settings, Topics, budget, chance, conclude, deliver, hub, indexing,
-    subscriber,
+    BudgetRule, Clock, Settings, Topics, Watch, budget, conclude, deliver, hub, indexing,
+    subscriber, worker,
 };
-
-/// Which feeds are polled by themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watch {
-    /// All that are neither paused nor gone.
-    All,
-    /// None: only what is asked for.
-    Asked,
-}
 
 /// A running engine. Dropping it cuts the polls under way; [`Engine::stop`] lets them end.
 pub struct Engine {
@@ -71,40 +61,31 @@ impl Engine {
         let n_workers = settings.polls_in_flight_max.min(fetcher.connections_max());
         let context = Arc::new(Context {
             store: store.clone(),
-            fetcher,
+            fetcher: Arc::new(fetcher),
             clock: clock.clone(),
             settings: Settings { polls_in_flight_max: n_workers, ..settings.clone() },
             events,
-            cut: cut_receiver,
             budget: RwLock::new(budget::in_force(&store, settings.budget)?),
             trouble_logged: AtomicI64::new(0),
             deliveries: Notify::new(),
         });
-        let (plan, spending) = load(&context, clock.now(), watch)?;
-        let (jobs, receiver_of_jobs) = dispatch::local(n_workers);
-        let mut tasks = JoinSet::new();
-        for _ in 0..n_workers {
-            let (context, jobs) = (Arc::clone(&context), receiver_of_jobs.clone());
-            tasks.spawn(async move {
-                while let Some(grant) = jobs.next().await {
-                    poll::guarded_step(&context, grant).await;
-                }
-            });
-        }
-        let run_loop = Loop {
-            plan,
-            spending,
-            causes: Default::default(),
-            turned_at: Time::MIN,
-            context: Arc::clone(&context),
-            jobs,
-            events: receiver,
-            counters: Arc::clone(&counters),
-            network: Network::default(),
-            asked: Default::default(),
-            to_forgive: Default::default(),
+        let stopwatch = Stopwatch::start();
+        let (jobs, results, worker_end) = dispatch::local(n_workers, settings.local_form);
+        let channels = Channels { jobs, results, events: receiver };
+        let controller = Controller::new(
+            Arc::clone(&context),
+            channels,
+            stopwatch,
+            Arc::clone(&counters),
             watch,
-        };
+        )?;
+        let mut tasks = JoinSet::new();
+        let fetcher = Arc::clone(&context.fetcher);
+        let worker = Arc::new(Worker { fetcher, limits: settings.parse, stopwatch });
+        for _ in 0..n_workers {
+            let (worker, end) = (Arc::clone(&worker), worker_end.clone());
+            tasks.spawn(worker::run(worker, end, cut_receiver.clone()));
+        }
         let mut deliverer = JoinSet::new();
         if watch == Watch::All {
             deliverer.spawn(deliver::run(Arc::clone(&context), stop_receiver.clone()));
@@ -112,7 +93,7 @@ impl Engine {
             deliverer.spawn(subscriber::receive(Arc::clone(&context), stop_receiver.clone()));
             deliverer.spawn(subscriber::subscribe(Arc::clone(&context), stop_receiver.clone()));
         }
-        tasks.spawn(run_loop.run(stop_receiver));
+        tasks.spawn(controller.run(stop_receiver));
         Ok(Engine {
             store,
             clock,
@@ -146,7 +127,7 @@ impl Engine {
         let mut asked = Vec::with_capacity(feeds.len());
         for &feed in feeds {
             let input = self.store.poll_input(feed)?;
-            asked.push(Asked {
+            asked.push(ScheduledFeed {
                 feed,
                 domain: conclude::domain(&input),
                 next_at: Time::MAX,
@@ -161,8 +142,8 @@ impl Engine {
     /// A feed is new, or its settings changed: it is polled at `next_at`, or when the strategy
     /// that spends the budget plans it.
     pub fn rest(&self, feed: FeedId, next_at: Time) -> Result<(), StoreError> {
-        if let Some(asked) = self.context.asked(feed, next_at)? {
-            self.send(Event::Rest(asked));
+        if let Some(scheduled) = self.context.scheduled(feed, next_at)? {
+            self.send(Event::Schedule(scheduled));
         }
         Ok(())
     }
@@ -191,7 +172,7 @@ impl Engine {
                 replans.push((feed, replan));
             }
             let domain = conclude::domain(&input);
-            feeds.push(Asked { feed, domain, next_at, generation, budgeted });
+            feeds.push(ScheduledFeed { feed, domain, next_at, generation, budgeted });
         })?;
         let polled_since = self.store.replan(replans)?;
         feeds.retain(|asked| !polled_since.contains(&asked.feed));
@@ -256,62 +237,4 @@ impl Engine {
         self.cut.send_replace(true);
         while tasks.join_next().await.is_some() {}
     }
-}
-
-/// Lays every watched feed to rest until its time, or until the strategy plans it. What became
-/// due while we were away is spread over a while; a feed that was never polled is due at once.
-fn load(
-    context: &Context,
-    now: Time,
-    watch: Watch,
-) -> Result<(Plan<Poll>, Option<Box<Spending>>), StoreError> {
-    let Context { store, settings, .. } = context;
-    if watch == Watch::All {
-        context.follow_clock(None, now);
-    } else {
-        context.end_waits_after_clock_jump(now);
-    }
-    let mut plan = Plan::new(settings.gaps.clone(), watch == Watch::All);
-    let mut spending = None;
-    if watch == Watch::All {
-        let index = store.due_index()?;
-        plan.reserve(index.due.len(), index.domains.len());
-        let domains: Vec<u32> = index.domains.iter().map(|d| plan.domain(d)).collect();
-        let overdue = |next_at: Option<Time>| next_at.is_some_and(|t| t <= now);
-        let n_overdue = index.due.iter().filter(|f| overdue(f.next_at)).count();
-        let mut budgeted = HashMap::new();
-        if let Some(rule) = context.budget() {
-            spending = Some(Box::new(Spending::new(rule, &store.strategy_progress()?, now)));
-            store.poll_inputs(|input| {
-                let under = conclude::budgeted(&rule, &input, settings);
-                budgeted.extend(under.map(|under| (input.id, under)));
-            })?;
-        }
-        for due in &index.due {
-            let domain = domains[due.domain as usize];
-            let back = conclude::set_back(due.last_poll_at, now);
-            let mut next_at = match due.next_at.map(|at| at - back) {
-                None => now,
-                Some(t) if t > now => t,
-                Some(_) => {
-                    let unit = chance::unit(settings.seed, due.feed, due.generation);
-                    now + polling::restart::spread(n_overdue, unit)
-                }
-            };
-            if let Some(spending) = &mut spending
-                && let Some(mut budgeted) = budgeted.remove(&due.feed)
-            {
-                budgeted.set_back(back, now);
-                next_at = budgeted.latest.unwrap_or(UNTIL_PLANNED);
-                spending.take(due.feed, due.generation, *budgeted);
-                spending.paced(due.feed, domain, plan.gap(domain));
-            }
-            plan.rest(due.feed, domain, next_at, due.generation);
-        }
-    }
-    for state in store.domain_states()? {
-        let domain = plan.domain(&state.domain);
-        plan.set_pace(domain, conclude::stored_pace(&state, now));
-    }
-    Ok((plan, spending))
 }

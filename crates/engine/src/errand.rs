@@ -8,9 +8,9 @@ use fetch::{Fetched, Parcel, Posted};
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
+use crate::context::Context;
 use crate::event::{Answered, Event};
 use crate::plan::Rank;
-use crate::poll::{self, Context};
 use crate::{Clock, conclude};
 
 /// A turn that has come.
@@ -54,7 +54,7 @@ impl Turn<'_> {
         };
         self.held.answer = match &posted {
             Posted::Refused { status: 429 | 503, retry_after, .. } => {
-                let retry_after = retry_after.map(|wish| poll::wish(wish, None));
+                let retry_after = *retry_after;
                 let (reply, pace) = oneshot::channel();
                 asks_to_wait = Some(pace);
                 Answered::AskedToWait { retry_after, pace: reply }

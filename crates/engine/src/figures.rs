@@ -10,7 +10,6 @@ use feed::{Outcome, Time};
 use crate::event::PollAnswer;
 use crate::network::Network;
 use crate::plan::Plan;
-use crate::poll::Poll;
 
 /// The loop turns once a second or more often; a machine that is very busy may be late.
 const TURN_LATE: Duration = Duration::from_secs(60);
@@ -103,7 +102,7 @@ impl Default for Standing {
 }
 
 impl Counters {
-    pub fn report(&self, plan: &Plan<Poll>, network: &Network, wake_at: Time) {
+    pub fn report<H>(&self, plan: &Plan<H>, network: &Network, wake_at: Time) {
         let (in_flight, waiting) = (plan.in_flight(), plan.n_waiting());
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         *standing = Standing {

@@ -16,8 +16,8 @@ use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 use url::Url;
 
+use crate::context::Context;
 use crate::lanes::Lanes;
-use crate::poll::Context;
 
 /// How often wishes and news are looked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

@@ -10,7 +10,7 @@ use query::Entry;
 use store::{EntryRow, SearchWords, Store, StoreError};
 use tokio::sync::watch;
 
-use crate::poll::Context;
+use crate::context::Context;
 
 /// Entries in one job of the writer: some milliseconds.
 const BATCH: u32 = 100;

@@ -5,10 +5,12 @@
 //!
 //! # Layout
 //! - [`Engine`]: started with a store and a fetcher, stopped without loss.
-//! - `run_loop`: one task that owns the plan and grants requests.
+//! - `controller`: one task that owns the plan and grants requests; it prepares polls, settles their
+//!   results, and concludes and records them.
+//! - `worker`: one look at a feed, from a job to a result. It needs no store and no plan.
+//! - `context`: the parts that all tasks share.
 //! - `plan`: due feeds, domains, pace. Never waits.
 //! - `spending`: the feeds under the budget and the strategy that spends it.
-//! - `poll`: one poll, from the granted request to the recorded result.
 //! - `conclude`: what a poll's result means for the feed. Pure.
 //! - `matching`: the standing queries, asked inside the transaction of each poll.
 //! - `deliver`: what queries kept, handed over. `hub`: published feeds, pushed to subscribers.
@@ -23,6 +25,8 @@ mod budget;
 mod chance;
 mod clock;
 mod conclude;
+mod context;
+mod controller;
 mod deliver;
 mod engine;
 mod errand;
@@ -34,21 +38,21 @@ mod keys;
 mod lanes;
 mod matching;
 mod network;
+mod observe;
 mod plan;
-mod poll;
-mod run_loop;
 mod settings;
 mod spending;
 mod subscriber;
+mod worker;
 
 pub use budget::{BudgetRule, in_force as budget_in_force};
 pub use clock::Clock;
 pub use conclude::is_push_trusted;
 pub use deliver::{DeliverySettings, Letters, Mail, MailSecurity, shown as shown_receiver};
-pub use engine::{Engine, EngineError, Watch};
+pub use engine::{Engine, EngineError};
 pub use event::PollAnswer;
 pub use figures::Figures;
 pub use hub::{Lookup, Rendered, Topics};
 pub use indexing::run_once as index_once;
 pub use plan::Gaps;
-pub use settings::{PushSettings, Settings};
+pub use settings::{PushSettings, Settings, Watch};

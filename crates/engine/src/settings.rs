@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use dispatch::LocalForm;
 use polling::policy::tide;
 use polling::{Bounds, Policy, PolicySpec};
 use store::Retention;
@@ -24,6 +25,15 @@ const SAFETY_NET: Duration = Duration::from_secs(86_400);
 /// Ten days, as the specification of WebSub proposes.
 const LEASE: Duration = Duration::from_secs(10 * 86_400);
 
+/// Which feeds are polled by themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// All that are neither paused nor gone.
+    All,
+    /// None: only those that a caller asks for.
+    Asked,
+}
+
 /// Settings of a running engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -43,6 +53,8 @@ pub struct Settings {
     pub retention: Retention,
     pub delivery: DeliverySettings,
     pub push: PushSettings,
+    /// What travels between controller and workers. Tests send the wire form.
+    pub local_form: LocalForm,
     /// The seed of jitter.
     pub seed: u64,
 }
@@ -75,6 +87,7 @@ impl Settings {
             retention: Retention::off(),
             delivery: DeliverySettings::default(),
             push: PushSettings { public_url: None, safety_net: SAFETY_NET, lease: LEASE },
+            local_form: LocalForm::Values,
             seed: 0,
         }
     }

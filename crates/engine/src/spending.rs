@@ -8,8 +8,7 @@ use feed::{FeedId, Time};
 use polling::budget::{Planner, Tracked};
 use store::{ExpectedPoll, ExpectedPolls};
 
-use crate::budget::BudgetRule;
-use crate::event::Budgeted;
+use crate::budget::{BudgetRule, Budgeted};
 
 /// How often polls are planned: short enough that nobody waits for it, long enough that a
 /// strategy has something to choose from.

@@ -13,9 +13,9 @@ use store::StoreError;
 use tokio::sync::watch;
 use url::Url;
 
+use crate::context::Context;
 use crate::event::Event;
 use crate::keys;
-use crate::poll::Context;
 
 /// How often the inbox and the hubs to be asked are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -90,9 +90,9 @@ fn poll_by_policy(context: &Context, feed: FeedId) -> Result<(), StoreError> {
 
 /// Tells the loop when a feed is polled next.
 fn rest(context: &Context, feed: FeedId, next_at: Time) -> Result<(), StoreError> {
-    if let Some(asked) = context.asked(feed, next_at)? {
+    if let Some(scheduled) = context.scheduled(feed, next_at)? {
         // The loop ends only with the engine; then the store knows the time.
-        let _ = context.events.send(Event::Rest(asked));
+        let _ = context.events.send(Event::Schedule(scheduled));
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! The exchange itself: build the request, send it through the right client, read the answer.
 
+use std::time::Duration;
+
 use feed::{ExchangeFacts, Validators};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, ClientBuilder, Method, Request, Response};
@@ -83,6 +85,11 @@ impl Fetcher {
     /// How many exchanges may be under way at once; more wait for their turn inside `fetch`.
     pub fn connections_max(&self) -> usize {
         self.connections_max
+    }
+
+    /// The longest duration of one exchange, from its start to the last byte of the body.
+    pub fn exchange_time_max(&self) -> Duration {
+        self.limits.header_timeout + self.limits.body_timeout
     }
 
     /// Asks for a feed, conditionally if there are validators.

@@ -1,10 +1,11 @@
 //! What of a poll is kept: entries, revisions, validators, where the feed is found from now on.
 
+use std::mem;
+
+use dispatch::{FeedDescription, ReadDocument};
 use feed::{
-    DocumentDates, FeedUrl, Item, KeyedItem, Observed, Outcome, Published, Sighting, Time, Trouble,
-    WindowEntry, repair,
+    FeedUrl, Item, KeyedItem, Observed, Outcome, Published, Sighting, Trouble, WindowEntry, repair,
 };
-use parse::Document;
 use store::{
     BodyHash, DocumentRecord, EditedEntry, EntryChanges, FeedFacts, Gone, LocationChange, NewEntry,
     PendingRedirect, PollContent, PollInput, PollProblem, PollRecord,
@@ -39,9 +40,9 @@ pub fn not_yet_gone(input: &PollInput, reading: Reading) -> Reading {
 /// some: neither validators nor the window follow it. An honest empty feed is well-formed.
 pub fn damaged(input: &PollInput, reading: Reading) -> Reading {
     match reading {
-        Reading::Document { document, items, .. }
+        Reading::Document { document, .. }
             if document.is_damaged
-                && items.is_empty()
+                && document.items.is_empty()
                 && !input.document.window.entries().is_empty() =>
         {
             Reading::Damaged { warnings: document.warnings }
@@ -105,20 +106,20 @@ pub fn keep_reading(
             let validators = (kept != input.document.validators).then_some(kept);
             record.content = PollContent::Unchanged { validators };
         }
-        Reading::Document { document, items, observed, dates, validators, body_hash } => {
+        Reading::Document { mut document, observed, dates } => {
             answer.detail = seen_in_words(&observed);
             record.warnings.clone_from(&document.warnings);
             // A broken document without items may be the beginning of one that has some.
-            let is_cut_off = document.is_cut_off || document.is_damaged && items.is_empty();
+            let is_cut_off =
+                document.is_cut_off || document.is_damaged && document.items.is_empty();
             let previous = input.history.last_success_at;
             let repair = |item: &Item| repair(item, dates, trip.at, previous);
-            let entries = entry_changes(items, &observed, repair);
-            let mut kept = document_record(document, entries, trip);
-            let validators = store::StoredValidators {
-                etag: validators.etag,
-                last_modified: validators.last_modified,
-                of: Some(super::source(trip.url)),
-            };
+            let entries = entry_changes(mem::take(&mut document.items), &observed, repair);
+            let body_hash = document.body_hash;
+            let fetch::Validators { etag, last_modified } = mem::take(&mut document.validators);
+            let mut kept = document_record(*document, entries, trip);
+            let validators =
+                store::StoredValidators { etag, last_modified, of: Some(super::source(trip.url)) };
             // What vouches for a document would vouch for its missing rest: the next poll asks
             // for all of it.
             kept.validators = if is_cut_off { Default::default() } else { validators };
@@ -179,18 +180,23 @@ fn seen_in_words(observed: &Observed) -> String {
 }
 
 /// Returns what the store keeps of a document; the caller adds validators, hash and window.
-fn document_record(document: Document, entries: EntryChanges, trip: &Trip<'_>) -> DocumentRecord {
-    let (hub, topic) = pushed_by(&document, trip);
+fn document_record(
+    document: ReadDocument,
+    entries: EntryChanges,
+    trip: &Trip<'_>,
+) -> DocumentRecord {
+    let (description, hints) = (document.description, document.hints);
+    let (hub, topic) = pushed_by(&description, trip);
     let (hub, topic) = (short(hub), short(topic));
     let facts = FeedFacts {
-        title: document.title,
-        site: short(document.link),
-        language: document.language,
+        title: description.title,
+        site: short(description.site),
+        language: description.language,
         topic: hub.as_ref().and(topic),
         hub,
-        cloud: short(document.cloud),
+        cloud: short(description.cloud),
     };
-    DocumentRecord { facts, hints: document.hints, entries, ..DocumentRecord::default() }
+    DocumentRecord { facts, hints, entries, ..DocumentRecord::default() }
 }
 
 /// An address of the feed, unless it is too long to be one.
@@ -201,9 +207,9 @@ fn short(address: Option<String>) -> Option<String> {
 /// The hub that pushes a document and the address under which it knows it: as the header says, else
 /// as the document does (WebSub, section 4); the polled address where neither names one. A feed
 /// that needs a login or a token is nobody else's business.
-fn pushed_by(document: &Document, trip: &Trip<'_>) -> (Option<String>, Option<String>) {
+fn pushed_by(document: &FeedDescription, trip: &Trip<'_>) -> (Option<String>, Option<String>) {
     let links = &trip.facts.links;
-    let hub = links.hub.as_ref().map(Url::to_string).or_else(|| document.hubs.first().cloned());
+    let hub = links.hub.as_ref().map(Url::to_string).or_else(|| document.hub.clone());
     let public = Some(trip.url).filter(|url| feed::mask_secrets(url) == url.as_str());
     let said = links.own.as_ref().map(Url::to_string).or_else(|| document.self_link.clone());
     (hub, public.map(|url| said.unwrap_or_else(|| url.to_string())))

@@ -9,8 +9,7 @@ use polling::{Bounds, Learned, PolicySpec, backoff, spoken};
 use store::{Decision, NextPoll, NextPollReason, PollInput, PushTrustChange, Replan};
 
 use super::{Reading, Trip, outcome, pushed};
-use crate::budget::{self, BudgetRule};
-use crate::event::Budgeted;
+use crate::budget::{self, BudgetRule, Budgeted};
 use crate::{Settings, chance};
 
 /// How long after a failure of our own network a feed is tried again.

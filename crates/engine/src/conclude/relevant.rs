@@ -11,8 +11,7 @@ use url::Url;
 use super::next::{self, Decided};
 use super::{Reading, Trip};
 use crate::Settings;
-use crate::budget::BudgetRule;
-use crate::event::Budgeted;
+use crate::budget::{BudgetRule, Budgeted};
 
 /// All that the decision about a successful poll needs, kept until the queries have seen its
 /// entries.

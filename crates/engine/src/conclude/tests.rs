@@ -79,22 +79,25 @@ fn document(ids: &[&str]) -> Reading {
             ..Item::default()
         })
         .collect();
-    let dates = DocumentDates::default();
-    let window = Window::default();
-    let items = identify(items, &window);
-    let observed = WindowComparison::new(&items, &window);
-    let observed = observed.observe(&Known::new(), dates, NOW, None, false);
-    let xml = "<rss version='2.0'><channel><title>t</title></channel></rss>";
-    let document =
-        parse::document(xml.as_bytes(), None, None, &parse::Limits::default()).expect("a feed");
-    Reading::Document {
-        document,
-        items,
-        observed,
-        dates,
+    let document = ReadDocument { items: identify(items, &Window::default()), ..read_document() };
+    observed(&Window::default(), document)
+}
+
+/// A document that brings new validators.
+fn read_document() -> ReadDocument {
+    ReadDocument {
         validators: fetch::Validators { etag: Some(b"\"new\"".to_vec()), last_modified: None },
         body_hash: [7; 16],
+        ..ReadDocument::default()
     }
+}
+
+/// The document compared with a window.
+fn observed(window: &Window, document: ReadDocument) -> Reading {
+    let dates = DocumentDates::default();
+    let observed = WindowComparison::new(&document.items, window);
+    let observed = observed.observe(&Known::new(), dates, NOW, None, false);
+    Reading::Document { document: Box::new(document), observed, dates }
 }
 
 #[test]
@@ -298,13 +301,12 @@ fn a_remembered_redirect_that_leads_nowhere_is_forgotten() {
 
 #[test]
 fn a_document_that_breaks_off_is_asked_for_whole_the_next_time() {
-    let Reading::Document { mut document, items, observed, dates, validators, body_hash } =
-        document(&["a", "b"])
-    else {
+    let Reading::Document { mut document, observed, dates } = document(&["a", "b"]) else {
         panic!("it is one");
     };
     document.is_cut_off = true;
-    let reading = Reading::Document { document, items, observed, dates, validators, body_hash };
+    let body_hash = document.body_hash;
+    let reading = Reading::Document { document, observed, dates };
     let done = run(&input(), reading, |_| ());
     let kept = done.record.document().expect("a document");
     assert_eq!(kept.entries.new.len(), 2, "the entries that came are kept");
@@ -330,14 +332,12 @@ fn gone_from_where_it_moved_to_is_not_yet_gone() {
 #[test]
 fn no_hub_is_told_the_secret_of_a_feed() {
     let hub = |url: &str| {
-        let Reading::Document { mut document, items, observed, dates, validators, body_hash } =
-            document(&["a"])
-        else {
+        let Reading::Document { mut document, observed, dates } = document(&["a"]) else {
             panic!("it is one");
         };
-        document.hubs = vec!["https://hub.example/".to_owned()];
-        document.self_link = Some(url.to_owned());
-        let reading = Reading::Document { document, items, observed, dates, validators, body_hash };
+        document.description.hub = Some("https://hub.example/".to_owned());
+        document.description.self_link = Some(url.to_owned());
+        let reading = Reading::Document { document, observed, dates };
         let url = Url::parse(url).expect("a URL");
         let done = run(&input(), reading, |trip| trip.url = &url);
         done.record.document().expect("a document").facts.topic.clone()

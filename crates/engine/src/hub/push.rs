@@ -9,9 +9,9 @@ use store::{HubSubscription, StoreError};
 use url::Url;
 
 use super::{Rendered, Topics, beside};
+use crate::context::Context;
 use crate::deliver::waited;
 use crate::plan::Rank;
-use crate::poll::Context;
 use crate::{errand, keys};
 
 /// Until a domain that asked us to wait is looked at again.

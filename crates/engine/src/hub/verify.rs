@@ -11,8 +11,8 @@ use store::{HubSubscription, StoreError, SubscriberRequestKind};
 use url::Url;
 
 use super::{Resting, Topics, beside};
+use crate::context::Context;
 use crate::plan::Rank;
-use crate::poll::Context;
 use crate::{errand, keys};
 
 /// Time for an answer of a few bytes. A callback that never answers keeps its domain, and one of

@@ -1,52 +1,61 @@
-//! What the plan hands out, and the gaps that it keeps.
+//! The values that the plan hands out, and the gaps that it keeps.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
+use dispatch::GrantId;
 use feed::{Domain, FeedId};
 use tokio::sync::oneshot;
 
-/// What waits for its domain: a poll's first request, or the next hop `H` of one under way.
+/// Work that waits for its domain: a poll's first request, or the next hop `H` of one under way.
 #[derive(Debug)]
 pub enum Work<H> {
     Start(FeedId),
-    Hop(Box<H>),
+    Hop(FeedId, Box<H>),
 }
 
-/// A turn at a domain for a request that is no poll: told the domain's number when it has come,
-/// dropped where it does not come.
-pub type Turn = oneshot::Sender<u32>;
+/// The turn of a request that is not a poll. It receives the domain's number when the turn has
+/// come, and is dropped if the turn does not come.
+pub type TurnSender = oneshot::Sender<u32>;
 
-/// How a request that is not a poll waits for its domain.
+/// The priority of a request that is not a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rank {
-    /// At the head of the line: a person or a subscriber waits for it.
+    /// Before the polls of the domain: a person or a subscriber waits for it.
     First,
-    /// At the end of the line: a stranger asked for it.
+    /// After the polls of the domain: a stranger asked for it.
     Last,
-    /// Until no other request is under way, without a gap: the operator chose the receiver.
+    /// As soon as no other request is under way, without a gap: the operator chose the receiver.
     WithoutGap,
 }
 
-/// What stands in a domain's line.
+/// One request in a domain's queue.
 #[derive(Debug)]
-pub(super) enum Queued<H> {
+pub(super) enum QueuedRequest<H> {
     Work(Work<H>),
-    Errand(Turn),
+    Errand(TurnSender),
 }
 
-/// A request that may be sent now.
+/// The permission to send one request of a poll now.
 #[derive(Debug)]
 pub struct Grant<H> {
-    pub domain: u32,
+    pub id: GrantId,
     pub work: Work<H>,
-    /// The feed's poll counter, for a first request.
+    /// The feed's poll counter.
     pub generation: u32,
-    /// Why it is made, in short, where that is not what the store has.
-    pub cause: Option<String>,
+    /// The latest moment to send the request, by the stopwatch.
+    pub send_by: Duration,
 }
 
-/// How large the minimum gap between two requests is.
+/// A grant whose result has not arrived yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenGrant {
+    pub domain: u32,
+    pub feed: FeedId,
+    pub generation: u32,
+}
+
+/// The minimum gap between two requests to one domain.
 #[derive(Clone, Debug)]
 pub struct Gaps {
     pub default: Duration,

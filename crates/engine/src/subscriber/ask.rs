@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 use url::{Url, form_urlencoded};
 
 use super::masked;
+use crate::context::Context;
 use crate::errand;
 use crate::plan::Rank;
-use crate::poll::Context;
 
 /// How long a hub may take to verify a request that it accepted.
 const VERIFY_WAIT: Duration = Duration::from_secs(600);

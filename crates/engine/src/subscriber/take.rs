@@ -11,9 +11,11 @@ use url::Url;
 
 use super::{masked, rest};
 use crate::conclude::{self, PushedDocument};
+use crate::context::Context;
 use crate::event::Event;
 use crate::keys;
-use crate::poll::{Context, observe, parsed};
+use crate::observe::observe;
+use crate::worker::contained;
 
 /// A poll that ends while a push is read makes it stale; then it is read again.
 const TRIES_MAX: usize = 5;
@@ -94,7 +96,7 @@ async fn parse(context: &Context, parcel: &InboxPush) -> Result<Document, String
     let (content_type, base) = (parcel.content_type.clone(), Url::parse(&parcel.topic).ok());
     let n_bytes = body.len();
     let read = move || parse::document(&body, content_type.as_deref(), base.as_ref(), &limits);
-    parsed(n_bytes, read).await?.map_err(|not_a_feed| not_a_feed.to_string())
+    contained(n_bytes, read).await?.map_err(|not_a_feed| not_a_feed.to_string())
 }
 
 /// Compares the document with what is known and keeps what is new, all in one transaction.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dispatch::LocalForm;
 use dispatch::command::{Command, QueryWish};
 use engine::command::carry_out;
 use engine::{Clock, DeliverySettings, Engine, Mail, MailSecurity, Settings, Watch};
@@ -27,7 +28,7 @@ impl House {
     pub async fn new(delivery: DeliverySettings, statement: &str) -> House {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
-        let settings = Settings { delivery, ..Settings::new() };
+        let settings = Settings { delivery, local_form: LocalForm::Wire, ..Settings::new() };
         let clock = Clock::manual(START);
         let engine = start(store, &clock, settings.clone());
         let text = statement.to_owned();

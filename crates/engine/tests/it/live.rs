@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dispatch::LocalForm;
 use engine::{Clock, Engine, Gaps, Settings, Watch};
 use feed::{FeedUrl, Time};
 use fetch::Fetcher;
@@ -44,7 +45,8 @@ pub async fn polls(
     }
     let fetcher = Fetcher::new(fetch).unwrap();
     let gaps = Gaps { default: Duration::ZERO, by_domain: HashMap::new() };
-    let settings = Settings { gaps, follow_hints: false, ..settings };
+    let local_form = LocalForm::Wire;
+    let settings = Settings { gaps, follow_hints: false, local_form, ..settings };
     let engine =
         Engine::start(store.clone(), fetcher, clock.clone(), settings, Watch::All).unwrap();
     while clock.now() <= end {

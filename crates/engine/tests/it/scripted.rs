@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use dispatch::LocalForm;
 use dispatch::command::{Command, Done};
 use engine::command::carry_out;
 use engine::{Clock, Engine, Gaps, Settings, Watch};
@@ -46,7 +47,7 @@ impl House {
             }
         });
         let gaps = Gaps { default: Duration::ZERO, ..settings.gaps };
-        let settings = Settings { gaps, ..settings };
+        let settings = Settings { gaps, local_form: LocalForm::Wire, ..settings };
         let clock = Clock::manual(START);
         let engine = start(&store, &clock, &settings);
         House { engine, settings, store, clock, requests, port, folder }

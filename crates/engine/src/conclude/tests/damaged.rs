@@ -7,12 +7,15 @@ use super::*;
 /// What the parser makes of a text, compared with the window of `input`.
 fn read(input: &PollInput, text: &str) -> Reading {
     let document = parse::document(text.as_bytes(), None, None, &parse::Limits::default());
-    let (mut document, dates) = (document.expect("a feed"), DocumentDates::default());
-    let items = identify(std::mem::take(&mut document.items), &input.document.window);
-    let observed = WindowComparison::new(&items, &input.document.window);
-    let observed = observed.observe(&Known::new(), dates, NOW, None, false);
-    let validators = fetch::Validators { etag: Some(b"\"new\"".to_vec()), last_modified: None };
-    Reading::Document { document, items, observed, dates, validators, body_hash: [7; 16] }
+    let document = document.expect("a feed");
+    let document = ReadDocument {
+        is_cut_off: document.is_cut_off,
+        is_damaged: document.is_damaged,
+        items: identify(document.items, &input.document.window),
+        warnings: document.warnings,
+        ..read_document()
+    };
+    observed(&input.document.window, document)
 }
 
 #[test]

@@ -1,0 +1,321 @@
+//! The controller: one task that owns the plan. It handles events and results, grants requests, and
+//! sleeps until there is more to do. It never waits for the network or the store: reading inputs
+//! and recording polls are tasks of their own.
+//!
+//! A poll has three steps. `prepare` reads what the store knows and makes a job. A worker looks and
+//! returns a result. `results` settles pace and blame at once; `record` concludes and records.
+
+mod budgeting;
+mod callers;
+mod load;
+mod prepare;
+mod record;
+mod results;
+mod under_way;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use dispatch::{JobSender, PollResult, ResultReceiver, Stopwatch};
+use feed::{FeedId, Outcome, Time};
+use store::StoreError;
+use tokio::sync::{mpsc, watch};
+
+use crate::Watch;
+use crate::context::{Context, SET_BACK_MIN};
+use crate::event::{Event, Finished, PollAnswer, ScheduledFeed};
+use crate::figures::{Counters, Ended};
+use crate::network::Network;
+use crate::plan::{Grant, Plan, Work};
+use crate::spending::Spending;
+use callers::{AnswerSender, Callers, refused};
+use prepare::{GrantedStart, prepare};
+use under_way::{PollUnderWay, PollsAtWorkers};
+
+/// The time that polls under way have to end by themselves when the engine stops.
+const STOP_GRACE: Duration = Duration::from_secs(2);
+/// Events handled in one turn before new grants, so that a burst of results cannot starve the
+/// workers.
+const EVENTS_PER_TURN: usize = 256;
+/// While our network is down the strategy is asked this often whether it is back.
+const PROBE: Duration = Duration::from_secs(1);
+/// The longest sleep while nothing is planned.
+const SLEEP_MAX: Duration = Duration::from_secs(3600);
+
+/// The task that owns the plan.
+pub struct Controller {
+    context: Arc<Context>,
+    plan: Plan<PollUnderWay>,
+    polls: Arc<PollsAtWorkers>,
+    channels: Channels,
+    stopwatch: Stopwatch,
+    counters: Arc<Counters>,
+    network: Network,
+    callers: Callers,
+    /// Feeds that were blamed for an outage of our network, until the blame is taken back.
+    to_forgive: HashSet<FeedId>,
+    watch: Watch,
+    /// The feeds under the budget, if there is one.
+    spending: Option<Box<Spending>>,
+    /// The causes of polls that a strategy planned, until they are granted.
+    causes: HashMap<FeedId, String>,
+    /// The time of the last turn, by the clock as it was then.
+    turned_at: Time,
+}
+
+/// The controller's ends of its channels.
+pub struct Channels {
+    pub jobs: JobSender,
+    pub results: ResultReceiver,
+    pub events: mpsc::UnboundedReceiver<Event>,
+}
+
+impl Controller {
+    /// Makes a controller with the plan that the store holds.
+    pub fn new(
+        context: Arc<Context>,
+        channels: Channels,
+        stopwatch: Stopwatch,
+        counters: Arc<Counters>,
+        watch: Watch,
+    ) -> Result<Controller, StoreError> {
+        let (plan, spending) = load::load(&context, context.clock.now(), watch)?;
+        Ok(Controller {
+            context,
+            plan,
+            polls: Arc::default(),
+            channels,
+            stopwatch,
+            counters,
+            network: Network::default(),
+            callers: Callers::default(),
+            to_forgive: HashSet::new(),
+            watch,
+            spending,
+            causes: HashMap::new(),
+            turned_at: Time::MIN,
+        })
+    }
+
+    /// Runs until `stop` turns true, then lets the polls under way end.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let _ended = Ended(Arc::clone(&self.counters));
+        while !*stop.borrow() {
+            let wake = self.turn();
+            tokio::select! {
+                message = self.channels.next() => match message {
+                    Some(message) => self.handle_all(message),
+                    None => break,
+                },
+                () = self.context.clock.sleep_until(wake) => {}
+                _ = stop.changed() => {}
+            }
+        }
+        let ending = tokio::time::timeout(STOP_GRACE, async {
+            while self.plan.in_flight() > 0
+                && let Some(message) = self.channels.next().await
+            {
+                self.handle(message);
+            }
+        });
+        if ending.await.is_err() {
+            tracing::info!(
+                polls = self.plan.in_flight(),
+                "polls that did not end in time are repeated at the next start"
+            );
+        }
+    }
+
+    /// Grants what may be sent now. Returns when to turn again if nothing happens before.
+    fn turn(&mut self) -> Time {
+        let now = self.context.clock.now();
+        let back = self.turned_at.since(now);
+        if back >= SET_BACK_MIN {
+            self.set_back(back, now);
+        }
+        self.turned_at = now;
+        self.end_expired(now);
+        self.spend(now);
+        let usual = self.context.settings.polls_in_flight_max;
+        let in_flight_max = self.network.in_flight_max(now, usual);
+        let grants = self.plan.grant(now, in_flight_max);
+        if !grants.is_empty() {
+            self.network.granted(now);
+            self.start(grants);
+        }
+        let plan_at = self.spending.as_ref().map(|spending| spending.plan_at().max(now + PROBE));
+        let wake = [self.plan.next_wake(in_flight_max), plan_at].into_iter().flatten().min();
+        let wake = wake.unwrap_or(now + SLEEP_MAX);
+        self.counters.report(&self.plan, &self.network, wake);
+        wake
+    }
+
+    /// Hands granted hops to workers, and first requests to a task that prepares them.
+    fn start(&mut self, grants: Vec<Grant<PollUnderWay>>) {
+        let mut starts = Vec::new();
+        for Grant { id, work, generation, send_by } in grants {
+            match work {
+                Work::Start(feed) => {
+                    let cause = self.cause(feed);
+                    starts.push(GrantedStart { grant: id, feed, generation, send_by, cause });
+                }
+                Work::Hop(feed, mut poll) => {
+                    let job = poll.job(id, send_by);
+                    self.polls.insert(id, *poll);
+                    if self.channels.jobs.send(job).is_err() {
+                        self.polls.remove(id);
+                        self.not_prepared(id, feed, "no worker took the job".to_owned());
+                    }
+                }
+            }
+        }
+        if starts.is_empty() {
+            return;
+        }
+        let (context, polls) = (Arc::clone(&self.context), Arc::clone(&self.polls));
+        let jobs = self.channels.jobs.clone();
+        tokio::spawn(async move { prepare(&context, starts, &polls, &jobs) });
+    }
+
+    /// Follows a clock that was set back. Without this, polls that were planned by the wrong time
+    /// would wait until the right time has come as far.
+    fn set_back(&mut self, by: Duration, now: Time) {
+        tracing::warn!(seconds = by.as_secs(), "the clock was set back; what is planned follows");
+        self.plan.set_back(by);
+        let (context, spends) = (Arc::clone(&self.context), self.spending.is_some());
+        tokio::task::spawn_blocking(move || {
+            // The strategy first: it cannot plan before it has its feeds again.
+            if spends {
+                context.respend(now);
+            }
+            context.follow_clock(Some(by), now);
+        });
+    }
+
+    fn handle_all(&mut self, first: Message) {
+        self.handle(first);
+        for _ in 0..EVENTS_PER_TURN {
+            match self.channels.try_next() {
+                Some(message) => self.handle(message),
+                None => break,
+            }
+        }
+    }
+
+    fn handle(&mut self, message: Message) {
+        let event = match message {
+            Message::Result(result) => return self.result(*result),
+            Message::Event(event) => event,
+        };
+        match event {
+            Event::NotPrepared { grant, feed, why } => self.not_prepared(grant, feed, why),
+            Event::Exchanged { domain, at, answer } => self.errand_ended(domain, at, answer),
+            Event::Errand { domain, turn, rank } => {
+                let domain = self.plan.domain(&domain);
+                self.plan.errand(domain, turn, rank, self.context.clock.now());
+            }
+            Event::Finished { finished, answer } => self.finished(finished, &answer),
+            Event::Ask { feeds, answers } => self.ask(feeds, &answers),
+            Event::Schedule(feed) => self.rest(feed),
+            // Without a daemon no feed is polled by itself.
+            Event::Spend(..) if self.watch == Watch::Asked => {}
+            Event::Spend(spending, feeds) => {
+                self.spending = spending;
+                self.causes.clear();
+                feeds.into_iter().for_each(|feed| self.rest(feed));
+            }
+            Event::Pushed { n_new } => self.counters.pushed(n_new),
+            Event::Forget(feed) => self.forget(feed),
+        }
+    }
+
+    /// Stops polling a feed by itself.
+    fn forget(&mut self, feed: FeedId) {
+        self.plan.forget(feed);
+        if let Some(spending) = &mut self.spending {
+            spending.forget(feed);
+        }
+        let detail = "the feed was removed or paused".to_owned();
+        self.callers.answer(feed, &refused(feed, detail, None));
+    }
+
+    /// Queues the polls that a caller asks for.
+    fn ask(&mut self, feeds: Vec<ScheduledFeed>, answers: &AnswerSender) {
+        let now = self.context.clock.now();
+        for ScheduledFeed { feed, domain, generation, .. } in feeds {
+            if self.callers.wait_for(feed) {
+                self.callers.add(feed, answers.clone());
+                continue;
+            }
+            let index = self.plan.domain(&domain);
+            match self.plan.ask(feed, index, generation, now) {
+                Ok(()) => self.callers.add(feed, answers.clone()),
+                Err(until) => {
+                    let detail = format!("{domain} asked us to wait until {until}");
+                    // The caller may have gone.
+                    let _ = answers.send(refused(feed, detail, Some(until)));
+                }
+            }
+        }
+    }
+
+    /// Schedules a feed whose poll has ended, and answers its callers.
+    fn finished(&mut self, mut finished: Finished, answer: &PollAnswer) {
+        let domain = self.plan.domain(&finished.domain);
+        let next_at = self.spent(&mut finished, domain, answer.bytes);
+        self.plan.finished(finished.feed, domain, next_at, finished.generation);
+        let now = self.context.clock.now();
+        self.counters.poll_ended(answer, now);
+        self.network.recorded(answer.not_recorded.is_none());
+        if let Some(why) = answer.not_recorded.as_ref().filter(|_| self.watch == Watch::Asked) {
+            self.call_off(why);
+        }
+        self.callers.answer(finished.feed, answer);
+        if self.to_forgive.contains(&finished.feed) {
+            self.forgive(now);
+        }
+    }
+
+    /// Ends everything that waits, because nothing can be recorded. A daemon does not need this: it
+    /// tries again by itself.
+    fn call_off(&mut self, why: &str) {
+        let now = self.context.clock.now();
+        for work in self.plan.drain() {
+            match work {
+                Work::Start(feed) => {
+                    let detail = format!("not polled, since it could not be kept: {why}");
+                    let mut answer = refused(feed, detail, None);
+                    answer.outcome = Outcome::Failed;
+                    answer.not_recorded = Some(why.to_owned());
+                    self.callers.answer(feed, &answer);
+                }
+                Work::Hop(_, poll) => self.give_up(*poll, now),
+            }
+        }
+    }
+}
+
+/// One message to the controller.
+enum Message {
+    Event(Event),
+    Result(Box<PollResult>),
+}
+
+impl Channels {
+    /// Waits for a message; `None` after the engine has gone.
+    async fn next(&mut self) -> Option<Message> {
+        tokio::select! {
+            event = self.events.recv() => event.map(Message::Event),
+            Some(result) = self.results.recv() => Some(Message::Result(Box::new(result))),
+        }
+    }
+
+    /// Returns a message that has arrived already.
+    fn try_next(&mut self) -> Option<Message> {
+        if let Some(result) = self.results.try_recv() {
+            return Some(Message::Result(Box::new(result)));
+        }
+        self.events.try_recv().ok().map(Message::Event)
+    }
+}

@@ -1,0 +1,263 @@
+//! The last step of a poll: judges the result, concludes and records it. The loop hears of the end
+//! of the poll only after the record is stored, or after it failed.
+
+use std::time::Duration;
+
+use dispatch::PollReading;
+use feed::{DocumentDates, Domain, ExchangeFacts, FeedId, Outcome, Time, Trouble};
+use polling::pace::DomainPace;
+use store::{PollInput, StoreError};
+
+use super::under_way::{PollCourse, PollUnderWay};
+use crate::conclude::{self, Concluded, Reading};
+use crate::context::Context;
+use crate::event::{Event, Finished, PollAnswer};
+use crate::observe::observe;
+use crate::worker::without_panic;
+
+/// The wait after a poll that could not be recorded.
+pub const RECORD_RETRY: Duration = Duration::from_secs(60);
+
+pub const INTERNAL_ERROR: &str = "internal error; please report it";
+
+/// The controller's verdict on an exchange.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExchangeVerdict {
+    /// The domain's pace, if it asked for less.
+    pub pace: Option<DomainPace>,
+    /// The failure is our network's.
+    pub our_network: bool,
+}
+
+/// The end of a poll's last exchange.
+pub struct ExchangeEnd {
+    pub at: Time,
+    pub facts: ExchangeFacts,
+    pub verdict: ExchangeVerdict,
+}
+
+/// Concludes a poll from what its worker read, and records it.
+pub async fn conclude_and_record(
+    context: &Context,
+    poll: PollUnderWay,
+    reading: PollReading,
+    end: ExchangeEnd,
+) {
+    let feed = poll.feed();
+    let ending = async {
+        let (input, course) = poll.split();
+        let at = sent_at(&course, end.at);
+        let reading = judge(context, &input, reading, &end, at);
+        record(context, &input, &course, reading, &end).await;
+    };
+    end_contained(context, feed, ending).await;
+}
+
+/// Ends a poll whose redirect leads to a domain that asked us to wait.
+pub async fn give_up(context: &Context, poll: PollUnderWay, until: Time) {
+    let (feed, domain) = (poll.feed(), poll.domain());
+    let ending = async {
+        let (input, course) = poll.split();
+        let detail = format!("it redirects to {domain}, which asked us to wait until {until}");
+        let reading = Reading::Refused { kind: Trouble::Waiting, detail };
+        let pace = DomainPace { not_before: Some(until), ..DomainPace::default() };
+        let verdict = ExchangeVerdict { pace: Some(pace), our_network: false };
+        let end = ExchangeEnd { at: context.clock.now(), facts: ExchangeFacts::default(), verdict };
+        record(context, &input, &course, reading, &end).await;
+    };
+    end_contained(context, feed, ending).await;
+}
+
+/// Runs the end of a poll. The loop hears that the poll is over even if the end panics.
+async fn end_contained(context: &Context, feed: FeedId, end: impl Future<Output = ()>) {
+    if without_panic(end).await.is_none() {
+        tracing::error!(feed = feed.0, "internal error during a poll; please report it");
+        abandon(context, feed, INTERNAL_ERROR.to_owned());
+    }
+}
+
+/// Ends a poll without a record. The feed goes back to the time that the store has for it.
+pub fn abandon(context: &Context, feed: FeedId, why: String) {
+    let at = context.clock.now() + RECORD_RETRY;
+    tracing::debug!(feed = feed.0, why, "poll abandoned");
+    let current = context.store.due(feed).ok().flatten();
+    let finished = match current {
+        Some((domain, due)) => {
+            let next_at = Some(due.next_at.map_or(at, |t| t.max(at)));
+            Finished { feed, domain, next_at, generation: due.generation, budgeted: None }
+        }
+        None => {
+            let domain = Domain::default();
+            Finished { feed, domain, next_at: None, generation: 0, budgeted: None }
+        }
+    };
+    let answer = PollAnswer::without_record(feed, Outcome::Failed, why);
+    context.send(Event::Finished { finished, answer });
+}
+
+/// When the poll's first request was sent, but not later than `now`: the clock may have been set
+/// back since.
+fn sent_at(course: &PollCourse, now: Time) -> Time {
+    let now = now.floor_to_second();
+    course.so_far.first_sent_at.map_or(now, |at| at.min(now))
+}
+
+/// Adds the controller's verdict to a reading, and compares a document with the store.
+fn judge(
+    context: &Context,
+    input: &PollInput,
+    reading: PollReading,
+    end: &ExchangeEnd,
+    at: Time,
+) -> Reading {
+    let ExchangeVerdict { pace, our_network } = end.verdict;
+    let failed =
+        |kind, detail, candidates| Reading::Failed { kind, detail, our_network, candidates };
+    match reading {
+        PollReading::NotModified { validators } | PollReading::Same { validators } => {
+            Reading::Unchanged { validators }
+        }
+        PollReading::Gone => Reading::Gone,
+        PollReading::Refused { status } => Reading::Refused {
+            kind: Trouble::Status,
+            detail: conclude::refusal(status, pace.as_ref()),
+        },
+        PollReading::Blocked { reason } => {
+            Reading::Refused { kind: Trouble::NotPublic, detail: reason }
+        }
+        PollReading::Failed { trouble, detail } => failed(trouble, detail, Vec::new()),
+        PollReading::Moved { to, .. } => {
+            let detail = format!("redirect to {} not followed", feed::mask_secrets(&to));
+            failed(Trouble::Redirect, detail, Vec::new())
+        }
+        PollReading::NotAFeed { detail, is_damaged: true, .. }
+            if !input.document.window.entries().is_empty() =>
+        {
+            Reading::Damaged { warnings: vec![detail] }
+        }
+        PollReading::NotAFeed { detail, candidates, .. } => {
+            failed(Trouble::NotAFeed, detail, candidates)
+        }
+        PollReading::NotSent | PollReading::WorkerFailed => {
+            failed(Trouble::Internal, INTERNAL_ERROR.to_owned(), Vec::new())
+        }
+        PollReading::Document(document) => {
+            let dates = DocumentDates::new(document.on_the_fly, end.facts.date, at);
+            let (items, partial) = (&document.items, document.partial);
+            match observe(&context.store, input, items, dates, at, partial) {
+                Ok(observed) => Reading::Document { document, observed, dates },
+                Err(error) => Reading::Failed {
+                    kind: Trouble::Internal,
+                    detail: format!("the store could not be read: {error}"),
+                    our_network: true,
+                    candidates: Vec::new(),
+                },
+            }
+        }
+    }
+}
+
+/// Records the poll and tells the loop.
+async fn record(
+    context: &Context,
+    input: &PollInput,
+    course: &PollCourse,
+    reading: Reading,
+    end: &ExchangeEnd,
+) {
+    let PollCourse { cause, url, so_far } = course;
+    let trip = conclude::Trip {
+        at: sent_at(course, end.at),
+        ended: end.at,
+        cause: cause.as_deref(),
+        url,
+        permanent: so_far.permanent && so_far.n_hops > 0,
+        passed: &so_far.passed,
+        bytes: so_far.bytes,
+        elapsed: so_far.elapsed,
+        facts: &end.facts,
+        pace: end.verdict.pace,
+    };
+    let budget = context.budget();
+    let concluded = conclude::conclude(input, reading, &trip, &context.settings, budget.as_ref());
+    let Concluded { record, mut finished, mut answer, later } = concluded;
+    let (feed, due) = (input.id, record.decision.next.at);
+    let recorded = match later {
+        None => context.store.record(record).await,
+        Some(later) => {
+            let decided = context.store.record_deciding(record, move |shown| later.decide(shown));
+            decided.await.map(|(recorded, (next_at, budgeted))| {
+                conclude::settle(&mut finished, &mut answer, next_at, budgeted);
+                recorded
+            })
+        }
+    };
+    let overtaken = matches!(recorded, Err(StoreError::Stale { .. }));
+    match recorded {
+        Ok(recorded) if recorded.new_ids.is_empty() => {}
+        Ok(_) => context.deliveries.notify_one(),
+        Err(error) => not_recorded(context, input, &error, &mut finished, &mut answer),
+    }
+    context.send(Event::Finished { finished, answer });
+    // A feed that was paused when its poll began may have been resumed since; one that was
+    // overtaken may have moved to another domain. Schedule both again.
+    if (input.settings.paused || overtaken)
+        && let Ok(Some(scheduled)) = context.scheduled(feed, due)
+    {
+        context.send(Event::Schedule(scheduled));
+    }
+}
+
+/// Makes the end of a poll that the store could not record: the same poll is due again.
+fn not_recorded(
+    context: &Context,
+    input: &PollInput,
+    error: &StoreError,
+    finished: &mut Finished,
+    answer: &mut PollAnswer,
+) {
+    if !matches!(error, StoreError::Stale { .. } | StoreError::NoFeed(_)) {
+        context.log_trouble(input.id, error);
+        answer.not_recorded = Some(error.to_string());
+    }
+    answer.outcome = Outcome::Failed;
+    answer.n_new = 0;
+    answer.detail = format!("the poll could not be recorded: {error}");
+    let retry_at = context.clock.now() + RECORD_RETRY;
+    finished.next_at = finished.next_at.map(|_| retry_at);
+    finished.generation = input.generation;
+    finished.budgeted = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicI64;
+    use std::sync::{Arc, RwLock};
+
+    use tokio::sync::{Notify, mpsc};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_at_the_end_of_a_poll_takes_the_feed_out_of_flight() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = store::Store::open(folder.path(), store::OpenMode::ReadWrite).expect("a store");
+        let (events, mut received) = mpsc::unbounded_channel();
+        let settings = fetch::Settings::new("https://example.org/");
+        let context = Context {
+            store,
+            fetcher: Arc::new(fetch::Fetcher::new(settings).expect("a fetcher")),
+            clock: crate::Clock::manual(Time::from_secs(1_700_000_000)),
+            settings: crate::Settings::new(),
+            events,
+            budget: RwLock::new(None),
+            trouble_logged: AtomicI64::new(0),
+            deliveries: Notify::new(),
+        };
+        end_contained(&context, FeedId(7), async { panic!("an unforeseen end") }).await;
+        let Ok(Event::Finished { finished, answer }) = received.try_recv() else {
+            panic!("the loop did not hear that the poll is over")
+        };
+        assert_eq!((finished.feed, answer.outcome), (FeedId(7), Outcome::Failed));
+    }
+}

@@ -1,0 +1,108 @@
+//! A poll under way: the input that the store gave for it, kept by the controller from the first
+//! grant until the poll is recorded.
+
+use std::collections::HashMap;
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use dispatch::{GrantId, PassedDomain, PollJob, SoFar};
+use feed::{Domain, FeedId, Time, Window};
+use store::PollInput;
+use url::Url;
+
+use crate::conclude;
+
+/// More redirects than this are a loop or a trap.
+pub const HOPS_MAX: u32 = 5;
+
+/// A poll between its first grant and its record.
+pub struct PollUnderWay {
+    /// Without the window, which the worker shares until the result arrives.
+    input: PollInput,
+    window: Arc<Window>,
+    /// The cause of the poll in short, if a strategy planned it.
+    cause: Option<String>,
+    /// The address of the current or the next request.
+    url: Url,
+    /// Empty while a worker has the job.
+    pub so_far: SoFar,
+}
+
+impl PollUnderWay {
+    /// Begins a poll whose first request is sent at `at`.
+    pub fn new(mut input: PollInput, cause: Option<String>, at: Time) -> PollUnderWay {
+        let url = input.location.current().url().clone();
+        let window = Arc::new(mem::take(&mut input.document.window));
+        let so_far = SoFar { first_sent_at: Some(at.floor_to_second()), ..SoFar::default() };
+        PollUnderWay { input, window, cause, url, so_far }
+    }
+
+    pub fn feed(&self) -> FeedId {
+        self.input.id
+    }
+
+    /// The domain of the current or the next request.
+    pub fn domain(&self) -> Domain {
+        Domain::of(&self.url)
+    }
+
+    /// Makes the job of the next request.
+    pub fn job(&mut self, grant: GrantId, send_by: Duration) -> PollJob {
+        PollJob {
+            grant,
+            feed: self.input.id,
+            generation: self.input.generation,
+            url: self.url.clone(),
+            validators: conclude::validators(&self.input, &self.url),
+            body_hash: self.input.document.body_hash,
+            window: Arc::clone(&self.window),
+            window_digest: None,
+            send_by,
+            so_far: mem::take(&mut self.so_far),
+            whole: false,
+        }
+    }
+
+    /// Follows a redirect that arrived at `at`. Returns false if there were too many.
+    pub fn redirect(&mut self, to: Url, permanent: bool, at: Time) -> bool {
+        self.so_far.passed.push(PassedDomain { domain: self.domain(), at });
+        self.so_far.n_hops += 1;
+        if self.so_far.n_hops > HOPS_MAX {
+            return false;
+        }
+        self.so_far.permanent &= permanent;
+        self.url = to;
+        true
+    }
+
+    /// Separates the input from the course of the poll, once no worker needs the window.
+    pub fn split(self) -> (PollInput, PollCourse) {
+        let PollUnderWay { mut input, window, cause, url, so_far } = self;
+        input.document.window = Arc::unwrap_or_clone(window);
+        (input, PollCourse { cause, url, so_far })
+    }
+}
+
+/// The course of a poll that has ended.
+pub struct PollCourse {
+    pub cause: Option<String>,
+    /// The address of the last request.
+    pub url: Url,
+    pub so_far: SoFar,
+}
+
+/// The polls that workers have, by grant. Preparation adds to it, the controller's loop takes from
+/// it.
+#[derive(Default)]
+pub struct PollsAtWorkers(Mutex<HashMap<GrantId, PollUnderWay>>);
+
+impl PollsAtWorkers {
+    pub fn insert(&self, grant: GrantId, poll: PollUnderWay) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(grant, poll);
+    }
+
+    pub fn remove(&self, grant: GrantId) -> Option<PollUnderWay> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&grant)
+    }
+}
