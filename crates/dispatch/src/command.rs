@@ -1,24 +1,24 @@
-//! What people ask of a running instance, and what came of it: the words that travel between a
-//! command line, the page, the API and whoever carries them out. They do nothing themselves.
+//! Commands of people to a running instance, and their results. They travel from the command line,
+//! the page and the APIs to the engine, which carries them out. Nothing is carried out here.
 
 use feed::Outcome;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The kind of a request in which a command travels. The number rises whenever a word of an older
-/// program would be taken for something else: `null` once left a setting alone, and takes it back
-/// now.
+/// The kind of a request that holds a command. The number rises whenever a newer program would
+/// misread an older command. In the first version `null` left a setting alone; now it removes the
+/// setting.
 pub const REQUEST_KIND: &str = "command-2";
 
-/// A wish, as it travels from one process to another.
+/// A command, as it travels from one process to another.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Command {
     Add {
         urls: Vec<String>,
         tags: Vec<String>,
-        /// Poll them at once. An address that yields no feed is then not kept.
+        /// Poll them at once. An address without a feed is then not kept.
         poll: bool,
-        /// Keep it all the same.
+        /// Keep such an address nevertheless.
         #[serde(default)]
         force: bool,
     },
@@ -36,42 +36,42 @@ pub enum Command {
     Remove {
         feed: String,
     },
-    /// Gives a feed another address; what was kept and learned of it stays.
+    /// Gives a feed another address. Its entries and its learned state stay.
     Move {
         feed: String,
         url: String,
     },
-    /// Gives a feed a title of our own; `None` shows the publisher's again.
+    /// Gives a feed a title of our own; `None` restores the publisher's title.
     Title {
         feed: String,
         title: Option<String>,
     },
-    /// Gives feeds tags and takes others away.
+    /// Adds tags to feeds and removes others.
     Tag {
         feeds: Vec<String>,
         add: Vec<String>,
         remove: Vec<String>,
     },
-    /// Gives a tag another name on all feeds, with its settings; `None` takes it from all.
+    /// Renames a tag on all feeds, with its settings; `None` removes the tag from all feeds.
     RenameTag {
         tag: String,
         to: Option<String>,
     },
-    /// A rule as it is written, or `None` for no budget.
+    /// Sets the budget's rule; `None` ends the budget.
     Budget {
         rule: Option<String>,
     },
     Query {
         wish: QueryWish,
     },
-    /// Changes of one thing that were asked for at once. All are checked before the first is made;
-    /// the answer is the last one's.
+    /// Several changes of one object. The engine checks all of them before it makes the first. The
+    /// result is that of the last command.
     Together {
         commands: Vec<Command>,
     },
 }
 
-/// A feed of a subscription list.
+/// A feed of an imported subscription list.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ImportedFeed {
     pub url: String,
@@ -87,31 +87,31 @@ pub enum Target {
     Tag(String),
 }
 
-/// A change of settings; durations in seconds. `Some(None)` takes a setting back; it travels as
-/// null, and what is left alone does not travel.
+/// A change of settings; durations in seconds. `Some(None)` removes a setting and travels as null.
+/// A setting that stays as it is does not travel.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Change {
-    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub policy: Option<Option<String>>,
-    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub alpha: Option<Option<u64>>,
-    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub beta: Option<Option<u64>>,
-    #[serde(deserialize_with = "said", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub max_delay: Option<Option<u64>>,
     pub weight: Option<f64>,
     pub paused: Option<bool>,
 }
 
-/// A field that is there was said, also where it is null.
-fn said<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+/// Reads a field that is present, also if it is null.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     field: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(field).map(Some)
 }
 
-/// What came of it.
+/// The result of a command.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Done {
@@ -137,14 +137,14 @@ pub enum Done {
     },
     Moved {
         feed: u32,
-        /// The address before and the present one, without secrets.
+        /// The old and the new address, without secrets.
         from: String,
         url: String,
-        /// Queries that name the address before, and so read the feed no longer.
+        /// Queries that name the old address and so no longer read the feed.
         #[serde(default)]
         queries: Vec<String>,
     },
-    /// How many feeds were polled, and how many of the polls did not succeed.
+    /// The number of polled feeds, and the number of polls that failed.
     PolledAll {
         feeds: usize,
         failed: usize,
@@ -152,11 +152,11 @@ pub enum Done {
     Titled {
         feed: u32,
     },
-    /// How many feeds were touched.
+    /// The number of changed feeds.
     Tagged {
         feeds: usize,
     },
-    /// How many feeds are under it.
+    /// The number of feeds under the budget.
     Budgeted {
         feeds: usize,
     },
@@ -174,16 +174,16 @@ pub struct AddedFeed {
     pub poll: Option<Polled>,
 }
 
-/// An address that yielded no feed and was not kept.
+/// An address without a feed, which was not kept.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct NotAdded {
     pub url: String,
-    /// How its one poll ended.
+    /// The outcome of its only poll.
     pub poll: Polled,
 }
 
 impl NotAdded {
-    /// What came of it, in one sentence.
+    /// Says in one sentence why the address was not added.
     pub fn words(&self) -> String {
         let NotAdded { url, poll } = self;
         match poll.candidates.len() {
@@ -193,7 +193,7 @@ impl NotAdded {
     }
 }
 
-/// The contract's answer to a poll.
+/// The answer to a poll, as the contract defines it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Polled {
     pub feed: u32,
@@ -212,36 +212,36 @@ impl Polled {
     }
 }
 
-/// What is asked of standing queries.
+/// A command about standing queries.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryWish {
     Apply {
-        /// The name of the file, for faults.
+        /// The name of the file, for error messages.
         file: String,
         text: String,
-        /// Entries seen in so many seconds before now are asked too.
+        /// Also match the entries seen in the last so many seconds.
         past: Option<u64>,
     },
     Drop {
         name: String,
     },
-    /// Tries the dead letters of a query again.
+    /// Delivers the dead letters of a query again.
     Replay {
         name: String,
     },
 }
 
-/// What came of it.
+/// The result of a command about standing queries.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueryGranted {
     Applied {
         queries: Vec<Applied>,
-        /// Feeds that are polled from now on, and those that are no longer.
+        /// The number of feeds that are polled from now on, and that are no longer polled.
         feeds_added: usize,
         feeds_resting: usize,
-        /// Entries of the past that were kept.
+        /// The number of earlier entries that match.
         past: u64,
     },
     Dropped {
@@ -252,7 +252,7 @@ pub enum QueryGranted {
     },
 }
 
-/// What became of one statement.
+/// The result of one statement.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Applied {
     pub name: String,
@@ -260,11 +260,11 @@ pub struct Applied {
     pub what: String,
 }
 
-/// Why a command was not carried out.
+/// The reason why a command was not carried out.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Refusal {
     pub message: String,
-    /// The call was wrong, rather than its carrying out.
+    /// The command itself was wrong.
     pub input: bool,
 }
 
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_that_is_taken_back_arrives_as_such() {
+    fn a_removed_setting_arrives_as_removed() {
         let change = Change {
             policy: Some(None),
             alpha: Some(Some(600)),
@@ -281,9 +281,9 @@ mod tests {
             ..Change::default()
         };
         for change in [change, Change { paused: Some(false), ..Change::default() }] {
-            let travels = serde_json::to_string(&change).unwrap();
-            let arrived: Change = serde_json::from_str(&travels).unwrap();
-            assert_eq!(arrived, change, "{travels}");
+            let sent = serde_json::to_string(&change).unwrap();
+            let arrived: Change = serde_json::from_str(&sent).unwrap();
+            assert_eq!(arrived, change, "{sent}");
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::{Mutex, mpsc};
 use crate::wire;
 use crate::{PollJob, PollResult};
 
-/// What travels over a local channel.
+/// The form of messages on a local channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalForm {
     /// The values themselves.

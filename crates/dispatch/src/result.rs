@@ -28,7 +28,7 @@ pub struct PollResult {
     pub reading: PollReading,
 }
 
-/// What the answer to one request is.
+/// The meaning of the answer to one request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum PollReading {
@@ -103,7 +103,7 @@ pub struct ReadDocument {
     pub warnings: Vec<String>,
 }
 
-/// What a document says about its feed.
+/// The data of a document about its feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FeedDescription {
     pub title: Option<String>,

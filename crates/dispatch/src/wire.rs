@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const WIRE_VERSION: u32 = 1;
 
 /// The longest message in bytes: four times the longest document, because JSON escapes markup and
-/// a window travels beside it.
+/// a job carries a window.
 pub const MESSAGE_BYTES_MAX: usize = 16_000_000;
 
 /// An error in a message.

@@ -1,5 +1,5 @@
-//! The instance's budget as a value: how many polls, spent by which strategy, on what it believes
-//! of the feeds. Feeds with a policy of their own, or of a tag, are not under it.
+//! The instance's budget as a value: how many polls, which strategy spends them, and which model of
+//! a feed it uses. A feed with a policy of its own, or of a tag, is not under the budget.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,26 +17,27 @@ use store::{PollInput, Settings as FeedSettings, Store, StoreError};
 const KEY: &str = "budget";
 const OFF: &str = "off";
 
-/// What `tidings budget` sets. Written as `1000/1h two-steps periodic`; of `tide` the price of a
-/// miss may follow: `1000/1h tide:365d tide`.
+/// The rule that `tidings budget` sets, written as `1000/1h two-steps periodic`. For `tide` the
+/// price of a miss may follow: `1000/1h tide:365d tide`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetRule {
     pub budget: Budget,
     pub spender: Spender,
-    /// What the strategy believes of a feed.
+    /// The model by which the strategy predicts a feed.
     pub model: ModelKind,
 }
 
 impl BudgetRule {
     pub const STRATEGY: Strategy = Strategy::Tide;
-    /// What strategies other than `tide` believe, where nobody says it.
+    /// The default model of strategies other than `tide`.
     pub const MODEL: ModelKind = ModelKind::Periodic;
 
     pub fn new(budget: Budget) -> BudgetRule {
         BudgetRule { budget, spender: BudgetRule::STRATEGY.into(), model: ModelKind::Tide }
     }
 
-    /// The same budget under another strategy. `tide` brings its own model, and takes it away.
+    /// Returns the same budget under another strategy. `tide` has its own model, which other
+    /// strategies do not use.
     pub fn under(self, spender: impl Into<Spender>) -> BudgetRule {
         let spender = spender.into();
         let model = match (self.spender.strategy, spender.strategy) {
@@ -48,19 +49,19 @@ impl BudgetRule {
         BudgetRule { spender, model, ..self }
     }
 
-    /// The policy under which a feed of the budget learns: the one that works on the model. Its
-    /// wish says when the window would overrun, which is told but not followed.
+    /// The policy by which a feed under the budget learns: it works on the model. Its wish says when
+    /// the window would overrun; the wish is shown but not followed.
     pub fn policy(&self) -> Policy {
         Policy::Window { room: WindowTarget::Share(Decimal::new(1, 0)), model: self.model }
     }
 
-    /// Whether it decides for a feed: one that has no policy of its own, nor by a tag.
+    /// Returns whether the budget decides for a feed: it has no policy of its own or by a tag.
     pub fn binds(&self, input: &PollInput) -> bool {
         places(input).all(|s| s.policy.is_none())
     }
 
-    /// What was learned of a feed under the rule. Where nothing was yet, the window of its last
-    /// poll is a start.
+    /// Returns the learned state of a feed under the rule. If there is none, starts from the window
+    /// of the last poll.
     pub fn learned(&self, input: &PollInput) -> Learned {
         let policy = self.policy();
         let mut learned = Learned::decode(&policy, &input.learned);
@@ -74,13 +75,13 @@ impl BudgetRule {
         learned
     }
 
-    /// The feed as the strategy sees it, from what is stored.
+    /// Returns the feed as the strategy sees it, from the stored state.
     pub fn tracked(&self, input: &PollInput) -> Tracked {
         let window = input.document.window.entries().len();
         self.tracked_as(&self.learned(input), input, input.history.last_success_at, window)
     }
 
-    /// The feed as the strategy sees it after a poll.
+    /// Returns the feed as the strategy sees it after a poll.
     pub fn tracked_as(
         &self,
         learned: &Learned,
@@ -114,22 +115,22 @@ impl Budgeted {
     }
 }
 
-/// The share of its entries that queries keep or consumers want; one where no query reads it.
+/// The share of the feed's entries that queries keep or consumers want; 1 if no query reads it.
 fn selectivity(input: &PollInput) -> f64 {
     input.share.map_or(1.0, |share| Selectivity::from_parts(share.seen, share.kept).value())
 }
 
-/// The weight that holds for a feed: its own, else that of a tag, else 1.
+/// The weight of a feed: its own, else that of a tag, else 1.
 fn weight(input: &PollInput) -> f64 {
     places(input).find_map(|s| s.weight).unwrap_or(1.0)
 }
 
-/// Where a feed's settings stand, the one that wins first.
+/// The settings that apply to a feed, in order of precedence.
 pub fn places(input: &PollInput) -> impl Iterator<Item = &FeedSettings> + Clone {
     std::iter::once(&input.settings.own).chain(input.settings.of_tags.iter().map(|(_, s)| s))
 }
 
-/// What is in force: as `tidings budget` wrote it, else as configured.
+/// Returns the budget in force: the one that `tidings budget` stored, else the configured one.
 pub fn in_force(
     store: &Store,
     configured: Option<BudgetRule>,
@@ -137,7 +138,8 @@ pub fn in_force(
     Ok(match store.setting(KEY)?.as_deref() {
         None => configured,
         Some(OFF) => None,
-        // What another version wrote and this one cannot read: better a policy than no poll.
+        // Another version wrote a rule that this one cannot read: without a rule, feeds are
+        // polled by their policies.
         Some(text) => text.parse().ok().or(configured),
     })
 }
@@ -158,13 +160,13 @@ impl FromStr for BudgetRule {
 
     fn from_str(text: &str) -> Result<BudgetRule, String> {
         let mut words = text.split_whitespace();
-        let budget: Budget = words.next().unwrap_or_default().parse().map_err(told)?;
+        let budget: Budget = words.next().unwrap_or_default().parse().map_err(as_text)?;
         let mut rule = BudgetRule::new(budget);
         if let Some(word) = words.next() {
-            rule = rule.under(word.parse::<Spender>().map_err(told)?);
+            rule = rule.under(word.parse::<Spender>().map_err(as_text)?);
         }
         if let Some(word) = words.next() {
-            rule.model = word.parse().map_err(told)?;
+            rule.model = word.parse().map_err(as_text)?;
         }
         match words.next() {
             Some(more) => Err(format!("`{more}` is one word too many for a budget")),
@@ -173,7 +175,7 @@ impl FromStr for BudgetRule {
     }
 }
 
-fn told(error: impl fmt::Display) -> String {
+fn as_text(error: impl fmt::Display) -> String {
     error.to_string()
 }
 

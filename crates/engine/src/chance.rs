@@ -1,9 +1,9 @@
-//! Chance, as a function: the same seed, feed and poll give the same number, so that a run can be
-//! repeated. Used for the jitter of backoff and of a restart, for nothing else.
+//! Chance as a function: the same seed, feed and poll give the same number, so that a run can be
+//! repeated. It is used for the jitter of backoff and of a restart only.
 
 use feed::FeedId;
 
-/// A number in [0, 1) for the poll `generation` of `feed`.
+/// Returns a number in [0, 1) for the poll `generation` of `feed`.
 pub fn unit(seed: u64, feed: FeedId, generation: u32) -> f64 {
     // splitmix64's finaliser over the three values.
     let mut x = seed ^ (u64::from(feed.0) << 32 | u64::from(generation));

@@ -1,7 +1,7 @@
-//! The one source of `now` and of sleeping. Nothing below the engine reads a clock.
+//! The one source of `now` and of sleeping. No crate below the engine reads a clock.
 //!
-//! Network timeouts run in real time; gaps, backoff and `seen_at` in this clock's time, which in
-//! the demo runs faster than the world's.
+//! Network timeouts and the deadlines of grants run in real time. Gaps, backoff and `seen_at` run
+//! in this clock's time, which is faster than real time in the demo.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,29 +9,29 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use feed::Time;
 
-/// Even when nothing is due we look again after this long: the system's clock may have been set,
-/// or the machine may have slept.
+/// The longest sleep, even if nothing is due: the system's clock may have been set, or the machine
+/// may have slept.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
-/// Where `now` comes from.
+/// A source of `now`.
 #[derive(Clone, Debug)]
 pub enum Clock {
     /// The system's clock.
     System,
-    /// Starts at `origin` and runs `speed` times as fast as the world.
+    /// Starts at `origin` and runs `speed` times as fast as real time.
     Fast { origin: Time, started: Instant, speed: f64 },
     /// Stands still until it is set.
     Manual(Arc<AtomicI64>),
 }
 
 impl Clock {
-    /// A clock that starts at `origin` now and runs `speed` times as fast as the world.
+    /// Makes a clock that starts at `origin` now and runs `speed` times as fast as real time.
     #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     pub fn fast(origin: Time, speed: f64) -> Clock {
         Clock::Fast { origin, started: Instant::now(), speed: speed.max(1e-3) }
     }
 
-    /// A clock for tests: it stands at `at`.
+    /// Makes a clock for tests that stands at `at`.
     pub fn manual(at: Time) -> Clock {
         Clock::Manual(Arc::new(AtomicI64::new(at.millis())))
     }
@@ -48,14 +48,14 @@ impl Clock {
         }
     }
 
-    /// Sets a manual clock; the others go their own way.
+    /// Sets a manual clock; the others ignore it.
     pub fn set(&self, at: Time) {
         if let Clock::Manual(ms) = self {
             ms.store(at.millis(), Ordering::SeqCst);
         }
     }
 
-    /// Sleeps until `at` or for one second, whichever comes first; the caller looks again.
+    /// Sleeps until `at` or for one second, whichever comes first.
     pub async fn sleep_until(&self, at: Time) {
         let ahead = at.since(self.now());
         let real = match self {

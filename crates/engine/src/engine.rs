@@ -1,4 +1,5 @@
-//! Starting and stopping the live loop, and asking it for things.
+//! The engine as its users see it: starts and stops all tasks, and takes requests for polls and
+//! changes.
 
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -22,7 +23,7 @@ use crate::{
     subscriber, worker,
 };
 
-/// A running engine. Dropping it cuts the polls under way; [`Engine::stop`] lets them end.
+/// A running engine. Dropping it cancels the polls under way; [`Engine::stop`] lets them end.
 pub struct Engine {
     pub store: Store,
     pub clock: Clock,
@@ -33,8 +34,8 @@ pub struct Engine {
     cut: watch::Sender<bool>,
     tasks: tokio::sync::Mutex<JoinSet<()>>,
     deliverer: tokio::sync::Mutex<JoinSet<()>>,
-    /// Held by whoever changes the queries, from the check to the change. The store's writer never
-    /// asks for it.
+    /// Locked during a change of the queries, from the check to the change. The store's writer
+    /// never locks it.
     pub(crate) queries_change: tokio::sync::Mutex<()>,
 }
 
@@ -45,7 +46,7 @@ pub enum EngineError {
 }
 
 impl Engine {
-    /// Starts the loop and its workers.
+    /// Starts the controller, the workers and the other tasks.
     pub fn start(
         store: Store,
         fetcher: Fetcher,
@@ -108,7 +109,8 @@ impl Engine {
         })
     }
 
-    /// Polls feeds now and answers as each ends. Pace and Retry-After bind these polls too.
+    /// Polls feeds now; the channel receives an answer as each poll ends. Pace and Retry-After bind
+    /// these polls too.
     pub fn poll(
         &self,
         feeds: &[FeedId],
@@ -118,7 +120,7 @@ impl Engine {
         Ok(receiver)
     }
 
-    /// The same with a channel for the answers that other feeds are answered by too.
+    /// Polls feeds now and answers on a channel that other polls may share.
     pub fn ask(
         &self,
         feeds: &[FeedId],
@@ -139,8 +141,8 @@ impl Engine {
         Ok(())
     }
 
-    /// A feed is new, or its settings changed: it is polled at `next_at`, or when the strategy
-    /// that spends the budget plans it.
+    /// Schedules a feed that is new or whose settings changed: for `next_at`, or for when the
+    /// budget's strategy plans it.
     pub fn rest(&self, feed: FeedId, next_at: Time) -> Result<(), StoreError> {
         if let Some(scheduled) = self.context.scheduled(feed, next_at)? {
             self.send(Event::Schedule(scheduled));
@@ -152,8 +154,8 @@ impl Engine {
         self.context.budget()
     }
 
-    /// Sets the budget and lays every feed down anew: under it, or by its own policy. Returns how
-    /// many are under it.
+    /// Sets the budget and schedules every feed again: under the budget, or by its own policy.
+    /// Returns the number of feeds under the budget.
     pub fn set_budget(&self, rule: Option<BudgetRule>) -> Result<usize, StoreError> {
         budget::set(&self.store, rule.as_ref())?;
         *self.context.budget.write().unwrap_or_else(PoisonError::into_inner) = rule;
@@ -183,13 +185,13 @@ impl Engine {
         Ok(n_under)
     }
 
-    /// Decides the next polls of feeds again and tells the loop.
+    /// Decides the next polls of feeds again and schedules them.
     pub fn replan(&self, feeds: &[FeedId]) -> Result<(), StoreError> {
         let planned = self.context.replan(feeds)?;
         planned.into_iter().try_for_each(|(feed, next_at)| self.rest(feed, next_at))
     }
 
-    /// A feed is not to be polled by itself any more.
+    /// Stops polling a feed by itself.
     pub fn forget(&self, feed: FeedId) {
         self.send(Event::Forget(feed));
     }
@@ -200,12 +202,12 @@ impl Engine {
         self.deliverer.lock().await.spawn(hub::run(context, topics, stop));
     }
 
-    /// There may be something to hand over.
+    /// Wakes the deliveries: there may be something to deliver.
     pub fn wake_deliveries(&self) {
         self.context.deliveries.notify_one();
     }
 
-    /// Hands over what can be handed over now; for an engine that is only asked.
+    /// Delivers what can be delivered now; for an engine that polls on request only.
     pub async fn deliver(&self) {
         deliver::run_once(&self.context).await;
     }
@@ -214,25 +216,25 @@ impl Engine {
         self.counters.read(self.clock.now())
     }
 
-    /// Reads the figures later, without holding the engine.
+    /// Returns a function that reads the figures later, without holding the engine.
     pub fn figures_reader(&self) -> impl Fn() -> Figures + Send + Sync + 'static {
         let (counters, clock) = (Arc::clone(&self.counters), self.clock.clone());
         move || counters.read(clock.now())
     }
 
     fn send(&self, event: Event) {
-        // The loop ends only when the engine stops; what is asked then is due at the next start.
+        // The controller ends only when the engine stops; then the feed is due at the next start.
         let _ = self.context.events.send(event);
     }
 
-    /// Grants nothing more, lets the polls under way end for a moment, cuts the rest. What was
-    /// recorded is kept; what was not is polled again at the next start.
+    /// Stops granting, waits a moment for the polls under way, and cancels the rest. Recorded polls
+    /// are kept; the others are repeated at the next start.
     pub async fn stop(&self) {
         self.stop.send_replace(true);
-        // What is being handed over is cut and comes again.
+        // Deliveries under way are cancelled and repeated at the next start.
         while self.deliverer.lock().await.join_next().await.is_some() {}
         let mut tasks = self.tasks.lock().await;
-        // The loop ends first; the workers end when it drops the jobs.
+        // The controller ends first; the workers end when it drops the jobs.
         let _ = tasks.join_next().await;
         self.cut.send_replace(true);
         while tasks.join_next().await.is_some() {}

@@ -29,7 +29,7 @@ pub struct PollAnswer {
 }
 
 impl PollAnswer {
-    /// The answer for a poll of which nothing was recorded.
+    /// Makes the answer for a poll without a record.
     pub fn without_record(feed: FeedId, outcome: Outcome, detail: String) -> PollAnswer {
         PollAnswer {
             feed,
@@ -53,7 +53,7 @@ pub enum Event {
     NotPrepared { grant: GrantId, feed: FeedId, why: String },
     /// A request that is not a poll ended.
     Exchanged { domain: u32, at: Time, answer: Answered },
-    /// A poll ended and is recorded.
+    /// A poll ended: it is recorded, or it failed.
     Finished { finished: Finished, answer: PollAnswer },
     /// A caller asks for polls now.
     Ask { feeds: Vec<ScheduledFeed>, answers: mpsc::UnboundedSender<PollAnswer> },

@@ -1,23 +1,24 @@
-//! The live loop: from a feed that is due to entries that are kept.
+//! The live engine: polls feeds when they are due and records what they bring.
 //!
-//! Every decision is a call into `polling` or `feed`; this crate brings them what they ask for,
-//! `now` included, and does what they say. It is the only one that reads the clock.
+//! Every decision is a call into `polling` or `feed`. This crate reads the clock and the store for
+//! them and carries the decisions out.
 //!
 //! # Layout
-//! - [`Engine`]: started with a store and a fetcher, stopped without loss.
-//! - `controller`: one task that owns the plan and grants requests; it prepares polls, settles their
-//!   results, and concludes and records them.
-//! - `worker`: one look at a feed, from a job to a result. It needs no store and no plan.
-//! - `context`: the parts that all tasks share.
-//! - `plan`: due feeds, domains, pace. Never waits.
-//! - `spending`: the feeds under the budget and the strategy that spends it.
-//! - `conclude`: what a poll's result means for the feed. Pure.
-//! - `matching`: the standing queries, asked inside the transaction of each poll.
-//! - `deliver`: what queries kept, handed over. `hub`: published feeds, pushed to subscribers.
-//! - `errand`: requests that are not polls, in turn. `lanes`: who is served next.
-//! - `indexing`: fills the index of words behind the polls.
-//! - `subscriber`: feeds that a hub pushes to us.
-//! - [`command`]: what people ask for (add, poll, set, …), here or in another process.
+//!
+//! [`Engine`] starts all tasks and stops them without loss.
+//!
+//! A poll: `controller` owns the plan, prepares polls, settles their results and records them.
+//! `plan` knows due feeds, domains and pace. `spending` plans the feeds under the budget. `worker`
+//! makes one request and reads the answer. `conclude` decides what is kept and when the feed is
+//! polled next.
+//!
+//! Entries: `matching` asks the standing queries inside the transaction of each poll. `deliver`
+//! sends what they kept. `indexing` fills the index of words.
+//!
+//! Other requests: `errand` gives each its turn at its domain. `hub` pushes published feeds to
+//! subscribers. `subscriber` receives pushes from other hubs.
+//!
+//! [`command`] carries out the commands of people. `context` holds the parts that all tasks share.
 
 pub mod command;
 

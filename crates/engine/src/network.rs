@@ -1,5 +1,5 @@
-//! When everything fails at once it is us, our network or our disk: nobody is blamed, nobody is
-//! asked for what could not be kept, and polling resumes by itself.
+//! Detects outages of our own network and disk: then nearly everything fails at once. Meanwhile no
+//! feed is blamed, few polls are made, and polling resumes by itself.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,18 +7,18 @@ use std::time::Duration;
 use feed::{FeedId, Time};
 use polling::outage::{Outage, Reach};
 
-/// While our network is down, one feed is tried this often to see whether it is back.
+/// While our network is down, one feed is polled this often to see whether it is back.
 const PROBE_EVERY: Duration = Duration::from_secs(5);
-/// Failures younger than this when the outage is recognised were part of it.
+/// Failures younger than this when the outage is detected belong to it.
 const BLAME_WINDOW: Duration = Duration::from_secs(60);
-/// Of how many recent failures we remember whom they were blamed on.
+/// The number of recent failures whose feeds are remembered.
 const BLAMED_MAX: usize = 20_000;
 
-/// What the engine knows of its own network.
+/// The state of our own network and disk.
 #[derive(Debug, Default)]
 pub struct Network {
     outage: Outage,
-    /// Feeds that were blamed for an unreachable server lately.
+    /// Feeds whose server was unreachable lately, and when.
     blamed: HashMap<FeedId, Time>,
     down: bool,
     /// The last poll could not be recorded.
@@ -27,8 +27,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// A request ended; `failed` names the feed whose server it did not reach, and how far it
-    /// came. Returns the feeds to be forgiven, where this shows that it is our network.
+    /// Records the end of a request. `failed` names the feed whose server it did not reach, and how
+    /// far it came. If this reveals an outage, returns the feeds to forgive.
     pub fn heard(&mut self, domain: u32, at: Time, failed: Option<(FeedId, Reach)>) -> Vec<FeedId> {
         self.outage.record(domain, at, failed.map_or(Reach::Answered, |(_, reach)| reach));
         let was_down = self.down;
@@ -54,27 +54,28 @@ impl Network {
         self.down
     }
 
-    /// How many polls may be under way: all, or while our network is down one every few seconds.
+    /// The number of polls that may be under way: the usual one, or one every few seconds during an
+    /// outage.
     pub fn in_flight_max(&mut self, now: Time, usual: usize) -> usize {
         self.down = self.down && self.outage.verdict(now).is_some();
         if !self.down && !self.cannot_record {
             return usual;
         }
-        // A probe that lies ahead was made before the clock was set back.
+        // A probe in the future was made before the clock was set back.
         usize::from(self.last_probe.is_none_or(|t| t > now || now.since(t) >= PROBE_EVERY))
     }
 
-    /// A poll was kept, or could not be: then one is tried now and then until it can.
+    /// Records whether the store kept a poll. If not, few polls are made until it can.
     pub fn recorded(&mut self, kept: bool) {
         self.cannot_record = !kept;
     }
 
-    /// Whether the last poll could not be kept.
+    /// Returns whether the last poll could not be recorded.
     pub fn cannot_record(&self) -> bool {
         self.cannot_record
     }
 
-    /// A poll was granted.
+    /// Records that a poll was granted.
     pub fn granted(&mut self, now: Time) {
         if self.down || self.cannot_record {
             self.last_probe = Some(now);

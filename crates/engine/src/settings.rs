@@ -1,4 +1,4 @@
-//! What the operator decides, as values.
+//! The settings of the engine, as values. They are read from no file here.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::{BudgetRule, DeliverySettings, Gaps};
 
-/// Two seconds between two requests to one domain: what crawlers take for courtesy.
+/// Two seconds between two requests to one domain, as polite crawlers do.
 const GAP: Duration = Duration::from_secs(2);
 /// Enough to keep 2 cores busy over slow servers, few enough that their bodies fit a small memory.
 const POLLS_IN_FLIGHT: usize = 100;
@@ -20,7 +20,7 @@ const ALPHA: Duration = Duration::from_secs(5 * 60);
 const BETA: Duration = Duration::from_secs(86_400);
 const ETA: Duration = Duration::from_secs(3600);
 
-/// A hub that stops without a word costs a day at most, and a poll a day harasses nobody.
+/// A hub that stops silently costs a day at most, and a poll a day is cheap for every server.
 const SAFETY_NET: Duration = Duration::from_secs(86_400);
 /// Ten days, as the specification of WebSub proposes.
 const LEASE: Duration = Duration::from_secs(10 * 86_400);
@@ -37,15 +37,15 @@ pub enum Watch {
 /// Settings of a running engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The policy of feeds that have none of their own, by themselves or by a tag.
+    /// The policy of feeds that have none of their own or by a tag.
     pub policy: PolicySpec,
     pub bounds: Bounds,
-    /// The configured budget; what `tidings budget` wrote into the store goes before it.
+    /// The configured budget. A budget that `tidings budget` stored takes precedence.
     pub budget: Option<BudgetRule>,
     /// Publisher hints are lower bounds; else they are ignored.
     pub follow_hints: bool,
-    /// Feeds that queries read are polled as often as entries come that queries keep; else as often
-    /// as any come.
+    /// Feeds that queries read are polled by the rate of entries that queries keep; else by the
+    /// rate of all entries.
     pub learn_relevant: bool,
     pub gaps: Gaps,
     pub polls_in_flight_max: usize,
@@ -53,26 +53,26 @@ pub struct Settings {
     pub retention: Retention,
     pub delivery: DeliverySettings,
     pub push: PushSettings,
-    /// What travels between controller and workers. Tests send the wire form.
+    /// The form of jobs and results on the local channel. Tests use the wire form.
     pub local_form: LocalForm,
     /// The seed of jitter.
     pub seed: u64,
 }
 
-/// How feeds are pushed to us.
+/// Settings of WebSub subscriptions: hubs push feeds to us.
 #[derive(Clone, Debug)]
 pub struct PushSettings {
-    /// Under which address hubs reach us; without it none is asked.
+    /// The address at which hubs reach us; without it the engine subscribes to none.
     pub public_url: Option<Url>,
-    /// While pushes are trusted, a feed is polled this often to check on them.
+    /// The interval of polls that check on pushes while they are trusted.
     pub safety_net: Duration,
-    /// How long a subscription is asked to last; the hub decides.
+    /// The requested duration of a subscription; the hub decides.
     pub lease: Duration,
 }
 
 impl Settings {
-    /// What holds where nothing is configured. The seed is the caller's to choose.
-    #[expect(clippy::new_without_default, reason = "these are choices; a caller should read them")]
+    /// Returns the defaults. The caller chooses the seed.
+    #[expect(clippy::new_without_default, reason = "a caller should read these choices")]
     pub fn new() -> Settings {
         let bounds = Bounds { alpha: ALPHA, beta: BETA, eta: ETA, ..Bounds::EVALUATION };
         Settings {

@@ -1,5 +1,5 @@
-//! The feeds under the budget and the strategy that spends it. Owned by the loop, which lines up
-//! what is planned here; it never waits and reads no clock.
+//! The feeds under the budget and the strategy that spends it. The controller owns it and queues the
+//! polls that are planned here. It never waits and reads no clock.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -10,34 +10,35 @@ use store::{ExpectedPoll, ExpectedPolls};
 
 use crate::budget::{BudgetRule, Budgeted};
 
-/// How often polls are planned: short enough that nobody waits for it, long enough that a
-/// strategy has something to choose from.
+/// The interval of planning: short enough not to delay polls, long enough that a strategy has a
+/// choice.
 const CYCLE: Duration = Duration::from_secs(60);
-/// What a document is taken to cost before one was seen: the median of 200,000 recorded feeds
-/// (dissertation 003, chapter 3).
+/// The assumed size in bytes of a document before the first one: the median of 200,000 recorded
+/// feeds (dissertation 003, chapter 3).
 const DOCUMENT_BYTES: f64 = 17_000.0;
 
-/// The store hears of so many feeds at once, or polls would wait for it after a start.
-const OUTLOOK_MAX: usize = 5000;
+/// The number of feeds stored at once: more would delay polls after a start.
+const EXPECTED_POLLS_MAX: usize = 5000;
 
+/// The feeds under the budget and their strategy.
 #[derive(Debug)]
 pub struct Spending {
     rule: BudgetRule,
     planner: Planner,
-    /// The planner's number of each feed, and back.
+    /// The planner's number of each feed, and the feed of each number.
     numbers: HashMap<FeedId, usize>,
     feeds: Vec<FeedId>,
     plan_at: Time,
-    /// Planned and not yet back.
+    /// Feeds that are planned and whose poll has not ended.
     planned: HashSet<FeedId>,
-    /// Polled since the store was last told when they come next, in that order, each once.
+    /// Feeds polled since their next poll was last stored, in that order, each once.
     fresh: VecDeque<FeedId>,
-    /// The generation of each of them.
+    /// The generation of each fresh feed.
     generations: HashMap<FeedId, u32>,
 }
 
 impl Spending {
-    /// Goes on from what an earlier one had stored, if anything.
+    /// Resumes from the stored progress of an earlier strategy, if there is any.
     pub fn new(rule: BudgetRule, progress: &[u8], now: Time) -> Spending {
         let mut planner = Planner::new(rule.spender.strategy, CYCLE);
         planner.set_miss(rule.spender.miss);
@@ -59,7 +60,7 @@ impl Spending {
         self.numbers.contains_key(&feed)
     }
 
-    /// Takes a feed under the budget, or takes over what was learned of it since.
+    /// Puts a feed under the budget, or updates what was learned about it.
     pub fn take(&mut self, feed: FeedId, generation: u32, budgeted: Budgeted) {
         self.planned.remove(&feed);
         if self.generations.insert(feed, generation).is_none() {
@@ -76,14 +77,14 @@ impl Spending {
         self.feeds.push(feed);
     }
 
-    /// Where the feed lives: a domain that may be asked once every `gap`.
+    /// Sets the feed's domain, which allows one request every `gap`.
     pub fn paced(&mut self, feed: FeedId, domain: u32, gap: Duration) {
         if let Some(&number) = self.numbers.get(&feed) {
             self.planner.set_pace(number, domain, gap);
         }
     }
 
-    /// The feed is no longer under the budget.
+    /// Removes a feed from the budget.
     pub fn forget(&mut self, feed: FeedId) {
         self.planned.remove(&feed);
         if let Some(number) = self.numbers.remove(&feed) {
@@ -91,7 +92,7 @@ impl Spending {
         }
     }
 
-    /// A poll came back with nothing that was recorded: the feed may be planned for again.
+    /// Allows a feed to be planned again after a poll that was not recorded.
     pub fn release(&mut self, feed: FeedId, from: Time) {
         self.planned.remove(&feed);
         if let Some(&number) = self.numbers.get(&feed) {
@@ -99,7 +100,7 @@ impl Spending {
         }
     }
 
-    /// A poll was made, planned or not: it counts.
+    /// Counts a poll, planned or not.
     pub fn polled(&mut self, feed: FeedId, bytes: u64) {
         match self.numbers.get(&feed) {
             Some(&number) if self.planned.contains(&feed) => {
@@ -115,12 +116,12 @@ impl Spending {
         self.rule.budget.bytes.is_some()
     }
 
-    /// When there is something to plan.
+    /// The time of the next planning.
     pub fn plan_at(&self) -> Time {
         self.plan_at
     }
 
-    /// The polls of this cycle, each with its reason in short.
+    /// Plans the polls of this cycle, each with its cause in short.
     pub fn plan(&mut self, now: Time) -> Vec<(FeedId, String)> {
         if now < self.plan_at {
             return Vec::new();
@@ -136,11 +137,11 @@ impl Spending {
         polls
     }
 
-    /// What the store should know: when the feeds that were polled lately come next, and how far
-    /// the strategy is.
-    pub fn outlook(&mut self, now: Time) -> ExpectedPolls {
-        let n_told = self.fresh.len().min(OUTLOOK_MAX);
-        let feeds = self.fresh.drain(..n_told).filter_map(|feed| {
+    /// Returns what the store keeps: when the feeds that were polled lately come next, and the
+    /// strategy's progress.
+    pub fn expected_polls(&mut self, now: Time) -> ExpectedPolls {
+        let n_stored = self.fresh.len().min(EXPECTED_POLLS_MAX);
+        let feeds = self.fresh.drain(..n_stored).filter_map(|feed| {
             let generation = self.generations.remove(&feed)?;
             let why = self.planner.why(*self.numbers.get(&feed)?, now)?;
             let reason = format!("budget of {}: {}", self.rule, why.words());
@@ -184,42 +185,42 @@ mod tests {
     }
 
     #[test]
-    fn polls_beside_the_plan_count_and_a_restart_goes_on() {
+    fn unplanned_polls_count_and_a_restart_resumes() {
         let (rule, mut spent) = spending("120/1h uniform", 9);
         assert_eq!(spent.plan(at(0)).len(), 2);
         (0..2).for_each(|_| spent.polled(FeedId(77), 500));
         assert!(spent.plan(at(60)).is_empty(), "the two of this minute were made by hand");
-        let progress = spent.outlook(at(60)).progress;
+        let progress = spent.expected_polls(at(60)).progress;
         let mut again = Spending::new(rule, &progress, at(61));
         (1..=9).for_each(|feed| again.take(FeedId(feed), 0, fresh(&rule, at(0))));
-        assert!(again.plan(at(61)).is_empty(), "a restart is no new allowance");
+        assert!(again.plan(at(61)).is_empty(), "a restart does not renew the allowance");
     }
 
     #[test]
-    fn what_the_store_is_still_to_hear_of_is_no_more_than_there_are_feeds() {
-        let n_feeds = OUTLOOK_MAX as u32 + 10;
+    fn each_feed_waits_at_most_once_to_be_stored() {
+        let n_feeds = EXPECTED_POLLS_MAX as u32 + 10;
         let (rule, mut spending) = spending("600/1h uniform", n_feeds);
         for generation in 1..4 {
             for feed in 1..=n_feeds {
                 spending.take(FeedId(feed), generation, fresh(&rule, at(0)));
             }
         }
-        let told = [spending.outlook(at(0)).feeds, spending.outlook(at(0)).feeds];
-        assert_eq!(told.each_ref().map(Vec::len), [OUTLOOK_MAX, 10]);
+        let told = [spending.expected_polls(at(0)).feeds, spending.expected_polls(at(0)).feeds];
+        assert_eq!(told.each_ref().map(Vec::len), [EXPECTED_POLLS_MAX, 10]);
         assert!(told.iter().flatten().all(|feed| feed.generation == 3), "as it is by now");
     }
 
     #[test]
-    fn the_store_hears_of_a_feed_once_after_each_poll() {
+    fn each_feed_is_stored_once_after_each_poll() {
         let (rule, mut spending) = spending("600/1h two-steps periodic", 2);
-        assert_eq!(spending.outlook(at(0)).feeds.len(), 2);
-        assert!(spending.outlook(at(0)).feeds.is_empty());
+        assert_eq!(spending.expected_polls(at(0)).feeds.len(), 2);
+        assert!(spending.expected_polls(at(0)).feeds.is_empty());
         spending.forget(FeedId(1));
         assert!(!spending.holds(FeedId(1)) && spending.holds(FeedId(2)));
         let tracked = Tracked { last: Some(at(0)), ..Tracked::new(rule.model.start()) };
         spending.take(FeedId(2), 7, Budgeted { tracked, from: at(900), latest: None });
-        let outlook = spending.outlook(at(1));
-        let [feed] = outlook.feeds.as_slice() else { panic!("{outlook:?}") };
+        let expected_polls = spending.expected_polls(at(1));
+        let [feed] = expected_polls.feeds.as_slice() else { panic!("{expected_polls:?}") };
         assert_eq!((feed.feed, feed.generation), (FeedId(2), 7));
         assert!(
             feed.reason.starts_with("budget of 600/1h two-steps periodic: "),

@@ -40,7 +40,7 @@ pub struct Observed {
     late_times: Vec<Time>,
 }
 
-/// The keyed items of a document beside the window before it.
+/// The keyed items of a document and the window before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WindowComparison<'a> {
     items: &'a [KeyedItem],
@@ -118,7 +118,7 @@ impl Observed {
         self.new_times.len()
     }
 
-    /// What policies and models learn from it.
+    /// Returns the observation from which policies and models learn.
     pub fn observation(&self, at: Time) -> Observation<'_> {
         Observation {
             at,

@@ -25,8 +25,8 @@ pub struct KeyedItem {
 }
 
 /// Gives every item of a document its key, in document order. Items with one key are one entry,
-/// and the first item represents it. The window settles ids that stand for several links in one
-/// document and for one link in another: an entry keeps the key under which the window knows it.
+/// and the first item represents it. An id may stand for several links in one document and for one
+/// in another. Therefore an entry keeps the key under which the window knows it.
 pub fn identify(items: Vec<Item>, window: &Window) -> Vec<KeyedItem> {
     let links: Vec<u64> = items.iter().map(link_hash).collect();
     let ambiguous = ambiguous_ids(&items, &links);

@@ -1,36 +1,36 @@
-//! Publication times are claims. Here a claim becomes the time we reckon with; the claim itself
-//! is kept beside it.
+//! Repairs publication times. A publisher's date is a claim; the repaired time is used for all
+//! calculations, and the claim is kept with it. Identity and novelty never depend on dates.
 //!
-//! Rules (dissertation 003, chapter 3, and spec/recording.md): no date → the poll's time; all
-//! entries carry one date that equals the response's `Date` → generated on the fly, hence undated;
-//! a date in the future, or older than the previous poll for an entry that is new → the poll's
-//! time. Identity and novelty never look at any of this.
+//! The rules are those of dissertation 003, chapter 3, and spec/recording.md. An item without a date
+//! gets the poll's time. If all items carry the response's own `Date`, they were generated on the
+//! fly and count as undated. A date in the future becomes the poll's time. A new item dated before
+//! the previous poll gets the poll's time.
 
 use std::time::Duration;
 
 use crate::{Item, Time};
 
-/// How far a claim may lie ahead of the poll and still be a matter of rounding or slow clocks.
-/// Whole-second dates, and servers a few seconds ahead of us, are ordinary.
+/// A claim this far in the future is not an error: dates are in whole seconds, and many servers are
+/// a few seconds ahead.
 const FUTURE_TOLERANCE: Duration = Duration::from_secs(5);
 
 /// Dates within this distance of the response's `Date` count as equal to it.
 const ON_THE_FLY_TOLERANCE: Duration = Duration::from_secs(1);
 
-/// The largest clock skew we believe a server to have. Beyond it the `Date` header is as likely
-/// to be a cached or a broken one, and no correction is made.
+/// The largest clock skew that is corrected. A larger one is as likely to come from a cached or
+/// broken `Date` header.
 const SKEW_MAX: Duration = Duration::from_secs(6 * 3600);
 
 /// A publication time with its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// What the publisher wrote.
+    /// The publisher's own date.
     pub claim: Option<Time>,
-    /// What we reckon with.
+    /// The repaired time.
     pub at: Time,
 }
 
-/// What is known about the dates of a whole document.
+/// The judgement on the dates of a whole document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DocumentDates {
     /// Every item carries the moment at which the response was made.
@@ -66,8 +66,8 @@ impl DocumentDates {
     }
 }
 
-/// The time to reckon with for one item found by the poll `at`. `previous` is the last successful
-/// poll before it, if there was one, and is given for entries that are new.
+/// Repairs the time of one item found by the poll `at`. `previous` is the last successful poll
+/// before it, if any, and is given for new entries.
 pub fn repair(item: &Item, dates: DocumentDates, at: Time, previous: Option<Time>) -> Published {
     let claim = item.published.or(item.updated);
     let Some(claimed) = claim.filter(|_| !dates.on_the_fly) else {
@@ -80,8 +80,8 @@ pub fn repair(item: &Item, dates: DocumentDates, at: Time, previous: Option<Time
     Published { claim, at: corrected.min(at) }
 }
 
-/// The date of a new item, where it lies before the `previous` poll, that did not show it: the
-/// item became visible later than it says. Skew is taken out; dates made on the fly say nothing.
+/// Returns the date of a new item if it is before the `previous` poll: the item became visible later
+/// than it says. The date is corrected for clock skew. Dates made on the fly do not count.
 pub fn late(item: &Item, dates: DocumentDates, previous: Option<Time>) -> Option<Time> {
     let claimed = item.published.or(item.updated).filter(|_| !dates.on_the_fly)?;
     let corrected = claimed.shifted(-dates.skew_ms);

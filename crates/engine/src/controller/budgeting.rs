@@ -22,9 +22,9 @@ impl Controller {
                 self.causes.insert(feed, cause);
             }
         }
-        let (outlook, context) = (spending.outlook(now), Arc::clone(&self.context));
+        let (expected, context) = (spending.expected_polls(now), Arc::clone(&self.context));
         tokio::spawn(async move {
-            if let Err(error) = context.store.store_expected_polls(outlook).await {
+            if let Err(error) = context.store.store_expected_polls(expected).await {
                 tracing::warn!(%error, "cannot store when feeds under the budget come next");
             }
         });

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use feed::{FeedId, Time};
-use store::{Due, StoreError};
+use store::{FeedDueTime, StoreError};
 
 use super::under_way::PollUnderWay;
 use crate::budget::Budgeted;
@@ -67,7 +67,7 @@ fn schedule_all(
 }
 
 /// The wait of an overdue feed after a start.
-fn spread(context: &Context, due: &Due, n_overdue: usize) -> std::time::Duration {
+fn spread(context: &Context, due: &FeedDueTime, n_overdue: usize) -> std::time::Duration {
     let unit = chance::unit(context.settings.seed, due.feed, due.generation);
     polling::restart::spread(n_overdue, unit)
 }

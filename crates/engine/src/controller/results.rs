@@ -1,5 +1,5 @@
-//! What follows from a result at once, before the poll is recorded: the grant ends, the domain's
-//! pace and our network's state change, a redirect waits for its next grant.
+//! Settles results at once, before the polls are recorded: closes the grant, updates the domain's
+//! pace and our network's state, and queues the next hop of a redirect.
 
 use std::sync::Arc;
 use std::time::Duration;
