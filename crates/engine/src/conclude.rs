@@ -12,9 +12,7 @@ use dispatch::{PassedDomain, ReadDocument};
 use feed::{Cause, DocumentDates, Domain, Observation, Observed, Outcome, Time, Trouble, Window};
 use polling::pace::DomainPace;
 use sha2::{Digest, Sha256};
-use store::{
-    ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange, StoredPace,
-};
+use store::{ExchangeRecord, ObservedWindow, PollInput, PollRecord, PushTrustChange, StoredPace};
 use url::Url;
 
 use crate::Settings;
