@@ -23,7 +23,6 @@ use crate::chance;
 use crate::command::standing::receiver;
 use crate::context::Context;
 use crate::lanes::Lanes;
-use crate::context::Context;
 
 pub use letter::Letters;
 pub use settings::{DeliverySettings, Mail, MailSecurity};
