@@ -3,7 +3,7 @@
 
 mod db;
 mod feeds;
-#[path = "../../../tidings/tests/it/needed.rs"]
+#[path = "../../../tidings/tests/it/support/needed.rs"]
 mod needed;
 mod people;
 mod push;

@@ -2,51 +2,13 @@
 //! contract alone. Nothing here knows how the program is built inside.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on ends where it stands")]
 
-mod documents;
-mod experiments;
-mod faults;
-mod hub;
-mod hub_attacks;
-mod program;
-mod publisher;
-mod receiver;
-mod score;
-mod wire;
-
-mod adding;
-mod attacks;
-mod backup;
 mod browser;
-mod budget;
-mod calls;
 mod clients;
-mod configuration;
-mod deliveries;
-mod disk;
-mod faulty;
-mod guard;
-mod images;
-mod lab;
-mod listing;
-mod log;
-mod manual;
-mod moves;
-mod needed;
-mod outage;
+mod commands;
+mod durability;
 mod page;
-mod people;
-mod polite;
-mod pushed;
-mod queries;
-mod reading;
-mod replaced;
-mod replay;
-mod ring;
-mod secrets;
-mod soak;
-mod started;
-mod subscriptions;
-mod together;
-mod units;
-mod websub;
-mod websub_subscriber;
+mod polling;
+mod push;
+mod support;
+
+use support::{documents, faults, hub, needed, program, publisher, receiver, score, wire};

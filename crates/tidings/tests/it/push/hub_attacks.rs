@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::websub::{FREELY, Subscriber};
 use crate::documents::rss_of;
 use crate::hub::{Hub, Reachable, signature};
 use crate::program::{Instance, eventually, path_text};
 use crate::publisher::Publisher;
-use crate::websub::{FREELY, Subscriber};
 use crate::wire::{self, Next, Response, Server, addresses};
 
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";

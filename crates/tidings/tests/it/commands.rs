@@ -1,0 +1,16 @@
+//! The commands: their output, their errors and their effects, with and without a daemon.
+
+mod adding;
+mod calls;
+mod configuration;
+mod experiments;
+mod lab;
+mod listing;
+mod log;
+mod manual;
+mod people;
+mod queries;
+mod reading;
+mod subscriptions;
+mod together;
+mod units;

@@ -1,0 +1,7 @@
+//! Nothing is lost: kills, full disks, replaced files, copies.
+
+mod backup;
+mod disk;
+mod replaced;
+mod soak;
+mod started;

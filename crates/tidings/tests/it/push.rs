@@ -1,0 +1,8 @@
+//! Pushes in both directions: WebSub, webhooks and files, instances that read each other.
+
+mod deliveries;
+mod hub_attacks;
+mod pushed;
+mod ring;
+mod websub;
+mod websub_subscriber;
