@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use feed::{EntryId, FeedId};
 
-use crate::language::ast::{Create, Query};
+use crate::language::ast::Create;
 use crate::{Entry, Matcher, QueryId, Scratch, States, Tally};
 
 /// Queries in a dry run.
@@ -34,19 +34,17 @@ const NEWEST_MAX: usize = 1000;
 
 impl Trial {
     /// `existing` are the queries that the file may read. The file may replace some of them.
-    pub fn new<'q>(
-        existing: impl IntoIterator<Item = (&'q str, &'q Query)>,
-        file: &[Create],
-    ) -> Trial {
+    pub fn new<'q>(existing: &[Create], file: impl IntoIterator<Item = &'q Create>) -> Trial {
+        let file: Vec<&Create> = file.into_iter().collect();
         let mut matcher = Matcher::new();
         let mut number = 0;
         let mut next = || {
             number += 1;
             QueryId(number)
         };
-        for (name, query) in existing {
-            if !file.iter().any(|create| create.name.text == name) {
-                matcher.insert(next(), name, query);
+        for Create { name, query, .. } in existing {
+            if !file.iter().any(|create| create.name.text == name.text) {
+                matcher.insert(next(), &name.text, query);
             }
         }
         let mut tried = BTreeMap::new();

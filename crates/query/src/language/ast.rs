@@ -206,6 +206,16 @@ pub enum Deliver {
     Email { to: String, every: Duration, at_minute: Option<u16> },
 }
 
+impl Statement {
+    /// Returns the query that this statement creates, if it is a `CREATE FEED`.
+    pub fn created(&self) -> Option<&Create> {
+        match self {
+            Statement::Create(create) => Some(create),
+            Statement::Drop(_) => None,
+        }
+    }
+}
+
 impl Query {
     /// Returns the queries that this one reads, each once, in order of mention.
     pub fn reads(&self) -> Vec<&QueryName> {

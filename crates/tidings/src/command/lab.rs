@@ -20,8 +20,13 @@ mod what_if;
 
 pub use outlook::outlook;
 
+use std::time::Duration;
+
+use feed::Time;
+use lab::{Phases, World};
+
 use crate::args::lab::{LabCommand, TableCommand};
-use crate::error::CliError;
+use crate::error::{CliError, input_error};
 
 pub fn run(command: LabCommand) -> Result<(), CliError> {
     match command {
@@ -42,8 +47,16 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Says where a test goes on after its trace has ended.
-fn tell_silence(world: &lab::World, phases: &lab::Phases) {
+/// Returns the phases of a run. Warns if the test continues after the end of the trace.
+fn phases(
+    world: &World,
+    start: Option<Time>,
+    train: Duration,
+    test: Duration,
+    warm_up: bool,
+) -> Result<Phases, CliError> {
+    let phases = Phases::over(world, start, train, test, warm_up)
+        .map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
     if let Some(silent) = phases.silence(world) {
         let (silent, end) = (polling::spoken(silent), phases.end());
         eprintln!(
@@ -51,4 +64,5 @@ fn tell_silence(world: &lab::World, phases: &lab::Phases) {
              of that time find nothing, so a shorter --train or --test says more"
         );
     }
+    Ok(phases)
 }

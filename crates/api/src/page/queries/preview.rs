@@ -88,8 +88,7 @@ fn try_out(store: &Store, text: &str, now: Time) -> Result<Preview, StoreError> 
         Ok(checked) => checked,
         Err(faults) => return Ok(Preview::faulty(text, &faults)),
     };
-    let known = existing.iter().map(|create| (create.name.text.as_str(), &create.query));
-    let mut trial = Trial::new(known, &creates);
+    let mut trial = Trial::new(&existing, &creates);
     let since = now - Duration::from_secs(DAYS * 86_400);
     let bound = EntryId(store.last_entry_id()?.0 - ENTRIES_MAX);
     let mut after = store.position_before(since)?.max(bound);

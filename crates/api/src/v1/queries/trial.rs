@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use query::{Create, Statement, Trial};
+use query::{Statement, Trial};
 use store::{EntryFilter, EntryRow, FeedRow, Store};
 
 use super::{CheckedStatements, StatementFault, checked};
@@ -94,7 +94,7 @@ pub async fn test(
         };
         let entries = lately(store, since)?;
         let since = entries.first().map_or(since, |entry| entry.seen_at).to_string();
-        let (queries, entries) = tried(store, checked, &entries)?;
+        let (queries, entries) = tried(store, &checked, &entries)?;
         Ok(Json(QueriesTried { queries, entries, since, faults: Vec::new() }))
     })
     .await
@@ -124,19 +124,11 @@ fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, ApiError> {
 
 fn tried(
     store: &Store,
-    checked: CheckedStatements,
+    checked: &CheckedStatements,
     entries: &[EntryRow],
 ) -> Result<(Vec<QueryTried>, u64), ApiError> {
-    let creates: Vec<Create> = checked
-        .statements
-        .into_iter()
-        .filter_map(|statement| match statement {
-            Statement::Create(create) => Some(*create),
-            Statement::Drop(_) => None,
-        })
-        .collect();
-    let existing = checked.existing.iter().map(|c| (c.name.text.as_str(), &c.query));
-    let mut trial = Trial::new(existing, &creates);
+    let creates = checked.statements.iter().filter_map(Statement::created);
+    let mut trial = Trial::new(&checked.existing, creates);
     let mut feeds: HashMap<feed::FeedId, Option<FeedRow>> = HashMap::new();
     for entry in entries {
         // One that was removed meanwhile takes its entries along.

@@ -11,18 +11,11 @@ fn a_trial_counts_and_names_what_is_kept() {
         CREATE FEED ash AS RETURN FEED english WHERE ITEM CONTAINS "ash";
         CREATE OR REPLACE FEED old AS RETURN ALL FEEDS
             WHERE ITEM CONTAINS "again" DISTINCT ON LINK"#;
-    let creates: Vec<query::Create> = query::parse(file)
-        .unwrap()
-        .into_iter()
-        .filter_map(|statement| match statement {
-            Statement::Create(create) => Some(*create),
-            Statement::Drop(_) => None,
-        })
-        .collect();
+    let statements = query::parse(file).unwrap();
     let english = created(r#"CREATE FEED english AS RETURN ALL FEEDS WHERE LANGUAGE = "en""#);
     let old = created("CREATE FEED old AS RETURN ALL FEEDS");
-    let existing = [("english", &english.query), ("old", &old.query)];
-    let mut trial = Trial::new(existing, &creates);
+    let creates = statements.iter().filter_map(Statement::created);
+    let mut trial = Trial::new(&[english, old], creates);
     let kept: Vec<usize> = samples().iter().map(|sample| trial.run(&sample.entry())).collect();
     assert_eq!(kept, [2, 1, 0]);
     assert_eq!(trial.run(&samples()[0].entry()), 1, "a second look: the link is known");
@@ -37,7 +30,7 @@ fn a_trial_counts_and_names_what_is_kept() {
 
 #[test]
 fn a_trial_names_the_newest_and_counts_the_rest() {
-    let mut trial = Trial::new([], &[created("CREATE FEED a AS RETURN ALL FEEDS")]);
+    let mut trial = Trial::new(&[], &[created("CREATE FEED a AS RETURN ALL FEEDS")]);
     let mut sample = samples()[0].clone();
     for id in 1..=1010 {
         sample.id = id;

@@ -1,6 +1,5 @@
 //! `tidings lab budget`: strategies over a trace, each with the same polls to spend.
 
-use lab::Phases;
 use lab::budget::{BudgetSetting, StrategyRun, spend_all};
 use serde_json::{Value, json};
 
@@ -17,9 +16,7 @@ pub fn run(args: &LabBudgetArgs) -> Result<(), CliError> {
         return Err(input_error(format!("--cycle: {message}")));
     }
     let world = read_world(&args.traces, args.times.window)?;
-    let phases = Phases::over(&world, args.times.start, args.train, args.test, false);
-    let phases = phases.map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
-    super::tell_silence(&world, &phases);
+    let phases = super::phases(&world, args.times.start, args.train, args.test, false)?;
     let setting = BudgetSetting {
         phases,
         allowance: args.budget,

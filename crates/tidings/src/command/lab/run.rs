@@ -120,9 +120,7 @@ fn in_use(args: &LabRunArgs) -> Result<Option<usize>, CliError> {
 
 fn setting(args: &LabRunArgs, world: &World, bounds: Bounds) -> Result<Setting, CliError> {
     let start = args.times.start.or_else(|| choose_start(world, args));
-    let phases = Phases::over(world, start, args.train, args.test, args.warm_up);
-    let phases = phases.map_err(|e| input_error(format!("--start, --train, --test: {e}")))?;
-    super::tell_silence(world, &phases);
+    let phases = super::phases(world, start, args.train, args.test, args.warm_up)?;
     let hints = match args.hints {
         SimulatedHints::None => HintReading::Ignore,
         SimulatedHints::Lower => HintReading::LowerBound,

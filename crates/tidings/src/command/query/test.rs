@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use api::search::seen;
-use query::{Create, Statement, Trial, TrialResult};
+use query::{Statement, Trial, TrialResult};
 use serde_json::json;
 use store::{EntryFilter, Store};
 
@@ -29,16 +29,8 @@ pub fn run(
     let config = config::read_offline(place)?;
     let checked = checked(&config, file, &text(file)?)?;
     let store = access::read(&config)?;
-    let creates: Vec<Create> = checked
-        .statements
-        .into_iter()
-        .filter_map(|statement| match statement {
-            Statement::Create(create) => Some(*create),
-            Statement::Drop(_) => None,
-        })
-        .collect();
-    let existing = checked.existing.iter().map(|c| (c.name.text.as_str(), &c.query));
-    let mut trial = Trial::new(existing, &creates);
+    let creates = checked.statements.iter().filter_map(Statement::created);
+    let mut trial = Trial::new(&checked.existing, creates);
     let since = engine::Clock::System.now() - past;
     let (mut after, mut feeds) = (store.position_before(since)?, FeedLookup::default());
     loop {
