@@ -16,7 +16,7 @@ pub use bars::bars;
 pub use day::{DayLine, day};
 pub use page::{ReportFigure, ReportPage, ReportSection, ReportTable};
 pub use plot::{Drawn, Plot, Range, Series};
-pub use runs::{Compared, compared, costs, modes};
+pub use runs::{BestValue, Compared, compared, costs, modes};
 pub use shown::{bytes, count, share, spoken};
 
 /// Escapes text for HTML and SVG.

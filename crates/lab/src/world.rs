@@ -10,7 +10,7 @@ mod polled_feed;
 pub mod stats;
 pub mod synth;
 pub mod trace;
-pub mod visibility;
+pub mod visibility_lag;
 
 use std::collections::HashMap;
 use std::time::Duration;

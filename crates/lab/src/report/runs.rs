@@ -6,7 +6,7 @@ mod tables;
 use super::{Axis, Drawn, Plot, Range, ReportFigure, ReportSection, Series, Unit, bars};
 use crate::world::stats;
 use crate::{Averages, Participation, PolicyComparison, PolicyRun, Setting, World};
-pub use tables::{costs, modes};
+pub use tables::{BestValue, costs, modes};
 
 /// The input of a report on one comparison.
 pub struct Compared<'a> {

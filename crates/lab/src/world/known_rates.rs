@@ -25,7 +25,7 @@ const WINDOW: u32 = 20;
 /// A change of the rates of all feeds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-pub enum RateChange {
+pub enum WorldChange {
     /// Ten times as many entries.
     Faster,
     /// A tenth of them.
@@ -37,16 +37,16 @@ pub enum RateChange {
     Woken,
 }
 
-impl RateChange {
-    pub const ALL: [RateChange; 4] =
-        [RateChange::Faster, RateChange::Slower, RateChange::Turned, RateChange::Woken];
+impl WorldChange {
+    pub const ALL: [WorldChange; 4] =
+        [WorldChange::Faster, WorldChange::Slower, WorldChange::Turned, WorldChange::Woken];
 
     pub const fn word(self) -> &'static str {
         match self {
-            RateChange::Faster => "faster",
-            RateChange::Slower => "slower",
-            RateChange::Turned => "turned",
-            RateChange::Woken => "woken",
+            WorldChange::Faster => "faster",
+            WorldChange::Slower => "slower",
+            WorldChange::Turned => "turned",
+            WorldChange::Woken => "woken",
         }
     }
 
@@ -54,11 +54,11 @@ impl RateChange {
     /// change.
     fn at(self, secs: i64) -> (f64, usize) {
         match self {
-            RateChange::Woken if (-60 * DAY..0).contains(&secs) => (0.0, 0),
-            RateChange::Woken if (0..DAY).contains(&secs) => (10.0, 0),
-            RateChange::Faster if secs >= 0 => (10.0, 0),
-            RateChange::Slower if secs >= 0 => (0.1, 0),
-            RateChange::Turned if secs >= 0 => (1.0, 12),
+            WorldChange::Woken if (-60 * DAY..0).contains(&secs) => (0.0, 0),
+            WorldChange::Woken if (0..DAY).contains(&secs) => (10.0, 0),
+            WorldChange::Faster if secs >= 0 => (10.0, 0),
+            WorldChange::Slower if secs >= 0 => (0.1, 0),
+            WorldChange::Turned if secs >= 0 => (1.0, 12),
             _ => (1.0, 0),
         }
     }
@@ -72,7 +72,7 @@ pub struct KnownWorldSpec {
     pub start: Time,
     pub days: i64,
     /// The change and its time.
-    pub change: Option<(RateChange, Time)>,
+    pub change: Option<(WorldChange, Time)>,
 }
 
 /// A world, and the true models of its feeds before any change.
@@ -117,7 +117,7 @@ fn entries(spec: &KnownWorldSpec, hours: &[f64], chance: &mut Chance) -> Vec<Tim
     let (mut times, mut left) = (Vec::new(), chance.exponential(1.0));
     let first = spec.start.secs().div_euclid(HOUR) - HISTORY_DAYS * 24;
     for hour in first..first + (HISTORY_DAYS + spec.days) * 24 {
-        let since = |(change, at): (RateChange, Time)| change.at(hour * HOUR - at.secs());
+        let since = |(change, at): (WorldChange, Time)| change.at(hour * HOUR - at.secs());
         let (factor, shift) = spec.change.map_or((1.0, 0), since);
         let slot = (hour.rem_euclid(WEEK_HOURS as i64) as usize + shift) % WEEK_HOURS;
         let rate = hours[slot] * factor;
@@ -140,7 +140,7 @@ mod tests {
     fn as_many_entries_come_as_the_rates_say_and_changes_are_kept() {
         let start = Time::from_secs(1_499_990_400);
         let at = start.shifted(60 * DAY * 1000);
-        let count = |change: Option<RateChange>, from: i64, to: i64| {
+        let count = |change: Option<WorldChange>, from: i64, to: i64| {
             let change = change.map(|change| (change, at));
             let known =
                 KnownWorld::draw(&KnownWorldSpec { seed: 5, feeds: 60, start, days: 120, change });
@@ -150,10 +150,10 @@ mod tests {
             found.sum::<usize>() as f64 / expected.sum::<f64>()
         };
         assert!((0.93..1.07).contains(&count(None, -56, 56)));
-        assert!((9.5..10.5).contains(&count(Some(RateChange::Faster), 0, 56)));
-        assert!((0.07..0.13).contains(&count(Some(RateChange::Slower), 0, 56)));
-        assert!((0.9..1.1).contains(&count(Some(RateChange::Turned), 0, 56)));
-        assert_eq!(count(Some(RateChange::Woken), -60, 0), 0.0);
-        assert!((8.0..12.0).contains(&count(Some(RateChange::Woken), 0, 1)));
+        assert!((9.5..10.5).contains(&count(Some(WorldChange::Faster), 0, 56)));
+        assert!((0.07..0.13).contains(&count(Some(WorldChange::Slower), 0, 56)));
+        assert!((0.9..1.1).contains(&count(Some(WorldChange::Turned), 0, 56)));
+        assert_eq!(count(Some(WorldChange::Woken), -60, 0), 0.0);
+        assert!((8.0..12.0).contains(&count(Some(WorldChange::Woken), 0, 1)));
     }
 }

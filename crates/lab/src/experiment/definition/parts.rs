@@ -11,7 +11,7 @@ use super::reading::{
     spenders, ten_minutes, twelve, twenty_days, two_ones, week, word,
 };
 use crate::shapes::DayShape;
-use crate::world::visibility::Visibility;
+use crate::world::visibility_lag::SimulatedLag;
 
 /// A comparison of policies.
 #[derive(Clone, Debug, Deserialize)]
@@ -228,7 +228,7 @@ pub struct ShowingPart {
     pub seed: u64,
     /// The kinds of visibility lag; all by default.
     #[serde(default = "every_kind")]
-    pub kinds: Vec<Visibility>,
+    pub kinds: Vec<SimulatedLag>,
     pub rival: String,
     #[serde(default = "week", deserialize_with = "duration")]
     pub train: Duration,
@@ -236,6 +236,6 @@ pub struct ShowingPart {
     pub test: Duration,
 }
 
-fn every_kind() -> Vec<Visibility> {
-    Visibility::ALL.to_vec()
+fn every_kind() -> Vec<SimulatedLag> {
+    SimulatedLag::ALL.to_vec()
 }

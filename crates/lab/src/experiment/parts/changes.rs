@@ -13,7 +13,7 @@ use super::{ExperimentReport, subject};
 use crate::experiment::definition::ChangesPart;
 use crate::measure::mean;
 use crate::report::{Axis, Drawn, Plot, ReportSection, ReportTable, Series, Unit};
-use crate::world::known_rates::{KnownWorld, KnownWorldSpec, RateChange};
+use crate::world::known_rates::{KnownWorld, KnownWorldSpec, WorldChange};
 use crate::{Phases, RunProgress, Setting, WorldFeed, run_and_tell};
 
 /// A Monday. No world depends on it.
@@ -41,8 +41,8 @@ pub(in crate::experiment) fn changes(
     let specs = given.policies.iter().map(parse).collect::<Result<Vec<PolicySpec>, String>>()?;
     let mut rows = Vec::new();
     report.heading("After a change of behaviour");
-    for change in RateChange::ALL {
-        let before = if change == RateChange::Woken { 2 * DAYS } else { DAYS };
+    for change in WorldChange::ALL {
+        let before = if change == WorldChange::Woken { 2 * DAYS } else { DAYS };
         let at = START + DAY * before;
         let days = i64::from(before + DAYS);
         let change_at = Some((change, at));

@@ -14,15 +14,29 @@ struct ComparisonColumn {
     /// Its name in CSV.
     key: &'static str,
     values: Vec<Option<f64>>,
-    good: BestValue,
+    best: BestValue,
     show: fn(f64) -> String,
 }
 
-#[derive(Clone, Copy)]
-enum BestValue {
+/// The kind of value that is best in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BestValue {
     Small,
     Large,
+    /// No value is better than another.
     Neither,
+}
+
+impl BestValue {
+    /// Returns the best of the defined values.
+    pub fn of(self, values: &[Option<f64>]) -> Option<f64> {
+        let defined = values.iter().copied().flatten();
+        match self {
+            Small => defined.reduce(f64::min),
+            Large => defined.reduce(f64::max),
+            Neither => None,
+        }
+    }
 }
 use BestValue::{Large, Neither, Small};
 
@@ -69,11 +83,11 @@ pub fn costs(comparison: &PolicyComparison) -> ReportTable {
 fn column(
     name: &'static str,
     key: &'static str,
-    good: BestValue,
+    best: BestValue,
     values: Vec<Option<f64>>,
     show: fn(f64) -> String,
 ) -> ComparisonColumn {
-    ComparisonColumn { name, key, values, good, show }
+    ComparisonColumn { name, key, values, best, show }
 }
 
 fn tabled(runs: &[PolicyRun], columns: &[ComparisonColumn]) -> ReportTable {
@@ -87,12 +101,7 @@ fn tabled(runs: &[PolicyRun], columns: &[ComparisonColumn]) -> ReportTable {
     };
     let mut marked = Vec::new();
     for (j, column) in columns.iter().enumerate() {
-        let defined = column.values.iter().copied().flatten();
-        let best = match column.good {
-            Small => defined.reduce(f64::min),
-            Large => defined.reduce(f64::max),
-            Neither => None,
-        };
+        let best = column.best.of(&column.values);
         let Some(best) = best.filter(|_| runs.len() > 1).map(column.show) else { continue };
         // Mark all cells that show the same text as the best one.
         let rows = (0..runs.len()).filter(|i| cell(column, *i) == best);

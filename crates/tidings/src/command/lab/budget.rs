@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::files::read_world;
 use super::run::trace_json;
-use super::tables::{self, FigureColumn, MarkedValue, count, share, spoken};
+use super::tables::{self, FigureColumn, BestValue, count, share, spoken};
 use crate::args::lab::LabBudgetArgs;
 use crate::error::{CliError, input_error};
 use crate::output::{print_json, say, spinner};
@@ -67,14 +67,14 @@ fn print(spent: &[StrategyRun]) -> Result<(), CliError> {
     };
     let number: fn(f64) -> String = |x| format!("{x:.2}");
     let columns = [
-        column("Polls", MarkedValue::Neither, |s| Some(s.polls as f64), count),
-        column("Completeness", MarkedValue::Large, |s| s.completeness, share),
-        column("Window freshness", MarkedValue::Large, |s| s.window_freshness, share),
-        column("Delay", MarkedValue::Small, |s| s.delay, spoken),
-        column("± (sd)", MarkedValue::Small, |s| s.delay_sd, spoken),
-        column("Longest", MarkedValue::Small, |s| s.delay_max, spoken),
-        column("Missed", MarkedValue::Small, |s| Some(s.missed as f64), count),
-        column("Divergence error", MarkedValue::Small, |s| s.divergence_error, number),
+        column("Polls", BestValue::Neither, |s| Some(s.polls as f64), count),
+        column("Completeness", BestValue::Large, |s| s.completeness, share),
+        column("Window freshness", BestValue::Large, |s| s.window_freshness, share),
+        column("Delay", BestValue::Small, |s| s.delay, spoken),
+        column("± (sd)", BestValue::Small, |s| s.delay_sd, spoken),
+        column("Longest", BestValue::Small, |s| s.delay_max, spoken),
+        column("Missed", BestValue::Small, |s| Some(s.missed as f64), count),
+        column("Divergence error", BestValue::Small, |s| s.divergence_error, number),
     ];
     tables::print("Strategy", &names, &columns)
 }

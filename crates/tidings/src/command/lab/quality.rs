@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::io::BufReader;
 
 use super::files::open;
-use super::tables::{self, FigureColumn, MarkedValue, share};
+use super::tables::{self, FigureColumn, BestValue, share};
 use crate::args::lab::QualityArgs;
 use crate::error::{CliError, input_error};
 use crate::output::print_json;
@@ -91,7 +91,7 @@ impl QualityAnswer<'_> {
 
     fn print(&self) -> Result<(), CliError> {
         let column =
-            |name, values| FigureColumn { name, good: MarkedValue::Large, values, show: share };
+            |name, values| FigureColumn { name, good: BestValue::Large, values, show: share };
         let of =
             |rows: &[Quality], value: fn(&Quality) -> Option<f64>| rows.iter().map(value).collect();
         let columns = match &self.both {

@@ -1,23 +1,14 @@
 //! Tables of figures for a terminal, the best of each column marked.
 
-pub use lab::report::{count, share, spoken};
+pub use lab::report::{BestValue, count, share, spoken};
 
 use crate::error::CliError;
 use crate::output::{self, say};
 
-/// The value of a column that gets a mark.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum MarkedValue {
-    Small,
-    Large,
-    /// Nothing is to be marked.
-    Neither,
-}
-
 /// A column of figures, how to show them, and what is good in it.
 pub struct FigureColumn<'a> {
     pub name: &'a str,
-    pub good: MarkedValue,
+    pub good: BestValue,
     pub values: Vec<Option<f64>>,
     pub show: fn(f64) -> String,
 }
@@ -40,17 +31,8 @@ impl FigureColumn<'_> {
         let Some(value) = self.values[row] else { return "-".to_owned() };
         let shown = (self.show)(value);
         // Values that look alike are marked alike.
-        let best = self.best().map(|best| (self.show)(best));
+        let best = self.good.of(&self.values).map(|best| (self.show)(best));
         if self.values.len() > 1 && best.as_deref() == Some(&shown) { shown + " *" } else { shown }
-    }
-
-    fn best(&self) -> Option<f64> {
-        let defined = self.values.iter().copied().flatten();
-        match self.good {
-            MarkedValue::Small => defined.reduce(f64::min),
-            MarkedValue::Large => defined.reduce(f64::max),
-            MarkedValue::Neither => None,
-        }
     }
 }
 
@@ -74,7 +56,7 @@ mod tests {
     #[test]
     fn the_best_of_a_column_is_marked_and_what_is_undefined_is_a_dash() {
         let values = vec![Some(0.5), None, Some(0.9), Some(0.9001)];
-        let column = FigureColumn { name: "Recall", good: MarkedValue::Large, values, show: share };
+        let column = FigureColumn { name: "Recall", good: BestValue::Large, values, show: share };
         let cells: Vec<String> = (0..4).map(|row| column.cell(row)).collect();
         assert_eq!(cells, ["0.500", "-", "0.900 *", "0.900 *"]);
     }

@@ -6,13 +6,13 @@
 //!
 //! ```
 //! use feed::Time;
-//! use lab::world::visibility::Visibility;
+//! use lab::world::visibility_lag::SimulatedLag;
 //! use lab::{World, WorldFeed};
 //!
 //! let times = (0..50).map(|h| Time::from_secs(h * 3600)).collect();
 //! let feeds = vec![WorldFeed::new("a", times)];
 //! let world = World { feeds, window: 20, domains: vec![vec![0]] };
-//! let late = Visibility::Cache.of(&world, 1);
+//! let late = SimulatedLag::Cache.of(&world, 1);
 //! let by = |i: usize| late.feeds[0].visible()[i].since(world.feeds[0].visible()[i]);
 //! assert!((300..3600).contains(&by(0).as_secs()) && by(0) == by(49));
 //! assert_eq!(late.feeds[0].claim(7), Some(Time::from_secs(7 * 3600)));
@@ -26,7 +26,7 @@ use crate::{Chance, TraceRow, World, WorldBuilder, exact};
 /// The way in which entries become visible.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-pub enum Visibility {
+pub enum SimulatedLag {
     AtOnce,
     /// 5 to 60 minutes after their date, the same for all entries of a feed.
     Cache,
@@ -62,26 +62,26 @@ enum VisibilityRule {
     Undated,
 }
 
-impl Visibility {
-    pub const ALL: [Visibility; 7] = [
-        Visibility::AtOnce,
-        Visibility::Cache,
-        Visibility::Timer,
-        Visibility::Daily,
-        Visibility::Chance,
-        Visibility::Mixed,
-        Visibility::Undated,
+impl SimulatedLag {
+    pub const ALL: [SimulatedLag; 7] = [
+        SimulatedLag::AtOnce,
+        SimulatedLag::Cache,
+        SimulatedLag::Timer,
+        SimulatedLag::Daily,
+        SimulatedLag::Chance,
+        SimulatedLag::Mixed,
+        SimulatedLag::Undated,
     ];
 
     pub const fn word(self) -> &'static str {
         match self {
-            Visibility::AtOnce => "at-once",
-            Visibility::Cache => "cache",
-            Visibility::Timer => "timer",
-            Visibility::Daily => "daily",
-            Visibility::Chance => "chance",
-            Visibility::Mixed => "mixed",
-            Visibility::Undated => "undated",
+            SimulatedLag::AtOnce => "at-once",
+            SimulatedLag::Cache => "cache",
+            SimulatedLag::Timer => "timer",
+            SimulatedLag::Daily => "daily",
+            SimulatedLag::Chance => "chance",
+            SimulatedLag::Mixed => "mixed",
+            SimulatedLag::Undated => "undated",
         }
     }
 
@@ -107,21 +107,26 @@ impl Visibility {
             phase: chance.below(period as usize) as i64,
         };
         match self {
-            Visibility::AtOnce => VisibilityRule::After(0),
-            Visibility::Cache => VisibilityRule::After(5 * MINUTE + chance.below(55 * 60) as i64),
-            Visibility::Timer => {
+            SimulatedLag::AtOnce => VisibilityRule::After(0),
+            SimulatedLag::Cache => VisibilityRule::After(5 * MINUTE + chance.below(55 * 60) as i64),
+            SimulatedLag::Timer => {
                 let period = [15, 30, 60][chance.below(3)] * MINUTE;
                 tick(period, chance)
             }
-            Visibility::Daily => tick(DAY, chance),
-            Visibility::Chance => VisibilityRule::Chance,
-            Visibility::Mixed => {
-                let at_once = Visibility::AtOnce;
-                let kinds =
-                    [at_once, at_once, Visibility::Cache, Visibility::Timer, Visibility::Chance];
+            SimulatedLag::Daily => tick(DAY, chance),
+            SimulatedLag::Chance => VisibilityRule::Chance,
+            SimulatedLag::Mixed => {
+                let at_once = SimulatedLag::AtOnce;
+                let kinds = [
+                    at_once,
+                    at_once,
+                    SimulatedLag::Cache,
+                    SimulatedLag::Timer,
+                    SimulatedLag::Chance,
+                ];
                 kinds[chance.below(kinds.len())].draw(chance)
             }
-            Visibility::Undated => VisibilityRule::Undated,
+            SimulatedLag::Undated => VisibilityRule::Undated,
         }
     }
 }
@@ -160,7 +165,7 @@ mod tests {
 
     #[test]
     fn lateness_by_chance_is_as_recorded() {
-        let late = Visibility::Chance.of(&world(), 3);
+        let late = SimulatedLag::Chance.of(&world(), 3);
         let mut secs: Vec<i64> = Vec::new();
         for feed in &late.feeds {
             let dates = (0..feed.visible().len()).filter_map(|i| feed.claim(i));
@@ -174,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_timer_shows_entries_on_its_ticks_alone() {
-        let late = Visibility::Timer.of(&world(), 3);
+        let late = SimulatedLag::Timer.of(&world(), 3);
         for feed in &late.feeds {
             let phase = |at: &Time| at.secs().rem_euclid(900);
             assert!(feed.visible().iter().all(|at| phase(at) == phase(&feed.visible()[0])));
@@ -184,7 +189,7 @@ mod tests {
 
     #[test]
     fn at_once_is_the_same_world() {
-        let same = Visibility::AtOnce.of(&world(), 3);
+        let same = SimulatedLag::AtOnce.of(&world(), 3);
         assert!(same.feeds.iter().all(|feed| !feed.has_claims()));
         assert_eq!(same.domains, world().domains);
     }
