@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::files::read_world;
 use super::run::trace_json;
-use super::tables::{self, FigureColumn, BestValue, count, share, spoken};
+use super::tables::{self, BestValue, FigureColumn, count, share, spoken};
 use crate::args::lab::LabBudgetArgs;
 use crate::error::{CliError, input_error};
 use crate::output::{print_json, say, spinner};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::io::BufReader;
 
 use super::files::open;
-use super::tables::{self, FigureColumn, BestValue, share};
+use super::tables::{self, BestValue, FigureColumn, share};
 use crate::args::lab::QualityArgs;
 use crate::error::{CliError, input_error};
 use crate::output::print_json;
