@@ -1,5 +1,5 @@
-//! The stylesheet, the script and the icon, compiled in, each with a validator. Their addresses
-//! name their content, so that a new version is never shown with an old sheet.
+//! The stylesheet, the script and the icon, compiled in, each with an ETag. Their addresses name
+//! their content, so that a new page never uses an old stylesheet.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 
 use crate::http::etag;
 
-/// A file that belongs to every page.
+/// A file that every page uses.
 pub struct Asset {
     path: &'static str,
     kind: &'static str,
@@ -38,7 +38,7 @@ pub static ICON: Asset = Asset {
 };
 
 impl Asset {
-    /// Where the page finds it.
+    /// Returns the address with the version of the file.
     pub fn address(&self) -> String {
         format!("{}?v={}", self.path, self.tag.trim_matches('"'))
     }

@@ -1,9 +1,9 @@
-//! Pictures of entries, fetched by us on the reader's behalf: a page makes no request to anybody
-//! else, and no publisher learns who reads what, or from where.
+//! A proxy for pictures of entries. Pages load pictures only from us, so publishers do not learn
+//! who reads an entry, or from where.
 //!
-//! Only addresses that we wrote into a page ourselves are fetched (each is signed), only from
-//! public machines, on every hop, and only what begins like a picture is passed on. Nothing is
-//! kept here: the browser keeps it.
+//! The proxy fetches only signed addresses, which we wrote into a page ourselves. Every hop must be
+//! a public machine, and only bytes that begin like a picture are passed on. Nothing is stored
+//! here: the browser caches pictures.
 
 mod kind;
 mod upstream;
@@ -26,47 +26,47 @@ use url::Url;
 use crate::Context;
 use upstream::{Refusal, Upstream};
 
-/// A photograph for a screen; what is larger was never meant to be read with.
+/// Enough for a photograph on a screen.
 const BYTES_MAX: usize = 5_000_000;
-/// A reader looks elsewhere by then.
+/// Time limits: a reader has scrolled on by then.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
-/// Connections that may wait for the next picture of a page.
+/// Idle connections that are kept for the next picture of a page.
 const IDLE_CONNECTIONS: usize = 16;
 
-/// Half of the digest: 128 bits that nobody guesses, in an address that stays short.
+/// Half of the digest: 128 bits cannot be guessed, and the address stays short.
 const SIGNATURE_BYTES: usize = 16;
 const KEY_BYTES: usize = 32;
-/// The key is kept, so that an address in an open page outlives a restart.
+/// The key is stored, so that addresses in open pages stay valid after a restart.
 const KEY_SETTING: &str = "image key";
-/// Longer addresses are not pictures but data.
+/// Longer addresses are data, not pictures.
 const ADDRESS_BYTES_MAX: usize = 4096;
 
-/// A picture under one address rarely changes, and where it does nobody minds for a week.
+/// Browsers keep a picture for a week, because pictures rarely change.
 const KEEP: HeaderValue = HeaderValue::from_static("private, max-age=604800, immutable");
-/// One that did not come is not asked for again at once.
+/// Browsers do not retry a failed picture for five minutes.
 const KEEP_FAILURE: HeaderValue = HeaderValue::from_static("private, max-age=300");
 
-/// The proxy: signs addresses for pages and fetches what they lead to.
+/// The proxy. It signs addresses for pages and fetches the pictures behind them.
 pub struct Images {
     key: [u8; KEY_BYTES],
     upstream: Upstream,
 }
 
-/// Why there is no proxy.
+/// Why the proxy could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ImagesError {
-    #[error("the key that signs addresses of pictures cannot be kept")]
+    #[error("cannot store the key that signs addresses of pictures")]
     Store(#[from] store::StoreError),
-    #[error("the system gives no random bytes: {0}")]
+    #[error("cannot get random bytes from the system: {0}")]
     Chance(getrandom::Error),
     #[error(transparent)]
     Fetch(#[from] fetch::SetupError),
 }
 
 impl Images {
-    /// Takes the key from the store, or makes one, and connections of its own under its own
-    /// limits; who may be reached is what `settings` say.
+    /// Creates the proxy with its own connections and limits. Reads the key from the store, or
+    /// makes a new one. `settings` say which machines may be reached.
     pub fn new(store: &Store, settings: fetch::Settings) -> Result<Images, ImagesError> {
         let kept = store.setting(KEY_SETTING)?.and_then(|text| STANDARD.decode(text).ok());
         let key = match kept.and_then(|bytes| bytes.try_into().ok()) {
@@ -89,12 +89,12 @@ impl Images {
         Ok(Images { key, upstream: Upstream::new(fetch::Fetcher::new(settings)?) })
     }
 
-    /// Pictures asked for since the start, by how that ended.
+    /// Returns the number of requested pictures since the start, by result.
     pub fn tally(&self) -> [(&'static str, u64); 3] {
         self.upstream.tally()
     }
 
-    /// Where a page finds a picture; nowhere if it is not on the web.
+    /// Returns the proxied address of a picture, or `None` if its address is not on the web.
     pub fn address(&self, picture: &str) -> Option<String> {
         let mut url = Url::parse(picture).ok()?;
         if !matches!(url.scheme(), "http" | "https") {
@@ -116,7 +116,8 @@ impl Images {
         Some(format!("/image?{query}"))
     }
 
-    /// The address behind one that we signed. Compared in constant time.
+    /// Returns the picture's address if the signature is valid. Signatures are compared in constant
+    /// time.
     fn signed(&self, asked: &ImageParams) -> Option<Url> {
         let url = Url::parse(&asked.u).ok().filter(|url| url.as_str() == asked.u)?;
         let signature = URL_SAFE_NO_PAD.decode(&asked.s).ok()?;
@@ -141,7 +142,7 @@ pub struct ImageParams {
     s: String,
 }
 
-/// `GET /image?u=…&s=…`
+/// Answers `GET /image?u=…&s=…`.
 pub async fn image(
     State(context): State<Context>,
     asked: Result<Query<ImageParams>, QueryRejection>,
@@ -150,10 +151,13 @@ pub async fn image(
         return said(StatusCode::NOT_FOUND, "Pictures are turned off.");
     };
     let Ok(Query(asked)) = asked else {
-        return said(StatusCode::BAD_REQUEST, "This is no address of a picture.");
+        return said(StatusCode::BAD_REQUEST, "This is not the address of a picture.");
     };
     let Some(url) = images.signed(&asked) else {
-        return said(StatusCode::FORBIDDEN, "This address was not written by this program.");
+        return said(
+            StatusCode::FORBIDDEN,
+            "The signature of this address is wrong. Reload the page.",
+        );
     };
     let images = Arc::clone(images);
     match images.upstream.picture(url).await {
@@ -172,9 +176,9 @@ pub async fn image(
 fn refused(refusal: &Refusal) -> Response {
     let (status, text) = match refusal {
         Refusal::NotPublic => (StatusCode::FORBIDDEN, "The picture is not on a public machine."),
-        Refusal::NoPicture => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "What came is no picture."),
+        Refusal::NoPicture => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The answer is not a picture."),
         Refusal::TooLarge => (StatusCode::BAD_GATEWAY, "The picture is too large."),
-        Refusal::Failed => (StatusCode::BAD_GATEWAY, "The picture did not come."),
+        Refusal::Failed => (StatusCode::BAD_GATEWAY, "The picture could not be loaded."),
         Refusal::Crowded => (StatusCode::SERVICE_UNAVAILABLE, "Too many pictures at once."),
     };
     let mut response = said(status, text);

@@ -1,6 +1,6 @@
-//! `/feeds/NAME.atom|.rss|.json`: what a query keeps, as a feed that others subscribe to. PageEntries
-//! keep the ids of their publishers, so that a feed that comes back to us ends there instead of
-//! growing.
+//! `/feeds/NAME.atom|.rss|.json`: the entries of a query, as a feed that others subscribe to.
+//! Entries keep the ids of their publishers, so that a feed which comes back to us adds nothing
+//! new.
 
 mod cache;
 mod entry;
@@ -48,17 +48,17 @@ impl PublishedFormat {
     }
 }
 
-/// What is asked for.
+/// A request for a published feed.
 struct PublishedRequest {
     name: String,
     format: (PublishedFormat, &'static str, &'static str),
     key: Option<String>,
     before: Option<i64>,
-    /// Scheme, host and port under which we were asked.
+    /// Scheme, host and port of the request.
     base: Url,
 }
 
-/// A feed of a query, if there is such a query and it is for whoever asks.
+/// Answers with the feed of a query, if it exists and the client may see it.
 pub async fn feed(
     State(context): State<Context>,
     person: Option<Person>,
@@ -75,13 +75,13 @@ pub async fn feed(
         Ok(Some(rendered)) => answer(&headers, &rendered, content_type),
         Ok(None) => missing(),
         Err(error) => {
-            tracing::warn!(%error, "a feed could not be published");
+            tracing::warn!(%error, "cannot publish a feed");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
 }
 
-/// The document as it is kept; rendered again where it changed, once for all who ask.
+/// Returns the cached document. A changed document is rendered once for all clients.
 async fn found(
     context: &Context,
     asked: Arc<PublishedRequest>,
@@ -98,7 +98,7 @@ async fn found(
     run_blocking(move || document(&here, &asked, open)).await
 }
 
-/// The same answer for what does not exist and for what is not theirs.
+/// The same answer for a missing feed and for one that the client may not see.
 fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response()
 }
@@ -111,7 +111,7 @@ fn answer(asked: &HeaderMap, rendered: &RenderedFeed, content_type: &str) -> Res
         let since = since.and_then(parse::date::parse);
         since.is_some_and(|since| changed_at.floor_to_second() <= since)
     };
-    // The tag is the stronger of the two and goes before.
+    // The tag is the stronger validator and decides.
     let known = etag::is_known(asked, tag).unwrap_or_else(not_since);
     let headers = [
         (header::ETAG, tag.clone()),
@@ -148,7 +148,7 @@ impl PublishedRequest {
         Some(PublishedRequest { name: name.to_owned(), format, key, before, base })
     }
 
-    /// What an address asks for, if it is one under which we publish.
+    /// Reads a topic address, if it is an address that we publish under.
     fn topic(context: &Context, topic: &str) -> Option<PublishedRequest> {
         let url = Url::parse(topic).ok()?;
         let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
@@ -159,11 +159,11 @@ impl PublishedRequest {
         let file = url.path_segments()?.next_back()?;
         let asked =
             PublishedRequest::read(context, file, url.query(), Some(host)).filter(|_| known)?;
-        // Only the first page is pushed, and only under the address that it gives itself.
+        // Only the first page is pushed, and only under the address that it names itself.
         (asked.address(None) == url.as_str()).then_some(asked)
     }
 
-    /// Whether the query is published to everybody who knows this address.
+    /// Whether everybody who knows this address may see the query.
     fn is_open(&self, row: &QueryRow, access: Access) -> bool {
         match access {
             Access::Public => true,
@@ -172,7 +172,7 @@ impl PublishedRequest {
         }
     }
 
-    /// Where subscribers of this feed go.
+    /// Returns the address of the hub for this feed.
     fn hub(&self) -> String {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -181,7 +181,7 @@ impl PublishedRequest {
         url.into()
     }
 
-    /// The address of a page of this feed.
+    /// Returns the address of a page of this feed.
     fn address(&self, before: Option<i64>) -> String {
         let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -200,8 +200,9 @@ impl PublishedRequest {
     }
 }
 
-/// The query that is published at an address: for everybody, or by this secret link. Being asked
-/// on this machine opens nothing here, since any website can name an address of this machine.
+/// Returns the query that is published at an address, publicly or by this secret link. A request
+/// from this machine has no further rights here, because any website can name an address of this
+/// machine.
 pub fn topic(context: &Context, topic: &str) -> Result<Option<QueryId>, StoreError> {
     let Some(asked) = PublishedRequest::topic(context, topic) else { return Ok(None) };
     let Some(row) = context.store.query(&asked.name)? else { return Ok(None) };
@@ -214,8 +215,8 @@ pub fn is_published(context: &Context, address: &str) -> Result<bool, StoreError
     Ok(topic(context, address)?.is_some())
 }
 
-/// The feed that is published at an address, as the hub pushes it. `None` where [`topic`] finds
-/// no query.
+/// Returns the feed that is published at an address, as the hub pushes it. `None` if [`topic`]
+/// finds no query.
 pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
     let Some(asked) = PublishedRequest::topic(context, topic) else { return Ok(None) };
     let found = document(context, &asked, false)?;
@@ -226,19 +227,19 @@ pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
     }))
 }
 
-/// A published feed as a hub sees it.
+/// A published feed for the hub.
 pub struct Topic {
     pub body: String,
     pub content_type: &'static str,
     pub hub: String,
 }
 
-/// A document as it was asked for.
+/// The result of a look into the cache.
 enum CacheLookup {
-    /// There is nothing that the client may see.
+    /// The client may not see anything at this address.
     Nothing,
     Ready(Arc<RenderedFeed>),
-    /// It changed since it was rendered last.
+    /// The content changed since the last rendering.
     Stale(Box<PublishedPage>, ContentDigest),
 }
 
@@ -256,7 +257,7 @@ fn look(
     Ok(kept.map_or_else(|| CacheLookup::Stale(Box::new(page), mark), CacheLookup::Ready))
 }
 
-/// The document, rendered only if it changed; `None` where the client may see nothing.
+/// Returns the document, rendered only if it changed. `None` if the client may see nothing.
 fn document(
     context: &Context,
     asked: &PublishedRequest,
@@ -283,7 +284,7 @@ fn document(
         link: Some(asked.base.to_string()),
         id: Some(asked.address(None)),
         self_link: Some(asked.address(asked.before)),
-        // The hub takes no other feeds.
+        // The hub accepts only open feeds.
         hubs: if page.is_open { vec![asked.hub()] } else { Vec::new() },
         updated: Some(changed_at),
         items,

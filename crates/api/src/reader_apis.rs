@@ -1,12 +1,11 @@
-//! The APIs that reader apps speak already, so that nobody has to change theirs: Google Reader's,
-//! the part of miniflux's that its clients call, and Fever's. Each answers in its own words what
-//! the page answers in HTML; none of them knows more than the page does, and none looks at
-//! cookies.
+//! APIs of existing reader apps: Google Reader's, the part of miniflux's that its clients call, and
+//! Fever's. Each offers what the page offers, and none reads cookies.
 //!
 //! # Layout
-//! - `google`, `miniflux`, `fever`: one each, with its routes.
-//! - `who`: who asks, by whatever proof an app sends. `params`: what it says, by whatever form.
-//! - `shown`: entries and feeds as apps show them. `trouble`: why something was not done.
+//! - `google`, `miniflux`, `fever`: one API each, with its routes.
+//! - `identify`: finds the account behind a request. `params`: reads the fields of a request.
+//! - `view`: texts of entries and feeds for apps. `error`: failures. `opml`: subscription lists.
+//!   `add_feed`: adds a feed for an app.
 
 mod add_feed;
 mod error;
@@ -24,20 +23,20 @@ use dispatch::command::{Command, Done};
 use crate::Context;
 use error::ReaderApiError;
 
-/// All routes of all three.
+/// Returns the routes of all three APIs.
 pub fn routes() -> Router<Context> {
     Router::new().merge(google::routes()).merge(miniflux::routes()).merge(fever::routes())
 }
 
-/// Does what may wait for the disk.
+/// Runs work on a thread that may block.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ReaderApiError> + Send + 'static,
 ) -> Result<T, ReaderApiError> {
-    // Joining fails only where the runtime ends, and the store with it.
+    // Joining fails only when the runtime ends, and the store ends with it.
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(ReaderApiError::Closed))
 }
 
-/// Has the engine do something.
+/// Sends a command to the engine.
 async fn act(context: &Context, command: Command) -> Result<Done, ReaderApiError> {
     (context.act)(command).await.map_err(ReaderApiError::Refused)
 }

@@ -1,10 +1,10 @@
-//! What the page shows of an entry's own HTML: text, links, lists, tables and pictures, and
-//! nothing that acts, tracks or dresses up.
+//! Sanitises the HTML of entries: text, links, lists, tables and pictures stay. Scripts, tracking
+//! pixels and styles go.
 //!
-//! Two ways out: [`page_html`] for our own page, [`html`] for programs that show it themselves.
-//! Both say where a text was cut, and lead to the original.
-//! It allows by list and forbids the rest; it never looks for known attacks. Entries are stored as
-//! the publisher wrote them: these are the only ways from there onto a page.
+//! [`page_html`] is for our own page, [`html`] for programs that show the text themselves. Both
+//! mark where a text was cut, and link to the original. The sanitiser works with a list of allowed
+//! elements and does not look for known attacks. Entries are stored as the publisher wrote them,
+//! and reach a page only through these functions.
 
 mod bounds;
 mod cost;
@@ -18,22 +18,23 @@ use url::Url;
 use crate::Images;
 use bounds::{beginning, bounded};
 
-/// Elements that carry meaning and cannot act. No `id`, `class` or `style`: a publisher's names
-/// must not meet ours.
-const TAGS: &str = "\
-    a abbr acronym address article aside b bdi bdo big blockquote br caption center cite \
-    code col colgroup dd del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 \
-    h5 h6 header hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small span \
-    strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var";
+/// Elements that carry meaning and are not active. `id`, `class` and `style` are not allowed,
+/// because a publisher's names must not match ours.
+const TAGS: [&str; 4] = [
+    "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col colgroup",
+    "dd del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header",
+    "hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small",
+    "span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var",
+];
 
-/// Elements whose text is not prose: it goes with them.
+/// Elements that are removed together with their text, because it is not prose.
 const SILENCED: &str =
     "applet embed frameset iframe math noembed noframes script select style svg template";
 
-/// Elements whose text does not run on into what follows.
+/// Elements that separate their text from what follows.
 const PARTING: &str = "blockquote br dd div dt figcaption h1 h2 h3 h4 hr li p pre td tr";
 
-/// Every allowed element may carry these.
+/// Attributes that every allowed element may have.
 const ATTRIBUTES: [&str; 3] = ["dir", "lang", "title"];
 
 const ATTRIBUTES_OF: [(&str, &[&str]); 11] = [
@@ -50,11 +51,12 @@ const ATTRIBUTES_OF: [(&str, &[&str]); 11] = [
     ("th", &["colspan", "rowspan", "headers", "scope"]),
 ];
 
-/// Without a base, a relative link would lead into our own page.
+/// For texts without a base. A relative link would lead to our own page.
 static WITHOUT_BASE: LazyLock<Builder<'static>> = LazyLock::new(|| builder(UrlRelative::Deny));
 
-/// HTML that is safe to put into our own page, where pictures come through the proxy: no reader's
-/// browser asks anybody else. Without a proxy their description is shown, where they have one.
+/// Returns HTML that is safe in our own page. Pictures come through the proxy, so that a reader's
+/// browser makes no other request. Without a proxy the page shows their description, if there is
+/// one.
 pub fn page_html(
     dirty: &str,
     base: Option<&Url>,
@@ -68,9 +70,9 @@ pub fn page_html(
     })
 }
 
-/// HTML that is safe to show; pictures lead to where the publisher keeps them. Relative links are
-/// resolved against `base`, and dropped where there is none. Plain text comes out as paragraphs. A
-/// text that is too long ends with a note, which links to the `original`.
+/// Returns HTML that is safe to show. Pictures keep the address of the publisher. Relative links
+/// are resolved against `base`, and dropped without a base. Plain text becomes paragraphs. A text
+/// that is too long ends with a note, which links to the `original`.
 pub fn html(dirty: &str, base: Option<&Url>, original: Option<&str>) -> String {
     let bounded = bounded(dirty);
     let mut clean = clean(&bounded.html, base);
@@ -80,7 +82,7 @@ pub fn html(dirty: &str, base: Option<&Url>, original: Option<&str>) -> String {
     clean
 }
 
-/// What stands where a text was cut.
+/// Returns the note at the end of a text that was cut.
 fn cut_note(n_bytes: usize, original: Option<&str>) -> String {
     let rest = match original {
         Some(link) => {
@@ -104,12 +106,12 @@ fn clean(dirty: &str, base: Option<&Url>) -> String {
         Some(base) => builder(UrlRelative::RewriteWithBase(base.clone())).clean(dirty).to_string(),
         None => WITHOUT_BASE.clean(dirty).to_string(),
     };
-    // Pictures of one by one count readers and show nothing.
+    // Pictures of one pixel only count readers.
     with_tags(&clean, |tag| Cow::Borrowed(if is_pixel(tag) { "" } else { tag }))
 }
 
-/// The text alone, as of a title that may carry markup: no tags, no entities, and a space where
-/// a paragraph or a line ends. Of a long text it is the beginning.
+/// Returns the text without tags and entities, such as that of a title. A space separates
+/// paragraphs and lines. A long text is cut.
 pub fn text(dirty: &str) -> String {
     let dirty = beginning(dirty);
     if !dirty.contains(['<', '&']) {
@@ -134,7 +136,7 @@ pub fn text(dirty: &str) -> String {
 fn builder(relative: UrlRelative<'static>) -> Builder<'static> {
     let mut builder = Builder::empty();
     builder
-        .tags(TAGS.split_whitespace().collect())
+        .tags(TAGS.iter().flat_map(|row| row.split_whitespace()).collect())
         .clean_content_tags(SILENCED.split_whitespace().collect())
         .generic_attributes(ATTRIBUTES.into())
         .tag_attributes(
@@ -147,7 +149,8 @@ fn builder(relative: UrlRelative<'static>) -> Builder<'static> {
     builder
 }
 
-/// Text without a tag: entities are the publisher's escapes, blank lines part paragraphs.
+/// Turns text without tags into paragraphs. Entities are the publisher's escapes, and blank lines
+/// separate paragraphs.
 fn paragraphs(plain: &str) -> String {
     let escaped = WITHOUT_BASE.clean(plain).to_string();
     let mut html = String::with_capacity(escaped.len() + 16);
@@ -165,8 +168,8 @@ fn paragraphs(plain: &str) -> String {
     html
 }
 
-/// Writes every tag anew. Works on what ammonia wrote, where every attribute stands in double
-/// quotes and holds none.
+/// Rewrites every tag. The input is output of ammonia, where each attribute value is in double
+/// quotes and contains none.
 fn with_tags<'a>(clean: &'a str, write: impl Fn(&'a str) -> Cow<'a, str>) -> String {
     let mut kept = String::with_capacity(clean.len());
     let mut rest = clean;
@@ -180,7 +183,8 @@ fn with_tags<'a>(clean: &'a str, write: impl Fn(&'a str) -> Cow<'a, str>) -> Str
     kept
 }
 
-/// A picture's tag with its address led through the proxy; it is loaded when it is scrolled to.
+/// Returns a picture tag with the address of the proxy. Browsers load it when the reader scrolls to
+/// it.
 fn proxied(tag: &str, images: Option<&Images>) -> String {
     let mut written = String::from("<img loading=\"lazy\"");
     for (name, value) in attributes(tag) {
@@ -194,7 +198,7 @@ fn proxied(tag: &str, images: Option<&Images>) -> String {
     written
 }
 
-/// Names and values, as they are written.
+/// Returns names and values as they are written.
 fn attributes(tag: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = tag;
     std::iter::from_fn(move || {
@@ -205,7 +209,7 @@ fn attributes(tag: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// From `<` to the `>` that no quotes enclose.
+/// Returns the length from `<` to the first `>` outside of quotes.
 fn tag_len(text: &str) -> usize {
     let mut quoted = false;
     for (at, byte) in text.bytes().enumerate() {
@@ -227,7 +231,7 @@ fn is_pixel(tag: &str) -> bool {
     tiny("width") && tiny("height")
 }
 
-/// Undoes the escapes that a serialiser of HTML text writes.
+/// Undoes the escapes of an HTML serialiser.
 fn unescaped(text: &str) -> String {
     text.replace("&nbsp;", "\u{a0}")
         .replace("&lt;", "<")

@@ -38,7 +38,7 @@ use route::Route;
 pub use error::ApiError;
 pub use stream::room;
 
-/// All routes, in the order in which they are described.
+/// Returns all routes, in the order of the description.
 fn routes() -> Vec<Route> {
     let mut routes = feeds::routes();
     routes.extend(tags::routes());
@@ -52,7 +52,7 @@ fn routes() -> Vec<Route> {
     routes
 }
 
-/// The routes, with what surrounds them.
+/// Returns the router of the API, with its layers.
 pub fn router(context: &Context) -> Router<Context> {
     let mut v1 = Router::new();
     for route in routes() {
@@ -70,30 +70,30 @@ async fn description(State(context): State<Context>) -> Response {
     Json(route::description(context.version)).into_response()
 }
 
-/// Method, path and scope of every route, for those who hold them against something.
+/// Returns method, path and scope of every route, for checks of documents and clients.
 pub fn listed() -> Vec<(String, &'static str, store::TokenScope)> {
     let routes = routes().into_iter();
     routes.map(|route| (route.method.to_string(), route.path, route.scope)).collect()
 }
 
-/// Has a command carried out.
+/// Sends a command to the engine.
 async fn act(context: &Context, command: Command) -> Result<Done, ApiError> {
     Ok((context.act)(command).await?)
 }
 
-/// The command's answer is not the one that it should have.
-fn odd() -> ApiError {
+/// The error for an answer of the engine that does not fit the command.
+fn unexpected_answer() -> ApiError {
     ApiError::Refused(dispatch::command::Refusal {
-        message: "the engine answered something else".to_owned(),
+        message: "internal error: unexpected answer of the engine; please report it".to_owned(),
         input: false,
     })
 }
 
-/// Asks the store on a thread that may wait.
+/// Runs work on a thread that may block.
 async fn blocking<T: Send + 'static>(
     question: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    // Joining fails only where the runtime ends, and the store with it.
+    // Joining fails only when the runtime ends, and the store ends with it.
     let joined = tokio::task::spawn_blocking(question).await;
     joined.unwrap_or(Err(ApiError::Store(store::StoreError::Closed)))
 }

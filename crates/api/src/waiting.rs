@@ -1,8 +1,8 @@
-//! How much waiting is expected to pile up between two polls, as points of a curve: of the entries
-//! that a feed's model expects, how long all of them together will have waited.
+//! The waiting time that is expected to add up between two polls, as points of a curve. It is the
+//! sum of the waiting times of all entries that a feed's model expects.
 //!
-//! W(t) = ∫ (t − s)·λ(s) ds since the last poll, which is the integral of what is expected up to
-//! each moment. A drawing's precision; no decision is taken from it.
+//! W(t) = ∫ (t − s)·λ(s) ds since the last poll, which is the integral of the expected entries up
+//! to each moment. The precision is enough for a drawing; no decision depends on it.
 
 use feed::Time;
 use polling::model::{Model, ModelKind};
@@ -12,7 +12,7 @@ use polling::{Decimal, Learned, Policy};
 /// Points between two polls.
 const STEPS: i64 = 24;
 
-/// The model in what was learned of a feed, where the policy works on one.
+/// Returns the model inside a feed's learned state, if the policy uses one.
 pub fn model(learned: &[u8]) -> Option<Model> {
     ModelKind::ALL.into_iter().find_map(|model| {
         let policy = Policy::Window { room: WindowTarget::Share(Decimal::new(1, 0)), model };
@@ -21,7 +21,7 @@ pub fn model(learned: &[u8]) -> Option<Model> {
     })
 }
 
-/// Moments and the entry-seconds that have piled up by then, from `from` to `to`.
+/// Returns times between `from` and `to` with the entry-seconds of waiting by then.
 pub fn curve(model: &Model, from: Time, to: Time) -> Vec<(Time, f64)> {
     let span = to.millis_since(from);
     if span <= 0 {

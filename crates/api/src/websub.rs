@@ -1,5 +1,5 @@
-//! `/websub/hub`: where subscribers of published feeds ask to be pushed (WebSub, section 5). It
-//! stores the wish, as far as limits allow it; the engine asks the callback to confirm it.
+//! `/websub/hub`: takes subscriptions to published feeds (WebSub, section 5). It stores a request
+//! within limits; the engine asks the callback to confirm it.
 
 pub mod callback;
 
@@ -17,21 +17,21 @@ use crate::auth::ClientAddress;
 use crate::blocking::run_blocking;
 use crate::{Context, published};
 
-/// Where a subscriber says nothing: ten days, as the specification proposes.
+/// The lease if the subscriber names none: ten days, as the specification proposes.
 const LEASE: u64 = 10 * 86_400;
 const LEASE_MIN: u64 = 300;
 const LEASE_MAX: u64 = 30 * 86_400;
 /// The specification's own limit.
 const SECRET_BYTES_MAX: usize = 199;
-/// Longer addresses are no callbacks.
+/// Longer addresses are refused.
 const CALLBACK_BYTES_MAX: usize = 2000;
-/// What a client is told to wait before it tries again where there are no places.
+/// The `Retry-After` of a hub without free places.
 const FULL_WAIT: Duration = Duration::from_secs(600);
 
-/// Takes a wish to subscribe or to unsubscribe.
+/// Takes a request to subscribe or to unsubscribe.
 pub async fn hub(State(context): State<Context>, from: ClientAddress, body: Bytes) -> Response {
     let Some(asked) = HubRequest::read(&body) else {
-        let what = "hub.mode, hub.topic and hub.callback are needed, or one of them is wrong\n";
+        let what = "hub.mode, hub.topic or hub.callback is missing or invalid\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
     };
     match run_blocking(move || asked.note(&context, from.to_string())).await {
@@ -95,7 +95,7 @@ impl HubRequest {
         Some(HubRequest { topic: topic?, callback, kind })
     }
 
-    /// Notes the wish; `None` where nothing is published at the topic.
+    /// Stores the request. Returns `None` if no feed is published at the topic.
     fn note(
         self,
         context: &Context,

@@ -1,5 +1,5 @@
-//! Time zones by name, from the time zone database of the system. Without one only UTC is known.
-//! A zone is a small number, so that it can be handed on like a time.
+//! Time zones by name, from the time zone database of the system. Without a database only UTC is
+//! known. A zone is a small number, so that it can be copied like a time.
 
 use std::sync::LazyLock;
 
@@ -7,8 +7,8 @@ use feed::Time;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-/// The names of all zones; UTC is the first. The database has about 600; more than 2000 would be
-/// a broken folder.
+/// The names of all zones, UTC first. The database has about 600; more than 2000 would be a broken
+/// folder.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let known = jiff::tz::db().available().map(|name| name.as_str().to_owned());
     let mut names: Vec<String> = known.filter(|name| name != "UTC").take(2000).collect();
@@ -17,14 +17,14 @@ static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     names
 });
 
-/// A time zone, by its place in the list of names.
+/// A time zone, as its index in the list of names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Zone(u16);
 
 impl Zone {
     pub const UTC: Zone = Zone(0);
 
-    /// `None` for a name that the system does not know.
+    /// Returns the zone of a name, or `None` if the system does not know the name.
     pub fn named(name: &str) -> Option<Zone> {
         let at = NAMES.iter().position(|known| known == name)?;
         u16::try_from(at).ok().map(Zone)
@@ -34,7 +34,7 @@ impl Zone {
         NAMES.get(usize::from(self.0)).map_or("UTC", String::as_str)
     }
 
-    /// Every name, for a list to choose from.
+    /// Returns every name, for a list to choose from.
     pub fn names() -> &'static [String] {
         &NAMES
     }
@@ -46,7 +46,7 @@ impl Zone {
         }
     }
 
-    /// How many seconds its clocks are ahead of UTC at a time.
+    /// Returns how many seconds the zone's clocks are ahead of UTC at a time.
     pub fn ahead(self, at: Time) -> i64 {
         let at = Timestamp::from_second(at.clamp(Time::MIN, Time::MAX).secs());
         let offset = at.map_or(Offset::UTC, |at| self.time_zone().to_offset(at));

@@ -6,7 +6,7 @@ use crate::hash::hash;
 const OPENINGS: [&str; 16] = [
     "A walk along",
     "Notes on",
-    "What we learned from",
+    "Lessons from",
     "The case for",
     "Five questions about",
     "Looking back at",

@@ -1,6 +1,6 @@
-//! Turns at checking passwords. Each check costs 19 MB and some milliseconds of a core, so few run
-//! at once and few may wait. Places take turns, so that one that sends hundreds of guesses delays
-//! nobody else; where its line is full, the next guess is refused at once.
+//! A queue for password checks. Each check costs 19 MB and some milliseconds of CPU time, so few
+//! run at once and few may wait. Clients take turns: a client that sends hundreds of guesses delays
+//! nobody else. If its own queue is full, its next guess is refused at once.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,18 +9,18 @@ use tokio::sync::oneshot;
 
 use super::client_address::ClientAddress;
 
-/// Passwords that are checked at once.
+/// Password checks that run at once.
 const RUNNING_MAX: usize = 2;
-/// Of one client, so that there is always one for others.
+/// Checks of one client that run at once, so that one is always left for others.
 const RUNNING_PER_CLIENT_MAX: usize = 1;
-/// Tries that wait, over all clients: about a second of work on one core.
+/// Checks that wait, over all clients: about a second of work on one core.
 const WAITING_MAX: usize = 64;
-/// Of one client. People log in one by one; behind an address shared by many a few may meet.
+/// Checks of one client that wait. People log in one by one; some may share an address.
 const WAITING_PER_CLIENT_MAX: usize = 8;
-/// Of those who have logged in from the same client before. They go first.
+/// Waiting checks of people who have logged in from the same client before. They go first.
 const TRUSTED_WAITING_MAX: usize = 16;
 
-/// Hands out the turns.
+/// Limits the password checks that run at once.
 #[derive(Clone, Default)]
 pub struct PasswordChecks(Arc<Mutex<CheckQueue>>);
 
@@ -28,7 +28,7 @@ pub struct PasswordChecks(Arc<Mutex<CheckQueue>>);
 struct CheckQueue {
     running: Vec<ClientAddress>,
     trusted: VecDeque<QueuedCheck>,
-    /// The client that is served next is in front.
+    /// Queues by client. The first client is served next.
     clients: VecDeque<(ClientAddress, VecDeque<QueuedCheck>)>,
 }
 
@@ -37,14 +37,14 @@ struct QueuedCheck {
     told: oneshot::Sender<CheckPermit>,
 }
 
-/// One check may run until this is dropped.
+/// The permission to run one check, until it is dropped.
 pub struct CheckPermit {
     checks: PasswordChecks,
     client: ClientAddress,
 }
 
 impl PasswordChecks {
-    /// Waits for a turn; `None` at once where too many wait already.
+    /// Waits for a permit. Returns `None` at once if too many checks wait already.
     pub async fn turn(&self, client: ClientAddress, trusted: bool) -> Option<CheckPermit> {
         let told = {
             let mut line = self.line();
@@ -55,18 +55,18 @@ impl PasswordChecks {
             let (told, turn) = oneshot::channel();
             line.join(QueuedCheck { client, told }, trusted).then_some(turn)?
         };
-        // Fails where somebody else was given the place in the line.
+        // Fails if a newcomer took this place in the queue.
         told.await.ok()
     }
 
-    /// Starts as many as may run.
+    /// Starts as many waiting checks as may run.
     fn go_on(&self) {
         let started: Vec<QueuedCheck> = {
             let mut line = self.line();
             std::iter::from_fn(|| line.next()).collect()
         };
         for QueuedCheck { client, told } in started {
-            // Where nobody waits any more the turn is dropped, and the next one begins.
+            // If the client has left, the permit is dropped and the next check starts.
             let _ = told.send(CheckPermit { checks: self.clone(), client });
         }
     }
@@ -93,7 +93,7 @@ impl CheckQueue {
         self.running.len() < RUNNING_MAX && (trusted || of_client < RUNNING_PER_CLIENT_MAX)
     }
 
-    /// Takes somebody into the line, if there is room.
+    /// Adds a check to the queue, if there is room.
     fn join(&mut self, waiting: QueuedCheck, trusted: bool) -> bool {
         if trusted {
             let room = self.trusted.len() < TRUSTED_WAITING_MAX;
@@ -112,7 +112,7 @@ impl CheckQueue {
             }
             return room;
         }
-        // A newcomer takes the last client of the longest line, if that has another.
+        // A newcomer takes the last place in the longest queue, if that queue has another check.
         if full {
             let longest = self.clients.iter_mut().map(|(_, line)| line).max_by_key(|l| l.len());
             let Some(longest) = longest.filter(|line| line.len() > 1) else { return false };
@@ -122,7 +122,7 @@ impl CheckQueue {
         true
     }
 
-    /// The next that may run. Its client goes to the end.
+    /// Returns the next check that may run. Its client goes to the end of the queue.
     fn next(&mut self) -> Option<QueuedCheck> {
         let next = if self.running.len() < RUNNING_MAX && !self.trusted.is_empty() {
             self.trusted.pop_front()?

@@ -91,7 +91,7 @@ impl Proxies {
         texts.iter().map(read).collect::<Result<_, _>>().map(Proxies)
     }
 
-    /// Returns the address of the client. Each proxy appends the address of its own client, so the
+    /// Returns the address of the client. Each proxy appends the address of its own client. So the
     /// list is read from its end, up to the first address that is not one of our proxies.
     pub fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
         let mut last = peer.to_canonical();

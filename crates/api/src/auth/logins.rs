@@ -1,6 +1,6 @@
-//! What a name and a secret prove. Passwords are checked in turns (`checks`); what was proven is
-//! remembered for some minutes, because some reader apps send the password with every request.
-//! Sessions and tokens never wait.
+//! Checks names with passwords, tokens, sessions and Fever keys. Passwords wait in `check_queue`. A
+//! correct password is remembered for ten minutes, because some reader apps send it with every
+//! request. Sessions and tokens never wait.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,22 +14,22 @@ use super::throttle::{LoginAttempt, Throttle};
 use super::{ClientAddress, Person, password, secret};
 use crate::blocking::run_blocking;
 
-/// How long a password that was right need not be checked again.
+/// How long a correct password is not checked again.
 const REMEMBER: Duration = Duration::from_secs(600);
 const REMEMBERED_MAX: usize = 1000;
-/// Longer than any name that an account is given. Passwords have their own limit.
+/// Longer than any account name. Passwords have their own limit.
 const NAME_BYTES_MAX: usize = 256;
 
-/// Logins of one server.
+/// The logins of one server.
 pub struct Logins {
-    /// Keys what is remembered, and the forms of those who have no session.
+    /// The key for remembered passwords and for forms without a session.
     key: [u8; 32],
     throttle: Mutex<Throttle>,
     checks: PasswordChecks,
     proven: Mutex<HashMap<String, Time>>,
 }
 
-/// A name and a secret that somebody sent, and from where.
+/// A name and a secret, with the address of the client that sent them.
 #[derive(Clone, Copy, Debug)]
 pub struct Credentials<'a> {
     pub name: &'a str,
@@ -38,23 +38,24 @@ pub struct Credentials<'a> {
 }
 
 impl Credentials<'_> {
-    /// Names are compared in lower case.
+    /// Returns the name in lower case, as names are compared.
     fn name(&self) -> String {
         self.name.trim().to_lowercase()
     }
 
-    /// Nobody has a name or a password as long as that: neither is looked up, hashed or counted.
+    /// Whether name or password is longer than any real one. Such a pair is not looked up, hashed
+    /// or counted.
     fn are_too_long(&self) -> bool {
         self.name.len() > NAME_BYTES_MAX || self.password.len() > password::BYTES_MAX
     }
 }
 
-/// Why somebody is not let in.
+/// Why a login failed.
 #[derive(Debug)]
 pub enum LoginError {
-    /// NameFailures and secret do not fit.
+    /// Wrong name or secret.
     Wrong,
-    /// Too many tries.
+    /// Too many attempts; the client must wait.
     Wait(Duration),
     /// Too many passwords wait to be checked.
     Busy,
@@ -62,11 +63,11 @@ pub enum LoginError {
 }
 
 impl LoginError {
-    /// After how long another try is worth it, if waiting helps.
+    /// Returns the time after which another attempt can succeed, if waiting helps.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             LoginError::Wait(wait) => Some(*wait),
-            // A full line is worked off within a second or two.
+            // A full queue takes a second or two.
             LoginError::Busy => Some(Duration::from_secs(2)),
             LoginError::Wrong | LoginError::Store(_) => None,
         }
@@ -91,18 +92,18 @@ impl Logins {
         })
     }
 
-    /// Protects the forms of an instance without accounts.
+    /// Returns the form key of an instance without accounts.
     pub fn form_key(&self) -> String {
         secret::form_key(&self.key)
     }
 
-    /// A text under this server's own key, which changes with every start.
+    /// Signs a text with the key of this server, which changes with every start.
     pub fn signed(&self, text: &str) -> String {
         secret::keyed(&self.key, text.as_bytes())
     }
 
-    /// Lets somebody in by name and one of their tokens, or by name and password. Tokens cannot be
-    /// guessed, so nobody who guesses passwords makes the holder of one wait.
+    /// Checks a name with one of its tokens or its password. Tokens cannot be guessed, so failed
+    /// guesses of passwords never make the holder of a token wait.
     pub async fn by_password(
         &self,
         store: &Store,
@@ -119,8 +120,8 @@ impl Logins {
         }
     }
 
-    /// Lets somebody in by the account's password itself. A token does not do: what the password
-    /// opens reaches further than a token may.
+    /// Checks a name with the account's password. A token is not accepted, because a password gives
+    /// more rights than a token.
     pub async fn by_password_alone(
         &self,
         store: &Store,
@@ -138,14 +139,14 @@ impl Logins {
         };
         let claim = LoginAttempt { name: digest, exists: account.is_some(), client: sent.client };
         self.may_try(&claim, now)?;
-        // The hash is part of what is remembered: a new password forgets the old.
+        // The hash is part of the remembered value, so that a new password invalidates it.
         let proof = account.as_ref().map(|account| {
             self.signed(&format!("{}\0{}\0{}", account.id, account.password, sent.password))
         });
         if !proof.as_ref().is_some_and(|proof| self.is_proven(proof, now)) {
             let trusted = self.throttle().is_trusted(&claim, now);
             let turn = self.checks.turn(sent.client, trusted).await.ok_or(LoginError::Busy)?;
-            // Of many guesses that were sent at once, some have failed by now.
+            // If many guesses arrived at once, some have failed by now.
             self.may_try(&claim, now)?;
             let hashed = account.as_ref().map(|account| account.password.clone());
             if !fits(sent.password.to_owned(), hashed, turn).await {
@@ -159,7 +160,7 @@ impl Logins {
         account.map(known).ok_or(LoginError::Wrong)
     }
 
-    /// Whether a name need not wait here.
+    /// Returns an error if this attempt must wait.
     fn may_try(&self, claim: &LoginAttempt, now: Time) -> Result<(), LoginError> {
         match self.throttle().wait(claim, now) {
             Duration::ZERO => Ok(()),
@@ -181,8 +182,7 @@ impl Logins {
         }
     }
 
-    /// Begins a session. Each login makes a secret of its own: one that was planted is worth
-    /// nothing.
+    /// Starts a session. Each login makes a new secret, so that a planted session is worthless.
     pub async fn begin(
         &self,
         store: &Store,
@@ -196,7 +196,7 @@ impl Logins {
         Ok(fresh.secret)
     }
 
-    /// Whose session it is.
+    /// Returns the person behind a session.
     pub async fn by_session(
         &self,
         store: &Store,
@@ -209,7 +209,7 @@ impl Logins {
         Ok(account.map(|account| Person::known(account, TokenScope::Admin, Some(form_key))))
     }
 
-    /// Whose token it is.
+    /// Returns the person behind a token.
     pub async fn by_token(
         &self,
         store: &Store,
@@ -220,7 +220,7 @@ impl Logins {
         self.by_digest(store, now, move |store| store.token(&digest)).await
     }
 
-    /// Whose key of Fever it is.
+    /// Returns the person behind a Fever key.
     pub async fn by_fever_key(
         &self,
         store: &Store,
@@ -246,8 +246,8 @@ impl Logins {
             if token.used_at.is_none_or(|at| now.since(at) >= day)
                 && let Err(error) = store.note_token_use(token.id, now)
             {
-                // On a full disk one can still read.
-                tracing::debug!(%error, "the use of a token could not be noted");
+                // Reading still works on a full disk.
+                tracing::debug!(%error, "cannot store the use of a token");
             }
             Ok(Some(Person::known(account, token.scope, None)))
         })
@@ -255,7 +255,7 @@ impl Logins {
     }
 
     fn throttle(&self) -> std::sync::MutexGuard<'_, Throttle> {
-        // Counts only: a panic elsewhere leaves them whole.
+        // The lock guards counts only, which a panic elsewhere leaves valid.
         self.throttle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -264,13 +264,13 @@ impl Logins {
     }
 }
 
-/// Whether it is the password that was hashed, found out on a thread that may be slow. The turn
-/// ends with the check, also where the client has left meanwhile.
+/// Whether a password matches a hash, checked on a blocking thread. The permit ends with the check,
+/// even if the client has left.
 async fn fits(password: String, hashed: Option<String>, turn: CheckPermit) -> bool {
     let checked = tokio::task::spawn_blocking(move || {
         let fits = password::is(&password, hashed.as_deref());
         (fits, turn)
     });
-    // Joining fails only where the runtime ends.
+    // Joining fails only when the runtime ends.
     checked.await.is_ok_and(|(fits, _turn)| fits)
 }

@@ -1,5 +1,5 @@
-//! Passwords, hashed with argon2id (19 MiB, two passes: what OWASP advises). A name without an
-//! account costs as much time as one with a wrong password.
+//! Passwords, hashed with argon2id (19 MiB, two passes, as OWASP advises). A name without an
+//! account costs as much time as a wrong password.
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -7,14 +7,14 @@ use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use subtle::ConstantTimeEq;
 
-/// Shorter ones are guessed; NIST's advice is a length and nothing else.
+/// Shorter passwords are easy to guess. NIST advises a minimum length and no other rule.
 const CHARS_MIN: usize = 8;
-/// Longer ones only keep the machine busy.
+/// Longer passwords only cost CPU time.
 pub const BYTES_MAX: usize = 1024;
-/// Buffers that are kept: as many passwords are checked at once.
+/// Buffers that are kept: as many as passwords are checked at once.
 const SPARE_MAX: usize = 2;
 
-/// Why a password was not taken.
+/// Why a password was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WeakPassword {
     #[error("the password is too short; use 8 characters or more")]
@@ -25,7 +25,7 @@ pub enum WeakPassword {
     NotHashed,
 }
 
-/// A password as it is kept.
+/// Returns the hash that is stored for a password.
 pub fn hash(password: &str) -> Result<String, WeakPassword> {
     check(password)?;
     hashed(password.as_bytes()).ok_or(WeakPassword::NotHashed)
@@ -55,13 +55,13 @@ fn output(argon2: &Argon2<'_>, password: &[u8], salt: &Salt, n_bytes: usize) -> 
     done.ok().and_then(|()| Output::new(&bytes).ok())
 }
 
-/// The memory of ended checks, for the next ones. glibc before 2.38 does not use aligned memory
-/// again that was freed: without this, every guess makes the process 19 MB larger.
+/// Buffers of finished checks, for the next ones. glibc before 2.38 does not reuse aligned memory
+/// after it is freed. Without this pool every guess makes the process 19 MB larger.
 struct Spare(Mutex<Vec<Vec<Block>>>);
 
 impl Spare {
     fn lend<T>(&self, n_blocks: usize, run: impl FnOnce(&mut [Block]) -> T) -> T {
-        // A list of buffers is whole whatever happened to its last user.
+        // A panic of the last user leaves the list of buffers valid.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut memory = lock().pop().unwrap_or_default();
         memory.resize(n_blocks, Block::new());
@@ -74,7 +74,7 @@ impl Spare {
     }
 }
 
-/// Whether a password could be taken.
+/// Whether a password is long enough and not too long.
 pub fn check(password: &str) -> Result<(), WeakPassword> {
     if password.chars().count() < CHARS_MIN {
         Err(WeakPassword::Short)
@@ -85,7 +85,7 @@ pub fn check(password: &str) -> Result<(), WeakPassword> {
     }
 }
 
-/// Whether it is the password that was hashed; without a hash, nothing is, as slowly.
+/// Whether a password matches a hash. Without a hash the answer is false, after the same time.
 pub fn is(password: &str, hashed: Option<&str>) -> bool {
     static NOBODY: LazyLock<String> = LazyLock::new(|| hash("nobody has this").unwrap_or_default());
     let Ok(parsed) = PasswordHash::new(hashed.unwrap_or(&NOBODY)) else { return false };

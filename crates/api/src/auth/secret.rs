@@ -1,5 +1,5 @@
-//! Secrets: made from the system's source of chance, kept as digests only, compared in constant
-//! time.
+//! Secrets from the system's random source. Only their digests are stored, and they are compared in
+//! constant time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 use store::Digest;
 use subtle::ConstantTimeEq;
 
-/// Nobody finds one of 2^192 by trying.
+/// 2^192 values cannot be guessed.
 const BYTES: usize = 24;
 
-/// A secret that was just made: what its holder gets, and what is kept of it.
+/// A new secret: the text for its holder, and the digest that is stored.
 #[derive(Clone, Debug)]
 pub struct NewSecret {
     pub secret: String,
@@ -27,24 +27,25 @@ pub fn fresh() -> Result<NewSecret, getrandom::Error> {
     Ok(NewSecret { secret, digest })
 }
 
-/// What is kept of a secret. It needs no salt: what it is made of cannot be guessed.
+/// Returns the digest that is stored for a secret. It needs no salt, because secrets are random.
 pub fn digest(secret: &str) -> Digest {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// What is kept of the key that Fever's clients make of a name and a token.
+/// Returns the digest that is stored for a Fever key. Fever's clients make the key from a name and
+/// a token.
 pub fn fever_digest(name: &str, token: &str) -> Digest {
     let key = Md5::digest(format!("{name}:{token}").as_bytes());
     let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     digest(&hex)
 }
 
-/// The key that protects the forms of one session: nobody else can know it.
+/// Returns the key that protects the forms of one session. Only the session's owner can know it.
 pub fn form_key(session: &[u8]) -> String {
     keyed(session, b"form")
 }
 
-/// A text under a key.
+/// Signs a text with a key.
 pub fn keyed(key: &[u8], text: &[u8]) -> String {
     // HMAC takes keys of any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return String::new() };
@@ -52,7 +53,7 @@ pub fn keyed(key: &[u8], text: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
 }
 
-/// Whether two texts agree, in a time that does not tell where they differ.
+/// Whether two texts are equal, compared in constant time.
 pub fn agree(a: &str, b: &str) -> bool {
     a.as_bytes().ct_eq(b.as_bytes()).into()
 }

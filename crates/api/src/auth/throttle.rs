@@ -1,9 +1,9 @@
-//! How often a password may be guessed. FailureCount are counted for each name and client, and for each
-//! name over all clients. After some failures in a row the waits double. Time is an argument.
+//! Limits guesses of passwords. Failures are counted for each name and client, and for each name
+//! over all clients. After some failures in a row the waits double. Time is an argument.
 //!
-//! Guesses from one client do not keep the owner of a name out elsewhere. Guesses from many clients
-//! are slowed down by the second count; a client where the owner has logged in is exempt from it.
-//! Counts of names that exist are never dropped to make room for others.
+//! Guesses from one client do not lock the owner of a name out elsewhere. The count over all
+//! clients slows down guesses from many clients; clients where the owner has logged in are exempt
+//! from it. Counts of existing names are never dropped to make room for others.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,30 +13,31 @@ use store::Digest;
 
 use super::client_address::ClientAddress;
 
-/// People mistype: so many failures at one client cost no wait.
+/// Failures of one client that cost no wait, because people mistype.
 const FREE: u32 = 5;
 const WAIT_MAX: Duration = Duration::from_secs(300);
-/// The same for a name over all clients. It is much higher, since a stranger can use it up. With
-/// the wait behind it a guesser with any number of addresses has 2,880 guesses a day.
+/// The same limit for a name over all clients. It is much higher, because strangers can use it up.
+/// With the wait below, a guesser with any number of addresses has 2,880 guesses a day.
 const NAME_FREE: u32 = 100;
 const NAME_WAIT_MAX: Duration = Duration::from_secs(30);
-/// After so long without a failure a count starts at zero.
+/// After this time without a failure a count starts at zero.
 const FORGET_AFTER: Duration = Duration::from_secs(3600);
-/// Names without an account that are counted, so that they behave as others do. Beyond that the
-/// oldest count goes: nobody can log in under such a name.
+/// Names without an account that are counted, so that they behave as existing names do. Beyond that
+/// the oldest count is dropped: nobody can log in under such a name.
 const MADE_UP_MAX: usize = 10_000;
-/// Places that are counted for one name. Beyond that the oldest goes; the name's own count stays.
+/// Clients that are counted for one name. Beyond that the oldest is dropped; the count of the name
+/// stays.
 const CLIENTS_MAX: usize = 100;
 /// How long a login makes a client trusted: as long as a session of the page lasts.
 const TRUSTED: Duration = Duration::from_secs(30 * 86_400);
-/// Places that are trusted, over all names. Only somebody with a password adds one.
+/// Trusted clients over all names. Only a correct password adds one.
 const TRUSTED_MAX: usize = 1000;
 
-/// A name that somebody claims, and where. Names are digests, so that long ones cost no memory.
+/// A login attempt: the name, and the client. Names are digests, so that long names cost no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoginAttempt {
     pub name: Digest,
-    /// Whether there is an account of that name.
+    /// Whether an account has this name.
     pub exists: bool,
     pub client: ClientAddress,
 }
@@ -45,7 +46,7 @@ pub struct LoginAttempt {
 pub struct Throttle {
     existing: HashMap<Digest, NameFailures>,
     made_up: HashMap<Digest, NameFailures>,
-    /// Where a name has logged in, and when it last did.
+    /// The last login of a name from a client.
     trusted: HashMap<(Digest, ClientAddress), Time>,
 }
 
@@ -62,7 +63,7 @@ struct FailureCount {
 }
 
 impl Throttle {
-    /// How long the next try must wait.
+    /// Returns how long the next attempt must wait.
     pub fn wait(&self, claim: &LoginAttempt, now: Time) -> Duration {
         let names = if claim.exists { &self.existing } else { &self.made_up };
         let Some(name) = names.get(&claim.name) else { return Duration::ZERO };
@@ -74,7 +75,7 @@ impl Throttle {
         here.max(name.all.wait(NAME_FREE, NAME_WAIT_MAX, now))
     }
 
-    /// Whether this name has logged in from this client lately.
+    /// Whether this name has logged in from this client recently.
     pub fn is_trusted(&self, claim: &LoginAttempt, now: Time) -> bool {
         let at = self.trusted.get(&(claim.name, claim.client));
         at.is_some_and(|at| now.since(*at) <= TRUSTED)
@@ -92,7 +93,7 @@ impl Throttle {
     }
 
     pub fn succeeded(&mut self, claim: &LoginAttempt, now: Time) {
-        // Only here: somewhere else another may still be guessing.
+        // Only for this client: another client may still be guessing.
         if let Some(name) = self.existing.get_mut(&claim.name) {
             name.clients.remove(&claim.client);
         }
@@ -108,7 +109,7 @@ impl FailureCount {
             None => Duration::ZERO,
             Some(over) => Duration::from_secs(1 << over.min(9)).min(longest),
         };
-        // A clock that was set back asks for no longer wait than it would have.
+        // After the clock was set back, the wait stays at most as long as it was.
         (self.last_at + wait).since(now).min(wait)
     }
 
@@ -121,7 +122,7 @@ impl FailureCount {
     }
 }
 
-/// Removes the oldest where another key would be one too many.
+/// Removes the oldest value if the map is full and the key is new.
 fn make_room<K: Copy + Eq + std::hash::Hash, V>(
     map: &mut HashMap<K, V>,
     key: &K,

@@ -1,5 +1,5 @@
-//! Validators of what we serve: a tag that changes with the bytes, and whether a client has it.
-//! Not for secrets: anybody can make two bodies with one tag.
+//! ETags of answers: a tag that changes with the bytes, and whether a client has it. Not for
+//! secrets, because anybody can make two bodies with the same tag.
 
 use axum::http::{HeaderMap, header};
 
@@ -13,7 +13,7 @@ pub fn tag(body: &[u8]) -> String {
     format!("\"{:016x}\"", hash ^ (hash >> 32))
 }
 
-/// Whether `If-None-Match` names this tag; `None` where it was not sent.
+/// Whether `If-None-Match` names this tag. `None` if the header is missing.
 pub fn is_known(asked: &HeaderMap, tag: &str) -> Option<bool> {
     let tags = asked.get(header::IF_NONE_MATCH)?.to_str().ok()?;
     Some(

@@ -1,6 +1,6 @@
-//! What surrounds every answer: headers that keep a page from loading or leaking anything, changes
-//! that are made to their end, and whether we are asked under a name of this machine. It knows no
-//! people.
+//! Rules for all routes. Headers keep a page from loading or leaking anything. Changes run to their
+//! end even if the client leaves. A check tells whether the host name is one of this machine. It
+//! knows nothing about accounts.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-/// Nothing but our own stylesheet, script and pictures, and forms that lead back to us.
+/// Allows only our own stylesheet, script and pictures, and forms that lead back to us.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
@@ -23,30 +23,30 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Adds the headers to every answer; pages are always made anew.
+/// Adds the headers to every answer. Answers are not cached unless their route says so.
 pub async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
-        // A page may be stricter than all.
+        // A page may set a stricter value.
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
-/// Does what was asked for to its end, also where whoever asked has left: half of a change would
-/// stay, such as a page among the feeds that was to become the feed it names.
+/// Runs a change to its end, even if the client disconnects. Half a change could stay otherwise,
+/// such as a feed that is added under the address of its page.
 pub async fn to_the_end(request: Request, next: Next) -> Response {
     if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
         return next.run(request).await;
     }
     let done = tokio::spawn(next.run(request)).await;
-    // It broke off, which the log says already.
+    // The task panicked, and the log has the reason.
     done.unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response())
 }
 
-/// Whether a request names this machine itself. One without a host comes from no browser.
+/// Whether a request names this machine. A request without a host does not come from a browser.
 pub fn names_us(request: &Request) -> bool {
     let host = request.headers().get(header::HOST).map(|host| host.to_str().unwrap_or("?"));
     host.or(request.uri().host()).is_none_or(is_local)

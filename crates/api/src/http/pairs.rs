@@ -1,22 +1,22 @@
-//! The pairs of a form or of what stands behind a `?`, read up to a limit of fields. Two bytes
-//! become a pair of 48, so the bytes that are taken do not bound the memory by themselves.
+//! Fields of a form or of a query string, read up to a limit. Two bytes become a pair of 48 bytes,
+//! so a limit on bytes alone does not bound the memory.
 
 use url::form_urlencoded;
 
-/// What is read before anybody has proven who they are: a name, a password or a token and an
-/// address. It is parsed where it is read, which takes some microseconds.
+/// Limits for clients that have not logged in: enough for a name, a password or token, and an
+/// address. So little is parsed at once, which takes microseconds.
 pub const STRANGER_BYTES_MAX: usize = 16 << 10;
 pub const STRANGER_FIELDS_MAX: usize = 64;
-/// What is larger is parsed on a thread that may be slow.
+/// Larger bodies are parsed on a blocking thread.
 const INLINE_BYTES_MAX: usize = 64 << 10;
 
-/// A form has more fields than are taken.
+/// A form has more fields than the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManyFields;
 
 pub type FormPairs = Vec<(String, String)>;
 
-/// Reads pairs, or refuses them before any is made.
+/// Reads pairs, or refuses all of them if there are too many.
 pub fn read(bytes: &[u8], fields_max: usize) -> Result<FormPairs, TooManyFields> {
     if bytes.iter().filter(|byte| **byte == b'&').count() >= fields_max {
         return Err(TooManyFields);
@@ -24,7 +24,7 @@ pub fn read(bytes: &[u8], fields_max: usize) -> Result<FormPairs, TooManyFields>
     Ok(form_urlencoded::parse(bytes).into_owned().collect())
 }
 
-/// The same for what may be long.
+/// Reads pairs of a body that may be long.
 pub async fn read_long(
     bytes: impl AsRef<[u8]> + Send + 'static,
     fields_max: usize,
@@ -33,7 +33,7 @@ pub async fn read_long(
         return read(bytes.as_ref(), fields_max);
     }
     let read = tokio::task::spawn_blocking(move || read(bytes.as_ref(), fields_max));
-    // Joining fails only where the runtime ends; then nobody is answered.
+    // Joining fails only when the runtime ends.
     read.await.unwrap_or(Err(TooManyFields))
 }
 

@@ -1,20 +1,21 @@
-//! One spelling of a path. Reader apps put a path behind the address that people gave them, and a
+//! One spelling of a path. Reader apps append a path to the address that people gave them, and a
 //! slash at the end of that address makes `//v1/feeds`. Repeated slashes become one, and a slash at
-//! the end of an API's path is dropped. This happens before the gate and the routes see the path,
-//! so that both judge the same one.
+//! the end of an API path is dropped. This happens before the gate and the routes see the path, so
+//! that both judge the same one.
 
 use axum::extract::Request;
 use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 
-/// Where a slash at the end means nothing.
+/// Paths where a slash at the end means nothing.
 const APIS: [&str; 4] = ["/api/", "/v1/", "/reader/", "/accounts/"];
-/// Behind these stands the name of a stream, which may be a feed's address and is left as it is.
+/// The rest of these paths is the name of a stream, which may be a feed's address. It stays
+/// unchanged.
 const STREAMS: [&str; 2] = ["/reader/api/0/stream/contents/", "/reader/atom/"];
-/// The same API once more, for apps that look for FreshRSS.
+/// The prefix of the same API for apps that expect FreshRSS.
 const FRESHRSS: &str = "/api/greader.php";
 
-/// Gives a request its plain path.
+/// Replaces the path of a request by its plain spelling.
 pub async fn plain(mut request: Request) -> Request {
     if let Some(uri) = straightened(request.uri()) {
         *request.uri_mut() = uri;
@@ -33,7 +34,7 @@ fn straightened(uri: &Uri) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
-/// `None` where the path is plain already.
+/// Returns the plain spelling, or `None` if the path is plain already.
 fn plain_path(path: &str) -> Option<String> {
     if !path.contains("//") && !path.ends_with('/') {
         return None;
@@ -57,7 +58,7 @@ fn plain_path(path: &str) -> Option<String> {
     Some(plain).filter(|plain| plain != path)
 }
 
-/// Returns the address where a form leads back to. Anything but a path on this server becomes `/`.
+/// Returns the address that a form leads back to. Anything but a path on this server becomes `/`.
 pub fn local_target(to: &str) -> String {
     let ours = to.starts_with('/')
         && !to.starts_with("//")

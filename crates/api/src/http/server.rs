@@ -1,6 +1,6 @@
-//! The server around the routes: it takes its socket and its end as arguments, and gives nobody
-//! more time or more connections than a browser on a bad line needs. It binds nothing and logs no
-//! request: there is no secret-free way to do so.
+//! The server around the routes. It takes a socket and a shutdown signal, and limits time and
+//! connections of each client to what a browser on a slow connection needs. It opens no socket and
+//! does not log requests, because their addresses may hold secrets.
 
 mod write_timeout;
 
@@ -28,24 +28,24 @@ use write_timeout::WriteTimeout;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerAddress(pub IpAddr);
 
-/// How long answers under way may take after the end was asked for; pages take milliseconds, and
-/// a reader that stalls must not keep the program from ending.
+/// How long answers may take after shutdown was requested. Pages take milliseconds, and a stalled
+/// client must not keep the program from ending.
 const GRACE: Duration = Duration::from_secs(3);
 /// Time for the head of a request, and between two requests of one connection. A head is one
-/// packet; who sends it letter by letter wants to keep the connection, not an answer.
+/// packet; a client that sends it byte by byte only wants to hold the connection.
 const HEAD_WITHIN: Duration = Duration::from_secs(15);
-/// Time for the body: a list of ten thousand feeds over a telephone.
+/// Time for the body: a list of ten thousand feeds over a mobile network.
 const BODY_WITHIN: Duration = Duration::from_secs(60);
-/// Time in which a client takes some of its answer, be it a byte: who takes nothing wants to keep
-/// the connection.
+/// Time in which a client must read at least one byte of its answer. A client that reads nothing
+/// only wants to hold the connection.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
-/// Connections at once. A browser opens six; each costs some kilobytes and a descriptor, of which
-/// the polls need most.
+/// Connections at once. A browser opens six. Each costs a few kilobytes and a file descriptor, and
+/// polls need most descriptors.
 const CONNECTIONS_MAX: usize = 1000;
-/// Bytes of a head, and of a body that are read ahead. The longest address that an app sends has
-/// some thousand; times the connections this is what strangers can make us hold.
+/// Bytes of a head, and of a body that is read ahead. The longest address that an app sends has a
+/// few thousand bytes. This limit times the connections bounds the memory that strangers can use.
 const HEAD_BYTES_MAX: usize = 32 << 10;
-/// After trouble with the listening socket, mostly too many open files.
+/// The pause after an error of the listening socket, mostly too many open files.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
 /// Serves until `shutdown`.
@@ -70,26 +70,26 @@ pub async fn serve(
         while connections.try_join_next().is_some() {}
     }
     drop(listener);
-    // Nobody may be connected.
+    // Fails if no client is connected.
     let _ = tell.send(true);
     let ended = async { while connections.join_next().await.is_some() {} };
-    // What still goes on after that is cut when the set is dropped.
+    // Dropping the set cuts the connections that are left.
     let _ = tokio::time::timeout(GRACE, ended).await;
     Ok(())
 }
 
-/// Waits for a place, then for somebody who takes it.
+/// Waits for a free connection slot, then for a client.
 async fn accept(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
 ) -> (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>) {
-    // Closed never.
+    // The semaphore is never closed.
     let place = Arc::clone(room).acquire_owned().await.ok();
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => return (stream, peer, place),
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be taken");
+                tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(ACCEPT_AGAIN).await;
             }
         }
@@ -111,7 +111,7 @@ async fn connection(
             TowerToHyperService::new(router),
         );
     tokio::pin!(serving);
-    // How a connection ends is its own affair: clients leave, and the slow ones are left.
+    // Errors of a connection are ignored: clients leave, and slow ones are cut off.
     tokio::select! {
         _ = serving.as_mut() => return,
         _ = told.wait_for(|ending| *ending) => serving.as_mut().graceful_shutdown(),
@@ -119,7 +119,7 @@ async fn connection(
     let _ = serving.await;
 }
 
-/// Whether a body could not be read because it did not come to its end, and not for its length.
+/// Whether reading a body failed because the body was incomplete, and not because of its length.
 pub fn is_cut(error: &axum::Error) -> bool {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
@@ -131,7 +131,7 @@ pub fn is_cut(error: &axum::Error) -> bool {
     false
 }
 
-/// Ends the body of a request that takes too long; whoever reads it is told so ([`is_cut`]).
+/// Ends the body of a request that takes too long. [`is_cut`] recognises the error.
 async fn body_in_time(request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;

@@ -1,5 +1,5 @@
-//! What was asked of the server, counted: answers by their class and how long they took to begin.
-//! No path and no name is kept.
+//! Counts answers of the server by status class and by the time until they begin. It stores neither
+//! paths nor names.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use store::{Distribution, DurationHistogram};
 
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// From a page out of the cache to a question that should have an index.
+/// Bounds of the histogram: from a cached page to a store query that lacks an index.
 const BOUNDS: &[Duration] = &[
     Duration::from_millis(1),
     Duration::from_millis(5),
@@ -46,12 +46,12 @@ impl Traffic {
     }
 }
 
-/// Around every answer.
+/// Counts an answer and its time.
 #[expect(clippy::disallowed_methods, reason = "measures the server; nothing is decided by it")]
 pub async fn count(State(traffic): State<Arc<Traffic>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let response = next.run(request).await;
-    // Statuses are 100 to 999; what is above 599 is none that we give.
+    // Statuses are 100 to 999, and we never send one above 599.
     let class = usize::from(response.status().as_u16() / 100) - 1;
     traffic.answers[class.min(CLASSES.len() - 1)].fetch_add(1, Ordering::Relaxed);
     traffic.took.note(begun.elapsed());

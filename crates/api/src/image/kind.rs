@@ -1,14 +1,14 @@
-//! Which kind of picture some bytes are, by how they begin. What a server claims is not asked. SVG
-//! is not among them: it is a document that can hold scripts and links.
+//! The media type of a picture, found by its first bytes. The type that a server claims is ignored.
+//! SVG is not accepted, because it can hold scripts and links.
 
-/// The media type, or nothing: then it is not passed on.
+/// Returns the media type, or `None` if the bytes are not a picture that we pass on.
 pub fn sniffed(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        // The brand may also stand further back, behind the one of the container.
+        // The brand may also follow later, after the brand of the container.
         [_, _, _, size, b'f', b't', b'y', b'p', rest @ ..] => {
             let brands = &rest[..rest.len().min(usize::from(size.saturating_sub(8)))];
             let is_avif = |brand: &[u8]| matches!(brand, b"avif" | b"avis");

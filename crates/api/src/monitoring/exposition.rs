@@ -1,15 +1,15 @@
-//! The text format of Prometheus (version 0.0.4), written by hand: families of samples, each with
-//! its help and its type. It knows no figure.
+//! The text format of Prometheus (version 0.0.4): families of samples, each with a help text and a
+//! type. This module knows the format and no metric.
 
 use std::fmt::Write as _;
 
 use store::Distribution;
 
-/// Families, one after the other.
+/// The text of all families so far.
 #[derive(Default)]
 pub struct Exposition(String);
 
-/// Whether a figure only ever grows.
+/// The type of a metric: counters only grow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
     Counter,
@@ -22,17 +22,17 @@ impl Exposition {
     }
 
     fn head(&mut self, name: &str, kind: &str, help: &str) {
-        // Writing to a string does not fail, here and below.
+        // Writing to a string cannot fail.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
     }
 
-    /// One figure without labels.
+    /// Adds a metric without labels.
     pub fn one(&mut self, kind: MetricKind, name: &str, help: &str, value: impl Into<f64>) {
         self.family(kind, name, help, "", &[("", value.into())]);
     }
 
-    /// One figure for each value of a label. The values are our own words: nothing that a feed or
-    /// a person wrote becomes a label, so that there are never many.
+    /// Adds a metric with one sample for each value of a label. Label values are words of our own,
+    /// never texts of feeds or people, so their number stays small.
     pub fn family(
         &mut self,
         kind: MetricKind,
@@ -50,7 +50,7 @@ impl Exposition {
         }
     }
 
-    /// Durations in seconds, by how many were not above each bound.
+    /// Adds a histogram of durations in seconds.
     pub fn histogram(&mut self, name: &str, help: &str, found: &Distribution) {
         self.head(name, "histogram", help);
         for (bound, n) in &found.up_to {

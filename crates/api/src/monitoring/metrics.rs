@@ -1,6 +1,6 @@
-//! `/metrics`: every figure that an operator can watch, in the text format of Prometheus. No
-//! figure needs a scan of entries or polls. What a new part of the program counts is one more
-//! function below, called from [`metrics`].
+//! `/metrics`: every figure that an operator can watch, in the text format of Prometheus. No figure
+//! needs a scan of entries or polls. A new metric is one more function below, called from
+//! [`metrics`].
 
 use axum::extract::State;
 use axum::http::header;
@@ -31,15 +31,15 @@ pub async fn metrics(State(context): State<Context>) -> Response {
             feeds(&mut text, &counts, &standing, now);
             deliveries(&mut text, &standing);
         }
-        // What the engine knows is still worth having; the missing figures speak for themselves.
-        Err(error) => tracing::warn!(%error, "no figures of the store for /metrics"),
+        // The figures of the engine are still useful. The figures of the store are missing.
+        Err(error) => tracing::warn!(%error, "cannot read the figures of the store for /metrics"),
     }
     served(&mut text, &context);
     process::write(&mut text);
     ([(header::CONTENT_TYPE, CONTENT_TYPE)], text.text()).into_response()
 }
 
-/// Figures are whole numbers far below 2^53.
+/// Converts a figure. All are whole numbers far below 2^53.
 fn n(figure: u64) -> f64 {
     figure as f64
 }

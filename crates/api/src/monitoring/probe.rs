@@ -1,5 +1,5 @@
-//! What machines ask of a running program: is it up, is it ready. How it is doing is told by
-//! `metrics`.
+//! Probes for service managers: whether the program is up, and whether it is ready. `metrics` has
+//! the details.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -8,12 +8,12 @@ use axum::response::{IntoResponse, Response};
 use crate::Context;
 use crate::blocking::run_blocking;
 
-/// The process answers.
+/// Answers if the process runs.
 pub async fn health() -> &'static str {
     "ok\n"
 }
 
-/// The store answers and takes what is written, and the engine polls.
+/// Answers 200 if the store can be read and written and the engine polls.
 pub async fn readiness(State(context): State<Context>) -> Response {
     let now = (context.now)();
     let live = (context.live)();

@@ -1,9 +1,9 @@
-//! What the system says of this process, under the names that every exporter uses for it. Where
-//! the system says nothing (it is not Linux), the figures are left out.
+//! Figures of the operating system about this process, under the names that all exporters use. On
+//! systems other than Linux they are missing.
 
 use crate::monitoring::exposition::{Exposition, MetricKind};
 
-/// Linux counts processor time for user space in hundredths of a second, whatever its own clock.
+/// Linux reports CPU time to user space in hundredths of a second, on all configurations.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 pub fn write(text: &mut Exposition) {
@@ -30,7 +30,8 @@ fn read(path: &str) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// User and system time are the 14th and 15th field; the second, the name, may hold spaces.
+/// Reads the CPU time: user and system time are fields 14 and 15. The second field, the name, may
+/// hold spaces.
 fn cpu_seconds(stat: &str) -> Option<f64> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();

@@ -1,6 +1,6 @@
-//! Published documents as they were rendered last. Rendering cleans every text of a page, which
-//! takes seconds on hostile feeds, so it is done once for each change and the bytes are kept.
-//! It decides nothing about who may see a document.
+//! A cache of rendered feeds. Rendering sanitises every text of a page, which takes seconds on
+//! hostile feeds, so each change is rendered once. The cache does not decide who may see a
+//! document.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use feed::Time;
 use tokio::sync::MutexGuard;
 
-/// About thirty pages at their usual size. Readers ask for a few of them again and again.
+/// About thirty pages of usual size. Readers request a few of them again and again.
 const BYTES_MAX: usize = 32 << 20;
-/// CacheContent that are rendered at once, so that other requests still find a processor.
+/// Documents that are rendered at once, so that other requests still get CPU time.
 const TURNS: usize = 2;
 
-/// A document as it is sent.
+/// A rendered document.
 #[derive(Debug)]
 pub struct RenderedFeed {
     pub body: String,
@@ -22,26 +22,26 @@ pub struct RenderedFeed {
     pub changed_at: Time,
 }
 
-/// Everything that a document depends on, as a digest.
+/// A digest of everything that a document depends on.
 pub type ContentDigest = [u8; 32];
 
 struct CachedFeed {
     mark: ContentDigest,
     rendered: Arc<RenderedFeed>,
-    /// When it was last asked for, counted in requests.
+    /// The number of the request that used it last.
     used: u64,
 }
 
 #[derive(Default)]
 struct CacheContent {
-    /// By their own addresses.
+    /// Documents by address.
     kept: HashMap<String, CachedFeed>,
     bytes: usize,
     n_asked: u64,
     n_rendered: u64,
 }
 
-/// The documents that are kept.
+/// The cache of published feeds.
 #[derive(Default)]
 pub struct FeedCache {
     documents: Mutex<CacheContent>,
@@ -57,7 +57,7 @@ impl FeedCache {
         self.turns[number].lock().await
     }
 
-    /// The document at an address, if nothing has changed since it was rendered.
+    /// Returns the document at an address, if its content has not changed.
     pub fn get(&self, address: &str, mark: &ContentDigest) -> Option<Arc<RenderedFeed>> {
         let mut documents = self.lock();
         documents.n_asked += 1;
@@ -67,7 +67,7 @@ impl FeedCache {
         Some(Arc::clone(&kept.rendered))
     }
 
-    /// Keeps a document that was just rendered, and drops those that were not asked for longest.
+    /// Stores a document, and drops the least recently used ones if there is no room.
     pub fn put(
         &self,
         address: &str,
@@ -93,13 +93,13 @@ impl FeedCache {
         rendered
     }
 
-    /// How many documents were rendered so far.
+    /// Returns how many documents were rendered so far.
     pub fn n_rendered(&self) -> u64 {
         self.lock().n_rendered
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, CacheContent> {
-        // Every change leaves it whole, so a panic elsewhere does no harm.
+        // Every change leaves the map valid, so a panic elsewhere does no harm.
         self.documents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,7 +112,7 @@ impl CacheContent {
     }
 }
 
-/// What a document takes. The least counts as a page of memory, which limits their number too.
+/// Returns the size that a document counts. The minimum is 4 KiB, which also limits their number.
 fn size(address: &str, rendered: &RenderedFeed) -> usize {
     address.len() + rendered.body.len() + 4096
 }

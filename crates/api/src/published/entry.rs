@@ -1,5 +1,6 @@
-//! One entry of a published feed. Readers load it under our name: its texts hold nothing that acts,
-//! its addresses lead somewhere, and it keeps the W3C validator's rules whatever its source wrote.
+//! One entry of a published feed. Readers load it under our name, so its texts hold no active
+//! content and its links are absolute. It obeys the rules of the W3C feed validator, whatever its
+//! source wrote.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,7 +11,7 @@ use url::Url;
 
 use crate::sanitise;
 
-/// An entry as the named instance publishes it.
+/// Returns an entry as the named instance publishes it.
 pub fn item(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Item {
     let base = entry.link.as_deref().and_then(|link| Url::parse(link).ok());
     let base = base.as_ref().unwrap_or(feed.location.url.url());
@@ -20,7 +21,7 @@ pub fn item(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Item {
         clean.filter(|html| !html.trim().is_empty())
     };
     let (summary, content) = (clean(&entry.summary), clean(&entry.content));
-    // A claim of an edit after we saw the text is wrong, and validators call it implausible.
+    // A claimed edit after we saw the text is wrong, and validators call it implausible.
     let seen_at = entry.edited_at.unwrap_or(entry.seen_at);
     let updated = entry.updated_at.unwrap_or(entry.published_at).min(seen_at);
     Item {
@@ -43,14 +44,16 @@ fn id(entry: &EntryRow, feed: &FeedRow) -> String {
     public_id(entry.guid.as_deref(), entry.link.as_deref(), entry.id, host)
 }
 
-/// The first feed of an entry, and who passed it on: the last of them is this instance.
+/// Returns the first feed of an entry, with all instances that passed it on. The last of them is
+/// this instance.
 fn source(entry: &EntryRow, feed: &FeedRow, instance: &str) -> Source {
     let seen_at = entry.edited_at.unwrap_or(entry.seen_at);
     let (title, mut source) = match &entry.source {
         Some(source) => (source.title.as_deref(), source.clone()),
         None => {
             let known = public_source(&feed.location.url, feed.facts.site.as_deref(), feed.id);
-            // By then it had changed; a later time would change this document with every poll.
+            // The feed had changed by then. A later time would change this document with every
+            // poll.
             (feed.shown_title(), Source { updated: Some(seen_at), ..known })
         }
     };
@@ -66,18 +69,18 @@ fn enclosure(file: &Enclosure) -> Option<Enclosure> {
     Some(Enclosure { url: public_link(&file.url)?, ..file.clone() })
 }
 
-/// A title as one line of text; `None` where it says nothing.
+/// Returns a title as one line of text, or `None` if it is empty.
 fn line(dirty: &str) -> Option<String> {
     let text = sanitise::text(dirty);
-    // Characters that nobody sees, and the one that stands for a lost character.
+    // Replaces invisible characters, and the one that stands for a lost character.
     let shown = |c: char| if c.is_control() || c == '\u{fffd}' { ' ' } else { c };
     let text: String = text.chars().map(shown).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty()).then_some(text)
 }
 
-/// A name of a person, a category or a feed. Formats have no way to say whether it is HTML, so no
-/// tag is left in it, however often it was escaped.
+/// Returns the name of a person, a category or a feed. Formats cannot say whether a name is HTML,
+/// so all tags are removed, however often they were escaped.
 fn name(dirty: &str) -> Option<String> {
     const ESCAPED_MAX: usize = 3;
     let mut text = line(dirty)?;
@@ -91,10 +94,9 @@ fn name(dirty: &str) -> Option<String> {
     line(&text.replace(['<', '>', '&'], " "))
 }
 
-/// Which of two entries with one id stands for both: the one with the smaller rank. A feed's own
-/// entry goes before a copy, an entry on its own host before one that bears an id of another host,
-/// and then the one that was recorded first. So nobody can push an entry out of a published feed
-/// by taking its id.
+/// The rank of one of several entries with the same id; the smallest rank wins. A feed's own entry
+/// goes before a copy. An entry on its own host goes before one with the id of another host. Then
+/// the older record wins. So nobody can replace an entry of a published feed by taking its id.
 pub type CopyRank = (bool, bool, EntryId);
 
 pub fn rank(entry: &EntryRow, feed: &FeedRow) -> CopyRank {
@@ -103,10 +105,10 @@ pub fn rank(entry: &EntryRow, feed: &FeedRow) -> CopyRank {
     (entry.source.is_some(), !at_home, entry.id)
 }
 
-/// The longest text of one entry that is published; a document must hold more than one entry.
+/// The longest published text of one entry; a document must have room for more than one.
 const TEXT_BYTES_MAX: usize = 1_000_000;
 
-/// An entry whose texts are not too long to be published; a note stands for one that is.
+/// Replaces texts that are too long by a note.
 pub fn fitted(mut item: Item) -> Item {
     if item.summary.as_deref().is_some_and(|text| escaped_len(text) > TEXT_BYTES_MAX) {
         item.summary = None;
@@ -118,7 +120,7 @@ pub fn fitted(mut item: Item) -> Item {
     item
 }
 
-/// About how many bytes an entry takes in a document.
+/// Estimates the bytes of an entry in a document.
 pub fn n_bytes(item: &Item) -> usize {
     let fields = [&item.id, &item.title, &item.link, &item.author, &item.summary, &item.content];
     let fields = fields.into_iter().flatten().chain(&item.categories);
@@ -126,12 +128,12 @@ pub fn n_bytes(item: &Item) -> usize {
     texts.map(|text| escaped_len(text) + 60).sum()
 }
 
-/// The length of a text in XML or JSON, where marks take up to six bytes.
+/// Returns the length of a text in XML or JSON, where special characters take up to six bytes.
 fn escaped_len(text: &str) -> usize {
     text.len() + 5 * text.bytes().filter(|b| matches!(b, b'<' | b'>' | b'&' | b'"')).count()
 }
 
-/// Every id once, in the order given.
+/// Keeps one item for each id, in the given order.
 pub fn each_once(items: Vec<(CopyRank, Item)>) -> Vec<Item> {
     let mut best: HashMap<Option<String>, (CopyRank, usize)> = HashMap::new();
     for (number, (rank, item)) in items.iter().enumerate() {
@@ -150,7 +152,7 @@ pub fn each_once(items: Vec<(CopyRank, Item)>) -> Vec<Item> {
     numbered.filter(|(n, (_, item))| chosen(*n, item)).map(|(_, (_, item))| item).collect()
 }
 
-/// JSON Feed knows one HTML text; its summary is plain.
+/// JSON Feed has one HTML text; its summary is plain text.
 pub fn for_json(item: &mut Item) {
     let summary = item.summary.take();
     item.summary = summary.as_deref().and_then(line);

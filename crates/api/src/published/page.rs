@@ -1,5 +1,5 @@
-//! One page of a published feed: which query it is of, whether it may be seen, what it depends on
-//! and what it shows. How it is written and sent is decided elsewhere.
+//! One page of a published feed: its query, its access rights, its digest and its entries. It does
+//! not render or send the page.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry::{Occupied, Vacant};
@@ -12,20 +12,19 @@ use store::{FeedRow, QueryRow, Store, StoreError};
 use super::cache::ContentDigest;
 use super::{PublishedRequest, entry};
 
-/// PageEntries on one page of a feed.
+/// Entries on one page of a feed.
 const PAGE: u32 = 50;
-/// The most that a window shows on one page: readers take documents of a few megabytes.
+/// The most entries of a query window on one page. Readers accept documents of a few megabytes.
 const WINDOW_MAX: u32 = 500;
-/// A page ends after so many bytes of entries, with fewer entries than it might have: half of what
-/// our own polls and pushes take.
+/// The bytes of entries after which a page ends early: half the limit of our own polls and pushes.
 const BYTES_MAX: usize = 2_000_000;
-/// PageEntries that are read from the store at once; each may be megabytes long.
+/// Entries that are read from the store at once; each may be megabytes long.
 const READ_AT_ONCE: u32 = 10;
 
-/// A page that somebody may see.
+/// A page that the client may see.
 pub struct PublishedPage {
     row: QueryRow,
-    /// Everybody who knows the address may see it, not only people of this instance.
+    /// Everybody who knows the address may see it, not only accounts of this instance.
     pub is_open: bool,
     pub title: String,
     before: Option<i64>,
@@ -36,7 +35,7 @@ pub struct PublishedPage {
 }
 
 impl PublishedPage {
-    /// The page, if there is such a query and the client may see it.
+    /// Returns the page, if the query exists and the client may see it.
     pub fn find(
         store: &Store,
         asked: &PublishedRequest,
@@ -60,7 +59,7 @@ impl PublishedPage {
         Ok(Some(PublishedPage { row, is_open, title, before: asked.before, since, lowest, limit }))
     }
 
-    /// Everything that its document depends on, beside the address.
+    /// Returns the digest of everything but the address that the document depends on.
     pub fn mark(&self, store: &Store) -> Result<ContentDigest, StoreError> {
         let entries =
             store.query_mark(self.row.id, self.before, self.since, self.limit.saturating_add(1))?;
@@ -73,8 +72,8 @@ impl PublishedPage {
         Ok(sha.finalize().into())
     }
 
-    /// Its entries, newest first, and the position before which there are more. It ends early where
-    /// the document would become too long.
+    /// Returns the entries, newest first, and the position before which there are more. The page
+    /// ends early if the document would become too long.
     pub fn entries(&self, store: &Store) -> Result<PageEntries, StoreError> {
         let instance = store.instance()?;
         let mut feeds: HashMap<FeedId, Option<FeedRow>> = HashMap::new();
@@ -116,7 +115,7 @@ impl PublishedPage {
     }
 }
 
-/// What a page shows.
+/// The entries of a page.
 #[derive(Default)]
 pub struct PageEntries {
     pub items: Vec<Item>,
@@ -125,7 +124,7 @@ pub struct PageEntries {
     pub changed_at: Time,
 }
 
-/// The query of a stored statement.
+/// Reads the query of a stored statement.
 pub fn read(text: &str) -> Option<Query> {
     match query::parse(text).ok()?.pop()? {
         Statement::Create(create) => Some(create.query),

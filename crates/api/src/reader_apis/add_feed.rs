@@ -1,5 +1,5 @@
-//! One more feed, asked for by an app: it is polled at once, so that an address that is a page
-//! becomes the feed that the page names.
+//! Adds a feed for an app. The feed is polled at once, so that the address of a page becomes the
+//! feed that the page names.
 
 use dispatch::command::{Command, Done};
 use feed::FeedId;
@@ -8,7 +8,7 @@ use super::act;
 use super::error::ReaderApiError;
 use crate::Context;
 
-/// Adds a feed and answers its number. An address that yields no feed is refused.
+/// Adds a feed and returns its number. An address without a feed is an error.
 pub async fn add_feed(
     context: &Context,
     url: &str,

@@ -1,4 +1,4 @@
-//! Why something was not done for an app, once; each API says it in its own form.
+//! Failures of requests by apps. Each API writes them in its own format.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -15,19 +15,19 @@ use crate::words::ceil_secs;
 
 #[derive(Debug)]
 pub enum ReaderApiError {
-    /// Nobody we know asks.
+    /// The request carries no valid login.
     Unauthenticated,
-    /// Somebody guesses passwords; they wait so many seconds.
+    /// Too many wrong passwords; the client waits this many seconds.
     Wait(u64),
-    /// Too many passwords wait to be checked; they wait so many seconds.
+    /// Too many password checks at once; the client waits this many seconds.
     Busy(u64),
-    /// Their token does not reach that far.
+    /// The token has too small a scope.
     Denied(&'static str),
-    /// The question is wrong.
+    /// The request is wrong.
     BadRequest(String),
     Missing(&'static str),
     TooLarge,
-    /// The body did not come to its end.
+    /// The body ended early or took too long.
     BodyIncomplete,
     Refused(Refusal),
     Store(StoreError),
@@ -59,29 +59,27 @@ impl ReaderApiError {
 
     pub fn text(&self) -> String {
         match self {
-            ReaderApiError::Unauthenticated => {
-                "name and password, or the token, are not known here".to_owned()
-            }
-            ReaderApiError::Wait(_) => "too many wrong passwords; wait a little".to_owned(),
+            ReaderApiError::Unauthenticated => "wrong name, password or token".to_owned(),
+            ReaderApiError::Wait(_) => "too many wrong passwords; wait and try again".to_owned(),
             ReaderApiError::Busy(_) => {
                 "too many passwords are being checked; try again soon".to_owned()
             }
             ReaderApiError::Denied(what) | ReaderApiError::Missing(what) => (*what).to_owned(),
             ReaderApiError::BadRequest(what) => what.clone(),
-            ReaderApiError::TooLarge => "that is too much at once".to_owned(),
-            ReaderApiError::BodyIncomplete => "what you sent took too long to arrive".to_owned(),
+            ReaderApiError::TooLarge => "the request is too large".to_owned(),
+            ReaderApiError::BodyIncomplete => "the request took too long to arrive".to_owned(),
             ReaderApiError::Refused(refusal) => refusal.message.clone(),
-            ReaderApiError::Store(_) => "the store did not answer".to_owned(),
+            ReaderApiError::Store(_) => "the database did not answer".to_owned(),
             ReaderApiError::Closed => {
                 "the program is stopping; try again when it is back".to_owned()
             }
         }
     }
 
-    /// Adds what every form of an answer needs.
+    /// Logs failures of the store, and adds `Retry-After`.
     fn with_headers(&self, mut response: Response) -> Response {
         if let ReaderApiError::Store(error) = self {
-            tracing::warn!(%error, "a reader app was not answered");
+            tracing::warn!(%error, "a request of a reader app failed in the store");
         }
         if let ReaderApiError::Wait(seconds) | ReaderApiError::Busy(seconds) = self {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
@@ -136,7 +134,7 @@ impl From<NotFound> for ReaderApiError {
     }
 }
 
-/// As Google Reader says it: a line of text.
+/// An error as Google Reader's clients expect it: a line of text.
 pub struct InText(pub ReaderApiError);
 
 impl<T: Into<ReaderApiError>> From<T> for InText {
@@ -152,7 +150,7 @@ impl IntoResponse for InText {
     }
 }
 
-/// As miniflux says it.
+/// An error as miniflux's clients expect it: JSON.
 pub struct InJson(pub ReaderApiError);
 
 impl<T: Into<ReaderApiError>> From<T> for InJson {

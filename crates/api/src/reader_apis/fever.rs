@@ -1,7 +1,6 @@
-//! Fever's API, at `/fever/`: one address, what is asked for by the names of parameters. Tags are
-//! groups. Its clients send `md5(name:password)`; passwords are kept so that this cannot be made
-//! of them, so the password to give an app is a token. Hot links are not reckoned, and no icons
-//! are kept.
+//! Fever's API at `/fever/`: one address, where the names of the parameters say what is requested.
+//! Tags are groups. Clients send `md5(name:password)`, which cannot be checked against our password
+//! hashes, so an app gets a token as its password. Hot links and icons are not supported.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +23,7 @@ use crate::Context;
 use crate::auth::Person;
 
 const API_VERSION: u32 = 3;
-/// Entries in one answer, by Fever's own rule.
+/// Entries in one answer, as Fever defines it.
 const ITEMS_MAX: u32 = 50;
 
 pub fn routes() -> Router<Context> {
@@ -34,11 +33,12 @@ pub fn routes() -> Router<Context> {
         .route("/fever/{*rest}", any(answer))
 }
 
-/// A request, whoever sent it.
+/// A request, with the account behind it if there is one.
 struct FeverRequest {
     params: AppParams,
     person: Option<Person>,
-    /// Only what is posted may change anything: an address can be a picture on some page.
+    /// Only POST requests may change anything: a GET address can be hidden in a picture of any
+    /// page.
     may_change: bool,
 }
 
@@ -48,7 +48,7 @@ impl FromRequest<Context> for FeverRequest {
     async fn from_request(request: Request, context: &Context) -> Result<FeverRequest, InText> {
         let admitted = identify::admitted(&request);
         let may_change = *request.method() == Method::POST;
-        // Fever's apps prove themselves in the body, and mark one thing with each request.
+        // Fever's apps send their key in the body, and mark one thing with each request.
         let params = AppParams::read(request, ParamLimits::STRANGER).await?;
         let person = match (admitted, params.in_body("api_key")) {
             (Some(person), _) => Some(person),
@@ -62,7 +62,7 @@ impl FromRequest<Context> for FeverRequest {
     }
 }
 
-/// Strangers get a version and `auth: 0`, as Fever has it.
+/// Answers a request. Unknown clients get a version and `auth: 0`, as Fever does.
 async fn answer(State(context): State<Context>, asked: FeverRequest) -> Result<Response, InText> {
     let FeverRequest { params, person, may_change } = asked;
     let Some(person) = person.filter(|_| params.has("api")) else {
@@ -83,7 +83,7 @@ async fn answer(State(context): State<Context>, asked: FeverRequest) -> Result<R
     Ok(Json(body.await?).into_response())
 }
 
-/// Adds all that is asked for.
+/// Adds all requested parts to the answer.
 fn fill(
     body: &mut Value,
     store: &Store,
@@ -111,7 +111,7 @@ fn fill(
     if params.has("links") {
         body["links"] = json!([]);
     }
-    // What was just marked is told anew, so that the app need not ask.
+    // After a change the answer holds the new list, so that the app need not request it.
     let marked = params.text("as");
     if params.has("unread_item_ids") || matches!(marked, Some("read" | "unread")) {
         let marks = store.read_marks(account)?;
@@ -162,8 +162,8 @@ fn feed_told(feed: &FeedRow) -> Value {
     })
 }
 
-/// By their numbers, or in the order of numbers from one on; the newest last, but for `max_id`,
-/// which goes back from one.
+/// Returns entries by their numbers, or in the order of numbers from `since_id` on. With `max_id`
+/// they go back from that number.
 fn items(store: &Store, account: AccountId, params: &AppParams) -> Result<Value, ReaderApiError> {
     let filter = EntryFilter { feed: None, limit: ITEMS_MAX };
     let ids: Vec<EntryId> = if let Some(ids) = params.text("with_ids") {
@@ -200,7 +200,8 @@ fn item(one: &ReadEntry, feed: &FeedRow) -> Value {
     })
 }
 
-/// `mark=item|feed|group`, `as=read|unread|saved|unsaved`, `id`, and `before` for the last two.
+/// Applies `mark=item|feed|group`, `as=read|unread|saved|unsaved`, `id`, and `before` for the last
+/// two.
 fn mark(
     store: &Store,
     account: AccountId,
@@ -215,14 +216,14 @@ fn mark(
         ("item", Some("saved")) => return Ok(store.star(account, &[EntryId(id)], true, now)?),
         ("item", Some("unsaved")) => return Ok(store.star(account, &[EntryId(id)], false, now)?),
         ("feed", Some("read")) => u32::try_from(id).ok().map(|id| Scope::Feed(FeedId(id))),
-        // Group 0 is everything, and -1 is sparks, of which there are none.
+        // Group 0 is everything. Group -1 is sparks, which we do not have.
         ("group", Some("read")) if id == 0 => Some(Scope::All),
         ("group", Some("read")) => {
             store.tag_numbered(id)?.filter(|tag| !tag.is_empty()).map(Scope::Tag)
         }
         _ => None,
     };
-    // Without `before`, nothing that is here now is newer than what the app has seen.
+    // Without `before`, the app has seen everything that is stored now.
     let before = params.number::<i64>("before")?.filter(|secs| *secs > 0);
     let up_to = match before {
         Some(secs) => {

@@ -1,7 +1,7 @@
-//! Google Reader's API as its clients remember it: `/accounts/ClientLogin`, `/reader/api/0/…` and
-//! `/reader/atom/…`. FeedRows are `feed/NUMBER` (an address is understood too), tags are labels, and
-//! what a query keeps is the label `query:NAME`. Labels belong to feeds and queries: an entry
-//! cannot be given one of its own, and nothing is shared with anybody.
+//! Google Reader's API as its clients know it: `/accounts/ClientLogin`, `/reader/api/0/…` and
+//! `/reader/atom/…`. Feeds are `feed/NUMBER` (an address works too), tags are labels, and a query
+//! is the label `query:NAME`. Labels belong to feeds and queries: single entries cannot be
+//! labelled, and nothing is shared.
 
 mod atom;
 mod item;
@@ -51,11 +51,11 @@ pub fn routes() -> Router<Context> {
         .route("/accounts/ClientLogin", post(login::client_login))
         .route("/reader/atom/{*stream}", get(atom::feed))
         .nest("/reader/api/0", api);
-    // Apps that know of FreshRSS look for it there and nowhere else.
+    // Apps for FreshRSS use only this prefix.
     all.clone().nest("/api/greader.php", all)
 }
 
-/// An app reads a line, also where it is told that there is nothing.
+/// Answers an unknown path with a line of text, which apps can read.
 async fn missing() -> InText {
     ReaderApiError::Missing(
         "this part of Google Reader's API is not supported; \
@@ -64,12 +64,12 @@ async fn missing() -> InText {
     .into()
 }
 
-/// A request of somebody known.
+/// A request of a known account.
 struct GoogleRequest {
     context: Context,
     person: Person,
     params: AppParams,
-    /// What proved who asks; empty where nobody needs to.
+    /// The secret of the request; empty on an instance without accounts.
     secret: String,
 }
 
@@ -77,7 +77,7 @@ impl FromRequest<Context> for GoogleRequest {
     type Rejection = InText;
 
     async fn from_request(request: Request, context: &Context) -> Result<GoogleRequest, InText> {
-        // A proof in a header is checked before the body is read.
+        // A secret in a header is checked before the body is read.
         let secret = identify::google_secret(request.headers()).map(str::to_owned);
         let known = match (identify::admitted(&request), secret) {
             (Some(person), _) => Some((person, String::new())),
@@ -88,7 +88,7 @@ impl FromRequest<Context> for GoogleRequest {
         let params = AppParams::read(request, limits).await?;
         let (person, secret) = match known {
             Some(known) => known,
-            // Liferea proves itself in the body of a request, and in no header.
+            // Liferea sends its secret only in the body.
             None => {
                 let secret = params.in_body("T").unwrap_or_default().to_owned();
                 (identify::by_secret(context, &secret).await?, secret)
@@ -103,7 +103,7 @@ impl GoogleRequest {
         identify::needs(&self.person, scope)
     }
 
-    /// Asks the store, with this request at hand.
+    /// Runs a store query for this request.
     async fn ask<T: Send + 'static>(
         self,
         question: impl FnOnce(&Store, &GoogleRequest) -> Result<T, ReaderApiError> + Send + 'static,

@@ -1,6 +1,6 @@
-//! Who asks, by what apps send: a session that `ClientLogin` began, a token, or name and password
-//! with every request. Sessions of the page do not count here, since their cookie would be sent by
-//! any page in the same browser.
+//! Finds the account behind a request of an app: by a session of `ClientLogin`, a token, or name
+//! and password. Sessions of the page are not accepted, because any site could make a browser send
+//! their cookie.
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
@@ -12,25 +12,26 @@ use super::error::ReaderApiError;
 use crate::Context;
 use crate::auth::{ClientAddress, Credentials, Person};
 
-/// What the gate found, if it is enough: nobody has an account, or a token was sent.
+/// Returns the person that the gate found, if that is enough: there are no accounts, or the request
+/// carries a token.
 pub fn admitted(request: &Request) -> Option<Person> {
     let found = request.extensions().get::<Person>();
     found.filter(|person| person.name.is_none() || person.form_key.is_none()).cloned()
 }
 
-/// Where a request comes from, as the gate found out.
+/// Returns the client address that the gate found.
 pub fn client(request: &Request) -> ClientAddress {
     request.extensions().get::<ClientAddress>().copied().unwrap_or_default()
 }
 
-/// `Authorization: GoogleLogin auth=SECRET`.
+/// Reads `Authorization: GoogleLogin auth=SECRET`.
 pub fn google_secret(headers: &HeaderMap) -> Option<&str> {
     let (kind, rest) = authorization(headers)?;
     let secret = rest.strip_prefix("auth=")?;
     kind.eq_ignore_ascii_case("GoogleLogin").then_some(secret)
 }
 
-/// Whose secret it is, a token's or that of a session.
+/// Returns the person behind a secret of a token or a session.
 pub async fn by_secret(context: &Context, secret: &str) -> Result<Person, ReaderApiError> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
     if let Some(person) = logins.by_token(store, secret, now).await? {
@@ -39,7 +40,7 @@ pub async fn by_secret(context: &Context, secret: &str) -> Result<Person, Reader
     logins.by_session(store, secret, now).await?.ok_or(ReaderApiError::Unauthenticated)
 }
 
-/// `X-Auth-Token: TOKEN`, or name and password as HTTP's own `Basic`.
+/// Finds the person by `X-Auth-Token: TOKEN`, or by name and password of HTTP `Basic`.
 pub async fn by_headers(
     context: &Context,
     headers: &HeaderMap,
@@ -71,15 +72,15 @@ fn authorization(headers: &HeaderMap) -> Option<(&str, &str)> {
     Some((kind, rest.trim()))
 }
 
-/// Refuses those whose token does not reach so far.
+/// Returns an error if the token's scope is too small.
 pub fn needs(person: &Person, scope: TokenScope) -> Result<(), ReaderApiError> {
     match (person.may(scope), scope) {
         (true, _) => Ok(()),
         (false, TokenScope::Admin) => Err(ReaderApiError::Denied(
-            "this token may not change feeds; make one with scope admin",
+            "this token may not change feeds; create one with scope admin",
         )),
         (false, _) => {
-            Err(ReaderApiError::Denied("this token may only look; make one with scope write"))
+            Err(ReaderApiError::Denied("this token may only read; create one with scope write"))
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The part of miniflux's `/v1` that its clients call. A feed's category is the first of its tags,
-//! in the order of the alphabet; feeds without a tag are in category 1, `All`. Categories have the
-//! numbers that the store keeps for tags. Users, integrations, icons and the scraping of articles
-//! are not there.
+//! The part of miniflux's `/v1` that its clients call. A feed's category is the first of its tags
+//! in alphabetical order; feeds without a tag are in category 1, `All`. Categories have the numbers
+//! that the store gives to tags. Users, integrations, icons and the scraping of articles are not
+//! supported.
 
 mod category;
 mod entry;
@@ -59,7 +59,7 @@ pub fn routes() -> Router<Context> {
     Router::new().nest("/v1", v1)
 }
 
-/// A client reads JSON, also where it is told that there is nothing.
+/// Answers an unknown path with JSON, which clients can read.
 async fn missing() -> InJson {
     ReaderApiError::Missing(
         "this part of miniflux's API is not supported; \
@@ -68,7 +68,7 @@ async fn missing() -> InJson {
     .into()
 }
 
-/// A request of somebody known, read to its end.
+/// A request of a known account, with its body.
 struct MinifluxRequest {
     context: Context,
     person: Person,
@@ -99,11 +99,10 @@ impl MinifluxRequest {
         identify::needs(&self.person, scope)
     }
 
-    /// The body. Not every client says that it is JSON.
+    /// Parses the body as JSON. Not every client sends the media type.
     fn json<T: DeserializeOwned>(&self) -> Result<T, ReaderApiError> {
-        serde_json::from_slice(&self.body).map_err(|error| {
-            ReaderApiError::bad_request(format!("the body is not what is needed: {error}"))
-        })
+        serde_json::from_slice(&self.body)
+            .map_err(|error| ReaderApiError::bad_request(format!("the body is invalid: {error}")))
     }
 
     async fn ask<T: Send + 'static>(
@@ -113,13 +112,13 @@ impl MinifluxRequest {
         blocking(move || question(&self.context.store, &self)).await
     }
 
-    /// The number by which clients know who asks; there is always somebody.
+    /// Returns the user number for clients, which is never 0.
     fn user(&self) -> i64 {
         self.person.account.0.max(1)
     }
 }
 
-/// Which feed is in which category.
+/// The categories, and the feeds in them.
 struct Categories {
     tags: Vec<NumberedTag>,
     numbers: HashMap<String, i64>,
@@ -133,7 +132,7 @@ impl Categories {
         Ok(Categories { tags, numbers })
     }
 
-    /// Number and name of a feed's category.
+    /// Returns number and name of a feed's category.
     fn of<'a>(&self, feed: &'a FeedRow) -> (i64, &'a str) {
         let tag = view::own_tags(feed).next().unwrap_or("");
         (self.numbers.get(tag).copied().unwrap_or(NumberedTag::UNTAGGED), named(tag))
@@ -144,7 +143,7 @@ impl Categories {
         found.ok_or(ReaderApiError::Missing("there is no such category"))
     }
 
-    /// The feeds of a category.
+    /// Returns the feeds of a category.
     fn feeds(&self, store: &Store, number: i64) -> Result<Vec<FeedRow>, ReaderApiError> {
         let tag = &self.find(number)?.tag;
         let tag = (!tag.is_empty()).then(|| tag.clone());
@@ -158,12 +157,12 @@ impl Categories {
     }
 }
 
-/// How clients see the category of a tag.
+/// Returns the category name of a tag.
 fn named(tag: &str) -> &str {
     if tag.is_empty() { "All" } else { tag }
 }
 
-/// A number of the address.
+/// Parses a number in the path.
 fn number<T: std::str::FromStr>(text: &str, missing: &'static str) -> Result<T, ReaderApiError> {
     text.parse().map_err(|_| ReaderApiError::Missing(missing))
 }

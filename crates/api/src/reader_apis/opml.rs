@@ -1,5 +1,5 @@
-//! All feeds as a subscription list, and a list as feeds. Secrets in addresses are masked on the
-//! way out.
+//! Subscription lists as OPML: export of all feeds, and import. Secrets in exported addresses are
+//! masked.
 
 use dispatch::command::ImportedFeed;
 use parse::opml::Outline;
@@ -8,7 +8,7 @@ use store::{FeedFilter, Store};
 use super::error::ReaderApiError;
 use super::view;
 
-/// A list of some thousand feeds is a megabyte.
+/// A list of 5,000 feeds is about a megabyte.
 pub const BYTES_MAX: usize = 8 << 20;
 
 pub fn export(store: &Store) -> Result<String, ReaderApiError> {

@@ -1,5 +1,5 @@
-//! What an app says: the pairs of the address, then those of the body, whether that is a form or
-//! the many parts that some apps send instead. Files are not read.
+//! Parameters of a request by an app: those of the address, then those of the body. The body is a
+//! form, or the multipart form that some apps send. Files are not read.
 
 use axum::body::{Bytes, to_bytes};
 use axum::extract::Request;
@@ -8,12 +8,12 @@ use axum::http::header;
 use super::error::ReaderApiError;
 use crate::http::pairs::{self, FormPairs, TooManyFields};
 
-/// Marks for ten thousand entries, each named in the longest way.
+/// Marks for ten thousand entries with the longest ids.
 pub const BYTES_MAX: usize = 2 << 20;
-/// The same number of entries, each with a second field beside it.
+/// The same number of entries, each with a second field.
 const FIELDS_MAX: usize = 20_000;
 
-/// How much of a request is read.
+/// Limits on what is read of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamLimits {
     bytes: usize,
@@ -21,12 +21,13 @@ pub struct ParamLimits {
 }
 
 impl ParamLimits {
-    /// Of somebody who has proven who they are.
+    /// For clients that have been identified.
     pub const KNOWN: ParamLimits = ParamLimits { bytes: BYTES_MAX, fields: FIELDS_MAX };
-    /// Of somebody who may be anybody.
+    /// For unknown clients.
     pub const STRANGER: ParamLimits =
         ParamLimits { bytes: pairs::STRANGER_BYTES_MAX, fields: pairs::STRANGER_FIELDS_MAX };
-    /// Of somebody whose proof stands in the body, beside the long names of a thousand entries.
+    /// For clients that send their secret in the body, together with the long ids of a thousand
+    /// entries.
     pub const PROOF_IN_BODY: ParamLimits = ParamLimits { bytes: 64 << 10, fields: 1200 };
 }
 
@@ -53,7 +54,7 @@ impl AppParams {
         let body = whole(request, limits.bytes).await?;
         params.body = match boundary(&kind) {
             Some(boundary) => parts(&body, boundary, limits.fields),
-            // Some apps do not say that what they send is a form.
+            // Some apps send a form without its media type.
             None if kind.is_empty() || kind.starts_with("application/x-www-form-urlencoded") => {
                 pairs::read_long(body, limits.fields).await?
             }
@@ -62,7 +63,7 @@ impl AppParams {
         Ok(params)
     }
 
-    /// The first value of a name that is not empty.
+    /// Returns the first value of a name that is not empty.
     pub fn text(&self, name: &str) -> Option<&str> {
         let both = self.address.iter().chain(&self.body);
         both.filter(|(field, _)| field == name)
@@ -79,7 +80,7 @@ impl AppParams {
         self.all(name).next().is_some()
     }
 
-    /// The same, but only what stands in the body: addresses end up in logs and in links.
+    /// Returns a value of the body only: addresses end up in logs and links.
     pub fn in_body(&self, name: &str) -> Option<&str> {
         self.body.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
@@ -92,7 +93,7 @@ impl AppParams {
     }
 }
 
-/// A whole body, if it is not too long.
+/// Returns the whole body, if it is not too long.
 pub async fn whole(request: Request, bytes_max: usize) -> Result<Bytes, ReaderApiError> {
     Ok(to_bytes(request.into_body(), bytes_max).await?)
 }
@@ -102,7 +103,7 @@ fn boundary(kind: &str) -> Option<&str> {
     Some(rest.split_once("boundary=")?.1.split(';').next()?.trim().trim_matches('"'))
 }
 
-/// The texts of a body in many parts; no app sends as many as the limit.
+/// Returns the texts of a multipart body, up to the limit.
 fn parts(body: &[u8], boundary: &str, fields_max: usize) -> FormPairs {
     let text = String::from_utf8_lossy(body);
     let fence = format!("--{boundary}");

@@ -1,5 +1,5 @@
-//! Entries and feeds as apps show them. Texts pass the page's sanitiser, since what an app does
-//! with them is not ours to know; addresses of feeds are masked.
+//! Texts of entries and feeds for apps. All texts pass the page's sanitiser, because apps may show
+//! them without care. Addresses of feeds are masked.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,15 +10,15 @@ use url::Url;
 
 use crate::sanitise;
 
-/// Apps see what a query keeps under the name that its feeds are tagged with.
+/// Apps see the entries of a query under this prefix and the query's name.
 pub use store::QUERY_TAG as OF_QUERY;
 
-/// The feeds met so far.
+/// The feeds met so far, read from the store once each.
 #[derive(Default)]
 pub struct FeedRows(HashMap<FeedId, Option<FeedRow>>);
 
 impl FeedRows {
-    /// A feed; `None` where it was removed meanwhile.
+    /// Returns a feed, or `None` if it was removed meanwhile.
     pub fn of(&mut self, store: &Store, feed: FeedId) -> Result<Option<&FeedRow>, StoreError> {
         let found = match self.0.entry(feed) {
             Entry::Occupied(known) => known.into_mut(),
@@ -36,17 +36,17 @@ pub fn feed_title(feed: &FeedRow) -> String {
     shown.unwrap_or_else(|| feed.location.url.masked())
 }
 
-/// The page that a feed belongs to, if it can be opened.
+/// Returns the site of a feed, if it can be opened.
 pub fn site(feed: &FeedRow) -> Option<&str> {
     feed.facts.site.as_deref().filter(|link| is_web(link))
 }
 
-/// The tags that people gave it.
+/// Returns the tags that people gave to a feed.
 pub fn own_tags(feed: &FeedRow) -> impl Iterator<Item = &str> {
     feed.tags.iter().map(String::as_str).filter(|tag| !tag.starts_with(OF_QUERY))
 }
 
-/// A line of text; an entry without a title is known by its address.
+/// Returns the title as one line. An entry without a title is shown by its address.
 pub fn title(entry: &EntryRow) -> String {
     let text = entry.title.as_deref().map(sanitise::text).unwrap_or_default();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -57,8 +57,8 @@ pub fn link(entry: &EntryRow) -> Option<&str> {
     entry.link.as_deref().filter(|link| is_web(link))
 }
 
-/// The content, or else the summary, as safe HTML. Where the answer had no room for it, that is
-/// said.
+/// Returns the content, or else the summary, as safe HTML. A note stands for a text that did not
+/// fit into the answer.
 pub fn html(one: &ReadEntry, feed: &FeedRow) -> String {
     let entry = &one.entry;
     if one.without_texts {
@@ -79,7 +79,7 @@ pub fn enclosures(entry: &EntryRow) -> impl Iterator<Item = &Enclosure> {
     entry.enclosures.iter().filter(|file| is_web(&file.url))
 }
 
-/// Whether it may be opened: nothing that runs, and no file of whoever opens it.
+/// Whether a link leads to the web, and not to a script or a local file.
 fn is_web(link: &str) -> bool {
     Url::parse(link).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }

@@ -1,53 +1,53 @@
-//! What keeps a publisher's HTML cheap to parse, whatever it is: it is cut where it is too long,
-//! and tags lose attributes that cost more than they tell. It judges nothing and makes nothing
-//! safe; that comes afterwards.
+//! Limits the cost of parsing a publisher's HTML. Long texts are cut, and tags lose attributes that
+//! cost more than they are worth. This module does not make HTML safe; the sanitiser does that
+//! afterwards.
 
 use std::borrow::Cow;
 
 use super::cost::is_cheap;
 
-/// What is parsed of any text, however it is written. At about 14 MB/s a page of 30 entries stays
-/// below a quarter of a second.
+/// The bytes that are parsed of any text. At about 14 MB/s a page of 30 entries takes less than a
+/// quarter of a second.
 pub const HTML_BYTES_MAX: usize = 64 * 1024;
 
-/// Tags of any text. The parser's work can grow with the square of their number.
+/// The tags of any text. The parser's work can grow with the square of their number.
 pub const TAGS_MAX: usize = 2000;
 
-/// What is parsed of an article whose markup is [tame](is_cheap). It is less than the parser of
-/// feeds keeps of a text (1 MiB), so that an article which was cut there is cut here as well and
-/// says so. Browsers bear more; the sanitiser takes about 0.1 s for this.
+/// The bytes that are parsed of an article with [cheap](is_cheap) markup. The feed parser keeps
+/// more of a text (1 MiB), so that an article which was cut there is also cut and marked here. The
+/// sanitiser takes about 0.1 s for this much.
 pub const ARTICLE_BYTES_MAX: usize = 1_000_000;
 
-/// Tags of such an article: a book's chapter has a few thousand.
+/// The tags of such an article. A chapter of a book has a few thousand.
 pub const ARTICLE_TAGS_MAX: usize = 50_000;
 
-/// Attributes of one tag: the parser compares each with all before it. People write a handful,
-/// programs some dozens.
+/// The attributes of one tag. The parser compares each with all before it. People write a handful,
+/// programs a few dozen.
 const ATTRIBUTES_MAX: usize = 256;
 
-/// What is left open of these is opened again in every paragraph that follows, once for each set of
-/// attributes: 16 kB of such tags made 8 MB of page. Without attributes three of a kind are the
-/// most.
+/// Formatting elements. If one is not closed, the parser opens it again in every paragraph that
+/// follows, once for each set of attributes. 16 kB of such tags made 8 MB of page. Without
+/// attributes the parser keeps three of a kind at most.
 const FORMATTING: &str = "b big code em font i nobr s small strike strong tt u";
 
-/// Of those tags, so many keep their attributes; we would show a title or a language at best.
+/// Formatting tags that keep their attributes. At best we would show a title or a language.
 const DRESSED_MAX: usize = 16;
 
-/// What of a text is parsed.
+/// The part of a text that is parsed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BoundedHtml<'a> {
     pub html: Cow<'a, str>,
-    /// The text goes on behind it.
+    /// Whether the text continues after this part.
     pub is_cut: bool,
 }
 
-/// The beginning of a text: enough for a title or a teaser.
+/// Returns the beginning of a text: enough for a title or a teaser.
 pub fn beginning(text: &str) -> Cow<'_, str> {
     undressed(cut(text, HTML_BYTES_MAX, TAGS_MAX)).0
 }
 
-/// As much of a text as can be parsed cheaply: all of it, unless it is very long or its markup is
-/// made to be expensive.
+/// Returns as much of a text as is cheap to parse: all of it, unless it is very long or its markup
+/// is expensive.
 pub fn bounded(text: &str) -> BoundedHtml<'_> {
     let short = cut(text, HTML_BYTES_MAX, TAGS_MAX);
     let article = if short.len() == text.len() {
@@ -61,11 +61,10 @@ pub fn bounded(text: &str) -> BoundedHtml<'_> {
     BoundedHtml { html, is_cut: !is_whole || article.len() < text.len() }
 }
 
-/// Takes attributes away where they cost more than they tell. The text ends where looking at its
-/// tags takes too long; then it is not whole.
+/// Removes attributes that cost more than they are worth. Returns whether the text is complete: it
+/// is cut if scanning its tags takes too long.
 fn undressed(mut text: &str) -> (Cow<'_, str>, bool) {
-    // A tag that stands inside of another's quotes is looked at once more; with many of them it is
-    // an attack.
+    // A tag inside the quotes of another is scanned again. Many of them are an attack.
     let (scanned_max, len) = (4 * text.len().max(HTML_BYTES_MAX), text.len());
     let (mut kept, mut done, mut at) = (String::new(), 0, 0);
     let (mut n_scanned, mut n_dressed) = (0, 0);
@@ -103,14 +102,17 @@ fn cut(text: &str, bytes_max: usize, tags_max: usize) -> &str {
 
 /// A tag as it is written.
 pub struct HtmlTag<'a> {
-    /// With the slash of an end tag.
+    /// The name, with the slash of an end tag.
     pub name: &'a str,
     n_attributes: usize,
-    /// From `<` to `>`, or to the end of the text.
+    /// The bytes from `<` to `>`, or to the end of the text.
     pub len: usize,
 }
 
-/// Where in a tag a reader is.
+const DOUBLE_QUOTE: u8 = 0x22;
+const SINGLE_QUOTE: u8 = 0x27;
+
+/// The state of the scanner inside a tag.
 #[derive(Clone, Copy)]
 enum TagState {
     Between,
@@ -122,8 +124,8 @@ enum TagState {
 }
 
 impl<'a> HtmlTag<'a> {
-    /// The tag with which the text begins, read as parsers of HTML do (its standard, 13.2.5). One
-    /// that stands in a comment or a script is taken for a tag too.
+    /// Reads the tag at the beginning of a text as HTML parsers do (HTML standard, 13.2.5). A tag
+    /// inside a comment or a script counts too.
     pub fn read(text: &'a str) -> Option<HtmlTag<'a>> {
         let bytes = text.as_bytes();
         let first = if bytes.get(1) == Some(&b'/') { 2 } else { 1 };
@@ -136,7 +138,7 @@ impl<'a> HtmlTag<'a> {
             place = match (place, byte) {
                 (TagState::Quoted(quote), _) if byte == quote => TagState::Between,
                 (TagState::Quoted(_), _) => place,
-                (TagState::BeforeValue, b'"' | b'\'') => TagState::Quoted(byte),
+                (TagState::BeforeValue, DOUBLE_QUOTE | SINGLE_QUOTE) => TagState::Quoted(byte),
                 (_, b'>') => {
                     len = at + 1;
                     break;
@@ -223,7 +225,7 @@ mod tests {
 
     #[test]
     fn looking_at_tags_ends() {
-        // Each tag stands in the quotes of those before it.
+        // Each tag is inside the quotes of those before it.
         let nested = "<a b='".repeat(200) + &"x".repeat(HTML_BYTES_MAX - 2000) + "'>";
         let left = bounded(&nested);
         assert!(left.html.len() < 100 && left.is_cut, "{}", left.html.len());

@@ -1,24 +1,24 @@
-//! Whether a long text is cheap to parse as HTML: its tags nest a little, and what it leaves open
-//! is not opened again in every paragraph. Looks at each tag once and changes nothing. It errs
-//! towards `false`: then the text is cut earlier.
+//! Estimates whether a long text is cheap to parse as HTML: its tags are not nested deeply, and
+//! unclosed formatting does not multiply. It scans each tag once and changes nothing. In doubt the
+//! answer is `false`, and the text is cut earlier.
 
 use super::bounds::HtmlTag;
 
-/// Elements inside each other. Articles nest about twelve, tables for layout a few more. The parser
-/// walks over the open elements for many of its steps.
+/// Nested elements. Articles nest about twelve, layout tables a few more. Many steps of the parser
+/// walk over all open elements.
 const DEPTH_MAX: usize = 256;
 
-/// What formatting elements that stay open may add, beyond four times the text itself.
+/// The bytes that unclosed formatting may add, beyond four times the text itself.
 const REOPENED_BYTES_MIN: usize = 64 * 1024;
 
-/// Elements that hold nothing, or that end where the next of them begins, also inside of foreign
-/// markup such as SVG: these do not nest.
+/// Elements that are never nested: they are empty, or end where the next one begins. This holds
+/// inside foreign markup such as SVG too.
 const FLAT: &str = "area base br col dd dt embed hr img input li link meta p source track wbr";
 
-/// Whether a text nests no deeper than [`DEPTH_MAX`] and does not swell when it is parsed.
+/// Whether a text nests no deeper than [`DEPTH_MAX`] and does not grow much when it is parsed.
 pub fn is_cheap(text: &str) -> bool {
     let mut open: Vec<OpenElement<'_>> = Vec::new();
-    // The bytes of formatting tags that are open, and what opening them again adds in all.
+    // The bytes of open formatting tags, and the bytes that opening them again adds in total.
     let (mut formatting, mut reopened) = (0, 0_usize);
     let reopened_max = text.len().saturating_mul(4).saturating_add(REOPENED_BYTES_MIN);
     let mut at = 0;
@@ -46,9 +46,9 @@ pub fn is_cheap(text: &str) -> bool {
     true
 }
 
-/// Ends an element; returns the bytes of its tag, if it was one of formatting. A parser ignores
-/// some end tags, but never one of the last element, nor one of formatting with nothing but
-/// formatting inside (`<b><i></b></i>`).
+/// Closes an element. Returns the bytes of its tag if it was a formatting element. Parsers ignore
+/// some end tags, but never that of the last element. They also close a formatting element that
+/// holds only formatting (`<b><i></b></i>`).
 fn close(open: &mut Vec<OpenElement<'_>>, name: &str) -> usize {
     let is_it = |one: &OpenElement<'_>| one.name.eq_ignore_ascii_case(name);
     let crossed = open.iter().rev().take_while(|one| one.formatting > 0).position(is_it);
@@ -58,10 +58,10 @@ fn close(open: &mut Vec<OpenElement<'_>>, name: &str) -> usize {
     }
 }
 
-/// An element that is open.
+/// An open element.
 struct OpenElement<'a> {
     name: &'a str,
-    /// The bytes of its tag, where it is opened again in every paragraph.
+    /// The bytes of its tag if the parser opens it again in every paragraph, else 0.
     formatting: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Whoever asks: their account, their tokens, their password.
+//! The account behind the request: its scope, its tokens, its password.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,15 +13,15 @@ use crate::Context;
 use crate::auth::{self, ClientAddress, Credentials, LoginError, Person};
 use crate::v1::error::ApiError;
 
-/// Longer names are no names.
+/// The longest name of a token.
 const NAME_CHARS_MAX: usize = 100;
 
 answer! {
-    /// Whoever asks.
+    /// The account behind the request.
     Me {
         /// The account's name; null on an instance without accounts.
         name: Option<String>,
-        /// How far they reach here: `read`, `write` or `admin`.
+        /// The scope of this request: `read`, `write` or `admin`.
         scope: &'static str,
     }
 
@@ -33,7 +33,7 @@ answer! {
         name: String,
         /// `read`, `write` or `admin`.
         scope: &'static str,
-        /// When it was made.
+        /// When it was created.
         created_at: String,
         /// When it was used last, to the day.
         used_at: Option<String>,
@@ -45,40 +45,40 @@ answer! {
         tokens: Vec<Token>,
     }
 
-    /// A token that was just made.
+    /// A new token.
     TokenMade {
-        /// What is kept of it.
+        /// The token as it is stored.
         token: Token,
-        /// The secret, which is shown this once.
+        /// The secret. It is shown only this once.
         secret: String,
     }
 }
 
 asked! {
-    /// A token to be made.
+    /// A token to create.
     TokenWanted {
-        /// Its name, by which it is known again.
+        /// A name to recognise it by.
         name: String,
-        /// `read`, `write` or `admin`; not further than whoever asks.
+        /// `read`, `write` or `admin`, at most the scope of this request.
         scope: String,
     }
 
-    /// Another password.
+    /// A change of the password.
     NewPassword {
-        /// The present one.
+        /// The current password.
         old: String,
-        /// The next one.
+        /// The new password.
         password: String,
     }
 }
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/me", "Whoever asks", me).answers::<Me>(),
+        Route::get("/me", "Your account", me).answers::<Me>(),
         Route::get("/me/tokens", "Your tokens", tokens)
             .needs(TokenScope::Admin)
             .answers::<TokenList>(),
-        Route::post("/me/tokens", "Make a token", make)
+        Route::post("/me/tokens", "Create a token", make)
             .takes::<TokenWanted>()
             .answers_with::<TokenMade>(StatusCode::CREATED),
         Route::delete("/me/tokens/{id}", "Revoke a token", revoke),
@@ -99,7 +99,7 @@ impl From<TokenRow> for Token {
     }
 }
 
-/// The name of the account; instances without accounts have nothing to change here.
+/// Returns the name of the account. Without accounts there is nothing to change here.
 fn named(person: &Person) -> Result<String, ApiError> {
     let nobody = "there are no accounts; create one with: tidings user add NAME";
     person.name.clone().ok_or(ApiError::Forbidden(nobody))
@@ -138,7 +138,7 @@ async fn make(
         return Err(ApiError::ScopeTooSmall(scope));
     }
     let fresh = auth::fresh().map_err(|_| {
-        ApiError::Invalid("no secret can be made now; try again in a moment".to_owned())
+        ApiError::Invalid("cannot create a secret now; try again in a moment".to_owned())
     })?;
     let wanted = NewToken {
         account: person.account,
@@ -179,11 +179,11 @@ async fn password(
     let name = named(&person)?;
     auth::check_password(&new.password).map_err(|why| ApiError::Invalid(why.to_string()))?;
     let (store, now) = (&context.store, (context.now)());
-    // A session or a token that was stolen does not change the password.
+    // A stolen session or token must not be enough to change the password.
     let sent = Credentials { name: &name, password: &new.old, client };
     let proven = context.logins.by_password_alone(store, sent, now).await;
     proven.map_err(|why| match why {
-        LoginError::Wrong => ApiError::Forbidden("the present password is another"),
+        LoginError::Wrong => ApiError::Forbidden("the current password is wrong"),
         LoginError::Wait(_) | LoginError::Busy => {
             ApiError::RateLimited(why.retry_after().unwrap_or_default())
         }

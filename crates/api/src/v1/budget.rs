@@ -1,4 +1,4 @@
-//! The budget: how many polls the whole instance may make, and what others would bring.
+//! The budget of polls for the whole instance, and replays of other budgets and policies.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,28 +8,28 @@ use dispatch::command::{Command, Done};
 use super::extract::JsonBody;
 use super::route::Route;
 use super::schema::{answer, asked};
-use super::{act, blocking, odd};
+use super::{act, blocking, unexpected_answer};
 use crate::v1::error::ApiError;
 use crate::{Context, what_if};
 
 answer! {
-    /// The budget in force.
+    /// The current budget.
     Budget {
-        /// Polls per period, such as `1000/1h`; null: every feed follows its policy.
+        /// Polls per period, such as `1000/1h`. Null: every feed follows its policy.
         budget: Option<String>,
-        /// How it is spent.
+        /// The strategy that spends it.
         strategy: Option<String>,
-        /// By which model entries are expected.
+        /// The model that predicts entries.
         estimator: Option<String>,
     }
 
-    /// What came of setting a budget.
+    /// The result of setting a budget.
     BudgetSet {
-        /// How many feeds are under it.
+        /// The number of feeds under the budget.
         feeds: usize,
     }
 
-    /// What one rule would have done.
+    /// The replayed result of one policy or budget.
     RuleTried {
         /// The policy, or the strategy.
         name: String,
@@ -43,61 +43,61 @@ answer! {
         found: u64,
         /// Entries missed.
         missed: u64,
-        /// It is the one in use.
+        /// Whether it is the one in use.
         current: bool,
     }
 
-    /// What other rules would have done with the feeds' own history.
+    /// Replays of other policies and budgets on the feeds' own history.
     Outlook {
-        /// When it was reckoned.
+        /// When it was calculated.
         made_at: String,
-        /// From when the history was replayed.
+        /// The start of the replayed history.
         from: String,
-        /// Until when.
+        /// The end of the replayed history.
         to: String,
-        /// What is in use, and other policies.
+        /// The rule in use, and other policies.
         rules: Vec<RuleTried>,
         /// One strategy at growing budgets, the smallest first.
         steps: Vec<RuleTried>,
         /// Each rule in a sentence.
         words: Vec<String>,
-        /// What the history cannot tell.
+        /// The limits of what a replay can show.
         blind_spots: String,
     }
 
-    /// What was reckoned last, and whether it is being reckoned now.
+    /// The last replay, and the progress of a running one.
     WhatIf {
-        /// Null before the first time.
+        /// Null before the first replay.
         outlook: Option<Outlook>,
-        /// It is being reckoned.
+        /// Whether a replay is running.
         running: bool,
-        /// Steps that are done.
+        /// Finished steps.
         steps_done: usize,
-        /// Steps in all; 0 where nothing runs.
+        /// Steps in total; 0 if no replay is running.
         steps: usize,
-        /// Why it failed the last time.
+        /// Why the last replay failed.
         error: Option<String>,
     }
 }
 
 asked! {
-    /// A budget to be set.
+    /// A budget to set.
     NewBudget {
-        /// Polls per period, such as `1000/1h`, or with strategy and estimator behind it; null:
-        /// none.
+        /// Polls per period, such as `1000/1h`, optionally followed by strategy and estimator.
+        /// Null: no budget.
         budget: Option<String>,
     }
 }
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("/budget", "The budget in force", show).answers::<Budget>(),
-        Route::put("/budget", "Set the budget, or lift it", set)
+        Route::get("/budget", "The current budget", show).answers::<Budget>(),
+        Route::put("/budget", "Set or remove the budget", set)
             .takes::<NewBudget>()
             .answers::<BudgetSet>(),
-        Route::get("/what-if", "Other policies and budgets on the own history", outlook)
+        Route::get("/what-if", "The last replay of other policies and budgets", outlook)
             .answers::<WhatIf>(),
-        Route::post("/what-if", "Reckon that anew, which takes a while", reckon)
+        Route::post("/what-if", "Start a new replay, which takes a while", replay)
             .answers_with::<WhatIf>(StatusCode::ACCEPTED),
     ]
 }
@@ -115,20 +115,20 @@ async fn set(
     JsonBody(new): JsonBody<NewBudget>,
 ) -> Result<Json<BudgetSet>, ApiError> {
     let done = act(&context, Command::Budget { rule: new.budget }).await?;
-    let Done::Budgeted { feeds } = done else { return Err(odd()) };
+    let Done::Budgeted { feeds } = done else { return Err(unexpected_answer()) };
     Ok(Json(BudgetSet { feeds }))
 }
 
 async fn outlook(State(context): State<Context>) -> Result<Json<WhatIf>, ApiError> {
-    said(&context).await.map(Json)
+    status(&context).await.map(Json)
 }
 
-async fn reckon(State(context): State<Context>) -> Result<(StatusCode, Json<WhatIf>), ApiError> {
+async fn replay(State(context): State<Context>) -> Result<(StatusCode, Json<WhatIf>), ApiError> {
     context.what_if.begin(&context.store, (context.now)());
-    Ok((StatusCode::ACCEPTED, Json(said(&context).await?)))
+    Ok((StatusCode::ACCEPTED, Json(status(&context).await?)))
 }
 
-async fn said(context: &Context) -> Result<WhatIf, ApiError> {
+async fn status(context: &Context) -> Result<WhatIf, ApiError> {
     let (state, store) = (context.what_if.state(), context.store.clone());
     let last = blocking(move || Ok(what_if::last(&store)?)).await?;
     let (steps_done, steps) = state.running.unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What clients send, read strictly: a body of JSON, a number in the path, parameters behind the
-//! `?`. What is wrong is told in words; a parameter that nobody knows is most often a typing error
-//! that would silently widen an answer, so it is refused.
+//! Extractors for requests: a JSON body, a number in the path, query parameters. Errors are
+//! sentences. Unknown parameters are refused, because a typing error would silently widen the
+//! answer.
 
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -12,9 +12,9 @@ use super::schema::{FromJson, JsonFields};
 use crate::Context;
 use crate::v1::error::ApiError;
 
-/// The largest statement and some hundred numbers fit.
+/// Enough for the largest statement and 10,000 ids.
 const JSON_BYTES_MAX: usize = 1 << 20;
-/// A subscription list of some thousand feeds is a megabyte.
+/// A subscription list of 5,000 feeds is about a megabyte.
 const TEXT_BYTES_MAX: usize = 8 << 20;
 
 /// A body of JSON.
@@ -26,7 +26,7 @@ impl<T: FromJson> FromRequest<Context> for JsonBody<T> {
     async fn from_request(request: Request, _: &Context) -> Result<JsonBody<T>, ApiError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.map(|kind| kind.split(';').next().unwrap_or("").trim());
-        // A form on another site cannot send this kind.
+        // A form on another site cannot send this media type.
         if !kind.is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) {
             return Err(ApiError::UnsupportedType("application/json"));
         }
@@ -63,7 +63,9 @@ impl FromRequestParts<Context> for IdInPath {
         let path = Path::<String>::from_request_parts(parts, state).await;
         let number = path.ok().and_then(|Path(text)| text.parse().ok()).filter(|n| *n >= 1);
         number.map(IdInPath).ok_or_else(|| {
-            ApiError::Invalid("the path holds a number from 1 to 9223372036854775807".to_owned())
+            ApiError::Invalid(
+                "the number in the path must be from 1 to 9223372036854775807".to_owned(),
+            )
         })
     }
 }
@@ -84,7 +86,7 @@ impl FromRequestParts<Context> for NameInPath {
     }
 }
 
-/// What stands behind the `?`.
+/// The query parameters of a request.
 #[derive(Debug, Default)]
 pub struct QueryParams(Vec<(String, String)>);
 
@@ -98,7 +100,7 @@ impl FromRequestParts<Context> for QueryParams {
 }
 
 impl QueryParams {
-    /// Takes a parameter's text.
+    /// Takes the text of a parameter.
     pub fn text(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|(known, _)| known == name)?;
         Some(self.0.remove(at).1)
@@ -114,11 +116,11 @@ impl QueryParams {
         let Some(text) = self.text(name) else { return Ok(default) };
         text.parse().ok().filter(|n| bounds.contains(n)).ok_or_else(|| {
             let (least, most) = bounds.into_inner();
-            ApiError::Invalid(format!("{name} is a number from {least} to {most}"))
+            ApiError::Invalid(format!("{name} must be a number from {least} to {most}"))
         })
     }
 
-    /// Takes what is read by its own rule.
+    /// Takes a parameter that is parsed.
     pub fn parsed<T: std::str::FromStr>(
         &mut self,
         name: &str,
@@ -138,13 +140,13 @@ impl QueryParams {
         }
     }
 
-    /// Nothing may be left.
+    /// Returns an error if any parameter is left.
     pub fn end(self) -> Result<(), ApiError> {
         match self.0.into_iter().next() {
             None => Ok(()),
             Some((name, _)) => {
                 let name: String = name.chars().take(40).collect();
-                Err(ApiError::Invalid(format!("there is no parameter `{name}`, or it came twice")))
+                Err(ApiError::Invalid(format!("unknown or repeated parameter `{name}`")))
             }
         }
     }

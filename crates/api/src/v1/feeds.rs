@@ -1,4 +1,4 @@
-//! Feeds: list, look at, add, change, poll, remove.
+//! Feeds: list, show, add, change, poll, remove.
 
 mod change;
 mod view;
@@ -14,7 +14,7 @@ use store::{FeedFilter, FeedRow, FeedState};
 use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;
 use super::schema::{answer, asked};
-use super::{act, blocking, odd};
+use super::{act, blocking, unexpected_answer};
 use crate::Context;
 use crate::v1::error::ApiError;
 pub use change::settings;
@@ -23,10 +23,9 @@ use view::{Feed, Poll, PollAnswer};
 
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 500;
-/// Feeds that one question looks at where a state is asked for; then the answer says where to go
-/// on.
+/// Feeds that one request with a state reads. The answer then says where to continue.
 const LOOKED_AT_MAX: u32 = 5000;
-/// So many polls of a feed are kept one by one.
+/// The polls of a feed that are stored one by one.
 const POLLS_MAX: u32 = 500;
 
 answer! {
@@ -34,41 +33,41 @@ answer! {
     FeedList {
         /// The feeds.
         feeds: Vec<Feed>,
-        /// Where to go on; null where there are no more.
+        /// The cursor of the next page; null on the last page.
         next: Option<String>,
     }
 
-    /// What came of adding a feed.
+    /// The result of adding a feed.
     FeedAdded {
-        /// The feed; null where the address is a page that names several.
+        /// The feed; null if the address is a page that names several.
         feed: Option<Feed>,
-        /// It was there already.
+        /// Whether the feed existed before.
         existed: bool,
-        /// A feed that differs by its scheme or by a redirect only: its number and address.
+        /// A feed that differs only by its scheme or by a redirect: its number and address.
         twin: Option<String>,
-        /// How the first poll went, if one was made.
+        /// The result of the first poll, if there was one.
         poll: Option<PollAnswer>,
-        /// The feeds that the page names: add the one that is meant.
+        /// The feeds that the page names. Add one of them.
         candidates: Vec<String>,
     }
 
     /// The last polls of a feed.
     PollList {
-        /// The newest first.
+        /// The polls, newest first.
         polls: Vec<Poll>,
     }
 }
 
 asked! {
-    /// A feed to be added.
+    /// A feed to add.
     NewFeed {
-        /// Its address, or that of a page that names it.
+        /// Its address, or the address of a page that names it.
         url: String,
-        /// Tags that it gets.
+        /// Its tags.
         tags: Option<Vec<String>>,
-        /// Whether it is polled at once, which tells pages from feeds; yes where nothing is said.
+        /// Whether to poll it at once, which tells pages from feeds. The default is true.
         poll: Option<bool>,
-        /// Add it also where that poll finds no feed.
+        /// Whether to add it even if that poll finds no feed.
         force: Option<bool>,
     }
 }
@@ -88,7 +87,7 @@ pub fn routes() -> Vec<Route> {
         Route::post("/feeds", "Add a feed", add)
             .takes::<NewFeed>()
             .answers_with::<FeedAdded>(StatusCode::OK),
-        Route::get("/feeds/{id}", "One feed, and why it is polled when it is", one)
+        Route::get("/feeds/{id}", "One feed, with the reasons for its next poll", one)
             .answers::<Feed>(),
         Route::patch(
             "/feeds/{id}",
@@ -97,15 +96,15 @@ pub fn routes() -> Vec<Route> {
         )
         .takes::<change::FeedChange>()
         .answers::<Feed>(),
-        Route::delete("/feeds/{id}", "Remove a feed with all that was kept of it", remove),
+        Route::delete("/feeds/{id}", "Remove a feed with all its entries", remove),
         Route::post("/feeds/{id}/poll", "Poll a feed now", poll).answers::<PollAnswer>(),
         Route::get("/feeds/{id}/polls", "The last polls of a feed", polls_of)
-            .param("limit", "How many at most.", polls)
+            .param("limit", "The highest number of polls.", polls)
             .answers::<PollList>(),
     ]
 }
 
-/// The feed of a number in the path; numbers beyond all feeds are no feed's.
+/// Returns the feed id for a number in the path. Larger numbers than any feed's are not found.
 fn feed_id(number: i64) -> Result<FeedId, ApiError> {
     let missing = ApiError::NotFound("there is no such feed");
     u32::try_from(number).map(FeedId).map_err(|_| missing)
@@ -134,7 +133,7 @@ async fn list(
         let (mut after, mut n_looked_at, mut feeds) = (after, 0, Vec::new());
         let mut more = true;
         while more && feeds.len() < limit as usize && n_looked_at < LOOKED_AT_MAX {
-            // One more than is shown tells whether there are more.
+            // One row more than the limit shows whether there are more.
             let chunk = if state.is_none() { limit + 1 } else { LIMIT_MAX };
             let filter = FeedFilter { tag: tag.clone(), state: None, after, limit: Some(chunk) };
             let rows = context.store.feeds(&filter)?;
@@ -178,7 +177,7 @@ async fn add(
     let (tags, poll) = (new.tags.unwrap_or_default(), new.poll.unwrap_or(true));
     let force = new.force.unwrap_or(false);
     let done = act(&context, Command::Add { urls, tags, poll, force }).await?;
-    let Done::Added { mut feeds, mut not_added } = done else { return Err(odd()) };
+    let Done::Added { mut feeds, mut not_added } = done else { return Err(unexpected_answer()) };
     if let Some(not_added) = not_added.pop() {
         if not_added.poll.candidates.is_empty() {
             return Err(ApiError::Invalid(format!(
@@ -186,11 +185,11 @@ async fn add(
                 not_added.words()
             )));
         }
-        // It is a page and not a feed; which of its feeds is meant is for the client to say.
+        // The address is a page. The client must choose one of its feeds.
         let (candidates, poll) = (not_added.poll.candidates.clone(), Some(not_added.poll.into()));
         return Ok(Json(FeedAdded { feed: None, existed: false, twin: None, poll, candidates }));
     }
-    let added = feeds.pop().ok_or_else(odd)?;
+    let added = feeds.pop().ok_or_else(unexpected_answer)?;
     let AddedFeed { id, existed, twin, poll, .. } = added;
     let candidates = poll.as_ref().map(|poll| poll.candidates.clone()).unwrap_or_default();
     let feed = match row(&context, FeedId(id)).await {
@@ -218,8 +217,8 @@ async fn poll(
     let feed = feed_id(id)?;
     row(&context, feed).await?;
     let done = act(&context, Command::Poll { feeds: Some(vec![feed.to_string()]) }).await?;
-    let Done::Polled { mut polls } = done else { return Err(odd()) };
-    polls.pop().map(|polled: Polled| Json(polled.into())).ok_or_else(odd)
+    let Done::Polled { mut polls } = done else { return Err(unexpected_answer()) };
+    polls.pop().map(|polled: Polled| Json(polled.into())).ok_or_else(unexpected_answer)
 }
 
 async fn polls_of(

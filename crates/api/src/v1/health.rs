@@ -1,4 +1,4 @@
-//! How the instance is doing: what the page says on one look.
+//! The state of the instance, as the page shows it.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,41 +10,41 @@ use crate::Context;
 use crate::v1::error::ApiError;
 
 answer! {
-    /// How the instance is doing. Totals count from the start of the program.
+    /// The state of the instance. Totals count from the start of the program.
     Health {
         /// The version of the program.
         version: &'static str,
         /// Whether polling has begun.
         ready: bool,
-        /// The moment of this answer.
+        /// The time of this answer.
         now: String,
         /// When the program was started.
         started_at: String,
-        /// Why our own network seems to be down, if it does.
+        /// Why our own network seems to be down, if so.
         outage: Option<String>,
         /// All feeds.
         feeds: u64,
         /// Feeds whose last poll did not succeed.
         feeds_failing: u64,
-        /// Feeds that ended.
+        /// Feeds that have ended.
         feeds_gone: u64,
         /// Feeds paused by their own setting.
         feeds_paused: u64,
         /// Feeds that were never polled.
         feeds_never_polled: u64,
-        /// Feeds whose time has come.
+        /// Feeds that are due.
         feeds_due: u64,
-        /// Domains that want to be left alone for now.
+        /// Domains that asked us to wait.
         domains_held: u64,
-        /// Entries that are kept.
+        /// Stored entries.
         entries: u64,
-        /// Up to which entry words can be found.
+        /// The last entry in the search index.
         indexed_to: i64,
         /// The last entry that was recorded.
         last_entry: i64,
-        /// Polls on their way.
+        /// Polls in flight.
         polls_in_flight: u64,
-        /// Polls granted that wait.
+        /// Granted polls that wait.
         polls_waiting: u64,
         /// Polls since the start.
         polls: u64,
@@ -60,7 +60,7 @@ answer! {
 }
 
 pub fn routes() -> Vec<Route> {
-    vec![Route::get("/health", "How the instance is doing", health).answers::<Health>()]
+    vec![Route::get("/health", "The state of the instance", health).answers::<Health>()]
 }
 
 async fn health(State(context): State<Context>) -> Result<Json<Health>, ApiError> {

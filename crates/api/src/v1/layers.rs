@@ -1,5 +1,5 @@
-//! What surrounds every answer of the API: how many requests are left, and for reads a tag by
-//! which a client that has the same bytes is spared them.
+//! Layers around every answer of the API: the rate limit, and ETags, by which a client with the
+//! same bytes gets a 304.
 
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{Request, State};
@@ -14,10 +14,10 @@ use crate::http::etag;
 use crate::v1::error::ApiError;
 use crate::words::ceil_secs;
 
-/// An answer that is larger goes as it is, without a tag.
+/// Larger answers are sent without an ETag.
 const TAGGED_BYTES_MAX: usize = 32 << 20;
 
-/// Takes a request from whoever asks, or sends them away for a while.
+/// Counts a request against the account's rate limit, or refuses it.
 pub async fn limited(State(context): State<Context>, request: Request, next: Next) -> Response {
     let Some(person) = request.extensions().get::<Person>() else {
         return ApiError::Unauthenticated.into_response();
@@ -40,13 +40,13 @@ fn note(headers: &mut HeaderMap, left: RateLimit) {
     put("ratelimit-reset", ceil_secs(left.full_in));
 }
 
-/// Tags what is read, and answers 304 to who has it.
+/// Adds an ETag to answers of GET and HEAD, and answers 304 to a client that has the same bytes.
 pub async fn tagged(request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let asked = request.headers().clone();
     let response = next.run(request).await;
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    // A stream has no end that could be waited for.
+    // An event stream never ends.
     let whole = kind.is_some_and(|kind| !kind.starts_with("text/event-stream"));
     let bytes_max = response.body().size_hint().upper().unwrap_or(u64::MAX);
     let small = usize::try_from(bytes_max).is_ok_and(|bytes| bytes <= TAGGED_BYTES_MAX);
@@ -55,14 +55,14 @@ pub async fn tagged(request: Request, next: Next) -> Response {
     }
     let (mut parts, body) = response.into_parts();
     let Ok(bytes) = to_bytes(body, TAGGED_BYTES_MAX).await else {
-        // It is as long as it said, and in our own memory.
+        // Its length is known, and it is in our own memory.
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     let tag = etag::tag(&bytes);
     if let Ok(value) = HeaderValue::from_str(&tag) {
         parts.headers.insert(header::ETAG, value);
     }
-    // Who asks may keep it, and must ask again.
+    // The client may store it, but must revalidate it.
     let keep = HeaderValue::from_static("private, no-cache");
     parts.headers.insert(header::CACHE_CONTROL, keep);
     if etag::is_known(&asked, &tag) == Some(true) {

@@ -1,4 +1,4 @@
-//! Subscription lists: all feeds out as OPML, and others' lists in.
+//! Subscription lists: OPML export of all feeds, and import.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,21 +11,21 @@ use store::FeedFilter;
 use super::extract::TextBody;
 use super::route::Route;
 use super::schema::answer;
-use super::{act, blocking, odd};
+use super::{act, blocking, unexpected_answer};
 use crate::Context;
 use crate::v1::error::ApiError;
 
-/// What lists are called by those who know them.
+/// The media type of OPML.
 const KIND: &str = "text/x-opml";
 
 answer! {
-    /// What came of a list.
+    /// The result of an import.
     Imported {
-        /// Feeds that were added.
+        /// The number of added feeds.
         added: usize,
-        /// Feeds that were there already.
+        /// The number of feeds that existed before.
         known: usize,
-        /// What was passed over, and why.
+        /// The skipped lines, each with the reason.
         skipped: Vec<String>,
     }
 }
@@ -71,7 +71,7 @@ async fn import(
         tags: outline.tags,
     });
     let done = act(&context, Command::Import { feeds: feeds.collect() }).await?;
-    let Done::Imported { added, known, refused } = done else { return Err(odd()) };
+    let Done::Imported { added, known, refused } = done else { return Err(unexpected_answer()) };
     skipped.extend(refused);
     Ok(Json(Imported { added, known, skipped }))
 }

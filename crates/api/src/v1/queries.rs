@@ -1,4 +1,4 @@
-//! Standing queries: list, look at, check, try, apply, drop; who gets what they keep.
+//! Standing queries: list, show, check, test, apply, drop, and their receivers.
 
 mod receivers;
 mod trial;
@@ -14,12 +14,12 @@ use store::{QueryRow, Store};
 use super::extract::{JsonBody, NameInPath};
 use super::route::Route;
 use super::schema::{answer, asked};
-use super::{act, blocking, odd};
+use super::{act, blocking, unexpected_answer};
 use crate::Context;
 use crate::v1::error::ApiError;
 use view::Query;
 
-/// How far back `apply` may look for entries that would have been kept.
+/// The longest time that `apply` may look back.
 const PAST_MAX: u64 = 366 * 86_400;
 
 answer! {
@@ -29,7 +29,7 @@ answer! {
         queries: Vec<Query>,
     }
 
-    /// What became of one statement.
+    /// The result of one statement.
     StatementDone {
         /// The query's name.
         name: String,
@@ -37,43 +37,43 @@ answer! {
         what: String,
     }
 
-    /// What came of applying statements.
+    /// The result of applying statements.
     QueriesApplied {
-        /// Statement by statement.
+        /// The results, statement by statement.
         queries: Vec<StatementDone>,
-        /// Feeds that are polled from now on.
+        /// The number of feeds that are polled from now on.
         feeds_added: usize,
-        /// Feeds that are no longer polled.
+        /// The number of feeds that are no longer polled.
         feeds_resting: usize,
-        /// Entries of the past that were kept.
+        /// The number of past entries that were matched.
         past: u64,
     }
 
-    /// Where statements are wrong, and what to do about it.
+    /// An error in statements.
     StatementFault {
         /// The line, from 1.
         line: u32,
         /// The column, from 1, in characters.
         column: u32,
-        /// What was found, and what was expected.
+        /// The error: what stands there, and what was expected.
         message: String,
-        /// What was probably meant.
+        /// A suggestion.
         help: Option<String>,
     }
 
-    /// Whether statements could be applied.
+    /// The result of a check.
     QueriesChecked {
-        /// They could.
+        /// Whether the statements could be applied.
         good: bool,
-        /// What would become of each.
+        /// The effect of each statement.
         queries: Vec<StatementDone>,
-        /// What is wrong.
+        /// The errors.
         faults: Vec<StatementFault>,
     }
 
-    /// How many dead letters are tried again.
+    /// The result of a replay of dead letters.
     Replaying {
-        /// Their number.
+        /// The number of dead letters that are tried again.
         letters: usize,
     }
 }
@@ -83,7 +83,7 @@ asked! {
     NewQueries {
         /// The statements, as in a file.
         text: String,
-        /// Entries seen in so many seconds before now are asked too.
+        /// Also match entries seen in this many seconds before now.
         past_seconds: Option<u64>,
     }
 
@@ -100,11 +100,11 @@ pub fn routes() -> Vec<Route> {
         Route::post("/queries", "Apply statements: all of them or none", apply)
             .takes::<NewQueries>()
             .answers::<QueriesApplied>(),
-        Route::post("/queries/check", "Whether statements could be applied", check)
+        Route::post("/queries/check", "Check statements without applying them", check)
             .needs(store::TokenScope::Read)
             .takes::<QueryText>()
             .answers::<QueriesChecked>(),
-        Route::post("/queries/test", "What statements would have kept lately", trial::test)
+        Route::post("/queries/test", "Test statements on recent entries", trial::test)
             .needs(store::TokenScope::Read)
             .takes::<trial::QueryTrial>()
             .answers::<trial::QueriesTried>(),
@@ -112,13 +112,17 @@ pub fn routes() -> Vec<Route> {
         Route::delete("/queries/{name}", "Drop a query", drop_one),
         Route::get(
             "/queries/{name}/deliveries",
-            "Who gets its matches, and how far",
+            "Receivers of a query, and the state of their deliveries",
             all_receivers,
         )
         .answers::<receivers::DeliveryList>(),
-        Route::get("/queries/{name}/dead-letters", "What receivers would not take", dead)
-            .paged(100, 1000)
-            .answers::<receivers::DeadLetterList>(),
+        Route::get(
+            "/queries/{name}/dead-letters",
+            "Dead letters: matches that receivers did not accept",
+            dead,
+        )
+        .paged(100, 1000)
+        .answers::<receivers::DeadLetterList>(),
         Route::post("/queries/{name}/replay", "Try its dead letters again", replay)
             .answers::<Replaying>(),
     ]
@@ -126,7 +130,7 @@ pub fn routes() -> Vec<Route> {
 
 use receivers::{all as all_receivers, dead};
 
-/// The query of a name in the path.
+/// Finds the query named in the path.
 fn find(store: &Store, name: &str) -> Result<QueryRow, ApiError> {
     store.query(name)?.ok_or(ApiError::NotFound("there is no such query"))
 }
@@ -162,10 +166,10 @@ async fn apply(
     let (text, past) = (new.text, new.past_seconds);
     let wish = QueryWish::Apply { file: "text".to_owned(), text, past };
     let Done::Query { granted } = act(&context, Command::Query { wish }).await? else {
-        return Err(odd());
+        return Err(unexpected_answer());
     };
     let QueryGranted::Applied { queries, feeds_added, feeds_resting, past } = granted else {
-        return Err(odd());
+        return Err(unexpected_answer());
     };
     let queries = queries.into_iter().map(|one| StatementDone { name: one.name, what: one.what });
     Ok(Json(QueriesApplied { queries: queries.collect(), feeds_added, feeds_resting, past }))
@@ -192,11 +196,11 @@ async fn replay(
         Done::Query { granted: QueryGranted::Replaying { letters } } => {
             Ok(Json(Replaying { letters }))
         }
-        _ => Err(odd()),
+        _ => Err(unexpected_answer()),
     }
 }
 
-/// What statements would change, and the queries that stand already.
+/// Checked statements with their effects, and the existing queries.
 struct CheckedStatements {
     statements: Vec<Statement>,
     effects: Vec<Effect>,

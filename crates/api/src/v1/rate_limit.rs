@@ -1,5 +1,4 @@
-//! How often one person may ask: a bucket for each account, from which every request takes and
-//! which fills up again by itself. Time is an argument.
+//! The rate limit of the API: a token bucket for each account. Time is an argument.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,12 +7,12 @@ use std::time::Duration;
 use feed::Time;
 use store::AccountId;
 
-/// So many requests at once: a client that starts and fetches everything.
+/// Requests at once: enough for a client that starts and fetches everything.
 pub const BURST: u32 = 1200;
-/// So many each second for as long as one likes; a person reading makes one in a few seconds.
+/// Requests a second in the long run. A person who reads makes one in a few seconds.
 pub const PER_SECOND: u32 = 60;
 
-/// The buckets of one server. There are no more of them than accounts.
+/// The buckets of one server, at most one for each account.
 #[derive(Default)]
 pub struct RateLimits(Mutex<HashMap<AccountId, Bucket>>);
 
@@ -24,21 +23,21 @@ struct Bucket {
     at: Time,
 }
 
-/// What is left after a request.
+/// The state of the limit after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     pub requests: u32,
-    /// Until the bucket is full.
+    /// The time until the bucket is full.
     pub full_in: Duration,
-    /// Until the next request, where there is none left.
+    /// The time until the next request, if none is left.
     pub wait: Option<Duration>,
 }
 
 impl RateLimits {
-    /// Takes one request, if there is one.
+    /// Takes one request from the bucket, if there is one.
     pub fn take(&self, account: AccountId, now: Time) -> RateLimit {
         const FULL: u64 = BURST as u64 * 1000;
-        // Counts only: a panic elsewhere leaves them whole.
+        // The lock guards counts only, which a panic elsewhere leaves valid.
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bucket = buckets.entry(account).or_insert(Bucket { left: FULL, at: now });
         let passed = u64::try_from(now.since(bucket.at).as_millis()).unwrap_or(u64::MAX);
@@ -53,7 +52,7 @@ impl RateLimits {
     }
 }
 
-/// How long it takes until so many thousandths are there; thousandths come `PER_SECOND` a
+/// Returns the time that this many thousandths take. `PER_SECOND` thousandths come each
 /// millisecond.
 fn lasting(thousandths: u64) -> Duration {
     Duration::from_millis(thousandths.div_ceil(PER_SECOND.into()))

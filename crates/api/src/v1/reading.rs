@@ -1,5 +1,5 @@
-//! Entries as one person reads them: lists by scope and search, one entry with what it said
-//! before, read and star marks.
+//! Entries as one account reads them: lists by scope and search, one entry with its revisions, read
+//! and star marks.
 
 mod marks;
 mod view;
@@ -24,12 +24,12 @@ const LIMIT: u32 = 50;
 const LIMIT_MAX: u32 = 500;
 
 answer! {
-    /// Some entries, the newest first unless asked otherwise.
+    /// Some entries, newest first unless requested otherwise.
     EntryList {
         /// The entries.
         entries: Vec<Entry>,
-        /// Where to go on; null where there are no more. A search may say where to go on although
-        /// it found nothing yet.
+        /// The cursor of the next page; null on the last page. A search may have a next page
+        /// although it found nothing yet.
         next: Option<String>,
     }
 
@@ -37,15 +37,15 @@ answer! {
     UnreadOfFeed {
         /// The feed's number.
         feed: u32,
-        /// How many of its entries are unread.
+        /// The number of its unread entries.
         unread: u64,
     }
 
-    /// Unread entries in all.
+    /// The unread entries.
     Unread {
-        /// In all feeds.
+        /// The number over all feeds.
         unread: u64,
-        /// By feed, those with none left out.
+        /// The numbers by feed. Feeds without unread entries are left out.
         feeds: Vec<UnreadOfFeed>,
     }
 }
@@ -57,25 +57,29 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/reading", "Entries to read", list)
             .paged(LIMIT, LIMIT_MAX)
-            .param("feed", "Only of this feed: its number or its address.", text())
-            .param("tag", "Only of feeds with this tag.", text())
-            .param("query", "Only what this query kept.", text())
-            .param("search", "Only what fits a search; alone, not with a scope.", text())
+            .param("feed", "Only entries of this feed: its number or its address.", text())
+            .param("tag", "Only entries of feeds with this tag.", text())
+            .param("query", "Only entries that this query matched.", text())
+            .param(
+                "search",
+                "Only entries that match a search. Cannot be combined with feed, tag or query.",
+                text(),
+            )
             .param("unread", "Only unread entries, or only read ones.", flag())
             .param("starred", "Only starred entries, or only others.", flag())
-            .param("since", "Published at or after.", moment())
-            .param("until", "Published before.", moment())
-            .param("oldest_first", "The oldest first.", flag())
-            .param("content", "With the whole content of each.", flag())
+            .param("since", "Only entries published at or after this time.", moment())
+            .param("until", "Only entries published before this time.", moment())
+            .param("oldest_first", "Whether the oldest entries come first.", flag())
+            .param("content", "Whether to include the whole content.", flag())
             .answers::<EntryList>(),
-        Route::get("/reading/unread", "How many entries are unread", unread).answers::<Unread>(),
+        Route::get("/reading/unread", "Counts of unread entries", unread).answers::<Unread>(),
         Route::post("/reading/read", "Mark all entries of a scope as read", marks::scope_read)
             .needs(TokenScope::Write)
             .takes::<marks::ScopeRead>(),
         Route::post("/reading/marks", "Mark and star many entries", marks::mark_many)
             .needs(TokenScope::Write)
             .takes::<marks::ManyMarks>(),
-        Route::get("/entries/{id}", "One entry, with what it said before", one)
+        Route::get("/entries/{id}", "One entry, with its older texts", one)
             .answers::<EntryWithRevisions>(),
         Route::patch("/entries/{id}", "Mark or star an entry", marks::mark_one)
             .needs(TokenScope::Write)
@@ -84,7 +88,7 @@ pub fn routes() -> Vec<Route> {
     ]
 }
 
-/// Whose entries, by what a client says.
+/// Returns the scope that a client names.
 fn scope(
     store: &Store,
     feed: Option<&str>,
@@ -106,7 +110,7 @@ fn scope(
     }
 }
 
-/// A place in a list, opaque to those who hold it.
+/// Returns a place in a list as an opaque cursor.
 fn cursor(place: ReadingPosition) -> String {
     format!("r{}.{}", place.published_at.millis(), place.entry)
 }

@@ -1,5 +1,5 @@
-//! A route of the API and all that is said of it, in one place: from the list of routes come the
-//! router, the scope that each needs, and the description. None can be there without the others.
+//! A route of the API with its description. The router, the scope checks and the OpenAPI
+//! description all come from one list of routes, so that none can be missing.
 
 use axum::extract::Request;
 use axum::http::{Method, StatusCode};
@@ -17,10 +17,10 @@ use crate::{Context, v1};
 /// One route.
 pub struct Route {
     pub method: Method,
-    /// Below `/api/v1`.
+    /// The path below `/api/v1`.
     pub path: &'static str,
     pub scope: TokenScope,
-    /// A sentence without its point.
+    /// A summary without a full stop.
     pub what: &'static str,
     params: Vec<ParamSpec>,
     sent: Option<BodySpec>,
@@ -28,7 +28,7 @@ pub struct Route {
     handler: MethodRouter<Context>,
 }
 
-/// Makes a form known by its name, and says how it looks.
+/// Adds a named schema to the description and returns a reference to it.
 type SchemaFn = fn(&mut SchemaParts) -> Value;
 
 struct BodySpec {
@@ -41,7 +41,7 @@ struct ResponseSpec {
     body: Option<BodySpec>,
 }
 
-/// Something that stands in the address, or in a header.
+/// A parameter in the query string or a header.
 struct ParamSpec {
     name: &'static str,
     place: &'static str,
@@ -50,7 +50,7 @@ struct ParamSpec {
 }
 
 impl Route {
-    /// A route that reads, and answers 200 with nothing said yet.
+    /// A route that reads. It answers 200, by default without a body.
     pub fn get<H, T>(path: &'static str, what: &'static str, handler: H) -> Route
     where
         H: axum::handler::Handler<T, Context>,
@@ -116,13 +116,13 @@ impl Route {
         }
     }
 
-    /// How far a token must reach; reading, or else administering, where nothing is said.
+    /// Sets the scope that a token needs. The default is read for GET and admin otherwise.
     pub fn needs(mut self, scope: TokenScope) -> Route {
         self.scope = scope;
         self
     }
 
-    /// What the body holds.
+    /// Sets the type of the request body.
     pub fn takes<T: HasSchema>(mut self) -> Route {
         self.sent = Some(BodySpec { kind: JSON, form: T::schema });
         self
@@ -133,7 +133,7 @@ impl Route {
         self
     }
 
-    /// What is answered where all goes well.
+    /// Sets the type of a successful answer.
     pub fn answers<T: HasSchema>(self) -> Route {
         self.answers_with::<T>(StatusCode::OK)
     }
@@ -150,7 +150,7 @@ impl Route {
         self
     }
 
-    /// Something that stands behind the `?`.
+    /// Adds a query parameter.
     pub fn param(mut self, name: &'static str, what: &'static str, form: Value) -> Route {
         self.params.push(ParamSpec { name, place: "query", what, form });
         self
@@ -166,17 +166,17 @@ impl Route {
         self
     }
 
-    /// Cursor and number of a list.
+    /// Adds the parameters of a paged list.
     pub fn paged(self, limit: u32, limit_max: u32) -> Route {
         let form = json!({"type": "integer", "minimum": 1, "maximum": limit_max, "default": limit});
-        self.param("after", "Goes on behind a page: its `next`.", json!({"type": "string"})).param(
+        self.param("after", "The `next` of the page before.", json!({"type": "string"})).param(
             "limit",
-            "How many at most.",
+            "The highest number of items.",
             form,
         )
     }
 
-    /// The handler, behind the scope that it needs.
+    /// Returns the handler behind a check of its scope.
     pub fn guarded(self) -> MethodRouter<Context> {
         let scope = self.scope;
         let allowed = move |request: Request, next: Next| async move {
@@ -205,7 +205,7 @@ impl Route {
                 json!({"schema": (body.form)(parts)}),
             )]))
         };
-        let mut good = json!({"description": "It was done."});
+        let mut good = json!({"description": "Success."});
         if let Some(body) = &self.answered.body {
             good["content"] = content(body, parts);
         }
@@ -220,7 +220,7 @@ impl Route {
             },
         });
         if self.method == Method::GET && self.answered.body.is_some() {
-            described["responses"]["304"] = json!({"description": "It has not changed."});
+            described["responses"]["304"] = json!({"description": "Not modified."});
         }
         if let Some(body) = &self.sent {
             described["requestBody"] = json!({"required": true, "content": content(body, parts)});
@@ -231,7 +231,7 @@ impl Route {
 
 const JSON: &str = "application/json";
 
-/// The names in braces. Numbers are called so; the others are texts.
+/// Returns the parameters in the path. `id` is a number, all others are texts.
 fn in_path(path: &str) -> Vec<Value> {
     let names = path.split('{').skip(1).filter_map(|rest| rest.split('}').next());
     let params = names.map(|name| {
@@ -244,7 +244,7 @@ fn in_path(path: &str) -> Vec<Value> {
     params.collect()
 }
 
-/// The whole description (OpenAPI 3.1).
+/// Returns the whole description (OpenAPI 3.1).
 pub fn description(version: &str) -> Value {
     let mut parts = SchemaParts::new();
     let mut paths = Map::new();
@@ -261,23 +261,23 @@ pub fn description(version: &str) -> Value {
         "components": {
             "schemas": parts,
             "responses": {"Problem": {
-                "description": "It was not done, and why.",
+                "description": "The request failed; the body says why.",
                 "content": {"application/problem+json": {"schema": problem}},
             }},
             "securitySchemes": {"token": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "From `tidings user token NAME` or the page; none on an instance \
-                                without accounts.",
+                "description": "From `tidings user token NAME` or the page. An instance without \
+                                accounts needs no token.",
             }},
         },
     })
 }
 
-const ABOUT: &str = "Everything the page can do. Lists are read by cursor: what a page calls \
-    `next` goes behind `after`. Times are RFC 3339 in UTC. Reads carry an ETag.";
+const ABOUT: &str = "The API can do everything that the page can do. Lists are read by cursor: \
+    send the `next` of a page as `after`. Times are RFC 3339 in UTC. Answers to GET have an ETag.";
 
-/// Where the routes below do not lead.
+/// Answers an unknown path.
 pub async fn missing() -> Response {
     ApiError::NotFound("no such path; /api/openapi.json lists all paths").into_response()
 }

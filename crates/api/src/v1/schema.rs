@@ -1,15 +1,15 @@
-//! Values that travel as JSON, each declared once: from the declaration come the form on the wire
-//! and its description. A field without its sentence, or a sentence without its field, cannot be.
+//! JSON types of the API, each declared once. The declaration gives the JSON format and its schema,
+//! so that neither can miss a field or a sentence.
 
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// The named forms that a description refers to.
+/// The named schemas of a description.
 pub type SchemaParts = BTreeMap<&'static str, Value>;
 
-/// Something that can say how it looks on the wire (JSON Schema, as OpenAPI 3.1 has it).
+/// A type with a JSON Schema, as OpenAPI 3.1 uses it.
 pub trait HasSchema {
     /// Whether a client may leave it out of a request.
     const OPTIONAL: bool = false;
@@ -44,7 +44,7 @@ plain! {
     usize => json!({"type": "integer", "minimum": 0}),
     String => json!({"type": "string"}),
     &'static str => json!({"type": "string"}),
-    // What another part of the program made; its own description names it.
+    // A value that another module made; its own schema describes it.
     Value => json!({}),
 }
 
@@ -93,7 +93,7 @@ impl<T: HasSchema> HasSchema for Omittable<T> {
     }
 }
 
-/// A change of one thing: left out, it stays; null takes it back.
+/// A change of one setting: a missing field keeps it, and null clears it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Edit<T> {
     #[default]
@@ -103,7 +103,7 @@ pub enum Edit<T> {
 }
 
 impl<T> Edit<T> {
-    /// `None`: stays; `Some(None)`: is taken back.
+    /// Returns `None` to keep the setting and `Some(None)` to clear it.
     pub fn into_change(self) -> Option<Option<T>> {
         match self {
             Edit::Keep => None,
@@ -121,19 +121,19 @@ impl<T: HasSchema> HasSchema for Edit<T> {
     }
 }
 
-/// A form that is read field by field.
+/// A request body that is read field by field.
 pub trait FromJson: Sized {
     fn read(fields: &mut JsonFields) -> Result<Self, String>;
 }
 
-/// The fields of what was sent.
+/// The fields of a request body.
 pub struct JsonFields(Map<String, Value>);
 
 impl JsonFields {
     pub fn of(sent: Value) -> Result<JsonFields, String> {
         match sent {
             Value::Object(fields) => Ok(JsonFields(fields)),
-            _ => Err("it is not an object".to_owned()),
+            _ => Err("it must be an object".to_owned()),
         }
     }
 
@@ -141,19 +141,19 @@ impl JsonFields {
         T::of(self.0.remove(name)).map_err(|why| format!("`{name}`: {why}"))
     }
 
-    /// Nothing may be left.
+    /// Returns an error if any field is left.
     pub fn end(self) -> Result<(), String> {
         match self.0.keys().next() {
             None => Ok(()),
             Some(name) => {
                 let name: String = name.chars().take(40).collect();
-                Err(format!("there is no field `{name}`"))
+                Err(format!("unknown field `{name}`"))
             }
         }
     }
 }
 
-/// The value of a field, which may be absent.
+/// The value of a field that may be missing.
 pub trait FromField: Sized {
     fn of(value: Option<Value>) -> Result<Self, String>;
 }
@@ -196,12 +196,12 @@ impl<T: DeserializeOwned> FromField for Edit<T> {
     }
 }
 
-/// The description of a field or a form, of the lines that document it.
+/// Joins the doc lines of a field or a type to its description.
 pub fn about(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// What is answered: every field is always there.
+/// Declares types of answers. All fields are present, except [`Omittable`] ones.
 macro_rules! answer {
     ($($(#[doc = $about:literal])+ $name:ident {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+
@@ -228,7 +228,7 @@ macro_rules! answer {
     };
 }
 
-/// What is sent to us: fields that nobody knows are refused, those that may be absent are optional.
+/// Declares types of requests. Unknown fields are refused.
 macro_rules! asked {
     ($($(#[doc = $about:literal])+ $name:ident {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+
@@ -261,10 +261,10 @@ macro_rules! asked {
 
 pub(crate) use {answer, asked};
 
-/// A field: its name, its sentences, its form, and whether it is always there.
+/// A field: its name, its doc lines, its schema, and whether it is required.
 type FieldSchema<'a> = (&'a str, &'a [&'a str], Value, bool);
 
-/// Puts a form among the named ones, once, and refers to it.
+/// Adds a named schema once, and returns a reference to it.
 pub fn form<'a>(
     parts: &mut SchemaParts,
     name: &'static str,
@@ -272,14 +272,14 @@ pub fn form<'a>(
     fields: impl FnOnce(&mut SchemaParts) -> Vec<FieldSchema<'a>>,
 ) -> Value {
     if !parts.contains_key(name) {
-        // A form that holds itself finds itself here.
+        // A recursive type finds this entry.
         parts.insert(name, Value::Null);
         let mut properties = Map::new();
         let mut required = Vec::new();
         for (field, lines, mut schema, needed) in fields(parts) {
-            // Beside a reference OpenAPI 3.1 allows a description too.
+            // OpenAPI 3.1 allows a description next to a reference.
             schema["description"] = about(lines).into();
-            // So are words written that Rust keeps for itself.
+            // Rust keywords are written with this prefix.
             let field = field.trim_start_matches("r#");
             properties.insert(field.to_owned(), schema);
             if needed {

@@ -1,5 +1,6 @@
-//! `/api/v1/entries`: the stream of entries, or of one query, in pages with cursors and as events
-//! that go on where the last connection ended; and what consumers say of entries.
+//! `/api/v1/entries`: the stream of all entries, or of one query. Clients read it in pages with
+//! cursors, or as events that continue where the last connection ended. Consumers can also rate
+//! entries.
 
 mod entry;
 
@@ -28,43 +29,49 @@ use crate::auth::{self, Person};
 use crate::v1::error::ApiError;
 use entry::{FeedAddresses, StreamEntry};
 
-/// Entries on a page where nothing is said, and at most.
+/// The default and the highest number of entries on a page.
 const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 1000;
-/// Entries that an open stream reads at once, at most. It holds them until its reader took them.
+/// The highest number of entries that an open stream reads at once. It holds them until its client
+/// has read them.
 const EVENTS_MAX: u32 = 20;
-/// A stream that held more than this reads a single entry next. Usual entries have a few kilobytes,
-/// so twenty of them stay below it; two hundred slow readers of long ones hold one entry each.
+/// A stream that held more bytes than this reads a single entry next. Usual entries have a few
+/// kilobytes, so twenty of them stay below it. Two hundred slow clients of long entries hold one
+/// entry each.
 const HELD_BYTES_MAX: usize = 128 << 10;
-/// How often an open stream looks for new entries.
+/// The interval at which an open stream looks for new entries.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
-/// So many looks, some ten seconds, go by until it is asked whether the reader is still let in.
+/// Looks between two checks whether the client still has access: about ten seconds.
 const LOOKS_UNASKED: u32 = 32;
-/// A silent stream says something this often, so that nobody in between hangs up.
+/// The interval of keep-alive messages, so that no proxy closes a silent stream.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// Streams that may be open at once; each looks into the store some times a second.
+/// Streams that may be open at once; each reads the store three times a second.
 pub const STREAMS_MAX: usize = 200;
 
 pub fn routes() -> Vec<Route> {
     let text = || json!({"type": "string"});
     let limit = json!({"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": LIMIT});
-    let after = "Goes on behind a cursor; `now`: with what comes next.";
-    let query = "The entries that this query kept, in its own order.";
-    let feed = "Only of this feed: its number or its address.";
+    let after = "Continue after this cursor. `now` starts with the next new entry.";
+    let query = "Only entries that this query matched, in its own order.";
+    let feed = "Only entries of this feed: its number or its address.";
     vec![
         Route::get("/entries", "The stream of entries, oldest first", list)
             .param("after", after, text())
-            .param("limit", "How many at most; a page of long entries ends earlier.", limit)
+            .param(
+                "limit",
+                "The highest number of entries; a page of long entries ends earlier.",
+                limit,
+            )
             .param("query", query, text())
             .param("feed", feed, text())
             .answers::<StreamPage>(),
-        Route::get("/entries/stream", "The same as events, without end", stream)
+        Route::get("/entries/stream", "The stream of entries as Server-Sent Events", stream)
             .param("after", after, text())
             .param("query", query, text())
             .param("feed", feed, text())
             .header("Last-Event-ID", "The cursor of the last event that arrived.")
             .answers_text("text/event-stream"),
-        Route::post("/entries/{id}/relevance", "Say whether an entry was worth having", relevance)
+        Route::post("/entries/{id}/relevance", "Rate an entry", relevance)
             .needs(TokenScope::Write)
             .takes::<Word>(),
     ]
@@ -75,14 +82,14 @@ answer! {
     StreamPage {
         /// The entries.
         entries: Vec<StreamEntry>,
-        /// Go on behind it.
+        /// The cursor of the next page.
         next: String,
-        /// Some entries are no longer kept.
+        /// Whether entries after the cursor are no longer stored.
         gap: bool,
     }
 }
 
-/// What is asked for, as it stands in the address.
+/// The parameters of a page or a stream.
 #[derive(Clone, Debug)]
 struct StreamParams {
     after: Option<String>,
@@ -91,7 +98,7 @@ struct StreamParams {
 }
 
 impl StreamParams {
-    /// What pages and streams are asked alike; nothing else may be left.
+    /// Reads the parameters that pages and streams share, and refuses others.
     fn read(mut params: QueryParams) -> Result<StreamParams, ApiError> {
         let (after, query, feed) =
             (params.text("after"), params.text("query"), params.text("feed"));
@@ -103,17 +110,18 @@ impl StreamParams {
     }
 }
 
-/// Where a reader stands.
+/// The position of a client in the stream.
 #[derive(Clone, Copy, Debug)]
 struct StreamPosition {
     spot: StreamSpot,
-    /// It brought a cursor: it is told of what is gone behind that. To others old entries are none.
+    /// The client sent a cursor, so it is told about removed entries after it.
     asked: bool,
-    /// Its cursor is not one of this stream: it begins with the oldest, and is told so.
+    /// The cursor is not from this stream: the client starts with the oldest entry and is told
+    /// about a gap.
     foreign: bool,
 }
 
-/// In the whole stream, in a feed's part of it, or in a query's.
+/// A position in the whole stream, in a feed's part of it, or in a query's.
 #[derive(Clone, Copy, Debug)]
 enum StreamSpot {
     Stream { after: EntryId },
@@ -121,7 +129,7 @@ enum StreamSpot {
     Query { query: QueryId, after: i64 },
 }
 
-/// Some entries, and where to go on after them.
+/// Some entries, and whether there is a gap before them.
 struct StreamBatch {
     entries: Vec<StreamEntry>,
     gap: bool,
@@ -139,7 +147,8 @@ impl StreamPosition {
                 _ if from_now => (last, false),
                 None => (EntryId(0), false),
                 Some(StreamCursor::Stream(entry)) if entry <= last => (entry, false),
-                // Ahead of all that was given: of another store, or of a file put in its place.
+                // The cursor is ahead of all entries: it comes from another store, or from an older
+                // copy.
                 Some(StreamCursor::Stream(_)) => (EntryId(0), true),
                 Some(_) => return Err(ApiError::BadRequest("after is the cursor of a query")),
             };
@@ -160,8 +169,7 @@ impl StreamPosition {
             Some(StreamCursor::Query(id, at)) if id == row.id && at <= row.last_position => {
                 (at, false)
             }
-            // Of a query that was dropped and created again: older than all that is kept. Or of
-            // another store.
+            // The cursor comes from a dropped query of the same name, or from another store.
             Some(StreamCursor::Query(..)) => (0, true),
             Some(_) => return Err(ApiError::BadRequest("after is not a cursor of a query")),
         };
@@ -169,7 +177,7 @@ impl StreamPosition {
         Ok(StreamPosition { spot, asked: after > 0, foreign })
     }
 
-    /// Reads on and moves behind what was read.
+    /// Reads the next entries and moves the position behind them.
     fn read(
         &mut self,
         store: &Store,
@@ -187,7 +195,7 @@ impl StreamPosition {
             StreamSpot::Feed { feed, after } => {
                 let rows = store.entries(*after, &EntryFilter { feed: Some(*feed), limit })?;
                 *after = rows.last().map_or(*after, |row| row.id);
-                // Numbers are given to all feeds together: that one is missing says nothing.
+                // All feeds share one sequence of numbers, so a missing number is not a gap.
                 (rows.iter().map(shown).collect::<Result<_, _>>()?, false)
             }
             StreamSpot::Query { query, after } => {
@@ -216,7 +224,7 @@ impl StreamPosition {
     }
 }
 
-/// A page of entries, oldest first.
+/// Answers with a page of entries, oldest first.
 pub async fn list(
     State(context): State<Context>,
     mut params: QueryParams,
@@ -232,7 +240,7 @@ pub async fn list(
     .await
 }
 
-/// An open stream of events, and for whom.
+/// An open stream of events.
 struct Following {
     context: Context,
     person: Person,
@@ -246,8 +254,8 @@ struct Following {
     _place_taken: OwnedSemaphorePermit,
 }
 
-/// Server-JsonBody Events from a cursor on, which may also come as `Last-Event-ID`; without one from
-/// the oldest entry, with `after=now` from the present.
+/// Answers with Server-Sent Events from a cursor on, which may also come as `Last-Event-ID`.
+/// Without a cursor they start with the oldest entry, with `after=now` at the present.
 pub async fn stream(
     State(context): State<Context>,
     person: Person,
@@ -262,7 +270,7 @@ pub async fn stream(
         Arc::clone(&context.streams).try_acquire_owned().map_err(|_| ApiError::TooManyStreams)?;
     let store = context.store.clone();
     let place = blocking(move || StreamPosition::find(&store, &asked)).await?;
-    // A client that is cut before the first entry must know where it stood.
+    // A client that is cut off before the first entry must know its position.
     let start = Event::default().event("start").id(place.cursor().to_string()).data("{}");
     let waiting = VecDeque::from([start]);
     let feeds = FeedAddresses::default();
@@ -299,7 +307,8 @@ fn events(following: Following) -> impl Stream<Item = Result<Event, Infallible>>
 }
 
 impl Following {
-    /// StreamParams now and then. A client whose stream ends comes back, and is told why it may not.
+    /// Checks at intervals whether the client still has access. A client that reconnects gets the
+    /// reason.
     async fn may_go_on(&mut self) -> bool {
         self.looks = self.looks.wrapping_add(1);
         if !self.looks.is_multiple_of(LOOKS_UNASKED) {
@@ -308,7 +317,8 @@ impl Following {
         auth::is_still_allowed(&self.context, &self.headers, &self.person).await.unwrap_or(false)
     }
 
-    /// Reads on; `None` where the stream ends, because its query or the store is gone.
+    /// Reads the next entries. Returns `None` if the query or the store is gone, which ends the
+    /// stream.
     fn look(mut self) -> Option<Following> {
         if let StreamSpot::Query { query, .. } = self.place.spot {
             self.context.store.last_position(query).ok()??;
@@ -329,20 +339,20 @@ impl Following {
     }
 }
 
-/// How many entries a stream reads next, after it read so many with so many bytes.
+/// Returns how many entries a stream reads next, from the number and bytes of the last ones.
 fn at_once(last: u32, n_bytes: usize) -> u32 {
     if n_bytes > HELD_BYTES_MAX { 1 } else { (last * 2).min(EVENTS_MAX) }
 }
 
 asked! {
-    /// What a consumer says of an entry.
+    /// A consumer's rating of an entry.
     Word {
-        /// It was worth having.
+        /// Whether it was worth having.
         relevant: bool,
     }
 }
 
-/// Notes whether an entry was worth having. JSON only: a form on another site cannot send that.
+/// Stores a rating of an entry. Only JSON is accepted, which a form on another site cannot send.
 pub async fn relevance(
     State(context): State<Context>,
     IdInPath(id): IdInPath,
@@ -359,7 +369,7 @@ pub async fn relevance(
     }
 }
 
-/// Room for the streams of one server.
+/// Returns the limit of open streams.
 pub fn room() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(STREAMS_MAX))
 }

@@ -1,4 +1,4 @@
-//! Tags: list, rename, give settings, take from all feeds.
+//! Tags: list, rename, set settings, remove from all feeds.
 
 use axum::Json;
 use axum::extract::State;
@@ -14,13 +14,13 @@ use crate::Context;
 use crate::v1::error::ApiError;
 
 answer! {
-    /// A tag, and what is set for its feeds.
+    /// A tag, and the settings of its feeds.
     Tag {
         /// Its name.
         name: String,
-        /// How many feeds have it.
+        /// The number of feeds with this tag.
         feeds: u64,
-        /// What is set for all of them.
+        /// The settings for all of them.
         settings: FeedSettings,
     }
 
@@ -32,9 +32,9 @@ answer! {
 }
 
 asked! {
-    /// What is to change of a tag. What is left out stays; null takes a setting back.
+    /// Changes of a tag. A missing field keeps its value, and null clears a setting.
     TagChange {
-        /// Another name; where it is in use the two become one.
+        /// A new name. If another tag has this name, the two become one.
         name: Option<String>,
         /// The policy of its feeds.
         policy: Edit<String>,
@@ -42,7 +42,7 @@ asked! {
         alpha_seconds: Edit<u64>,
         /// The longest interval, in seconds.
         beta_seconds: Edit<u64>,
-        /// The longest delay that is wanted, in seconds.
+        /// The longest delay that is acceptable, in seconds.
         max_delay_seconds: Edit<u64>,
         /// How much entries of its feeds count, from 0 up.
         weight: Option<f64>,
@@ -54,10 +54,10 @@ asked! {
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("/tags", "All tags", list).answers::<TagList>(),
-        Route::patch("/tags/{tag}", "Rename a tag, or set something for its feeds", change)
+        Route::patch("/tags/{tag}", "Rename a tag, or change the settings of its feeds", change)
             .takes::<TagChange>()
             .answers::<TagList>(),
-        Route::delete("/tags/{tag}", "Take a tag from all feeds", remove),
+        Route::delete("/tags/{tag}", "Remove a tag from all feeds", remove),
     ]
 }
 
@@ -78,7 +78,7 @@ async fn tags(context: Context) -> Result<TagList, ApiError> {
     .await
 }
 
-/// There is nothing to change of a tag that nothing has.
+/// Returns an error if no feed or setting has the tag.
 async fn known(context: &Context, tag: &str) -> Result<(), ApiError> {
     let known = tags(context.clone()).await?.tags.into_iter().any(|known| known.name == tag);
     if known { Ok(()) } else { Err(ApiError::NotFound("there is no such tag")) }

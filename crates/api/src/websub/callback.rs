@@ -1,7 +1,6 @@
-//! `/websub/callback/…`: where hubs that push feeds to us ask whether we meant it, say that they
-//! will not, and send what is new (WebSub, sections 5.2, 5.3 and 7). The path's end is known to one
-//! hub only. What is sent is written down; the engine judges it, so that a sender learns nothing
-//! from the answer.
+//! `/websub/callback/…`: the address where hubs confirm or deny our subscriptions and push new
+//! content (WebSub, sections 5.2, 5.3 and 7). Only one hub knows the end of each path. Pushes are
+//! stored; the engine checks them later, so that a sender learns nothing from the answer.
 
 use std::time::Duration;
 
@@ -16,25 +15,25 @@ use url::form_urlencoded;
 use crate::Context;
 use crate::blocking::run_blocking;
 
-/// As much as a poll may bring.
+/// The same limit as for the body of a poll.
 pub const BODY_BYTES_MAX: usize = 4_000_000;
-/// Pushes whose bodies are read at once; with the largest in each place 32 MB.
+/// Pushes whose bodies are read at once: 32 MB at most.
 pub const PLACES: usize = 8;
-/// Until a push that found no place is sent again.
+/// The `Retry-After` of a push while all places are taken.
 const CROWDED_WAIT: Duration = Duration::from_secs(5);
-/// A challenge is echoed; an honest one is some dozens of letters.
+/// A challenge is echoed. An honest one is about fifty characters long.
 const CHALLENGE_BYTES_MAX: usize = 2000;
-/// Where a hub says nothing, which it must not, or something absurd.
+/// The lease if the hub names none, although it must, and the bounds of a lease.
 const LEASE: Duration = Duration::from_secs(86_400);
 const LEASE_MIN: Duration = Duration::from_secs(60);
 const LEASE_MAX: Duration = Duration::from_secs(366 * 86_400);
-/// A hub that said no is asked again after a week: publishers change their minds.
+/// The time until a hub that refused is asked again: publishers change their minds.
 const DENIED_WAIT: Duration = Duration::from_secs(7 * 86_400);
-/// What a hub gives as a reason is shown, up to here.
+/// Characters that are kept of the hub's reason.
 const REASON_CHARS_MAX: usize = 200;
 const HUB_SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature");
 
-/// What a hub says about a subscription.
+/// A message of a hub about a subscription.
 #[derive(Default)]
 struct HubMessage {
     mode: String,
@@ -60,7 +59,7 @@ impl HubMessage {
         said
     }
 
-    /// What to answer, if it is about something that we asked for.
+    /// Returns the answer if the message is about a subscription that we asked for.
     fn heard(self, context: &Context, token: &str) -> Result<Option<String>, StoreError> {
         let (store, now) = (&context.store, (context.now)());
         let asks = match self.mode.as_str() {
@@ -85,8 +84,8 @@ impl HubMessage {
     }
 }
 
-/// Refuses a client that does not know a callback's name before a body is read: only that name
-/// proves who asks.
+/// Refuses a client that does not know the name of a callback before its body is read. Only that
+/// name proves that the client is the hub.
 pub async fn known(
     State(context): State<Context>,
     Path(token): Path<String>,
@@ -106,7 +105,7 @@ fn not_asked() -> Response {
     (StatusCode::NOT_FOUND, "We did not ask for that.\n").into_response()
 }
 
-/// Answers a hub that asks whether a wish is ours, or says that it refuses it.
+/// Answers a hub that asks us to confirm a subscription, or that refuses it.
 pub async fn confirm(
     State(context): State<Context>,
     Path(token): Path<String>,
@@ -122,7 +121,7 @@ pub async fn confirm(
     }
 }
 
-/// Takes what a hub sends. Only a few bodies are read at a time.
+/// Stores a push. Only a few bodies are read at once.
 pub async fn receive(
     State(context): State<Context>,
     Path(token): Path<String>,
@@ -150,7 +149,7 @@ pub async fn receive(
     }
 }
 
-/// Nothing was taken; the hub sends it again, and the next poll finds it in any case.
+/// Refuses a push for now. The hub sends it again, and the next poll finds the entries in any case.
 fn later(wait: Duration) -> Response {
     let seconds = wait.as_secs().max(1).to_string();
     let text = "Too many pushes of this feed. Send it again later.\n";
@@ -158,6 +157,6 @@ fn later(wait: Duration) -> Response {
 }
 
 fn trouble(error: &StoreError) -> Response {
-    tracing::warn!(%error, "what a hub said could not be written down");
+    tracing::warn!(%error, "cannot store a message of a hub");
     StatusCode::INTERNAL_SERVER_ERROR.into_response()
 }

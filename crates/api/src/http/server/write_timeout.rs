@@ -1,5 +1,5 @@
-//! A connection on which writing fails once the other end has taken nothing for a while. Reading
-//! waits as long as whoever reads allows: what comes in has limits of its own.
+//! A connection on which writing fails if the client reads nothing for a while. Reading has no
+//! timeout here: heads and bodies have limits of their own.
 
 use std::io;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use tokio::time::Sleep;
 pub struct WriteTimeout {
     stream: TcpStream,
     within: Duration,
-    /// When writing is given up; set while it waits.
+    /// The deadline of a write that waits.
     late: Option<Pin<Box<Sleep>>>,
 }
 
@@ -22,7 +22,7 @@ impl WriteTimeout {
         WriteTimeout { stream, within, late: None }
     }
 
-    /// Passes on what writing came to; where it waits, it fails when that has lasted too long.
+    /// Returns the result of a write. A write that waits past its deadline fails.
     fn judged<T>(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,5 +1,5 @@
-//! `/reader/atom/STREAM`: a stream as Atom, with what is read and starred as categories. Old
-//! clients, newsboat among them, read entries this way and no other.
+//! `/reader/atom/STREAM`: a stream as Atom, with read and starred marks as categories. Old clients
+//! such as newsboat read entries only this way.
 
 use axum::extract::Path;
 use axum::http::header;
@@ -14,7 +14,7 @@ use super::{GoogleRequest, item_id};
 use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::view::{self, FeedRows};
 
-/// What Google called the vocabulary of its states and labels.
+/// Google's name for the vocabulary of its states and labels.
 const SCHEME: &str = "http://www.google.com/reader/";
 
 pub async fn feed(Path(name): Path<String>, asked: GoogleRequest) -> Result<Response, InText> {

@@ -1,4 +1,4 @@
-//! Entries of streams: their contents, their numbers, how many there are.
+//! Entries of streams: contents, ids and counts.
 
 use std::collections::HashMap;
 
@@ -14,14 +14,14 @@ use super::{GoogleRequest, item_id};
 use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::view::{self, FeedRows, OF_QUERY};
 
-/// Entries where nothing is said, and at most. Their texts are read and sanitised.
+/// The default and the highest number of entries with their texts, which are read and sanitised.
 pub const N: (u32, u32) = (20, 1000);
-/// Numbers cost little, and there are apps that ask once for all that is unread.
+/// The same limits for ids. They cost little, and some apps request all unread ones at once.
 const N_IDS: (u32, u32) = (20, 10_000);
-/// The store's own page.
+/// The page size of the store.
 const PAGE: u32 = 1000;
 
-/// `stream/contents` without a name: everything, or what `s` says.
+/// Answers `stream/contents` without a name: all entries, or the stream in `s`.
 pub async fn all_contents(asked: GoogleRequest) -> Result<Response, InText> {
     let name = asked.params.text("s").map_or_else(|| state("reading-list"), str::to_owned);
     Ok(of_stream(asked, name).await?)
@@ -55,7 +55,7 @@ async fn of_stream(asked: GoogleRequest, name: String) -> Result<Response, Reade
         .await
 }
 
-/// Some entries, and where there are more.
+/// Some entries, and the place where the list continues.
 #[derive(Default)]
 pub struct StreamItems {
     pub entries: Vec<ReadEntry>,
@@ -71,7 +71,7 @@ impl StreamItems {
     }
 }
 
-/// How a stream is called.
+/// Returns the title of a stream.
 pub fn title(store: &Store, stream: &GoogleStream) -> Result<String, ReaderApiError> {
     Ok(match stream {
         GoogleStream::All => "All entries".to_owned(),
@@ -85,7 +85,7 @@ pub fn title(store: &Store, stream: &GoogleStream) -> Result<String, ReaderApiEr
     })
 }
 
-/// `stream/items/contents`: entries by their numbers, in the order asked.
+/// Answers `stream/items/contents`: entries by their ids, in the requested order.
 pub async fn by_ids(asked: GoogleRequest) -> Result<Response, InText> {
     let now = (asked.context.now)();
     let body = asked.ask(move |store, asked| {
@@ -105,7 +105,7 @@ pub async fn by_ids(asked: GoogleRequest) -> Result<Response, InText> {
     Ok(Json(body.await?).into_response())
 }
 
-/// The entries that a request names with `i`.
+/// Returns the entries that a request names with `i`.
 pub fn numbers(asked: &GoogleRequest) -> Result<Vec<EntryId>, ReaderApiError> {
     let read = |text| {
         item_id::parse(text)
@@ -113,12 +113,12 @@ pub fn numbers(asked: &GoogleRequest) -> Result<Vec<EntryId>, ReaderApiError> {
     };
     let ids: Vec<EntryId> = asked.params.all("i").map(read).collect::<Result<_, _>>()?;
     if ids.is_empty() {
-        return Err(ReaderApiError::bad_request("say which entries: i=ID"));
+        return Err(ReaderApiError::bad_request("name entries: i=ID"));
     }
     Ok(ids)
 }
 
-/// `stream/items/ids`.
+/// Answers `stream/items/ids`.
 pub async fn ids(asked: GoogleRequest) -> Result<Response, InText> {
     let body = asked.ask(|store, asked| {
         let stream = named(store, asked)?;
@@ -149,7 +149,7 @@ pub async fn ids(asked: GoogleRequest) -> Result<Response, InText> {
     Ok(Json(body.await?).into_response())
 }
 
-/// `stream/items/count`: a number, and the day of the newest with `a=true`.
+/// Answers `stream/items/count`: a number, and with `a=true` the day of the newest entry.
 pub async fn count(asked: GoogleRequest) -> Result<String, InText> {
     let text = asked.ask(|store, asked| {
         let stream = named(store, asked)?;

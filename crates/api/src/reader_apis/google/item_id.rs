@@ -1,16 +1,16 @@
-//! The three forms of an entry's number: `42`, `000000000000002a`, and the long one that begins
-//! with `tag:google.com`. All are understood everywhere.
+//! The three forms of an entry id: `42`, `000000000000002a`, and the long one that begins with
+//! `tag:google.com`. All are accepted everywhere.
 
 use feed::EntryId;
 
 const LONG: &str = "tag:google.com,2005:reader/item/";
 
-/// The long form.
+/// Returns the long form.
 pub fn long(entry: EntryId) -> String {
     format!("{LONG}{:016x}", entry.0)
 }
 
-/// An entry's number in whichever form; `None` where it is none.
+/// Parses an id in any form; `None` if it is not an id.
 pub fn parse(text: &str) -> Option<EntryId> {
     let hex = |digits: &str| {
         let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -18,7 +18,7 @@ pub fn parse(text: &str) -> Option<EntryId> {
     };
     let number = match text.trim().strip_prefix(LONG) {
         Some(digits) => hex(digits),
-        // Our numbers have ten digits at most, so sixteen are no decimal number.
+        // Our numbers have at most ten digits, so sixteen digits are hexadecimal.
         None if text.trim().len() == 16 => hex(text.trim()),
         None => text.trim().parse().ok(),
     };

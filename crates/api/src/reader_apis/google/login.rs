@@ -1,4 +1,4 @@
-//! `ClientLogin`, and what a client asks about whom it logged in.
+//! `ClientLogin`, and the questions of a client about its account.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::identify;
 use crate::reader_apis::params::{AppParams, ParamLimits};
 
-/// Apps keep what they got and ask for a password again when it ends.
+/// The life of a session: apps store it and ask for the password when it ends.
 const LASTS: Duration = Duration::from_secs(365 * 86_400);
-/// What stands for a secret where nobody needs one.
+/// The secret of an instance without accounts.
 const OPEN: &str = "open";
 
-/// Name and password become a secret that is sent with every request. A token is its own secret:
-/// a session made of it would reach further than the token does.
+/// Exchanges name and password for a secret that the app sends with every request. A token stays
+/// its own secret, because a session would have more rights than the token.
 pub async fn client_login(State(context): State<Context>, request: Request) -> Response {
     let open = request.extensions().get::<Person>().is_some_and(|person| person.name.is_none());
     let client = identify::client(&request);
@@ -48,7 +48,7 @@ async fn prove(
     client: ClientAddress,
 ) -> Result<String, ReaderApiError> {
     let (logins, store, now) = (&context.logins, &context.store, (context.now)());
-    // In the body only: an address ends up in the logs of whatever stands before us.
+    // In the body only: addresses end up in the logs of proxies.
     let (name, password) = (params.in_body("Email"), params.in_body("Passwd"));
     let (name, password) = name.zip(password).ok_or(ReaderApiError::Unauthenticated)?;
     let sent = Credentials { name, password, client };
@@ -59,8 +59,8 @@ async fn prove(
     Ok(logins.begin(store, person.account, now, LASTS).await?)
 }
 
-/// What a client sends as `T`. The secret itself: whoever asks has it already, and there are apps
-/// that send nothing else.
+/// Returns the value that a client sends as `T`. It is the secret itself: the client has it
+/// already, and some apps send nothing else.
 pub async fn token(asked: GoogleRequest) -> String {
     if asked.secret.is_empty() { OPEN.to_owned() } else { asked.secret }
 }
@@ -79,7 +79,7 @@ pub async fn user_info(asked: GoogleRequest) -> Response {
     .into_response()
 }
 
-/// Nobody has set anything.
+/// Answers with an empty list: there are no preferences.
 pub async fn preferences(_: GoogleRequest) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], "{\"prefs\":[]}")
 }

@@ -1,4 +1,4 @@
-//! `edit-tag` and `mark-all-as-read`: what somebody has read and starred.
+//! `edit-tag` and `mark-all-as-read`: read and starred marks.
 
 use feed::{EntryId, Time};
 use store::TokenScope;
@@ -8,10 +8,10 @@ use super::item::numbers;
 use super::stream::GoogleStream;
 use crate::reader_apis::error::{InText, ReaderApiError};
 
-/// What a client hears when all went well.
+/// The answer after success.
 pub const OK: &str = "OK";
 
-/// What is to become of some entries. Later words win.
+/// The marks that a request sets. Later values win.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct EntryMarks {
     read: Option<bool>,
@@ -19,18 +19,18 @@ struct EntryMarks {
 }
 
 impl EntryMarks {
-    /// `a` adds a state to entries and `r` takes one away.
+    /// Reads one state: `a` adds it to entries and `r` removes it.
     fn note(&mut self, stream: &str, added: bool) -> Result<(), ReaderApiError> {
         let rest = stream.strip_prefix("user/").and_then(|rest| rest.split_once('/'));
         match rest.map(|(_, rest)| rest).and_then(|rest| rest.strip_prefix("state/com.google/")) {
             Some("read") => self.read = Some(added),
-            // Both are sent when an entry is marked: `read` has said the same already.
+            // Apps send both states when an entry is marked, and `read` decides.
             Some("kept-unread" | "fresh" | "unread") if added => self.read = Some(false),
             Some("kept-unread" | "fresh" | "unread" | "tracking-kept-unread") => {}
             Some("starred") => self.starred = Some(added),
             _ => {
                 return Err(ReaderApiError::bad_request(
-                    "an entry can be read or starred, and nothing else",
+                    "only read and starred can be set on an entry",
                 ));
             }
         }
@@ -62,13 +62,13 @@ pub async fn edit_tag(asked: GoogleRequest) -> Result<&'static str, InText> {
         .map_err(InText)
 }
 
-/// EntryMarks a stream read, up to what was seen at `ts`: what came meanwhile was not shown yet.
+/// Marks a stream as read, up to the entries seen at `ts`. Newer entries were not shown yet.
 pub async fn all_as_read(asked: GoogleRequest) -> Result<&'static str, InText> {
     asked.needs(TokenScope::Write)?;
     asked
         .ask(|store, asked| {
             let name = asked.params.text("s");
-            let name = name.ok_or_else(|| ReaderApiError::bad_request("say which stream: s=ID"))?;
+            let name = name.ok_or_else(|| ReaderApiError::bad_request("name a stream: s=ID"))?;
             let scope = match GoogleStream::find(store, name)? {
                 GoogleStream::Read | GoogleStream::Nothing => None,
                 GoogleStream::Starred => {
@@ -78,7 +78,7 @@ pub async fn all_as_read(asked: GoogleRequest) -> Result<&'static str, InText> {
             };
             let until = asked.params.number::<i64>("ts")?.map(micros);
             let up_to = match until {
-                // An entry that was seen in this very millisecond has been shown.
+                // An entry that was seen in the same millisecond has been shown.
                 Some(time) => Some(store.last_seen_before(time + MILLISECOND)?),
                 None => None,
             };

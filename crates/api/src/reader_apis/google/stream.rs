@@ -1,4 +1,4 @@
-//! Streams: what their names mean, and which entries of one are asked for.
+//! Names of streams, and the entries of a stream that a request asks for.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::reader_apis::error::ReaderApiError;
 use crate::reader_apis::view::OF_QUERY;
 
 const STATE: &str = "state/com.google/";
-/// Polls that are under way together are not recorded in the order of their times; none lasts
-/// longer than this. What an app sees twice it knows already; what it never sees is lost to it.
+/// Polls that run at the same time are not recorded in the order of their times; none lasts longer
+/// than this. Apps ignore entries that they get twice, but would never get a missing one.
 const OVERLAP: Duration = Duration::from_secs(600);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum GoogleStream {
     Read,
     Unread,
     Starred,
-    /// One that exists elsewhere: shared, liked.
+    /// A stream that exists only elsewhere: shared, liked.
     Nothing,
     Feed(FeedId),
     Tag(String),
@@ -38,7 +38,7 @@ pub fn label(name: &str) -> String {
     format!("user/-/label/{name}")
 }
 
-/// The label that is named, by its stream or plainly.
+/// Returns the name of a label in its stream id.
 pub fn label_name(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("user/")?.split_once('/')?.1;
     rest.strip_prefix("label/").filter(|name| !name.is_empty())
@@ -65,12 +65,12 @@ impl GoogleStream {
             Some("starred") => Ok(GoogleStream::Starred),
             Some(_) => Ok(GoogleStream::Nothing),
             None => Err(ReaderApiError::bad_request(
-                "a stream is feed/…, user/-/label/… or user/-/state/…",
+                "a stream must be feed/…, user/-/label/… or user/-/state/…",
             )),
         }
     }
 
-    /// Its entries; `None` for a stream that never has any.
+    /// Returns the scope of the entries, or `None` for a stream that is always empty.
     pub fn scope(&self) -> Option<Scope> {
         match self {
             GoogleStream::All
@@ -84,7 +84,7 @@ impl GoogleStream {
         }
     }
 
-    /// Narrows a list to the entries of this stream, or to all others.
+    /// Limits a list to the entries of this stream, or to all others.
     fn narrow(&self, reading: &mut ReadingFilter, inside: bool) -> Result<(), ReaderApiError> {
         match self {
             GoogleStream::Read => reading.read = Some(inside),
@@ -94,7 +94,7 @@ impl GoogleStream {
             GoogleStream::Nothing if !inside => {}
             _ => {
                 return Err(ReaderApiError::bad_request(
-                    "it and xt name read, kept-unread or starred",
+                    "it and xt must be read, kept-unread or starred",
                 ));
             }
         }
@@ -102,7 +102,7 @@ impl GoogleStream {
     }
 }
 
-/// A feed by its number or its address; the address may be masked, as we show it.
+/// Finds a feed by its number or its address, which may be masked as we show it.
 pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, ReaderApiError> {
     if let Some(feed) = store.find_feed(name)? {
         return Ok(feed);
@@ -115,8 +115,8 @@ pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, ReaderApiError> {
     }
 }
 
-/// The list that a request asks for: `n`, `c`, `r`, `ot`, `nt`, `it` and `xt`. `None` where it is
-/// empty whatever is stored.
+/// Reads the list that a request asks for: `n`, `c`, `r`, `ot`, `nt`, `it` and `xt`. Returns `None`
+/// if the list is always empty.
 pub fn reading(
     store: &Store,
     asked: &GoogleRequest,
@@ -137,7 +137,7 @@ pub fn reading(
             GoogleStream::find(store, name)?.narrow(&mut reading, inside)?;
         }
     }
-    // Both are about when an entry was seen: what was published long ago may be new here.
+    // Both limit the time when an entry was seen: an old entry may be new here.
     if let Some(secs) = params.number::<i64>("ot")? {
         reading.above = Some(store.last_seen_before(seconds(secs) - OVERLAP)?);
     }
@@ -156,7 +156,7 @@ fn seconds(secs: i64) -> Time {
     Time::from_secs(secs.clamp(0, Time::MAX.secs()))
 }
 
-/// Where a list goes on, as a text that only we read.
+/// Returns the place where a list continues, as an opaque text.
 pub fn continuation(place: ReadingPosition) -> String {
     format!("{}-{}", place.published_at.millis(), place.entry)
 }

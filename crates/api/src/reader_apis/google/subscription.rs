@@ -1,5 +1,4 @@
-//! FeedRows as subscriptions: the list, one more, one less, another title, other labels; and all of
-//! them as OPML, out and in.
+//! Feeds as subscriptions: list, add, remove, change titles and labels; OPML export and import.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -39,11 +38,11 @@ fn subscription(feed: &FeedRow) -> Value {
     })
 }
 
-/// Whether a feed is there.
+/// Answers whether a feed exists.
 pub async fn subscribed(asked: GoogleRequest) -> Result<&'static str, InText> {
     let found = asked.ask(|store, asked| {
         let name = asked.params.text("s").and_then(|name| name.strip_prefix("feed/"));
-        let name = name.ok_or_else(|| ReaderApiError::bad_request("say which feed: s=feed/…"))?;
+        let name = name.ok_or_else(|| ReaderApiError::bad_request("name a feed: s=feed/…"))?;
         match find_feed(store, name) {
             Err(ReaderApiError::Missing(_)) => Ok(false),
             found => found.map(|_| true),
@@ -52,7 +51,8 @@ pub async fn subscribed(asked: GoogleRequest) -> Result<&'static str, InText> {
     Ok(if found.await? { "true" } else { "false" })
 }
 
-/// `subscription/edit`: `ac` says what, `s` which feeds, `t` the title, `a` and `r` the labels.
+/// Answers `subscription/edit`: `ac` is the action, `s` the feeds, `t` the title, `a` and `r` the
+/// labels.
 pub async fn edit(asked: GoogleRequest) -> Result<&'static str, InText> {
     asked.needs(TokenScope::Admin)?;
     let params = asked.params.clone();
@@ -62,7 +62,7 @@ pub async fn edit(asked: GoogleRequest) -> Result<&'static str, InText> {
         .collect::<Option<_>>()
         .ok_or_else(|| ReaderApiError::bad_request("a feed is feed/NUMBER or feed/ADDRESS"))?;
     if streams.is_empty() {
-        return Err(ReaderApiError::bad_request("say which feed: s=feed/…").into());
+        return Err(ReaderApiError::bad_request("name a feed: s=feed/…").into());
     }
     let (add, remove) = (labels(&params, "a")?, labels(&params, "r")?);
     let context = asked.context.clone();
@@ -86,12 +86,16 @@ pub async fn edit(asked: GoogleRequest) -> Result<&'static str, InText> {
             }
             entitle(&context, &feeds, params.text("t")).await?;
         }
-        _ => return Err(ReaderApiError::bad_request("ac is subscribe, unsubscribe or edit").into()),
+        _ => {
+            return Err(
+                ReaderApiError::bad_request("ac must be subscribe, unsubscribe or edit").into()
+            );
+        }
     }
     Ok(OK)
 }
 
-/// FeedRows by their numbers, however they were named.
+/// Returns the numbers of feeds that are named in any way.
 async fn known(asked: GoogleRequest, names: &[String]) -> Result<Vec<String>, ReaderApiError> {
     let names = names.to_vec();
     asked
@@ -123,11 +127,11 @@ fn labels(params: &AppParams, name: &str) -> Result<Vec<String>, ReaderApiError>
         .ok_or_else(|| ReaderApiError::bad_request("a label is user/-/label/NAME"))
 }
 
-/// `subscription/quickadd`: a feed, or a page that names one.
+/// Answers `subscription/quickadd`: adds a feed, or the feed that a page names.
 pub async fn quick_add(asked: GoogleRequest) -> Result<Response, InText> {
     asked.needs(TokenScope::Admin)?;
     let url = asked.params.text("quickadd").or(asked.params.text("q"));
-    let url = url.ok_or_else(|| ReaderApiError::bad_request("say which feed: quickadd=ADDRESS"))?;
+    let url = url.ok_or_else(|| ReaderApiError::bad_request("name a feed: quickadd=ADDRESS"))?;
     let url = url.strip_prefix("feed/").unwrap_or(url).to_owned();
     let added = add_feed::add_feed(&asked.context, &url, Vec::new()).await;
     let body = match added {
@@ -153,9 +157,9 @@ pub async fn export(asked: GoogleRequest) -> Result<Response, InText> {
     Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response())
 }
 
-/// The body is the list itself, so it is not read as a form.
+/// Imports a list. The body is the list itself, so it is not read as a form.
 pub async fn import(State(context): State<Context>, request: Request) -> Result<String, InText> {
-    // In a header only: an address ends up in the logs of whatever stands before us.
+    // In a header only: addresses end up in the logs of proxies.
     let person = match (identify::admitted(&request), identify::google_secret(request.headers())) {
         (Some(person), _) => person,
         (None, secret) => identify::by_secret(&context, secret.unwrap_or_default()).await?,

@@ -1,4 +1,4 @@
-//! Labels: the list, another name, none; and how much of each is unread.
+//! Labels: list, rename, remove, and counts of unread entries.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::reader_apis::act;
 use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::view::{self, OF_QUERY};
 
-/// Tags are folders of feeds; queries are marks of entries.
+/// Lists labels. Tags are folders of feeds; queries are labels of entries.
 pub async fn list(asked: GoogleRequest) -> Result<Response, InText> {
     let tags = asked.ask(|store, _| {
         let mut tags: Vec<Value> = vec![json!({"id": state("starred")})];
@@ -32,12 +32,12 @@ pub async fn list(asked: GoogleRequest) -> Result<Response, InText> {
 
 pub async fn rename(asked: GoogleRequest) -> Result<&'static str, InText> {
     let to = asked.params.text("dest").and_then(label_name).map(str::to_owned);
-    let to =
-        to.ok_or_else(|| ReaderApiError::bad_request("say the new name: dest=user/-/label/NAME"))?;
+    let to = to
+        .ok_or_else(|| ReaderApiError::bad_request("name the new label: dest=user/-/label/NAME"))?;
     change(asked, Some(to)).await
 }
 
-/// Takes a label from all feeds; the feeds stay.
+/// Removes a label from all feeds; the feeds stay.
 pub async fn disable(asked: GoogleRequest) -> Result<&'static str, InText> {
     change(asked, None).await
 }
@@ -47,15 +47,15 @@ async fn change(asked: GoogleRequest, to: Option<String>) -> Result<&'static str
     let params = &asked.params;
     let tag = params.text("s").and_then(label_name).or(params.text("t")).map(str::to_owned);
     let tag =
-        tag.ok_or_else(|| ReaderApiError::bad_request("say which label: s=user/-/label/NAME"))?;
+        tag.ok_or_else(|| ReaderApiError::bad_request("name a label: s=user/-/label/NAME"))?;
     if tag.starts_with(OF_QUERY) {
-        return Err(ReaderApiError::bad_request("a query is changed on the page").into());
+        return Err(ReaderApiError::bad_request("a query can be changed only on the page").into());
     }
     act(&asked.context, Command::RenameTag { tag, to }).await?;
     Ok(OK)
 }
 
-/// Unread entries of every feed and label that has some, and in all.
+/// Counts unread entries of every feed and label that has some, and in total.
 pub async fn unread_count(asked: GoogleRequest) -> Result<Response, InText> {
     let body = asked.ask(|store, asked| {
         let unread = store.unread_by_feed(asked.person.account)?;

@@ -1,4 +1,4 @@
-//! Categories: the list, a new one, another name, none. A category that goes leaves its feeds.
+//! Categories: list, create, rename, remove. Removing a category keeps its feeds.
 
 use std::collections::HashMap;
 
@@ -17,14 +17,14 @@ use crate::reader_apis::error::{InJson, ReaderApiError};
 use crate::reader_apis::view::OF_QUERY;
 
 const MISSING: &str = "there is no such category";
-/// As long as a tag may be.
+/// The limit of a tag.
 const CHARS_MAX: usize = 100;
 
 pub fn category(user: i64, number: i64, tag: &str) -> Value {
     json!({"id": number, "user_id": user, "title": named(tag), "hide_globally": false})
 }
 
-/// With `counts=true` each says how many feeds and unread entries it has.
+/// Lists categories. With `counts=true` each has its numbers of feeds and unread entries.
 pub async fn list(asked: MinifluxRequest) -> Result<Response, InJson> {
     let list = asked.ask(|store, asked| {
         let (user, categories) = (asked.user(), Categories::read(store)?);
@@ -55,7 +55,7 @@ struct CategoryTitle {
 }
 
 impl CategoryTitle {
-    /// A name that a tag may have.
+    /// Returns the title if it is a valid tag.
     fn tag(self) -> Result<String, ReaderApiError> {
         let tag = self.title.trim().to_owned();
         let sound = !tag.is_empty()
@@ -64,7 +64,7 @@ impl CategoryTitle {
             && !tag.starts_with(OF_QUERY);
         sound.then_some(tag).ok_or_else(|| {
             ReaderApiError::bad_request(
-                "a title is 1 to 100 characters and does not begin with `query:`",
+                "a title must have 1 to 100 characters and must not begin with `query:`",
             )
         })
     }
@@ -76,7 +76,7 @@ pub async fn create(asked: MinifluxRequest) -> Result<Response, InJson> {
     let made = asked.ask(move |store, asked| {
         let known = Categories::read(store)?;
         if known.numbers.contains_key(&tag) {
-            return Err(ReaderApiError::bad_request("there is such a category already"));
+            return Err(ReaderApiError::bad_request("this category exists already"));
         }
         Ok(category(asked.user(), store.make_tag(&tag)?, &tag))
     });
@@ -100,7 +100,7 @@ pub async fn delete(Path(id): Path<String>, asked: MinifluxRequest) -> Result<St
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The tag of a category that can be changed.
+/// Returns the tag of a category, if it can be changed.
 async fn real_tag(asked: MinifluxRequest, number: i64) -> Result<String, ReaderApiError> {
     let found = asked.ask(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
     let tag = found.await?;
@@ -139,7 +139,8 @@ pub async fn mark_all(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Polls its feeds, as soon as their servers may be asked. Nobody waits for it.
+/// Starts a poll of each feed in the category, within the pace of their servers. The client does
+/// not wait for it.
 pub async fn refresh(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Admin)?;
     let number = number(&id, MISSING)?;

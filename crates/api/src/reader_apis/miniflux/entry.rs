@@ -1,4 +1,4 @@
-//! Entries: lists, one of them, what is read and what is starred.
+//! Entries: lists, single entries, read and starred marks.
 
 use axum::Json;
 use axum::extract::Path;
@@ -15,13 +15,13 @@ use crate::reader_apis::error::{InJson, ReaderApiError};
 use crate::reader_apis::view::{self, FeedRows};
 use crate::search;
 
-/// Numbers cost little; whoever wants more asks for the next.
+/// The default and the highest number of ids in one answer.
 const IDS: (u32, u32) = (1000, 1000);
-/// Entries that are marked at once.
+/// Entries that one request may mark.
 const MARKED_MAX: usize = 10_000;
-/// What one search looks for at most.
+/// The highest number of results of a search.
 const FOUND_MAX: usize = 1000;
-/// Characters that are read in a minute, as miniflux has it for English words.
+/// Characters read in a minute, as miniflux assumes for English words.
 const CHARS_A_MINUTE: usize = 265 * 5;
 
 const MISSING: &str = "there is no such entry";
@@ -55,7 +55,7 @@ async fn entries(asked: MinifluxRequest, scope: Option<Scope>) -> Result<Respons
         let Some(reading) = reading(store, asked, scope, LIMIT)? else {
             return Ok(json!({"total": 0, "entries": []}));
         };
-        // Apps go on by an offset, so a page that ends early would lose entries.
+        // Apps continue by an offset, so a page that ends early would lose entries.
         let places = store.reading_places(&reading)?;
         let ids: Vec<EntryId> = places.iter().map(|place| place.entry).collect();
         let found = store.read_entries(asked.person.account, &ids)?;
@@ -65,8 +65,8 @@ async fn entries(asked: MinifluxRequest, scope: Option<Scope>) -> Result<Respons
     Ok(Json(body.await?).into_response())
 }
 
-/// What words find, newest first; the filters judge what was found. `total` counts up to a
-/// thousand finds.
+/// Searches entries, newest first, and applies the filters to the results. `total` counts up to a
+/// thousand results.
 async fn searched(
     asked: MinifluxRequest,
     scope: Option<Scope>,
@@ -90,7 +90,7 @@ async fn searched(
     Ok(Json(body.await?).into_response())
 }
 
-/// How many there are in all. Where a page is not full, it says so itself.
+/// Returns the number of entries in the whole list. A page that is not full needs no count.
 fn total(store: &Store, reading: &ReadingFilter, n_found: usize) -> Result<u64, ReaderApiError> {
     let n = n_found as u64;
     if n > 0 && n < u64::from(reading.limit) {
@@ -99,7 +99,7 @@ fn total(store: &Store, reading: &ReadingFilter, n_found: usize) -> Result<u64, 
     Ok(store.reading_count(reading)?)
 }
 
-/// `entries/ids`: numbers only.
+/// Answers `entries/ids`.
 pub async fn ids(asked: MinifluxRequest) -> Result<Response, InJson> {
     let body = asked.ask(|store, asked| {
         let Some(reading) = reading(store, asked, None, IDS)? else {
@@ -159,16 +159,16 @@ pub async fn update(asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Write)?;
     let marks: MinifluxMarks = asked.json()?;
     if marks.entry_ids.is_empty() || marks.entry_ids.len() > MARKED_MAX {
-        return Err(ReaderApiError::bad_request("entry_ids are 1 to 10000 numbers").into());
+        return Err(ReaderApiError::bad_request("entry_ids must be 1 to 10000 numbers").into());
     }
     let read = match marks.status.as_deref() {
         None => None,
         Some("read") => Some(true),
         Some("unread") => Some(false),
-        Some(_) => return Err(ReaderApiError::bad_request("status is read or unread").into()),
+        Some(_) => return Err(ReaderApiError::bad_request("status must be read or unread").into()),
     };
     if read.is_none() && marks.starred.is_none() {
-        return Err(ReaderApiError::bad_request("say status or starred").into());
+        return Err(ReaderApiError::bad_request("status or starred is missing").into());
     }
     let now = (asked.context.now)();
     asked
@@ -221,11 +221,11 @@ fn told(
     Ok(list)
 }
 
-/// An entry in miniflux's words, without its feed.
+/// Returns an entry in miniflux's format, without its feed.
 fn entry(user: i64, one: &ReadEntry, feed: &FeedRow) -> Value {
     let row = &one.entry;
     let content = view::html(one, feed);
-    // Files have no numbers of their own here: they are counted within their entry.
+    // Enclosures have no ids of their own here: they are numbered within their entry.
     let files: Vec<Value> = view::enclosures(row)
         .zip(1..)
         .map(|(file, number)| {

@@ -1,4 +1,4 @@
-//! FeedRows: the list, one more, one less, another title or category, a poll now.
+//! Feeds: list, add, remove, change title and category, poll.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use crate::Context;
 use crate::reader_apis::error::{InJson, ReaderApiError};
 use crate::reader_apis::{act, add_feed, view as texts};
 
-/// What stands where there is no time: the beginning of Go's.
+/// The zero time of Go, which stands for a missing time.
 const NEVER: &str = "0001-01-01T00:00:00Z";
 
-/// Settings that miniflux has and we have not.
+/// Settings of miniflux that we do not have.
 const EMPTY: [&str; 13] = [
     "etag_header",
     "last_modified_header",
@@ -46,7 +46,7 @@ const OFF: [&str; 6] = [
     "hide_globally",
 ];
 
-/// A feed in miniflux's words.
+/// Returns a feed in miniflux's format.
 pub fn shown(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
     let (number, tag) = categories.of(feed);
     let time = |at: Option<Time>| at.map_or_else(|| NEVER.to_owned(), |at| at.to_string());
@@ -86,7 +86,7 @@ pub async fn one(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Respo
     Ok(Json(one.await?).into_response())
 }
 
-/// How many entries of each feed are read, and how many are not.
+/// Counts read and unread entries of each feed.
 pub async fn counters(asked: MinifluxRequest) -> Result<Response, InJson> {
     let body = asked.ask(|store, asked| {
         let unread = store.unread_by_feed(asked.person.account)?;
@@ -111,8 +111,8 @@ struct DiscoverBody {
     url: String,
 }
 
-/// Which feeds an address may mean. Nothing is asked of anybody: the answer is the address, and
-/// whoever adds it gets the feed that it names if it is a page.
+/// Answers which feeds an address may name. No request is sent: the answer is the address itself.
+/// Adding it adds the feed that a page names.
 pub async fn discover(asked: MinifluxRequest) -> Result<Response, InJson> {
     let sought = asked.json::<DiscoverBody>()?.url;
     let url =
@@ -154,8 +154,8 @@ struct FeedUpdateBody {
     feed_url: Option<String>,
 }
 
-/// Changes what is said. Another category takes all tags away but its own, since a feed has one
-/// category and would otherwise stay where it was.
+/// Changes a feed. Another category removes all tags but its own, because a feed has one category
+/// and would stay in the old one otherwise.
 pub async fn update(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
     asked.needs(TokenScope::Admin)?;
     let (id, changed): (_, FeedUpdateBody) = (feed_id(&id)?, asked.json()?);
@@ -170,7 +170,7 @@ pub async fn update(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Re
         })
         .await?;
     let feed = id.to_string();
-    // An app that sends back what it was shown means no other address.
+    // An app may send back the address that we showed, which is not a change.
     let is_shown =
         |url: &String| *url == row.location.url.masked() || url == row.location.url.as_str();
     if let Some(url) = changed.feed_url.filter(|url| !is_shown(url)) {
@@ -203,7 +203,7 @@ pub async fn delete(Path(id): Path<String>, asked: MinifluxRequest) -> Result<St
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Polls a feed, as soon as its server may be asked, and waits for it.
+/// Polls a feed as soon as the pace of its server allows, and waits for the result.
 pub async fn refresh(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     asked.needs(TokenScope::Admin)?;
     let (id, context) = (feed_id(&id)?, asked.context.clone());
@@ -218,12 +218,12 @@ pub async fn refresh_all(asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Has feeds polled while nobody waits; pace holds as ever.
+/// Starts polls and does not wait for them. The pace limits them as always.
 pub fn poll_behind(context: &Context, feeds: Option<Vec<String>>) {
     let polls = (context.act)(Command::Poll { feeds });
     tokio::spawn(async move {
         if let Err(refusal) = polls.await {
-            tracing::info!(why = refusal.message, "feeds were not polled for an app");
+            tracing::info!(why = refusal.message, "the engine refused polls that an app requested");
         }
     });
 }

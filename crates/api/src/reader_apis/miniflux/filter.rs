@@ -1,4 +1,4 @@
-//! Which entries a client wants: miniflux's parameters as a list of ours.
+//! Translates miniflux's filter parameters into a list query of the store.
 
 use feed::{EntryId, FeedId, Time};
 use store::{ReadEntry, ReadingFilter, Scope, Store};
@@ -7,10 +7,10 @@ use super::{Categories, MinifluxRequest};
 use crate::reader_apis::error::ReaderApiError;
 use crate::reader_apis::params::AppParams;
 
-/// Entries where nothing is said, and at most. Their texts are read and sanitised.
+/// The default and the highest number of entries with their texts, which are read and sanitised.
 pub const LIMIT: (u32, u32) = (100, 1000);
 
-/// Reads the parameters; `None` where nothing can fit, as for entries that were removed.
+/// Reads the parameters. Returns `None` if no entry can match, as for removed entries.
 pub fn reading(
     store: &Store,
     asked: &MinifluxRequest,
@@ -23,7 +23,7 @@ pub fn reading(
         None => asked_scope(store, params)?,
     };
     let mut reading = ReadingFilter::newest(asked.person.account, scope, limit);
-    // Miniflux takes 0 for all there are.
+    // In miniflux 0 means all.
     let wanted = params.number::<u32>("limit")?.unwrap_or(limit);
     reading.limit = if wanted == 0 { limit_max } else { wanted.min(limit_max) };
     reading.offset = params.number::<u64>("offset")?.unwrap_or(0);
@@ -42,7 +42,7 @@ pub fn reading(
     reading.until = earlier(before, time(params, "published_before")?);
     reading.above = params.number("after_entry_id")?.map(EntryId);
     reading.below = params.number("before_entry_id")?.map(EntryId);
-    // An entry changes here when it is first seen.
+    // An entry counts as changed when it is first seen.
     if let Some(at) = time(params, "changed_after")? {
         reading.above = reading.above.max(Some(store.last_seen_before(next_second(at))?));
     }
@@ -53,7 +53,7 @@ pub fn reading(
     Ok(Some(reading))
 }
 
-/// Whether an entry that was found in another way is in the list.
+/// Whether the filters accept an entry that a search found.
 pub fn fits(reading: &ReadingFilter, one: &ReadEntry) -> bool {
     let entry = &one.entry;
     let in_scope = match &reading.scope {
@@ -84,21 +84,23 @@ fn asked_scope(store: &Store, params: &AppParams) -> Result<Scope, ReaderApiErro
 fn order(params: &AppParams, reading: &mut ReadingFilter) -> Result<(), ReaderApiError> {
     reading.by_number = match params.text("order") {
         None | Some("published_at" | "status" | "category_title" | "category_id") => false,
-        // Numbers are given in the order in which entries are seen.
+        // Numbers follow the order in which entries are seen.
         Some("id" | "created_at" | "changed_at") => true,
         Some(_) => {
-            return Err(ReaderApiError::bad_request("order is id, published_at or created_at"));
+            return Err(ReaderApiError::bad_request(
+                "order must be id, published_at or created_at",
+            ));
         }
     };
     reading.oldest_first = match params.text("direction") {
         None | Some("asc") => true,
         Some("desc") => false,
-        Some(_) => return Err(ReaderApiError::bad_request("direction is asc or desc")),
+        Some(_) => return Err(ReaderApiError::bad_request("direction must be asc or desc")),
     };
     Ok(())
 }
 
-/// Whether anything can fit. Several statuses mean any of them.
+/// Reads the statuses, and returns whether any entry can match. Several statuses mean any of them.
 fn statuses(params: &AppParams, reading: &mut ReadingFilter) -> Result<bool, ReaderApiError> {
     let (mut read, mut unread, mut any) = (false, false, false);
     for status in params.all("status").filter(|status| !status.is_empty()) {
@@ -107,7 +109,7 @@ fn statuses(params: &AppParams, reading: &mut ReadingFilter) -> Result<bool, Rea
             "read" => read = true,
             "unread" => unread = true,
             "removed" => {}
-            _ => return Err(ReaderApiError::bad_request("status is read, unread or removed")),
+            _ => return Err(ReaderApiError::bad_request("status must be read, unread or removed")),
         }
     }
     if any && read != unread {
@@ -121,7 +123,7 @@ fn time(params: &AppParams, name: &str) -> Result<Option<Time>, ReaderApiError> 
     Ok(secs.map(|secs| Time::from_secs(secs.min(Time::MAX.secs()))))
 }
 
-/// `after` leaves out what was published in that second.
+/// `after` excludes entries that were published in that second.
 fn next_second(time: Time) -> Time {
     time + std::time::Duration::from_secs(1)
 }

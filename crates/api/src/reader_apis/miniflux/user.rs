@@ -1,4 +1,4 @@
-//! Who asks, what answers, and all feeds as a list, out and in.
+//! The account, the version, and OPML export and import.
 
 use axum::Json;
 use axum::extract::Path;
@@ -46,7 +46,7 @@ pub async fn version(asked: MinifluxRequest) -> Response {
     .into_response()
 }
 
-/// There is nowhere to save entries to.
+/// Answers that there are no integrations to save entries to.
 pub async fn integrations(_: MinifluxRequest) -> Response {
     Json(json!({"has_integrations": false})).into_response()
 }

@@ -1,4 +1,4 @@
-//! Changing a feed: its address, its title, its tags, its settings, all in one request.
+//! Changes of a feed: address, title, tags and settings in one request.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,26 +12,26 @@ use crate::v1::error::ApiError;
 use crate::v1::extract::{IdInPath, JsonBody};
 use crate::v1::schema::{Edit, asked};
 
-/// A hundred years: whoever means longer means never.
+/// A hundred years; longer means never.
 const SECONDS_MAX: u64 = 100 * 366 * 86_400;
 
 asked! {
-    /// What is to change of a feed. What is left out stays; null takes a setting back.
+    /// Changes of a feed. A missing field keeps its value, and null clears a setting.
     FeedChange {
-        /// Another address. Entries, marks and what was learned stay; an address that another feed
-        /// has is refused.
+        /// A new address. Entries, marks and learned state stay. The address of another feed is
+        /// refused.
         url: Option<String>,
-        /// A title of our own; null shows the publisher's.
+        /// Its own title; null shows the publisher's.
         title: Edit<String>,
-        /// All its tags, in place of those it has.
+        /// All its tags; they replace the current ones.
         tags: Option<Vec<String>>,
-        /// The policy; see `tidings lab run` for their names.
+        /// The policy; `tidings lab run` lists the names.
         policy: Edit<String>,
         /// The shortest interval, in seconds.
         alpha_seconds: Edit<u64>,
         /// The longest interval, in seconds.
         beta_seconds: Edit<u64>,
-        /// The longest delay that is wanted, in seconds.
+        /// The longest delay that is acceptable, in seconds.
         max_delay_seconds: Edit<u64>,
         /// How much its entries count, from 0 up.
         weight: Option<f64>,
@@ -40,7 +40,7 @@ asked! {
     }
 }
 
-/// The part of a change that settings are, of a feed or of a tag.
+/// Returns the change of settings for a feed or a tag.
 pub fn settings(
     policy: Edit<String>,
     [alpha, beta, max_delay]: [Edit<u64>; 3],

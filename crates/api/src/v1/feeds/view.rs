@@ -12,9 +12,9 @@ answer! {
         id: u32,
         /// Its address as subscribed, secrets masked.
         url: String,
-        /// Where permanent redirects lead.
+        /// The address after permanent redirects.
         effective_url: Option<String>,
-        /// The registrable domain that it is polled at.
+        /// Its registrable domain.
         domain: String,
         /// The title to show: our own, or else the publisher's.
         title: Option<String>,
@@ -22,7 +22,7 @@ answer! {
         given_title: Option<String>,
         /// The address of its site.
         site: Option<String>,
-        /// Its language, as it says.
+        /// Its language, as the feed says.
         language: Option<String>,
         /// Its tags.
         tags: Vec<String>,
@@ -30,7 +30,7 @@ answer! {
         state: &'static str,
         /// When it was added.
         added_at: String,
-        /// How many of its entries are kept.
+        /// The number of its stored entries.
         entries: u64,
         /// When it was polled last.
         last_poll: Option<String>,
@@ -43,19 +43,19 @@ answer! {
         last_change: Option<String>,
         /// When it is polled next.
         next_poll: Option<String>,
-        /// When it would be by its rule alone.
+        /// When its policy alone would poll it.
         wanted_at: Option<String>,
-        /// Why the next poll is when it is, a sentence each.
+        /// The reasons for the time of the next poll, a sentence each.
         why: Vec<String>,
         /// Failures in a row.
         failures: u32,
-        /// The last trouble.
+        /// The last error.
         error: Option<String>,
         /// Its own settings.
         settings: FeedSettings,
     }
 
-    /// What was set; null where the default holds.
+    /// The settings; null means the default.
     FeedSettings {
         /// The policy.
         policy: Option<String>,
@@ -63,7 +63,7 @@ answer! {
         alpha_seconds: Option<u64>,
         /// The longest interval, in seconds.
         beta_seconds: Option<u64>,
-        /// The longest delay that is wanted, in seconds.
+        /// The longest delay that is acceptable, in seconds.
         max_delay_seconds: Option<u64>,
         /// How much its entries count.
         weight: Option<f64>,
@@ -78,7 +78,7 @@ answer! {
         /// `seen`, `unchanged`, `gone`, `refused`, `failed` or
         /// `damaged`.
         outcome: String,
-        /// The status that the server answered.
+        /// The HTTP status of the response.
         status: Option<u16>,
         /// New entries.
         new: u64,
@@ -86,27 +86,27 @@ answer! {
         window: u64,
         /// Entries shared with the window before.
         overlap: u64,
-        /// Nothing of the window before was left: entries may have been missed.
+        /// Whether no entry of the window before was left, so that entries may have been missed.
         suspected_miss: bool,
         /// Bytes received.
         bytes: u64,
         /// How long it took.
         elapsed_ms: u64,
-        /// Why it was made then.
+        /// Why the poll happened at this time.
         made_because: Option<String>,
-        /// What moved it.
+        /// The rule that changed the time of the next poll.
         held: Option<String>,
-        /// When the rule wanted the next one.
+        /// When the policy wanted the next poll.
         wanted_at: Option<String>,
-        /// When the next one was to be.
+        /// When the next poll was scheduled.
         next_poll: Option<String>,
-        /// What went wrong.
+        /// The error.
         error: Option<String>,
-        /// What the parser repaired or left out in the document.
+        /// Repairs and omissions of the parser.
         warnings: Vec<String>,
     }
 
-    /// How a poll went that was asked for.
+    /// The result of a requested poll.
     PollAnswer {
         /// The feed's number.
         feed: u32,
@@ -115,11 +115,11 @@ answer! {
         outcome: String,
         /// New entries.
         new: usize,
-        /// Entries may have been missed before.
+        /// Whether entries may have been missed before.
         suspected_miss: bool,
         /// When it is polled next.
         next_poll: Option<String>,
-        /// What happened, in words.
+        /// The result in words.
         detail: String,
     }
 }

@@ -1,4 +1,4 @@
-//! Who gets what a query keeps, how far each has come, and what they would not take.
+//! Receivers of a query, the state of their deliveries, and dead letters.
 
 use axum::Json;
 use axum::extract::State;
@@ -13,25 +13,25 @@ use crate::v1::extract::{NameInPath, QueryParams};
 use crate::v1::schema::answer;
 
 answer! {
-    /// A receiver of a query, and how far it has come.
+    /// A receiver of a query, and the state of its deliveries.
     Delivery {
         /// Its number.
         id: i64,
-        /// What and where it is, secrets masked.
+        /// Its kind and address, secrets masked.
         receiver: String,
         /// Matches that wait for it.
         waiting: u64,
         /// Failures in a row.
         attempts: u32,
-        /// When it is tried again.
+        /// The time of the next attempt.
         next_attempt: Option<String>,
-        /// When something was handed over last.
+        /// The time of the last delivery.
         delivered_at: Option<String>,
-        /// The last trouble.
+        /// The last error.
         error: Option<String>,
-        /// Matches that it would not take.
+        /// The number of its dead letters.
         dead_letters: u64,
-        /// How many of them are being tried again.
+        /// The number of dead letters that are being tried again.
         replaying: u64,
     }
 
@@ -41,7 +41,7 @@ answer! {
         deliveries: Vec<Delivery>,
     }
 
-    /// A match that a receiver would not take.
+    /// A match that a receiver did not accept.
     Letter {
         /// The receiver's number.
         delivery: i64,
@@ -49,13 +49,13 @@ answer! {
         position: i64,
         /// The entry.
         entry: i64,
-        /// When it was given up.
+        /// When it became a dead letter.
         at: String,
-        /// How often it was tried.
+        /// The number of attempts.
         attempts: u32,
-        /// Why it was not taken.
+        /// Why it was not accepted.
         error: String,
-        /// It is being tried again.
+        /// Whether it is being tried again.
         replaying: bool,
     }
 
@@ -63,7 +63,7 @@ answer! {
     DeadLetterList {
         /// The letters.
         letters: Vec<Letter>,
-        /// Where to go on; null where there are no more.
+        /// The cursor of the next page; null on the last page.
         next: Option<String>,
     }
 }

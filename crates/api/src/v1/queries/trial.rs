@@ -1,5 +1,5 @@
-//! What statements would have kept of the entries seen lately. Nothing is changed, and no more
-//! than some thousand entries are looked at: it is a look, not a report.
+//! Tests statements on recent entries: the entries that they would have matched. Nothing is
+//! changed, and the number of entries is limited.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -16,59 +16,59 @@ use crate::v1::blocking;
 use crate::v1::error::ApiError;
 use crate::v1::schema::{answer, asked};
 
-/// Entries that one trial looks at, the newest: a second or two of work at most.
+/// The newest entries that one trial tests: a second or two of work at most.
 const ENTRIES_MAX: usize = 20_000;
 /// Entries read at once.
 const CHUNK: u32 = 500;
-/// Their texts together; all of them are held while the queries are tried.
+/// The bytes of their texts together; all are in memory during the trial.
 const BYTES_MAX: usize = 64_000_000;
 const PAST_MAX: u64 = 366 * 86_400;
 const PAST: u64 = 7 * 86_400;
-/// Entries of each query that are named; the rest is counted.
+/// Matched entries of each query that are listed; the rest is counted.
 const NAMED_MAX: usize = 20;
 
 answer! {
-    /// An entry that would have been kept.
+    /// An entry that would have been matched.
     KeptEntry {
         /// Its number.
         id: i64,
         /// Its title.
         title: Option<String>,
-        /// Where it leads.
+        /// Its link.
         link: Option<String>,
         /// When it was seen.
         seen_at: String,
     }
 
-    /// What one statement would have kept.
+    /// The result of one statement.
     QueryTried {
         /// The query's name.
         name: String,
-        /// How many entries.
+        /// The number of matched entries.
         kept: u64,
-        /// The newest of them, the newest first.
+        /// The latest matched entries, newest first.
         newest: Vec<KeptEntry>,
     }
 
-    /// What statements would have kept.
+    /// The result of a trial.
     QueriesTried {
-        /// Statement by statement; empty where they are wrong.
+        /// The results, statement by statement; empty if there are errors.
         queries: Vec<QueryTried>,
-        /// How many entries were asked.
+        /// The number of tested entries.
         entries: u64,
-        /// Since when they were seen.
+        /// The time from which entries were tested.
         since: String,
-        /// What is wrong with the statements.
+        /// The errors in the statements.
         faults: Vec<StatementFault>,
     }
 }
 
 asked! {
-    /// Statements to try.
+    /// Statements to test.
     QueryTrial {
         /// The statements, as in a file.
         text: String,
-        /// How far back to look; a week where nothing is said.
+        /// How far back to look. The default is a week.
         past_seconds: Option<u64>,
     }
 }
@@ -102,7 +102,7 @@ pub async fn test(
 
 use crate::v1::extract::JsonBody;
 
-/// The entries seen since then, the oldest first; the newest only where there are many.
+/// Returns the entries seen since a time, oldest first. If there are too many, the newest of them.
 fn lately(store: &Store, since: feed::Time) -> Result<Vec<EntryRow>, ApiError> {
     let (mut found, mut before) = (Vec::new(), None);
     let mut n_bytes = 0;
@@ -131,7 +131,7 @@ fn tried(
     let mut trial = Trial::new(&checked.existing, creates);
     let mut feeds: HashMap<feed::FeedId, Option<FeedRow>> = HashMap::new();
     for entry in entries {
-        // One that was removed meanwhile takes its entries along.
+        // Entries of a feed that was removed meanwhile are skipped.
         let feed = feeds.entry(entry.feed).or_insert_with(|| store.feed(entry.feed).ok());
         if let Some(feed) = feed {
             trial.run(&seen(entry, feed));

@@ -1,4 +1,5 @@
-//! A query as the API shows it. Secrets in its addresses are masked, its keys never shown.
+//! A query in the format of the API. Secrets in its addresses are masked, and its keys are not
+//! shown.
 
 use feed::FeedUrl;
 use query::Access;
@@ -13,11 +14,11 @@ answer! {
         name: String,
         /// The statement, secrets in its addresses masked.
         text: String,
-        /// Who may read its feed: `private`, `secret-link` or `public`.
+        /// The access to its feed: `private`, `secret-link` or `public`.
         access: &'static str,
-        /// Where its feed is published on this instance, without the key of a secret link.
+        /// The path of its feed on this instance, without the key of a secret link.
         feed: String,
-        /// How many of its matches are kept.
+        /// The number of its stored matches.
         entries: u64,
         /// Its last position, as a cursor of the stream.
         cursor: String,
@@ -25,7 +26,7 @@ answer! {
         created_at: String,
         /// When it was changed last.
         changed_at: String,
-        /// How many receive what it keeps.
+        /// The number of its receivers.
         receivers: usize,
     }
 }
@@ -51,7 +52,7 @@ impl Query {
     }
 }
 
-/// A receiver as it is shown: the address of a webhook without its secrets.
+/// Returns a receiver for display: the address of a webhook without its secrets.
 pub fn receiver(stored: &str) -> String {
     match stored.strip_prefix("webhook ") {
         Some(url) => {

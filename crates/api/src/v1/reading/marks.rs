@@ -1,5 +1,5 @@
-//! Marking entries read and unread, and starring them. Doing the same twice changes nothing, so
-//! a client that is unsure repeats itself.
+//! Read and star marks of entries. Setting the same mark twice changes nothing, so a client may
+//! repeat a request.
 
 use axum::Json;
 use axum::extract::State;
@@ -19,7 +19,7 @@ use crate::v1::schema::asked;
 const MANY: usize = 10_000;
 
 asked! {
-    /// How you stand to an entry. What is left out stays.
+    /// Marks of an entry. A missing field keeps its value.
     Marks {
         /// Read or unread.
         read: Option<bool>,
@@ -27,9 +27,9 @@ asked! {
         starred: Option<bool>,
     }
 
-    /// The same of many entries.
+    /// Marks of many entries.
     ManyMarks {
-        /// Their numbers, 10000 at most. Those that are not kept are passed over.
+        /// Their numbers, at most 10000. Unknown entries are ignored.
         entries: Vec<i64>,
         /// Read or unread.
         read: Option<bool>,
@@ -37,7 +37,7 @@ asked! {
         starred: Option<bool>,
     }
 
-    /// A scope whose entries you have read. Without feed, tag and query: all feeds.
+    /// A scope to mark as read. Without feed, tag and query: all feeds.
     ScopeRead {
         /// A feed's number or address.
         feed: Option<String>,
@@ -45,7 +45,7 @@ asked! {
         tag: Option<String>,
         /// A query's name.
         query: Option<String>,
-        /// Only entries up to this number, so that what came meanwhile stays unread.
+        /// Only entries up to this number, so that newer entries stay unread.
         up_to: Option<i64>,
         /// Only entries published up to this moment.
         published_to: Option<String>,

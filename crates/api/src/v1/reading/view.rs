@@ -1,5 +1,5 @@
-//! An entry as the API shows it to one person: what the publisher wrote, not sanitised, and how
-//! the person stands to it.
+//! An entry in the format of the API for one account: the publisher's texts, not sanitised, with
+//! the account's marks.
 
 use std::collections::HashMap;
 
@@ -21,35 +21,35 @@ answer! {
         feed_title: Option<String>,
         /// Its title.
         title: Option<String>,
-        /// The page it leads to.
+        /// Its link.
         link: Option<String>,
-        /// Who wrote it.
+        /// Its author.
         author: Option<String>,
         /// Its summary, which may hold HTML.
         summary: Option<String>,
-        /// Its content, which may hold HTML; null in lists where it was not asked for.
+        /// Its content, which may hold HTML; null in lists unless requested.
         content: Option<String>,
         /// Its categories.
         categories: Vec<String>,
         /// Files that belong to it.
         enclosures: Vec<Enclosure>,
-        /// When it was published, by the times we reckon with.
+        /// When it was published, with implausible dates corrected.
         published_at: String,
         /// When it was seen first.
         seen_at: String,
         /// The publisher's claim of the last edit.
         updated_at: Option<String>,
-        /// When we saw the present text, if it is not the first.
+        /// When we saw the current text, if the entry was edited.
         edited_at: Option<String>,
-        /// You have read it.
+        /// Whether you have read it.
         read: bool,
-        /// You have starred it.
+        /// Whether you have starred it.
         starred: bool,
     }
 
     /// A file that belongs to an entry.
     Enclosure {
-        /// Where it is.
+        /// Its address.
         url: String,
         /// Its media type.
         r#type: Option<String>,
@@ -57,9 +57,9 @@ answer! {
         length: Option<u64>,
     }
 
-    /// What an entry said before an edit.
+    /// An older text of an entry.
     Revision {
-        /// Counts from 1, the text as first seen.
+        /// Its number; the first text has 1.
         number: u32,
         /// When it was seen.
         seen_at: String,
@@ -75,16 +75,16 @@ answer! {
         content: Option<String>,
     }
 
-    /// An entry, and what it said before.
+    /// An entry with its older texts.
     EntryWithRevisions {
-        /// The entry as it is.
+        /// The entry.
         entry: Entry,
         /// Its older texts, the oldest first.
         revisions: Vec<Revision>,
     }
 }
 
-/// Addresses and titles of the feeds met so far.
+/// Addresses and titles of the feeds met so far, read from the store once each.
 #[derive(Default)]
 pub struct FeedNames(HashMap<FeedId, (String, Option<String>)>);
 
@@ -92,7 +92,7 @@ impl Entry {
     pub fn new(row: &ReadEntry, feeds: &mut FeedNames, store: &Store, content: bool) -> Entry {
         let ReadEntry { entry, read, starred, .. } = row;
         let (url, title) = feeds.0.entry(entry.feed).or_insert_with(|| {
-            // A feed removed meanwhile takes its entries along; this one was read before.
+            // The feed was removed after this entry had been read.
             let feed = store.feed(entry.feed).ok();
             feed.map(|feed| (feed.location.url.masked(), feed.shown_title().map(str::to_owned)))
                 .unwrap_or_default()

@@ -12,7 +12,7 @@ use crate::v1::schema::{Omittable, answer};
 answer! {
     /// An entry of the stream; its texts are not sanitised.
     StreamEntry {
-        /// Go on behind it.
+        /// The cursor behind this entry.
         cursor: String,
         /// Its number.
         id: i64,
@@ -20,17 +20,17 @@ answer! {
         feed: String,
         /// Its title.
         title: Option<String>,
-        /// Where it leads.
+        /// Its link.
         link: Option<String>,
-        /// Who wrote it.
+        /// Its author.
         author: Option<String>,
-        /// May hold HTML.
+        /// Its summary, which may hold HTML.
         summary: Option<String>,
-        /// May hold HTML.
+        /// Its content, which may hold HTML.
         content: Option<String>,
         /// Its categories.
         categories: Vec<String>,
-        /// The publication time that we assume.
+        /// When it was published, with implausible dates corrected.
         published_at: String,
         /// When it was seen first.
         seen_at: String,

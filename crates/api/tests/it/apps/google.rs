@@ -59,8 +59,8 @@ async fn a_token_is_its_own_secret_and_keeps_its_scope() {
     assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, text));
     let with = [("authorization", "GoogleLogin auth=read-token"), ("content-type", FORM)];
     for (path, form, says) in [
-        ("edit-tag", "i=1&a=user/-/state/com.google/read", "this token may only look"),
-        ("mark-all-as-read", "s=feed/1", "this token may only look"),
+        ("edit-tag", "i=1&a=user/-/state/com.google/read", "this token may only read"),
+        ("mark-all-as-read", "s=feed/1", "this token may only read"),
         ("subscription/edit", "ac=unsubscribe&s=feed/1", "this token may not change feeds"),
         ("subscription/quickadd", "quickadd=https://x.example/", "this token may not change"),
         ("rename-tag", "s=user/-/label/daily&dest=user/-/label/x", "this token may not change"),
@@ -112,7 +112,7 @@ async fn who_is_not_known_gets_nothing() {
         for headers in [&[][..], &[("authorization", "GoogleLogin auth=wrong")]] {
             let answer = house.send("GET", &format!("/reader/api/0/{path}"), headers, "").await;
             assert_eq!(answer.status, 401, "{path}");
-            let said = "name and password, or the token, are not known here\n";
+            let said = "wrong name, password or token\n";
             assert_eq!(answer.text, said);
         }
     }
@@ -228,7 +228,7 @@ async fn subscriptions_are_edited_by_the_engine() {
         assert_eq!(json!(house.acts()), expect, "{form}");
     }
     for (form, status, says) in [
-        ("ac=subscribe", 400, "say which feed"),
+        ("ac=subscribe", 400, "name a feed"),
         ("ac=subscribe&s=https://x.example/", 400, "a feed is feed/"),
         ("ac=subscribe&s=feed/nothing", 400, "no address"),
         ("ac=unsubscribe&s=feed/99", 404, "there is no such feed"),
