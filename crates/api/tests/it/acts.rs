@@ -12,7 +12,7 @@ use store::{NewFeed, OpenMode, Store};
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-use crate::shelf::{T0, live};
+use crate::fixture::{T0, live};
 use crate::{Answer, get};
 
 /// Answers a command in the engine's place.

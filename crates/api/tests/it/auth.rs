@@ -1,5 +1,7 @@
 //! Who is let in, and who is not: sessions, tokens, forms, guesses.
 
+mod strangers;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,7 +15,7 @@ use feed::Time;
 use store::{AccountId, NewToken, OpenMode, Store, TokenScope};
 use tower::ServiceExt;
 
-use crate::shelf::live;
+use crate::fixture::live;
 
 pub const T0: Time = Time::from_secs(1_700_000_000);
 

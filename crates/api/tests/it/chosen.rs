@@ -5,13 +5,13 @@ use axum::http::StatusCode;
 use feed::EntryId;
 use store::AccountId;
 
-use crate::entries::events;
+use crate::fixture::Fixture;
 use crate::get;
 use crate::reading::{post, text};
-use crate::shelf::Shelf;
+use crate::v1::entries::events;
 
-fn shelf_of(n: u64) -> (Shelf, Vec<String>) {
-    let shelf = Shelf::new(true);
+fn shelf_of(n: u64) -> (Fixture, Vec<String>) {
+    let shelf = Fixture::new(true);
     let titles: Vec<String> = (0..n).map(|n| format!("Entry {n:02}.")).collect();
     for (n, title) in (0..).zip(&titles) {
         shelf.see("https://a.org/f", &[title], 100 + n);
@@ -20,7 +20,7 @@ fn shelf_of(n: u64) -> (Shelf, Vec<String>) {
 }
 
 /// The titles of all pages in the order in which they stand there.
-async fn listed(shelf: &Shelf, start: &str, titles: &[String]) -> Vec<String> {
+async fn listed(shelf: &Fixture, start: &str, titles: &[String]) -> Vec<String> {
     let (mut seen, mut path) = (Vec::new(), start.to_owned());
     loop {
         let page = text(shelf, &path).await;
@@ -100,7 +100,7 @@ async fn times_and_days_follow_the_zone_and_size_is_kept() {
 }
 
 /// What an open list is told at once.
-async fn first(shelf: &Shelf, path: &str) -> serde_json::Value {
+async fn first(shelf: &Fixture, path: &str) -> serde_json::Value {
     let events = events(shelf, path, None, 1).await;
     let data = events[0].lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
     serde_json::from_str(data).unwrap()

@@ -3,26 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod acts;
-mod apps;
-mod attacks;
 mod auth;
-mod broken;
 mod chosen;
-mod entries;
-mod images;
-mod metrics;
+mod fixture;
+mod html;
+mod http;
 mod page;
 mod places;
 mod published;
+mod reader_apis;
 mod reading;
-mod sanitise;
 mod search;
-mod server;
-mod shelf;
 mod slider;
-mod strangers;
 mod v1;
-mod validity;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};

@@ -165,12 +165,12 @@ async fn the_list_says_how_every_feed_stands() {
 
 #[tokio::test]
 async fn a_title_reads_the_same_in_the_list_as_on_its_page() {
-    let shelf = crate::shelf::Shelf::new(true);
+    let shelf = crate::fixture::Fixture::new(true);
     let url = FeedUrl::parse("https://a.org/f").unwrap();
     let title = Some("AT&amp;T <b>bold</b>".to_owned());
     shelf
         .store
-        .add_feed(&NewFeed { url, title, site: None, tags: vec![] }, crate::shelf::T0)
+        .add_feed(&NewFeed { url, title, site: None, tags: vec![] }, crate::fixture::T0)
         .unwrap();
     for path in ["/feeds", "/feed/1"] {
         let page = get(&shelf.router, path, &[]).await.text;

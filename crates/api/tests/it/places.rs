@@ -8,8 +8,8 @@ use axum::http::StatusCode;
 use dispatch::command::{Applied, Command, Done, QueryGranted};
 
 use crate::acts::{Desk, obeys};
+use crate::fixture::{Fixture, T0, live};
 use crate::get;
-use crate::shelf::{Shelf, T0, live};
 
 const VOLCANO: &str = "CREATE FEED Volcano AS RETURN ALL FEEDS WHERE TITLE CONTAINS \"red\"";
 
@@ -42,7 +42,7 @@ async fn a_faulty_statement_is_shown_with_its_fault_and_not_saved() {
 
 #[tokio::test]
 async fn a_preview_shows_what_would_have_been_kept() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.see("https://a.org/f", &["red one", "blue two", "red three"], 10);
     let desk = Desk::over(shelf.store.clone(), obeys());
     let answer = desk.post("/queries/preview", &[("text", VOLCANO), ("part", "1")]).await;
@@ -72,7 +72,7 @@ async fn saving_dropping_and_replaying_are_commands() {
 
 #[tokio::test]
 async fn a_querys_page_says_what_it_keeps() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "PUBLISH");
     shelf.see("https://a.org/f", &["red one", "blue two"], 10);
     let answer = get(&shelf.router, "/query/red", &[]).await;
@@ -129,7 +129,7 @@ fn outlook() -> Outlook {
 
 #[tokio::test]
 async fn the_history_is_replayed_once_behind_the_page_and_its_outcome_stays() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     let (go, gone) = std::sync::mpsc::channel::<()>();
     let gone = std::sync::Mutex::new(gone);
     let replay = WhatIf::new(Arc::new(move |told| {
@@ -165,7 +165,7 @@ async fn the_history_is_replayed_once_behind_the_page_and_its_outcome_stays() {
 
 #[tokio::test]
 async fn a_report_is_shown_in_a_sandbox_and_nothing_else_is() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     let folder = shelf.store.path().parent().unwrap().join("reports").join("bursty");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("index.html"), "<h1>Bursty</h1>").unwrap();
@@ -198,7 +198,7 @@ async fn a_report_is_shown_in_a_sandbox_and_nothing_else_is() {
 
 #[tokio::test]
 async fn health_names_what_fails() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.see("https://a.org/f", &["one"], 10);
     let page = get(&shelf.router, "/health", &[]).await.text;
     assert!(page.contains("<p class=\"quiet\">None.</p>"), "{page}");
@@ -215,8 +215,8 @@ async fn health_names_what_fails() {
 
 #[tokio::test]
 async fn health_claims_no_success_that_was_not_seen() {
-    let shelf = Shelf::new(true);
-    let says = async |shelf: &Shelf| get(&shelf.router, "/health", &[]).await.text;
+    let shelf = Fixture::new(true);
+    let says = async |shelf: &Fixture| get(&shelf.router, "/health", &[]).await.text;
     assert!(says(&shelf).await.contains("There are no feeds yet."));
     for url in ["https://a.org/f", "https://b.org/f"] {
         let url = feed::FeedUrl::parse(url).unwrap();

@@ -1,15 +1,17 @@
 //! Queries as feeds: valid by the rules that a validator would apply, private until published, and
 //! cheap to ask for again.
 
+mod validity;
+
 use feed::Item;
 use parse::{Document, Format, Limits, document};
 
-use crate::shelf::{Shelf, T0};
+use crate::fixture::{Fixture, T0};
 use crate::{Answer, get, post};
 
 const HOST: (&str, &str) = ("host", "localhost");
 
-async fn feed(shelf: &Shelf, path: &str) -> Answer {
+async fn feed(shelf: &Fixture, path: &str) -> Answer {
     get(&shelf.router, path, &[HOST]).await
 }
 
@@ -21,7 +23,7 @@ fn read(answer: &Answer) -> Document {
 
 #[tokio::test]
 async fn the_three_formats_say_the_same() {
-    let shelf = Shelf::new(false);
+    let shelf = Fixture::new(false);
     shelf.query("red", "TITLED \"All <red> things\" PUBLISH");
     shelf.see("https://a.org/feed?token=secret", &["red 1", "blue 2", "red 3 & more"], 10);
     for (end, format) in
@@ -48,7 +50,7 @@ async fn the_three_formats_say_the_same() {
 
 #[tokio::test]
 async fn atom_holds_to_the_rules_of_its_specification() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "");
     shelf.see("https://a.org/feed", &["red 1"], 10);
     let text = feed(&shelf, "/feeds/red.atom").await.text;
@@ -64,13 +66,13 @@ async fn atom_holds_to_the_rules_of_its_specification() {
 
 #[tokio::test]
 async fn what_is_not_published_does_not_exist_for_strangers() {
-    let (closed, open) = (Shelf::new(false), Shelf::new(true));
+    let (closed, open) = (Fixture::new(false), Fixture::new(true));
     for shelf in [&closed, &open] {
         shelf.query("mine", "PRIVATE");
         shelf.query("friends", "PUBLISH BY SECRET LINK");
         shelf.query("all", "PUBLISH");
     }
-    let status = async |shelf: &Shelf, path: &str| feed(shelf, path).await.status.as_u16();
+    let status = async |shelf: &Fixture, path: &str| feed(shelf, path).await.status.as_u16();
     assert_eq!(status(&closed, "/feeds/mine.atom").await, 404);
     assert_eq!(status(&open, "/feeds/mine.atom").await, 200);
     assert_eq!(status(&closed, "/feeds/friends.atom").await, 404);
@@ -87,7 +89,7 @@ async fn what_is_not_published_does_not_exist_for_strangers() {
 
 #[tokio::test]
 async fn an_unchanged_feed_costs_no_body() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "");
     shelf.see("https://a.org/feed", &["red 1"], 10);
     let path = "/feeds/red.atom";
@@ -107,7 +109,7 @@ async fn an_unchanged_feed_costs_no_body() {
 
 #[tokio::test]
 async fn long_feeds_have_pages_and_windows_have_their_size() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     for (name, options) in
         [("a", ""), ("b", "WINDOW LAST 3 ITEMS"), ("c", "WINDOW 55 MINUTES"), ("d", "")]
     {
@@ -143,7 +145,7 @@ async fn long_feeds_have_pages_and_windows_have_their_size() {
 
 #[tokio::test]
 async fn no_address_that_runs_something_is_published() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "PUBLISH");
     let item = |link: &str| Item {
         id: Some(format!("id {link}")),
@@ -166,7 +168,7 @@ async fn no_address_that_runs_something_is_published() {
 /// On an instance without accounts, which shows everything to the person at the machine.
 #[tokio::test]
 async fn only_what_is_published_is_a_topic_of_the_hub() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("mine", "PRIVATE");
     shelf.query("friends", "PUBLISH BY SECRET LINK");
     shelf.query("all", "PUBLISH");
@@ -199,7 +201,7 @@ async fn only_what_is_published_is_a_topic_of_the_hub() {
 
 #[tokio::test]
 async fn a_document_is_rendered_once_for_each_change() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "PUBLISH");
     shelf.see("https://a.org/feed", &["red 1"], 10);
     let rendered = || shelf.context.published.n_rendered();
@@ -225,7 +227,7 @@ async fn a_document_is_rendered_once_for_each_change() {
 
 #[tokio::test]
 async fn a_page_ends_where_it_would_become_too_long() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "WINDOW LAST 500 ITEMS PUBLISH");
     let long = |number: usize, n_bytes: usize| Item {
         id: Some(format!("https://a.org/{number}")),
@@ -257,7 +259,7 @@ async fn a_page_ends_where_it_would_become_too_long() {
 
 #[tokio::test]
 async fn nobody_pushes_an_entry_out_by_taking_its_id() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("all", "PUBLISH");
     let item = |title: &str| Item {
         id: Some("https://a.org/1".to_owned()),

@@ -6,12 +6,12 @@ use feed::{EntryId, FeedId, FeedUrl};
 use store::{AccountId, NewFeed};
 use tower::ServiceExt;
 
-use crate::shelf::Shelf;
+use crate::fixture::Fixture;
 use crate::{Answer, get};
 
 const ME: AccountId = AccountId::LOCAL;
 
-pub async fn text(shelf: &Shelf, path: &str) -> String {
+pub async fn text(shelf: &Fixture, path: &str) -> String {
     let answer = get(&shelf.router, path, &[]).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.text);
     answer.text
@@ -23,14 +23,14 @@ fn form_key(page: &str) -> String {
     rest.split('"').next().unwrap().to_owned()
 }
 
-pub async fn post(shelf: &Shelf, path: &str, fields: &[(&str, &str)]) -> Answer {
+pub async fn post(shelf: &Fixture, path: &str, fields: &[(&str, &str)]) -> Answer {
     let key = form_key(&text(shelf, "/").await);
     let mut form = url::form_urlencoded::Serializer::new(String::new());
     form.append_pair("form_key", &key).extend_pairs(fields);
     send(shelf, path, form.finish()).await
 }
 
-async fn send(shelf: &Shelf, path: &str, body: String) -> Answer {
+async fn send(shelf: &Fixture, path: &str, body: String) -> Answer {
     let request = Request::post(path)
         .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(Body::from(body))
@@ -42,13 +42,13 @@ async fn send(shelf: &Shelf, path: &str, body: String) -> Answer {
     Answer { status: parts.status, headers: parts.headers, text }
 }
 
-fn is_read(shelf: &Shelf, entry: i64) -> bool {
+fn is_read(shelf: &Fixture, entry: i64) -> bool {
     shelf.store.read_marks(ME).unwrap().is_read(EntryId(entry))
 }
 
 /// Three entries, numbered from 1, the newest last.
-fn shelf() -> Shelf {
-    let shelf = Shelf::new(true);
+fn shelf() -> Fixture {
+    let shelf = Fixture::new(true);
     shelf.query("red", "");
     shelf.see("https://a.org/f", &["red one"], 10);
     shelf.see("https://a.org/f", &["blue two"], 20);
@@ -153,7 +153,7 @@ async fn all_is_what_was_there_when_the_list_was_shown() {
 
 #[tokio::test]
 async fn older_entries_follow_without_gap_or_repetition() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     let titles: Vec<String> = (0..90).map(|n| format!("Entry {n:02}.")).collect();
     for (n, title) in (0..).zip(&titles) {
         shelf.see("https://a.org/f", &[title], 100 + n);
@@ -193,7 +193,7 @@ async fn the_light_is_a_cookie_and_the_page_follows_it() {
 
 #[tokio::test]
 async fn first_paint_is_light() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     let long = "A title as long as some publishers write them, and then some more words";
     for n in 0..60 {
         shelf.see("https://a.org/f", &[&format!("{long} {n}")], 100 + n);
@@ -211,14 +211,14 @@ async fn the_script_is_told_that_a_mark_was_made_and_not_sent_elsewhere() {
     let made = post(&shelf, "/marks", &[("star", "1"), ("part", "1")]).await;
     assert_eq!(made.status, StatusCode::NO_CONTENT);
     assert_eq!(post(&shelf, "/marks", &[("star", "1")]).await.status, StatusCode::SEE_OTHER);
-    shelf.store.add_account("anna", "x", crate::shelf::T0).unwrap().unwrap();
+    shelf.store.add_account("anna", "x", crate::fixture::T0).unwrap().unwrap();
     let denied = send(&shelf, "/marks", "read=1&part=1".to_owned()).await;
     assert_eq!(denied.status, StatusCode::SEE_OTHER, "to the login");
 }
 
 #[tokio::test]
 async fn the_sidebar_folds_the_feeds_of_a_tag_with_what_is_unread() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.see("https://a.org/f", &["One.", "Two."], 100);
     shelf.see("https://b.org/f", &["Three."], 200);
     let tags = ["News & <b>".to_owned()];
@@ -241,7 +241,7 @@ async fn the_sidebar_folds_the_feeds_of_a_tag_with_what_is_unread() {
 
 #[tokio::test]
 async fn five_thousand_feeds_in_the_sidebar_leave_the_first_paint_light() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     let new = |n: usize| NewFeed {
         url: FeedUrl::parse(&format!("https://s{n}.example/feed.xml")).unwrap(),
         title: Some(format!("A feed with a title of the usual length, number {n}")),
@@ -249,7 +249,7 @@ async fn five_thousand_feeds_in_the_sidebar_leave_the_first_paint_light() {
         tags: vec![format!("tag {}", n % 50)],
     };
     let feeds: Vec<NewFeed> = (0..5000).map(new).collect();
-    shelf.store.add_feeds(&feeds, crate::shelf::T0).unwrap();
+    shelf.store.add_feeds(&feeds, crate::fixture::T0).unwrap();
     shelf.see("https://s7.example/feed.xml", &["One."], 100);
     for path in ["/", "/?tag=tag+7"] {
         let page = text(&shelf, path).await;

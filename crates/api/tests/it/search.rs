@@ -8,7 +8,7 @@ use feed::{EntryId, EntryKey, FeedUrl, Item, Outcome, Published, Time};
 use query::Search;
 use store::{EntryFilter, NewEntry, NewFeed, PollRecord, SearchWords, Store};
 
-use crate::shelf::{Shelf, T0};
+use crate::fixture::{Fixture, T0};
 
 /// What the engine does behind the polls.
 pub async fn index_all(store: &Store) {
@@ -38,7 +38,7 @@ fn item(title: &str, content: &str, author: &str, category: &str) -> Item {
     }
 }
 
-fn keep(shelf: &Shelf, url: &str, tag: &str, items: Vec<Item>) {
+fn keep(shelf: &Fixture, url: &str, tag: &str, items: Vec<Item>) {
     let url = FeedUrl::parse(url).unwrap();
     let new = NewFeed { url, title: None, site: None, tags: vec![tag.to_owned()] };
     let feed = shelf.store.add_feed(&new, T0).unwrap().id;
@@ -56,8 +56,8 @@ fn keep(shelf: &Shelf, url: &str, tag: &str, items: Vec<Item>) {
 }
 
 /// Entries 1 to 9, in every kind of script.
-async fn shelf() -> Shelf {
-    let shelf = Shelf::new(true);
+async fn shelf() -> Fixture {
+    let shelf = Fixture::new(true);
     let items = vec![
         item("Iceland volcano erupts again", "<p>Ash <b>cloud</b></p>", "Jane O'Neill", "Science"),
         item("Cake without flour", "<p>An iceland of cream, a volcano of fruit</p>", "", "Food"),
@@ -84,7 +84,7 @@ fn person() -> Person {
     Person::known(account, store::TokenScope::Read, None)
 }
 
-async fn found(shelf: &Shelf, text: &str) -> Vec<i64> {
+async fn found(shelf: &Fixture, text: &str) -> Vec<i64> {
     let found = find(&shelf.context, &person(), text, None, 100).await;
     let found = found.unwrap_or_else(|error| panic!("{text}: {error}"));
     found.entries.iter().map(|found| found.entry.id.0).collect()
@@ -188,7 +188,7 @@ async fn pages_go_on_below_the_last_entry_and_end() {
 
 #[tokio::test]
 async fn a_search_that_fits_little_stops_and_says_where_to_go_on() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     let items = (0..2500).map(|n| item(&format!("number {n}"), "", "", "")).collect();
     keep(&shelf, "https://a.org/feed", "news", items);
     index_all(&shelf.store).await;
@@ -251,7 +251,7 @@ fn drawn(chance: &mut Chance, depth: usize) -> String {
 
 #[tokio::test]
 async fn the_index_never_hides_what_fits() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     let mut chance = Chance(7);
     let mut text = |n: usize| -> String {
         let words: Vec<&str> = (0..n).map(|_| VOCABULARY[chance.below(10)]).collect();

@@ -8,7 +8,7 @@ mod chromium;
 use api::what_if::{Outlook, Rule};
 use chromium::Browser;
 
-use crate::shelf::Shelf;
+use crate::fixture::Fixture;
 
 fn rule(budget: &str, polls_per_day: f64, delay: f64, current: bool) -> Rule {
     Rule {
@@ -24,7 +24,7 @@ fn rule(budget: &str, polls_per_day: f64, delay: f64, current: bool) -> Rule {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn moving_the_slider_says_what_it_costs_and_fills_the_form() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.see("https://a.org/f", &["one"], 10);
     let steps = vec![
         rule("50/1d", 50.0, 7200.0, false),

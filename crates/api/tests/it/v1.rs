@@ -2,6 +2,7 @@
 //! and each noun of it.
 
 mod described;
+pub mod entries;
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +16,7 @@ use store::{NewToken, TokenScope};
 use tower::ServiceExt;
 
 use crate::Answer;
-use crate::shelf::{Shelf, T0};
+use crate::fixture::{Fixture, T0};
 
 async fn send(
     router: &Router,
@@ -55,8 +56,8 @@ async fn get(router: &Router, path: &str) -> Value {
 }
 
 /// A shelf with two feeds, three entries, and a query.
-fn shelf() -> Shelf {
-    let shelf = Shelf::new(true);
+fn shelf() -> Fixture {
+    let shelf = Fixture::new(true);
     shelf.query("red", "PUBLISH");
     shelf.see("https://a.org/?key=secret", &["red 1", "blue 2"], 0);
     shelf.see("https://b.org/", &["red 3"], 10);
@@ -64,7 +65,7 @@ fn shelf() -> Shelf {
 }
 
 /// The same shelf with an engine that notes what it is asked.
-fn acting(shelf: &Shelf) -> (Router, Arc<Mutex<Vec<Command>>>) {
+fn acting(shelf: &Fixture) -> (Router, Arc<Mutex<Vec<Command>>>) {
     let noted: Arc<Mutex<Vec<Command>>> = Arc::default();
     let notes = Arc::clone(&noted);
     let mut context = shelf.context.clone();

@@ -2,7 +2,7 @@
 //! show. Nothing of theirs may run, be forbidden by the policy (then it was markup already) or ask
 //! anybody.
 
-#[path = "../../../../api/tests/it/attacks/payloads.rs"]
+#[path = "../../../../api/tests/it/html/attacks/payloads.rs"]
 mod payloads;
 
 use base64::Engine as _;

@@ -2,21 +2,21 @@
 
 use serde_json::json;
 
-use super::{FORM, House, empty, house, json};
+use super::{AppFixture, FORM, empty, house, json};
 use crate::Answer;
 
 pub const ADMIN: (&str, &str) = ("authorization", "GoogleLogin auth=admin-token");
 
-pub async fn get(house: &House, path: &str) -> Answer {
+pub async fn get(house: &AppFixture, path: &str) -> Answer {
     house.send("GET", &format!("/reader/api/0/{path}"), &[ADMIN], "").await
 }
 
-pub async fn post(house: &House, path: &str, form: &str) -> Answer {
+pub async fn post(house: &AppFixture, path: &str, form: &str) -> Answer {
     let headers = [ADMIN, ("content-type", FORM)];
     house.send("POST", &format!("/reader/api/0/{path}"), &headers, form).await
 }
 
-async fn login(house: &House, form: &str) -> Answer {
+async fn login(house: &AppFixture, form: &str) -> Answer {
     house.send("POST", "/accounts/ClientLogin", &[("content-type", FORM)], form).await
 }
 

@@ -8,8 +8,8 @@ use axum::Router;
 use feed::EntryId;
 use store::{NewToken, OpenMode, Store, TokenScope};
 
+use crate::fixture::{Fixture, T0, live};
 use crate::get;
-use crate::shelf::{Shelf, T0, live};
 
 /// Cuts the files of a store under its feet: what was not read yet cannot be read any more.
 fn cut(store: &Store) {
@@ -20,14 +20,14 @@ fn cut(store: &Store) {
 }
 
 /// The same data behind a store that takes no changes, as that of a full disk.
-fn full_disk(shelf: &Shelf) -> Router {
+fn full_disk(shelf: &Fixture) -> Router {
     let store = Store::open(shelf.store.path().parent().unwrap(), OpenMode::ReadOnly).unwrap();
     router(Context::new(store, Arc::new(|| T0), Arc::new(live), "1").unwrap())
 }
 
 #[tokio::test]
 async fn the_process_answers_for_itself_and_says_that_it_is_not_ready() {
-    let shelf = Shelf::new(false);
+    let shelf = Fixture::new(false);
     cut(&shelf.store);
     let health = get(&shelf.router, "/healthz", &[]).await;
     assert_eq!((health.status.as_u16(), health.text.as_str()), (200, "ok\n"));
@@ -38,7 +38,7 @@ async fn the_process_answers_for_itself_and_says_that_it_is_not_ready() {
 
 #[tokio::test]
 async fn people_are_told_on_a_page_and_programs_in_json() {
-    let shelf = Shelf::new(false);
+    let shelf = Fixture::new(false);
     cut(&shelf.store);
     let page = get(&shelf.router, "/feeds", &[]).await;
     assert_eq!(page.status, 500);
@@ -50,7 +50,7 @@ async fn people_are_told_on_a_page_and_programs_in_json() {
 
 #[tokio::test]
 async fn a_page_that_could_not_be_shown_still_leads_to_the_others() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.see("https://a.org/f", &["one"], 10);
     // What the gate asks has been read; the list of feeds has not.
     get(&shelf.router, "/image", &[]).await;
@@ -65,7 +65,7 @@ async fn a_page_that_could_not_be_shown_still_leads_to_the_others() {
 
 #[tokio::test]
 async fn an_entry_is_shown_though_it_cannot_be_marked() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.see("https://a.org/f", &["one"], 10);
     let page = get(&full_disk(&shelf), "/entry/1", &[]).await;
     assert_eq!(page.status, 200, "{}", page.text);
@@ -75,7 +75,7 @@ async fn an_entry_is_shown_though_it_cannot_be_marked() {
 
 #[tokio::test]
 async fn a_token_opens_the_api_though_its_use_cannot_be_noted() {
-    let shelf = Shelf::new(false);
+    let shelf = Fixture::new(false);
     shelf.see("https://a.org/f", &["one"], 10);
     let new = NewToken {
         account: shelf.store.account("somebody").unwrap().unwrap().id,
@@ -92,7 +92,7 @@ async fn a_token_opens_the_api_though_its_use_cannot_be_noted() {
 
 #[tokio::test]
 async fn no_entry_goes_out_without_its_feed_because_that_could_not_be_read() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.see("https://a.org/f", &["one"], 10);
     let other = rusqlite::Connection::open(shelf.store.path()).unwrap();
     other.execute_batch("alter table feeds rename to hidden").unwrap();

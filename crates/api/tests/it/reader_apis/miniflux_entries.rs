@@ -8,7 +8,7 @@ use super::{house, json};
 #[tokio::test]
 async fn an_entry_is_told_with_all_that_clients_read() {
     let house = house();
-    house.store.star(house.anna, &[feed::EntryId(2)], true, crate::shelf::T0).unwrap();
+    house.store.star(house.anna, &[feed::EntryId(2)], true, crate::fixture::T0).unwrap();
     let mut entry = json(&get(&house, "entries/2").await);
     assert_eq!(entry["feed"]["id"], 1);
     entry["feed"] = json!(null);
@@ -51,7 +51,7 @@ async fn every_filter_finds_its_entries() {
     let house = house();
     house.store.mark_read(house.anna, &[feed::EntryId(1), feed::EntryId(3)], true).unwrap();
     let stars = [feed::EntryId(3), feed::EntryId(5)];
-    house.store.star(house.anna, &stars, true, crate::shelf::T0).unwrap();
+    house.store.star(house.anna, &stars, true, crate::fixture::T0).unwrap();
     for (query, expect, total) in [
         ("", vec![1, 2, 3, 4, 5], 5),
         ("order=published_at&direction=desc", vec![5, 4, 3, 2, 1], 5),

@@ -6,10 +6,10 @@ use futures_util::StreamExt;
 use serde_json::Value;
 use tower::ServiceExt;
 
+use crate::fixture::Fixture;
 use crate::get;
-use crate::shelf::Shelf;
 
-async fn json(shelf: &Shelf, path: &str) -> Value {
+async fn json(shelf: &Fixture, path: &str) -> Value {
     let answer = get(&shelf.router, path, &[]).await;
     assert_eq!(answer.status, 200, "{path}: {}", answer.text);
     serde_json::from_str(&answer.text).unwrap()
@@ -22,7 +22,7 @@ fn titles(page: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn pages_go_on_where_the_last_one_ended() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "");
     shelf.see("https://a.org/?key=secret", &["red 1", "blue 2", "red 3"], 0);
     let first = json(&shelf, "/api/v1/entries?limit=2").await;
@@ -81,7 +81,7 @@ const ANSWER_BYTES_MAX: usize = 3_500_000;
 
 #[tokio::test]
 async fn pages_of_long_entries_end_early_and_their_cursors_go_on() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "");
     shelf.see_items("https://a.org/", long_items(10), 0);
     crate::search::index_all(&shelf.store).await;
@@ -115,7 +115,7 @@ async fn pages_of_long_entries_end_early_and_their_cursors_go_on() {
 
 #[tokio::test]
 async fn a_published_feed_of_long_entries_goes_on_at_the_next_page() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "");
     shelf.see_items("https://a.org/", long_items(10), 0);
     let answer = get(&shelf.router, "/feeds/red.json", &[]).await;
@@ -127,7 +127,7 @@ async fn a_published_feed_of_long_entries_goes_on_at_the_next_page() {
 }
 
 /// The first `n` events of a stream.
-pub async fn events(shelf: &Shelf, path: &str, last: Option<&str>, n: usize) -> Vec<String> {
+pub async fn events(shelf: &Fixture, path: &str, last: Option<&str>, n: usize) -> Vec<String> {
     let mut request = Request::get(path);
     if let Some(last) = last {
         request = request.header("last-event-id", last);
@@ -149,7 +149,7 @@ fn id(event: &str) -> &str {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_resumes_after_the_last_event_that_arrived() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "");
     shelf.see("https://a.org/", &["red 1", "blue 2", "red 3"], 0);
     let path = "/api/v1/entries/stream?query=red";
@@ -168,7 +168,7 @@ async fn a_stream_resumes_after_the_last_event_that_arrived() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_of_long_entries_brings_them_all() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.see_items("https://a.org/", long_items(30), 0);
     let all = events(&shelf, "/api/v1/entries/stream", None, 31).await;
     for n in 0..30 {
@@ -178,7 +178,7 @@ async fn a_stream_of_long_entries_brings_them_all() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_says_once_that_nothing_is_left_and_goes_on() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "");
     shelf.see("https://a.org/", &["red 1", "red 2"], 0);
     shelf.store.remove_feed(feed::FeedId(1)).unwrap();
@@ -197,7 +197,7 @@ async fn a_stream_says_once_that_nothing_is_left_and_goes_on() {
 
 #[tokio::test]
 async fn a_consumers_word_is_taken_as_json_only() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "");
     shelf.see("https://a.org/", &["blue 1"], 0);
     let say = async |path: &str, kind: &str, body: &'static str| {

@@ -20,7 +20,7 @@ const WHOLE: &str = concat!(
     "/../../../shared/feeds/kurtmckee__feedparser/tests/wellformed/sanitize"
 );
 /// `NAME  reason`: files whose outcome is ours on purpose.
-const DIFFERENCES: &str = include_str!("../data/sanitise-differences.txt");
+const DIFFERENCES: &str = include_str!("../../data/sanitise-differences.txt");
 
 fn documents(folder: &str) -> Vec<PathBuf> {
     let Ok(found) = fs::read_dir(folder) else {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use api::{Context, Images, Spent, router};
 use axum::Router;
 
+use crate::fixture::{Fixture, T0, live};
 use crate::get;
-use crate::shelf::{Shelf, T0, live};
 
 /// A family as it was read back.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ fn check_histogram(name: &str, family: &Family) {
 }
 
 /// Everything that can be shown is: a budget, pictures, queries.
-fn full(shelf: &Shelf) -> Router {
+fn full(shelf: &Fixture) -> Router {
     let images = Images::new(&shelf.store, fetch::Settings::new("https://e.org/")).unwrap();
     let spent = Spent {
         seen: 3,
@@ -102,7 +102,7 @@ fn full(shelf: &Shelf) -> Router {
 
 #[tokio::test]
 async fn what_is_exposed_can_be_scraped_and_its_figures_are_right() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("rain", "");
     shelf.see("https://e.org/a", &["sun", "rain and \"wind\"\\\n"], 0);
     shelf.see("https://e.org/b", &["rain"], 60);
@@ -130,7 +130,7 @@ async fn what_is_exposed_can_be_scraped_and_its_figures_are_right() {
 
 #[tokio::test]
 async fn delays_are_those_of_entries_that_appeared_between_two_polls() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.see("https://e.org/a", &["old"], 0);
     let delays = shelf.store.metrics().delays;
     assert_eq!(delays.count, 0, "what was there at the first poll was not late");
@@ -151,7 +151,7 @@ fn figures_named(text: &str) -> BTreeSet<&str> {
 async fn the_dashboard_and_the_alerts_ask_for_what_is_there() {
     let dashboard = include_str!("../../../../operating/grafana-dashboard.json");
     let alerts = include_str!("../../../../operating/alerts.yml");
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     let families = parsed(&get(&full(&shelf), "/metrics", &[]).await.text);
     for (file, text) in [("dashboard", dashboard), ("alerts", alerts)] {
         let named = figures_named(text);

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tower::ServiceExt;
 use url::Url;
 
-use crate::shelf::{T0, live};
+use crate::fixture::{T0, live};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nand the rest of it";
 

@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{FORM, House, empty, house, json};
+use super::{AppFixture, FORM, empty, house, json};
 
 /// printf 'anna:write-token' | md5sum
 const KEY: &str = "api_key=e8a86117eea18d23516ab5a6093f41fe";
 
-async fn ask(house: &House, query: &str, form: &str) -> Value {
+async fn ask(house: &AppFixture, query: &str, form: &str) -> Value {
     let path = format!("/fever/?api{query}");
     json(&house.send("POST", &path, &[("content-type", FORM)], form).await)
 }
 
 /// The same for Anna.
-async fn anna(house: &House, query: &str) -> Value {
+async fn anna(house: &AppFixture, query: &str) -> Value {
     let body = ask(house, query, KEY).await;
     assert_eq!((&body["api_version"], &body["auth"]), (&json!(3), &json!(1)), "{query}");
     body
@@ -81,7 +81,7 @@ async fn tags_are_groups_and_feeds_may_be_in_several() {
 #[tokio::test]
 async fn items_come_in_the_order_of_their_numbers() {
     let house = house();
-    house.store.star(house.anna, &[feed::EntryId(2)], true, crate::shelf::T0).unwrap();
+    house.store.star(house.anna, &[feed::EntryId(2)], true, crate::fixture::T0).unwrap();
     let body = anna(&house, "&items&with_ids=2").await;
     assert_eq!(
         body["items"],
@@ -126,7 +126,7 @@ async fn items_feeds_and_groups_are_marked() {
     let check = async |query: &str, unread: &[i64], starred: &[i64]| {
         let house = house();
         house.store.mark_read(house.anna, &[feed::EntryId(1)], true).unwrap();
-        house.store.star(house.anna, &[feed::EntryId(3)], true, crate::shelf::T0).unwrap();
+        house.store.star(house.anna, &[feed::EntryId(3)], true, crate::fixture::T0).unwrap();
         // Groups have numbers once they were asked for.
         anna(&house, "&groups").await;
         anna(&house, query).await;

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::{House, empty, house, json};
+use super::{AppFixture, empty, house, json};
 use crate::Answer;
 
 pub const TOKEN: (&str, &str) = ("x-auth-token", "admin-token");
 
-pub async fn get(house: &House, path: &str) -> Answer {
+pub async fn get(house: &AppFixture, path: &str) -> Answer {
     house.send("GET", &format!("/v1/{path}"), &[TOKEN], "").await
 }
 
-pub async fn send(house: &House, method: &str, path: &str, body: Value) -> Answer {
+pub async fn send(house: &AppFixture, method: &str, path: &str, body: Value) -> Answer {
     house.send(method, &format!("/v1/{path}"), &[TOKEN], &body.to_string()).await
 }
 
-pub async fn ids(house: &House, path: &str) -> Vec<i64> {
+pub async fn ids(house: &AppFixture, path: &str) -> Vec<i64> {
     let body = json(&get(house, path).await);
     let entries = body["entries"].as_array().unwrap();
     entries.iter().map(|entry| entry["id"].as_i64().unwrap()).collect()

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::google::{ADMIN, get, post};
-use super::{FORM, House, house, json};
+use super::{AppFixture, FORM, house, json};
 
 const ALL: &str = "user/-/state/com.google/reading-list";
 const READ: &str = "user/-/state/com.google/read";
@@ -23,7 +23,7 @@ fn numbers(body: &Value) -> Vec<i64> {
     body["items"].as_array().unwrap().iter().map(number).collect()
 }
 
-async fn ids(house: &House, query: &str) -> Vec<i64> {
+async fn ids(house: &AppFixture, query: &str) -> Vec<i64> {
     let body = json(&get(house, &format!("stream/items/ids?{query}")).await);
     let refs = body["itemRefs"].as_array().unwrap();
     refs.iter().map(|one| one["id"].as_str().unwrap().parse().unwrap()).collect()
@@ -33,7 +33,7 @@ async fn ids(house: &House, query: &str) -> Vec<i64> {
 async fn an_entry_is_told_with_all_that_apps_read() {
     let house = house();
     let me = house.anna;
-    house.store.star(me, &[feed::EntryId(2)], true, crate::shelf::T0).unwrap();
+    house.store.star(me, &[feed::EntryId(2)], true, crate::fixture::T0).unwrap();
     house.store.mark_read(me, &[feed::EntryId(2)], true).unwrap();
     let body = json(&get(&house, "stream/contents/feed%2F1?output=json&n=1").await);
     let expect = json!({
@@ -84,7 +84,7 @@ async fn every_stream_and_every_filter_finds_its_entries() {
     let house = house();
     let me = house.anna;
     house.store.mark_read(me, &[feed::EntryId(1), feed::EntryId(3)], true).unwrap();
-    house.store.star(me, &[feed::EntryId(3), feed::EntryId(5)], true, crate::shelf::T0).unwrap();
+    house.store.star(me, &[feed::EntryId(3), feed::EntryId(5)], true, crate::fixture::T0).unwrap();
     let url = "https%3A%2F%2Ffeed1.example%2Frss%3Ftoken%3Dsecret%26x%3D1";
     for (query, expect) in [
         ("", vec![5, 4, 3, 2, 1]),

@@ -15,7 +15,7 @@ use futures_util::{StreamExt, future, stream};
 use store::{NewFeed, TokenScope};
 
 use crate::auth::{Answered, House, T0, house};
-use crate::shelf::live;
+use crate::fixture::live;
 
 const FORM: &str = "application/x-www-form-urlencoded";
 /// What is read of a stranger's body, and the piece of it that comes last.
@@ -25,14 +25,14 @@ const PIECE: usize = 4 << 10;
 /// Every path that is routed anywhere, as the sources name them.
 fn paths() -> BTreeSet<String> {
     let sources = [
-        ("", include_str!("../../src/lib.rs")),
-        ("", include_str!("../../src/page.rs")),
-        ("/reader/api/0", include_str!("../../src/reader_apis/google.rs")),
-        ("", include_str!("../../src/reader_apis/google.rs")),
-        ("/api/greader.php", include_str!("../../src/reader_apis/google.rs")),
-        ("/v1", include_str!("../../src/reader_apis/miniflux.rs")),
-        ("", include_str!("../../src/reader_apis/fever.rs")),
-        ("", include_str!("../../src/v1.rs")),
+        ("", include_str!("../../../src/lib.rs")),
+        ("", include_str!("../../../src/page.rs")),
+        ("/reader/api/0", include_str!("../../../src/reader_apis/google.rs")),
+        ("", include_str!("../../../src/reader_apis/google.rs")),
+        ("/api/greader.php", include_str!("../../../src/reader_apis/google.rs")),
+        ("/v1", include_str!("../../../src/reader_apis/miniflux.rs")),
+        ("", include_str!("../../../src/reader_apis/fever.rs")),
+        ("", include_str!("../../../src/v1.rs")),
     ];
     let named = sources.iter().flat_map(|(start, text)| {
         let paths = text.split(".route(\"").skip(1).map(|rest| rest.split('"').next().unwrap());

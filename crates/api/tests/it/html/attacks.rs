@@ -10,14 +10,14 @@ use std::time::Duration;
 use feed::{Enclosure, EntryKey, FeedUrl, Item, Outcome, Published};
 use store::{NewEntry, NewFeed, PollProblem, PollRecord};
 
+use crate::fixture::{Fixture, T0};
 use crate::get;
-use crate::shelf::{Shelf, T0};
 use markup::{dangers, links};
 use payloads::PAYLOADS;
 
 /// An instance in which one payload stands in every field that a publisher can fill.
-fn poisoned(payload: &str) -> Shelf {
-    let shelf = Shelf::new(true);
+fn poisoned(payload: &str) -> Fixture {
+    let shelf = Fixture::new(true);
     shelf.query("red", "PUBLISH");
     let text = || Some(payload.to_owned());
     let url = FeedUrl::parse("https://a.org/feed?x=%22%3E%3Cscript%3Epwn()%3C/script%3E").unwrap();
@@ -108,7 +108,7 @@ async fn nothing_that_a_feed_says_acts_on_any_page() {
 
 #[tokio::test]
 async fn no_path_leads_out_of_what_is_served() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     for path in [
         "/feeds/../../../../etc/passwd",
         "/feeds/..%2f..%2f..%2fetc%2fpasswd",
@@ -131,7 +131,7 @@ async fn no_path_leads_out_of_what_is_served() {
 
 #[tokio::test]
 async fn a_host_that_somebody_made_up_changes_no_page_and_breaks_out_of_no_feed() {
-    let shelf = Shelf::new(true);
+    let shelf = Fixture::new(true);
     shelf.query("red", "PUBLISH");
     shelf.see("https://a.org/", &["red 1"], 0);
     let answer = get(&shelf.router, "/", &[("host", "evil.test")]).await;
@@ -145,7 +145,7 @@ async fn a_host_that_somebody_made_up_changes_no_page_and_breaks_out_of_no_feed(
             assert_eq!(read.map(|document| document.items.len()).ok(), Some(1), "{host}");
         }
     }
-    let closed = Shelf::new(false);
+    let closed = Fixture::new(false);
     let answer = get(&closed.router, "/", &[("host", "evil.test")]).await;
     assert!(answer.header("location").starts_with("/login"), "a way that Host cannot bend");
 }
@@ -155,7 +155,7 @@ async fn a_form_that_is_too_large_is_not_read_to_its_end() {
     use axum::body::Body;
     use axum::http::Request;
     use tower::ServiceExt;
-    let shelf = Shelf::new(false);
+    let shelf = Fixture::new(false);
     let body = format!("name=anna&password={}", "x".repeat(9 << 20));
     let request = Request::post("/login")
         .header("content-type", "application/x-www-form-urlencoded")

@@ -63,7 +63,7 @@ async fn a_body_that_never_ends_is_refused() {
 async fn what_comes_too_slowly_is_not_called_too_long() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let shelf = crate::shelf::Shelf::new(true);
+    let shelf = crate::fixture::Fixture::new(true);
     tokio::spawn(api::serve(listener, shelf.router.clone(), std::future::pending()));
     for (path, kind) in [
         ("/import", "multipart/form-data; boundary=x"),

@@ -24,11 +24,11 @@ use store::{
 };
 
 use crate::Answer;
-use crate::shelf::{ByName, T0, live};
+use crate::fixture::{MatchByName, T0, live};
 
 pub const FORM: &str = "application/x-www-form-urlencoded";
 
-pub struct House {
+pub struct AppFixture {
     pub store: Store,
     pub anna: AccountId,
     router: Router,
@@ -37,7 +37,7 @@ pub struct House {
 }
 
 /// Anna has the password `correct horse` and a token for each scope, named after it.
-pub fn house() -> House {
+pub fn house() -> AppFixture {
     let house = empty(true);
     for (number, (tags, site)) in [
         (&["Tech & more", "daily"][..], Some("https://one.example/")),
@@ -64,10 +64,10 @@ pub fn house() -> House {
 }
 
 /// No feeds; without accounts if it is open.
-pub fn empty(accounts: bool) -> House {
+pub fn empty(accounts: bool) -> AppFixture {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
-    store.install(Box::new(ByName::default())).unwrap();
+    store.install(Box::new(MatchByName::default())).unwrap();
     let mut anna = AccountId::LOCAL;
     if accounts {
         let hashed = hash_password("correct horse").unwrap();
@@ -94,7 +94,7 @@ pub fn empty(accounts: bool) -> House {
         Box::pin(std::future::ready(done(&kept, &command)))
     });
     let router = router(Context { act, ..context });
-    House { store, anna, router, acts, _folder: folder }
+    AppFixture { store, anna, router, acts, _folder: folder }
 }
 
 /// What an engine would answer; feeds are added for real.
@@ -152,7 +152,7 @@ fn done(store: &Store, command: &Command) -> Result<Done, Refusal> {
     }
 }
 
-impl House {
+impl AppFixture {
     pub fn query(&self, name: &str) {
         let new = NewQuery {
             name: name.to_owned(),

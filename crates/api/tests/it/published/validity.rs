@@ -8,7 +8,7 @@ use feed::{Enclosure, Item, Time};
 use serde_json::Value;
 use url::Url;
 
-use crate::shelf::Shelf;
+use crate::fixture::Fixture;
 use crate::{Answer, get};
 
 /// Every item breaks some rule if it is handed on as it is.
@@ -63,7 +63,7 @@ fn file(name: &str) -> Enclosure {
 const N: usize = 9;
 
 async fn published(end: &str) -> Answer {
-    let shelf = Shelf::new(false);
+    let shelf = Fixture::new(false);
     shelf.query("all", "TITLED \"Red & <more>\" PUBLISH");
     shelf.see_items("https://a.org/feed", bad_items(), 10);
     let answer = get(&shelf.router, &format!("/feeds/all.{end}"), &[("host", "t.test")]).await;

@@ -15,11 +15,11 @@ use tempfile::TempDir;
 pub const T0: Time = Time::from_secs(1_700_000_000);
 
 #[derive(Default)]
-pub struct ByName(Vec<(QueryId, String)>);
+pub struct MatchByName(Vec<(QueryId, String)>);
 
-impl EntryMatcher for ByName {
+impl EntryMatcher for MatchByName {
     fn fresh(&self) -> Box<dyn EntryMatcher> {
-        Box::new(ByName::default())
+        Box::new(MatchByName::default())
     }
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -51,25 +51,25 @@ impl EntryMatcher for ByName {
     }
 }
 
-pub struct Shelf {
+pub struct Fixture {
     pub store: Store,
     pub router: Router,
     pub context: Context,
     _folder: TempDir,
 }
 
-impl Shelf {
-    pub fn new(open: bool) -> Shelf {
+impl Fixture {
+    pub fn new(open: bool) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
-        store.install(Box::new(ByName::default())).unwrap();
+        store.install(Box::new(MatchByName::default())).unwrap();
         let now: Arc<dyn Fn() -> Time + Send + Sync> = Arc::new(|| T0 + Duration::from_secs(3600));
         let context = Context::new(store.clone(), now, Arc::new(live), "1").unwrap();
         if !open {
             store.add_account("somebody", "no hash", T0).unwrap().unwrap();
         }
         let router = router(context.clone());
-        Shelf { store, router, context, _folder: folder }
+        Fixture { store, router, context, _folder: folder }
     }
 
     /// A query by its name, with these words behind its sources.
