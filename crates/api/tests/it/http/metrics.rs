@@ -149,8 +149,8 @@ fn figures_named(text: &str) -> BTreeSet<&str> {
 
 #[tokio::test]
 async fn the_dashboard_and_the_alerts_ask_for_what_is_there() {
-    let dashboard = include_str!("../../../../operating/grafana-dashboard.json");
-    let alerts = include_str!("../../../../operating/alerts.yml");
+    let dashboard = include_str!("../../../../../operating/grafana-dashboard.json");
+    let alerts = include_str!("../../../../../operating/alerts.yml");
     let shelf = Fixture::new(true);
     let families = parsed(&get(&full(&shelf), "/metrics", &[]).await.text);
     for (file, text) in [("dashboard", dashboard), ("alerts", alerts)] {
@@ -175,8 +175,8 @@ async fn the_dashboard_and_the_alerts_ask_for_what_is_there() {
 
 #[test]
 fn every_alert_has_its_paragraph() {
-    let alerts = include_str!("../../../../operating/alerts.yml");
-    let guide = include_str!("../../../../docs/how-to/monitor.md");
+    let alerts = include_str!("../../../../../operating/alerts.yml");
+    let guide = include_str!("../../../../../docs/how-to/monitor.md");
     let names: Vec<&str> =
         alerts.lines().filter_map(|l| l.trim().strip_prefix("- alert: ")).collect();
     assert!(names.len() > 10);
