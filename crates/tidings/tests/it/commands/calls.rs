@@ -67,7 +67,7 @@ fn a_configuration_error_has_its_place() {
     with("[defaults]\npolicy = \"hourly\"\n").says(2, &["config.toml", "hourly"]);
     with("[[[").says(2, &["config.toml:1:"]);
     with("workers = 0\n").says(2, &["config.toml", "workers"]);
-    // Who means "no limit" does not lose all entries.
+    // A person who means "no limit" does not lose all entries.
     for zero in ["entries_per_feed = 0", "entries = 0", "entry_age = \"0s\"", "items = 0"] {
         let name = zero.split(' ').next().unwrap();
         with(&format!("[limits]\n{zero}\n")).says(2, &["config.toml", name, "leave it out"]);

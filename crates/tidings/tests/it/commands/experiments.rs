@@ -8,7 +8,7 @@ use crate::program::{Instance, path_text};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The folder `experiments` without records, far from any trace beside the repository.
+/// The folder `experiments` without records, far from any trace next to the repository.
 fn clone(instance: &Instance) -> PathBuf {
     let root = instance.home.path().join("clone");
     for folder in ["experiments/definitions", "experiments/traces"] {

@@ -74,7 +74,7 @@ fn a_daemon_takes_queries_and_follows_them_while_it_runs() {
     instance.run(&["feed", "poll", "1", "--json"]).ok();
     assert_eq!(kept(&instance, &["Later"]).len(), 2);
     assert_eq!(kept(&instance, &["All"]).len(), 4);
-    // What reads the other cannot be orphaned by a drop.
+    // A query that another one reads cannot be dropped.
     instance.run(&["query", "drop", "All"]).says(2, &["is read by Later"]);
     let dropped = instance.run(&["query", "drop", "Later", "--json"]).ok().json();
     assert_eq!(dropped["feeds_resting"], 0);
@@ -173,8 +173,8 @@ fn a_query_that_reads_its_own_published_feed_comes_to_rest() {
     assert_eq!(instance.entries().len(), 3);
 }
 
-/// Seconds from the last poll to the next, after one poll of a feed with an entry an hour of which
-/// a query keeps every tenth.
+/// Seconds from the last poll to the next, after one poll of a feed with an entry an hour. A query
+/// keeps every tenth entry.
 fn interval(learn: &str) -> i64 {
     let publisher = Publisher::start(1);
     let now = jiff::Timestamp::try_from(wall_clock()).unwrap();

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::program::{Instance, path_text};
 
-/// Real lists lie beside the repository where they may be used.
+/// The folder of real lists next to the repository.
 const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/opml");
 
 const LIST: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -106,7 +106,7 @@ fn every_real_list_is_imported_whole() {
     lists(Path::new(SHARED), &mut files);
     files.sort();
     if files.is_empty() {
-        eprintln!("skipped: no real subscription lists beside the repository");
+        eprintln!("skipped: no real subscription lists next to the repository");
     }
     let mut all = BTreeSet::new();
     let together = Instance::new();

@@ -1,5 +1,5 @@
-//! The daemon and commands on one data folder at once: what a second process asks for is carried
-//! out by the daemon, and who follows sees entries as they are recorded.
+//! The daemon and commands on one data folder at once. The daemon carries out the requests of a
+//! second process, and a follower sees entries as they are recorded.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;

@@ -9,7 +9,7 @@ fn operating() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../operating")
 }
 
-/// What follows the program's name in a line, up to the end of a shell's quotes.
+/// The words after the program's name in a line, up to the end of a shell's quotes.
 fn words(line: &str) -> Vec<&str> {
     let call = line.split("/usr/local/bin/tidings").nth(1).unwrap_or_default();
     call.split_whitespace().take_while(|word| !word.contains('(')).collect()

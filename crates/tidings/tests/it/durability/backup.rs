@@ -37,7 +37,7 @@ fn a_copy_of_a_running_instance_is_restored_and_read_on() {
     let restored = ids(&other.entries());
     assert_eq!(restored, all[..n_copied], "every entry of that moment, under its cursor");
     other.run(&["doctor"]).ok();
-    // What was not in the copy is polled again, and lies after every cursor handed out before.
+    // Entries that were not in the copy are polled again, after every cursor handed out before.
     other.run(&["run", "--once", "--allow-private", "--domain-gap", "0s"]).ok();
     let last = all.last().unwrap();
     let after = other.run(&["entries", "--after", last]).ok().lines();

@@ -71,7 +71,7 @@ fn a_full_disk_is_named_and_nothing_is_lost_when_there_is_room_again() {
     let Some(disk) = Mounted::new(&instance.data, 64 << 10) else { return };
     let (_publisher, list) = publisher(300, 20);
     instance.import(&list).ok();
-    // What is left holds the first polls and not all.
+    // The space left holds the first polls but not all.
     fill(&instance.data, 1 << 20);
     let once = ["run", "--once", FREELY[0], FREELY[1], FREELY[2]];
     let full = instance.run(&once);
@@ -108,7 +108,7 @@ fn the_program_is_not_ready_while_the_disk_is_full_and_ready_again_by_itself() {
         (status == 503).then_some(text)
     });
     assert!(why.contains("disk is full"), "{why}");
-    // What is small may find room in between, and then it is ready for a moment.
+    // A small write may still fit, and then the program is ready for a moment.
     eventually("its figure says so", || metric(0).then_some(()));
     eventually("its page says so", || {
         let (_, page) = wire::get(daemon.listen, "/health").unwrap();

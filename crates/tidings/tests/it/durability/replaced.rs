@@ -67,7 +67,7 @@ fn a_store_that_was_removed_is_noticed_and_no_empty_one_is_made() {
     let mut add = instance.command(&["user", "add", "ann", "--password-stdin"]);
     add.stdin(fs::File::open(instance.write("password", "correct horse battery")).unwrap());
     finish(add, "user add").says(1, &[path_text(&file)]);
-    assert!(!file.exists(), "an empty store was made beside the daemon");
+    assert!(!file.exists(), "an empty store was made while the daemon ran");
     eventually("the log says it", || daemon.log().contains("was removed or moved").then_some(()));
     daemon.signal("TERM");
 }

@@ -93,8 +93,8 @@ fn round(publisher: &Publisher, list: &str, round: u64) -> usize {
     let instance = Instance::new();
     instance.import(list).ok();
     let mut n_before = 0;
-    // Up to three kills before it may finish. The moment is drawn as a number of requests, so that
-    // it hits the program at work on a fast machine and on a slow one, and some time after it.
+    // Up to three kills before it may finish. The moment is drawn as a number of requests. So it
+    // hits the program at work on a fast machine and on a slow one, and sometimes after its work.
     for kill in 0..=chance(round) % 3 {
         publisher.take_asked();
         let draw = chance(round * 31 + kill);

@@ -1,7 +1,7 @@
-//! Asked at once: many requests from the moment the port opens, beside commands in other processes,
-//! and the program killed between two starts. Whatever the store is busy with then (taking in the
-//! log of a killed process, new connections, another process's commit), nobody is told that it did
-//! not answer. Twelve rounds here; `SOAK_ROUNDS=200` for an evening.
+//! Many requests from the moment the port opens, with commands in other processes, and the program
+//! killed between two starts. The store may be busy then: it reads the log of a killed process,
+//! opens connections, or waits for the commit of another process. Every request is still answered.
+//! Twelve rounds here; `SOAK_ROUNDS=200` for an evening.
 
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -62,8 +62,8 @@ fn ask_at_once(listen: SocketAddr, token: &str, over: &AtomicBool) -> (usize, Ve
     (n_answers.into_inner(), faults)
 }
 
-/// Commands that read beside the daemon, and write once it is up: before that they would take the
-/// lock on the folder themselves.
+/// Commands that read while the daemon runs, and write once it is up. Before that they would take
+/// the lock on the folder themselves.
 fn meddle(instance: &Instance, up: &AtomicBool, over: &AtomicBool) {
     let mut n = 0;
     while !over.load(Ordering::SeqCst) {

@@ -59,7 +59,7 @@ fn a_budget_binds_all_feeds_at_once_survives_a_restart_and_is_taken_back() {
     daemon.kill();
     let daemon = instance.daemon(&FREELY).ready();
     poll_again(&instance);
-    assert!(polled(&instance) <= 11, "a restart is no new allowance: {}", polled(&instance));
+    assert!(polled(&instance) <= 11, "a restart gives no new allowance: {}", polled(&instance));
 
     // A policy of its own takes a feed out of the budget: it is due, so it is polled.
     instance.run(&["feed", "set", &waiting, "--policy", "fix:1h"]).ok();
@@ -86,7 +86,7 @@ fn tide_brings_its_own_model_and_says_what_a_poll_is_worth() {
     let daemon = instance.daemon(&FREELY).ready();
     settle(&instance, &daemon, FEEDS);
 
-    // Changed while it runs: all feeds are planned for anew, and the store is told.
+    // Changed while it runs: all feeds are planned again, and the store records it.
     let changed = instance.run(&["budget", "60/1h"]).ok().stdout;
     assert!(changed.contains("60/1h. Strategy: tide."), "{changed}");
     eventually("the price in words", || {

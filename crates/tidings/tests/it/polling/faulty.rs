@@ -27,7 +27,7 @@ fn judge(path: &str, expect: Expect, feed: &Value) {
     }
     for mark in NOT_PLAIN {
         let plain = !error.is_some_and(|e| e.contains(mark));
-        assert!(plain, "{path}: `{mark}` is no plain word: {feed}");
+        assert!(plain, "{path}: `{mark}` is not a plain word: {feed}");
     }
     if refused {
         assert_eq!(feed["state"], "backing-off", "{path}: {feed}");

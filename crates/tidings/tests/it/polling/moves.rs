@@ -1,5 +1,5 @@
-//! Feeds that move and feeds that end: redirects are remembered only when permanent and repeated,
-//! 410 stops polling with a reason, and a server's wish to be left alone is obeyed.
+//! Feeds that move and feeds that end. Redirects are remembered only when permanent and repeated.
+//! A 410 stops polling with a reason. A Retry-After is obeyed.
 
 use crate::documents::{http_date, rss};
 use crate::program::{Instance, eventually};
@@ -66,7 +66,7 @@ fn a_feed_that_is_gone_is_not_polled_again_and_says_why() {
     publisher.take_asked();
     // Both have the same policy: once the other was polled twice, this one would have been due.
     let mut n_alive = 0;
-    eventually("the feed beside it is polled twice", || {
+    eventually("the other feed is polled twice", || {
         instance.run(&["run", "--once", "--allow-private", "--domain-gap", "0s"]).ok();
         let asked = publisher.take_asked();
         assert!(

@@ -31,7 +31,7 @@ fn a_network_that_is_down_blames_no_feed_and_polling_resumes_by_itself() {
         addresses.iter().all(|a| get((*a, port).into(), "/").is_err()).then_some(())
     });
     let daemon = instance.daemon(&["--allow-private", "--domain-gap", "0s"]).ready();
-    // Long enough for several polls of every feed, all of which fail.
+    // Long enough for several polls of every feed. All of them fail.
     for _ in 0..40 {
         std::thread::sleep(std::time::Duration::from_millis(200));
         let blamed: Vec<_> =

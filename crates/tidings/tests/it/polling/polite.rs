@@ -117,7 +117,7 @@ fn a_server_that_keeps_score_finds_no_fault_over_a_thousand_feeds() {
     let daemon = instance.daemon(&["--allow-private", "--domain-gap", "1s"]);
     std::thread::sleep(Duration::from_secs(12));
     drop(daemon);
-    // Whoever was held off by a Retry-After of a neighbour gets another chance.
+    // Feeds that waited for the Retry-After of another feed get another chance.
     for _ in 0..4 {
         if instance.entries().len() == (FEEDS - 1) * ITEMS {
             break;

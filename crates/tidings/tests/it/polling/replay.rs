@@ -1,4 +1,4 @@
-//! Sequences of snapshots, real ones and made ones, against a truth that is computed here by the
+//! Replays sequences of snapshots, real and made ones. The expected result is computed here by the
 //! rule of identity alone: every distinct item once, none twice, the right suspected misses.
 
 use std::collections::{HashMap, HashSet};
@@ -8,10 +8,10 @@ use crate::documents::rss_of;
 use crate::program::Instance;
 use crate::publisher::Publisher;
 
-/// Real snapshots lie beside the repository where they may be used.
+/// The folder of real snapshots next to the repository.
 const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/feeds/replay");
 
-/// What a poll must answer.
+/// The expected answer of a poll.
 #[derive(Debug, PartialEq, Eq)]
 struct Truth {
     new: usize,
@@ -108,7 +108,7 @@ fn replay(name: &str, documents: &[String]) {
 
 fn folders() -> Vec<PathBuf> {
     let Ok(list) = std::fs::read_dir(SHARED) else {
-        eprintln!("skipped: no real snapshots beside the repository");
+        eprintln!("skipped: no real snapshots next to the repository");
         return Vec::new();
     };
     let mut folders: Vec<PathBuf> = list.map(|e| e.unwrap().path()).collect();

@@ -1,5 +1,5 @@
-//! Webhooks and files as their receivers see them: every match at least once, in order, signed;
-//! with receivers that fail, hang up and answer slowly, and the program killed at any moment.
+//! Webhooks and files as their receivers see them: every match at least once, in order, signed.
+//! Receivers fail, hang up and answer slowly, and the program is killed at any moment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

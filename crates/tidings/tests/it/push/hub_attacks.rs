@@ -145,6 +145,6 @@ fn a_hub_that_sends_too_much_is_told_to_wait_and_nothing_is_lost() {
     assert!(few.contains(&429), "sixty within some minutes: {few:?}");
     let n_taken = few.iter().filter(|status| **status == 202).count();
     assert!((1..=58).contains(&n_taken), "two long ones came before: {few:?}");
-    // What was taken is kept, and a poll brings what was refused.
+    // The accepted pushes are kept, and a poll brings the refused ones.
     eventually("everything is there", || (program.titles().len() == 100).then_some(()));
 }

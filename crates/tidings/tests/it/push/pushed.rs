@@ -49,7 +49,7 @@ fn pushes_slow_polls_down_until_a_poll_finds_what_none_of_them_brought() {
     let net = next_poll(&program);
     assert!(net > by_policy, "{net} is after {by_policy}");
     let pushed = show(&program);
-    assert_eq!(pushed["polls"], polled["polls"], "a push is no poll");
+    assert_eq!(pushed["polls"], polled["polls"], "a push is not a poll");
     assert_eq!(pushed["last_success"], polled["last_success"]);
     let page = wire::get(program.listen, "/feed/1").unwrap().1;
     assert!(page.contains("on until") && page.contains("last push"), "{page}");
@@ -122,7 +122,7 @@ fn a_subscription_and_what_was_pushed_outlive_a_kill() {
     for n in 2..8 {
         wish.push(&hub.rss("/hub", "/feed", n..n + 1));
     }
-    // Whatever was answered with 2xx is kept, recorded or not.
+    // A push that was answered with 2xx is kept, recorded or not.
     program.daemon.kill();
     program.daemon = program.instance.daemon_at(program.listen, &FREELY).ready();
     eventually("all that was pushed is there", || (program.titles().len() == 8).then_some(()));

@@ -12,7 +12,7 @@ use crate::wire::{self, Next, Request, Response, Server, addresses};
 
 pub const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 
-/// What reached the subscriber's callback.
+/// One request to the subscriber's callback.
 #[derive(Clone, Debug)]
 pub struct Push {
     link: String,
@@ -213,7 +213,7 @@ fn hub_106_a_topic_is_pushed_in_the_form_that_was_subscribed_to() {
     }
     let (hub, text) = (house.daemon.listen, format!("http://{}/healthz", house.daemon.listen));
     let status = wish(hub, "subscribe", &text, &subscribers[0].callback());
-    assert!((400..500).contains(&status), "105: plain text is no topic of ours: {status}");
+    assert!((400..500).contains(&status), "105: plain text is not a topic of ours: {status}");
 }
 
 #[test]

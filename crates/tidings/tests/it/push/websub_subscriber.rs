@@ -1,6 +1,6 @@
 //! The published test cases for subscribers (websub.rocks, which accompanies the W3C
-//! recommendation), by their numbers, each over loopback. 101 asks for discovery in HTML pages,
-//! which are no feeds: it does not apply.
+//! recommendation), by their numbers, each over loopback. Test 101 discovers hubs in HTML pages.
+//! It does not apply, since we subscribe to feeds only.
 
 use crate::hub::{Hub, Reachable};
 use crate::program::eventually;

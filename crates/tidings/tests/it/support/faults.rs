@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::documents::{gzip_bomb, rss};
 use crate::wire::{Next, Request, Response, Server};
 
-/// What must become of a feed that answers so.
+/// The expected state of a feed that answers so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// No entry, and an error in plain words.
@@ -100,7 +100,7 @@ fn answer(request: &Request, stream: &mut TcpStream) -> io::Result<Next> {
     Ok(Next::Close)
 }
 
-/// Responses whose fault lies in what the body is.
+/// Responses with a wrong body.
 fn in_the_body(path: &str, document: String) -> Response {
     match path {
         "/bomb" => {

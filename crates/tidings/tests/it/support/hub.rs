@@ -15,10 +15,10 @@ use crate::wire::{self, Response, Server, addresses};
 
 pub const FREELY: [&str; 3] = ["--allow-private", "--domain-gap", "0s"];
 
-/// What a hub was asked.
+/// One request to the hub.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// Where the request went.
+    /// The path of the request.
     pub path: String,
     pub mode: String,
     pub topic: String,
@@ -138,7 +138,7 @@ impl Wish {
     }
 }
 
-/// What a hub signs a body with.
+/// The signature that a hub sends with a body.
 pub fn signature(secret: &str, body: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(body.as_bytes());
@@ -174,7 +174,7 @@ impl Reachable {
         self.instance.entries().iter().map(title).collect()
     }
 
-    /// What `feed why` says of the first feed.
+    /// The output of `feed why` for the first feed.
     pub fn why(&self) -> String {
         self.instance.run(&["feed", "why", "1"]).ok().stdout
     }

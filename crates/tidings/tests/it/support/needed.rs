@@ -1,6 +1,6 @@
-//! What tests need of the machine: programs, and the right to mount. On a developer's machine a
-//! test without them says so and ends. With `CI` set it fails, so that no run is green because
-//! nothing was tried.
+//! The requirements of tests on the machine: programs, and the right to mount. On a developer's
+//! machine a test without them says so and ends. With `CI` set it fails, so that no run is green
+//! because nothing was tried.
 
 /// Ends a test that cannot run here: a line on standard error, or a failure where `CI` is set.
 #[track_caller]

@@ -98,7 +98,7 @@ impl Instance {
         instance
     }
 
-    /// Writes a file beside the data folder.
+    /// Writes a file next to the data folder.
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.home.path().join(name);
         std::fs::write(&path, content).unwrap();

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::wire::{Next, Request, Response, Server, addresses};
 
-/// What a path answers.
+/// The answer of a path.
 #[derive(Clone)]
 pub enum Page {
     Document(String),

@@ -1,4 +1,4 @@
-//! Who takes webhooks: it notes every delivery and answers as a test wants it to.
+//! A receiver of webhooks. It records every delivery and answers as the test demands.
 
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ impl Arrived {
     }
 }
 
-/// What becomes of a delivery, by its number from 0.
+/// The answer to a delivery, by its number from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
     Takes,

@@ -1,7 +1,7 @@
 //! A publisher's server that keeps score of every impolite request.
 //!
-//! It judges by what a publisher can see: bytes, order and time of requests. What it tolerates is
-//! written at the constant that tolerates it.
+//! It judges by what a publisher can see: bytes, order and time of requests. Each constant
+//! of a tolerance says its reason.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,8 +14,8 @@ use crate::wire::{Next, Request, Response, Server, now, wall_clock};
 
 /// How long a request is held, so that a second one to the same domain would be caught.
 const HELD: Duration = Duration::from_millis(8);
-/// A request is timed where it arrives, and a loaded machine may deliver one late and the next in
-/// time; a gap shorter by less than this may be the machine's doing.
+/// The tolerance for a gap that is too short. The server times requests when they arrive, and a
+/// loaded machine may deliver one late and the next in time.
 const LATENESS: Duration = Duration::from_millis(400);
 /// First request and five redirects.
 const HOPS_MAX: usize = 6;
@@ -156,7 +156,7 @@ fn answer(
         faults.extend(manners(request));
         faults.extend(pace(score.domains.entry(domain.clone()).or_default(), gap));
         match page {
-            None => faults.push("asked for what is no feed".to_owned()),
+            None => faults.push("asked for something that is not a feed".to_owned()),
             Some(page) => {
                 let seen = score.pages.entry(place.clone()).or_default();
                 faults.extend(validators(page, seen, request));
@@ -191,7 +191,7 @@ fn answer(
     response.send(stream)
 }
 
-/// What every request must and must not carry.
+/// Checks the headers that every request must and must not carry.
 fn manners(request: &Request) -> Vec<String> {
     let mut faults = Vec::new();
     let agent = request.text("user-agent").to_lowercase();

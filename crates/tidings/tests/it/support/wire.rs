@@ -32,7 +32,7 @@ impl Request {
     }
 }
 
-/// What becomes of the connection after an answer.
+/// The fate of the connection after an answer.
 #[derive(PartialEq, Eq)]
 pub enum Next {
     Keep,
