@@ -1,6 +1,6 @@
-//! How long pages take with a million feeds beside a thousand, in one run on one machine:
-//! `cargo run --release -p api --example many_feeds -- [FEEDS] [FOLDER]`. With a folder the large
-//! store is kept there and used again. It fails where a page takes longer than 100 ms.
+//! Compares page times with a million feeds and with a thousand, in one run on one machine: `cargo
+//! run --release -p api --example many_feeds -- [FEEDS] [FOLDER]`. With a folder the large store is
+//! kept there and used again. The example fails if a page takes longer than 100 ms.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ use tower::ServiceExt;
 
 const NOW: Time = Time::from_secs(1_700_000_000);
 const FEW: u32 = 1000;
-/// Feeds of one address, as a hoster of many has them.
+/// Feeds of one domain, as with a hosting service.
 const FEEDS_OF_DOMAIN: u32 = 16;
-/// What a page may take.
+/// The limit of a page.
 const PAGE_MAX: Duration = Duration::from_millis(100);
-/// Each page is asked for this often; the median counts.
+/// Requests of each page; the median counts.
 const ROUNDS: usize = 15;
 /// Polls on their way to the store at once.
 const IN_FLIGHT: usize = 512;
-/// The largest of the pages, with room.
+/// More than the largest page.
 const PAGE_BYTES_MAX: usize = 1 << 22;
 
 const PAGES: [&str; 9] = [
@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if slow.is_empty() { Ok(()) } else { Err(format!("slower than {PAGE_MAX:?}: {slow:?}").into()) }
 }
 
-/// The median time of each page over a store with so many feeds.
+/// Returns the median time of each page with this many feeds.
 async fn measured(folder: &Path, n_feeds: u32) -> Result<Vec<Duration>, Box<dyn Error>> {
     let store = Store::open(folder, OpenMode::ReadWrite)?;
     if store.feed_count()? < u64::from(n_feeds) {
@@ -89,8 +89,8 @@ async fn measured(folder: &Path, n_feeds: u32) -> Result<Vec<Duration>, Box<dyn 
     Ok(medians)
 }
 
-/// Adds feeds with titles and tags, and polls each once: one in twenty fails, one in two hundred is
-/// gone.
+/// Adds feeds with titles and tags, and polls each once: one in twenty fails, and one in two
+/// hundred is gone.
 async fn fill(store: &Store, n_feeds: u32) -> Result<(), Box<dyn Error>> {
     let first = u32::try_from(store.feed_count()?)?;
     for start in (first..n_feeds).step_by(10_000) {

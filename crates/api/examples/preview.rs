@@ -1,5 +1,5 @@
-//! The page with made-up feeds, to look at it while working on templates:
-//! `cargo run -p api --example preview -- PORT [FEEDS]`. No network, no engine; the clock stands.
+//! The page with made-up feeds, for work on templates: `cargo run -p api --example preview -- PORT
+//! [FEEDS]`. It has no network and no engine, and its clock stands still.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ async fn fill(store: &Store, feeds: u32, now: Time) -> Result<(), Box<dyn Error>
         .collect::<Result<_, feed::AddressError>>()?;
     let mut lives = tokio::task::JoinSet::new();
     for (n, added) in (0..).zip(store.add_feeds(&new, now - HOUR * 24 * 40)?) {
-        // Large populations are for the list's speed: their history is short.
+        // Large populations are for measuring the list: their history is short.
         let polls = if feeds > 1000 { 1 } else { 30 + n * 7 % 100 };
         if n % 17 != 16 {
             lives.spawn(play(store.clone(), added.id, n, polls, now));
@@ -94,7 +94,7 @@ async fn fill(store: &Store, feeds: u32, now: Time) -> Result<(), Box<dyn Error>
     Ok(())
 }
 
-/// Some days of one feed's life.
+/// Adds a few days of one feed's history.
 async fn play(
     store: Store,
     id: FeedId,
@@ -143,7 +143,7 @@ async fn play(
     Ok(())
 }
 
-/// What a poll saw goes into its record; the window after it comes back.
+/// Records a poll, and returns the window after it.
 fn see(record: &mut PollRecord, window: &Window, shown: &[Item], n: u32) -> Window {
     let (at, dates) = (record.at, DocumentDates::default());
     let keyed = identify(shown.to_vec(), window);

@@ -1,5 +1,5 @@
-//! The clients: requests at fixed moments over connections that stay open, as browsers and apps
-//! keep them.
+//! The clients: requests at fixed times over connections that stay open, as browsers and apps use
+//! them.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,19 +12,19 @@ use crate::fill::mixed;
 
 pub struct Plan {
     pub address: SocketAddr,
-    /// One of each person.
+    /// One token for each person.
     pub tokens: Vec<String>,
     pub n_entries: u32,
     pub per_second: u32,
 }
 
-/// What a request was, and how long its answer took.
+/// The kind of a request, and the time until its answer.
 pub type Taken = (&'static str, Duration);
 
 /// Connections that are open at once.
 const CONNECTIONS: usize = 32;
 
-/// Asks for so long.
+/// Sends requests for this long.
 pub async fn run(plan: &Plan, lasts: Duration) -> Vec<Taken> {
     let n_requests = (lasts.as_secs_f64() * f64::from(plan.per_second)) as u64;
     let taken: Arc<Mutex<Vec<Taken>>> = Arc::default();
@@ -63,7 +63,7 @@ pub async fn run(plan: &Plan, lasts: Duration) -> Vec<Taken> {
     std::mem::take(&mut *taken)
 }
 
-/// What people and apps ask for, in the shares of a busy morning.
+/// Requests of people and apps, in the proportions of a busy morning.
 fn request(number: u64, tokens: &[String], n_entries: u32) -> (&'static str, String) {
     let drawn = mixed(number + 77);
     let token = &tokens[drawn as usize % tokens.len()];
@@ -147,7 +147,7 @@ pub fn p99(taken: &[Taken]) -> Duration {
     quantile(&all, 0.99)
 }
 
-/// A line for each kind of request, and one for all.
+/// Returns a line for each kind of request, and one for all.
 pub fn report(when: &str, taken: &[Taken]) {
     println!("\n{when}: {} requests", taken.len());
     let mut kinds: Vec<&str> = taken.iter().map(|(what, _)| *what).collect();

@@ -1,5 +1,5 @@
-//! A store as a large instance has it after a year: fifty entries of each of some thousand feeds,
-//! twenty tags, ten people who have read most of it, all words indexed.
+//! The store of a large instance after a year: fifty entries of each of several thousand feeds,
+//! twenty tags, and ten people who have read most entries. All words are indexed.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ const WORDS: [&str; 40] = [
     "report", "island",
 ];
 
-/// A number that looks like chance and is the same at every run.
+/// Returns a pseudo-random number that is the same in every run.
 pub fn mixed(n: u64) -> u64 {
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 7
 }
 
 fn words(seed: u64, n: u64) -> String {
-    // Few words are frequent and many are rare, as in all texts.
+    // Few words are frequent and many are rare, as in real texts.
     let word = |i: u64| {
         let drawn = mixed(seed * 1000 + i);
         match drawn % 4 {
@@ -64,7 +64,7 @@ pub fn feeds(store: &Store) -> Result<Vec<(FeedId, u32)>, StoreError> {
     Ok(store.due_index()?.due.iter().map(|due| (due.feed, due.generation)).collect())
 }
 
-/// Fills the store up to so many entries, and answers a token of each person.
+/// Fills the store up to this many entries, and returns a token of each person.
 pub async fn fill(store: &Store, n_entries: u32) -> Result<Vec<String>, Box<dyn Error>> {
     let n_feeds = n_entries / ENTRIES_OF_FEED;
     let started = crate::begin();
@@ -98,7 +98,7 @@ fn new_feed(n: u32) -> Result<NewFeed, feed::AddressError> {
     Ok(NewFeed { url, title, site: None, tags: vec![format!("tag {}", n % 20)] })
 }
 
-/// Everybody has read most; what is left differs.
+/// Everybody has read most entries; the rest differs.
 fn people(store: &Store) -> Result<Vec<String>, Box<dyn Error>> {
     let last = store.last_entry_id()?;
     let mut tokens = Vec::new();
@@ -124,11 +124,11 @@ fn people(store: &Store) -> Result<Vec<String>, Box<dyn Error>> {
     Ok(tokens)
 }
 
-/// What the engine does behind the polls.
+/// Updates the search index, as the engine does after polls.
 pub async fn index_some(store: &Store, n: u32) -> Result<usize, StoreError> {
     let rows = store.unindexed(n)?;
     let Some(first) = rows.first() else { return Ok(0) };
-    // The index holds what people read; any feed does.
+    // The index covers feeds that people read; any feed will do.
     let feed = store.feed(first.feed)?;
     let cut = rows.iter().map(|row| {
         let (title, body) = query::index_words(&seen(row, &feed));

@@ -1,9 +1,9 @@
-//! How long page and API take with a million entries, while polls are being recorded and while
-//! they are not: `cargo run --release -p api --example load -- [ENTRIES] [SECONDS] [FOLDER]`.
-//! With a folder the store is kept there and used again.
+//! Measures page and API with a million entries, with and without polls being recorded: `cargo run
+//! --release -p api --example load -- [ENTRIES] [SECONDS] [FOLDER]`. With a folder the store is
+//! kept there and used again.
 //!
-//! Requests leave at fixed moments, whether earlier ones were answered or not, and count from
-//! the moment they should have left: a server that stalls cannot hide it.
+//! Requests start at fixed times, even if earlier ones have no answer yet. Their time counts from
+//! the moment they should have started, so that a stalled server cannot hide it.
 
 mod ask;
 mod fill;
@@ -19,7 +19,7 @@ use feed::{FeedId, Outcome, Time};
 use store::{OpenMode, PollRecord, Store};
 use tokio::net::TcpListener;
 
-/// What the load must not exceed.
+/// The limits of the measured times.
 const P99_MAX: Duration = Duration::from_millis(50);
 const REQUESTS_PER_SECOND: u32 = 200;
 const POLLS_PER_SECOND: u32 = 500;
@@ -49,10 +49,10 @@ async fn measure(
     let now = Arc::new(move || fill::NOW + started.elapsed());
     let context = Context::new(store.clone(), now, Arc::new(live), "load")?;
     let server = tokio::spawn(api::serve(listener, api::router(context), async {
-        // The sender going away means the same.
+        // A dropped sender means the same.
         let _ = stopped.await;
     }));
-    // What is read first is read from the disk; that is not what is measured.
+    // The first reads come from the disk and are not measured.
     let plan = ask::Plan { address, tokens, n_entries, per_second: REQUESTS_PER_SECOND };
     ask::run(&plan, Duration::from_secs(3)).await;
     let idle = ask::run(&plan, lasts).await;
@@ -69,7 +69,7 @@ async fn measure(
     let (before, after) = (ask::p99(&idle), ask::p99(&busy));
     let ratio = after.as_secs_f64() / before.as_secs_f64();
     println!("p99 {before:.1?} idle, {after:.1?} busy: {ratio:.1} times");
-    // Nobody waits for the server where it has ended already.
+    // Fails if the server has ended already.
     let _ = stop.send(());
     server.await??;
     if after > P99_MAX {
@@ -83,8 +83,8 @@ pub fn begin() -> Instant {
     Instant::now()
 }
 
-/// Records polls at an even pace: most find nothing, one in ten finds two entries, and words are
-/// indexed behind them.
+/// Records polls at an even pace: most find nothing, and one in ten finds two entries. The words
+/// are indexed afterwards.
 async fn poll(
     store: Store,
     going: Arc<AtomicBool>,
@@ -117,12 +117,12 @@ async fn poll(
             recorded
         });
         while let Some(done) = running.try_join_next() {
-            // A record of a feed that was polled twice at once is refused, as it should be.
+            // A second record of a feed that was polled twice at once is refused.
             let _ = done;
         }
     }
     while running.join_next().await.is_some() {}
-    // It ends with the flag.
+    // The task ends with the flag.
     let _ = indexing.await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Who is let in, and who is not: sessions, tokens, forms, guesses.
+//! Access: sessions, tokens, form keys, and guesses of passwords.
 
 mod strangers;
 
@@ -119,7 +119,7 @@ async fn a_login_begins_a_session_and_a_logout_ends_it() {
     let with = [("cookie", session.as_str())];
     assert_eq!(house.get("/metrics", &with).await.status, StatusCode::OK);
     assert_eq!(house.get("/metrics", &[("cookie", planted)]).await.status, 401);
-    // Without the key of the session's forms nothing is done.
+    // Without the form key of the session nothing is changed.
     let answered = house.post("/logout", "", &with).await;
     assert_eq!(answered.status, StatusCode::FORBIDDEN);
     assert_eq!(house.get("/metrics", &with).await.status, StatusCode::OK);
@@ -155,7 +155,7 @@ async fn over_tls_the_cookie_is_for_tls_and_this_host_only() {
 async fn over_tls_no_other_cookie_stands_for_the_session() {
     let house = house(Some("https://news.example/"));
     let session = cookie(&house.login("correct+horse").await);
-    // One from before, or one that a neighbour under the same domain has set.
+    // An older cookie, or one that another host of the same domain set.
     let both = format!("tidings_session=old; {session}");
     assert_eq!(house.get("/metrics", &[("cookie", &both)]).await.status, StatusCode::OK);
     let plain = session.replace("__Host-", "");
@@ -259,7 +259,7 @@ async fn many_guesses_at_once_are_no_more_than_one_after_the_other() {
     let guesses = (0..40).map(|_| house.login("wrong+one"));
     let answers = futures_util::future::join_all(guesses).await;
     let tried = answers.iter().filter(|answer| answer.status == StatusCode::UNAUTHORIZED).count();
-    // Two are checked at once, so that one may be under way when the fifth has failed.
+    // Two checks run at once, so one may still be running when the fifth has failed.
     assert!((5..=6).contains(&tried), "{tried} passwords were tried");
 }
 
@@ -300,12 +300,12 @@ async fn without_an_account_only_this_machine_is_let_in() {
     }
     let context = Context::new(house.store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
     let open = House { router: router(Context { loopback: false, ..context }), ..house };
-    // The last account went while we listen to the world.
+    // The last account was removed while the server is reachable from elsewhere.
     let answered = open.get("/", &[("host", "localhost")]).await;
     assert_eq!(answered.status, StatusCode::MISDIRECTED_REQUEST);
 }
 
-/// A field of a page's first form.
+/// Returns a field of a page's first form.
 fn form_key(page: &str) -> String {
     let (_, rest) = page.split_once("name=\"form_key\" value=\"").unwrap();
     rest.split('"').next().unwrap().to_owned()
@@ -326,7 +326,7 @@ async fn a_token_is_made_on_the_page_shown_once_and_taken_back() {
     assert_eq!(house.get("/metrics", &by_token).await.status, StatusCode::OK);
     let again = house.get("/account", &with).await.text;
     assert!(again.contains("phone") && !again.contains(token), "it is shown once");
-    // It may read, and nothing else.
+    // The token may only read.
     for path in ["/marks", "/feeds", "/account/tokens", "/budget"] {
         let answered = house.post(path, "read=1&url=x", &by_token).await;
         assert_eq!(answered.status, StatusCode::FORBIDDEN, "{path}");

@@ -1,4 +1,5 @@
-//! A store with queries in it: each keeps the entries whose title holds its name; `all` keeps all.
+//! A store with queries. Each query matches the entries whose title contains its name; `all`
+//! matches all.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,7 +73,7 @@ impl Fixture {
         Fixture { store, router, context, _folder: folder }
     }
 
-    /// A query by its name, with these words behind its sources.
+    /// Adds a query with these words after its sources.
     pub fn query(&self, name: &str, options: &str) {
         let new = NewQuery {
             name: name.to_owned(),
@@ -85,7 +86,7 @@ impl Fixture {
         self.store.change_queries(vec![QueryChange::Put(new)], None, T0).unwrap();
     }
 
-    /// A poll of a known feed that brings one entry, published so long before, beside known ones.
+    /// Records a poll of a known feed with one new entry of this age, together with known ones.
     pub fn see_again(&self, url: &str, title: &str, after: u64, late: u64) {
         let at = T0 + Duration::from_secs(after);
         let feed = self.store.feeds(&store::FeedFilter::default()).unwrap();
@@ -101,7 +102,7 @@ impl Fixture {
         self.store.record_blocking(record).unwrap();
     }
 
-    /// A poll that brings entries with these titles, the oldest first.
+    /// Records a poll with entries of these titles, oldest first.
     pub fn see(&self, url: &str, titles: &[&str], after: u64) {
         let item = |(number, title): (usize, &&str)| Item {
             id: Some(format!("id {title}")),
@@ -113,7 +114,7 @@ impl Fixture {
         self.see_items(url, titles.iter().enumerate().map(item).collect(), after);
     }
 
-    /// A poll that brings these entries, the oldest first.
+    /// Records a poll with these entries, oldest first.
     pub fn see_items(&self, url: &str, items: Vec<Item>, after: u64) {
         let at = T0 + Duration::from_secs(after);
         let url = FeedUrl::parse(url).unwrap();

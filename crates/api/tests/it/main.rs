@@ -22,7 +22,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
-/// An answer, read to its end.
+/// A response, read to its end.
 pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -39,7 +39,7 @@ pub async fn get(router: &Router, path: &str, headers: &[(&str, &str)]) -> Answe
     asked(router, Request::get(path), headers, Body::empty()).await
 }
 
-/// A form, as programs send it.
+/// Sends a form, as programs do.
 pub async fn post(router: &Router, path: &str, headers: &[(&str, &str)], form: String) -> Answer {
     let kind = "application/x-www-form-urlencoded";
     asked(router, Request::post(path).header("content-type", kind), headers, form.into()).await

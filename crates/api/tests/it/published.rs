@@ -1,5 +1,4 @@
-//! Queries as feeds: valid by the rules that a validator would apply, private until published, and
-//! cheap to ask for again.
+//! Queries as feeds: valid, private until published, and cheap to request again.
 
 mod validity;
 
@@ -42,7 +41,7 @@ async fn the_three_formats_say_the_same() {
         assert_eq!(html.map(String::as_str), Some("<p>1 &lt; 2</p>"));
         assert!(!answer.text.contains("secret"), "{}", answer.text);
         let source = doc.items[0].source.as_ref().and_then(feed::Source::name);
-        // RSS has room for an address only, and this one holds a secret.
+        // RSS can hold only an address, and this one holds a secret.
         let named = (end != "rss").then_some("tag:a.org,2005:feed-1");
         assert_eq!(source, named, "{}", answer.text);
     }
@@ -134,7 +133,7 @@ async fn long_feeds_have_pages_and_windows_have_their_size() {
     }
     assert_eq!((titles.len(), titles[0].as_str()), (122, "abc later"));
     assert_eq!(read(&feed(&shelf, "/feeds/b.rss").await).items.len(), 3);
-    // What is gone is none of the last three.
+    // Removed entries are not among the last three.
     shelf.see("https://b.org/", &["abc gone"], 700);
     shelf.store.remove_feed(::feed::FeedId(2)).unwrap();
     assert_eq!(read(&feed(&shelf, "/feeds/b.rss").await).items.len(), 3);
@@ -165,7 +164,7 @@ async fn no_address_that_runs_something_is_published() {
     }
 }
 
-/// On an instance without accounts, which shows everything to the person at the machine.
+/// An instance without accounts, which shows everything to the local person.
 #[tokio::test]
 async fn only_what_is_published_is_a_topic_of_the_hub() {
     let shelf = Fixture::new(true);

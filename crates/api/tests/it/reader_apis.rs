@@ -1,5 +1,5 @@
-//! Reader apps: for each call what it sends and, to the letter, what it gets. The house has two
-//! people, three feeds, five entries and one query; commands for the engine are noted, not done.
+//! Reader apps: the exact answer to each call. The fixture has two accounts, three feeds, five
+//! entries and one query. Commands for the engine are recorded and not carried out.
 
 mod fever;
 mod google;
@@ -36,7 +36,7 @@ pub struct AppFixture {
     _folder: tempfile::TempDir,
 }
 
-/// Anna has the password `correct horse` and a token for each scope, named after it.
+/// Anna has the password `correct horse`, and for each scope a token with its name.
 pub fn house() -> AppFixture {
     let house = empty(true);
     for (number, (tags, site)) in [
@@ -63,7 +63,7 @@ pub fn house() -> AppFixture {
     house
 }
 
-/// No feeds; without accounts if it is open.
+/// A fixture without feeds; an open one has no accounts.
 pub fn empty(accounts: bool) -> AppFixture {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), OpenMode::ReadWrite).unwrap();
@@ -97,7 +97,7 @@ pub fn empty(accounts: bool) -> AppFixture {
     AppFixture { store, anna, router, acts, _folder: folder }
 }
 
-/// What an engine would answer; feeds are added for real.
+/// Returns the answer of an engine. Feeds are really added.
 fn done(store: &Store, command: &Command) -> Result<Done, Refusal> {
     let refused = |message: &str| Err(Refusal { message: message.to_owned(), input: true });
     match command {
@@ -165,7 +165,7 @@ impl AppFixture {
         self.store.change_queries(vec![QueryChange::Put(new)], None, T0).unwrap();
     }
 
-    /// A poll of a feed that brings entries, an hour after they were published, a minute apart.
+    /// Records a poll with entries that were published an hour before, a minute apart.
     pub fn see(&self, feed: u32, titles: &[&str], after: u64) {
         let at = T0 + Duration::from_secs(after);
         let generation = self.store.poll_input(FeedId(feed)).unwrap().generation;
@@ -198,7 +198,7 @@ impl AppFixture {
         self.store.record_blocking(record).unwrap();
     }
 
-    /// The commands since the last call, as they travel.
+    /// Returns the commands since the last call, as JSON.
     pub fn acts(&self) -> Vec<Value> {
         let taken = std::mem::take(&mut *self.acts.lock().unwrap());
         taken.iter().map(|command| serde_json::to_value(command).unwrap()).collect()
@@ -224,7 +224,7 @@ impl AppFixture {
         Answer { status: parts.status, headers: parts.headers, text }
     }
 
-    /// Numbers of the entries that Anna has not read, and of those that she starred.
+    /// Returns the entries that Anna has not read, and those that she starred.
     pub fn state(&self) -> (Vec<i64>, Vec<i64>) {
         let marks = self.store.read_marks(self.anna).unwrap();
         let mut unread: Vec<i64> = marks.unread().map(|id| id.0).collect();

@@ -1,5 +1,4 @@
-//! The JSON API as a client sees it: its description, who may do what, what is refused and how,
-//! and each noun of it.
+//! The JSON API: its description, its scopes, its errors, and each resource.
 
 mod described;
 pub mod entries;
@@ -37,7 +36,7 @@ async fn send(
             Body::from(other.to_string())
         }
     };
-    // Tests speak from this machine.
+    // The tests send requests from this machine.
     let request = request.header("host", "localhost").body(body).unwrap();
     let (parts, body) = router.clone().oneshot(request).await.unwrap().into_parts();
     let bytes = to_bytes(body, 1 << 24).await.unwrap();
@@ -55,7 +54,7 @@ async fn get(router: &Router, path: &str) -> Value {
     read(&answer)
 }
 
-/// A shelf with two feeds, three entries, and a query.
+/// A fixture with two feeds, three entries and a query.
 fn shelf() -> Fixture {
     let shelf = Fixture::new(true);
     shelf.query("red", "PUBLISH");
@@ -64,7 +63,7 @@ fn shelf() -> Fixture {
     shelf
 }
 
-/// The same shelf with an engine that notes what it is asked.
+/// The same fixture with an engine that records its commands.
 fn acting(shelf: &Fixture) -> (Router, Arc<Mutex<Vec<Command>>>) {
     let noted: Arc<Mutex<Vec<Command>>> = Arc::default();
     let notes = Arc::clone(&noted);
@@ -202,10 +201,10 @@ async fn a_token_reaches_as_far_as_its_scope_on_every_route() {
         secrets.push((scope, format!("Bearer {}", fresh.secret)));
     }
     for (method, path, needs) in api_routes() {
-        // Not 1: one of the routes takes a token back.
+        // Not 1: one of the routes revokes a token.
         let path = path.replace("{id}", "99").replace("{name}", "red").replace("{tag}", "x");
         let path = format!("/api/v1{path}");
-        // A stream has no end.
+        // A stream never ends.
         let method = if method == "GET" { "HEAD" } else { method.as_str() };
         let stranger = send(&shelf.router, method, &path, &[], Value::Null).await;
         assert_eq!(stranger.status, 401, "{method} {path}");
@@ -287,7 +286,7 @@ async fn changes_become_commands_of_the_engine() {
     let together = noted[3]["commands"].as_array().unwrap();
     let kinds: Vec<&str> = together.iter().map(|c| c["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["set", "tag", "title"]);
-    // Null takes back, what is left out stays.
+    // Null clears a setting, and a missing field keeps it.
     assert_eq!(together[0]["change"]["alpha"], Value::Null);
     assert_eq!(together[0]["change"]["paused"], true);
 }

@@ -1,4 +1,4 @@
-//! What somebody without an account can make this program do: read, calculate, remember.
+//! Limits for clients without an account: bytes that are read, checks that run, and memory.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -18,11 +18,11 @@ use crate::auth::{Answered, House, T0, house};
 use crate::fixture::live;
 
 const FORM: &str = "application/x-www-form-urlencoded";
-/// What is read of a stranger's body, and the piece of it that comes last.
+/// The bytes that are read of a stranger's body, and the size of the last piece.
 const BYTES_MAX: usize = 16 << 10;
 const PIECE: usize = 4 << 10;
 
-/// Every path that is routed anywhere, as the sources name them.
+/// Returns every path of the router, as the sources name them.
 fn paths() -> BTreeSet<String> {
     let sources = [
         ("", include_str!("../../../src/lib.rs")),
@@ -74,7 +74,7 @@ async fn no_route_reads_more_of_a_strangers_body_than_a_login_needs() {
             let request = request.header(header::CONTENT_TYPE, kind).body(body).unwrap();
             let answered = house.ask(request).await;
             let read = taken.load(Ordering::Relaxed);
-            // Liferea proves itself in the body, beside up to a thousand entries.
+            // Liferea sends its secret in the body, together with up to a thousand entries.
             let most = if path.contains("/reader/") { 64 << 10 } else { BYTES_MAX };
             assert!(read <= most + PIECE, "{method} {path} ({kind}) read {read} bytes");
             let reads = matches!(answered.status.as_u16(), 200 | 304) && method == "GET";
@@ -98,7 +98,7 @@ async fn a_form_of_many_fields_is_refused_before_it_is_taken_apart() {
 }
 
 impl House {
-    /// A login from an address, as the server would pass it on.
+    /// Logs in from an address, as the server would pass it on.
     async fn login_from(&self, address: &str, name: &str, password: &str) -> Answered {
         let body = format!("name={name}&password={password}");
         let mut request = Request::post("/login").header(header::CONTENT_TYPE, FORM);
@@ -121,7 +121,7 @@ async fn who_guesses_locks_nobody_out_elsewhere() {
         let answered = house.login_from("2001:db8:1:2::1", "anna", "wrong").await;
         assert_eq!(answered.status, StatusCode::UNAUTHORIZED);
     }
-    // Every address of a customer's network is the same place.
+    // All addresses of a customer's network count as one client.
     let answered = house.login_from("2001:db8:1:2:ffff::9", "anna", "correct+horse").await;
     assert_eq!(answered.status, StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(answered.headers[header::RETRY_AFTER], "1");
@@ -138,7 +138,7 @@ async fn behind_a_proxy_guesses_are_counted_by_the_clients_address() {
     let context = Context::new(house.store.clone(), Arc::new(|| T0), Arc::new(live), "1").unwrap();
     house.router = router(Context { proxies: Arc::new(trusted), ..context });
     for n in 0..5 {
-        // The client's own claims stand before the address that the proxy adds.
+        // The client's own claims come before the address that the proxy adds.
         let from = format!("127.0.0.1 for 192.0.2.{n}, 203.0.113.7");
         assert_eq!(house.login_from(&from, "anna", "wrong").await.status, 401);
     }
@@ -146,7 +146,7 @@ async fn behind_a_proxy_guesses_are_counted_by_the_clients_address() {
     assert_eq!(guesser.status, StatusCode::TOO_MANY_REQUESTS);
     let owner = house.login_from("127.0.0.1 for 198.51.100.1", "anna", "correct+horse").await;
     assert_eq!(owner.status, StatusCode::SEE_OTHER);
-    // Who is not a proxy of ours cannot choose an address.
+    // Only one of our proxies can name the address of a client.
     for n in 0..5 {
         let from = format!("198.51.100.9 for 192.0.2.{n}");
         assert_eq!(house.login_from(&from, "anna", "wrong").await.status, 401);

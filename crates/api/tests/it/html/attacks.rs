@@ -1,5 +1,5 @@
-//! One test for each attack on the pages that no other file has; `docs/notes/threats.md` names
-//! them all. Stored scripts are looked for by walking every page that a person could reach.
+//! One test for each attack on the pages that no other file covers; `docs/notes/threats.md` lists
+//! all attacks. Stored scripts are searched on every page that a person can reach.
 
 mod markup;
 mod payloads;
@@ -15,7 +15,7 @@ use crate::get;
 use markup::{dangers, links};
 use payloads::PAYLOADS;
 
-/// An instance in which one payload stands in every field that a publisher can fill.
+/// An instance with one payload in every field that a publisher can fill.
 fn poisoned(payload: &str) -> Fixture {
     let shelf = Fixture::new(true);
     shelf.query("red", "PUBLISH");
@@ -95,7 +95,7 @@ async fn nothing_that_a_feed_says_acts_on_any_page() {
             let found = dangers(&answer.text);
             assert!(found.is_empty(), "{payload} on {path}: {found:?}");
             for link in links(&answer.text) {
-                // Ways out are followed by people only; a stream has no end.
+                // Links to other sites are not followed, and a stream never ends.
                 let ours = link.starts_with('/') && !link.starts_with("//");
                 if ours && !link.contains("/stream") && n_pages < 40 && seen.insert(link.clone()) {
                     waiting.push_back(link);

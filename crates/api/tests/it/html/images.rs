@@ -1,4 +1,4 @@
-//! The proxy of pictures: what it fetches, for whom, and everything that it refuses.
+//! The proxy of pictures: what it fetches, for whom, and what it refuses.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ use crate::fixture::{T0, live};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\nand the rest of it";
 
-/// A server that answers every request with the same bytes and keeps what it was asked.
+/// A server that answers every request with the same bytes and stores the requests.
 struct Gallery {
     port: u16,
     asked: Arc<Mutex<Vec<String>>>,
@@ -34,14 +34,14 @@ impl Gallery {
                 let mut head = vec![0; 4096];
                 let n = stream.read(&mut head).await.unwrap_or(0);
                 heads.lock().unwrap().push(String::from_utf8_lossy(&head[..n]).into_owned());
-                // Who refuses a body hangs up in the middle of it.
+                // A client that refuses a body closes the connection in the middle of it.
                 let _ = stream.write_all(&answer).await;
             }
         });
         Gallery { port, asked }
     }
 
-    /// A picture with its head.
+    /// A response with a picture.
     async fn showing(content_type: &str, body: &[u8]) -> Gallery {
         let head = format!(
             "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\
@@ -91,7 +91,7 @@ impl Site {
         (parts.status, parts.headers, bytes.to_vec())
     }
 
-    /// What comes of a picture that a page shows.
+    /// Requests a picture of a page through the proxy.
     async fn picture(&self, url: &str) -> (StatusCode, HeaderMap, Vec<u8>) {
         self.get(&self.images.address(url).unwrap()).await
     }

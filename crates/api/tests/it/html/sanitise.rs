@@ -1,5 +1,5 @@
-//! The page's sanitiser against feedparser's own tests of its sanitiser: nothing dangerous is
-//! left, and what differs from its answers is listed with a reason.
+//! Compares the sanitiser with feedparser's own sanitiser tests. Nothing dangerous may be left, and
+//! each difference is listed with a reason.
 
 mod danger;
 mod expectation;
@@ -13,13 +13,13 @@ use api::sanitise;
 use danger::dangers;
 use expectation::Expectation;
 
-/// A small part of the corpus is kept here; the whole is used where it is at hand.
+/// A small part of the corpus is in the repository; the whole corpus is used if it is present.
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/sanitise");
 const WHOLE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../../shared/feeds/kurtmckee__feedparser/tests/wellformed/sanitize"
 );
-/// `NAME  reason`: files whose outcome is ours on purpose.
+/// `NAME  reason`: files whose result differs on purpose.
 const DIFFERENCES: &str = include_str!("../../data/sanitise-differences.txt");
 
 fn documents(folder: &str) -> Vec<PathBuf> {
@@ -39,13 +39,13 @@ fn parsed(file: &Path) -> parse::Document {
     document.unwrap_or_else(|e| panic!("{}: {e}", file.display()))
 }
 
-/// As HTML even where it holds no tag: plain text would be set in paragraphs.
+/// Forces HTML: a text without a tag would become paragraphs.
 fn clean(text: &str) -> String {
     let shown = sanitise::html(&format!("<br>{text}"), None, None);
     shown.strip_prefix("<br>").unwrap_or_else(|| panic!("{shown}")).to_owned()
 }
 
-/// White space means nothing in HTML, but for where there is some.
+/// Normalises white space, which has no meaning in HTML except as a separator.
 fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
@@ -76,13 +76,13 @@ fn nothing_dangerous_is_left() {
     println!("whole corpus: {} files", nothing_dangerous_is_left_in(WHOLE));
 }
 
-/// What came of comparing one folder with the expectations in its files.
+/// The result of comparing one folder with the expectations in its files.
 #[derive(Debug, Default)]
 struct Comparison {
     same: usize,
-    /// About fields that the page never shows.
+    /// Expectations about fields that the page never shows.
     not_shown: usize,
-    /// Name and what came instead.
+    /// Name and actual result.
     differing: BTreeMap<String, String>,
 }
 
@@ -95,8 +95,8 @@ fn compare(folder: &str) -> Comparison {
             comparison.not_shown += 1;
             continue;
         };
-        // Both sides through our list: what is left to differ is what one lets through or
-        // mends and the other does not.
+        // Both sides pass our list. The remaining differences are texts that only one side allows
+        // or repairs.
         let (ours, theirs) = (folded(&clean(&value)), folded(&clean(&expectation.value)));
         if ours == theirs {
             comparison.same += 1;

@@ -1,5 +1,5 @@
-//! `/metrics` is what a scraper expects, its figures are right, and what the dashboard and the
-//! alerts ask for is there.
+//! `/metrics`: the format that a scraper expects, correct figures, and all metrics that the
+//! dashboard and the alerts use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use axum::Router;
 use crate::fixture::{Fixture, T0, live};
 use crate::get;
 
-/// A family as it was read back.
+/// A family of samples, parsed.
 #[derive(Debug, Default)]
 struct Family {
     kind: String,
     samples: BTreeMap<String, f64>,
 }
 
-/// Reads the text format and fails where a scraper would, or where it would only complain.
+/// Parses the text format, and fails where a scraper would fail or warn.
 fn parsed(text: &str) -> BTreeMap<String, Family> {
     assert!(text.ends_with('\n'));
     let mut families: BTreeMap<String, Family> = BTreeMap::new();
@@ -57,7 +57,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(plain)
 }
 
-/// One label at most, whose value is a word of ours.
+/// Each sample has at most one label, whose value is a word of ours.
 fn check_labels(labels: &str) {
     let inside = labels.strip_suffix('}').unwrap();
     if inside.is_empty() {
@@ -85,7 +85,7 @@ fn check_histogram(name: &str, family: &Family) {
     assert!(family.samples.contains_key(&format!("{name}_sum")));
 }
 
-/// Everything that can be shown is: a budget, pictures, queries.
+/// An instance that has every metric: with a budget, pictures and queries.
 fn full(shelf: &Fixture) -> Router {
     let images = Images::new(&shelf.store, fetch::Settings::new("https://e.org/")).unwrap();
     let spent = Spent {
@@ -141,7 +141,7 @@ async fn delays_are_those_of_entries_that_appeared_between_two_polls() {
     assert_eq!((within(900), within(1800), within(3600)), (0, 1, 1));
 }
 
-/// Every word of a text that could be a figure of ours.
+/// Returns every word of a text that could be one of our metrics.
 fn figures_named(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     words.filter(|w| w.starts_with("tidings_") || w.starts_with("process_")).collect()
@@ -163,7 +163,7 @@ async fn the_dashboard_and_the_alerts_ask_for_what_is_there() {
     }
     let shown: BTreeSet<&str> =
         figures_named(dashboard).into_iter().chain(figures_named(alerts)).collect();
-    // What the page shows better, or what is only there to be joined with.
+    // Metrics that the page shows better, or that are only used in joins.
     let unwatched = ["tidings_polls_failed_total", "tidings_budget_bytes_per_hour"];
     for name in families.keys().filter(|name| !unwatched.contains(&name.as_str())) {
         let watched = shown.iter().any(|s| s.strip_suffix("_bucket").unwrap_or(s) == name);

@@ -1,4 +1,4 @@
-//! The server around the routes, against clients that want its connections and no answer.
+//! The server against clients that hold connections and do not read answers.
 
 use std::time::Duration;
 
@@ -26,15 +26,15 @@ async fn served() -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>) {
     (address, stop)
 }
 
-/// What the server says until it hangs up.
+/// Returns the answer of the server until it closes the connection.
 async fn said(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
-    // A connection that is reset has ended too.
+    // A reset connection has ended too.
     let _ = stream.read_to_end(&mut text).await;
     String::from_utf8_lossy(&text).into_owned()
 }
 
-// Where nothing else can happen, a paused clock moves on by itself: these tests do not wait.
+// A paused clock moves on if nothing else can happen, so these tests do not wait.
 
 #[tokio::test(start_paused = true)]
 async fn a_head_that_never_ends_loses_its_connection() {
@@ -106,13 +106,13 @@ async fn an_answer_that_nobody_reads_is_given_up() {
 #[tokio::test]
 async fn a_head_that_is_too_long_is_refused_and_a_route_knows_its_peer() {
     let (address, _stop) = served().await;
-    // Some more than the limit is read before the head is looked at.
+    // The server reads a little more than the limit before it checks the head.
     let long = format!("x-long: {}", "a".repeat(200 << 10));
     for (line, answered) in [("x-short: a", true), (long.as_str(), false)] {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let head =
             format!("GET /peer HTTP/1.1\r\nhost: localhost\r\n{line}\r\nconnection: close\r\n\r\n");
-        // The server may hang up before it has all.
+        // The server may close the connection before it has read everything.
         let _ = stream.write_all(head.as_bytes()).await;
         let text = said(&mut stream).await;
         assert_eq!(text.ends_with("127.0.0.1"), answered, "{text}");

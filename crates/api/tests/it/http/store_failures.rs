@@ -1,4 +1,4 @@
-//! What is answered while the store cannot be read, or cannot be written.
+//! Answers while the store cannot be read or written.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use store::{NewToken, OpenMode, Store, TokenScope};
 use crate::fixture::{Fixture, T0, live};
 use crate::get;
 
-/// Cuts the files of a store under its feet: what was not read yet cannot be read any more.
+/// Truncates the files of a store, so that data which was not read yet cannot be read.
 fn cut(store: &Store) {
     for end in ["", "-wal"] {
         let path = format!("{}{end}", store.path().display());
@@ -19,7 +19,7 @@ fn cut(store: &Store) {
     }
 }
 
-/// The same data behind a store that takes no changes, as that of a full disk.
+/// The same data behind a read-only store, as on a full disk.
 fn full_disk(shelf: &Fixture) -> Router {
     let store = Store::open(shelf.store.path().parent().unwrap(), OpenMode::ReadOnly).unwrap();
     router(Context::new(store, Arc::new(|| T0), Arc::new(live), "1").unwrap())
@@ -52,7 +52,7 @@ async fn people_are_told_on_a_page_and_programs_in_json() {
 async fn a_page_that_could_not_be_shown_still_leads_to_the_others() {
     let shelf = Fixture::new(true);
     shelf.see("https://a.org/f", &["one"], 10);
-    // What the gate asks has been read; the list of feeds has not.
+    // The data that the gate needs is in memory; the list of feeds is not.
     get(&shelf.router, "/image", &[]).await;
     cut(&shelf.store);
     let page = get(&shelf.router, "/feeds?q=a", &[("cookie", "tidings_light=dark")]).await;

@@ -1,6 +1,6 @@
-//! Published feeds by the rules of the W3C feed validator that apply, checked against the
-//! specifications (RFC 4287, RSS 2.0, JSON Feed 1.1) on entries as bad as publishers write them.
-//! Rules about elements that we never write (images, clouds, iTunes, geography) do not apply.
+//! Published feeds against the rules of the W3C feed validator and the specifications (RFC 4287,
+//! RSS 2.0, JSON Feed 1.1). The entries are as bad as real publishers write them. Rules about
+//! elements that we never write (images, clouds, iTunes, geography) do not apply.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use url::Url;
 use crate::fixture::Fixture;
 use crate::{Answer, get};
 
-/// Every item breaks some rule if it is handed on as it is.
+/// Items that break a rule if they are published unchanged.
 fn bad_items() -> Vec<Item> {
     let item = |id: Option<&str>, link: Option<&str>, content: &str| Item {
         id: id.map(str::to_owned),
@@ -59,7 +59,7 @@ fn file(name: &str) -> Enclosure {
     Enclosure { url, mime_type: Some("not a type".to_owned()), length: None }
 }
 
-/// Entries of [`bad_items`]: one id twice is one entry.
+/// The number of entries in [`bad_items`]; one id appears twice.
 const N: usize = 9;
 
 async fn published(end: &str) -> Answer {
@@ -71,7 +71,8 @@ async fn published(end: &str) -> Answer {
     answer
 }
 
-/// The texts of an element, still escaped. The writer puts no element inside one with text.
+/// Returns the texts of an element, still escaped. The writer never nests elements inside one with
+/// text.
 fn texts<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
     let (open, close) = (format!("<{name}"), format!("</{name}>"));
     let mut found = Vec::new();
@@ -87,7 +88,7 @@ fn texts<'a>(xml: &'a str, name: &str) -> Vec<&'a str> {
     found
 }
 
-/// The values of an attribute of an element.
+/// Returns the values of an attribute of an element.
 fn attributes<'a>(xml: &'a str, element: &str, name: &str) -> Vec<&'a str> {
     let (open, value) = (format!("<{element} "), format!("{name}=\""));
     let tags = xml.split(open.as_str()).skip(1).map(|tail| &tail[..tail.find('>').unwrap()]);
@@ -119,7 +120,7 @@ fn harmless(text: &str) {
     }
 }
 
-/// No character that XML cannot carry.
+/// Checks that no character is invalid in XML.
 #[track_caller]
 fn sendable(text: &str) {
     let bad = ['\u{0}', '\u{8}', '\u{85}', '\u{fffd}', '\u{fffe}'];
@@ -194,7 +195,7 @@ async fn rss_passes_the_rules_of_the_validator() {
         all_absolute(attributes(item, "source", "url"));
     }
     for date in texts(text, "pubDate").into_iter().chain(texts(text, "lastBuildDate")) {
-        // RFC 822 with the year in four digits, as RSS asks for.
+        // RFC 822 with a year of four digits, as RSS requires.
         let words: Vec<&str> = date.split(' ').collect();
         assert_eq!((words.len(), words[3].len(), words[5]), (6, 4, "GMT"), "{date}");
     }

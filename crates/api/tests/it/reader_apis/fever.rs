@@ -1,4 +1,4 @@
-//! Fever: one address, everything by parameters.
+//! Fever: one address, and parameters for everything.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ async fn ask(house: &AppFixture, query: &str, form: &str) -> Value {
     json(&house.send("POST", &path, &[("content-type", FORM)], form).await)
 }
 
-/// The same for Anna.
+/// The same request for Anna.
 async fn anna(house: &AppFixture, query: &str) -> Value {
     let body = ask(house, query, KEY).await;
     assert_eq!((&body["api_version"], &body["auth"]), (&json!(3), &json!(1)), "{query}");
@@ -36,7 +36,7 @@ async fn a_key_lets_in_and_strangers_hear_a_version() {
     let refreshed = json!({"api_version": 3, "auth": 1, "last_refreshed_on_time": 1_700_002_000});
     assert_eq!(anna(&house, "").await, refreshed);
     assert_eq!(ask(&house, "", &KEY.to_uppercase().replace("API_KEY", "api_key")).await, refreshed);
-    // As some clients send it: in many parts, and at other addresses.
+    // Some clients send multipart forms, and use other addresses.
     let parts = format!(
         "--b\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\n{}\r\n--b--\r\n",
         &KEY["api_key=".len()..]
@@ -127,7 +127,7 @@ async fn items_feeds_and_groups_are_marked() {
         let house = house();
         house.store.mark_read(house.anna, &[feed::EntryId(1)], true).unwrap();
         house.store.star(house.anna, &[feed::EntryId(3)], true, crate::fixture::T0).unwrap();
-        // Groups have numbers once they were asked for.
+        // Groups get numbers when they are first requested.
         anna(&house, "&groups").await;
         anna(&house, query).await;
         assert_eq!(house.state(), (unread.to_vec(), starred.to_vec()), "{query}");
@@ -147,7 +147,7 @@ async fn items_feeds_and_groups_are_marked() {
     check("&mark=all&as=read&id=1", &[2, 3, 4, 5], &[3]).await;
     let house = house();
     let body = anna(&house, "&mark=item&as=read&id=4").await;
-    assert_eq!(body["unread_item_ids"], "5,3,2,1", "what was marked is told anew");
+    assert_eq!(body["unread_item_ids"], "5,3,2,1", "the answer holds the new list");
     let body = anna(&house, "&mark=item&as=saved&id=4").await;
     assert_eq!(body["saved_item_ids"], "4");
     let body = anna(&house, "&unread_item_ids&saved_item_ids").await;

@@ -23,7 +23,7 @@ async fn login(house: &AppFixture, form: &str) -> Answer {
 #[tokio::test]
 async fn a_password_becomes_a_secret_for_every_other_call() {
     let house = house();
-    // As newsboat sends it.
+    // The request of newsboat.
     let answer = login(
         &house,
         "service=reader&Email=Anna&Passwd=correct%20horse&source=newsboat0.000000&\
@@ -41,11 +41,11 @@ async fn a_password_becomes_a_secret_for_every_other_call() {
     assert_eq!((&info["userId"], &info["userName"]), (&json!("1"), &json!("anna")));
     let token = house.send("GET", "/reader/api/0/token", &with, "").await;
     assert_eq!(token.text, auth);
-    // The same where FreshRSS has it.
+    // The same under the prefix of FreshRSS.
     let path = "/api/greader.php/reader/api/0/user-info";
     assert_eq!(json(&house.send("GET", path, &with, "").await)["userName"], "anna");
     assert_eq!(house.send("GET", path, &[], "").await.status, 401);
-    // A cookie is no proof here, whatever it holds.
+    // Cookies are not accepted here.
     let cookie = format!("tidings_session={auth}");
     let answer = house.send("GET", "/reader/api/0/user-info", &[("cookie", &cookie)], "").await;
     assert_eq!(answer.status, 401);

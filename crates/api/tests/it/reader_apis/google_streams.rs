@@ -1,4 +1,4 @@
-//! Google Reader: entries, what is read and starred, and the same as Atom.
+//! Google Reader: entries, read and starred marks, and streams as Atom.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn long(number: i64) -> String {
     format!("tag:google.com,2005:reader/item/{number:016x}")
 }
 
-/// The numbers of the entries in an answer.
+/// Returns the numbers of the entries in an answer.
 fn numbers(body: &Value) -> Vec<i64> {
     let number = |item: &Value| {
         let id = item["id"].as_str().unwrap();
@@ -70,7 +70,7 @@ async fn an_entry_is_told_with_all_that_apps_read() {
         }],
     });
     assert_eq!(body, expect);
-    // newsboat takes the first value of a summary for its text.
+    // newsboat takes the first value of a summary as the text.
     let text = get(&house, "stream/contents/feed%2F1?n=1").await.text;
     assert!(text.contains("\"summary\":{\"content\":"), "{text}");
     let rest = json(&get(&house, "stream/contents/feed/1?n=1&c=1699996560000-2").await);
@@ -106,7 +106,7 @@ async fn every_stream_and_every_filter_finds_its_entries() {
         (&format!("s=user/-/label/query:red&xt={STARRED}&r=o"), vec![2, 4]),
         ("n=2", vec![5, 4]),
         ("n=0", vec![5]),
-        // By when they were seen, ten minutes early; not by when they were published.
+        // By the time they were seen, ten minutes early; not by publication time.
         ("ot=1700001600", vec![5, 4, 3]),
         ("ot=1700001601", vec![5]),
         ("ot=1700002700", vec![]),
@@ -166,7 +166,7 @@ async fn entries_are_found_by_every_form_of_their_number_also_without_a_header()
     assert_eq!(numbers(&found), expect, "in the order asked; what is not kept is left out");
     let found = json(&get(&house, &format!("stream/items/contents?{form}")).await);
     assert_eq!(numbers(&found), expect);
-    // Liferea proves itself in the body alone.
+    // Liferea sends its secret only in the body.
     let path = "/reader/api/0/stream/items/contents";
     let headers = [("content-type", FORM)];
     let body = format!("{form}&T=admin-token");
@@ -190,11 +190,11 @@ async fn entries_are_marked_and_starred_for_one_person() {
     let (read, kept) = (state("read"), state("kept-unread"));
     let tracking = state("tracking-kept-unread");
     for (form, unread, starred) in [
-        // newsboat's words.
+        // The requests of newsboat.
         (format!("i={}&a={read}&r={kept}&ac=edit&T=x", long(1)), vec![2, 3, 4, 5], vec![]),
         (format!("i={}&r={read}&a={kept}&a={tracking}&T=x", long(1)), vec![1, 2, 3, 4, 5], vec![]),
         (format!("i=2&a={STARRED}&ac=edit&T=x"), vec![1, 2, 3, 4, 5], vec![2]),
-        // liferea's, and many at once.
+        // The requests of Liferea, with many entries at once.
         (format!("i=3&i=4&s=feed%2F2&a={read}&ac=edit-tags&async=true"), vec![1, 2, 5], vec![2]),
         (format!("i=2&i=5&r={STARRED}&a={read}"), vec![1], vec![]),
         (format!("i=999&a={read}&a={STARRED}"), vec![1], vec![]),

@@ -1,4 +1,4 @@
-//! miniflux: every call of its clients, with the reply to the letter where they read it so.
+//! miniflux: every call of its clients, with the exact answer where they depend on it.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ async fn who_asks_for_what_is_not_here_is_told_in_its_own_form() {
 #[tokio::test]
 async fn a_token_or_a_password_lets_in_and_nothing_else() {
     let house = house();
-    // printf 'anna:correct horse' | base64; and with tokens in the place of the password.
+    // printf 'anna:correct horse' | base64; and with tokens instead of the password.
     for (header, user) in [
         ("x-auth-token", "admin-token"),
         ("authorization", "Basic YW5uYTpjb3JyZWN0IGhvcnNl"),

@@ -1,4 +1,4 @@
-//! miniflux: entries, what is read and what is starred.
+//! miniflux: entries, read and starred marks.
 
 use serde_json::json;
 
@@ -86,7 +86,7 @@ async fn every_filter_finds_its_entries() {
         let numbers = json(&get(&house, &format!("entries/ids?{query}")).await);
         assert_eq!(numbers, json!({"total": total, "entry_ids": expect}), "{query}");
     }
-    // The index is filled by the engine; what no word narrows is judged without it.
+    // The engine fills the index. A search without words works without it.
     for (query, expect) in [
         ("search=FEED+TAGGED+daily", vec![1, 2, 3, 4]),
         ("search=FEED+TAGGED+daily&direction=desc&status=unread", vec![4, 2]),
@@ -123,7 +123,7 @@ async fn entries_are_marked_and_starred_for_one_person() {
         (json!({"status": "unread", "entry_ids": [2]}), vec![2, 3, 4, 5], vec![]),
         (json!({"starred": true, "entry_ids": [4, 999]}), vec![2, 3, 4, 5], vec![4]),
     ] {
-        // As newsboat sends it: JSON that says it is a form.
+        // newsboat sends JSON with the media type of a form.
         let headers = [TOKEN, ("content-type", super::FORM)];
         let answer = house.send("PUT", "/v1/entries", &headers, &body.to_string()).await;
         assert_eq!((answer.status.as_u16(), answer.text.as_str()), (204, ""), "{body}");

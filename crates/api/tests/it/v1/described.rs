@@ -1,4 +1,4 @@
-//! The description of the API: it names every route, and what is answered has the form it says.
+//! The description of the API: it lists every route, and answers match their schemas.
 
 use api::api_routes;
 use axum::http::StatusCode;
@@ -17,7 +17,7 @@ async fn every_route_is_described_and_every_description_has_a_route() {
             described.push((method.to_uppercase(), path.clone()));
             assert!(said["summary"].as_str().is_some_and(|what| !what.is_empty()), "{path}");
             assert!(said["responses"]["default"]["$ref"].is_string(), "{path}");
-            // Whatever it answers, it is there: no route is missing, no method is another's.
+            // Any answer shows that the route exists with this method.
             let filled = path.replace("{id}", "1").replace("{name}", "red").replace("{tag}", "x");
             let head = if method == "get" { "HEAD" } else { method.as_str() };
             let answer = send(&shelf.router, &head.to_uppercase(), &filled, &[], Value::Null).await;
@@ -44,7 +44,7 @@ async fn every_route_is_described_and_every_description_has_a_route() {
     }
 }
 
-/// Whether a value has the form that a schema says: what the description promises is kept.
+/// Whether a value matches a schema.
 fn fits(value: &Value, schema: &Value, whole: &Value) -> Result<(), String> {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap();

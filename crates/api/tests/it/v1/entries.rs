@@ -1,4 +1,4 @@
-//! `/api/v1/entries` in pages and as events, and what consumers say of entries.
+//! `/api/v1/entries` in pages and as events, and ratings of entries.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
@@ -64,7 +64,7 @@ async fn pages_go_on_where_the_last_one_ended() {
     }
 }
 
-/// Entries with texts of 900 kB each, as a hostile publisher makes them.
+/// Entries with texts of 900 kB each, as a hostile publisher writes them.
 fn long_items(n: usize) -> Vec<feed::Item> {
     let item = |n: usize| feed::Item {
         id: Some(format!("{n}")),
@@ -76,7 +76,7 @@ fn long_items(n: usize) -> Vec<feed::Item> {
     (0..n).map(item).collect()
 }
 
-/// The most that one answer holds: 2 MB of texts, the entry that passes that, and its frame.
+/// The largest answer: 2 MB of texts, the entry that exceeds the limit, and the JSON around it.
 const ANSWER_BYTES_MAX: usize = 3_500_000;
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn a_published_feed_of_long_entries_goes_on_at_the_next_page() {
     assert!(feed["next_url"].is_string(), "{:.300}", answer.text);
 }
 
-/// The first `n` events of a stream.
+/// Returns the first `n` events of a stream.
 pub async fn events(shelf: &Fixture, path: &str, last: Option<&str>, n: usize) -> Vec<String> {
     let mut request = Request::get(path);
     if let Some(last) = last {
@@ -157,7 +157,7 @@ async fn a_stream_resumes_after_the_last_event_that_arrived() {
     assert!(first[0].contains("event: start") && first[1].contains("red 1"), "{first:?}");
     let resumed = events(&shelf, path, Some(id(&first[1])), 2).await;
     assert!(resumed[1].contains("red 3"), "{resumed:?}");
-    // Nothing has come yet; what does come is seen by whoever was cut before the first entry.
+    // A client that was cut off before the first entry still sees the entries that follow.
     let waiting = events(&shelf, path, Some(id(&resumed[1])), 1).await;
     shelf.see("https://a.org/", &["red 4"], 50);
     let late = events(&shelf, path, Some(id(&waiting[0])), 2).await;

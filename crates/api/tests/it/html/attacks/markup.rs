@@ -1,5 +1,5 @@
-//! What a page holds, by the standard's tokeniser: whatever acts and is not ours, and where its
-//! links lead. It shares nothing with the templates or the sanitiser.
+//! Finds active content and links of a page with the standard tokeniser. It shares no code with the
+//! templates or the sanitiser.
 
 use std::cell::RefCell;
 
@@ -22,7 +22,7 @@ impl TokenSink for Finds {
             && tag.kind == TagKind::StartTag
         {
             self.judge(&tag);
-            // As browsers read what follows these.
+            // Browsers read the content of these elements as text.
             return match &*tag.name {
                 "script" => TokenSinkResult::RawData(states::ScriptData),
                 "style" => TokenSinkResult::RawData(states::Rawtext),
@@ -72,7 +72,7 @@ impl Finds {
             if key.starts_with("on") || key == "srcdoc" || key == "style" || key.contains("pwn") {
                 self.say(format!("{key}={value} on {name}"));
             }
-            // Browsers drop white space and controls before they look for a scheme.
+            // Browsers drop white space and control characters before they look for a scheme.
             let plain: String =
                 value.chars().filter(|c| !c.is_whitespace() && !c.is_control()).collect();
             let plain = plain.to_ascii_lowercase();
@@ -97,19 +97,19 @@ fn read(html: &str) -> Finds {
     let input = BufferQueue::default();
     input.push_back(StrTendril::from(html));
     let tokenizer = Tokenizer::new(Finds::default(), TokenizerOpts::default());
-    // Scripts are not run, so nothing stops the reading before the end.
+    // Scripts are not run, so the tokeniser reads to the end.
     let _ = tokenizer.feed(&input);
     assert!(input.is_empty(), "the page was not read to its end");
     tokenizer.end();
     tokenizer.sink
 }
 
-/// What acts on this page and is not ours.
+/// Returns active content of this page that is not ours.
 pub fn dangers(html: &str) -> Vec<String> {
     read(html).dangers.into_inner()
 }
 
-/// Where its links lead.
+/// Returns the targets of its links.
 pub fn links(html: &str) -> Vec<String> {
     read(html).links.into_inner()
 }

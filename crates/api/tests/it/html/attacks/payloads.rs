@@ -1,8 +1,8 @@
-//! What a hostile publisher writes. The tests of the pages' markup and those in a real browser
-//! share it: `pwn` is what must never be called, `evil.test` who must never be asked.
+//! Payloads of a hostile publisher, for the tests of the markup and those in a real browser. `pwn`
+//! must never be called, and `evil.test` must never get a request.
 
-/// What the cheat sheets try, by kind: an element, a way out of an attribute, a scheme, a parser
-/// that is led astray, an encoding.
+/// Payloads of the usual cheat sheets, by kind: elements, ways out of an attribute, schemes,
+/// confused parsers, encodings.
 pub const PAYLOADS: [&str; 24] = [
     "<script>pwn()</script>",
     "\"><script>pwn()</script>",

@@ -1,5 +1,5 @@
-//! Finds in HTML whatever could act, track or dress up. Written against the standard's tokeniser
-//! and with its own lists, so that it shares no mistake with the sanitiser.
+//! Finds active, tracking or styled content in HTML. It uses the standard tokeniser and its own
+//! lists, so that it shares no mistake with the sanitiser.
 
 use std::cell::RefCell;
 
@@ -53,7 +53,7 @@ impl Finds {
     }
 }
 
-/// What is dangerous in this HTML; nothing, one hopes.
+/// Returns the dangerous parts of this HTML.
 pub fn dangers(html: &str) -> Vec<String> {
     let input = BufferQueue::default();
     input.push_back(StrTendril::from(html));

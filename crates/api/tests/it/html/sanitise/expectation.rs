@@ -1,6 +1,6 @@
 //! The `Expect:` comments of the corpus, of the form `not bozo and PATH == 'VALUE'`.
 
-/// A field, and what feedparser makes of it.
+/// A field, and feedparser's value of it.
 pub struct Expectation {
     path: String,
     pub value: String,
@@ -13,12 +13,12 @@ impl Expectation {
         Some(Expectation { path: path.trim().to_owned(), value: unquoted(literal.trim())? })
     }
 
-    /// The same field of a parsed document; `None` for those that the page never shows.
+    /// Returns the same field of a parsed document; `None` for fields that the page never shows.
     pub fn field(&self, document: &parse::Document) -> Option<String> {
         let first = document.items.first();
         match self.path.as_str() {
             "entries[0]['title']" => first?.title.clone(),
-            // feedparser lets the content stand for a description that is not there.
+            // feedparser uses the content as the description if there is none.
             "entries[0]['description']" | "entries[0]['summary']" => {
                 first?.summary.clone().or(first?.content.clone())
             }
@@ -29,12 +29,12 @@ impl Expectation {
     }
 }
 
-/// The value of a literal of Python.
+/// Parses a Python string literal.
 fn unquoted(literal: &str) -> Option<String> {
     let body = literal.trim_start_matches(['u', 'r']);
     let quotes = ["\"\"\"", "'''", "\"", "'"];
     let quote = quotes.into_iter().find(|q| body.starts_with(q))?;
-    // Long values are sums of literals, lest a comment end within the comment.
+    // Long values are sums of literals, because `--` would end the comment.
     let joint = format!("{quote} + {quote}");
     let body = body.strip_prefix(quote)?.strip_suffix(quote)?.replace(&joint, "");
     let mut value = String::new();
