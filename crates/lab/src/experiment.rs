@@ -14,4 +14,4 @@ mod perform;
 
 pub use definition::{Definition, DefinitionError, WorldSource};
 pub use expect::{Expectation, JudgedExpectation, Values};
-pub use perform::{Performed, perform};
+pub use perform::{ExperimentResult, perform};

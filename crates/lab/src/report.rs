@@ -15,8 +15,8 @@ pub use axis::{Axis, Unit};
 pub use bars::bars;
 pub use day::{DayLine, day};
 pub use page::{ReportFigure, ReportPage, ReportSection, ReportTable};
-pub use plot::{Drawn, Plot, Range, Series};
-pub use runs::{BestValue, Compared, compared, costs, modes};
+pub use plot::{Plot, PointRange, Series, SeriesStyle};
+pub use runs::{BestValue, ComparisonInput, comparison_sections, costs, modes};
 pub use shown::{bytes, count, share, spoken};
 
 /// Escapes text for HTML and SVG.

@@ -8,7 +8,7 @@ use super::{Definition, JudgedExpectation, Values};
 
 /// The result of an experiment.
 #[derive(Clone, Debug)]
-pub struct Performed {
+pub struct ExperimentResult {
     pub sections: Vec<ReportSection>,
     pub values: Values,
     pub judged: Vec<JudgedExpectation>,
@@ -20,7 +20,7 @@ pub fn perform(
     definition: &Definition,
     world: &World,
     threads: usize,
-) -> Result<Performed, String> {
+) -> Result<ExperimentResult, String> {
     let start = definition.start();
     let (values, palette, sections) = (Values::default(), Palette::default(), Vec::new());
     let mut report = ExperimentReport { world, start, threads, values, palette, sections };
@@ -72,7 +72,7 @@ pub fn perform(
         ReportSection::Table(verdicts(&judged)),
     ];
     sections.extend(parts);
-    Ok(Performed { sections, values, judged })
+    Ok(ExperimentResult { sections, values, judged })
 }
 
 fn verdicts(judged: &[JudgedExpectation]) -> ReportTable {

@@ -34,22 +34,22 @@ pub struct Series {
     pub hue: usize,
     /// The points, each with a label that may be empty.
     pub points: Vec<(f64, f64, String)>,
-    pub drawn: Drawn,
+    pub drawn: SeriesStyle,
     /// The uncertainty of each point; empty if unknown.
-    pub ranges: Vec<Range>,
+    pub ranges: Vec<PointRange>,
 }
 
 /// The range of a point on both axes: a band along a line, bars at a dot.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
+pub struct PointRange {
     pub x: (f64, f64),
     pub y: (f64, f64),
 }
 
-impl Range {
+impl PointRange {
     /// Returns the range of a point with an exact x value.
-    pub fn of_y(x: f64, y: (f64, f64)) -> Range {
-        Range { x: (x, x), y }
+    pub fn of_y(x: f64, y: (f64, f64)) -> PointRange {
+        PointRange { x: (x, x), y }
     }
 
     /// Returns the mean of values, and one standard deviation around it; `None` without values.
@@ -61,20 +61,25 @@ impl Range {
 }
 
 impl Series {
-    pub fn new(name: &str, hue: usize, points: Vec<(f64, f64, String)>, drawn: Drawn) -> Series {
+    pub fn new(
+        name: &str,
+        hue: usize,
+        points: Vec<(f64, f64, String)>,
+        drawn: SeriesStyle,
+    ) -> Series {
         Series { name: name.to_owned(), hue, points, drawn, ranges: Vec::new() }
     }
 
     /// Adds a range to each point.
     #[must_use]
-    pub fn within(self, ranges: Vec<Range>) -> Series {
+    pub fn within(self, ranges: Vec<PointRange>) -> Series {
         Series { ranges, ..self }
     }
 }
 
 /// The style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drawn {
+pub enum SeriesStyle {
     /// Lines without points.
     Line,
     /// Lines with points.
@@ -128,7 +133,7 @@ impl Plot {
             for (i, (x, y, point)) in series.points.iter().enumerate() {
                 let _ = write!(csv, "{},{x},{y},{}", field(&series.name), field(point));
                 match series.ranges.get(i) {
-                    Some(Range { x, y }) => {
+                    Some(PointRange { x, y }) => {
                         let _ = writeln!(csv, ",{},{},{},{}", x.0, x.1, y.0, y.1);
                     }
                     None => csv.push_str(if has_ranges { ",,,,\n" } else { "\n" }),
@@ -198,7 +203,7 @@ impl Plot {
         let right = WIDTH - RIGHT;
         let (stroke, dashes) = (colour(series.hue), dash(series.hue));
         let n_placed = series.points.iter().filter(|p| place(x, y, p.0, p.1).is_some()).count();
-        if n_placed > 1 && series.drawn != Drawn::Scattered {
+        if n_placed > 1 && series.drawn != SeriesStyle::Scattered {
             let _ = write!(
                 svg,
                 "<polyline fill=\"none\" stroke=\"{stroke}\" \
@@ -206,7 +211,7 @@ impl Plot {
                 path(x, y, series.points.iter().map(|p| (p.0, p.1)))
             );
         }
-        let has_dots = series.drawn != Drawn::Line || n_placed == 1;
+        let has_dots = series.drawn != SeriesStyle::Line || n_placed == 1;
         if has_dots {
             for point in &series.points {
                 let Some(at) = place(x, y, point.0, point.1) else { continue };
@@ -219,7 +224,7 @@ impl Plot {
         if number < LEGEND_MAX {
             let at = TOP + 6.0 + number as f64 * 17.0;
             let (from, to) = (right + 14.0, right + 34.0);
-            if series.drawn != Drawn::Scattered {
+            if series.drawn != SeriesStyle::Scattered {
                 let _ = write!(
                     svg,
                     "<line x1=\"{from}\" y1=\"{at}\" x2=\"{to}\" y2=\"{at}\" \
@@ -239,7 +244,7 @@ impl Series {
     /// Draws a band along a line, or bars at dots.
     fn draw_ranges(&self, svg: &mut String, x: &Scale, y: &Scale) {
         let stroke = colour(self.hue);
-        if self.drawn == Drawn::Line && self.ranges.len() > 1 {
+        if self.drawn == SeriesStyle::Line && self.ranges.len() > 1 {
             let low = self.ranges.iter().map(|r| (r.x.0, r.y.0));
             let high = self.ranges.iter().rev().map(|r| (r.x.0, r.y.1));
             let _ = write!(
@@ -306,7 +311,7 @@ mod tests {
     use super::*;
     use crate::report::Unit;
 
-    fn plot(drawn: Drawn, mark: Option<(f64, f64, String)>) -> String {
+    fn plot(drawn: SeriesStyle, mark: Option<(f64, f64, String)>) -> String {
         let points = [(1.0, 1.0), (2.0, 4.0)].map(|(x, y)| (x, y, String::new())).to_vec();
         let axis = |name| Axis::new(name, Unit::Plain, false);
         let series = vec![Series::new("one", 0, points, drawn)];
@@ -316,14 +321,14 @@ mod tests {
     #[test]
     fn series_are_joined_dotted_or_scattered() {
         let parts = |svg: &str| (svg.matches("<polyline").count(), svg.matches("<title").count());
-        assert_eq!(parts(&plot(Drawn::Line, None)), (1, 0));
-        assert_eq!(parts(&plot(Drawn::Dotted, None)), (1, 2));
-        assert_eq!(parts(&plot(Drawn::Scattered, None)), (0, 2));
+        assert_eq!(parts(&plot(SeriesStyle::Line, None)), (1, 0));
+        assert_eq!(parts(&plot(SeriesStyle::Dotted, None)), (1, 2));
+        assert_eq!(parts(&plot(SeriesStyle::Scattered, None)), (0, 2));
     }
 
     #[test]
     fn a_mark_rings_its_point_and_says_what_it_is() {
-        let svg = plot(Drawn::Dotted, Some((2.0, 4.0, "tide, <in use>".to_owned())));
+        let svg = plot(SeriesStyle::Dotted, Some((2.0, 4.0, "tide, <in use>".to_owned())));
         let centre = |circle: &str| circle.split(" r=").next().map(str::to_owned);
         let circles: Vec<_> = svg.split("<circle").skip(1).map(centre).collect();
         assert_eq!(circles.len(), 4, "two points, the legend's and the ring");
@@ -334,7 +339,8 @@ mod tests {
     #[test]
     fn ranges_are_a_band_along_a_line_and_bars_at_dots() {
         let points = vec![(1.0, 2.0, String::new()), (2.0, 4.0, String::new())];
-        let ranges = vec![Range::of_y(1.0, (1.0, 3.0)), Range { x: (1.5, 2.5), y: (3.0, 5.0) }];
+        let ranges =
+            vec![PointRange::of_y(1.0, (1.0, 3.0)), PointRange { x: (1.5, 2.5), y: (3.0, 5.0) }];
         let of = |drawn| {
             let series = Series::new("one", 9, points.clone(), drawn).within(ranges.clone());
             Plot {
@@ -343,11 +349,11 @@ mod tests {
                 ..Plot::default()
             }
         };
-        let svg = of(Drawn::Line).svg();
+        let svg = of(SeriesStyle::Line).svg();
         assert_eq!((svg.matches("<polygon").count(), svg.matches("<polyline").count()), (1, 1));
-        let svg = of(Drawn::Scattered).svg();
+        let svg = of(SeriesStyle::Scattered).svg();
         assert_eq!((svg.matches("<polygon").count(), svg.matches("<polyline").count()), (0, 4));
-        let csv = of(Drawn::Line).csv();
+        let csv = of(SeriesStyle::Line).csv();
         let head = "series,wait_seconds,,point,wait_seconds_low,wait_seconds_high,_low,_high";
         assert_eq!(
             csv.lines().collect::<Vec<_>>(),

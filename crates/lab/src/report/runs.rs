@@ -3,13 +3,13 @@
 mod one_day;
 mod tables;
 
-use super::{Axis, Drawn, Plot, Range, ReportFigure, ReportSection, Series, Unit, bars};
+use super::{Axis, Plot, PointRange, ReportFigure, ReportSection, Series, SeriesStyle, Unit, bars};
 use crate::world::stats;
 use crate::{Averages, Participation, PolicyComparison, PolicyRun, Setting, World};
 pub use tables::{BestValue, costs, modes};
 
 /// The input of a report on one comparison.
-pub struct Compared<'a> {
+pub struct ComparisonInput<'a> {
     pub world: &'a World,
     pub setting: &'a Setting,
     pub comparison: &'a PolicyComparison,
@@ -24,7 +24,7 @@ pub struct Compared<'a> {
 }
 
 /// Returns the sections on one comparison.
-pub fn compared(shown: &Compared<'_>) -> Vec<ReportSection> {
+pub fn comparison_sections(shown: &ComparisonInput<'_>) -> Vec<ReportSection> {
     let PolicyComparison { runs, by_feed, by_entry, .. } = shown.comparison;
     let participation = Participation::of(shown.world, &shown.setting.phases);
     let mut sections = vec![
@@ -55,7 +55,7 @@ pub fn compared(shown: &Compared<'_>) -> Vec<ReportSection> {
     sections
 }
 
-impl Compared<'_> {
+impl ComparisonInput<'_> {
     fn figure(&self, file: &str, caption: &str, plot: &Plot) -> ReportSection {
         let has_ranges = plot.series.iter().any(|series| !series.ranges.is_empty());
         let ranges = format!(
@@ -92,9 +92,9 @@ impl Compared<'_> {
                 spread(self.on_each_trace(i).filter_map(|run| value(&mode(run))))
             };
             let ranges = of(|a| a.polls_per_entry).zip(of(|a| a.delay));
-            let ranges = ranges.map(|(x, y)| Range { x, y }).into_iter().collect();
+            let ranges = ranges.map(|(x, y)| PointRange { x, y }).into_iter().collect();
             let points = vec![(cost, delay, run.policy.clone())];
-            let one = Series::new(&run.policy, self.hues[i], points, Drawn::Scattered);
+            let one = Series::new(&run.policy, self.hues[i], points, SeriesStyle::Scattered);
             series.push(one.within(ranges));
         }
         let mut joins: Vec<Vec<(f64, f64)>> = families.into_iter().map(|(_, p)| p).collect();
@@ -126,10 +126,10 @@ impl Compared<'_> {
                 .collect();
             let range = |x: f64| {
                 let shares = self.on_each_trace(i).filter_map(|run| run.found_within(x));
-                spread(shares).map(|y| Range::of_y(x, y))
+                spread(shares).map(|y| PointRange::of_y(x, y))
             };
             let ranges = points.iter().filter_map(|p| range(p.0)).collect();
-            Series::new(&run.policy, self.hues[i], points, Drawn::Line).within(ranges)
+            Series::new(&run.policy, self.hues[i], points, SeriesStyle::Line).within(ranges)
         };
         Plot {
             x: Axis::new("delay", Unit::Seconds, true),
@@ -151,7 +151,7 @@ impl Compared<'_> {
                     (f64::from(day), sum as f64 / 1e6, String::new())
                 };
                 let points = (1..).zip(&run.bytes_by_day).map(point).collect();
-                Series::new(&run.policy, *hue, points, Drawn::Line)
+                Series::new(&run.policy, *hue, points, SeriesStyle::Line)
             })
             .collect();
         if series.is_empty() {

@@ -22,10 +22,10 @@ pub(crate) struct Posting {
 }
 
 /// A word that must occur, and the fields for it.
-pub(crate) type Need = (TermId, FieldSet);
+pub(crate) type RequiredWord = (TermId, FieldSet);
 
 impl Posting {
-    fn new(query: u32, fields: FieldSet, guards: &[Need]) -> Posting {
+    fn new(query: u32, fields: FieldSet, guards: &[RequiredWord]) -> Posting {
         // An unused guard has no field.
         let guard = |n: usize| guards.get(n).copied().unwrap_or((TermId(0), NOWHERE));
         Posting {
@@ -39,7 +39,7 @@ impl Posting {
 
     /// Returns the guards, at most two.
     #[inline]
-    pub(crate) fn needs(&self) -> impl Iterator<Item = Need> {
+    pub(crate) fn needs(&self) -> impl Iterator<Item = RequiredWord> {
         let both = self.guards.into_iter().zip(self.guard_fields);
         both.take_while(|(_, fields)| *fields != NOWHERE)
     }
@@ -87,7 +87,7 @@ struct AnchorChooser<'a> {
 
 impl AnchorChooser<'_> {
     /// `needed` are words without which the whole condition cannot hold.
-    fn choose(&self, id: NodeId, needed: &[Need]) -> Option<Anchors> {
+    fn choose(&self, id: NodeId, needed: &[RequiredWord]) -> Option<Anchors> {
         match self.graph.node(id) {
             Node::Word { .. } | Node::Phrase(..) | Node::Near(..) => {
                 let mut own = Vec::new();
@@ -109,7 +109,7 @@ impl AnchorChooser<'_> {
     }
 
     /// Each part needs anchors of its own.
-    fn any(&self, parts: &[NodeId], needed: &[Need]) -> Option<Anchors> {
+    fn any(&self, parts: &[NodeId], needed: &[RequiredWord]) -> Option<Anchors> {
         let mut union = Anchors { cost: 0.0, postings: Vec::new() };
         for part in parts {
             let anchors = self.choose(*part, needed)?;
@@ -130,7 +130,7 @@ impl AnchorChooser<'_> {
     }
 
     /// Collects words that all occur if the node holds.
-    fn necessary(&self, id: NodeId, into: &mut Vec<Need>) {
+    fn necessary(&self, id: NodeId, into: &mut Vec<RequiredWord>) {
         match self.graph.node(id) {
             Node::Word { term, fields } => into.push((*term, *fields)),
             Node::Phrase(sequence, fields) => into.extend(sequence.terms().map(|t| (t, *fields))),
@@ -145,7 +145,7 @@ impl AnchorChooser<'_> {
 
     /// Returns the two rarest of the needed words. Names of queries become known too late to be
     /// guards.
-    fn guards(&self, anchor: TermId, mut needed: Vec<Need>) -> Vec<Need> {
+    fn guards(&self, anchor: TermId, mut needed: Vec<RequiredWord>) -> Vec<RequiredWord> {
         needed
             .retain(|(term, _)| *term != anchor && self.dictionary.kind(*term) != TermKind::Query);
         needed.sort_by(|a, b| self.compare(a, b));
@@ -154,7 +154,7 @@ impl AnchorChooser<'_> {
         needed
     }
 
-    fn compare(&self, a: &Need, b: &Need) -> std::cmp::Ordering {
+    fn compare(&self, a: &RequiredWord, b: &RequiredWord) -> std::cmp::Ordering {
         let order = self.cost(a.0).total_cmp(&self.cost(b.0));
         order.then(a.0.cmp(&b.0)).then(a.1.0.cmp(&b.1.0))
     }

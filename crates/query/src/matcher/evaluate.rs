@@ -1,7 +1,7 @@
 //! Evaluates conditions for one entry. Parts that several queries share are evaluated once.
 
 use super::graph::{FieldSet, Graph, Nearness, Node, NodeId, Sequence};
-use super::index::{Index, Texts};
+use super::index::{EntryIndex, EntryTexts};
 use crate::Entry;
 
 /// The results for the current entry: for each node the number of the entry and the result.
@@ -38,8 +38,8 @@ impl Memo {
 /// One entry, ready for evaluation.
 pub(super) struct Evaluation<'a> {
     pub graph: &'a Graph,
-    pub index: &'a Index,
-    pub texts: &'a Texts<'a>,
+    pub index: &'a EntryIndex,
+    pub texts: &'a EntryTexts<'a>,
     pub entry: &'a Entry<'a>,
 }
 

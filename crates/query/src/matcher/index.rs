@@ -10,12 +10,12 @@ use crate::limits::{CATEGORIES_MAX, FIELD_BYTES_MAX};
 use crate::text::{Markup, canonical_link, folded, language_ranges, reduce, scan};
 
 /// The texts of an entry without markup.
-pub(super) struct Texts<'a> {
+pub(super) struct EntryTexts<'a> {
     texts: Vec<(FieldSet, Cow<'a, str>)>,
 }
 
-impl<'a> Texts<'a> {
-    pub(super) fn of(entry: &Entry<'a>) -> Texts<'a> {
+impl<'a> EntryTexts<'a> {
+    pub(super) fn of(entry: &Entry<'a>) -> EntryTexts<'a> {
         let single = [
             (FieldSet::TITLE, entry.title, Some(Markup::Inline)),
             (FieldSet::SUMMARY, entry.summary, Some(Markup::Full)),
@@ -32,7 +32,7 @@ impl<'a> Texts<'a> {
             let text = markup.map_or(Cow::Borrowed(text), |markup| reduce(text, markup));
             Some((field, text))
         });
-        Texts { texts: reduced.collect() }
+        EntryTexts { texts: reduced.collect() }
     }
 
     /// Returns the texts of some fields, each cut to the size limit.
@@ -44,13 +44,13 @@ impl<'a> Texts<'a> {
 
 /// Visits the texts of an entry that people read; the flag marks the title.
 pub(crate) fn for_each_text(entry: &Entry<'_>, mut visit: impl FnMut(bool, &str)) {
-    for (field, text) in Texts::of(entry).in_fields(FieldSet::ITEM) {
+    for (field, text) in EntryTexts::of(entry).in_fields(FieldSet::ITEM) {
         visit(field.meets(FieldSet::TITLE), text);
     }
 }
 
 /// The terms that occur in one entry.
-pub(super) struct Index {
+pub(super) struct EntryIndex {
     slots: Vec<WordSlot>,
     n_used: usize,
     occurrences: Vec<Occurrence>,
@@ -89,19 +89,19 @@ const FREE: WordSlot = WordSlot { term: 0, fields: FieldSet(0), first: 0, last: 
 /// Enough for an ordinary entry. A table grows for a large entry and shrinks afterwards.
 const SLOTS_MIN: usize = 1024;
 
-impl Default for Index {
-    fn default() -> Index {
+impl Default for EntryIndex {
+    fn default() -> EntryIndex {
         let slots = vec![FREE; SLOTS_MIN];
         let bits = [0; BITS / 64];
-        Index { slots, n_used: 0, occurrences: Vec::new(), terms: Vec::new(), bits }
+        EntryIndex { slots, n_used: 0, occurrences: Vec::new(), terms: Vec::new(), bits }
     }
 }
 
-impl Index {
+impl EntryIndex {
     pub(super) fn read(
         &mut self,
         entry: &Entry<'_>,
-        texts: &Texts<'_>,
+        texts: &EntryTexts<'_>,
         dictionary: &Dictionary,
         graph: &Graph,
     ) {

@@ -8,10 +8,10 @@ use feed::EntryId;
 use super::Matcher;
 use super::dictionary::{TermId, TermKind};
 use super::evaluate::{Evaluation, Memo};
-use super::index::{Index, Texts};
+use super::index::{EntryIndex, EntryTexts};
 use crate::Entry;
 use crate::QueryId;
-use crate::state::{EntryRejected, Sides, States};
+use crate::state::{EntryRejected, JoinSides, States};
 
 /// A query that keeps an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Match {
 /// Buffers that are reused for each entry. Each thread that matches has its own.
 #[derive(Default)]
 pub struct Scratch {
-    index: Index,
+    index: EntryIndex,
     memo: Memo,
     /// For each query, the number of the last entry for which it was evaluated.
     looked_at: Vec<u32>,
@@ -84,7 +84,7 @@ impl Matcher {
         scratch: &'s mut Scratch,
     ) -> &'s [Match] {
         scratch.start(self);
-        let texts = Texts::of(entry);
+        let texts = EntryTexts::of(entry);
         scratch.index.read(entry, &texts, &self.dictionary, &self.graph);
         scratch.sample(self);
         let mut run = EntryPass { matcher: self, entry, texts: &texts, states, scratch };
@@ -98,7 +98,7 @@ impl Matcher {
 struct EntryPass<'r, 's> {
     matcher: &'r Matcher,
     entry: &'r Entry<'r>,
-    texts: &'r Texts<'r>,
+    texts: &'r EntryTexts<'r>,
     states: &'r mut States,
     scratch: &'s mut Scratch,
 }
@@ -188,7 +188,7 @@ impl EntryPass<'_, '_> {
         }
         let plan = self.matcher.plans[slot as usize].as_ref();
         let Some(stateful) = plan.and_then(|plan| plan.stateful()) else { return Ok(None) };
-        let sides = stateful.sides.map_or(Sides::default(), |(left, right)| Sides {
+        let sides = stateful.sides.map_or(JoinSides::default(), |(left, right)| JoinSides {
             left: asked.holds(left, memo),
             right: asked.holds(right, memo),
         });

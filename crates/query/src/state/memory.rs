@@ -11,7 +11,7 @@ use crate::limits::REMEMBERED_MAX;
 
 /// An entry that an operator remembers.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Remembered {
+pub(super) struct RememberedEntry {
     /// The number of its record; numbers ascend.
     pub number: u64,
     pub entry: EntryId,
@@ -23,7 +23,7 @@ pub(super) struct Remembered {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OperatorMemory {
     look_back: LookBack,
-    remembered: VecDeque<Remembered>,
+    remembered: VecDeque<RememberedEntry>,
     /// The probes of all keys, each with the number of its entry.
     probes: BTreeSet<(u64, u64)>,
 }
@@ -33,7 +33,7 @@ impl OperatorMemory {
         OperatorMemory { look_back, remembered: VecDeque::new(), probes: BTreeSet::new() }
     }
 
-    pub(super) fn remember(&mut self, remembered: Remembered) {
+    pub(super) fn remember(&mut self, remembered: RememberedEntry) {
         if let Some(key) = &remembered.key {
             self.probes.extend(key.probes().map(|probe| (probe, remembered.number)));
         }
@@ -74,9 +74,9 @@ impl OperatorMemory {
         &self,
         key: &LikenessKey,
         now: Time,
-        accept: impl Fn(&Remembered) -> bool,
-    ) -> Option<&Remembered> {
-        let mut best: Option<&Remembered> = None;
+        accept: impl Fn(&RememberedEntry) -> bool,
+    ) -> Option<&RememberedEntry> {
+        let mut best: Option<&RememberedEntry> = None;
         for probe in key.probes() {
             for (_, number) in self.probes.range((probe, 0)..=(probe, u64::MAX)).rev() {
                 if best.is_some_and(|best| best.number >= *number) {
@@ -93,13 +93,13 @@ impl OperatorMemory {
         best
     }
 
-    fn get(&self, number: u64) -> Option<&Remembered> {
+    fn get(&self, number: u64) -> Option<&RememberedEntry> {
         let at = self.remembered.binary_search_by_key(&number, |r| r.number).ok()?;
         self.remembered.get(at)
     }
 
     /// Returns the entries within the look-back at `now`, oldest first.
-    pub(super) fn within(&self, now: Time) -> impl Iterator<Item = &Remembered> {
+    pub(super) fn within(&self, now: Time) -> impl Iterator<Item = &RememberedEntry> {
         self.remembered.iter().filter(move |r| self.is_within(r.seen, now))
     }
 
@@ -111,7 +111,7 @@ impl OperatorMemory {
         self.remembered.len()
     }
 
-    pub(super) fn oldest(&self) -> Option<&Remembered> {
+    pub(super) fn oldest(&self) -> Option<&RememberedEntry> {
         self.remembered.front()
     }
 }

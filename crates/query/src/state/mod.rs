@@ -13,7 +13,7 @@ use feed::{EntryId, Time};
 
 use crate::language::ast::{Count, Distinct, Likeness, LookBack, Query};
 use crate::{Entry, QueryId};
-use memory::{OperatorMemory, Remembered};
+use memory::{OperatorMemory, RememberedEntry};
 use record::{LikenessKey, OperatorKind};
 
 /// The operators of a query that need a state, in the order in which they work.
@@ -44,7 +44,7 @@ impl Operators {
 
 /// The sides of a join on which an entry is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sides {
+pub(crate) struct JoinSides {
     pub left: bool,
     pub right: bool,
 }
@@ -124,7 +124,7 @@ impl States {
         query: QueryId,
         operators: &Operators,
         entry: &Entry<'_>,
-        sides: Sides,
+        sides: JoinSides,
     ) -> Result<Option<EntryId>, EntryRejected> {
         let state = self.states.entry(query).or_insert_with(|| QueryState::new(*operators));
         let changes = &mut self.changes;
@@ -180,7 +180,7 @@ impl QueryState {
         self.memories.iter().find(|(k, _)| *k == operator).map(|(_, memory)| memory)
     }
 
-    fn take_back(&mut self, operator: OperatorKind, remembered: Remembered) -> bool {
+    fn take_back(&mut self, operator: OperatorKind, remembered: RememberedEntry) -> bool {
         let wanted = match operator {
             OperatorKind::JoinLeft | OperatorKind::JoinRight => {
                 self.operators.join.map(|(on, _)| on)
@@ -209,7 +209,7 @@ impl QueryState {
     fn pass(
         &mut self,
         entry: &Entry<'_>,
-        sides: Sides,
+        sides: JoinSides,
         note: Note<'_>,
     ) -> Result<Option<EntryId>, EntryRejected> {
         let partner = match self.operators.join {
@@ -229,7 +229,8 @@ impl QueryState {
             self.remember(OperatorKind::Count, entry, None, note);
             let memory = self.memory(OperatorKind::Count);
             let hot = memory.is_some_and(|memory| {
-                let within = |oldest: &Remembered| entry.seen.since(oldest.seen) < count.within;
+                let within =
+                    |oldest: &RememberedEntry| entry.seen.since(oldest.seen) < count.within;
                 memory.len() >= count.at_least as usize && memory.oldest().is_some_and(within)
             });
             if !hot {
@@ -245,7 +246,7 @@ impl QueryState {
         &mut self,
         on: Likeness,
         entry: &Entry<'_>,
-        sides: Sides,
+        sides: JoinSides,
         note: Note<'_>,
     ) -> Result<EntryId, EntryRejected> {
         let key = LikenessKey::of(on, entry).ok_or(EntryRejected)?;
@@ -277,7 +278,7 @@ impl QueryState {
         let number = self.next;
         self.next += 1;
         let remembered =
-            Remembered { number, entry: entry.id, feed: entry.feed, seen: entry.seen, key };
+            RememberedEntry { number, entry: entry.id, feed: entry.feed, seen: entry.seen, key };
         note((number, Some(record::encode(operator, &remembered))));
         memory.remember(remembered);
         for forgotten in memory.forget(entry.seen) {

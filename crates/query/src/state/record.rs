@@ -4,7 +4,7 @@
 use feed::{EntryId, FeedId, Time};
 use sha2::{Digest, Sha256};
 
-use super::memory::Remembered;
+use super::memory::RememberedEntry;
 use crate::language::ast::Likeness;
 use crate::text::{Signature, canonical_link};
 
@@ -76,7 +76,7 @@ impl LikenessKey {
 }
 
 /// Encodes a record. The number is the key of the record, not part of the bytes.
-pub(super) fn encode(operator: OperatorKind, remembered: &Remembered) -> Vec<u8> {
+pub(super) fn encode(operator: OperatorKind, remembered: &RememberedEntry) -> Vec<u8> {
     let mut bytes = vec![VERSION, operator as u8];
     bytes.extend(remembered.entry.0.to_le_bytes());
     bytes.extend(remembered.feed.0.to_le_bytes());
@@ -97,7 +97,7 @@ pub(super) fn encode(operator: OperatorKind, remembered: &Remembered) -> Vec<u8>
 }
 
 /// Decodes a record.
-pub(super) fn decode(number: u64, bytes: &[u8]) -> Option<(OperatorKind, Remembered)> {
+pub(super) fn decode(number: u64, bytes: &[u8]) -> Option<(OperatorKind, RememberedEntry)> {
     let mut reader = RecordReader(bytes);
     let [version, operator] = reader.take::<2>()?;
     let operator = OperatorKind::from_byte(operator).filter(|_| version == VERSION)?;
@@ -110,7 +110,7 @@ pub(super) fn decode(number: u64, bytes: &[u8]) -> Option<(OperatorKind, Remembe
         [2] => Some(LikenessKey::Title(reader.signature()?)),
         _ => return None,
     };
-    reader.0.is_empty().then_some((operator, Remembered { number, entry, feed, seen, key }))
+    reader.0.is_empty().then_some((operator, RememberedEntry { number, entry, feed, seen, key }))
 }
 
 /// Reads stored bytes from the front; `None` if they end too early.
@@ -138,9 +138,9 @@ impl RecordReader<'_> {
 mod tests {
     use super::*;
 
-    fn remembered(key: Option<LikenessKey>) -> Remembered {
+    fn remembered(key: Option<LikenessKey>) -> RememberedEntry {
         let (entry, feed) = (EntryId(7), FeedId(3));
-        Remembered { number: 9, entry, feed, seen: Time::from_secs(1000), key }
+        RememberedEntry { number: 9, entry, feed, seen: Time::from_secs(1000), key }
     }
 
     #[test]

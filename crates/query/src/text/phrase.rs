@@ -25,7 +25,7 @@ pub struct PhraseWord {
 
 /// The reason why a text cannot be searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unsuitable {
+pub(crate) enum PhraseFault {
     NoWord,
     LongWord,
     ManyWords,
@@ -34,7 +34,7 @@ pub(crate) enum Unsuitable {
 }
 
 impl Phrase {
-    pub(crate) fn new(written: &str) -> Result<Phrase, Unsuitable> {
+    pub(crate) fn new(written: &str) -> Result<Phrase, PhraseFault> {
         let mut words = Vec::new();
         let mut pieces = written.split('*').peekable();
         while let Some(piece) = pieces.next() {
@@ -52,7 +52,7 @@ impl Phrase {
             match words.last_mut().filter(|_| attached && !followed) {
                 // A sequence of characters matches inside longer ones anyway.
                 Some(last) => last.prefix = !last.unit,
-                None => return Err(Unsuitable::StarInside),
+                None => return Err(PhraseFault::StarInside),
             }
         }
         // Punctuation after the last character does not count.
@@ -62,12 +62,12 @@ impl Phrase {
         Phrase::checked(written, words)
     }
 
-    fn checked(written: &str, words: Vec<PhraseWord>) -> Result<Phrase, Unsuitable> {
+    fn checked(written: &str, words: Vec<PhraseWord>) -> Result<Phrase, PhraseFault> {
         let is_short = |w: &PhraseWord| w.prefix && w.letters.chars().count() < PREFIX_LETTERS_MIN;
         match words.len() {
-            0 => Err(Unsuitable::NoWord),
-            n if n > PHRASE_WORDS_MAX => Err(Unsuitable::ManyWords),
-            _ if words.iter().any(is_short) => Err(Unsuitable::ShortPrefix),
+            0 => Err(PhraseFault::NoWord),
+            n if n > PHRASE_WORDS_MAX => Err(PhraseFault::ManyWords),
+            _ if words.iter().any(is_short) => Err(PhraseFault::ShortPrefix),
             _ => Ok(Phrase { written: written.to_owned(), words }),
         }
     }
@@ -81,7 +81,7 @@ impl Phrase {
     }
 }
 
-fn append(piece: &str, words: &mut Vec<PhraseWord>) -> Result<(), Unsuitable> {
+fn append(piece: &str, words: &mut Vec<PhraseWord>) -> Result<(), PhraseFault> {
     let mut long = false;
     scan(piece, |token| {
         long |= token.cut;
@@ -91,7 +91,7 @@ fn append(piece: &str, words: &mut Vec<PhraseWord>) -> Result<(), Unsuitable> {
             unit: token.unit,
         });
     });
-    if long { Err(Unsuitable::LongWord) } else { Ok(()) }
+    if long { Err(PhraseFault::LongWord) } else { Ok(()) }
 }
 
 /// Returns whether this is a character or an emoji, and not punctuation after one.
@@ -101,27 +101,27 @@ fn is_sign(letters: &str) -> bool {
     signs > 0
 }
 
-impl Unsuitable {
+impl PhraseFault {
     /// Returns the message and the advice.
     pub(crate) fn advice(self) -> (String, String) {
         match self {
-            Unsuitable::NoWord => (
+            PhraseFault::NoWord => (
                 "the text contains no word to search for".to_owned(),
                 "write a word, or use MATCHES for punctuation".to_owned(),
             ),
-            Unsuitable::LongWord => (
+            PhraseFault::LongWord => (
                 format!("a word can have at most {WORD_BYTES_MAX} bytes"),
                 "use the start of the word with a `*`, or MATCHES".to_owned(),
             ),
-            Unsuitable::ManyWords => (
+            PhraseFault::ManyWords => (
                 format!("a phrase can have at most {PHRASE_WORDS_MAX} words"),
                 "combine shorter phrases with AND".to_owned(),
             ),
-            Unsuitable::ShortPrefix => (
+            PhraseFault::ShortPrefix => (
                 format!("a prefix needs {PREFIX_LETTERS_MIN} letters before its `*`"),
                 "write more of the word".to_owned(),
             ),
-            Unsuitable::StarInside => (
+            PhraseFault::StarInside => (
                 "a `*` is allowed only at the end of a word".to_owned(),
                 "use MATCHES for other patterns".to_owned(),
             ),

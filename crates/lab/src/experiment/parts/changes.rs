@@ -12,7 +12,7 @@ use polling::PolicySpec;
 use super::{ExperimentReport, subject};
 use crate::experiment::definition::ChangesPart;
 use crate::measure::mean;
-use crate::report::{Axis, Drawn, Plot, ReportSection, ReportTable, Series, Unit};
+use crate::report::{Axis, Plot, ReportSection, ReportTable, Series, SeriesStyle, Unit};
 use crate::world::known_rates::{KnownWorld, KnownWorldSpec, WorldChange};
 use crate::{Phases, RunProgress, Setting, WorldFeed, run_and_tell};
 
@@ -74,7 +74,7 @@ pub(in crate::experiment) fn changes(
             let points = days.delay.iter().enumerate().filter(|(_, delay)| delay.is_finite());
             let points = points.map(|(day, delay)| (day as f64 + 0.5, *delay, String::new()));
             let (name, points) = (policy.to_string(), points.collect());
-            series.push(Series::new(&name, report.palette.hue(&name), points, Drawn::Line));
+            series.push(Series::new(&name, report.palette.hue(&name), points, SeriesStyle::Line));
         }
         let plot = Plot {
             x: Axis::new("days after the change", Unit::Plain, false),

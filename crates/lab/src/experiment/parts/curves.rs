@@ -9,7 +9,7 @@ use polling::model::shape::{ActivityShape, shape_of};
 use super::{ExperimentReport, subject};
 use crate::budget::{BudgetSetting, PollAllowance, StrategyRun, spend};
 use crate::experiment::definition::{BudgetsPart, LearningPart};
-use crate::report::{Axis, Drawn, Plot, Series, Unit};
+use crate::report::{Axis, Plot, Series, SeriesStyle, Unit};
 use crate::shapes::DayShape;
 use crate::world::stats::hours_of;
 use crate::{Phases, World, WorldFeed, parallel};
@@ -154,7 +154,7 @@ fn draw(
                 Some(curve) => curve.points.push(point),
                 None => {
                     let hue = report.palette.hue(&case.curve);
-                    series.push(Series::new(&case.curve, hue, vec![point], Drawn::Dotted));
+                    series.push(Series::new(&case.curve, hue, vec![point], SeriesStyle::Dotted));
                 }
             }
         }

@@ -3,7 +3,9 @@
 use super::ExperimentReport;
 use crate::cycles as two_steps;
 use crate::experiment::definition::{CyclesPart, Divergence};
-use crate::report::{Axis, Drawn, Plot, Range, ReportSection, ReportTable, Series, Unit};
+use crate::report::{
+    Axis, Plot, PointRange, ReportSection, ReportTable, Series, SeriesStyle, Unit,
+};
 
 pub(in crate::experiment) fn cycles(report: &mut ExperimentReport<'_>, given: &CyclesPart) {
     let cells = two_steps::table(given.seeds, report.threads);
@@ -50,13 +52,14 @@ fn unread(report: &mut ExperimentReport<'_>, given: &CyclesPart) {
         .map(|seed| two_steps::left_unread(rate, selectivity, cycles, seed))
         .collect();
     let Some(one) = sources.first() else { return };
-    let spread = |cycle: usize| Range::around(sources.iter().map(|s| s[cycle].1 as f64));
+    let spread = |cycle: usize| PointRange::around(sources.iter().map(|s| s[cycle].1 as f64));
     let mean = |cycle: usize| spread(cycle).map_or(0.0, |(mean, _)| mean);
     let curve = |name: &str, hue: usize, of: &dyn Fn(usize) -> f64| {
         let points = (0..one.len()).map(|i| ((i + 1) as f64, of(i), String::new())).collect();
-        Series::new(name, hue, points, Drawn::Line)
+        Series::new(name, hue, points, SeriesStyle::Line)
     };
-    let band = |i: usize| Range::of_y((i + 1) as f64, spread(i).map_or((0.0, 0.0), |(_, r)| r));
+    let band =
+        |i: usize| PointRange::of_y((i + 1) as f64, spread(i).map_or((0.0, 0.0), |(_, r)| r));
     let series = vec![
         curve("published", 0, &|i| one[i].0 as f64),
         curve("still shown", 1, &|i| one[i].1 as f64),
@@ -90,13 +93,13 @@ fn over_cost(report: &mut ExperimentReport<'_>, given: &CyclesPart) {
         let point = |budget: &usize| {
             let each = worlds.iter().filter_map(|w| w.run(strategy, *budget, two_steps::TAU_START));
             let each: Vec<_> = each.map(|o| (f64::from(o.cost), o.completeness)).collect();
-            let (cost, x) = Range::around(each.iter().map(|o| o.0))?;
-            let (completeness, y) = Range::around(each.iter().map(|o| o.1))?;
-            Some(((cost, completeness, format!("{strategy}, b = {budget}")), Range { x, y }))
+            let (cost, x) = PointRange::around(each.iter().map(|o| o.0))?;
+            let (completeness, y) = PointRange::around(each.iter().map(|o| o.1))?;
+            Some(((cost, completeness, format!("{strategy}, b = {budget}")), PointRange { x, y }))
         };
         let (points, ranges) = given.budgets.iter().filter_map(point).unzip();
         let (name, hue) = (strategy.to_string(), report.palette.hue(&strategy.to_string()));
-        Series::new(&name, hue, points, Drawn::Dotted).within(ranges)
+        Series::new(&name, hue, points, SeriesStyle::Dotted).within(ranges)
     });
     let plot = Plot {
         x: Axis::new("reads in 100 cycles", Unit::Plain, false),
@@ -119,7 +122,7 @@ fn thresholds(report: &mut ExperimentReport<'_>, given: &CyclesPart) {
         let outcome = world.run(polling::budget::Strategy::TwoSteps, 30, *start)?;
         let points =
             (1..).zip(outcome.taus).map(|(i, tau): (u32, f64)| (i.into(), tau, String::new()));
-        Some(Series::new(&format!("from {start}"), hue, points.collect(), Drawn::Line))
+        Some(Series::new(&format!("from {start}"), hue, points.collect(), SeriesStyle::Line))
     };
     let series: Vec<Series> = given.tau_starts.iter().enumerate().filter_map(curve).collect();
     let last = |series: &Series| series.points.last().map(|p| p.1);

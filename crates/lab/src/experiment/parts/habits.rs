@@ -9,7 +9,7 @@ use polling::model::profile::{Profiles, normalised};
 use super::ExperimentReport;
 use crate::experiment::definition::HabitsPart;
 use crate::report::{
-    Axis, Drawn, Plot, ReportFigure, ReportSection, ReportTable, Series, Unit, bars,
+    Axis, Plot, ReportFigure, ReportSection, ReportTable, Series, SeriesStyle, Unit, bars,
 };
 use crate::world::stats::hours_of;
 use crate::{World, WorldFeed};
@@ -45,9 +45,9 @@ fn stability(report: &mut ExperimentReport<'_>, given: &HabitsPart, start: Time)
         ]);
         let most = pairs.iter().fold(1.0, |most: f64, (a, b)| most.max(*a).max(*b));
         let diagonal = [0.1, most].map(|r| (r, r, String::new())).to_vec();
-        let mut series = vec![Series::new("as before", 0, diagonal, Drawn::Line)];
+        let mut series = vec![Series::new("as before", 0, diagonal, SeriesStyle::Line)];
         let dots = pairs.iter().map(|(a, b)| (*a, *b, String::new())).collect();
-        series.push(Series::new("feeds", 1, dots, Drawn::Scattered));
+        series.push(Series::new("feeds", 1, dots, SeriesStyle::Scattered));
         let plot = Plot {
             x: Axis::new("entries a day, first span", Unit::Plain, true),
             y: Axis::new("entries a day, later span", Unit::Plain, true),

@@ -7,7 +7,7 @@ use super::{ExperimentReport, subject};
 use crate::experiment::Values;
 use crate::experiment::definition::{HintsWord, RunPart};
 use crate::measure::quality::{ModeWeights, Weights};
-use crate::report::{Compared, ReportSection, ReportTable, compared};
+use crate::report::{ComparisonInput, ReportSection, ReportTable, comparison_sections};
 use crate::run::calibration::{self, Goal, PolicyTemplate};
 use crate::{Averages, Phases, PolicyComparison, PolicyRun, RunProgress, Setting, World};
 
@@ -44,7 +44,7 @@ pub(in crate::experiment) fn run(
         return Ok(());
     }
     let hues: Vec<usize> = given.policies.iter().map(|name| report.palette.hue(name)).collect();
-    let shown = Compared {
+    let shown = ComparisonInput {
         world: report.world,
         setting: &setting,
         comparison: &comparison,
@@ -53,7 +53,7 @@ pub(in crate::experiment) fn run(
         hues: &hues,
         by_trace: &[],
     };
-    report.sections.extend(compared(&shown));
+    report.sections.extend(comparison_sections(&shown));
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ExperimentReport;
 use crate::experiment::definition::ShapesPart;
-use crate::report::{Axis, Drawn, Plot, ReportFigure, ReportSection, Series, Unit, bars};
+use crate::report::{Axis, Plot, ReportFigure, ReportSection, Series, SeriesStyle, Unit, bars};
 use crate::shapes as online;
 
 pub(in crate::experiment) fn shapes(report: &mut ExperimentReport<'_>, given: &ShapesPart) {
@@ -34,9 +34,9 @@ pub(in crate::experiment) fn shapes(report: &mut ExperimentReport<'_>, given: &S
                 own.map(|r| (r.average.as_secs_f64(), value(r), String::new())).collect()
             };
             let (name, hue) = (kind.word(), series.len());
-            series.push(Series::new(name, hue, of(|r| r.error), Drawn::Dotted));
+            series.push(Series::new(name, hue, of(|r| r.error), SeriesStyle::Dotted));
             let name = format!("{name}, window 20");
-            series.push(Series::new(&name, hue + 1, of(|r| r.error_honest), Drawn::Dotted));
+            series.push(Series::new(&name, hue + 1, of(|r| r.error_honest), SeriesStyle::Dotted));
         }
         let plot = Plot {
             x: Axis::new("average time between two looks", Unit::Seconds, true),
@@ -62,7 +62,7 @@ fn adaptation(report: &mut ExperimentReport<'_>, given: &ShapesPart) {
             report.values.add(name, &format!("distance@{}", week + 1), Some(*distance));
         }
         let points = (1..).zip(weeks).map(|(week, d): (u32, f64)| (week.into(), d, String::new()));
-        Series::new(&format!("{name} looks"), hue, points.collect(), Drawn::Dotted)
+        Series::new(&format!("{name} looks"), hue, points.collect(), SeriesStyle::Dotted)
     });
     report.heading("Following a change of behaviour");
     let plot = Plot {

@@ -7,7 +7,7 @@ use polling::PolicySpec;
 use super::{ExperimentReport, subject};
 use crate::experiment::definition::TrajectoriesPart;
 use crate::measure::mean;
-use crate::report::{Axis, Drawn, Plot, ReportSection, ReportTable, Series, Unit};
+use crate::report::{Axis, Plot, ReportSection, ReportTable, Series, SeriesStyle, Unit};
 use crate::{Phases, PolicyRun, RunProgress, Setting, WorldFeed, polls_of, run};
 
 const DAY_MS: f64 = 86_400_000.0;
@@ -98,5 +98,5 @@ fn intervals(spec: &PolicySpec, hue: usize, polls: &[Time], start: Time) -> Seri
         (day, pair[1].millis_since(pair[0]) as f64 / 1000.0, String::new())
     };
     let points = polls.windows(2).map(point).collect();
-    Series::new(&spec.to_string(), hue, points, Drawn::Line)
+    Series::new(&spec.to_string(), hue, points, SeriesStyle::Line)
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use feed::Time;
 use polling::PolicySpec;
 
-use super::Compared;
+use super::ComparisonInput;
 use crate::report::{DayLine, ReportFigure, ReportSection, day};
 use crate::{PolicyRun, WorldFeed, polls_of};
 
-impl Compared<'_> {
+impl ComparisonInput<'_> {
     /// Draws the busiest day of a typical feed in the test phase. Typical is the median by entries
     /// of the feeds that publish about daily.
     pub(super) fn one_day(&self) -> Vec<ReportSection> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use feed::Time;
-use lab::experiment::{Definition, Performed, perform};
+use lab::experiment::{Definition, ExperimentResult, perform};
 use lab::report::ReportSection;
 use lab::{World, WorldFeed};
 
@@ -29,7 +29,7 @@ fn world() -> World {
     World { feeds, window: 20, domains }
 }
 
-fn performed(parts: &str, expect: &[&str]) -> Performed {
+fn performed(parts: &str, expect: &[&str]) -> ExperimentResult {
     let text = format!(
         "title = \"t\"\nsource = \"s\"\nanalysis = \"a\"\nexpect = {expect:?}\n\
          [world]\nstart = \"2018-01-01T00:00:00Z\"\n{parts}"
@@ -39,13 +39,13 @@ fn performed(parts: &str, expect: &[&str]) -> Performed {
 }
 
 #[track_caller]
-fn all_hold(performed: &Performed) {
+fn all_hold(performed: &ExperimentResult) {
     for judged in &performed.judged {
         assert!(judged.holds, "{} ({:?}, {:?})", judged.text, judged.left, judged.right);
     }
 }
 
-fn figures(performed: &Performed) -> Vec<&str> {
+fn figures(performed: &ExperimentResult) -> Vec<&str> {
     let mut names = Vec::new();
     for section in &performed.sections {
         if let ReportSection::Figure(figure) = section {

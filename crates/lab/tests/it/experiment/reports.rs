@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use feed::Time;
 use lab::measure::quality::{ModeWeights, Weights};
-use lab::report::{Compared, ReportFigure, ReportPage, ReportSection, compared};
+use lab::report::{ComparisonInput, ReportFigure, ReportPage, ReportSection, comparison_sections};
 use lab::{Phases, PolicyComparison, PolicyRun, RunProgress, Setting, World};
 use polling::PolicySpec;
 
@@ -45,7 +45,7 @@ fn sections(by_trace: &[Vec<PolicyRun>]) -> (PolicyComparison, Vec<ReportSection
     let modes = ModeWeights { feeds: 1.0, entries: 1.0 };
     let comparison = PolicyComparison::of(runs(&world), weights, modes);
     let hues: Vec<usize> = (0..POLICIES.len()).collect();
-    let shown = Compared {
+    let shown = ComparisonInput {
         world: &world,
         setting: &setting(&world),
         comparison: &comparison,
@@ -54,7 +54,7 @@ fn sections(by_trace: &[Vec<PolicyRun>]) -> (PolicyComparison, Vec<ReportSection
         hues: &hues,
         by_trace,
     };
-    let sections = compared(&shown);
+    let sections = comparison_sections(&shown);
     (comparison, sections)
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lab::experiment::{Definition, Performed, WorldSource, perform};
+use lab::experiment::{Definition, ExperimentResult, WorldSource, perform};
 use lab::report::{ReportPage, ReportSection};
 use lab::{World, WorldBuilder};
 
@@ -86,7 +86,7 @@ fn absent_trace(definition: &Path, trace: &Path, origin: Option<&str>) -> CliErr
     ))
 }
 
-fn page(definition: &Definition, performed: &Performed, sampled: bool) -> ReportPage {
+fn page(definition: &Definition, performed: &ExperimentResult, sampled: bool) -> ReportPage {
     let mut sections = performed.sections.clone();
     if sampled {
         sections.insert(0, ReportSection::Prose(SAMPLED.to_owned()));
@@ -110,7 +110,7 @@ fn default_folder(file: &Path) -> PathBuf {
 }
 
 /// Every figure by name, so that two records can be compared.
-fn write_values(folder: &Path, performed: &Performed) -> Result<(), CliError> {
+fn write_values(folder: &Path, performed: &ExperimentResult) -> Result<(), CliError> {
     let mut csv = "figure,value\n".to_owned();
     for (name, value) in performed.values.iter() {
         csv.push_str(&format!("{},{value}\n", csv_field(name)));

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use feed::Time;
 use lab::measure::quality::Quality;
-use lab::report::{Compared, ReportPage, compared, costs, modes};
+use lab::report::{ComparisonInput, ReportPage, comparison_sections, costs, modes};
 use lab::{
     Averages, ChosenStart, Participation, Phases, PolicyComparison, PolicyRun, Setting, World,
     WorldFeed,
@@ -96,13 +96,13 @@ fn page(
 ) -> ReportPage {
     let hues: Vec<usize> = (0..comparison.runs.len()).collect();
     let hues = &hues[..];
-    let shown = Compared { world, setting, comparison, prefix: "", in_use, hues, by_trace };
+    let shown = ComparisonInput { world, setting, comparison, prefix: "", in_use, hues, by_trace };
     let n = Participation::of(world, &setting.phases).taking_part;
     let (policies, tested) = (comparison.runs.len(), tested(&setting.phases));
     ReportPage {
         title: "Policies compared".to_owned(),
         lead: format!("{policies} policies over {n} feeds, {tested}."),
-        sections: compared(&shown),
+        sections: comparison_sections(&shown),
         command: report::command_line(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         limits: report::limits(),
