@@ -1,6 +1,6 @@
 //! The interface to the standing queries. Inside the transaction of a poll the store shows each new
 //! entry to an [`EntryMatcher`], which returns the queries that match it. The implementation
-//! decides; this module matcher its memory equal to the stored state and rebuilds it after a
+//! decides; this module keeps its memory equal to the stored state and rebuilds it after a
 //! rollback.
 
 mod slot;

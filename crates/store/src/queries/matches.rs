@@ -43,24 +43,24 @@ pub(crate) fn match_new_entries(
     if new.is_empty() {
         return Ok(0);
     }
-    let asked = slot.with_matcher(conn, |matcher| {
+    let n_matches = slot.with_matcher(conn, |matcher| {
         if matcher.is_empty() {
             return Ok(0);
         }
         let view = FeedView::read(conn, feed)?;
-        let (mut n_kept, mut n_matches) = (0, 0);
-        let mut kept_by = HashSet::new();
+        let (mut n_relevant, mut n_matches) = (0, 0);
+        let mut matched_by = HashSet::new();
         for (id, item, published_at) in new {
-            let kept =
+            let matches =
                 matcher.match_entry(&arrival(*id, feed, &view, item, (*published_at, seen_at)));
-            n_kept += u32::from(!kept.is_empty());
-            n_matches += kept.len() as u64;
-            for one in &kept {
+            n_relevant += u32::from(!matches.is_empty());
+            n_matches += matches.len() as u64;
+            for one in &matches {
                 add(conn, one, *id)?;
-                kept_by.insert(one.query);
+                matched_by.insert(one.query);
             }
         }
-        wake_receivers(conn, kept_by)?;
+        wake_receivers(conn, matched_by)?;
         change_states(conn, &matcher.take_changes())?;
         if !matcher.reads(&view.url, &view.tags) {
             // No query reads the feed, so all its entries count as relevant.
@@ -68,10 +68,10 @@ pub(crate) fn match_new_entries(
             return Ok(n_matches);
         }
         let n_seen = u32::try_from(new.len()).unwrap_or(u32::MAX);
-        note_share(conn, matcher, feed, n_seen, n_kept)?;
+        note_share(conn, matcher, feed, n_seen, n_relevant)?;
         Ok(n_matches)
     })?;
-    Ok(asked.unwrap_or(0))
+    Ok(n_matches.unwrap_or(0))
 }
 
 fn arrival<'a>(

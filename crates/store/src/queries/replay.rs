@@ -133,9 +133,10 @@ impl PastReplay {
     }
 
     fn show(&mut self, entry: &ArrivedEntry<'_>) {
-        let kept = self.trial.match_entry(entry).into_iter();
-        self.found
-            .extend(kept.filter(|one| self.of.contains_key(&one.query)).map(|one| (entry.id, one)));
+        let matches = self.trial.match_entry(entry).into_iter();
+        self.found.extend(
+            matches.filter(|one| self.of.contains_key(&one.query)).map(|one| (entry.id, one)),
+        );
         for change in self.trial.take_changes() {
             match change {
                 QueryStateChange::Remember { query, number, bytes } => {
@@ -169,12 +170,12 @@ impl PastReplay {
             );
             conn.prepare_cached("delete from query_states where query = $1")?.execute([id.0])?;
         }
-        let (mut n_given, mut kept_by) = (0, HashSet::new());
+        let (mut n_given, mut matched_by) = (0, HashSet::new());
         for (entry, kept) in &self.found {
             let Some(query) = ids.get(&kept.query).copied() else { continue };
-            if may_be_kept(conn, query, *entry)? {
+            if is_new_match(conn, query, *entry)? {
                 add(conn, &QueryMatch { query, ..*kept }, *entry)?;
-                kept_by.insert(query);
+                matched_by.insert(query);
                 n_given += 1;
             }
         }
@@ -183,12 +184,12 @@ impl PastReplay {
             Some(QueryStateChange::Remember { query, number, bytes })
         });
         change_states(conn, &remembered.collect::<Vec<_>>())?;
-        wake_receivers(conn, kept_by)?;
+        wake_receivers(conn, matched_by)?;
         Ok(n_given)
     }
 }
 
-fn may_be_kept(conn: &Connection, query: QueryId, entry: EntryId) -> Result<bool, DbError> {
+fn is_new_match(conn: &Connection, query: QueryId, entry: EntryId) -> Result<bool, DbError> {
     let sql = "select 1 from entries e where e.id = $1 and not exists \
                (select 1 from query_entries q where q.entry = e.id and q.query = $2)";
     Ok(conn.prepare_cached(sql)?.exists(params![entry.0, query.0])?)
