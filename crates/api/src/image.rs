@@ -9,7 +9,6 @@ mod kind;
 mod upstream;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -24,15 +23,8 @@ use store::Store;
 use url::Url;
 
 use crate::Context;
-use upstream::{Refusal, Upstream};
-
-/// Enough for a photograph on a screen.
-const BYTES_MAX: usize = 5_000_000;
-/// Time limits: a reader has scrolled on by then.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-const BODY_TIMEOUT: Duration = Duration::from_secs(20);
-/// Idle connections that are kept for the next picture of a page.
-const IDLE_CONNECTIONS: usize = 16;
+pub use upstream::FetchPicture;
+use upstream::{PictureRefusal, Upstream};
 
 /// Half of the digest: 128 bits cannot be guessed, and the address stays short.
 const SIGNATURE_BYTES: usize = 16;
@@ -60,14 +52,12 @@ pub enum ImagesError {
     Store(#[from] store::StoreError),
     #[error("cannot get random bytes from the system: {0}")]
     Chance(getrandom::Error),
-    #[error(transparent)]
-    Fetch(#[from] fetch::SetupError),
 }
 
 impl Images {
-    /// Creates the proxy with its own connections and limits. Reads the key from the store, or
-    /// makes a new one. `settings` say which machines may be reached.
-    pub fn new(store: &Store, settings: fetch::Settings) -> Result<Images, ImagesError> {
+    /// Creates the proxy. Reads the key from the store, or makes a new one. `fetch` sends the
+    /// requests, with limits of its own.
+    pub fn new(store: &Store, fetch: FetchPicture) -> Result<Images, ImagesError> {
         let kept = store.setting(KEY_SETTING)?.and_then(|text| STANDARD.decode(text).ok());
         let key = match kept.and_then(|bytes| bytes.try_into().ok()) {
             Some(key) => key,
@@ -78,15 +68,7 @@ impl Images {
                 fresh
             }
         };
-        let settings = fetch::Settings {
-            body_bytes_max: BYTES_MAX,
-            header_timeout: HEADER_TIMEOUT,
-            body_timeout: BODY_TIMEOUT,
-            idle_connections_max: IDLE_CONNECTIONS,
-            no_cache: false,
-            ..settings
-        };
-        Ok(Images { key, upstream: Upstream::new(fetch::Fetcher::new(settings)?) })
+        Ok(Images { key, upstream: Upstream::new(fetch) })
     }
 
     /// Returns the number of requested pictures since the start, by result.
@@ -173,16 +155,16 @@ pub async fn image(
     }
 }
 
-fn refused(refusal: &Refusal) -> Response {
+fn refused(refusal: &PictureRefusal) -> Response {
     let (status, text) = match refusal {
-        Refusal::NotPublic => (StatusCode::FORBIDDEN, "The picture is not on a public machine."),
-        Refusal::NoPicture => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The answer is not a picture."),
-        Refusal::TooLarge => (StatusCode::BAD_GATEWAY, "The picture is too large."),
-        Refusal::Failed => (StatusCode::BAD_GATEWAY, "The picture could not be loaded."),
-        Refusal::Crowded => (StatusCode::SERVICE_UNAVAILABLE, "Too many pictures at once."),
+        PictureRefusal::NotPublic => (StatusCode::FORBIDDEN, "The picture is not on a public machine."),
+        PictureRefusal::NotAPicture => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The answer is not a picture."),
+        PictureRefusal::TooLarge => (StatusCode::BAD_GATEWAY, "The picture is too large."),
+        PictureRefusal::Failed => (StatusCode::BAD_GATEWAY, "The picture could not be loaded."),
+        PictureRefusal::Crowded => (StatusCode::SERVICE_UNAVAILABLE, "Too many pictures at once."),
     };
     let mut response = said(status, text);
-    let crowded = matches!(refusal, Refusal::Crowded);
+    let crowded = matches!(refusal, PictureRefusal::Crowded);
     let (name, value) = if crowded {
         (header::RETRY_AFTER, HeaderValue::from_static("2"))
     } else {

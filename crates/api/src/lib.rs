@@ -58,7 +58,7 @@ use what_if::WhatIf;
 
 pub use http::server::{PeerAddress, serve};
 pub use http::traffic::Traffic;
-pub use image::{Images, ImagesError};
+pub use image::{FetchPicture, Images, ImagesError};
 pub use published::{Topic, at as published_at, is_published};
 pub use v1::listed as api_routes;
 pub use v1::rate_limit::RateLimits;

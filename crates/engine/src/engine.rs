@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::context::Context;
 use crate::controller::{Channels, Controller};
+use crate::errand::{Errands, PlanHandle};
 use crate::event::{Event, PollAnswer, ScheduledFeed};
 use crate::figures::{Counters, Figures};
 use crate::matching::Matching;
@@ -20,7 +21,7 @@ use crate::spending::Spending;
 use crate::worker::Worker;
 use crate::{
     BudgetRule, Clock, Settings, Topics, Watch, budget, conclude, deliver, hub, indexing,
-    subscriber, worker,
+    subscriber, upkeep, worker,
 };
 
 /// A running engine. Dropping it cancels the polls under way; [`Engine::stop`] lets them end.
@@ -91,6 +92,8 @@ impl Engine {
         if watch == Watch::All {
             deliverer.spawn(deliver::run(Arc::clone(&context), stop_receiver.clone()));
             deliverer.spawn(indexing::run(Arc::clone(&context), stop_receiver.clone()));
+            deliverer.spawn(upkeep::retain(Arc::clone(&context), stop_receiver.clone()));
+            deliverer.spawn(upkeep::recover(Arc::clone(&context), stop_receiver.clone()));
             deliverer.spawn(subscriber::receive(Arc::clone(&context), stop_receiver.clone()));
             deliverer.spawn(subscriber::subscribe(Arc::clone(&context), stop_receiver.clone()));
         }
@@ -194,6 +197,11 @@ impl Engine {
     /// Stops polling a feed by itself.
     pub fn forget(&self, feed: FeedId) {
         self.send(Event::Forget(feed));
+    }
+
+    /// Returns a sender of errands with a fetcher of its own. It does not keep the engine alive.
+    pub fn errands(&self, fetcher: Fetcher) -> Errands {
+        Errands::new(PlanHandle::of(&self.context), fetcher)
     }
 
     /// Serves the subscribers of published feeds.

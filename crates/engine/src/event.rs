@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
 use crate::budget::Budgeted;
-use crate::plan::{Rank, TurnSender};
+use crate::plan::{ErrandClass, TurnSender};
 use crate::spending::Spending;
 
 /// The outcome of a poll, for the caller that asked for it.
@@ -60,7 +60,9 @@ pub enum Event {
     /// A feed is to be polled from now on, or at another time.
     Schedule(ScheduledFeed),
     /// A request that is not a poll waits for its turn at a domain.
-    Errand { domain: Domain, turn: TurnSender, rank: Rank },
+    Errand { domain: Domain, turn: TurnSender, class: ErrandClass },
+    /// The request for a picture ended.
+    PictureEnded { domain: u32 },
     /// A feed is no longer polled by itself.
     Forget(FeedId),
     /// The budget changed: these feeds are under it now, and no others.

@@ -18,6 +18,8 @@
 //! Other requests: `errand` gives each its turn at its domain. `hub` pushes published feeds to
 //! subscribers. `subscriber` receives pushes from other hubs.
 //!
+//! `upkeep` drops old entries, and tries to write again after the store could not be written.
+//!
 //! [`command`] carries out the commands of people. `context` holds the parts that all tasks share.
 
 pub mod command;
@@ -44,6 +46,7 @@ mod plan;
 mod settings;
 mod spending;
 mod subscriber;
+mod upkeep;
 mod worker;
 
 pub use budget::{BudgetRule, in_force as budget_in_force};
@@ -51,6 +54,7 @@ pub use clock::Clock;
 pub use conclude::is_push_trusted;
 pub use deliver::{DeliverySettings, Letters, Mail, MailSecurity, shown as shown_receiver};
 pub use engine::{Engine, EngineError};
+pub use errand::{Errands, PAGE_HOPS_MAX, picture_settings};
 pub use event::PollAnswer;
 pub use figures::Figures;
 pub use hub::{Lookup, Rendered, Topics};

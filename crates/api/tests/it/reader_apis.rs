@@ -170,6 +170,7 @@ impl AppFixture {
         let at = T0 + Duration::from_secs(after);
         let generation = self.store.poll_input(FeedId(feed)).unwrap().generation;
         let mut record = PollRecord::empty(FeedId(feed), generation, at, Outcome::Seen, at);
+        record.document_mut().facts = self.store.feed(FeedId(feed)).unwrap().facts;
         for (number, title) in titles.iter().enumerate() {
             let mut key = [0; 16];
             key[..8].copy_from_slice(&(after * 1000 + number as u64).to_le_bytes());

@@ -211,10 +211,11 @@ impl Controller {
         match event {
             Event::NotPrepared { grant, feed, why } => self.not_prepared(grant, feed, why),
             Event::Exchanged { domain, at, answer } => self.errand_ended(domain, at, answer),
-            Event::Errand { domain, turn, rank } => {
+            Event::Errand { domain, turn, class } => {
                 let domain = self.plan.domain(&domain);
-                self.plan.errand(domain, turn, rank, self.context.clock.now());
+                self.plan.errand(domain, turn, class, self.context.clock.now());
             }
+            Event::PictureEnded { domain } => self.plan.picture_ended(domain),
             Event::Finished { finished, answer } => self.finished(finished, &answer),
             Event::Ask { feeds, answers } => self.ask(feeds, &answers),
             Event::Schedule(feed) => self.rest(feed),

@@ -13,8 +13,9 @@ use store::{QueryEntry, StoreError};
 
 use super::cursor::Attempt;
 use super::{Job, Letters, TURN_MAX};
-use crate::plan::Rank;
-use crate::{errand, keys};
+use crate::errand::{self, PlanHandle};
+use crate::keys;
+use crate::plan::ErrandClass;
 
 impl Job<'_> {
     pub(super) async fn webhook(
@@ -96,10 +97,11 @@ impl Job<'_> {
             ("webhook-signature", format!("v1,{signature}")),
         ];
         let parcel = Parcel { content_type: "application/json", headers, body };
-        let turn = errand::turn(self.context, url.url(), Rank::WithoutGap).await;
+        let plan = PlanHandle::of(self.context);
+        let turn = errand::turn(&plan, url.url(), ErrandClass::WithoutGap).await;
         // There is no turn only where the engine ends.
         let turn = turn.ok_or(StoreError::Closed)?;
-        Ok(attempt(turn.post_without_gap(url.url(), parcel).await, now))
+        Ok(attempt(turn.post_without_gap(self.context, url.url(), parcel).await, now))
     }
 }
 

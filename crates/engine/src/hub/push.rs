@@ -11,8 +11,9 @@ use url::Url;
 use super::{Rendered, Topics, beside};
 use crate::context::Context;
 use crate::deliver::waited;
-use crate::plan::Rank;
-use crate::{errand, keys};
+use crate::errand::{self, PlanHandle};
+use crate::keys;
+use crate::plan::ErrandClass;
 
 /// Until a domain that asked us to wait is looked at again.
 const BOUND_WAIT: Duration = Duration::from_secs(60);
@@ -23,7 +24,8 @@ pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), Sto
     let store = &context.store;
     let Some(row) = store.hub_subscription(id)? else { return Ok(()) };
     let Ok(url) = Url::parse(&row.callback) else { return store.remove_hub_subscriber(id).await };
-    let Some(turn) = errand::turn(context, &url, Rank::First).await else {
+    let plan = PlanHandle::of(context);
+    let Some(turn) = errand::turn(&plan, &url, ErrandClass::BeforePolls).await else {
         let again = context.clock.now() + BOUND_WAIT;
         return store.note_hub_push(id, None, row.attempts, Some(again)).await;
     };
@@ -34,7 +36,7 @@ pub async fn push(context: &Context, topics: &Topics, id: i64) -> Result<(), Sto
         // The query is gone, or is not published any more.
         return store.remove_hub_subscriber(id).await;
     };
-    match turn.post(&url, parcel(&row, rendered)).await {
+    match turn.post(context, &url, parcel(&row, rendered)).await {
         Posted::Taken { .. } => store.note_hub_push(id, Some(row.last_position), 0, None).await,
         // The subscriber says that it is no longer there.
         Posted::Refused { status: 410, .. } => store.remove_hub_subscriber(id).await,

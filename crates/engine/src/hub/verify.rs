@@ -12,8 +12,9 @@ use url::Url;
 
 use super::{Resting, Topics, beside};
 use crate::context::Context;
-use crate::plan::Rank;
-use crate::{errand, keys};
+use crate::errand::{self, PlanHandle};
+use crate::keys;
+use crate::plan::ErrandClass;
 
 /// Time for an answer of a few bytes. A callback that never answers keeps its domain, and one of
 /// the places, for so long.
@@ -42,7 +43,8 @@ pub async fn verify(
     if is_resting(context, resting, &callback) {
         return store.refuse_hub_request(id).await;
     }
-    let Some(turn) = errand::turn(context, &callback, Rank::Last).await else {
+    let plan = PlanHandle::of(context);
+    let Some(turn) = errand::turn(&plan, &callback, ErrandClass::AfterPolls).await else {
         let again = context.clock.now() + RETRY_WAIT;
         return store.retry_hub_request(id, row.request_attempts, again).await;
     };
@@ -54,7 +56,7 @@ pub async fn verify(
     }
     let Ok(challenge) = keys::fresh() else { return store.refuse_hub_request(id).await };
     let url = question(callback, &row.topic, &wish, &challenge);
-    let answer = turn.ask(&url, ANSWER_BYTES_MAX, ANSWER_WITHIN).await;
+    let answer = turn.ask(context, &url, ANSWER_BYTES_MAX, ANSWER_WITHIN).await;
     let now = context.clock.now();
     match answer {
         Some(Fetched::Body { bytes, .. }) if bytes == challenge.as_bytes() => {

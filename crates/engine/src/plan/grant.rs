@@ -18,15 +18,20 @@ pub enum Work<H> {
 /// come, and is dropped if the turn does not come.
 pub type TurnSender = oneshot::Sender<u32>;
 
-/// The priority of a request that is not a poll.
+/// The class of a request that is not a poll, in the order in which a domain serves them. Polls
+/// come between the second and the third class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rank {
-    /// Before the polls of the domain: a person or a subscriber waits for it.
-    First,
-    /// After the polls of the domain: a stranger asked for it.
-    Last,
-    /// As soon as no other request is under way, without a gap: the operator chose the receiver.
+pub enum ErrandClass {
+    /// Webhooks. The operator chose the receiver, so they wait until no other request is under
+    /// way, but not for the gap.
     WithoutGap,
+    /// Requests to hubs, pushes of our hub, pages in which feeds are looked for. A person or a
+    /// subscriber waits for them, so they go to the head of the queue.
+    BeforePolls,
+    /// Verifications of callbacks. A stranger asked for them, so they go to the end of the queue.
+    AfterPolls,
+    /// Pictures. They have a queue of their own: few at once, without a gap.
+    Picture,
 }
 
 /// One request in a domain's queue.

@@ -4,6 +4,7 @@
 
 mod grant;
 mod granting;
+mod pictures;
 mod queues;
 
 use std::cmp::Reverse;
@@ -14,8 +15,9 @@ use feed::{Domain, FeedId, Time};
 use polling::pace::DomainPace;
 
 use grant::QueuedRequest;
-pub use grant::{Gaps, Grant, OpenGrant, Rank, TurnSender, Work};
+pub use grant::{ErrandClass, Gaps, Grant, OpenGrant, TurnSender, Work};
 use granting::OpenGrants;
+use pictures::PictureTurns;
 
 /// The time of a feed under the budget: it stays scheduled until it is
 /// [queued](Plan::queue_planned).
@@ -65,6 +67,7 @@ pub struct Plan<H> {
     queues: HashMap<u32, VecDeque<QueuedRequest<H>>>,
     /// Requests that wait for a busy domain only, not for a gap.
     without_gap: HashMap<u32, VecDeque<TurnSender>>,
+    pictures: PictureTurns,
     /// Domains with a queue, by the moment at which the next request to them is allowed.
     ready: BinaryHeap<Reverse<(Time, u32)>>,
     gaps: Gaps,
@@ -85,6 +88,7 @@ impl<H> Plan<H> {
             domain_index: HashMap::new(),
             queues: HashMap::new(),
             without_gap: HashMap::new(),
+            pictures: PictureTurns::default(),
             ready: BinaryHeap::new(),
             gaps,
             by_itself,

@@ -8,18 +8,23 @@ use feed::{FeedId, Time};
 use polling::pace::{self, DomainPace};
 
 use super::grant::QueuedRequest;
-use super::{FeedPhase, Plan, Rank, TurnSender, Work};
+use super::{ErrandClass, FeedPhase, Plan, TurnSender, Work};
 
 impl<H> Plan<H> {
     /// Queues a request that is not a poll. If a Retry-After binds the domain, the turn is dropped,
     /// except for a receiver that the operator chose.
-    pub fn errand(&mut self, domain: u32, turn: TurnSender, rank: Rank, now: Time) {
-        if rank == Rank::WithoutGap {
-            self.without_gap.entry(domain).or_default().push_back(turn);
-            return self.pass(domain);
-        }
+    pub fn errand(&mut self, domain: u32, turn: TurnSender, class: ErrandClass, now: Time) {
+        let first = match class {
+            ErrandClass::WithoutGap => {
+                self.without_gap.entry(domain).or_default().push_back(turn);
+                return self.pass(domain);
+            }
+            ErrandClass::Picture => return self.picture(domain, turn),
+            ErrandClass::BeforePolls => true,
+            ErrandClass::AfterPolls => false,
+        };
         if self.domains[domain as usize].pace.not_before.is_none_or(|until| until <= now) {
-            self.enqueue(domain, QueuedRequest::Errand(turn), rank == Rank::First, now);
+            self.enqueue(domain, QueuedRequest::Errand(turn), first, now);
         }
     }
 

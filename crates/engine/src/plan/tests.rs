@@ -200,14 +200,14 @@ fn an_errand_waits_for_its_domain_and_keeps_polls_waiting() {
     let a = domain(&mut plan, "a");
     plan.rest(FeedId(1), a, at(0), 0);
     let (turn, mut granted) = tokio::sync::oneshot::channel();
-    plan.errand(a, turn, Rank::First, at(0));
+    plan.errand(a, turn, ErrandClass::BeforePolls, at(0));
     assert!(started(&plan.grant(at(0), 10)).is_empty(), "the errand was first");
     assert_eq!(granted.try_recv(), Ok(a));
     plan.exchanged(a, at(1));
     assert!(started(&plan.grant(at(2), 10)).is_empty(), "the gap holds");
     assert_eq!(started(&plan.grant(at(3), 10)), [1]);
     let (turn, mut granted) = tokio::sync::oneshot::channel();
-    plan.errand(a, turn, Rank::First, at(3));
+    plan.errand(a, turn, ErrandClass::BeforePolls, at(3));
     assert!(plan.grant(at(9), 10).is_empty(), "a poll is under way");
     let pace = DomainPace { not_before: Some(at(100)), ..DomainPace::default() };
     plan.block(a, pace, |_| false);
@@ -223,7 +223,7 @@ fn what_strangers_ask_for_waits_behind_polls() {
     plan.rest(FeedId(2), a, at(0), 0);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     let (turn, mut granted) = tokio::sync::oneshot::channel();
-    plan.errand(a, turn, Rank::Last, at(0));
+    plan.errand(a, turn, ErrandClass::AfterPolls, at(0));
     plan.exchanged(a, at(0));
     assert_eq!(started(&plan.grant(at(2), 10)), [2]);
     assert!(granted.try_recv().is_err());
@@ -240,9 +240,9 @@ fn a_receiver_of_the_operators_choice_waits_for_the_request_under_way_and_for_no
     plan.rest(FeedId(2), a, at(0), 0);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     let (turn, mut first) = tokio::sync::oneshot::channel();
-    plan.errand(a, turn, Rank::WithoutGap, at(0));
+    plan.errand(a, turn, ErrandClass::WithoutGap, at(0));
     let (turn, mut second) = tokio::sync::oneshot::channel();
-    plan.errand(a, turn, Rank::WithoutGap, at(0));
+    plan.errand(a, turn, ErrandClass::WithoutGap, at(0));
     assert!(first.try_recv().is_err(), "a poll is under way");
     plan.exchanged(a, at(1));
     assert_eq!(first.try_recv(), Ok(a), "no gap");
@@ -260,7 +260,7 @@ fn an_errand_that_nobody_wants_any_more_holds_nobody_up() {
     let a = domain(&mut plan, "a");
     plan.rest(FeedId(1), a, at(0), 0);
     let (turn, granted) = tokio::sync::oneshot::channel();
-    plan.errand(a, turn, Rank::First, at(0));
+    plan.errand(a, turn, ErrandClass::BeforePolls, at(0));
     drop(granted);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
 }

@@ -2,6 +2,7 @@
 //! its domain, as polls do; a hub that says no is asked ever more rarely.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use url::{Url, form_urlencoded};
 
 use super::masked;
 use crate::context::Context;
-use crate::errand;
-use crate::plan::Rank;
+use crate::errand::{self, PlanHandle};
+use crate::plan::ErrandClass;
 
 /// How long a hub may take to verify a request that it accepted.
 const VERIFY_WAIT: Duration = Duration::from_secs(600);
@@ -88,25 +89,22 @@ async fn ask(context: &Context, public: &Url, due: PushDue) -> Result<(), StoreE
 /// Sends the request, and again where a redirect leads to, as the specification asks for.
 async fn send(context: &Context, public: &Url, due: &PushDue) -> Posted {
     let body = form(context, public, due);
-    let Ok(mut url) = Url::parse(&due.hub) else {
-        return Posted::Blocked { reason: "the hub's address is none".to_owned() };
+    let Ok(url) = Url::parse(&due.hub) else {
+        return Posted::Blocked { reason: "the hub's address is not a URL".to_owned() };
     };
-    let mut n_hops = 0;
-    loop {
+    let send = |url: Url| {
         let content_type = "application/x-www-form-urlencoded";
         let parcel = Parcel { content_type, headers: Vec::new(), body: body.clone().into_bytes() };
-        match in_turn(context, &url, parcel).await {
-            Posted::Refused { to: Some(to), .. } if n_hops < HOPS_MAX => url = to,
-            posted => return posted,
-        }
-        n_hops += 1;
-    }
+        async move { Ok::<_, Infallible>(in_turn(context, &url, parcel).await) }
+    };
+    let Ok((_, posted)) = errand::follow(url, HOPS_MAX, send).await;
+    posted
 }
 
 /// Sends one request when its domain's turn has come.
 async fn in_turn(context: &Context, url: &Url, parcel: Parcel) -> Posted {
-    match errand::turn(context, url, Rank::First).await {
-        Some(turn) => turn.post(url, parcel).await,
+    match errand::turn(&PlanHandle::of(context), url, ErrandClass::BeforePolls).await {
+        Some(turn) => turn.post(context, url, parcel).await,
         None => {
             let reason = "its domain asked us to wait; it is asked later".to_owned();
             Posted::Blocked { reason }

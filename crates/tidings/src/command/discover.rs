@@ -1,13 +1,12 @@
-//! `tidings discover`: which feeds a page names. One request per URL, plus redirects, one after the
-//! other and with the gap that polls keep. It does not know when a running daemon asked a domain.
+//! `tidings discover`: lists the feeds that a page names. It sends one request per URL, plus
+//! redirects, one after the other and with the gap between polls. It does not know when a running
+//! daemon sent requests to the same domain.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use ::parse::Limits;
 use ::parse::discover::{self, Candidate};
-use engine::{Clock, Gaps};
-use feed::{Domain, Time};
+use engine::Errands;
 use fetch::{Fetched, Fetcher};
 use serde_json::{Value, json};
 use url::Url;
@@ -16,8 +15,6 @@ use crate::args::{InstanceArgs, NetworkArgs};
 use crate::config;
 use crate::error::{CliError, failed_silently, input_error};
 use crate::output::{complain, one_line, print_json, print_line, shown_url};
-
-const HOPS_MAX: usize = 5;
 
 struct DiscoveredFeed {
     url: String,
@@ -36,14 +33,12 @@ pub async fn run(
     let place = InstanceArgs { data: None, config };
     let network = NetworkArgs { allow_private, ..NetworkArgs::default() };
     let config = config::read(&place, &network)?;
-    let gaps = config.engine.gaps;
-    let mut pages =
-        PageReader { fetcher: Fetcher::new(config.fetch)?, gaps, asked: HashMap::new() };
+    let errands = Errands::alone(Fetcher::new(config.fetch)?, config.engine.gaps);
     let mut any_failed = false;
     let mut answers: Vec<Value> = Vec::new();
     for text in urls {
         let url = feed::FeedUrl::parse(text).map_err(|e| input_error(e.to_string()))?;
-        let answer = match pages.ask(url.url().clone()).await {
+        let answer = match feeds_of(&errands, url.url().clone()).await {
             Ok(found) => {
                 if !json {
                     print_found(&url.masked(), &found)?;
@@ -66,46 +61,19 @@ pub async fn run(
     if any_failed { Err(failed_silently()) } else { Ok(()) }
 }
 
-/// Asks for pages, and remembers when each domain was asked last.
-struct PageReader {
-    fetcher: Fetcher,
-    gaps: Gaps,
-    asked: HashMap<Domain, Time>,
-}
-
-impl PageReader {
-    async fn ask(&mut self, mut url: Url) -> Result<Vec<DiscoveredFeed>, String> {
-        for _ in 0..=HOPS_MAX {
-            match self.page(&url).await {
-                Fetched::Body { bytes, content_type, .. } => {
-                    return read(&bytes, content_type.as_deref(), &url);
-                }
-                Fetched::Moved { to, .. } => url = to,
-                Fetched::Gone => return Err("it is gone (410)".to_owned()),
-                Fetched::Refused { status } => {
-                    return Err(format!("the server refused ({status})"));
-                }
-                Fetched::Blocked { reason } => return Err(reason),
-                Fetched::Failed(failure) => return Err(failure.detail),
-                Fetched::NotModified { .. } => return Err("304 to a first request".to_owned()),
-            }
-        }
-        Err(format!("more than {HOPS_MAX} redirects"))
-    }
-
-    /// One request, after the gap since the last one to its domain.
-    async fn page(&mut self, url: &Url) -> Fetched {
-        let (clock, domain) = (Clock::System, Domain::of(url));
-        if let Some(ended) = self.asked.get(&domain) {
-            // A clock that is set back meanwhile makes nobody wait for more than the gap.
-            let from = (*ended).min(clock.now()) + self.gaps.of(&domain);
-            while clock.now() < from {
-                clock.sleep_until(from).await;
-            }
-        }
-        let fetched = self.fetcher.page(url).await.fetched;
-        self.asked.insert(domain, clock.now());
-        fetched
+/// Fetches a page and returns the feeds that it names.
+async fn feeds_of(errands: &Errands, url: Url) -> Result<Vec<DiscoveredFeed>, String> {
+    let Some((url, fetched)) = errands.page(url).await else {
+        return Err("internal error; please report it".to_owned());
+    };
+    match fetched {
+        Fetched::Body { bytes, content_type, .. } => read(&bytes, content_type.as_deref(), &url),
+        Fetched::Moved { .. } => Err(format!("more than {} redirects", engine::PAGE_HOPS_MAX)),
+        Fetched::Gone => Err("it is gone (410)".to_owned()),
+        Fetched::Refused { status } => Err(format!("the server refused ({status})")),
+        Fetched::Blocked { reason } => Err(reason),
+        Fetched::Failed(failure) => Err(failure.detail),
+        Fetched::NotModified { .. } => Err("304 to a first request".to_owned()),
     }
 }
 

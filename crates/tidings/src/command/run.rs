@@ -1,6 +1,7 @@
 //! `tidings run`: the daemon, one round with `--once`, or the demonstration.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,10 +23,6 @@ use crate::config::{self, Config};
 use crate::error::{CliError, failed, input_error};
 use crate::output;
 
-/// How often what is too old is dropped, where retention is configured.
-const RETAIN_EVERY: Duration = Duration::from_secs(3600);
-/// How often a store that could not be written is tried again.
-const TRY_AGAIN_EVERY: Duration = Duration::from_secs(5);
 /// How often the daemon says on a log line how the first round goes.
 const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 
@@ -104,7 +101,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Cl
         act: act(&engine),
         loopback: address.ip().is_loopback(),
         proxies: Arc::new(config.proxies.clone()),
-        images: images(&config, &store)?,
+        images: images(&config, &engine)?,
         spent: Arc::new(spent(&engine)),
         rule: Arc::new(rule(&engine)),
         what_if: what_if(&config, &store),
@@ -114,9 +111,7 @@ async fn daemon(config: Config, lock: Lock, demonstrates: bool) -> Result<(), Cl
     let server = tokio::spawn(api::serve(listener, api::router(context), until(stopped.clone())));
     let tasks = [
         tokio::spawn(requests::serve(Arc::clone(&engine))),
-        tokio::spawn(retain(Arc::clone(&engine))),
         tokio::spawn(report_progress(Arc::clone(&engine))),
-        tokio::spawn(try_again(Arc::clone(&engine))),
     ];
     wait_for_signal().await?;
     tracing::info!("stopping");
@@ -151,9 +146,17 @@ fn act(engine: &Arc<Engine>) -> api::Act {
 }
 
 /// The proxy of pictures, unless the operator wants none.
-fn images(config: &Config, store: &Store) -> Result<Option<Arc<api::Images>>, CliError> {
-    let proxy = || api::Images::new(store, config.fetch.clone()).map(Arc::new);
-    Ok(config.shows_images.then(proxy).transpose()?)
+fn images(config: &Config, engine: &Engine) -> Result<Option<Arc<api::Images>>, CliError> {
+    if !config.shows_images {
+        return Ok(None);
+    }
+    let fetcher = Fetcher::new(engine::picture_settings(config.fetch.clone()))?;
+    let errands = engine.errands(fetcher);
+    let fetch = move |url| {
+        let errands = errands.clone();
+        Box::pin(async move { errands.picture(url).await }) as Pin<Box<_>>
+    };
+    Ok(Some(Arc::new(api::Images::new(&engine.store, Arc::new(fetch))?)))
 }
 
 /// The published feeds, as the hub asks for them.
@@ -255,51 +258,6 @@ fn refuse_old_requests(store: &Store, clock: &Clock) -> Result<(), CliError> {
     let body = "{\"message\":\"the daemon was restarted; repeat the command\",\"input\":false}";
     store.refuse_requests(now, body, now)?;
     Ok(())
-}
-
-async fn retain(engine: Arc<Engine>) {
-    let retention = engine.settings.retention.clone();
-    if retention == store::Retention::off() {
-        return;
-    }
-    loop {
-        let (store, retention, now) = (engine.store.clone(), retention.clone(), engine.clock.now());
-        let done = tokio::task::spawn_blocking(move || store.retain(&retention, now)).await;
-        match done {
-            Ok(Ok(dropped)) if dropped != store::RetentionResult::default() => {
-                tracing::info!(entries = dropped.entries, keys = dropped.keys, "retention");
-            }
-            Ok(Err(error)) => tracing::error!(%error, "retention failed; it is tried again"),
-            _ => {}
-        }
-        tokio::time::sleep(RETAIN_EVERY).await;
-    }
-}
-
-/// While nothing can be written, one small change is tried now and then: the program is ready again
-/// once that is kept, though no feed may be due for hours.
-async fn try_again(engine: Arc<Engine>) {
-    let mut logged = None;
-    loop {
-        tokio::time::sleep(TRY_AGAIN_EVERY).await;
-        let trouble = engine.store.trouble();
-        if trouble != logged {
-            // Said here too: no feed may be due for hours after the files were lost.
-            if let Some(error) = &trouble {
-                tracing::error!(%error, "nothing can be recorded");
-            }
-            logged.clone_from(&trouble);
-        }
-        if trouble.is_none() {
-            continue;
-        }
-        let (store, now) = (engine.store.clone(), engine.clock.now());
-        match tokio::task::spawn_blocking(move || store.try_writing(now)).await {
-            Ok(Ok(())) => tracing::info!("the store can be written again"),
-            // /readyz goes on saying it.
-            error => tracing::debug!(?error, "the store cannot be written yet"),
-        }
-    }
 }
 
 /// Shows how the first round goes: a bar on a terminal, a line now and then in a log.

@@ -1,6 +1,9 @@
 //! The proxy of pictures: what it fetches, for whom, and what it refuses.
 
+use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use api::{Context, Images, router, sanitise};
 use axum::Router;
@@ -78,7 +81,14 @@ fn site(allow_private: bool) -> Site {
 
 fn proxy(store: &Store, allow_private: bool) -> Images {
     let settings = fetch::Settings { allow_private, ..fetch::Settings::new("https://e.org/") };
-    Images::new(store, settings).unwrap()
+    let fetcher = fetch::Fetcher::new(engine::picture_settings(settings)).unwrap();
+    let gaps = engine::Gaps { default: Duration::from_secs(2), by_domain: HashMap::new() };
+    let errands = engine::Errands::alone(fetcher, gaps);
+    let fetch = move |url| {
+        let errands = errands.clone();
+        Box::pin(async move { errands.picture(url).await }) as Pin<Box<_>>
+    };
+    Images::new(store, Arc::new(fetch)).unwrap()
 }
 
 impl Site {
