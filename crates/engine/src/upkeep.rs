@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use store::{RetentionResult, Retention};
+use store::{Retention, RetentionResult};
 use tokio::sync::watch;
 
 use crate::context::Context;
