@@ -157,8 +157,12 @@ pub async fn image(
 
 fn refused(refusal: &PictureRefusal) -> Response {
     let (status, text) = match refusal {
-        PictureRefusal::NotPublic => (StatusCode::FORBIDDEN, "The picture is not on a public machine."),
-        PictureRefusal::NotAPicture => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The answer is not a picture."),
+        PictureRefusal::NotPublic => {
+            (StatusCode::FORBIDDEN, "The picture is not on a public machine.")
+        }
+        PictureRefusal::NotAPicture => {
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, "The answer is not a picture.")
+        }
         PictureRefusal::TooLarge => (StatusCode::BAD_GATEWAY, "The picture is too large."),
         PictureRefusal::Failed => (StatusCode::BAD_GATEWAY, "The picture could not be loaded."),
         PictureRefusal::Crowded => (StatusCode::SERVICE_UNAVAILABLE, "Too many pictures at once."),
