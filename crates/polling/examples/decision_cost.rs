@@ -118,7 +118,7 @@ fn main() {
     );
     for (spec, target) in POLICIES {
         let Ok(policy) = spec.parse::<Policy>() else {
-            println!("{spec:<28} is no policy");
+            println!("{spec:<28} is not a policy");
             continue;
         };
         let (wish, learn) = costs_of(&policy);

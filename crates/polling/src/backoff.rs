@@ -1,16 +1,16 @@
-//! How long to leave a failing feed alone: longer each time, never for good.
+//! The wait before a failing feed is polled again: longer each time, at most a day.
 
 use std::time::Duration;
 
-/// A feed that fails is tried at least once a day: servers come back after years.
+/// The longest wait. Servers come back after years, so a feed is never given up.
 pub const WAIT_MAX: Duration = Duration::from_secs(86_400);
-/// The first wait, where the policy wished for less: a server that restarts needs a minute.
+/// The shortest wait: a server that restarts needs a minute.
 const WAIT_MIN: Duration = Duration::from_secs(60);
-/// The share of the wait that chance may add, so that the feeds of one dead server part ways.
+/// The share of the wait that jitter may add, so that the feeds of one dead server spread out.
 const JITTER_SHARE: f64 = 0.1;
 
-/// The wait after `failures` failures in a row (1 for the first). `wished` is the interval that the
-/// policy would have chosen, `jitter` is chance in [0, 1).
+/// Returns the wait after `failures` failures in a row (1 for the first). `wished` is the interval
+/// of the policy, `jitter` a random number in [0, 1).
 ///
 /// ```
 /// use std::time::Duration;
@@ -20,7 +20,7 @@ const JITTER_SHARE: f64 = 0.1;
 /// ```
 pub fn after(failures: u32, wished: Duration, jitter: f64) -> Duration {
     let first = wished.clamp(WAIT_MIN, WAIT_MAX);
-    // Doubled 11 times a minute exceeds a day; more would only overflow.
+    // A minute doubled 11 times exceeds a day; more would only overflow.
     let doublings = failures.saturating_sub(1).min(11);
     let wait = (first * (1 << doublings)).min(WAIT_MAX);
     let jitter = if jitter.is_finite() { jitter.clamp(0.0, 1.0) } else { 0.0 };

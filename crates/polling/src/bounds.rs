@@ -1,5 +1,5 @@
-//! How short and how long an interval may be, and what holds where a rule gives none
-//! (dissertation 003, eq. 4.1). Bounds know no feed.
+//! The shortest and the longest interval of a policy, and the interval for an undefined rule
+//! (dissertation 003, eq. 4.1).
 //!
 //! ```
 //! use polling::Bounds;
@@ -20,33 +20,33 @@ pub struct Bounds {
     pub alpha: Duration,
     /// The longest interval.
     pub beta: Duration,
-    /// The interval where the rule's equation is undefined.
+    /// The interval if the rule's equation is undefined.
     pub eta: Duration,
-    /// Refine η by its cause (003, section 5.4.1): a feed that never had an entry waits a day,
-    /// after a week seven days. Off in the lab, whose vectors use plain η.
+    /// Refines η by its cause (003, section 5.4.1): a feed that never had an entry waits a day, and
+    /// seven days after a week. Off in the lab, whose vectors use plain η.
     pub eta_by_cause: bool,
 }
 
-/// Bounds that contradict themselves.
+/// Bounds that contradict each other.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoundsError {
     #[error(
-        "the shortest interval is {}; nobody may be polled more than once a second",
+        "the shortest interval is {}; a feed may be polled at most once a second",
         spoken(*.0)
     )]
     AlphaTooSmall(Duration),
     #[error(
-        "the bounds {} … {} with default {} contradict each other; needed is alpha ≤ eta ≤ beta",
+        "the bounds {} … {} with default {} contradict each other; alpha ≤ eta ≤ beta is required",
         spoken(*.alpha), spoken(*.beta), spoken(*.eta)
     )]
     Order { alpha: Duration, beta: Duration, eta: Duration },
 }
 
 impl Bounds {
-    /// No policy may ask more often, whoever configures it.
+    /// The shortest interval that can be configured.
     pub const ALPHA_MIN: Duration = Duration::from_secs(1);
 
-    /// The published evaluation: one minute, four weeks (that is: none), one hour.
+    /// The bounds of the published evaluation: one minute, four weeks (in effect none), one hour.
     pub const EVALUATION: Bounds = Bounds {
         alpha: Duration::from_secs(60),
         beta: Duration::from_secs(28 * 86_400),
@@ -65,12 +65,12 @@ impl Bounds {
         Ok(Bounds { alpha, beta, eta, eta_by_cause: false })
     }
 
-    /// The same bounds with η refined by cause, for live use.
+    /// Returns the same bounds with η refined by cause, for live use.
     pub fn by_cause(self) -> Bounds {
         Bounds { eta_by_cause: true, ..self }
     }
 
-    /// The same bounds with another α or β; η and the other bound give way.
+    /// Returns the same bounds with another α or β. η and the other bound adapt.
     pub fn narrowed(self, alpha: Option<Duration>, beta: Option<Duration>) -> Bounds {
         let alpha_given = alpha.unwrap_or(self.alpha).max(Bounds::ALPHA_MIN);
         let beta = beta.unwrap_or(self.beta.max(alpha_given)).max(Bounds::ALPHA_MIN);
@@ -78,8 +78,8 @@ impl Bounds {
         Bounds { alpha, beta, eta: self.eta.clamp(alpha, beta), ..self }
     }
 
-    /// The publisher's `ttl` as a bound, in the two readings of the source (003, section 5.2):
-    /// α = ttl, or α = β = ttl. The operator's bounds hold against an absurd `ttl`.
+    /// Applies the publisher's `ttl` as a bound, in the two interpretations of the source (003,
+    /// section 5.2): α = ttl, or α = β = ttl. The operator's bounds limit an absurd `ttl`.
     pub fn with_ttl(self, ttl: Option<Duration>, reading: HintReading) -> Bounds {
         let Some(ttl) = ttl.map(|t| t.clamp(self.alpha, self.beta.max(self.alpha))) else {
             return self;
@@ -91,7 +91,7 @@ impl Bounds {
         }
     }
 
-    /// min(β, max(α, u)) in milliseconds, and which bound cut.
+    /// Returns min(β, max(α, u)) in milliseconds, and the bound that applied.
     pub(crate) fn clamp(&self, interval: Fraction) -> (Fraction, Limit) {
         let (alpha, beta) = (Fraction::millis(self.alpha), Fraction::millis(self.beta));
         if interval > beta {
@@ -104,7 +104,7 @@ impl Bounds {
     }
 }
 
-/// Which bound shortened or lengthened an interval.
+/// The bound that changed an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     None,

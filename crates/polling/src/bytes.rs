@@ -1,4 +1,4 @@
-//! How learned state is laid out in bytes: little endian, read from the front. It knows no meaning.
+//! Reads and writes the bytes of learned state: little endian, front to back.
 //!
 //! ```
 //! use feed::Time;
@@ -11,17 +11,17 @@
 
 use feed::Time;
 
-/// No time is stored as this; [`Time`] cannot reach it in any calendar.
+/// The stored form of "no time"; no calendar reaches it.
 const NO_TIME: i64 = i64::MIN;
 
-/// No model learns a higher rate: a million entries in every microsecond.
+/// The largest plausible rate: a million entries per microsecond.
 const RATE_MAX: f64 = 1e12;
 
 pub(crate) fn put_time(bytes: &mut Vec<u8>, time: Option<Time>) {
     bytes.extend(time.map_or(NO_TIME, Time::millis).to_le_bytes());
 }
 
-/// A number in groups of seven bits, the lowest first; small numbers take one byte.
+/// Writes a number in groups of seven bits, the lowest first; small numbers take one byte.
 pub(crate) fn put_sevens(bytes: &mut Vec<u8>, mut n: u64) {
     while n >= 0x80 {
         bytes.push(n as u8 | 0x80);
@@ -30,12 +30,12 @@ pub(crate) fn put_sevens(bytes: &mut Vec<u8>, mut n: u64) {
     bytes.push(n as u8);
 }
 
-/// How many bytes [`put_sevens`] takes.
+/// Returns the number of bytes that [`put_sevens`] writes.
 pub(crate) fn sevens_len(n: u64) -> usize {
     (64 - n.leading_zeros() as usize).div_ceil(7).max(1)
 }
 
-/// Stored bytes, from the front; `None` when they end too early.
+/// A reader of stored bytes, front to back. Its methods return `None` at the end.
 pub(crate) struct ByteReader<'a>(pub(crate) &'a [u8]);
 
 impl ByteReader<'_> {
@@ -57,12 +57,12 @@ impl ByteReader<'_> {
         self.bytes().map(i64::from_le_bytes)
     }
 
-    /// What is no number, or without end, was never written.
+    /// Reads a finite number; others were never written.
     pub(crate) fn f64(&mut self) -> Option<f64> {
         self.bytes().map(f64::from_le_bytes).filter(|x| x.is_finite())
     }
 
-    /// Entries per second.
+    /// Reads a rate in entries per second.
     pub(crate) fn rate(&mut self) -> Option<f64> {
         self.f64().filter(|rate| (0.0..=RATE_MAX).contains(rate))
     }

@@ -1,6 +1,6 @@
-//! Turns the short code that is stored with each poll back into sentences for people. Input: what
-//! [`Why::code`](crate::Why::code) or [`PlanWhy::code`](crate::budget::PlanWhy::code) wrote.
-//! Output: the sentences that `words` gives for the same figures. It decides nothing.
+//! Turns the short code that is stored with each poll back into sentences for people. Input is a
+//! code of [`Why::code`](crate::Why::code) or [`PlanWhy::code`](crate::budget::PlanWhy::code).
+//! Output is the sentences that `words` returns for the same figures.
 //!
 //! ```
 //! let words = polling::explain("tide n=0.80 waited=2880s price=1800s").unwrap();
@@ -17,18 +17,18 @@ use crate::model::tide::PostingTimes;
 use crate::policy::explain::words::case_sentences;
 use crate::{Limit, RuleCase, UndefinedCause};
 
-/// The sentences for a stored code; `None` for a text that is not such a code.
+/// Returns the sentences for a stored code; `None` for any other text.
 pub fn explain(code: &str) -> Option<String> {
     let (head, rest) = code.split_once(' ')?;
     let figures = CodeFields(rest);
-    if let Some(case) = case(head, &figures) {
+    if let Some(case) = rule_case(head, &figures) {
         return Some(case_sentences(&case, figures.limit()));
     }
     let strategy: Strategy = head.parse().ok()?;
-    Some(plan_sentences(ground(&figures)?, strategy))
+    Some(plan_sentences(plan_case(&figures)?, strategy))
 }
 
-/// What follows the name of the rule: `name=value` and single words.
+/// The part of a code after the rule's name: `name=value` pairs and single words.
 struct CodeFields<'a>(&'a str);
 
 impl CodeFields<'_> {
@@ -56,8 +56,8 @@ impl CodeFields<'_> {
     }
 }
 
-/// The case of a policy.
-fn case(head: &str, figures: &CodeFields<'_>) -> Option<RuleCase> {
+/// Returns the case of a policy.
+fn rule_case(head: &str, figures: &CodeFields<'_>) -> Option<RuleCase> {
     let gap = || figures.span("u");
     Some(match head {
         "fix" => RuleCase::Fix { every: gap()? },
@@ -99,17 +99,17 @@ fn case(head: &str, figures: &CodeFields<'_>) -> Option<RuleCase> {
     })
 }
 
-/// What decided under a budget. Times are not part of a code.
-fn ground(figures: &CodeFields<'_>) -> Option<PlanCase> {
+/// Returns the case of a strategy. Codes do not contain times.
+fn plan_case(figures: &CodeFields<'_>) -> Option<PlanCase> {
     let simple = [
-        ("on-its-way", PlanCase::OnItsWay),
+        ("on-its-way", PlanCase::InFlight),
         ("worthless", PlanCase::Worthless),
         ("never-polled", PlanCase::NeverPolled),
         ("no-look", PlanCase::NotAllotted),
         ("not-yet", PlanCase::NotYetAllotted),
     ];
-    if let Some((_, ground)) = simple.into_iter().find(|(word, _)| figures.has(word)) {
-        return Some(ground);
+    if let Some((_, case)) = simple.into_iter().find(|(word, _)| figures.has(word)) {
+        return Some(case);
     }
     let at = feed::Time::from_secs(0);
     if let Some(looks) = figures.get::<String>("looks") {

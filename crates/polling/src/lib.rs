@@ -1,26 +1,27 @@
-//! When to look: models, policies, budgets, pace.
+//! Decides when to poll: models, policies, budgets, pace.
 //!
-//! Everything here is pure: time, chance and settings are arguments. This crate never learns what
-//! time it is, never asks whether it is simulated, and does no I/O. The live engine and the lab
-//! run the same code.
+//! Everything here is pure: time, chance and settings are arguments. This crate reads no clock,
+//! does no I/O, and does not know whether it is simulated. The live engine and the lab run the same
+//! code.
 //!
 //! # Layout
-//! - [`Policy`]: the rule that turns what was seen of one feed into a [`Wish`], within [`Bounds`].
-//! - [`model`]: what a feed will do; how many entries to expect between two moments.
-//! - [`Learned`]: what a policy remembers of one feed; a versioned value that can be stored.
-//! - [`budget`]: which of the wanted polls are made now, over all feeds.
-//! - [`hints`], [`backoff`], [`pace`], [`restart`]: what acts on a wish afterwards, in this order.
-//! - [`relevance`]: observations reduced to what somebody wants.
-//! - [`outage`]: tells a broken network of ours from broken feeds.
+//! - [`Policy`]: the rule that turns the observations of one feed into a [`Wish`], within
+//!   [`Bounds`].
+//! - [`model`]: predicts how many entries a feed publishes between two times.
+//! - [`Learned`]: the state of a policy for one feed; a versioned value that can be stored.
+//! - [`budget`]: chooses which of the wanted polls are made now, over all feeds.
+//! - [`hints`], [`backoff`], [`pace`], [`restart`]: adjust a wish afterwards, in this order.
+//! - [`relevance`]: reduces observations to the relevant entries.
+//! - [`outage`]: distinguishes a failure of our network from failures of feeds.
 //!
-//! The feature `tuning`, off by default, lets an experiment scale the constants of `tide` for its
-//! process (module `tuning`): `crates/lab/examples/cross_validation`.
+//! The feature `tuning`, off by default, lets an experiment scale the constants of `tide` in its
+//! process (module `tuning`, used by `crates/lab/examples/cross_validation`).
 //!
 //! ```
 //! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
-//! // Entries at 0:00, 1:00, 2:00 and 3:00, first polled at 6:00: the next look is at 7:30.
+//! // Entries at 0:00, 1:00, 2:00 and 3:00, first polled at 6:00: the next poll is at 7:30.
 //! let policy: Policy = "mavsync".parse().unwrap();
 //! let window = [0, 3600, 7200, 10_800].map(Time::from_secs);
 //! let seen = Observation::first(Time::from_secs(6 * 3600), &window);

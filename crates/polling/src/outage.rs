@@ -1,5 +1,5 @@
-//! Tells a broken network of ours from broken feeds: when nearly every domain cannot be reached at
-//! once, nobody is blamed. It ends by itself as soon as one domain answers.
+//! Distinguishes a failure of our network from failures of feeds. If nearly all domains are
+//! unreachable at once, no feed is blamed. The outage ends as soon as one domain answers.
 //!
 //! ```
 //! use feed::Time;
@@ -17,51 +17,51 @@ use std::time::Duration;
 
 use feed::Time;
 
-/// What happened longer ago says nothing about now.
+/// Older requests say nothing about the present.
 const LOOK_BACK: Duration = Duration::from_secs(60);
-/// Fewer domains than this may well be down together: they share a host.
+/// Fewer domains may well be down together, for example on one host.
 const DOMAINS_MIN: usize = 10;
-/// The share of unreachable domains, in percent, from which on it is us.
+/// The share of unreachable domains, in percent, that counts as our outage.
 const SHARE_PERCENT: usize = 80;
-/// Bounds the memory; at more polls a minute than this the newest are a large enough sample.
+/// Limits the memory. At more polls a minute the newest are a large enough sample.
 const RECORDS_MAX: usize = 16_384;
 
-/// How far a request came.
+/// The result of a request for the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// There was an answer; even an angry one shows that the network works.
+    /// The server answered. Even an error shows that the network works.
     Answered,
-    /// The name is not known. A name server said so, hence it is mostly the domain's end; a
-    /// network that leads nowhere says it of every name.
+    /// The name does not exist. Usually the domain has ended, since a name server said so. A
+    /// network without a connection may say it about every name.
     NoSuchHost,
     /// No name server, or no connection.
     Unreachable,
 }
 
-/// The last minute's polls by domain.
+/// The requests of the last minute by domain.
 #[derive(Clone, Debug, Default)]
 pub struct Outage {
-    /// Per domain: its last poll, and how far it came.
+    /// The last request of each domain, and its result.
     domains: BTreeMap<u32, (Time, Reach)>,
-    /// The polls in order, to forget them after a minute.
+    /// The requests in order, for removal after a minute.
     order: VecDeque<(Time, u32)>,
     n_unreachable: usize,
     n_answered: usize,
     since: Option<NetworkOutage>,
 }
 
-/// Our network is down.
+/// An outage of our network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NetworkOutage {
     /// The first of the failures that showed it.
     pub at: Time,
-    /// Domains that could not be reached, of so many tried within a minute.
+    /// Unreachable domains, and all domains tried within a minute.
     pub n_unreachable: usize,
     pub n_domains: usize,
 }
 
 impl Outage {
-    /// Takes in how a request ended. `domain` is the caller's number for it.
+    /// Records how a request ended. `domain` is the caller's number for it.
     pub fn record(&mut self, domain: u32, at: Time, reach: Reach) {
         if self.since.is_some() && reach == Reach::Answered {
             *self = Outage::default();
@@ -79,7 +79,7 @@ impl Outage {
         }
     }
 
-    /// Nearly all are unreachable, or none answered at all.
+    /// Returns whether nearly all domains are unreachable, or none answered at all.
     fn is_all_at_once(&self) -> bool {
         let n_domains = self.domains.len();
         let nearly_all = self.n_unreachable * 100 >= n_domains * SHARE_PERCENT;
@@ -93,8 +93,8 @@ impl Outage {
         self.n_answered -= usize::from(gone == Some(Reach::Answered));
     }
 
-    /// Whether our network is down. It stays so until a request succeeds: the caller goes on
-    /// trying one feed now and then, and blames none.
+    /// Returns the outage, if our network is down. It lasts until a request succeeds: the caller
+    /// keeps trying one feed now and then, and blames none.
     pub fn verdict(&self, now: Time) -> Option<NetworkOutage> {
         self.since.filter(|since| since.at <= now)
     }
@@ -178,7 +178,7 @@ mod tests {
             outage.verdict(Time::from_secs(100))
         };
         assert!(names(0).is_some());
-        assert_eq!(names(1), None, "an old list of dead blogs is no outage");
+        assert_eq!(names(1), None, "an old list of dead blogs is not an outage");
     }
 
     #[test]

@@ -1,30 +1,30 @@
-//! Pace: one registrable domain, one request at a time, a gap between two, `Retry-After` obeyed.
-//! It grants nothing; it says from when on a request is allowed.
+//! Pace: one request at a time per registrable domain, a gap between two, and `Retry-After`. It
+//! computes the time from which a request is allowed.
 
 use std::time::Duration;
 
 use feed::{RetryAfter, Time};
 
-/// A server that asks for more than a week does not mean one feed reader's next request; the
-/// feed's own backoff and a weekly look are polite enough.
+/// The longest `Retry-After` that is obeyed. A longer one does not target a feed reader; the feed's
+/// own backoff and a weekly poll are polite enough.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(7 * 86_400);
-/// The first wait after a 429 or 503 that says nothing, doubled with every repetition.
+/// The first wait after a 429 or 503 without `Retry-After`; it doubles with every repetition.
 const REFUSED_FIRST: Duration = Duration::from_secs(5 * 60);
-/// The longest wait of that kind: a domain is asked again every day.
+/// The longest wait of that kind.
 const REFUSED_MAX: Duration = Duration::from_secs(86_400);
 
-/// What is known of one domain's pace. Stored, so that a restart forgets no promise.
+/// The pace of one domain. It is stored, so that a restart keeps it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DomainPace {
     /// When the last request to the domain ended.
     pub last_request_end: Option<Time>,
-    /// The domain asked for no request before this.
+    /// The domain asked for no request before this time.
     pub not_before: Option<Time>,
-    /// How often in a row it said 429 or 503.
+    /// The number of 429 and 503 responses in a row.
     pub refusals: u32,
 }
 
-/// From when on a request to the domain is allowed; `now` if it is allowed at once.
+/// Returns when a request to the domain is allowed; `now` if at once.
 ///
 /// ```
 /// use polling::pace::{DomainPace, next_allowed};
@@ -34,20 +34,21 @@ pub struct DomainPace {
 /// assert_eq!(next_allowed(&pace, gap, Time::from_secs(11)), Time::from_secs(12));
 /// ```
 pub fn next_allowed(pace: &DomainPace, gap: Duration, now: Time) -> Time {
-    // A clock that was set back must not hold a domain for the difference.
+    // A clock that was set back must not block a domain for the difference.
     let after_gap = pace.last_request_end.map(|end| end.min(now) + gap);
     let asked = pace.not_before.map(|t| t.min(now + RETRY_AFTER_MAX));
     [after_gap, asked].into_iter().flatten().fold(now, Time::max)
 }
 
 impl DomainPace {
-    /// A request ended and the domain did not ask for less.
+    /// Records a request that ended without a refusal.
     pub fn answered(&mut self, at: Time) {
         self.last_request_end = Some(at);
         self.refusals = 0;
     }
 
-    /// A request ended with 429 or 503. Answers from when on the domain may be asked again.
+    /// Records a request that ended with 429 or 503. Returns when the domain may be requested
+    /// again.
     pub fn refused(&mut self, at: Time, retry_after: Option<RetryAfter>) -> Time {
         self.last_request_end = Some(at);
         self.refusals = self.refusals.saturating_add(1);
@@ -58,7 +59,7 @@ impl DomainPace {
         };
         let wait_max = if retry_after.is_some() { RETRY_AFTER_MAX } else { REFUSED_MAX };
         let until = at + wait.min(wait_max);
-        // A second answer never shortens what the first one asked for.
+        // A later response never shortens an earlier wait.
         let until = self.not_before.map_or(until, |t| t.max(until));
         self.not_before = Some(until);
         until

@@ -1,10 +1,8 @@
-//! Only what somebody wants: observations reduced to the relevant entries, and the share of a
-//! feed's entries that is wanted (dissertation 003, section 5.4; Horincar, Amann and Artières 2010,
-//! sel(q)).
+//! Reduces observations to the relevant entries, and learns the share of a feed's entries that is
+//! relevant (dissertation 003, section 5.4; Horincar, Amann and Artières 2010, sel(q)).
 //!
-//! Any model or policy can learn from the relevant entries only, those a query keeps or a consumer
-//! reports as relevant: it is given the reduced observation. Which entries are relevant is the
-//! caller's knowledge.
+//! Any model or policy can learn from the relevant entries only: those that a query keeps or a
+//! consumer reports. The caller knows which entries are relevant.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -19,7 +17,7 @@
 
 use feed::{Observation, Time};
 
-/// An observation's relevant part.
+/// The relevant part of an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relevant<'a> {
     whole: Observation<'a>,
@@ -28,8 +26,8 @@ pub struct Relevant<'a> {
 }
 
 impl<'a> Relevant<'a> {
-    /// `in_window` and `in_new` say of each time, in the observation's order, whether its entry is
-    /// relevant; where they are too short the rest is not.
+    /// Reduces an observation. `in_window` and `in_new` tell for each time, in the observation's
+    /// order, whether its entry is relevant. Missing values count as irrelevant.
     pub fn of(whole: &Observation<'a>, in_window: &[bool], in_new: &[bool]) -> Relevant<'a> {
         let kept = |times: &[Time], relevant: &[bool]| -> Vec<Time> {
             times.iter().zip(relevant).filter(|(_, keep)| **keep).map(|(time, _)| *time).collect()
@@ -38,15 +36,15 @@ impl<'a> Relevant<'a> {
         Relevant { whole: *whole, window, new }
     }
 
-    /// What a model or policy learns from. Overlap and suspected miss stay those of the whole
-    /// window: they say what was lost, not what was wanted. Whose claims the late ones are is not
-    /// known, so they count as undated.
+    /// Returns the observation for a model or policy. Overlap and suspected miss stay those of the
+    /// whole window: they tell what was lost. The late claims cannot be assigned to entries, so
+    /// those entries count as undated.
     pub fn observation(&self) -> Observation<'_> {
         Observation { window: &self.window, new: &self.new, late: &[], ..self.whole }
     }
 }
 
-/// After so many entries an old one counts half: queries and feeds change.
+/// The number of entries after which an old one counts half: queries and feeds change.
 const HALF_LIFE: f64 = 500.0;
 
 /// The share of a feed's entries that any query keeps, learned from deliveries.
@@ -57,25 +55,25 @@ pub struct Selectivity {
 }
 
 impl Selectivity {
-    /// Takes in that of `n_seen` new entries `n_kept` were kept.
+    /// Counts `n_kept` of `n_seen` new entries as kept.
     pub fn note(&mut self, n_seen: u32, n_kept: u32) {
         let fade = 0.5_f64.powf(f64::from(n_seen) / HALF_LIFE);
         self.seen = self.seen * fade + f64::from(n_seen);
         self.kept = self.kept * fade + f64::from(n_kept.min(n_seen));
     }
 
-    /// What [`Selectivity::parts`] answered, taken back.
+    /// Restores the values of [`Selectivity::parts`].
     pub const fn from_parts(seen: f64, kept: f64) -> Selectivity {
         Selectivity { seen, kept }
     }
 
-    /// Entries seen and entries kept, as far as they still count: what must be stored.
+    /// Returns the decayed counts of entries seen and kept, for the store.
     pub const fn parts(self) -> (f64, f64) {
         (self.seen, self.kept)
     }
 
-    /// sel in (0, 1]: one where nothing is known, and never quite nothing, since the next entry may
-    /// be the first one wanted. A feed that no query reads is set to 0 by whoever knows that.
+    /// Returns sel in (0, 1]: one if nothing is known, and never zero, since the next entry may be
+    /// the first relevant one. The caller sets 0 for a feed that no query reads.
     pub fn value(self) -> f64 {
         (self.kept + 1.0) / (self.seen + 1.0)
     }

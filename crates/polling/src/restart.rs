@@ -1,4 +1,5 @@
-//! Restart without a herd: what became due while we were away is spread over a while.
+//! Spreads the polls that became due during a downtime, so that a restart does not send them at
+//! once.
 //!
 //! ```
 //! let wait = polling::restart::spread(1000, 0.5);
@@ -7,12 +8,13 @@
 
 use std::time::Duration;
 
-/// One overdue feed every 20 ms: a small machine parses so many without falling behind.
+/// One overdue feed every 20 ms: a small machine can parse that many.
 const PER_FEED: Duration = Duration::from_millis(20);
-/// Nobody waits longer than this for a restart, however many feeds there are.
+/// The longest spread, for any number of feeds.
 const SPREAD_MAX: Duration = Duration::from_secs(15 * 60);
 
-/// How long after a restart one of `n_overdue` feeds is polled; `unit` is chance in [0, 1).
+/// Returns how long after a restart one of `n_overdue` feeds is polled; `unit` is a random number
+/// in [0, 1).
 pub fn spread(n_overdue: usize, unit: f64) -> Duration {
     let n = u32::try_from(n_overdue).unwrap_or(u32::MAX);
     let span = PER_FEED.saturating_mul(n).min(SPREAD_MAX);

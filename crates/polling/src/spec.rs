@@ -1,5 +1,5 @@
-//! What stands behind the colon of a policy's specification, and what is wrong with it. It knows no
-//! policy: each takes the parameters it needs, in order.
+//! Parses the parameters after the colon of a specification, and reports errors in it. Policies and
+//! strategies take the parameters that they need, in order.
 //!
 //! ```
 //! use polling::Policy;
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use crate::{Bounds, Decimal, DecimalError, DurationError, parse_duration};
 
-/// A text that names no policy.
+/// An error in a specification.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    #[error("`{name}` is no {what}; did you mean `{nearest}`? KnownName are {known}")]
+    #[error("unknown {what} `{name}`; did you mean `{nearest}`? Known: {known}")]
     Unknown { what: &'static str, name: String, nearest: &'static str, known: String },
     #[error("`{text}`: {name} needs {needs}; write it as `{example}`")]
     Parameters { text: String, name: &'static str, needs: &'static str, example: &'static str },
@@ -56,7 +56,7 @@ impl<'a> Parameters<'a> {
         Some(first)
     }
 
-    /// After the last parameter: nothing more may follow.
+    /// Checks that no parameter is left.
     pub(crate) fn end<T>(self, value: T) -> Result<T, SpecError> {
         if self.rest.is_some() { Err(self.refuse()) } else { Ok(value) }
     }
@@ -72,7 +72,7 @@ impl<'a> Parameters<'a> {
         if self.rest.is_none() { Ok(default) } else { self.duration() }
     }
 
-    /// A number above zero.
+    /// Takes a number above zero.
     pub(crate) fn decimal(&mut self) -> Result<Decimal, SpecError> {
         let text = self.take().ok_or_else(|| self.refuse())?;
         let refuse = |source| SpecError::Decimal { text: shortened(self.text), source };
@@ -92,7 +92,7 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// One name of a closed list, with an example and what it needs.
+/// One name of a closed list, with an example and its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownName {
     pub(crate) name: &'static str,
@@ -100,12 +100,12 @@ pub(crate) struct KnownName {
     pub(crate) needs: &'static str,
 }
 
-/// So that no error message is longer than a screen.
+/// Shortens a text, so that no error message is longer than a screen.
 pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// The refusal of a name that is not in the list, with the nearest one that is.
+/// Returns the error for a name that is not in the list, with the nearest known one.
 pub(crate) fn unknown(what: &'static str, name: &str, known: &[KnownName]) -> SpecError {
     let name = shortened(name);
     let nearest = known.iter().map(|k| k.name).min_by_key(|k| distance(&name, k)).unwrap_or("fix");
@@ -113,7 +113,7 @@ pub(crate) fn unknown(what: &'static str, name: &str, known: &[KnownName]) -> Sp
     SpecError::Unknown { what, nearest, known: examples.join(", "), name }
 }
 
-/// Letters to insert, drop or change to make `a` from `b`.
+/// Returns the number of letters to insert, drop or change to make `a` from `b`.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,11 +1,11 @@
-//! Constants of `tide` that an experiment may scale.
+//! The constants of `tide` that an experiment may scale.
 //!
-//! A constant passes through [`tuned`] where it is used. Without the feature `tuning` that is the
-//! identity and costs nothing; with it a factor is applied, that the caller sets for the whole
-//! process. Nothing that polls feeds is built with the feature, nothing is read from outside, and
-//! what was learned under one factor means nothing under another.
+//! A constant passes through [`tuned`] at its use. Without the feature `tuning` that is the
+//! identity and costs nothing. With it a factor applies, which the caller sets for the whole
+//! process. No production build has the feature. State learned under one factor is meaningless
+//! under another.
 
-/// A constant of the model or of the policy; its own file says what it is for.
+/// A constant of the model or of the policy; its own file explains it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constant {
     LevelShort,
@@ -43,12 +43,12 @@ mod scaled {
 
     use super::Constant;
 
-    /// The factors' bits, in the order of [`Constant::ALL`].
+    /// The bits of the factors, in the order of [`Constant::ALL`].
     static FACTORS: [AtomicU64; Constant::ALL.len()] =
         [const { AtomicU64::new(1.0_f64.to_bits()) }; Constant::ALL.len()];
 
     impl Constant {
-        /// In the order of their numbers.
+        /// All constants in the order of their numbers.
         pub const ALL: [Constant; 16] = [
             Constant::LevelShort,
             Constant::LevelLong,
@@ -68,7 +68,7 @@ mod scaled {
             Constant::Miss,
         ];
 
-        /// What the constant is, in the words of a table.
+        /// Returns the constant's name for a table.
         pub fn name(self) -> &'static str {
             match self {
                 Constant::LevelShort => "level: short span, 10 d",
@@ -91,12 +91,12 @@ mod scaled {
         }
     }
 
-    /// From now on the constant is `factor` times what it is, in all threads of this process.
+    /// Multiplies the constant by `factor` in all threads of this process.
     pub fn scale(constant: Constant, factor: f64) {
         FACTORS[constant as usize].store(factor.to_bits(), Ordering::Relaxed);
     }
 
-    /// Every constant is itself again.
+    /// Resets all factors to one.
     pub fn reset() {
         Constant::ALL.into_iter().for_each(|constant| scale(constant, 1.0));
     }

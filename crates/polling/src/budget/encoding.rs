@@ -1,6 +1,5 @@
-//! What a strategy learned of one feed as bytes: the last poll, the window, the expected bytes,
-//! then the model. At most a kilobyte. Weight and selectivity are settings: they are not learned,
-//! and not stored here.
+//! Encodes what a strategy learned about one feed in at most a kilobyte: the last poll, the window,
+//! the expected bytes, then the model. Weight and selectivity are settings and not stored here.
 //!
 //! ```
 //! use polling::budget::Tracked;
@@ -24,13 +23,13 @@ impl Tracked {
         let mut bytes = vec![VERSION];
         put_time(&mut bytes, self.last);
         bytes.extend(self.window.to_le_bytes());
-        // Nobody counts bytes to the last one, and the simple models fit 64 with it.
+        // An f32 is exact enough for bytes, and keeps the simple models within 64 bytes.
         bytes.extend((self.cost as f32).to_le_bytes());
         bytes.extend(self.model.encode());
         bytes
     }
 
-    /// `None` for bytes that no version of this program wrote; the feed then starts anew.
+    /// Returns `None` for bytes that no version of this program wrote; the feed then starts fresh.
     pub fn decode(bytes: &[u8]) -> Option<Tracked> {
         let mut reader = ByteReader(bytes);
         if reader.u8()? != VERSION {

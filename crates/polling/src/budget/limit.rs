@@ -1,7 +1,7 @@
-//! How much may be spent: polls per time and, optionally, bytes in the same time. Written as
-//! `1000/1h`, or `1000/1h,50MB`.
+//! The budget: polls per time and, optionally, bytes in the same time. Written as `1000/1h`, or
+//! `1000/1h,50MB`.
 //!
-//! It says how much, not on what, and remembers nothing: what was spent is [`Allowance`]'s.
+//! [`Allowance`] keeps what was spent.
 //!
 //! [`Allowance`]: super::allowance::Allowance
 //!
@@ -22,7 +22,7 @@ use std::time::Duration;
 use crate::{parse_duration, written};
 
 const DAY_SECS: f64 = 86_400.0;
-/// Nobody asks the web more often than this many times in one period; a larger number is a slip.
+/// The largest number of polls in one period; a larger number is a typing error.
 const POLLS_MAX: u32 = 1_000_000_000;
 /// Decimal units, as providers sell them.
 const UNITS: [(&str, u64); 4] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1)];
@@ -35,13 +35,15 @@ pub struct Budget {
     pub bytes: Option<u64>,
 }
 
-/// A text that is no budget.
+/// A text that is not a budget.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no budget; write it as 1000/1h, or with bytes in the same time as 1000/1h,50MB")]
+#[error(
+    "`{0}` is not a budget; write it as 1000/1h, or with bytes in the same time as 1000/1h,50MB"
+)]
 pub struct BudgetError(String);
 
 impl Budget {
-    /// The same for a period of the least whole number of its own that is no shorter than this.
+    /// Returns the same budget for the smallest multiple of its period that is at least `least`.
     pub(super) fn over(&self, least: Duration) -> Budget {
         let times = least.as_nanos().div_ceil(self.per.as_nanos().max(1)).max(1);
         let times = u32::try_from(times).unwrap_or(u32::MAX);
@@ -65,7 +67,7 @@ impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.polls, written(self.per))?;
         let Some(bytes) = self.bytes else { return Ok(()) };
-        // The last unit divides everything.
+        // The last unit divides every number.
         let fitting = UNITS.into_iter().find(|(_, size)| bytes > 0 && bytes % size == 0);
         let (unit, size) = fitting.unwrap_or(("B", 1));
         write!(f, ",{}{unit}", bytes / size)
@@ -98,7 +100,7 @@ fn parse_bytes(text: &str) -> Option<u64> {
     digits(number)?.checked_mul(size)
 }
 
-/// A plain whole number: no sign, no blank.
+/// A plain whole number, without a sign or a space.
 fn digits(text: &str) -> Option<u64> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
 }

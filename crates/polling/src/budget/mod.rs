@@ -1,8 +1,8 @@
-//! What can we afford? A strategy decides which of the wanted polls are made now.
+//! Budgets and strategies. A strategy decides which of the wanted polls are made now.
 //!
-//! One algorithm, one file. The rules of one cycle are functions of [`FeedUrgency`]s, so that the lab
-//! can feed them the truth; [`Planner`] drives every strategy from models, in the lab and live. A
-//! strategy knows nothing of pace, hints and errors: whoever asks holds those feeds back.
+//! One algorithm, one file. The rules of one cycle are functions of [`FeedUrgency`], so that the
+//! lab can run them on the true values. The [`Planner`] runs every strategy on models, in the lab and
+//! live. Pace, hints and errors are the caller's: it holds those feeds back.
 //!
 //! ```
 //! use polling::budget::{Budget, Strategy};
@@ -30,7 +30,7 @@ pub use strategy::{Estimator, Miss, Spender, Strategy};
 pub use strategy::{crossings, top_k_utility, two_steps, uniform};
 pub use tracked::{FeedUrgency, Tracked};
 
-/// At most `n` of `feeds`, those of the largest value first; of equal ones the first.
+/// Returns at most `n` of `feeds`, the largest value first; ties go to the first.
 fn largest(mut feeds: Vec<usize>, n: usize, value: impl Fn(usize) -> f64) -> Vec<usize> {
     let order = |a: &usize, b: &usize| value(*b).total_cmp(&value(*a)).then(a.cmp(b));
     if n == 0 {

@@ -1,9 +1,9 @@
-//! What the publisher asks for, applied to a wish (dissertation 003, section 5.2): `ttl`, `sy:`,
+//! Applies the publisher's hints to a wish (dissertation 003, section 5.2): `ttl`, `sy:`,
 //! `max-age`, `Expires`, `skipHours`, `skipDays`.
 //!
-//! Hints move a wish later, never earlier; if several are given the latest allowed time wins. A
-//! hint that would make us miss entries is set aside, and the page says so. `Retry-After` is no
-//! hint: it is obeyed, by [`pace`](crate::pace).
+//! Hints move a wish later, never earlier; of several the latest allowed time wins. A hint that
+//! would make us miss entries is ignored, and the page says so. `Retry-After` is not a hint:
+//! [`pace`](crate::pace) always obeys it.
 //!
 //! ```
 //! use feed::{Hints, Time};
@@ -26,28 +26,29 @@ use std::time::Duration;
 
 use feed::{Hints, Time};
 
-/// Caches are told to keep things for years (16 were seen) by servers that mean "this URL is
-/// static"; a feed is not. Nothing else that a server says about caching holds a look up longer.
+/// The longest wait for a cache header. Servers set up to 16 years for "this URL is static", which
+/// a feed is not.
 pub const FRESHNESS_MAX: Duration = Duration::from_secs(86_400);
-/// `ttl` counts minutes and is often written in seconds: a day's worth then reads as two months.
+/// The longest `ttl`. It counts minutes and is often written in seconds: a day's worth then reads
+/// as two months.
 pub const TTL_MAX: Duration = Duration::from_secs(7 * 86_400);
-/// A hint is set aside where it would let this share of the window pass unseen, in percent.
+/// A hint is ignored if this share of the window, in percent, would pass unseen.
 const MISS_SHARE_PERCENT: i128 = 80;
 
-/// What the response's headers said about caching.
+/// The caching headers of a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheHints {
     pub max_age: Option<Duration>,
     pub expires: Option<Time>,
 }
 
-/// How hints are read (003, section 5.2).
+/// The interpretation of hints (003, section 5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintReading {
     Ignore,
     /// Not sooner than the publisher asks.
     LowerBound,
-    /// Exactly when the publisher asks, where an interval is given.
+    /// Exactly when the publisher asks, if an interval is given.
     Exact,
 }
 
@@ -62,14 +63,14 @@ pub enum HintUsed {
     SkipDays,
 }
 
-/// Why a hint was not followed, or not to the letter.
+/// The reason why a hint was not followed, or not exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsideReason {
     /// By the window's own rate this share of it (in percent) would have passed unseen.
     WouldMiss { percent: u32 },
     /// Every hour or every day is excluded: that would mean never.
     Never,
-    /// Longer than anybody means; followed up to this.
+    /// The hint was longer than plausible and followed up to this wait.
     Capped(Duration),
 }
 
@@ -77,7 +78,7 @@ pub enum AsideReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hinted {
     pub at: Time,
-    /// The hint that decided, if one did.
+    /// The hint that decided, if any.
     pub followed: Option<HintUsed>,
     /// The hint that was not followed, if any, and why.
     pub set_aside: Option<(HintUsed, AsideReason)>,
@@ -123,13 +124,13 @@ pub fn apply(
 }
 
 impl Hinted {
-    /// Moves to a later time, unless entries would be missed by it.
+    /// Moves to a later time, unless entries would be missed.
     fn move_to(&mut self, time: Time, hint: HintUsed, wish: Time, at: Time, window: &[Time]) {
         if time <= self.at {
             return;
         }
         match missed_percent(at, time, window) {
-            // Where the policy itself wished for as late a time, the hint is not to blame.
+            // The policy itself wished for as late a time, so the hint is not the reason.
             Some(percent) if missed_percent(at, wish, window).is_none() => {
                 self.set_aside.get_or_insert((hint, AsideReason::WouldMiss { percent }));
             }
@@ -141,8 +142,8 @@ impl Hinted {
     }
 }
 
-/// How much of the window is expected to be new at `time`, in percent, if it is most of it. The
-/// rate is the window's own: its entries over the time since its oldest.
+/// Returns the share of the window that is expected to be new at `time`, in percent, if it is most
+/// of it. The rate is the window's own: its entries over the time since its oldest.
 fn missed_percent(at: Time, time: Time, window: &[Time]) -> Option<u32> {
     let (Some(&oldest), 2..) = (window.first(), window.len()) else { return None };
     let age = i128::from(at.millis_since(oldest)).max(1);
@@ -151,7 +152,8 @@ fn missed_percent(at: Time, time: Time, window: &[Time]) -> Option<u32> {
 }
 
 impl HintUsed {
-    /// The earliest moment that an interval hint allows; what is absurd is capped, and noted.
+    /// Returns the earliest time that an interval hint allows. Implausible values are capped, and
+    /// noted.
     fn not_before(self, at: Time, result: &mut Hinted) -> Time {
         let (wait, most) = match self {
             HintUsed::Ttl(d) | HintUsed::UpdateEvery(d) => (d, TTL_MAX),

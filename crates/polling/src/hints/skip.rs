@@ -1,4 +1,5 @@
-//! `skipHours` and `skipDays`: the hours and days at which a publisher asks not to be polled.
+//! Applies `skipHours` and `skipDays`: the hours and days at which a publisher asks not to be
+//! polled.
 //!
 //! ```
 //! use feed::{Hints, Time};
@@ -22,7 +23,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 const HOUR_SECS: i64 = 3600;
 const DAY_SECS: i64 = 86_400;
 
-/// `skipHours` and `skipDays`, in UTC: on to the first moment that neither excludes.
+/// Moves to the first time, in UTC, that neither `skipHours` nor `skipDays` excludes.
 pub(super) fn apply(result: &mut Hinted, wish: Time, at: Time, hints: &Hints, window: &[Time]) {
     let hours = |h: i64| hints.skip_hours.iter().any(|s| i64::from(*s) == h);
     let days = |d: i64| hints.skip_days.iter().any(|s| i64::from(*s) == d);

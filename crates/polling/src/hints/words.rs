@@ -1,4 +1,4 @@
-//! What happened to the publisher's hints, in words for the page.
+//! Describes what happened to the publisher's hints, for the page.
 //!
 //! ```
 //! use feed::{Hints, Time};
@@ -14,7 +14,7 @@ use super::{AsideReason, HintUsed, Hinted};
 use crate::spoken;
 
 impl Hinted {
-    /// One sentence for the page, if a hint was followed or set aside.
+    /// Returns one sentence for the page, if a hint was followed or ignored.
     pub fn words(&self) -> Option<String> {
         let followed = self.followed.map(|hint| format!("{} was followed", hint.words()));
         let aside = self.set_aside.map(|(hint, reason)| {

@@ -1,9 +1,9 @@
-//! The model of a feed that shows only its latest state: a window of one entry. What came between
-//! two polls is hidden, so the rate is estimated from whether each poll saw a change
-//! (dissertation 003, section 2.4.3).
+//! The model of a feed that shows only its latest entry. Entries between two polls are hidden, so
+//! the rate is estimated from whether each poll saw a change (dissertation 003, section 2.4.3).
 //!
-//! The maximum-likelihood rate over the last intervals ([`likeliest`]); where every one of them saw
-//! a change, so that it has no maximum, the improved estimator at their mean length ([`improved`]).
+//! It uses the maximum-likelihood rate over the last intervals ([`likeliest`]). If all of them saw
+//! a change there is no maximum, and the improved estimator at their mean length applies
+//! ([`improved`]).
 //!
 //! ```
 //! use feed::Time;
@@ -13,7 +13,7 @@
 //! for hour in 0..=8 {
 //!     model.update(Time::from_secs(hour * 3600), hour % 2 == 0);
 //! }
-//! // Half of the hourly looks saw a change: e^λ = 2, not one every two hours.
+//! // Half of the hourly polls saw a change: e^λ = 2, not one every two hours.
 //! assert!((model.flat.rate * 3600.0 - std::f64::consts::LN_2).abs() < 1e-9);
 //! ```
 
@@ -24,7 +24,7 @@ use feed::{Observation, Time};
 use super::change_rate::{improved, likeliest};
 use super::homogeneous::Homogeneous;
 
-/// Intervals that count; older ones tell of another feed.
+/// The number of intervals that count; a feed changes over longer times.
 pub const KEPT: usize = 32;
 
 /// The last intervals between polls, in seconds, each with whether its poll saw a change.
@@ -42,10 +42,10 @@ impl Changes {
         }
     }
 
-    /// Learns whether the poll at `at` saw a change; the first only sets the base.
+    /// Learns whether the poll at `at` saw a change. The first poll only sets the start.
     pub fn update(&mut self, at: Time, changed: bool) {
         if let Some(last) = self.last.replace(at) {
-            // A clock that was set back has watched nothing; the next gap begins here.
+            // The clock was set back: nothing was watched, and the next interval begins here.
             if at <= last {
                 return;
             }

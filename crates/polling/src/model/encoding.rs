@@ -1,6 +1,5 @@
-//! Models as bytes: a version, a kind, then what the kind needs. At most a kilobyte; only the
-//! frozen week, 168 rates that the lab may hold, takes 1.4. Bytes are all: where they lie is the
-//! store's.
+//! Encodes models: a version, a kind, then the data of the kind. A model takes at most a kilobyte;
+//! only the frozen week of 168 rates, which the lab may hold, takes 1.4.
 //!
 //! ```
 //! use polling::model::{Model, ModelKind};
@@ -27,12 +26,11 @@ use crate::bytes::{ByteReader, put_time};
 /// The layout of the stored bytes.
 const VERSION: u8 = 1;
 const WEEK_HOURS: usize = 168;
-/// No model errs by more entries than the highest rate has in the age of calendars.
+/// The largest plausible error of a model, in entries.
 const ERROR_MAX: f64 = 1e24;
-/// Between two polls lie a millisecond at least and all of time at most, in seconds.
+/// The range of intervals between two polls, in seconds.
 const INTERVALS: RangeInclusive<f64> = 1e-3..=1e16;
-/// Slots are hours, or minutes where somebody tried that: in shorter ones a look ahead of weeks
-/// would take hours.
+/// The shortest slot. With shorter ones a lookahead of weeks would take hours.
 const SLOT_MS_MIN: i64 = 60_000;
 
 impl Model {
@@ -82,7 +80,7 @@ impl Model {
         bytes
     }
 
-    /// `None` for bytes that no version of this program wrote.
+    /// Returns `None` for bytes that no version of this program wrote.
     pub fn decode(bytes: &[u8]) -> Option<Model> {
         let mut reader = ByteReader(bytes);
         if reader.u8()? != VERSION {
@@ -125,12 +123,12 @@ impl Model {
         reader.0.is_empty().then_some(model)
     }
 
-    /// Whether two models learn the same way, whatever they have learned.
+    /// Returns whether two models are of the same kind.
     pub fn is_alike(&self, other: &Model) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
-    /// The last poll that the model learned from, where it remembers it.
+    /// Returns the last poll that the model learned from, if it is kept.
     pub fn last(&self) -> Option<Time> {
         match self {
             Model::SingleVariable(model) => model.last,

@@ -5,8 +5,8 @@
 //! end of training, rounded up, at least 1. The next poll is the earliest time at which the sum of
 //! λ over the (partial) hours ahead reaches θ.
 //!
-//! Sums and edges are reckoned in integers: one unit in the last place of an f64 at the edge of an
-//! hour would move a poll by hours.
+//! Sums and edges use integers: one unit in the last place of an f64 at the edge of an hour would
+//! move a poll by hours.
 //!
 //! ```
 //! use feed::Time;
@@ -28,10 +28,10 @@ use crate::{Decimal, Fraction};
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 86_400_000;
-/// Nothing was published longer ago than this; exact products stay within 128 bits by it.
+/// The longest history; it keeps exact products within 128 bits.
 const DAYS_MAX: i64 = 1_000_000;
 
-/// After how long the rates repeat.
+/// The period of the rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Period {
     Day,
@@ -47,14 +47,14 @@ impl Period {
     }
 }
 
-/// Entries per hour of the period, over so many days.
+/// Entries per hour of the period, over a number of days.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     pub period: Period,
-    /// One count per hour; a week begins on Thursday, as the epoch did.
+    /// One count per hour. A week begins on Thursday, like the epoch.
     pub counts: Vec<u64>,
     pub days: u64,
-    /// Hours are those of this zone: seconds east of UTC.
+    /// The time zone of the hours, in seconds east of UTC.
     pub zone_secs: i32,
 }
 
@@ -77,18 +77,18 @@ impl Histogram {
         self.counts.iter().all(|count| *count == 0)
     }
 
-    /// What a sum of counts × milliseconds is divided by to give entries.
+    /// Returns the divisor that turns a sum of counts × milliseconds into entries.
     fn divisor(&self) -> i128 {
         i128::from(self.days) * i128::from(HOUR_MS)
     }
 
-    /// How often each hour of the period came per day of history, inverted: 1 or 7.
+    /// Returns the days of a period: 1 or 7.
     fn days_per_period(&self) -> i128 {
         (self.period.hours() / 24) as i128
     }
 
-    /// The stretches of one whole period from `start` on: milliseconds and count, the slot in
-    /// which it begins first with its end and last with its beginning.
+    /// Returns the slots of one whole period from `start` on, as milliseconds and count. The first
+    /// slot comes twice: its end first, its beginning last.
     fn stretches(&self, start: Time) -> impl Iterator<Item = (i64, i128)> {
         let (first, n) = (hour_of(start, self.period, self.zone_secs), self.counts.len());
         let into = local_ms(start, self.zone_secs).rem_euclid(HOUR_MS);
@@ -102,7 +102,7 @@ impl Histogram {
         })
     }
 
-    /// Entries expected in (a, b], exactly.
+    /// Returns the exact number of entries expected in (a, b].
     pub fn expect(&self, a: Time, b: Time) -> Fraction {
         let period_ms = self.period.hours() as i64 * HOUR_MS;
         let span = b.millis_since(a).max(0);
@@ -121,18 +121,18 @@ impl Histogram {
         total * self.days_per_period() * i128::from(HOUR_MS)
     }
 
-    /// The earliest moment, in milliseconds since 1970, at which `theta` entries are expected since
-    /// `a`; `None` for an all-zero model.
+    /// Returns the earliest time, in milliseconds since 1970, at which `theta` entries are expected
+    /// since `a`; `None` for an all-zero model.
     pub fn reach(&self, a: Time, theta: Decimal) -> Option<Fraction> {
         let per_period = self.sum_of_period();
         if per_period == 0 || theta.is_zero() {
             return None;
         }
-        // In units of 1/theta_den count-milliseconds, so that all is whole.
+        // In units of 1/theta_den count-milliseconds all values are whole.
         let (theta_num, theta_den) = theta.fraction().parts();
         let wanted = theta_num * self.divisor();
         let whole = per_period * theta_den;
-        // The last period is walked through: the sum may be complete before its end.
+        // Walk through the last period: the sum may be complete before its end.
         let periods = (wanted + whole - 1) / whole - 1;
         let mut rest = wanted - periods * whole;
         let period_ms = self.period.hours() as i128 * i128::from(HOUR_MS);
@@ -148,7 +148,7 @@ impl Histogram {
         None
     }
 
-    /// The rates in entries per second, for models that reckon in f64.
+    /// Returns the rates in entries per second, for models in f64.
     pub fn rates(&self) -> Vec<f64> {
         let scale = self.days_per_period() as f64 / (self.days as f64 * 3600.0);
         self.counts.iter().map(|count| *count as f64 * scale).collect()
@@ -159,13 +159,13 @@ fn local_ms(time: Time, zone_secs: i32) -> i64 {
     time.millis().saturating_add(i64::from(zone_secs) * 1000)
 }
 
-/// The hour of the period in which a moment lies.
+/// Returns the hour of the period of a time.
 pub(crate) fn hour_of(time: Time, period: Period, zone_secs: i32) -> usize {
     let hours = local_ms(time, zone_secs).div_euclid(HOUR_MS);
     hours.rem_euclid(period.hours() as i64) as usize
 }
 
-/// The number of the day, counted from the epoch, in which a moment lies.
+/// Returns the day of a time, counted from the epoch.
 pub(crate) fn day_of(time: Time, zone_secs: i32) -> i64 {
     local_ms(time, zone_secs).div_euclid(DAY_MS)
 }

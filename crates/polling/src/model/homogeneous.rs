@@ -1,7 +1,7 @@
 //! The homogeneous model: one rate, that of the window itself.
 //!
 //! λ = |W| / (τ − t_start): the window's entries over the time since its oldest (dissertation 003,
-//! eq. 4.6 turned round). It remembers that rate and nothing else.
+//! eq. 4.6 inverted). The rate is its only state.
 //!
 //! ```
 //! use feed::Time;
@@ -13,7 +13,7 @@
 
 use feed::{Observation, Time};
 
-/// A window's entries per second; `None` where all lie at or after the poll.
+/// Returns a window's entries per second; `None` if all lie at or after the poll.
 pub fn rate_of_window(at: Time, window: &[Time]) -> Option<f64> {
     let age_ms = at.millis_since(*window.first()?);
     (age_ms > 0).then(|| window.len() as f64 * 1000.0 / age_ms as f64)

@@ -1,4 +1,4 @@
-//! The kinds of models that a policy can work on, by name.
+//! The kinds of models that a policy can use, by name.
 //!
 //! ```
 //! use polling::model::ModelKind;
@@ -13,7 +13,7 @@ use super::smoothing::Smoothing;
 use crate::spec::SpecError;
 use crate::spec::{KnownName, unknown};
 
-/// Which model a policy or strategy that works on any model uses.
+/// The model of a policy or strategy that can use any model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelKind {
     /// The window's own rate.
@@ -28,7 +28,7 @@ pub enum ModelKind {
 }
 
 impl ModelKind {
-    /// A model that knows nothing yet; smoothing adjusts itself.
+    /// Returns a model without observations; its smoothing adapts.
     pub fn start(self) -> Model {
         match self {
             ModelKind::Window => Model::homogeneous(),

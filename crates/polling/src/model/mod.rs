@@ -1,8 +1,7 @@
-//! What will the feed do? A model learns from observations and says how many entries to expect
-//! over any stretch of time ahead, and what a look would be worth.
+//! Models of feeds. A model learns from observations and predicts how many entries come in any
+//! interval ahead, and the utility of a poll.
 //!
-//! One model, one file. A model has no wish and knows no budget; where it is undefined it expects
-//! nothing. Rates are entries per second.
+//! One model, one file. An undefined model expects nothing. Rates are entries per second.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -56,9 +55,9 @@ pub enum Model {
     Changes(Changes),
     /// An hourly histogram that is trained daily from the last days.
     Sliding(SlidingDays, Option<HourlyRates>),
-    /// Level, hours and weekdays, each shrunk towards what feeds are like.
+    /// Level, hours and weekdays, each shrunk towards a prior for typical feeds.
     Tide(Box<TideModel>),
-    /// Learned beforehand, then left as it is: `offline`, or a histogram trained on a history.
+    /// Learned beforehand and not changed: `offline`, or a histogram trained on a history.
     Frozen(HourlyRates),
 }
 
@@ -71,7 +70,7 @@ impl Model {
         Model::SingleVariable(SingleVariable::new(smoothing))
     }
 
-    /// A day of 24 slots.
+    /// Returns a periodic model with a day of 24 slots.
     pub fn daily(smoothing: Smoothing) -> Model {
         let day = Duration::from_secs(86_400);
         Periodic::new(24, day, smoothing).map_or(Model::homogeneous(), Model::Periodic)
@@ -81,7 +80,7 @@ impl Model {
         Model::Sliding(SlidingDays::default(), None)
     }
 
-    /// Takes in one poll.
+    /// Learns from one poll.
     pub fn learn(&mut self, o: &Observation<'_>) {
         match self {
             Model::Homogeneous(model) => model.learn(o),
@@ -97,7 +96,7 @@ impl Model {
         }
     }
 
-    /// The model as it is now, left so from now on.
+    /// Returns the model in its current state, which later observations do not change.
     pub fn frozen(&self) -> Model {
         match self {
             Model::Homogeneous(Homogeneous { rate })
@@ -119,7 +118,7 @@ impl Model {
         }
     }
 
-    /// Entries expected in (a, b].
+    /// Returns the entries expected in (a, b].
     pub fn expect(&self, a: Time, b: Time) -> f64 {
         match self.form() {
             RateForm::Flat(flat) => flat.expect(a, b),
@@ -128,7 +127,8 @@ impl Model {
         }
     }
 
-    /// U(t0, t) in entry-seconds: the waiting that a look at `t` would end, after one at `t0`.
+    /// Returns U(t0, t) in entry-seconds: the waiting that a poll at `t` would end, after one at
+    /// `t0`.
     pub fn utility(&self, t0: Time, t: Time) -> f64 {
         match self.form() {
             RateForm::Flat(flat) => flat.utility(t0, t),
@@ -137,7 +137,7 @@ impl Model {
         }
     }
 
-    /// Seconds after `a` until `amount` entries are expected; `None` if never.
+    /// Returns the seconds after `a` until `amount` entries are expected; `None` if never.
     pub fn until_expected(&self, a: Time, amount: f64) -> Option<f64> {
         match self.form() {
             RateForm::Flat(flat) => flat.until_expected(amount),
@@ -146,7 +146,7 @@ impl Model {
         }
     }
 
-    /// Seconds after `a` until the utility of a look reaches `amount`; `None` if never.
+    /// Returns the seconds after `a` until the utility of a poll reaches `amount`; `None` if never.
     pub fn until_utility(&self, a: Time, amount: f64) -> Option<f64> {
         match self.form() {
             RateForm::Flat(flat) => flat.until_utility(amount),
@@ -171,7 +171,7 @@ impl Model {
     }
 }
 
-/// How a model's rate runs.
+/// The form of a model's rate.
 enum RateForm<'a> {
     Flat(Homogeneous),
     /// Slots, and the milliseconds by which times are shifted into their zone.

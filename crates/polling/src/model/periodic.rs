@@ -2,9 +2,9 @@
 //! Artières 2012, section 4.2; source 000).
 //!
 //! Div_est sums the slot rates over the partial slots covered. After a poll that found x entries
-//! every slot j touched by (T_r, T_{r+1}] becomes λ_j ← a·(λ_j/Div_est)·x + (1 − a)·λ_j; the
-//! others stay. Shares are taken from max(λ_j, ε), else a rate of zero would stay zero for ever.
-//! A slot covered twice is updated once; a slot that starts exactly at T is not covered.
+//! every slot j touched by (T_r, T_{r+1}] becomes λ_j ← a·(λ_j/Div_est)·x + (1 − a)·λ_j; the others
+//! stay. Shares use max(λ_j, ε), so that a rate of zero can rise again. A slot covered twice is
+//! updated once; a slot that starts exactly at T is not covered.
 //!
 //! ```
 //! use feed::Time;
@@ -26,10 +26,9 @@ use super::homogeneous::rate_of_window;
 use super::slots::Slots;
 use super::smoothing::Smoothing;
 
-/// More slots would not fit the kilobyte that a feed's memory may take; a week in slots of two
-/// hours does.
+/// The most slots that fit the kilobyte of a feed's state: a week in slots of two hours fits.
 pub const SLOTS_MAX: usize = 112;
-/// The longest period: no habit of a feed is slower than the year.
+/// The longest period: a year.
 pub(super) const PERIOD_MS_MAX: i64 = 366 * 86_400_000;
 /// ε: a thousandth of an entry per hour, in entries per second.
 pub const FLOOR: f64 = 0.001 / 3600.0;
@@ -45,8 +44,8 @@ pub struct Periodic {
 }
 
 impl Periodic {
-    /// `None` where the slots are none, too many, or no whole number of milliseconds long, or the
-    /// period is longer than a year.
+    /// Returns `None` for no slots, too many slots, slots that are not whole milliseconds, or a
+    /// period longer than a year.
     pub fn new(n_slots: usize, period: Duration, smoothing: Smoothing) -> Option<Periodic> {
         let period_ms = i64::try_from(period.as_millis()).ok()?;
         let n = i64::try_from(n_slots).ok().filter(|_| (1..=SLOTS_MAX).contains(&n_slots))?;
@@ -70,14 +69,14 @@ impl Periodic {
         }
     }
 
-    /// Learns that `x` entries were new at `at`; `first` is the rate that all slots start with.
+    /// Learns that `x` entries were new at `at`; `first` is the initial rate of all slots.
     pub fn update(&mut self, at: Time, x: f64, first: Option<f64>) {
         match self.last {
             None => {
                 let first = first.unwrap_or(0.0);
                 self.rates.iter_mut().for_each(|rate| *rate = first);
             }
-            // A clock that was set back has watched nothing; the next gap begins here.
+            // The clock was set back: nothing was watched, and the next interval begins here.
             Some(last) if at <= last => {}
             Some(last) => {
                 self.smoothing.note(x - self.expect(last, at));

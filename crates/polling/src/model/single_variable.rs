@@ -15,12 +15,12 @@ use feed::{Observation, Time};
 use super::homogeneous::{Homogeneous, rate_of_window};
 use super::smoothing::Smoothing;
 
-/// The rate after a poll that found `x` entries `secs` seconds after the one before.
+/// Returns the rate after a poll that found `x` entries `secs` seconds after the one before.
 pub fn smoothed(rate: f64, a: f64, x: f64, secs: f64) -> f64 {
     a * x / secs + (1.0 - a) * rate
 }
 
-/// One smoothed rate. It starts with that of the first window, so that a young feed is no blank.
+/// One smoothed rate. It starts with that of the first window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SingleVariable {
     pub smoothing: Smoothing,
@@ -39,11 +39,11 @@ impl SingleVariable {
         }
     }
 
-    /// Learns that `x` entries were new at `at`; `first` is the rate to start with.
+    /// Learns that `x` entries were new at `at`; `first` is the initial rate.
     pub fn update(&mut self, at: Time, x: f64, first: Option<f64>) {
         match self.last {
             None => self.flat.rate = first.unwrap_or(0.0),
-            // A clock that was set back has watched nothing; the next gap begins here.
+            // The clock was set back: nothing was watched, and the next interval begins here.
             Some(last) if at <= last => {}
             Some(last) => {
                 self.smoothing.note(x - self.flat.expect(last, at));

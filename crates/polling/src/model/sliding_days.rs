@@ -1,9 +1,8 @@
-//! The history that an hourly histogram is trained from while we live: entries per hour of the
-//! last fourteen days, learned daily from what was seen.
+//! The live history of an hourly histogram: entries per hour of the last fourteen days.
 //!
-//! Today's entries are noted and count from tomorrow on: the model changes once a day. A few days
-//! suit bursty feeds better than months (dissertation 003, section 4.2); fourteen serve a week's
-//! period too, and fit the kilobyte that a feed's memory may take.
+//! Today's entries count from tomorrow on: the model changes once a day. A few days suit bursty
+//! feeds better than months (dissertation 003, section 4.2). Fourteen also serve a weekly period,
+//! and fit the kilobyte of a feed's state.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -22,14 +21,14 @@ use super::HourlyRates;
 use super::histogram::{Histogram, Period, day_of, hour_of};
 use crate::bytes::ByteReader;
 
-/// Whole days behind us that count.
+/// The number of past days that count.
 pub const DAYS: i64 = 14;
-/// Those, and today.
+/// The past days, and today.
 const ROWS: usize = DAYS as usize + 1;
 /// No entry was seen yet.
 const NO_DAY: i64 = i64::MAX;
 
-/// Entries per hour of the last days; hours are UTC, since models learn in UTC.
+/// Entries per hour of the last days, in UTC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlidingDays {
     rows: Box<[[u16; 24]; ROWS]>,
@@ -55,8 +54,8 @@ impl SlidingDays {
         }
     }
 
-    /// It is another day: those since the last one are empty. Where a clock was set back, those
-    /// after it never were, and nobody knows any more what had stood in their rows.
+    /// Moves to another day and clears the days in between. After a clock was set back the later
+    /// days are cleared too: their rows held other days before.
     fn turn_to(&mut self, day: i64) {
         let (until, since) = (self.today.max(day), self.today.min(day));
         let passed = until.saturating_sub(since.max(until.saturating_sub(ROWS as i64)));
@@ -66,7 +65,8 @@ impl SlidingDays {
         self.today = day;
     }
 
-    /// A time from the future counts as today's: the claim is wrong, the entry is here.
+    /// Counts an entry. A time in the future counts as today: the claim is wrong, but the entry
+    /// exists.
     fn add(&mut self, time: Time) {
         let day = day_of(time, 0).min(self.today);
         self.oldest = self.oldest.min(day);
@@ -76,13 +76,13 @@ impl SlidingDays {
         }
     }
 
-    /// The model of the days before today; `None` while there is no whole day of history.
+    /// Returns the model of the days before today; `None` without a whole day of history.
     pub fn histogram(&self, period: Period) -> Option<Histogram> {
         let first = self.oldest.max(self.today.saturating_sub(DAYS));
         let days = u64::try_from(self.today.checked_sub(first)?).ok().filter(|d| *d > 0)?;
         let mut counts = vec![0_u64; period.hours()];
         for day in first..self.today {
-            // A week of the histogram begins where the epoch did, as its hours do.
+            // A week of the histogram begins on the epoch's weekday, like its hours.
             let offset = match period {
                 Period::Day => 0,
                 Period::Week => day.rem_euclid(7) as usize * 24,
@@ -94,7 +94,7 @@ impl SlidingDays {
         Some(Histogram { period, counts, days, zone_secs: 0 })
     }
 
-    /// The daily model in f64.
+    /// Returns the daily model in f64.
     pub(crate) fn rates(&self) -> Option<HourlyRates> {
         self.histogram(Period::Day).as_ref().map(HourlyRates::from)
     }

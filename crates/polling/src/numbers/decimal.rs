@@ -1,15 +1,15 @@
-//! Parameters read as decimal fractions and shown as they were written. No arithmetic: that is
-//! [`Fraction`]'s.
+//! Parameters read as decimal fractions and shown as they were written. [`Fraction`] does the
+//! arithmetic.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::Fraction;
 
-/// Digits after the point that a parameter may have; enough for any threshold people write, and
-/// few enough that no product of the equations overflows.
+/// The most decimals of a parameter: enough for any threshold that people write, and few enough
+/// that no product overflows.
 const SCALE_MAX: u8 = 9;
-/// The largest parameter. A threshold of a million entries is beyond every window.
+/// The largest parameter. A threshold of a million entries exceeds every window.
 const DECIMAL_MAX: i64 = 1_000_000;
 
 /// A parameter such as `0.7`, read as 7/10 and shown as it was written.
@@ -33,7 +33,7 @@ pub struct Decimal {
 pub struct DecimalError(String);
 
 impl Decimal {
-    /// `digits / 10^scale`; at most nine decimals are kept.
+    /// Returns `digits / 10^scale`; at most nine decimals are kept.
     pub const fn new(digits: i64, scale: u8) -> Decimal {
         Decimal { digits, scale: if scale > SCALE_MAX { SCALE_MAX } else { scale } }
     }

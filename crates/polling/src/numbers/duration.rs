@@ -1,11 +1,11 @@
-//! Durations as people write and read them. No calendar: a day is 24 hours.
+//! Durations as people write and read them. A day is 24 hours.
 
 use std::time::Duration;
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 3600;
 const DAY: u64 = 86_400;
-/// A hundred years; longer is a slip of the keyboard.
+/// A hundred years; a longer duration is a typing error.
 const SECONDS_MAX: u64 = 100 * 365 * DAY;
 
 /// A text that is not a duration.
@@ -32,7 +32,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     Ok(Duration::from_secs(secs))
 }
 
-/// The shortest way to write a duration that [`parse_duration`] reads back (whole seconds).
+/// Formats a duration in the shortest form that [`parse_duration`] reads back (whole seconds).
 pub fn written(d: Duration) -> String {
     match d.as_secs() {
         s if s > 0 && s % DAY == 0 => format!("{}d", s / DAY),
@@ -42,7 +42,7 @@ pub fn written(d: Duration) -> String {
     }
 }
 
-/// A duration for people: its two largest units.
+/// Formats a duration for people, in its two largest units.
 ///
 /// ```
 /// use std::time::Duration;

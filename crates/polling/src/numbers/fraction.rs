@@ -1,15 +1,15 @@
-//! Exact numbers: fractions, mostly of milliseconds.
+//! Exact fractions, mostly of milliseconds.
 //!
-//! One unit in the last place at the edge of an hour moves a poll by hours, so nothing that is
-//! compared with a threshold is reckoned in floating point. No general arithmetic: only what the
-//! policies' equations need.
+//! One unit in the last place at the edge of an hour moves a poll by hours. Values that are
+//! compared with a threshold are therefore not computed in floating point. Only the operations of
+//! the policies' equations exist.
 
 use std::cmp::Ordering;
 use std::time::Duration;
 
 use feed::Time;
 
-/// `num / den` with `den > 0`; mostly an interval or a moment in milliseconds.
+/// `num / den` with `den > 0`; mostly an interval or a time in milliseconds.
 ///
 /// ```
 /// use polling::Fraction;
@@ -25,8 +25,8 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// `num / den`. A zero divisor is read as one: no equation here divides by zero, they say
-    /// "undefined" before.
+    /// Returns `num / den`. A zero divisor counts as one: the equations return "undefined" before
+    /// they would divide by zero.
     pub const fn new(num: i128, den: i128) -> Fraction {
         match den {
             0 => Fraction { num, den: 1 },
@@ -39,7 +39,7 @@ impl Fraction {
         Fraction { num, den: 1 }
     }
 
-    /// A duration in milliseconds.
+    /// Returns a duration in milliseconds.
     pub fn millis(d: Duration) -> Fraction {
         match d.subsec_nanos() % 1_000_000 {
             0 => Fraction::whole(as_i128(d.as_millis())),
@@ -51,12 +51,12 @@ impl Fraction {
         (self.num, self.den)
     }
 
-    /// The sum with a whole number.
+    /// Adds a whole number.
     pub const fn plus(self, whole: i128) -> Fraction {
         Fraction { num: self.num + whole * self.den, den: self.den }
     }
 
-    /// The sum of two fractions; over the common divisor where they share one.
+    /// Adds two fractions, over a common divisor if they share it.
     pub const fn add(self, other: Fraction) -> Fraction {
         if other.den == self.den {
             return Fraction { num: self.num + other.num, den: self.den };
@@ -65,17 +65,17 @@ impl Fraction {
         Fraction { num, den: self.den * other.den }
     }
 
-    /// The product of two fractions.
+    /// Multiplies two fractions.
     pub const fn times(self, other: Fraction) -> Fraction {
         Fraction { num: self.num * other.num, den: self.den * other.den }
     }
 
-    /// The largest whole number that is not above.
+    /// Returns the largest whole number that is not above.
     pub fn floor(self) -> i128 {
         floor_div(self.num, self.den)
     }
 
-    /// Floored after multiplication: `floor(self × factor)`.
+    /// Returns `floor(self × factor)`.
     pub fn floor_times(self, factor: i128) -> i128 {
         match self.num.checked_mul(factor) {
             Some(num) => floor_div(num, self.den),
@@ -83,13 +83,13 @@ impl Fraction {
         }
     }
 
-    /// A time in milliseconds rounded half up to whole seconds.
+    /// Rounds a time in milliseconds half up to whole seconds.
     pub fn round_to_second(self) -> Time {
         let secs = floor_div(self.num + 500 * self.den, 1000 * self.den);
         Time::from_secs(i64::try_from(secs).unwrap_or(if secs < 0 { i64::MIN } else { i64::MAX }))
     }
 
-    /// An interval in milliseconds as a duration, rounded down; negative is zero.
+    /// Returns an interval in milliseconds as a duration, rounded down; negative is zero.
     pub fn duration(self) -> Duration {
         Duration::from_millis(u64::try_from(self.floor().max(0)).unwrap_or(u64::MAX))
     }
@@ -125,7 +125,7 @@ impl Ord for Fraction {
     }
 }
 
-/// Compares whole parts, then the reciprocals of the rests: it never overflows.
+/// Compares whole parts, then the reciprocals of the remainders; it never overflows.
 fn by_parts(mut a: Fraction, mut b: Fraction) -> Ordering {
     let mut swapped = false;
     loop {
@@ -148,7 +148,7 @@ fn by_parts(mut a: Fraction, mut b: Fraction) -> Ordering {
     }
 }
 
-/// Division rounded towards minus infinity. Most figures fit 64 bits, where a division costs a
+/// Divides and rounds towards minus infinity. Most values fit 64 bits, for which a division costs a
 /// tenth of a 128-bit one.
 fn floor_div(num: i128, den: i128) -> i128 {
     match (i64::try_from(num), i64::try_from(den)) {

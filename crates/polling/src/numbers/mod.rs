@@ -1,5 +1,5 @@
-//! Exact fractions, decimal parameters and durations as people write them. No floating point: one
-//! unit in the last place at the edge of an hour would move a poll by hours.
+//! Exact fractions, decimal parameters and durations as people write them. Floating point is not
+//! used: one unit in the last place at the edge of an hour would move a poll by hours.
 
 mod decimal;
 mod duration;

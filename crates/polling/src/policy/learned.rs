@@ -1,5 +1,5 @@
-//! What a policy remembers of one feed: a small versioned value that survives being stored, read
-//! back and upgraded. Replaying the observations reproduces it bit for bit. It decides nothing.
+//! The state of a policy for one feed: a small versioned value that survives being stored, read
+//! back and upgraded. Replaying the observations reproduces it bit for bit.
 //!
 //! ```
 //! use polling::{Learned, Policy};
@@ -23,16 +23,15 @@ use crate::policy::{
     adaptive_fetch, advarss, advarss_hybrid, fix_learned, indhist_agg, indhist_ttl, lihz, lru_2,
 };
 
-/// The layout of the stored bytes. Older versions are upgraded while reading: 1 kept the counts of
-/// `lihz` in a byte each, too few for a history of years, and not what lack of room had cut.
+/// The layout of the stored bytes. Version 1 is upgraded on reading. It kept the counts of `lihz` in one byte each, too few for a history of years, and not the time of dropped entries.
 const VERSION: u8 = 2;
 const VERSION_MIN: u8 = 1;
 
-/// What a policy learned of one feed. Most rules read everything from the window and remember
-/// nothing but the two facts that refine η.
+/// The state of a policy for one feed. Most policies read everything from the window and keep only
+/// the two facts that refine η.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
-    /// The first poll that succeeded.
+    /// The first successful poll.
     first_seen_at: Option<Time>,
     /// Whether any window ever showed an entry.
     had_entry: bool,
@@ -77,8 +76,8 @@ impl Learned {
         }
     }
 
-    /// The feed's entries per hour of the day, for finding its cluster; `None` for policies that
-    /// keep no such history, or while there is none.
+    /// Returns the feed's entries per hour of the day, for finding its cluster; `None` for policies
+    /// without such a history, or before there is any.
     pub fn hours(&self) -> Option<[u32; 24]> {
         let hourly = match &self.memory {
             PolicyState::IndHist(hourly, Period::Day) => hourly,
@@ -93,7 +92,7 @@ impl Learned {
         Some(hours)
     }
 
-    /// The model of the feed, where its policy works on one.
+    /// Returns the model of the feed, if its policy uses one.
     pub fn model(&self) -> Option<&Model> {
         match &self.memory {
             PolicyState::Model(model) => Some(model),
@@ -101,14 +100,15 @@ impl Learned {
         }
     }
 
-    /// Gives a feed under `indhist-agg` the profile of its cluster; no other policy uses one.
+    /// Sets the profile of the feed's cluster, which only `indhist-agg` uses.
     pub fn adopt(&mut self, profile: Profile) {
         if let PolicyState::IndHistAgg(memory) = &mut self.memory {
             memory.profile = Some(profile);
         }
     }
 
-    /// For the store: version, kind, flags, the first poll, then what the kind needs.
+    /// Encodes the state for the store: version, kind, flags, the first poll, then the data of the
+    /// kind.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION, self.memory.kind(), u8::from(self.had_entry)];
         put_time(&mut bytes, self.first_seen_at);
@@ -131,8 +131,8 @@ impl Learned {
         bytes
     }
 
-    /// From the store. What another policy learned, or what cannot be read, is forgotten; when the
-    /// feed was first seen is kept across policies.
+    /// Decodes the state from the store. The state of another policy, or one that cannot be read,
+    /// is dropped. The first successful poll is kept across policies.
     pub fn decode(policy: &Policy, bytes: &[u8]) -> Learned {
         let fresh = policy.start();
         let mut reader = ByteReader(bytes);
@@ -170,7 +170,7 @@ impl PolicyState {
         }
     }
 
-    /// Reads a memory of the same kind as `self`, which is fresh.
+    /// Reads a state of the same kind as `self`, which is fresh.
     fn read(&self, mut reader: ByteReader<'_>, version: u8) -> Option<PolicyState> {
         let r = &mut reader;
         let memory = match self {

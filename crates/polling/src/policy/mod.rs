@@ -1,7 +1,8 @@
-//! The rules that turn what was seen of one feed into a wish: when to look next, within bounds.
+//! Policies: rules that turn the observations of one feed into a wish for the next poll, within
+//! bounds.
 //!
-//! One rule, one file, the paper and its equations on top. A policy knows no budget, no pace and
-//! no other feed; publisher hints, backoff and jitter act on its answer afterwards.
+//! One rule, one file, with the paper and its equations at the top. A policy knows neither budget,
+//! pace nor other feeds. Publisher hints, backoff and jitter adjust its wish afterwards.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -72,7 +73,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Takes in one poll. Every poll is learned from once, in order, before its wish is asked.
+    /// Learns from one poll. Every poll is learned once, in order, before its wish is computed.
     pub fn learn(&self, learned: &mut Learned, o: &Observation<'_>) {
         learned.note(o);
         match &mut learned.memory {
@@ -97,7 +98,7 @@ impl Policy {
         }
     }
 
-    /// When to look next after the poll `o`, that was learned from before.
+    /// Returns when to poll next after the poll `o`, which must be learned before.
     pub fn wish(&self, learned: &Learned, o: &Observation<'_>, bounds: &Bounds) -> Wish {
         self.propose(learned, o, bounds).into_wish(learned, o, bounds)
     }
@@ -139,7 +140,7 @@ impl Policy {
             (Policy::Tide { price, miss }, PolicyState::Model(model)) => {
                 tide::propose(price, miss, model, o)
             }
-            // The memory of another policy: nothing of use was learned yet.
+            // The state of another policy: nothing useful was learned yet.
             _ => Proposal::Undefined(UndefinedCause::NotSeen),
         }
     }

@@ -26,7 +26,7 @@ const fn known(name: &'static str, example: &'static str, needs: &'static str) -
     KnownName { name, example, needs }
 }
 
-/// Every name, with an example and what its parameters are.
+/// All names, each with an example and its parameters.
 const KNOWN: [KnownName; 18] = [
     known("fix", "fix:1h", "an interval of at least 1 s"),
     known("fix-learned-w", "fix-learned-w", "no parameter"),
@@ -56,11 +56,11 @@ const KNOWN: [KnownName; 18] = [
     ),
 ];
 
-/// miniflux's default factor.
+/// The default factor of miniflux.
 const ONE: Decimal = Decimal::new(1, 0);
 
 impl Policy {
-    /// An example of every policy that can be written, in the order of the contract.
+    /// Returns an example of every policy, in the order of the contract.
     pub fn examples() -> impl Iterator<Item = &'static str> {
         KNOWN.iter().map(|known| known.example)
     }
@@ -122,7 +122,7 @@ impl FromStr for Policy {
     }
 }
 
-/// The model that a policy works on, which may be left out.
+/// Takes the model that a policy uses, which may be left out.
 fn model_kind(parameters: &mut Parameters<'_>) -> Result<ModelKind, SpecError> {
     let Some(text) = parameters.take() else { return Ok(ModelKind::Window) };
     let kind = ModelKind::ALL.into_iter().find(|kind| kind.word() == text);

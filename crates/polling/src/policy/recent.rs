@@ -1,8 +1,7 @@
-//! The publication times of the entries seen lately: what "in the last hour" is counted from.
+//! The publication times of recent entries, for counts such as "in the last hour".
 //!
-//! Whole seconds; the newest, as many as fit their room when stored. Where more came than are kept,
-//! counts are reckoned at the rate of those that are. It is part of a policy's memory and decides
-//! nothing.
+//! It keeps the newest times, in whole seconds, as many as fit their room when stored. If some had
+//! to be dropped, counts are extrapolated at the rate of the others.
 //!
 //! ```
 //! let policy: polling::Policy = "entry-frequency".parse().unwrap();
@@ -20,10 +19,10 @@ use crate::bytes::{ByteReader, put_sevens, put_time, sevens_len};
 pub(crate) struct Recent {
     times: VecDeque<i64>,
     span_secs: i64,
-    /// Bytes that the gaps take when stored, and may take.
+    /// The bytes that the gaps take when stored, and the most that they may take.
     size: usize,
     room: usize,
-    /// The newest time that had to go for want of room.
+    /// The newest time that was dropped for lack of room.
     cut: Option<i64>,
 }
 
@@ -32,11 +31,11 @@ impl Recent {
         Recent { times: VecDeque::new(), span_secs, size: 0, room, cut: None }
     }
 
-    /// Adds the entries never seen before, oldest first, and forgets what is older than the span.
+    /// Adds new entries, oldest first, and drops those older than the span.
     pub(crate) fn learn(&mut self, at: Time, new: &[Time]) {
         let oldest = at.secs().saturating_sub(self.span_secs);
         let fresh = &new[new.partition_point(|t| t.secs() <= oldest)..];
-        // Each gap takes a byte at least; of a flood only the newest are looked at.
+        // Each gap takes at least a byte, so more new entries than that cannot fit.
         let (flood, fresh) = fresh.split_at(fresh.len().saturating_sub(self.room + 1));
         self.cut = self.cut.max(flood.last().map(|t| t.secs()));
         while self.times.front().is_some_and(|t| *t <= oldest) {
@@ -54,7 +53,7 @@ impl Recent {
     fn insert(&mut self, time: i64) {
         match self.times.back() {
             Some(last) if time < *last => {
-                // Claims need not come in order; this is rare.
+                // Claims may be out of order; this is rare.
                 let place = self.times.partition_point(|t| *t <= time);
                 self.times.insert(place, time);
                 let gaps = self.times.iter().zip(self.times.iter().skip(1));
@@ -73,14 +72,14 @@ impl Recent {
         }
     }
 
-    /// Where the times in (at − span, at] begin and end.
+    /// Returns the indices of the times in (at − span, at].
     fn range(&self, at: Time) -> (usize, usize) {
         let (from, to) = (at.secs().saturating_sub(self.span_secs), at.secs());
         let first = self.times.partition_point(|t| *t <= from);
         (first, self.times.partition_point(|t| *t <= to).max(first))
     }
 
-    /// Entries published in (at − span, at].
+    /// Returns the number of entries published in (at − span, at].
     pub(crate) fn count(&self, at: Time) -> u64 {
         let (first, end) = self.range(at);
         let counted = (end - first) as u64;
@@ -98,19 +97,19 @@ impl Recent {
         self.span_secs
     }
 
-    /// The times kept of those in (at − span, at], oldest first.
+    /// Returns the kept times in (at − span, at], oldest first.
     pub(crate) fn times_within(&self, at: Time) -> impl Iterator<Item = i64> {
         let (first, end) = self.range(at);
         self.times.range(first..end).copied()
     }
 
-    /// How many those are, the oldest and the newest of them.
+    /// Returns the number of those times, with the oldest and the newest of them.
     pub(crate) fn within(&self, at: Time) -> Option<(usize, i64, i64)> {
         let (first, end) = self.range(at);
         (end > first).then(|| (end - first, self.times[first], self.times[end - 1]))
     }
 
-    /// The number, what was cut, the oldest, then the gaps in groups of seven bits.
+    /// Writes the number, the dropped time, the oldest, then the gaps in groups of seven bits.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend((self.times.len() as u16).to_le_bytes());
         put_time(bytes, self.cut.map(Time::from_secs));
@@ -121,8 +120,7 @@ impl Recent {
         }
     }
 
-    /// Fills an empty memory of the same span. Version 1 of the learned state did not know what was
-    /// cut.
+    /// Fills an empty value of the same span. Version 1 did not store the dropped time.
     pub(crate) fn read(mut self, reader: &mut ByteReader<'_>, version: u8) -> Option<Recent> {
         let n = usize::from(reader.bytes().map(u16::from_le_bytes)?);
         if version > 1 {
@@ -141,7 +139,7 @@ impl Recent {
     }
 }
 
-/// Bytes that a gap takes when stored.
+/// Returns the bytes that a gap takes when stored.
 fn gap_bytes(a: i64, b: i64) -> usize {
     sevens_len(b.abs_diff(a))
 }
@@ -175,7 +173,7 @@ mod tests {
         let mut recent = Recent::new(3600, 100);
         recent.learn(at, &every_second);
         assert_eq!(recent.count(at), 3636);
-        // Where all that came just fits, it is counted.
+        // If all entries just fit, they are counted exactly.
         let mut recent = Recent::new(3600, 999);
         recent.learn(at, &every_second);
         assert_eq!((recent.count(at), recent.cut), (1000, None));

@@ -1,4 +1,4 @@
-//! A policy with its own bounds, as it is written in configuration: `SPEC@1m..1d`.
+//! A policy with its own bounds, as written in the configuration: `SPEC@1m..1d`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use super::Policy;
 use crate::spec::{SpecError, shortened};
 use crate::{Bounds, parse_duration};
 
-/// A policy with the bounds that were written beside it.
+/// A policy with the bounds of its specification.
 ///
 /// ```
 /// use polling::{Bounds, PolicySpec};
@@ -20,12 +20,12 @@ pub struct PolicySpec {
     pub policy: Policy,
     pub alpha: Option<Duration>,
     pub beta: Option<Duration>,
-    /// As it was given: it is echoed so.
+    /// The text as it was given, for display.
     text: String,
 }
 
 impl PolicySpec {
-    /// The bounds that hold for this policy where `default` holds for the others.
+    /// Returns the bounds of this policy; `default` applies to the bounds that it does not set.
     pub fn bounds(&self, default: Bounds) -> Bounds {
         default.narrowed(self.alpha, self.beta)
     }

@@ -1,7 +1,7 @@
-//! What a policy knows of a feed before its first poll: nothing, or what a known history taught.
+//! The initial state of a policy: empty, or trained on a known history.
 //!
-//! In the lab the policies that need training are trained on the time before the run; live they
-//! learn daily from what is seen. A policy that is not trained starts the same way in both.
+//! In the lab the policies that need training are trained on the time before the run. Live they
+//! learn daily from observations. A policy without training starts the same way in both.
 //!
 //! ```
 //! use feed::Time;
@@ -28,34 +28,34 @@ use crate::model::sliding_days::SlidingDays;
 use crate::model::{Model, ModelKind};
 use crate::policy::learned::PolicyState;
 
-/// What a policy that needs training is trained on.
+/// The training data of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Training<'a> {
-    /// Publication times of the feed, oldest first; those from `end` on are not looked at.
+    /// Publication times of the feed, oldest first; those from `end` on are ignored.
     pub history: &'a [Time],
-    /// The training phase. Histograms use all of the history before `end`, also what is older
-    /// than `start`; `lihz` polls daily from `start` on.
+    /// The training phase. Histograms use all of the history before `end`, even before `start`;
+    /// `lihz` polls daily from `start` on.
     pub start: Time,
     pub end: Time,
-    /// Hours and weekdays are those of this zone: seconds east of UTC.
+    /// The time zone of hours and weekdays, in seconds east of UTC.
     pub zone_secs: i32,
 }
 
 impl Policy {
-    /// What is known of a feed that was never polled.
+    /// Returns the state for a feed that was never polled.
     pub fn start(&self) -> Learned {
         let daily = |period| Hourly::Daily(SlidingDays::default(), period);
         self.with_hourly(daily, lihz::WeekdayCounts::new)
     }
 
-    /// What is known of a feed whose history is known. Policies that are not trained start fresh.
+    /// Returns the state for a feed with a known history. Policies without training start fresh.
     pub fn train(&self, training: &Training<'_>) -> Learned {
         let Training { history, end, zone_secs, .. } = *training;
         let trained = |period| Hourly::Trained(Histogram::train(history, end, period, zone_secs));
         self.with_hourly(trained, || lihz::WeekdayCounts::train(training))
     }
 
-    /// What is known of a feed whose model is known, where the policy works on one.
+    /// Returns the state for a feed with a known model, if the policy uses one.
     pub fn start_on(&self, model: Model) -> Learned {
         match self {
             Policy::Tide { .. } | Policy::Window { .. } => {
@@ -65,7 +65,7 @@ impl Policy {
         }
     }
 
-    /// Whether training makes a difference.
+    /// Returns whether training makes a difference.
     pub const fn is_trained(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! A policy's answer: when it would look next, exactly and in whole seconds, and why.
+//! The wish of a policy: when it would poll next, exactly and in whole seconds, and why.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -20,7 +20,7 @@ use feed::{Observation, Time};
 
 use crate::{Bounds, Fraction, Learned, Limit, RuleCase, UndefinedCause, Why};
 
-/// When a policy would look next.
+/// The next poll that a policy wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wish {
     /// In whole seconds, rounded half up; always later than the observation.
@@ -31,20 +31,20 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// The unrounded time in nanoseconds since 1970, rounded down.
+    /// Returns the unrounded time in nanoseconds since 1970, rounded down.
     pub fn exact_nanos(&self) -> i128 {
         self.exact.floor_times(1_000_000)
     }
 }
 
-/// What a rule says before bounds, default and rounding.
+/// The result of a rule before bounds, default and rounding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Proposal {
-    /// Look this many milliseconds after the poll, within the bounds.
+    /// Poll this many milliseconds after the last poll, within the bounds.
     After(Fraction, RuleCase),
-    /// Look at this moment; the rule itself saw to the bounds.
+    /// Poll at this time, which the rule itself kept within the bounds.
     At(Fraction, RuleCase),
-    /// The rule's equation is undefined: η holds.
+    /// The rule's equation is undefined: η applies.
     Undefined(UndefinedCause),
 }
 
@@ -68,8 +68,8 @@ impl Proposal {
     }
 }
 
-/// A poll sent at a fraction of a second could be rounded to less than α after it: the next whole
-/// second then. Where α is whole seconds and so is the poll, nothing changes.
+/// Keeps α after rounding. A poll sent at a fraction of a second could be rounded to less than α
+/// after it; it then moves to the next whole second. With whole seconds nothing changes.
 fn not_sooner(next: Time, at: Time, bounds: &Bounds) -> Time {
     let earliest = at + bounds.alpha.min(bounds.beta).max(Bounds::ALPHA_MIN);
     if next >= earliest {
@@ -79,12 +79,12 @@ fn not_sooner(next: Time, at: Time, bounds: &Bounds) -> Time {
     if floor < earliest { floor + Duration::from_secs(1) } else { floor }
 }
 
-/// A feed that never had an entry may be one that is not used yet: daily is enough.
+/// A feed that never had an entry may be new and not used yet: a poll a day is enough.
 const NEVER_AN_ENTRY: Duration = Duration::from_secs(86_400);
-/// After this long without a first entry it is probably abandoned, and the wait is as long.
+/// After this long without a first entry the feed is probably abandoned, and the wait is as long.
 const NEVER_FOR_LONG: Duration = Duration::from_secs(7 * 86_400);
 
-/// η, refined by its cause where the bounds ask for it (003, section 5.4.1).
+/// Returns η, refined by its cause if the bounds ask for it (003, section 5.4.1).
 fn default_interval(
     cause: UndefinedCause,
     learned: &Learned,

@@ -1,8 +1,7 @@
 //! `crawl-age` — the crawler policy optimal for age (Cho and Garcia-Molina 2003; restated in
 //! dissertation 003, section 2.6).
 //!
-//! Looked at every I = 1/f, a page that changes at λ has the mean age, counted from the first
-//! unseen change, A = I·(½ − 1/(λI) + (1 − e^{−λI})/(λI)²). The optimum under Σf = M has equal
+//! A page that changes at λ and is polled every I = 1/f has a mean age A. Counted from the first unseen change, A = I·(½ − 1/(λI) + (1 − e^{−λI})/(λI)²). The optimum under Σf = M has equal
 //! marginals w·(x²/2 + (1 + x)e^{−x} − 1)/λ² with x = λ·I.
 //!
 //! ```
@@ -16,7 +15,7 @@
 use super::Demand;
 use super::marginals::{balance, newton};
 
-/// Looks per period.
+/// Returns the polls per period of each feed.
 pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
     let counts = |d: &Demand| d.rate > 0.0 && d.weight > 0.0;
     let steepest = feeds.iter().filter(|d| counts(d)).map(|d| d.weight / (d.rate * d.rate));
@@ -29,12 +28,12 @@ pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
     })
 }
 
-/// The x at which x²/2 + (1 + x)e^{−x} − 1 has a value above 0.
+/// Returns the x at which x²/2 + (1 + x)e^{−x} − 1 has a value above 0.
 fn inverse(value: f64) -> f64 {
     // The function is at least x²/2 − 1 and, for small x, x³/3.
     let high = (2.0 * (value + 1.0)).sqrt().max((3.0 * value).cbrt() * 2.0);
     let marginal = |x: f64| {
-        // The direct form loses every digit where x is small.
+        // The direct form loses all digits for small x.
         if x < 1e-3 {
             x * x * x / 3.0 - x.powi(4) / 8.0
         } else {
@@ -45,7 +44,7 @@ fn inverse(value: f64) -> f64 {
     newton((0.0, high), start, |x| (marginal(x) - value, x * -(-x).exp_m1())).max(1e-12)
 }
 
-/// A, in periods.
+/// Returns A, in periods.
 pub fn age(rate: f64, f: f64) -> f64 {
     if rate <= 0.0 {
         return 0.0;

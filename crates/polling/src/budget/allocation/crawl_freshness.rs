@@ -1,10 +1,9 @@
 //! `crawl-freshness` — the crawler policy optimal for freshness (Cho and Garcia-Molina 2003;
 //! restated in dissertation 003, section 2.6).
 //!
-//! A page that changes at λ and is looked at f times is fresh for the share
-//! F = (f/λ)(1 − e^{−λ/f}) of the time. The optimum under Σf = M has equal marginals
-//! w·(1 − e^{−r}(1 + r))/λ with r = λ/f, or f = 0 where even the first look is worth less: pages
-//! that change too often are given up. Feeds punish that, which is why it is here for comparison.
+//! A page that changes at λ and is polled f times is fresh for the share F = (f/λ)(1 − e^{−λ/f}) of
+//! the time. The optimum under Σf = M has equal marginals w·(1 − e^{−r}(1 + r))/λ with r = λ/f. The rate f is 0 if even the first poll is worth less: pages that change too often get no polls. For feeds that
+//! is a disadvantage; the strategy serves as a comparison.
 //!
 //! ```
 //! use polling::budget::crawl_freshness::looks;
@@ -18,7 +17,7 @@
 use super::Demand;
 use super::marginals::{balance, newton};
 
-/// Looks per period.
+/// Returns the polls per period of each feed.
 pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
     let worth = |d: &Demand| if d.rate > 0.0 { (d.weight / d.rate).max(0.0) } else { 0.0 };
     let price_max = feeds.iter().map(worth).fold(0.0, f64::max);
@@ -30,7 +29,7 @@ pub fn looks(feeds: &[Demand], budget: f64) -> Vec<f64> {
     })
 }
 
-/// The r at which 1 − e^{−r}(1 + r) has a value in (0, 1).
+/// Returns the r at which 1 − e^{−r}(1 + r) has a value in (0, 1).
 fn inverse(value: f64) -> f64 {
     // For small r the function is r²/2; beyond 800 it is one in every bit. Its slope is r·e^{−r}.
     let start = (2.0 * value).sqrt().max(-(-value).ln_1p());
@@ -38,7 +37,7 @@ fn inverse(value: f64) -> f64 {
     newton((0.0, 800.0), start, f).max(1e-12)
 }
 
-/// F: the share of time in which what was seen is what is there.
+/// Returns F: the share of time in which the stored copy is current.
 pub fn freshness(rate: f64, f: f64) -> f64 {
     if rate <= 0.0 {
         return 1.0;

@@ -1,14 +1,14 @@
-//! Equal marginals: the common step of the allocators that have no closed form.
+//! Equal marginals: the common step of the allocators without a closed form.
 //!
-//! Each feed's rate of looks falls as the price of a look rises; the price λ at which all of them
-//! together spend the budget, Σ f_i(λ) = M, is found by bisection. Where the looks jump at one
-//! price (every further look gains the same, down to the last bit), the budget lies within the
-//! jump, and so does the answer. It knows no objective.
+//! The poll rate of each feed falls as the price of a poll rises. Bisection finds the price λ at
+//! which all feeds together spend the budget, Σ f_i(λ) = M. If the polls jump at one price (every
+//! further poll gains the same to the last bit), the budget lies within the jump, and so does the
+//! result.
 //!
 //! ```
 //! use polling::budget::min_miss::{WindowDemand, looks};
 //!
-//! // Far too few looks for such feeds: each saves a whole window, whoever gets it.
+//! // Far too few polls for such feeds: each poll saves a whole window.
 //! let busy = |rate| WindowDemand { rate, weight: 1.0, window: 20 };
 //! let f = looks(&[busy(1e4), busy(3e4)], 8.0);
 //! assert!((f[0] - 2.0).abs() < 1e-6 && (f[1] - 6.0).abs() < 1e-6);
@@ -17,12 +17,12 @@
 /// Steps of bisection over the price; an f64 has no more bits to gain.
 const STEPS: usize = 200;
 
-/// Of more feeds the price is sought over an even sample of this many: their looks are as exact as
-/// before, and the price is off by a percent, which the optimum, being flat, forgives.
+/// For more feeds the price is searched on an even sample of this many. The price is then off by
+/// about a percent, which hardly matters near the optimum.
 const SAMPLE: usize = 20_000;
 
-/// The looks at the price at which they cost `budget`. `looks(i, price)` must not rise with the
-/// price; `price_max` is one at which nobody is looked at, or hardly.
+/// Returns the polls at the price at which they cost `budget`. `looks(i, price)` must not rise with
+/// the price. At `price_max` there are no polls, or hardly any.
 pub(crate) fn balance(
     n: usize,
     budget: f64,
@@ -36,7 +36,7 @@ pub(crate) fn balance(
     let stride = n.div_ceil(SAMPLE).max(1);
     let share = n.div_ceil(stride) as f64 / n as f64;
     let spent = |price: f64| (0..n).step_by(stride).map(|i| looks(i, price)).sum::<f64>() / share;
-    // The price is sought by its logarithm: it spans many orders of magnitude.
+    // The search uses the logarithm of the price, which spans many orders of magnitude.
     let (mut low, mut high) = (price_max.ln() - 100.0, price_max.ln());
     while spent(high.exp()) > budget && high < 600.0 {
         high += 10.0;
@@ -57,7 +57,7 @@ pub(crate) fn balance(
     let part = ((budget - least) / (most - least)).clamp(0.0, 1.0);
     let part = if part.is_nan() { 0.0 } else { part };
     let mut result: Vec<f64> = cheap.iter().zip(&dear).map(|(c, d)| d + part * (c - d)).collect();
-    // What rounding left is shared in proportion.
+    // Correct the rounding in proportion.
     let sum: f64 = result.iter().sum();
     if sum > 0.0 {
         result.iter_mut().for_each(|f| *f *= budget / sum);
@@ -65,9 +65,9 @@ pub(crate) fn balance(
     result
 }
 
-/// The root of a rising function between two points, by Newton's steps from `start`; where a step
-/// leaves the two points that enclose the root, they are halved instead. `f` gives the value and
-/// the slope.
+/// Returns the root of a rising function between two points, by Newton's method from `start`. A
+/// step that leaves the enclosing interval is replaced by bisection. `f` returns the value and the
+/// slope.
 pub(crate) fn newton(
     (mut low, mut high): (f64, f64),
     start: f64,
@@ -90,7 +90,7 @@ pub(crate) fn newton(
     x
 }
 
-/// The root of a rising function between two points, by bisection.
+/// Returns the root of a rising function between two points, by bisection.
 pub(crate) fn rising_root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..STEPS {
         let middle = low + (high - low) / 2.0;

@@ -1,11 +1,11 @@
-//! How many looks each feed gets in a period, for minimal delay (Sia, Cho and Cho 2007, theorem 1;
-//! source 002).
+//! Allocates the polls of a period for minimal delay (Sia, Cho and Cho 2007, theorem 1; source
+//! 002).
 //!
-//! With M looks per period: m_i = k·√(w_i·λ_i), Σ m_i = M. With cost c_i per look:
-//! m_i = k·√(w_i·λ_i/c_i), Σ c_i·m_i = budget. A feed looked at m times at even spacing waits
-//! w·λ·T/(2m) in all, and equal marginals give the root. m_i < 1 means one look every 1/m_i
-//! periods. Where looks and bytes are both limited, a look costs (1 − t)/M + t·c_i/B with the one t
-//! at which neither limit is exceeded ([`min_delay_within`]).
+//! With M polls per period: m_i = k·√(w_i·λ_i), Σ m_i = M. With cost c_i per poll: m_i =
+//! k·√(w_i·λ_i/c_i), Σ c_i·m_i = budget. The total wait of a feed with m evenly spaced polls is
+//! w·λ·T/(2m), and equal marginals give the root. m_i < 1 means one poll every 1/m_i periods. If
+//! both polls and bytes are limited, a poll costs (1 − t)/M + t·c_i/B with the one t at which
+//! neither limit is exceeded ([`min_delay_within`]).
 //!
 //! ```
 //! use polling::budget::allocation::{Demand, min_delay};
@@ -14,18 +14,18 @@
 //! assert_eq!(min_delay(&feeds, 6.0), [2.0, 4.0]);
 //! ```
 
-/// What a feed asks of the budget.
+/// The demand of one feed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demand {
     /// Entries per period.
     pub rate: f64,
-    /// Subscribers, importance, relevance; a feed that feeds nothing weighs nothing.
+    /// Subscribers, importance, relevance; zero if nobody reads the feed.
     pub weight: f64,
-    /// Of one look: 1, or bytes.
+    /// The cost of one poll: 1, or bytes.
     pub cost: f64,
 }
 
-/// Looks per period, by theorem 1.
+/// Returns the polls per period by theorem 1.
 pub fn min_delay(feeds: &[Demand], budget: f64) -> Vec<f64> {
     let root = |d: &Demand| match d.weight * d.rate / d.cost {
         square if square > 0.0 && square.is_finite() => square.sqrt(),
@@ -36,12 +36,12 @@ pub fn min_delay(feeds: &[Demand], budget: f64) -> Vec<f64> {
     feeds.iter().map(|d| k * root(d)).collect()
 }
 
-/// Steps of bisection over the share of bytes in the price of a look; more change no look.
+/// Steps of bisection over the share of bytes in the price of a poll; more steps change nothing.
 const STEPS: usize = 60;
 
-/// Looks per period where both the looks and, by their cost, the bytes are limited. Of the mixed
-/// prices the one is sought at which the bytes just suffice: with equal marginals that is the
-/// optimum under both limits.
+/// Returns the polls per period if both polls and, by their cost, bytes are limited. It searches
+/// the mixed price at which the bytes just suffice: with equal marginals that is the optimum under
+/// both limits.
 pub fn min_delay_within(feeds: &[Demand], looks: f64, bytes: f64) -> Vec<f64> {
     let possible = looks > 0.0 && bytes > 0.0;
     if !possible {
@@ -69,8 +69,8 @@ pub fn min_delay_within(feeds: &[Demand], looks: f64, bytes: f64) -> Vec<f64> {
     at(high)
 }
 
-/// Σ w·λ·T/(2m): the expected waiting per period at even spacing, in periods. Infinite where a feed
-/// with entries gets no look.
+/// Returns Σ w·λ·T/(2m): the expected waiting per period at even spacing, in periods. It is
+/// infinite if a feed with entries gets no poll.
 pub fn delay(feeds: &[Demand], looks: &[f64]) -> f64 {
     let each = feeds.iter().zip(looks).map(|(d, m)| match d.weight * d.rate {
         0.0 => 0.0,
@@ -79,7 +79,7 @@ pub fn delay(feeds: &[Demand], looks: &[f64]) -> f64 {
     each.sum()
 }
 
-/// Whole numbers with the same sum, by largest remainder; of equal ones the first.
+/// Rounds to whole numbers with the same sum, by largest remainder; ties go to the first.
 pub fn whole(looks: &[f64]) -> Vec<u32> {
     let mut whole: Vec<u32> = looks.iter().map(|m| m.max(0.0) as u32).collect();
     let total = looks.iter().sum::<f64>().round().max(0.0) as u64;
@@ -120,7 +120,7 @@ mod tests {
             assert!(n <= looks * (1.0 + 1e-9) && size <= bytes * (1.0 + 1e-9), "{n} {size}");
             let full = n >= looks * (1.0 - 1e-6) || size >= bytes * (1.0 - 1e-6);
             assert!(full, "something is left: {n} {size}");
-            // Shift looks among three feeds so that neither sum changes: the waiting must not fall.
+            // Shift polls among three feeds so that neither sum changes: the waiting must not fall.
             for [i, j, k] in [[0, 1, 2], [0, 2, 3], [1, 2, 3], [0, 1, 3]] {
                 let (ci, cj, ck) = (feeds[i].cost, feeds[j].cost, feeds[k].cost);
                 for step in [1e-4, -1e-4] {

@@ -1,10 +1,9 @@
-//! `min-miss` — as few entries as possible leave the window unseen (described in dissertation 003,
-//! section 2.7.4, without a formula; the reading is ours).
+//! `min-miss` — minimises the entries that leave the window unseen (described in dissertation 003,
+//! section 2.7.4, without a formula; the interpretation is ours).
 //!
 //! Minimise Σ f_i·E[(N_i − W_i)⁺] with N_i ~ Poisson(λ_i/f_i) under Σf_i = M and even spacing. With
-//! L = λ/f: E[(N − W)⁺] = L·P(N ≥ W) − W·P(N > W), and the marginal −d/df of the whole is
-//! W·P(N > W), which rises with L: equal marginals give the optimum, f = 0 where w·W is below the
-//! price.
+//! L = λ/f: E[(N − W)⁺] = L·P(N ≥ W) − W·P(N > W). The marginal −d/df of the whole is W·P(N > W),
+//! which rises with L. Equal marginals give the optimum; f = 0 if w·W is below the price.
 //!
 //! ```
 //! use polling::budget::min_miss::{WindowDemand, looks};
@@ -17,7 +16,7 @@
 
 use super::marginals::{balance, newton};
 
-/// A feed as its window shows it.
+/// The demand of a feed with a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowDemand {
     /// Entries per period.
@@ -27,7 +26,7 @@ pub struct WindowDemand {
     pub window: u32,
 }
 
-/// Looks per period.
+/// Returns the polls per period of each feed.
 pub fn looks(feeds: &[WindowDemand], budget: f64) -> Vec<f64> {
     let worth = |d: &WindowDemand| {
         if d.rate > 0.0 { (d.weight * f64::from(d.window.max(1))).max(0.0) } else { 0.0 }
@@ -43,9 +42,9 @@ pub fn looks(feeds: &[WindowDemand], budget: f64) -> Vec<f64> {
     })
 }
 
-/// The mean at which P(N > w) is `share`, between 0 and 1. Far below the window the probability is
-/// a power of the mean, far above the rest is an exponential: logarithms make both nearly straight,
-/// so that Newton needs a few steps, and no digit is lost where the one or the other vanishes.
+/// Returns the mean at which P(N > w) is `share`, between 0 and 1. Far below the window the
+/// probability is a power of the mean, and far above it the rest is exponential. Logarithms make
+/// both nearly straight: Newton's method needs few steps, and no digit is lost.
 fn mean_at(w: u32, share: f64) -> f64 {
     let window = f64::from(w);
     let ln_term = |mean: f64| window * mean.ln() - mean - ln_factorial(window);
@@ -66,7 +65,7 @@ fn mean_at(w: u32, share: f64) -> f64 {
     newton((0.0, window + 40.0 * window.sqrt() + 800.0), window + 1.0, f)
 }
 
-/// Entries missed per period: f·E[(N − W)⁺].
+/// Returns the entries missed per period: f·E[(N − W)⁺].
 pub fn missed(feed: WindowDemand, f: f64) -> f64 {
     if f <= 0.0 {
         return feed.rate;
@@ -77,7 +76,8 @@ pub fn missed(feed: WindowDemand, f: f64) -> f64 {
     f * (mean * at_least - f64::from(window) * beyond).max(0.0)
 }
 
-/// P(N > w) for N ~ Poisson(mean): one minus the first terms, or the tail where that is smaller.
+/// Returns P(N > w) for N ~ Poisson(mean): one minus the first terms, or the tail if that is
+/// smaller.
 pub fn more_than(w: u32, mean: f64) -> f64 {
     if mean <= 0.0 {
         return 0.0;
@@ -87,7 +87,7 @@ pub fn more_than(w: u32, mean: f64) -> f64 {
         .clamp(0.0, 1.0)
 }
 
-/// ln P(N > w), summed upwards from k = w + 1; the terms fall where the mean is at most that.
+/// Returns ln P(N > w), summed upwards from k = w + 1; the terms fall if the mean is at most that.
 fn ln_more_than(w: f64, mean: f64) -> f64 {
     let first = w + 1.0;
     let (mut sum, mut term, mut k) = (0.0, 1.0, first);
@@ -99,7 +99,7 @@ fn ln_more_than(w: f64, mean: f64) -> f64 {
     first * mean.ln() - mean - ln_factorial(first) + sum.ln()
 }
 
-/// P(N ≤ w): summed downwards from k = w where the mean is above it, else what the tail leaves.
+/// Returns P(N ≤ w): summed downwards from k = w if the mean is above it, else one minus the tail.
 fn at_most(w: f64, mean: f64) -> f64 {
     if mean <= w + 1.0 {
         return 1.0 - ln_more_than(w, mean).exp();
@@ -114,7 +114,7 @@ fn at_most(w: f64, mean: f64) -> f64 {
     sum
 }
 
-/// ln k!, summed for small k, by Stirling's series beyond.
+/// Returns ln k!, summed for small k, by Stirling's series beyond.
 fn ln_factorial(k: f64) -> f64 {
     if k < 32.0 {
         return (2..=k as u32).map(|i| f64::from(i).ln()).sum();

@@ -1,12 +1,11 @@
-//! Looks per day for every feed, by the strategy's allocator: one door to theorem 1, the crawler
-//! policies, `min-miss` and `lambda-crawl`.
+//! Allocates polls per day to every feed with the strategy's allocator: theorem 1, the crawler
+//! policies, `min-miss` or `lambda-crawl`.
 //!
-//! A feed without entries in what its model learned from counts as λ = 0.5 per 14 days
-//! ([`Tracked::believed`]). Where bytes are limited too, `min-delay` finds the optimum
-//! under both limits; the other allocators know no cost, and all their looks shrink alike until
-//! the bytes suffice.
+//! A feed whose model saw no entry counts as λ = 0.5 per 14 days ([`Tracked::believed`]). If bytes
+//! are limited too, `min-delay` finds the optimum under both limits. The other allocators do not
+//! know costs: their polls are scaled down until the bytes suffice.
 //!
-//! Plans look at a feed once a cycle at most. What an allocator gives it beyond goes to the others
+//! Plans poll a feed at most once a cycle. Polls beyond that go to other feeds
 //! ([`per_day_at_most`]): with the capped ones at their cap, equal marginals of the rest are the
 //! optimum under that cap.
 //!
@@ -35,23 +34,23 @@ pub use min_delay::{Demand, delay, min_delay, min_delay_within, whole};
 
 const DAY_SECS: f64 = 86_400.0;
 
-/// What a day may cost.
+/// The limits of one day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DailyLimits {
     pub looks: f64,
     pub bytes: Option<f64>,
 }
 
-/// Rounds in which feeds are capped; each can only lift more feeds to the cap, seldom twice.
+/// Rounds in which feeds are capped. Each round can only cap more feeds; two are rare.
 const ROUNDS: usize = 8;
 
-/// Looks per day for each feed, within the limits.
+/// Returns polls per day for each feed, within the limits.
 pub fn per_day(strategy: Strategy, feeds: &[Tracked], limits: DailyLimits) -> Vec<f64> {
     shared(strategy, feeds, limits, |_| true)
 }
 
-/// The same, with at most so many for each feed; less than the limits is spent only where every
-/// feed that counts has as many.
+/// Returns the same with at most `most` polls for each feed. It spends less than the limits only if
+/// every feed that counts has that many.
 pub fn per_day_at_most(
     strategy: Strategy,
     feeds: &[Tracked],
@@ -124,8 +123,8 @@ fn shared(
     looks
 }
 
-/// The looks that each feed gets at points of the day; 0 for all where they are evenly spaced. A
-/// feed with less than one a day has one point.
+/// Returns the number of points of the day of each feed, or `None` for even spacing. A feed with
+/// less than one poll a day has one point.
 pub(crate) fn points(strategy: Strategy, looks: &[f64]) -> Option<Vec<u32>> {
     let scheduled = matches!(strategy, Strategy::MinDelay | Strategy::MinDelaySchedule);
     scheduled.then(|| {
@@ -138,7 +137,7 @@ fn rate(feed: &Tracked) -> f64 {
     feed.believed().mean_rate() * DAY_SECS
 }
 
-/// The same for every feed that feeds something.
+/// Returns the same number of polls for every feed with a value.
 fn evenly(n: usize, looks: f64, value: impl Fn(usize) -> f64) -> Vec<f64> {
     let counts = |i: usize| f64::from(u8::from(value(i) > 0.0));
     let sum: f64 = (0..n).map(counts).sum();

@@ -1,5 +1,5 @@
-//! Polls or bytes that were earned and not yet spent, without losing a fraction. It knows no budget
-//! and no clock; [`Allowance`](super::Allowance) keeps two of them.
+//! Polls or bytes that were earned and not yet spent, exact to the fraction.
+//! [`Allowance`](super::Allowance) keeps one of each.
 //!
 //! ```
 //! use feed::Time;
@@ -32,35 +32,35 @@ pub(in crate::budget) struct Credit {
     per_ms: u64,
 }
 
-/// What may wait and what may be owed, as the time that earns it.
+/// The most that may be kept and owed, as the time that earns it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::budget) struct CreditLimits {
     pub(in crate::budget) kept: Duration,
     pub(in crate::budget) owed: Duration,
 }
 
-/// What an amount per time comes to in a stretch of time, rounded up.
+/// Returns the amount that is earned in `stretch`, rounded up.
 fn within(amount: u64, per: Duration, stretch: Duration) -> i64 {
     let earned = u128::from(amount) * stretch.as_millis();
     i64::try_from(earned.div_ceil(per.as_millis().max(1))).unwrap_or(i64::MAX)
 }
 
 impl Credit {
-    /// What may be spent if the coming `stretch` is spent ahead.
+    /// Returns the amount that may be spent if that of the coming `stretch` is spent in advance.
     pub(in crate::budget) fn ahead(&self, amount: u64, per: Duration, stretch: Duration) -> u64 {
         let coming = u128::from(amount) * stretch.as_millis() + u128::from(self.rest);
         let coming = i64::try_from(coming / per.as_millis().max(1)).unwrap_or(i64::MAX);
         self.whole.saturating_add(coming).max(0).unsigned_abs()
     }
 
-    /// A new period begins: what was saved is lost, what was overdrawn stays.
+    /// Begins a new period: savings expire, debts stay.
     pub(in crate::budget) fn begin(&mut self) {
         if self.whole >= 0 {
             (self.whole, self.rest) = (0, 0);
         }
     }
 
-    /// Time goes by that earns so much `per` time. No more is kept, or owed, than `room` says.
+    /// Adds the earnings of the elapsed time at `amount` per `per`, within the limits of `room`.
     pub(in crate::budget) fn earn(
         &mut self,
         elapsed: Duration,
@@ -71,7 +71,7 @@ impl Credit {
         let ms = |d: Duration| u64::try_from(d.as_millis()).unwrap_or(u64::MAX);
         let per_ms = ms(per).max(1);
         if self.per_ms != per_ms {
-            // The parts of another period are none of this one; less than one unit is forgotten.
+            // Fractions of another period do not convert; less than one unit is lost.
             (self.per_ms, self.rest) = (per_ms, 0);
         }
         let product = u128::from(amount) * u128::from(ms(elapsed)) + u128::from(self.rest);

@@ -1,14 +1,14 @@
-//! What of a [`Budget`] may be spent now: exact carry from cycle to cycle, and no burst after a
-//! sleep.
+//! The part of a [`Budget`] that may be spent now, with exact carry from cycle to cycle and without
+//! a burst after a sleep.
 //!
-//! Credit grows by polls·Δt/per; its fraction is carried as an integer remainder, so that 7 an hour
-//! in cycles of ten minutes are 7 in every hour, not 6. Credit never exceeds what two cycles
-//! earn: a cycle that came late loses nothing, a machine that slept for a day does not pour a day's
-//! polls over the web. Only `tide` may shift polls within the budget's period ([`Saving`]; how is
-//! in `period`). What was overspent (two-steps has no cap, a document was larger than expected,
-//! polls were made by hand) is a debt that the next cycles pay, up to one period's worth.
+//! Credit grows by polls·Δt/per. Its fraction is carried as an integer remainder: 7 an hour in
+//! cycles of ten minutes are 7 in every hour, not 6. Credit never exceeds the earnings of two
+//! cycles. A late cycle loses nothing, and a machine that slept for a day does not send a day's
+//! polls at once. Only `tide` may shift polls within the budget's period ([`Saving`], module
+//! `period`). Overspending is a debt that the next cycles pay, up to one period's worth: two-steps
+//! has no limit, documents may be larger than expected, and people poll manually.
 //!
-//! Pure accounting: time and sizes are arguments.
+//! Time and sizes are arguments.
 //!
 //! ```
 //! use feed::Time;
@@ -41,15 +41,15 @@ pub(super) use self::period::merged_periods;
 use crate::budget::{Budget, Strategy};
 use crate::bytes::{ByteReader, put_time};
 
-/// A cycle may come late by as much as it is long before credit is lost.
+/// A cycle may be late by its own length before credit is lost.
 pub(in crate::budget) const CYCLES_KEPT: u32 = 2;
 
-/// How much of what is earned may be spent at another time.
+/// How much of the earnings may be spent at another time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saving {
-    /// What two cycles earn.
+    /// The earnings of two cycles.
     TwoCycles,
-    /// All that a period earns, at any time of it; nothing waits for the next one.
+    /// All earnings of a period, at any time within it; the rest expires at its end.
     WithinPeriod,
 }
 
@@ -59,31 +59,31 @@ impl Saving {
     }
 }
 
-/// What may be spent in one cycle.
+/// The amounts that may be spent in one cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpendingGrant {
     pub polls: usize,
-    /// How many of them should not wait, or they will be lost.
+    /// The polls that would expire if they waited.
     pub expiring: usize,
-    /// `None` where bytes are not limited.
+    /// `None` if bytes are not limited.
     pub bytes: Option<u64>,
-    /// What may be spent until the period ends, and when it does.
+    /// The amounts that may be spent until the period ends, and the time until then.
     pub left: usize,
     pub bytes_left: Option<u64>,
     pub ends_in: Duration,
 }
 
-/// What was earned and not yet spent.
+/// Credit that was earned and not yet spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowance {
-    /// Until when credit was earned.
+    /// The time until which credit was earned.
     pub(in crate::budget) since: Option<Time>,
     pub(in crate::budget) polls: Credit,
     pub(in crate::budget) bytes: Credit,
 }
 
 impl Allowance {
-    /// What may be spent at `now`; the very first call grants one cycle's worth.
+    /// Returns what may be spent at `now`. The very first call grants one cycle's worth.
     pub fn grant(
         &mut self,
         now: Time,
@@ -133,11 +133,12 @@ impl Allowance {
         }
     }
 
-    /// Takes in what the cycle spent, or what a poll cost beyond (or, negative, below) expectation.
+    /// Subtracts what the cycle spent, or what a poll cost beyond (or, negative, below)
+    /// expectation.
     pub fn spend(&mut self, n_polls: usize, bytes: f64) {
         let n_polls = i64::try_from(n_polls).unwrap_or(i64::MAX);
         self.polls.whole = self.polls.whole.saturating_sub(n_polls);
-        // A float becomes the nearest integer there is; not a number becomes 0.
+        // The cast saturates, and turns NaN into 0.
         self.bytes.whole = self.bytes.whole.saturating_sub(bytes.round() as i64);
     }
 
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(allowance.grant(at(60), &budget, cycle, TWO).polls, 0);
         assert_eq!(allowance.grant(at(180), &budget, cycle, TWO).polls, 0);
         assert_eq!(allowance.grant(at(240), &budget, cycle, TWO).polls, 1);
-        // However large, a debt is forgotten after one period.
+        // A debt of any size is forgotten after one period.
         allowance.spend(usize::MAX, f64::INFINITY);
         for minute in 5..=65 {
             allowance.grant(at(60 * minute), &budget, cycle, TWO);

@@ -1,15 +1,15 @@
-//! What may be spent within a budget's period, an hour, a day or a week as UTC has it: weeks begin
-//! on Mondays, whatever divides a day at midnight.
+//! Spending within a budget's period: an hour, a day or a week in UTC. Weeks begin on Mondays, and
+//! parts of a day at midnight.
 //!
-//! - No period sees more polls than the budget says. Whatever it earns may be spent at any time of
-//!   it, also ahead; what is left at its end is lost.
-//! - No cycle spends more than three times its even share, of the budget or of what is left. So
-//!   neither a new period nor a restart is a burst, and what is left never runs out at once.
-//! - In the last part of a period what is left is shared out evenly, so that little is lost.
-//! - What a sleep of more than two cycles would have earned is lost too: a machine that was off for
-//!   half a day has half a day's polls for the rest of it.
+//! - No period has more polls than the budget. Its earnings may be spent at any time within it,
+//!   also in advance; the rest expires at its end.
+//! - No cycle spends more than three times its even share, of the budget or of the rest. Neither a
+//!   new period nor a restart is therefore a burst, and the rest never runs out at once.
+//! - In the last part of a period the rest is spent evenly, so that little expires.
+//! - The earnings of a sleep of more than two cycles are lost: a machine that was off for half a
+//!   day has half a day's polls left.
 //!
-//! Only time that `now` and the budget name counts here; whom to poll is the strategy's.
+//! The strategy chooses the feeds.
 //!
 //! ```
 //! use feed::Time;
@@ -32,23 +32,23 @@ use super::credit::{Credit, CreditLimits};
 use super::{Allowance, CYCLES_KEPT, SpendingGrant};
 use crate::budget::Budget;
 
-/// No cycle spends more than so many times its even share.
+/// The most even shares that one cycle may spend.
 const SHARES_MAX: u32 = 3;
-/// What is left is shared out evenly in the last of so many parts of a period, and for so many
-/// cycles at least.
+/// The rest is spent evenly in the last of this many parts of a period, and for at least this many
+/// cycles.
 const PARTS: u32 = 24;
 const LAST_CYCLES: u32 = 3;
-/// A period of fewer cycles leaves no choice of when to spend.
+/// A period with fewer cycles leaves no choice of when to spend.
 const CYCLES_MIN: u32 = 6;
 /// The first Monday of 1970, in milliseconds.
 const MONDAY_MS: i64 = 4 * 86_400_000;
 
-/// The budget as it is kept: several short periods as one.
+/// Returns the budget with short periods merged into one.
 pub(in crate::budget) fn merged_periods(budget: &Budget, cycle: Duration) -> Budget {
     budget.over(cycle * CYCLES_MIN)
 }
 
-/// When the period of this length around `now` began, and how much of it is to come.
+/// Returns when the current period of this length began, and the time until its end.
 fn around(now: Time, per: Duration) -> (Time, Duration) {
     let per_ms = i64::try_from(per.as_millis()).unwrap_or(i64::MAX).max(1);
     let gone = now.shifted(-MONDAY_MS).millis().rem_euclid(per_ms);
@@ -56,7 +56,7 @@ fn around(now: Time, per: Duration) -> (Time, Duration) {
 }
 
 impl Allowance {
-    /// What may be spent at `now` of this period; credit was earned until `since`.
+    /// Returns what may be spent at `now` within this period. Credit was earned until `since`.
     pub(in crate::budget) fn grant_period(
         &mut self,
         now: Time,
@@ -67,7 +67,7 @@ impl Allowance {
         let (began, ends_in) = around(now, budget.per);
         let slept = now.since(since) > cycle * CYCLES_KEPT;
         let kept = if slept { cycle * CYCLES_KEPT } else { budget.per };
-        // Spending ahead is no debt that is ever forgiven.
+        // Spending in advance is never forgiven as a debt.
         let room = CreditLimits { kept, owed: budget.per.saturating_mul(2) };
         if since < began {
             self.earn(began.since(since), budget, room);
@@ -75,7 +75,7 @@ impl Allowance {
             self.bytes.begin();
         }
         self.earn(now.since(since.max(began)), budget, room);
-        // A clock that goes back within a period earns no second twice.
+        // A clock that is set back within a period earns no second twice.
         let earned_until = if since < now + ends_in { since.max(now) } else { now };
         self.since = Some(earned_until);
         let to_come = ends_in.saturating_sub(earned_until.since(now));
@@ -92,7 +92,7 @@ impl Allowance {
     }
 }
 
-/// A cycle of a period, this one.
+/// The current cycle of a period.
 struct PeriodCycle {
     cycle: Duration,
     per: Duration,
@@ -100,23 +100,24 @@ struct PeriodCycle {
 }
 
 impl PeriodCycle {
-    /// How much of what is `left` may be spent in this cycle, of an amount for the whole period.
+    /// Returns how much of the rest `left` may be spent in this cycle; `amount` is that of the
+    /// whole period.
     fn most(&self, left: u64, amount: u64) -> u64 {
         left.min(self.shares(amount, self.per)).min(self.shares(left, self.ends_in))
     }
 
-    /// How much of it should be.
+    /// Returns how much of it should be spent.
     fn least(&self, left: u64, amount: u64) -> u64 {
         let (cycle, ends_in) = (self.cycle.as_millis().max(1), self.ends_in.as_millis().max(1));
         let last_part = (self.per / PARTS).max(self.cycle * LAST_CYCLES);
         let evenly = if self.ends_in <= last_part { u128::from(left) * cycle / ends_in } else { 0 };
-        // More than the cycles after this one may spend.
+        // The rest that exceeds what the later cycles may spend.
         let later = u64::try_from(ends_in.div_ceil(cycle) - 1).unwrap_or(u64::MAX);
         let spent_later = self.shares(amount, self.per).saturating_mul(later);
         u64::try_from(evenly).unwrap_or(u64::MAX).max(left.saturating_sub(spent_later))
     }
 
-    /// The most even shares of a stretch that a cycle may spend, rounded up.
+    /// Returns the largest spending of a cycle as even shares of `stretch`, rounded up.
     fn shares(&self, amount: u64, stretch: Duration) -> u64 {
         let shares = u128::from(amount) * self.cycle.as_millis() * u128::from(SHARES_MAX);
         u64::try_from(shares.div_ceil(stretch.as_millis().max(1))).unwrap_or(u64::MAX)

@@ -1,9 +1,8 @@
-//! What may change while a planner runs: the budget, the strategy, the cycle, the weights of feeds;
-//! what was learned stays.
+//! Changes while a planner runs: the budget, the strategy, the cycle, the weights of feeds. Learned state stays.
 //!
-//! Under a [`Budget`] the number of polls is a promise: what a strategy chooses beyond it is put
-//! back (two-steps and only-tau have no cap of their own), and so is what the bytes do not
-//! suffice for. One document may overdraw the bytes; the next cycles pay.
+//! The polls of a [`Budget`] are a hard limit. Polls that a strategy chooses beyond it are returned
+//! (two-steps and only-tau have no limit of their own), and so are polls that exceed the bytes. One
+//! document may overdraw the bytes; the next cycles pay for it.
 //!
 //! ```
 //! use feed::Time;
@@ -43,12 +42,12 @@ impl Planner {
         self.budget
     }
 
-    /// `None` plans nothing: every feed then follows its own policy.
+    /// Sets the budget. `None` plans nothing: every feed then follows its own policy.
     pub fn set_budget(&mut self, budget: Option<Budget>) {
         self.budget = budget;
     }
 
-    /// Another strategy over the same feeds: models, holds and τ stay.
+    /// Sets another strategy for the same feeds. Models, holds and τ stay.
     pub fn set_strategy(&mut self, strategy: Strategy) {
         if self.strategy != strategy {
             self.strategy = strategy;
@@ -66,25 +65,25 @@ impl Planner {
         self.tau.tau()
     }
 
-    /// What an entry costs `tide` that is lost.
+    /// Sets the cost of a lost entry for `tide`.
     pub fn set_miss(&mut self, miss: Miss) {
         self.tide.set_miss(miss);
         (0..self.feeds.len()).for_each(|feed| self.offer(feed));
     }
 
-    /// Starts τ elsewhere.
+    /// Restarts τ at another value.
     pub fn set_threshold(&mut self, tau: f64) {
         self.tau = Threshold::new(tau);
         (0..self.feeds.len()).for_each(|feed| self.offer(feed));
     }
 
-    /// The feed belongs to a domain that may be asked once every `gap`. `tide` plans no more polls
-    /// of it than that allows.
+    /// Assigns the feed to a domain that allows one request every `gap`. `tide` plans no more polls
+    /// of it than that.
     pub fn set_pace(&mut self, feed: usize, domain: u32, gap: Duration) {
         self.tide.pace(feed as u32, domain, gap);
     }
 
-    /// Another weight and selectivity: subscribers came, a query went.
+    /// Sets another weight and selectivity, for example after a subscription.
     pub fn revalue(&mut self, feed: usize, weight: f64, selectivity: f64) {
         let Some(tracked) = self.feeds.get_mut(feed) else { return };
         (tracked.weight, tracked.selectivity) = (weight, selectivity);
@@ -94,8 +93,8 @@ impl Planner {
         self.offer(feed);
     }
 
-    /// Takes over what was learned of a feed elsewhere, its expected size apart, and lets it be
-    /// planned for from `from` on.
+    /// Replaces what was learned about a feed, except its expected size, and offers it from `from`
+    /// on.
     pub fn renew(&mut self, feed: usize, renewed: Tracked, from: Time) {
         let Some(tracked) = self.feeds.get_mut(feed) else { return };
         let value = tracked.value();
@@ -108,19 +107,19 @@ impl Planner {
         self.release(feed, from);
     }
 
-    /// Never again. Its number stays its own, so that a poll still on its way harms nobody.
+    /// Drops a feed for good. Its number is not reused, so that a poll in flight is harmless.
     pub fn drop_feed(&mut self, feed: usize) {
         if feed < self.feeds.len() {
             self.revalue(feed, 0.0, 0.0);
             self.offered_from[feed] = None;
             self.crossings.remove(feed as u32);
             self.tide.leave(feed as u32);
-            // Its number is all that has to last.
+            // Free the memory; only the number must last.
             self.feeds[feed].model = Model::homogeneous();
         }
     }
 
-    /// The polls that the budget affords at `now`; none without a budget.
+    /// Returns the polls that the budget affords at `now`; none without a budget.
     pub fn spend(&mut self, now: Time) -> Vec<usize> {
         let Some(budget) = self.budget else { return Vec::new() };
         let saving = Saving::of(self.strategy);
@@ -146,8 +145,7 @@ impl Planner {
         chosen
     }
 
-    /// Takes in how many bytes a planned poll of `feed` cost: what was expected is corrected, and
-    /// so is the expectation.
+    /// Corrects the bytes that a planned poll of `feed` was expected to cost, and the expectation.
     pub fn note_bytes(&mut self, feed: usize, bytes: u64) {
         let Some(tracked) = self.feeds.get_mut(feed) else { return };
         let wrong_by = bytes as f64 - tracked.cost.max(0.0);
@@ -155,7 +153,7 @@ impl Planner {
         self.allowance.spend(0, wrong_by);
     }
 
-    /// Takes in polls that were made beside the plan, by hand for instance.
+    /// Counts polls outside the plan, for example manual ones.
     pub fn note_polls(&mut self, n_polls: usize, bytes: u64) {
         self.allowance.spend(n_polls, bytes as f64);
     }

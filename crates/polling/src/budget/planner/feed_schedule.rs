@@ -1,8 +1,9 @@
-//! How often and when in the day one feed is looked at, under a strategy that allocates.
+//! The schedule of one feed under an allocating strategy: how often, and when in the day.
 //!
-//! m looks a day, evenly spaced every 24 h/m, or at the points of theorem 3 ([`schedule`]); m < 1
-//! means one look every 1/m days. Points are found when a feed is observed, not for all feeds at
-//! once, so that no plan takes minutes; until then its looks are evenly spaced.
+//! A schedule has m polls a day, evenly spaced every 24 h/m, or at the points of theorem 3
+//! ([`schedule`]); m < 1 means one poll every 1/m days. Points are computed when a feed is
+//! observed, not for all feeds at once, so that no plan takes minutes. Until then the polls are
+//! evenly spaced.
 //!
 //! [`schedule`]: crate::budget::schedule
 //!
@@ -31,27 +32,27 @@ use crate::model::Model;
 
 const DAY_SECS: f64 = 86_400.0;
 const DAY_MS: i64 = 86_400_000;
-/// A feed that gets less than a look in this many days is looked at so often all the same.
+/// The longest interval in days, even for a feed that gets fewer polls.
 const DAYS_MAX: f64 = 28.0;
-/// Looks a day that are scheduled one by one: every quarter of an hour. Within an hour a model of
-/// hours knows nothing more, and points take memory.
+/// The most polls a day that get points of their own: one every quarter of an hour. A model of
+/// hours knows no more within an hour, and points take memory.
 pub(crate) const POINTS_MAX: u32 = 96;
 
-/// When one feed is looked at.
+/// The poll times of one feed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FeedSchedule {
-    /// Per day; 0 is never.
+    /// Polls per day; 0 is never.
     looks: f64,
-    /// How many points a day has; 0 where looks are evenly spaced.
+    /// The number of points per day; 0 for even spacing.
     n_points: u16,
-    /// The points were found under an earlier allocation.
+    /// The points belong to an earlier allocation.
     stale: bool,
-    /// Milliseconds of the day; empty while they are not found yet.
+    /// Milliseconds of the day; empty until they are computed.
     points: Box<[u32]>,
 }
 
 impl FeedSchedule {
-    /// So many looks a day, evenly spaced.
+    /// Returns a schedule of evenly spaced polls.
     pub(crate) fn even(looks: f64) -> FeedSchedule {
         FeedSchedule { looks: looks.max(0.0), ..FeedSchedule::default() }
     }
@@ -60,23 +61,23 @@ impl FeedSchedule {
         self.looks
     }
 
-    /// A new allocation: `n_points` of them at points of the day, 0 for even spacing.
+    /// Sets a new allocation with `n_points` points of the day, 0 for even spacing.
     pub(crate) fn allot(&mut self, looks: f64, n_points: u32) {
         let n_points = if n_points > POINTS_MAX { 0 } else { n_points as u16 };
         if n_points != self.n_points {
             self.points = Box::default();
         }
-        // What is not a number is never; `max` sees to it.
+        // `max` turns NaN into 0, which is never.
         (self.looks, self.n_points, self.stale) = (looks.max(0.0), n_points, true);
     }
 
-    /// Whether points are wanted that are not there, or were found under an earlier allocation. Of
-    /// a flat day every place is as good as any other.
+    /// Returns whether points are missing or belong to an earlier allocation. A flat day needs
+    /// none.
     pub(crate) fn lacks_points(&self, model: &Model) -> bool {
         self.n_points > 0 && (self.stale || self.points.is_empty()) && !model.is_flat()
     }
 
-    /// Finds the points.
+    /// Computes the points.
     pub(crate) fn schedule(&mut self, model: &Model) {
         self.stale = false;
         let curve = Curve::slots(&model.day(), DAY_SECS);
@@ -84,9 +85,9 @@ impl FeedSchedule {
         self.points = points.iter().map(|p| (p * 1000.0) as u32).collect();
     }
 
-    /// The next look after the one at `last`, which was due at `due`. A look that came a little
-    /// late, since plans are made in cycles, does not delay the ones after it: else a feed due
-    /// every 75 seconds would be looked at every second minute.
+    /// Returns the next poll after the one at `last`, which was due at `due`. A poll that was a
+    /// little late because plans run in cycles does not delay the later ones. Otherwise a feed due
+    /// every 75 seconds would be polled every second minute.
     pub(crate) fn next(&self, due: Time, last: Time, cycle: Duration) -> Option<Time> {
         if self.looks <= 0.0 {
             return None;
@@ -106,7 +107,7 @@ impl FeedSchedule {
         Some(Time::from_millis(next.saturating_add((self.every_days() - 1) * DAY_MS)))
     }
 
-    /// Days between two looks at the same point.
+    /// Returns the days between two polls at the same point.
     fn every_days(&self) -> i64 {
         if self.looks >= 1.0 { 1 } else { (1.0 / self.looks).round().clamp(1.0, DAYS_MAX) as i64 }
     }
@@ -119,7 +120,7 @@ mod tests {
 
     const CYCLE: Duration = Duration::from_secs(60);
 
-    /// All entries between eight and nine.
+    /// A model with all entries between eight and nine.
     fn morning() -> Model {
         let hours = (0..24).map(|h| if h == 8 { 0.01 } else { 0.0 }).collect();
         Model::Frozen(HourlyRates { hours, zone_secs: 0 })

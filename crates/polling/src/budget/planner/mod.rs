@@ -1,9 +1,8 @@
-//! One interface to every strategy: feeds are tracked, observed, and planned for, cycle by cycle.
+//! One interface to every strategy: feeds are tracked, planned and observed, cycle by cycle.
 //!
-//! A feed that was planned is on its way until it is observed or held back. The planner asks for
-//! no more than the strategy wants; errors, pace and hints are the caller's, who holds a feed.
-//! What may change while it runs (budget, strategy, weights) is in `running`, what a restart must
-//! not forget in `progress`, why a feed waits in `why`.
+//! A planned feed is in flight until it is observed or held. The caller handles errors, pace and
+//! hints and holds those feeds. `changes` covers changes of budget, strategy and weights,
+//! `progress` the state that survives a restart, and `why` the explanations.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -44,10 +43,10 @@ use crate::budget::{Budget, FeedUrgency, Strategy, Tracked};
 pub use why::{PlanCase, PlanWhy};
 pub(crate) use words::plan_sentences;
 
-/// τ starts anywhere; this is one entry waiting an hour.
+/// The start value of τ, which adapts from any value: one entry waiting an hour.
 const TAU_START: f64 = 3600.0;
 const DAY_SECS: f64 = 86_400.0;
-/// A feed that may be offered at any time.
+/// The feed may be offered at any time.
 const ANY_TIME: Time = Time::from_millis(i64::MIN);
 
 /// A strategy with its feeds.
@@ -58,7 +57,7 @@ pub struct Planner {
     pub(in crate::budget) budget: Option<Budget>,
     pub(in crate::budget) allowance: Allowance,
     pub(in crate::budget) feeds: Vec<Tracked>,
-    /// From when on each feed may be offered; `None` while it is on its way or dropped.
+    /// The time from which each feed may be offered; `None` while it is in flight or dropped.
     pub(in crate::budget) offered_from: Vec<Option<Time>>,
     pub(in crate::budget) tau: Threshold,
     pub(in crate::budget) turn: RoundRobin,
@@ -68,7 +67,7 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// `cycle` is the time between two plans.
+    /// Creates a planner. `cycle` is the time between two plans.
     pub fn new(strategy: Strategy, cycle: Duration) -> Planner {
         Planner {
             strategy,
@@ -85,7 +84,7 @@ impl Planner {
         }
     }
 
-    /// Adds a feed; answers its number, which no other feed will ever have.
+    /// Adds a feed and returns its number, which is never reused.
     pub fn track(&mut self, feed: Tracked) -> usize {
         self.feeds.push(feed);
         self.offered_from.push(Some(ANY_TIME));
@@ -98,21 +97,21 @@ impl Planner {
         &self.feeds
     }
 
-    /// Takes in one poll; the feed may be planned for again.
+    /// Learns from one poll and offers the feed again.
     pub fn observe(&mut self, feed: usize, o: &Observation<'_>) {
         let Some(tracked) = self.feeds.get_mut(feed) else { return };
         tracked.learn(o);
         self.release(feed, ANY_TIME);
     }
 
-    /// Not before `until`: the feed backs off, or its domain asked for time.
+    /// Holds a feed until `until`: it backs off, or its domain asked for time.
     pub fn hold(&mut self, feed: usize, until: Time) {
         if feed < self.feeds.len() {
             self.release(feed, until);
         }
     }
 
-    /// The feeds to poll now, with so many polls for the cycle; two-steps may exceed it.
+    /// Returns the feeds to poll now with `budget` polls for the cycle; two-steps may exceed it.
     pub fn plan(&mut self, now: Time, budget: usize) -> Vec<usize> {
         let looks = budget as f64 * DAY_SECS / self.cycle.as_secs_f64();
         let (polls, expiring, left, ends_in) = (budget, budget, budget, self.cycle);
@@ -121,7 +120,7 @@ impl Planner {
         self.choose(now, granted, DailyLimits { looks, bytes: None }, self.cycle)
     }
 
-    /// What `granted` and the `limits` of a day afford, in a budget's `period`.
+    /// Returns the polls that `granted` and the daily `limits` afford in a budget's `period`.
     pub(in crate::budget) fn choose(
         &mut self,
         now: Time,
@@ -132,14 +131,14 @@ impl Planner {
         let n = granted.polls;
         let chosen = match self.strategy {
             Strategy::Tide => {
-                let purse = CycleBudget::new(granted, limits, period, self.cycle);
-                self.tide.plan(now, &purse, &self.feeds)
+                let budget = CycleBudget::new(granted, limits, period, self.cycle);
+                self.tide.plan(now, &budget, &self.feeds)
             }
             Strategy::TwoSteps => self.crossings.plan(now, n, &mut self.tau, &self.feeds),
             Strategy::Uniform => self.in_turn(now, n),
-            Strategy::OnlySat => only_sat(&self.standings(now), n),
-            Strategy::TopKUtility => top_k_utility(&self.standings(now), n),
-            Strategy::OnlyTau => only_tau(&self.standings(now), n, &mut self.tau),
+            Strategy::OnlySat => only_sat(&self.urgencies(now), n),
+            Strategy::TopKUtility => top_k_utility(&self.urgencies(now), n),
+            Strategy::OnlyTau => only_tau(&self.urgencies(now), n, &mut self.tau),
             _ => self.by_timetable(now, n, limits),
         };
         for feed in &chosen {
@@ -152,17 +151,17 @@ impl Planner {
         self.offered_from[feed].is_some_and(|from| from <= now)
     }
 
-    /// Where each feed stands; below zero where it may not be offered.
-    fn standings(&self, now: Time) -> Vec<FeedUrgency> {
+    /// Returns the urgency of each feed; below zero if it may not be offered.
+    fn urgencies(&self, now: Time) -> Vec<FeedUrgency> {
         let nothing = FeedUrgency { divergence: 0.0, saturated: false, utility: f64::NEG_INFINITY };
         let of = |feed: usize| match self.may_offer(feed, now) && self.feeds[feed].value() > 0.0 {
-            true => self.feeds[feed].standing(now),
+            true => self.feeds[feed].urgency(now),
             false => nothing,
         };
         (0..self.feeds.len()).map(of).collect()
     }
 
-    /// Whoever may not be polled gives its turn to the next.
+    /// A feed that may not be polled is skipped.
     fn in_turn(&mut self, now: Time, n: usize) -> Vec<usize> {
         let mut chosen = Vec::new();
         for _ in 0..self.feeds.len() {
@@ -179,7 +178,7 @@ impl Planner {
 
     fn by_timetable(&mut self, now: Time, n: usize, limits: DailyLimits) -> Vec<usize> {
         let table = self.timetable.get_or_insert_with(|| Timetable::new(limits));
-        // Without a budget `cycle` is what the polls of a plan are for; plans may be closer.
+        // Without a budget plans may be closer together than `cycle`.
         table.set_cycle(self.budget.map(|_| self.cycle));
         if !table.is_fresh(now, limits) {
             table.allocate(self.strategy, &self.feeds, &self.offered_from, now, limits);
@@ -192,7 +191,7 @@ impl Planner {
         self.offer(feed);
     }
 
-    /// Puts a feed where its strategy will find it.
+    /// Queues a feed for its strategy.
     pub(in crate::budget) fn offer(&mut self, feed: usize) {
         let Some(from) = self.offered_from[feed] else { return };
         if self.strategy == Strategy::Tide {

@@ -1,5 +1,5 @@
-//! What a restart must not forget of a planner, as bytes: τ, the price, whose turn it is, what is
-//! left of the budget. What was learned of each feed is stored with the feed.
+//! Encodes the state of a planner that survives a restart: τ, the price, the position of `uniform`,
+//! and the rest of the budget. The learned state of each feed is stored with the feed.
 //!
 //! ```
 //! use polling::budget::{Planner, Strategy};
@@ -19,12 +19,12 @@ use crate::bytes::ByteReader;
 
 /// The layout of the stored bytes.
 const VERSION: u8 = 2;
-/// The layout before there was a price.
+/// The layout without a price.
 const WITHOUT_PRICE: u8 = 1;
 
 struct StoredProgress {
     tau: f64,
-    /// The price, and how much of it is bytes.
+    /// The price, and its share of bytes.
     price: Option<(f64, f64)>,
     turn: u64,
     allowance: Allowance,
@@ -34,7 +34,7 @@ impl Planner {
     pub fn progress(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
         bytes.extend(self.tau.tau().to_le_bytes());
-        let (price, share) = self.tide.settled();
+        let (price, share) = self.tide.stored_price();
         bytes.extend(price.to_le_bytes());
         bytes.extend(share.to_le_bytes());
         bytes.extend((self.turn.upcoming() as u64).to_le_bytes());
@@ -42,8 +42,8 @@ impl Planner {
         bytes
     }
 
-    /// Goes on from stored [`progress`](Planner::progress); bytes that no version wrote change
-    /// nothing. Under an allocation each feed's rhythm begins anew, from its last poll.
+    /// Restores stored [`progress`](Planner::progress). Bytes that no version wrote change nothing.
+    /// Under an allocation each feed's schedule restarts from its last poll.
     pub fn resume(&mut self, progress: &[u8]) {
         let Some(progress) = read(progress) else { return };
         self.turn = RoundRobin::at(usize::try_from(progress.turn).unwrap_or(0));

@@ -1,9 +1,9 @@
-//! The strategies that allocate looks per day and space them: when each feed is due.
+//! The due times of feeds under the strategies that allocate polls per day.
 //!
-//! The allocation is made once a day, when the budget changes, and an hour after feeds came, went
-//! or changed their weight; feeds wait in a heap until they are due, and the longest overdue goes
-//! first. Between two allocations each feed follows its own [`FeedSchedule`]. No feed is looked at more
-//! than once a cycle.
+//! The allocation is repeated once a day, when the budget changes, and an hour after feeds came,
+//! went or changed their weight. Feeds wait in a heap until they are due, and the longest overdue
+//! goes first. Between two allocations each feed follows its own [`FeedSchedule`]. No feed is
+//! polled more than once a cycle.
 //!
 //! ```
 //! use feed::Time;
@@ -29,38 +29,39 @@ use super::feed_schedule::FeedSchedule;
 use crate::budget::allocation::{DailyLimits, per_day_at_most, points};
 use crate::budget::{Strategy, Tracked};
 
-/// Allocations follow the models once a day.
+/// The time between two allocations.
 const ALLOCATED_FOR: Duration = Duration::from_secs(86_400);
-/// Feeds that come, go or change their weight are allocated anew together, this long after.
+/// The time from a change of feeds or weights to the next allocation.
 const CHANGES_WAIT: Duration = Duration::from_secs(3600);
-/// Until then a feed that came is looked at hourly.
+/// The polls per day of a new feed until then.
 const LOOKS_MEANWHILE: f64 = 24.0;
 
-/// Before everything: what was never looked at is due since then.
+/// The earliest time: a feed that was never polled is due since then.
 const NEVER: Time = Time::from_millis(i64::MIN);
-/// Searching the points of a day takes a millisecond, so the searches of all feeds are spread over
-/// this time, in seconds.
+/// Computing the points of a day takes a millisecond, so the computations for all feeds are spread
+/// over this time, in seconds.
 const SEARCHES_SPREAD: f64 = 20.0 * 3600.0;
-/// Searches that are always possible at once, and per second: a few thousand feeds never wait.
+/// The computations that are always allowed at once, and per second: a few thousand feeds never
+/// wait.
 const SEARCHES: (f64, f64) = (1000.0, 10.0);
 
-/// What the allocating strategies keep.
+/// The state of the allocating strategies.
 #[derive(Clone, Debug)]
 pub(crate) struct Timetable {
     made_at: Time,
     limits: DailyLimits,
-    /// The time between two plans, where it is known.
+    /// The time between two plans, if known.
     cycle: Option<Duration>,
-    /// Something happened that the next allocation should know.
+    /// Something changed that the next allocation must consider.
     changed: bool,
     rhythms: Vec<FeedSchedule>,
-    /// Moment, feed, key number.
+    /// Due time, feed, key number.
     due: BinaryHeap<Reverse<(Time, u32, u32)>>,
-    /// Stale entries of the heap carry an older number.
+    /// Stale entries of the heap have an older number.
     keyed: Vec<u32>,
-    /// When the last look at each feed was due.
+    /// When the last poll of each feed was due.
     taken: Vec<Time>,
-    /// Searches for points that may be made now, and when that was reckoned.
+    /// The computations of points that are allowed now, and the time of that count.
     searches: (f64, Time),
 }
 
@@ -91,7 +92,7 @@ impl Timetable {
             && !(self.changed && age >= CHANGES_WAIT)
     }
 
-    /// Allocates to the feeds anew; `from` says from when on each may be offered, if it may.
+    /// Allocates polls to all feeds. `from` is the time from which each may be offered.
     pub(crate) fn allocate(
         &mut self,
         strategy: Strategy,
@@ -121,7 +122,7 @@ impl Timetable {
         self.due = BinaryHeap::from(due);
     }
 
-    /// At most `n` feeds that are due, the longest overdue first.
+    /// Takes at most `n` due feeds, the longest overdue first.
     pub(crate) fn take(&mut self, now: Time, n: usize) -> Vec<usize> {
         let (left, since) = self.searches;
         let per_sec = SEARCHES.1 + self.rhythms.len() as f64 / SEARCHES_SPREAD;
@@ -143,19 +144,19 @@ impl Timetable {
         chosen
     }
 
-    /// A feed never polled is due at once, unless it never is.
+    /// A feed that was never polled is due at once, unless it gets no polls.
     fn due_at(&self, feed: usize, tracked: &Tracked) -> Option<Time> {
         let rhythm = self.rhythms.get(feed).filter(|rhythm| rhythm.looks() > 0.0)?;
         let cycle = self.cycle.unwrap_or_default();
         tracked.last.map_or(Some(NEVER), |last| rhythm.next(self.taken[feed], last, cycle))
     }
 
-    /// When a feed is due, and how often a day it is looked at.
+    /// Returns when a feed is due, and its polls per day.
     pub(crate) fn outlook(&self, feed: usize, tracked: &Tracked) -> Option<(Time, f64)> {
         Some((self.due_at(feed, tracked)?, self.rhythms.get(feed)?.looks()))
     }
 
-    /// A feed that was observed or held waits for its next look.
+    /// Queues a feed that was observed or held for its next poll.
     pub(crate) fn offer(&mut self, feed: usize, tracked: &Tracked, from: Time) {
         if self.rhythms.len() <= feed {
             self.rhythms.resize(feed + 1, FeedSchedule::even(LOOKS_MEANWHILE));
@@ -177,8 +178,8 @@ impl Timetable {
         }
     }
 
-    /// Another value of a feed's entries: none stops it at once, one that had none is looked at
-    /// until the next allocation gives it its share.
+    /// Sets another value of a feed's entries. Zero stops its polls at once. A feed that had none
+    /// is polled until the next allocation.
     pub(crate) fn revalue(&mut self, feed: usize, value: f64) {
         self.changed = true;
         let Some(rhythm) = self.rhythms.get_mut(feed) else { return };

@@ -1,5 +1,5 @@
-//! Why a strategy polls a feed now, or when it will: a short code for the record, the figures, and
-//! one plain sentence for people. It explains; it decides nothing.
+//! Explains why a strategy polls a feed now, or when it will: a short code for the record, and the
+//! figures. It decides nothing.
 //!
 //! ```
 //! use feed::Time;
@@ -21,49 +21,49 @@ use feed::Time;
 
 use crate::budget::{Miss, Planner, Strategy};
 
-/// Why a feed is polled when it is, under a strategy.
+/// The explanation of a feed's poll time under a strategy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlanWhy {
     pub strategy: Strategy,
-    pub ground: PlanCase,
-    /// It is not offered before this: it backs off, or its domain asked for time.
+    pub case: PlanCase,
+    /// The feed is not offered before this: it backs off, or its domain asked for time.
     pub held_until: Option<Time>,
 }
 
-/// What decides, with its figures. Utility and price are entry-seconds, weighted.
+/// The deciding case, with its figures. Utility and price are weighted entry-seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PlanCase {
-    /// Its poll is planned and has not come back.
-    OnItsWay,
-    /// It weighs nothing, or no query keeps its entries.
+    /// The poll is in flight.
+    InFlight,
+    /// The feed has no weight, or no query keeps its entries.
     Worthless,
     NeverPolled,
-    /// So many of all feeds come before it.
+    /// `ahead` of all feeds come before it.
     Turn {
         ahead: usize,
         of: usize,
     },
-    /// Its window of so many entries is full of new ones.
+    /// All entries of its window are expected to be new.
     Saturated {
         divergence: f64,
         window: u32,
     },
-    /// Not saturated; `only-sat` looks at `full_at`, if ever.
+    /// Not saturated; `only-sat` polls it at `full_at`, if ever.
     Filling {
         divergence: f64,
         window: u32,
         full_at: Option<Time>,
     },
-    /// It is looked at when its utility reaches the price.
+    /// The feed is polled when its utility reaches the price.
     Price {
         divergence: f64,
         utility: f64,
         price: f64,
         at: Option<Time>,
     },
-    /// It is looked at when waiting longer would cost more than a poll is worth.
+    /// The feed is polled when waiting longer would cost more than a poll is worth.
     Waiting {
-        /// Entries that the look will find, and how long they will have waited on average.
+        /// The entries that the poll will find, and their mean wait.
         expected: f64,
         waited: Duration,
         /// Entry-seconds.
@@ -71,51 +71,51 @@ pub enum PlanCase {
         miss: Miss,
         at: Time,
     },
-    /// The feeds of largest utility are looked at.
+    /// The feeds with the largest utility are polled.
     Rank {
         divergence: f64,
         utility: f64,
     },
-    /// It has so many looks a day, the next one then.
+    /// The feed gets this many polls a day, the next one at `at`.
     Allotted {
         looks_per_day: f64,
         at: Time,
     },
-    /// It is given up: other feeds gain more by every look.
+    /// The feed gets no polls: other feeds gain more from each.
     NotAllotted,
-    /// The first allocation is still to be made.
+    /// The first allocation is still to come.
     NotYetAllotted,
 }
 
 impl Planner {
-    /// Why `feed` is polled when it is, as things stand at `now`; `None` for a number never given.
+    /// Explains when `feed` is polled, as known at `now`. `None` for an unknown number.
     pub fn why(&self, feed: usize, now: Time) -> Option<PlanWhy> {
         let from = *self.offered_from.get(feed)?;
-        let ground = match from {
+        let case = match from {
             _ if self.feeds[feed].value() <= 0.0 => PlanCase::Worthless,
-            None => PlanCase::OnItsWay,
+            None => PlanCase::InFlight,
             Some(_) if self.feeds[feed].last.is_none() => PlanCase::NeverPolled,
-            Some(_) => self.ground(feed, now),
+            Some(_) => self.case(feed, now),
         };
         let held_until = from.filter(|from| *from > now);
-        Some(PlanWhy { strategy: self.strategy, ground, held_until })
+        Some(PlanWhy { strategy: self.strategy, case, held_until })
     }
 
-    /// Why `feed` was planned just now. Its turn has come, whoever comes after it.
+    /// Explains why `feed` was planned just now.
     pub fn why_planned(&self, feed: usize, now: Time) -> Option<PlanWhy> {
         let tracked = self.feeds.get(feed)?;
-        let ground = match (tracked.last, self.strategy) {
+        let case = match (tracked.last, self.strategy) {
             (None, _) => PlanCase::NeverPolled,
             (_, Strategy::Uniform) => PlanCase::Turn { ahead: 0, of: self.feeds.len() },
-            _ => self.ground(feed, now),
+            _ => self.case(feed, now),
         };
-        Some(PlanWhy { strategy: self.strategy, ground, held_until: None })
+        Some(PlanWhy { strategy: self.strategy, case, held_until: None })
     }
 
-    fn ground(&self, feed: usize, now: Time) -> PlanCase {
+    fn case(&self, feed: usize, now: Time) -> PlanCase {
         let tracked = &self.feeds[feed];
-        let standing = tracked.standing(now);
-        let (divergence, utility, window) = (standing.divergence, standing.utility, tracked.window);
+        let urgency = tracked.urgency(now);
+        let (divergence, utility, window) = (urgency.divergence, urgency.utility, tracked.window);
         let moment = |secs: Option<f64>| Some(tracked.last?.shifted((secs? * 1000.0) as i64));
         match self.strategy {
             Strategy::Uniform => {
@@ -123,7 +123,7 @@ impl Planner {
                 let ahead = (feed + of - self.turn.upcoming() % of) % of;
                 PlanCase::Turn { ahead, of }
             }
-            Strategy::TwoSteps | Strategy::OnlySat if standing.saturated => {
+            Strategy::TwoSteps | Strategy::OnlySat if urgency.saturated => {
                 PlanCase::Saturated { divergence, window }
             }
             Strategy::OnlySat => {
@@ -136,7 +136,7 @@ impl Planner {
                 let reached = tracked.believed().until_utility(last, price / tracked.value());
                 PlanCase::Price { divergence, utility, price, at: moment(reached) }
             }
-            Strategy::Tide => self.tide.ground(feed as u32, tracked),
+            Strategy::Tide => self.tide.case(feed as u32, tracked),
             Strategy::TopKUtility => PlanCase::Rank { divergence, utility },
             Strategy::MinDelay
             | Strategy::MinDelayAllocation
@@ -156,9 +156,9 @@ impl Planner {
 }
 
 impl PlanWhy {
-    /// When it is polled next, as far as the strategy can tell beforehand.
+    /// Returns the time of the next poll, if the strategy knows it.
     pub fn at(&self) -> Option<Time> {
-        let at = match self.ground {
+        let at = match self.case {
             PlanCase::Filling { full_at: at, .. } | PlanCase::Price { at, .. } => at,
             PlanCase::Allotted { at, .. } | PlanCase::Waiting { at, .. } => Some(at),
             _ => None,
@@ -166,10 +166,10 @@ impl PlanWhy {
         at.map(|at| self.held_until.map_or(at, |until| at.max(until)))
     }
 
-    /// Short, at most 60 bytes, for the record of each poll.
+    /// Returns a short code of at most 60 bytes for the record of each poll.
     pub fn code(&self) -> String {
-        let figures = match self.ground {
-            PlanCase::OnItsWay => "on-its-way".to_owned(),
+        let figures = match self.case {
+            PlanCase::InFlight => "on-its-way".to_owned(),
             PlanCase::Worthless => "worthless".to_owned(),
             PlanCase::NeverPolled => "never-polled".to_owned(),
             PlanCase::Turn { ahead, of } => format!("turn ahead={ahead} of={of}"),

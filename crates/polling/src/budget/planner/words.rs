@@ -1,5 +1,5 @@
-//! Why a strategy polls a feed when it does, in plain sentences for people. The figures are
-//! [`PlanWhy`]'s; nothing is decided here.
+//! Explains in plain sentences why a strategy polls a feed when it does. The figures come from
+//! [`PlanWhy`].
 //!
 //! ```
 //! use feed::Time;
@@ -22,13 +22,13 @@ use crate::policy::explain::words::expected_words;
 use crate::spoken;
 
 impl PlanWhy {
-    /// Plain sentences.
+    /// Returns plain sentences.
     pub fn words(&self) -> String {
-        let when = match self.ground {
+        let when = match self.case {
             PlanCase::Filling { full_at: at, .. } | PlanCase::Price { at, .. } => about(at),
             _ => String::new(),
         };
-        let words = plan_sentences(self.ground, self.strategy) + &when;
+        let words = plan_sentences(self.case, self.strategy) + &when;
         match self.held_until.filter(|until| self.at().is_none_or(|at| at <= *until)) {
             Some(until) => format!("{words} It waits until {until}."),
             None => words,
@@ -36,10 +36,10 @@ impl PlanWhy {
     }
 }
 
-/// The sentences for what decided, without the time of the next poll.
-pub(crate) fn plan_sentences(ground: PlanCase, strategy: Strategy) -> String {
-    match ground {
-        PlanCase::OnItsWay => "It is being polled now.".to_owned(),
+/// Returns the sentences for a case, without the time of the next poll.
+pub(crate) fn plan_sentences(case: PlanCase, strategy: Strategy) -> String {
+    match case {
+        PlanCase::InFlight => "It is being polled now.".to_owned(),
         PlanCase::Worthless => {
             "Its weight is 0 or no query uses it, so the budget spends no poll on it.".to_owned()
         }
@@ -82,7 +82,7 @@ pub(crate) fn plan_sentences(ground: PlanCase, strategy: Strategy) -> String {
     }
 }
 
-/// What an allocating strategy shares the budget out for.
+/// Returns the aim of an allocating strategy.
 const fn aim(strategy: Strategy) -> &'static str {
     match strategy {
         Strategy::MinDelay => "Polls are shared out for the shortest wait, at the best hours.",
@@ -105,7 +105,7 @@ fn about(at: Option<Time>) -> String {
     at.map_or(" That is not expected.".to_owned(), |at| format!(" That is about {at}."))
 }
 
-/// What a lost entry costs, where somebody said it.
+/// Tells the cost of a lost entry, if it is not the default.
 fn lost(miss: Miss) -> String {
     if miss == Miss::default() {
         return String::new();
@@ -113,7 +113,7 @@ fn lost(miss: Miss) -> String {
     format!(" (A lost entry costs as much as {} of waiting.)", spoken(miss.0))
 }
 
-/// Entry-seconds as the time that the entries have waited together.
+/// Returns entry-seconds as the total wait of the entries.
 fn waited(entry_secs: f64) -> String {
     spoken(Duration::try_from_secs_f64(entry_secs.max(0.0).round()).unwrap_or(Duration::MAX))
 }

@@ -1,11 +1,11 @@
-//! A rate over a period, with its first and second sums: what a schedule within the period needs.
+//! A rate over a period with its first and second integrals, for schedules within the period.
 //!
-//! Either hourly slots, as models learn them, or a smooth function given with its integrals.
+//! It has either hourly slots, as models learn them, or a smooth function with its integrals.
 //!
 //! ```
 //! use polling::budget::curve::Curve;
 //!
-//! // One entry per hour from 8 to 10: looked at at 10, they have waited one hour each.
+//! // One entry per hour from 8 to 10: polled at 10, they have waited one hour each.
 //! let mut hours = [0.0; 24];
 //! (hours[8], hours[9]) = (1.0, 1.0);
 //! let day = Curve::slots(&hours, 24.0);
@@ -19,7 +19,7 @@ pub enum Curve {
         /// λ in each slot.
         rates: Vec<f64>,
         period: f64,
-        /// Λ and ∫Λ at the slots' beginnings, and at the end of the period.
+        /// Λ and ∫Λ at the start of each slot, and at the end of the period.
         sums: Vec<(f64, f64)>,
     },
     Smooth {
@@ -89,13 +89,13 @@ impl Curve {
         }
     }
 
-    /// ∫_a^b λ(t)·(b − t) dt: the waiting of what is published in (a, b] until a look at b.
+    /// ∫_a^b λ(t)·(b − t) dt: the waiting of the entries in (a, b] until a poll at b.
     pub fn waiting(&self, a: f64, b: f64) -> f64 {
         self.sum_of_sums(b) - self.sum_of_sums(a) - (b - a) * self.sum(a)
     }
 }
 
-/// Whole periods before t, the slot in which it lies, and how far into it.
+/// Returns the whole periods before t, its slot, and the position within the slot.
 fn place(t: f64, period: f64, n: usize) -> (f64, usize, f64) {
     let periods = (t / period).floor();
     let rest = t - periods * period;

@@ -1,19 +1,19 @@
-//! When in the period to look, given how often (Sia, Cho and Cho 2007, theorems 2 and 3; source
+//! Places a given number of polls within a period (Sia, Cho and Cho 2007, theorems 2 and 3; source
 //! 002).
 //!
-//! - One look (theorem 2): best where λ(τ) equals its mean and λ is falling.
-//! - m looks (theorem 3): λ(τ_j)·(τ_{j+1} − τ_j) = ∫_{τ_{j−1}}^{τ_j} λ(t) dt for all j, cyclic. It
-//!   is necessary only, and needs a continuous λ.
+//! - One poll (theorem 2): best if λ(τ) equals its mean and λ is falling.
+//! - m polls (theorem 3): λ(τ_j)·(τ_{j+1} − τ_j) = ∫_{τ_{j−1}}^{τ_j} λ(t) dt for all j, cyclic. The
+//!   condition is necessary only, and needs a continuous λ.
 //!
-//! Two ways to find them: over the first two points on a grid, the rest following from the
-//! equation ([`exhaustive`](self::search::exhaustive)); or step by step from even points
-//! ([`refined`]), each point moved to its best place between its neighbours. The second also serves
-//! λ in slots, whose best points may lie on an edge, where the equation does not hold.
+//! There are two methods. [`exhaustive`](self::search::exhaustive) tries the first two points on a
+//! grid; the rest follows from the equation. [`refined`] starts from even points and moves each to
+//! its best position between its neighbours. The second also handles λ in slots, whose best points
+//! may lie on an edge, at which the equation does not hold.
 //!
 //! ```
 //! use polling::budget::{curve::Curve, schedule};
 //!
-//! // Example 1: λ = 1 on [0, 1), 0 on [1, 2). One look at the end of the busy half.
+//! // Example 1: λ = 1 on [0, 1), 0 on [1, 2). One poll at the end of the busy half.
 //! let curve = Curve::slots(&[1.0, 0.0], 2.0);
 //! let points = schedule::best(&curve, 1);
 //! assert!((points[0] - 1.0).abs() < 1e-9);
@@ -32,20 +32,20 @@ pub use self::refine::refined;
 
 /// Half an hour of a day: the paper's grid.
 pub const GRID: usize = 48;
-/// Points are settled for live use: less than a tenth of a second of a day.
+/// The precision for live use: less than a tenth of a second of a day.
 const CLOSE: f64 = 1e-6;
-/// The same for a million feeds: within nine seconds of a day.
+/// The precision for a million feeds: nine seconds of a day.
 const NEAR: f64 = 1e-4;
-/// Up to so many looks [`best`] is cheap enough for every feed.
+/// Up to this many polls [`best`] is cheap enough for every feed.
 const FEW: usize = 4;
-/// Up to so many looks, schedules are grown point by point.
+/// Up to this many polls, points are added one by one.
 const GROWN_MAX: usize = 24;
-/// Looks per period that are scheduled one by one; more are evenly spaced.
+/// The most polls per period with points of their own; more are evenly spaced.
 pub const POINTS_MAX: usize = 288;
-/// Cells in which the density of many looks is summed.
+/// The cells in which the density of many polls is summed.
 const CELLS: usize = 480;
 
-/// The waiting per period of all that is published, looked at in the given points (cyclic).
+/// Returns the waiting per period of all entries, polled at the given points (cyclic).
 pub fn delay(curve: &Curve, points: &[f64]) -> f64 {
     let Some(last) = points.last() else { return f64::INFINITY };
     let mut before = last - curve.period();
@@ -57,15 +57,15 @@ pub fn delay(curve: &Curve, points: &[f64]) -> f64 {
     sum
 }
 
-/// Even points, shifted by `offset`.
+/// Returns even points, shifted by `offset`.
 pub fn even(curve: &Curve, m: usize, offset: f64) -> Vec<f64> {
     let gap = curve.period() / m as f64;
     (0..m).map(|j| offset + j as f64 * gap).collect()
 }
 
-/// `m` good points. Up to a look an hour one point after the other is added and all are refined,
-/// so that one look more never means more waiting; beyond, the density of looks follows √λ, which
-/// is the optimum for many.
+/// Returns `m` good points. Up to one poll an hour, points are added one by one and all are
+/// refined, so that one more poll never means more waiting. Beyond that, the density of polls
+/// follows √λ, which is the optimum for many.
 pub fn best(curve: &Curve, m: usize) -> Vec<f64> {
     let mut points = Vec::new();
     for k in 1..=m.min(GROWN_MAX) {
@@ -87,8 +87,8 @@ pub fn best(curve: &Curve, m: usize) -> Vec<f64> {
     points
 }
 
-/// `m` points whose waiting is within a few percent of that of the [`best`], at a fraction of the
-/// cost: they are settled once, not after each point.
+/// Returns `m` points whose waiting is within a few percent of that of [`best`], at a fraction of
+/// the cost: they are refined once, not after each point.
 pub fn near(curve: &Curve, m: usize) -> Vec<f64> {
     if m <= FEW {
         return best(curve, m);
@@ -105,7 +105,7 @@ pub fn near(curve: &Curve, m: usize) -> Vec<f64> {
     least(curve, schedules).unwrap_or_default()
 }
 
-/// The points and one more, halfway between the two after which most waits.
+/// Adds one point, halfway between the two with most waiting.
 fn with_one_more(curve: &Curve, points: &[f64]) -> Vec<f64> {
     let Some(first) = points.first() else { return vec![0.0] };
     let ends = points.iter().skip(1).copied().chain([first + curve.period()]);
@@ -117,7 +117,7 @@ fn with_one_more(curve: &Curve, points: &[f64]) -> Vec<f64> {
     more
 }
 
-/// Points whose density is that of √λ.
+/// Returns points with a density of √λ.
 fn by_density(curve: &Curve, m: usize) -> Vec<f64> {
     let width = curve.period() / CELLS as f64;
     let roots: Vec<f64> =

@@ -1,14 +1,14 @@
 //! Iterative refinement of a schedule (Sia, Cho and Cho 2007, section 4.2; source 002): each point
-//! in turn goes to its best place between its neighbours, until nothing moves.
+//! in turn moves to its best position between its neighbours, until nothing moves.
 //!
-//! Between τ_{j−1} and τ_{j+1} the waiting is least where theorem 3 holds,
-//! λ(τ_j)·(τ_{j+1} − τ_j) = ∫_{τ_{j−1}}^{τ_j} λ(t) dt, or, where λ jumps, on an edge of a slot. It
-//! finds a minimum, not always the least one: where to start is the caller's choice.
+//! Between τ_{j−1} and τ_{j+1} the waiting is least where theorem 3 holds, λ(τ_j)·(τ_{j+1} − τ_j) =
+//! ∫_{τ_{j−1}}^{τ_j} λ(t) dt, or on an edge of a slot, at which λ jumps. The result is a local
+//! minimum; the caller chooses the start.
 //!
 //! ```
 //! use polling::budget::{curve::Curve, refine::refined};
 //!
-//! // λ = 1 on [0, 1), 0 on [1, 2): the look goes to the end of the busy half.
+//! // λ = 1 on [0, 1), 0 on [1, 2): the poll goes to the end of the busy half.
 //! let points = refined(&Curve::slots(&[1.0, 0.0], 2.0), vec![0.7]);
 //! assert!((points[0] - 1.0).abs() < 1e-9);
 //! ```
@@ -16,17 +16,17 @@
 use super::curve::Curve;
 use crate::budget::allocation::marginals::rising_root;
 
-/// Sweeps over all points; they end by themselves when nothing moves.
+/// The most sweeps over all points; they usually stop earlier.
 const SWEEPS_MAX: usize = 20_000;
-/// Moves smaller than this share of the period are none.
+/// Moves smaller than this share of the period count as none.
 const STILL: f64 = 1e-13;
 
-/// Iterative refinement: each point in turn goes to its best place between its neighbours.
+/// Refines points until nothing moves.
 pub fn refined(curve: &Curve, points: Vec<f64>) -> Vec<f64> {
     settled(curve, points, STILL)
 }
 
-/// The same, until no point moves by more than the share `still` of the period.
+/// Refines points until none moves by more than the share `still` of the period.
 pub(in crate::budget) fn settled(curve: &Curve, mut points: Vec<f64>, still: f64) -> Vec<f64> {
     let (m, period) = (points.len(), curve.period());
     for _ in 0..SWEEPS_MAX {
@@ -46,13 +46,14 @@ pub(in crate::budget) fn settled(curve: &Curve, mut points: Vec<f64>, still: f64
     points
 }
 
-/// A schedule that drifted past midnight is the same schedule.
+/// Wraps points that drifted past the end of the period.
 pub(in crate::budget) fn wrap(curve: &Curve, points: &mut [f64]) {
     points.iter_mut().for_each(|p| *p = p.rem_euclid(curve.period()));
     points.sort_by(f64::total_cmp);
 }
 
-/// Where one look between two others leaves the least waiting; the old place where none is better.
+/// Returns the position of one poll between two others with the least waiting; the old one if none
+/// is better.
 pub(in crate::budget) fn between(curve: &Curve, before: f64, old: f64, after: f64) -> f64 {
     let waiting = |t: f64| curve.waiting(before, t) + curve.waiting(t, after);
     let mut best = (waiting(old), old);
@@ -83,7 +84,7 @@ pub(in crate::budget) fn between(curve: &Curve, before: f64, old: f64, after: f6
     best.1
 }
 
-/// Theorem 3 for one point: Λ(before, t) − λ(t)·(after − t) rises from below to above zero.
+/// Solves theorem 3 for one point: Λ(before, t) − λ(t)·(after − t) rises from below to above zero.
 fn slope_zero(curve: &Curve, before: f64, after: f64) -> f64 {
     let slope = |t: f64| curve.sum(t) - curve.sum(before) - curve.rate(t) * (after - t);
     rising_root(before, after, slope)

@@ -1,10 +1,10 @@
-//! Schedules found by searching a grid (Sia, Cho and Cho 2007, section 4.2; source 002): over the
-//! first two points, the rest following from theorem 3, or over all points on the grid.
+//! Schedules found by searching a grid (Sia, Cho and Cho 2007, section 4.2; source 002). One search
+//! covers the first two points, with the rest from theorem 3; the other covers all points.
 //!
 //! ```
 //! use polling::budget::{curve::Curve, search::on_grid};
 //!
-//! // All entries come between noon and two: looks at one, and at two.
+//! // All entries come between noon and two: polls at one, and at two.
 //! let mut hours = [0.0; 24];
 //! (hours[12], hours[13]) = (1.0, 1.0);
 //! assert_eq!(on_grid(&Curve::slots(&hours, 24.0), 2, 24), [13, 14]);
@@ -13,7 +13,7 @@
 use super::curve::Curve;
 use super::{GRID, even, least, refined};
 
-/// All first two points on the grid, the rest by the equation; the best of them, refined.
+/// Tries all first two points on the grid, with the rest from the equation, and refines the best.
 pub fn exhaustive(curve: &Curve, m: usize) -> Vec<f64> {
     let step = curve.period() / GRID as f64;
     if m < 2 {
@@ -26,7 +26,7 @@ pub fn exhaustive(curve: &Curve, m: usize) -> Vec<f64> {
     refined(curve, start)
 }
 
-/// The points that follow from the first two; `None` where they do not fit into a period.
+/// Returns the points that follow from the first two; `None` if they do not fit into a period.
 fn followed(curve: &Curve, first: f64, second: f64, m: usize) -> Option<Vec<f64>> {
     let mut points = vec![first, second];
     while points.len() < m {
@@ -41,14 +41,14 @@ fn followed(curve: &Curve, first: f64, second: f64, m: usize) -> Option<Vec<f64>
     Some(points)
 }
 
-/// The best points on a grid of `n`, exactly, by dynamic programming; as numbers on the grid.
+/// Returns the exact best points on a grid of `n`, by dynamic programming, as numbers on the grid.
 pub fn on_grid(curve: &Curve, m: usize, n: usize) -> Vec<usize> {
     let m = m.clamp(1, n);
     let step = curve.period() / n as f64;
     let waiting = |a: usize, b: usize| curve.waiting(a as f64 * step, b as f64 * step);
     let mut best = (f64::INFINITY, vec![0]);
     for first in 0..n {
-        // least[j][k]: the waiting from `first` to point first + k, reached by j further looks.
+        // least[j][k]: the waiting from `first` to point first + k, reached by j further polls.
         let mut least = vec![vec![(f64::INFINITY, 0); n + 1]; m + 1];
         least[0][0] = (0.0, 0);
         for j in 1..=m {

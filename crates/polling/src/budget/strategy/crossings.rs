@@ -1,13 +1,12 @@
-//! `two-steps` for a million feeds: nobody is looked at before it matters.
+//! `two-steps` for a million feeds: a cycle touches only the feeds whose time has come.
 //!
-//! The published algorithm looks at every feed in every cycle. Here the moment at which a feed will
-//! saturate, and that at which its utility will reach the bar, are computed when it is observed and
-//! kept in heaps; a cycle touches only the feeds whose moment has come. When the bar falls, the
-//! feeds keyed by a higher one are keyed again; when it rises, they come up early and are keyed
-//! again then. Every decision is made on the same [`FeedUrgency`] that the scan uses, so both choose
-//! the same polls; a test proves it.
+//! The published algorithm evaluates every feed in every cycle. Here the times at which a feed
+//! saturates, and at which its utility reaches the bar, are computed when it is observed and kept
+//! in heaps. When the bar falls, the feeds keyed by a higher one are keyed again; when it rises,
+//! they come up early and are keyed again then. Every decision uses the same [`FeedUrgency`] as the
+//! scan, so both choose the same polls; a test proves it.
 //!
-//! A fresh key aims far below the bar, so that a bar that trembles costs nothing.
+//! A fresh key aims far below the bar, so that small changes of the bar cost nothing.
 //!
 //! ```
 //! use feed::Time;
@@ -33,32 +32,32 @@ use super::saturation::Saturation;
 use super::two_steps::Threshold;
 use crate::budget::{FeedUrgency, Tracked};
 
-/// The rungs at which a feed is keyed, as shares of the bar: the nearer it is, the finer. Only when
-/// the bar has fallen below the first are all feeds keyed again at once.
+/// The steps at which a feed is keyed, as shares of the bar: the nearer, the finer. All feeds are
+/// keyed again at once only when the bar falls below the first step.
 const RUNGS: [f64; 4] = [0.4, 0.8, 0.95, 1.0];
-/// Crossings are sought this little below: where a rate is zero for hours, the last bit of a sum
-/// decides whether it is crossed before or after them.
+/// Crossings are searched slightly below the bar. If a rate is zero for hours, the last bit of a sum decides on which side of them the crossing lies.
 pub(crate) const BELOW: f64 = 1.0 - 1e-9;
-/// A key is early by this share of the interval and a millisecond, never late by rounding.
+/// A key is early by this share of the interval and a millisecond, so that rounding never makes it
+/// late.
 const EARLY: f64 = 1e-9;
 
 /// The next crossings of all feeds.
 #[derive(Clone, Debug, Default)]
 pub struct Crossings {
     saturation: Saturation,
-    /// The number of each feed's key; stale entries of the heaps carry an older one.
+    /// The number of each feed's key; stale entries of the heaps have an older one.
     keyed: Vec<u32>,
-    /// From when on each feed may be offered.
+    /// The time from which each feed may be offered.
     from: Vec<Time>,
-    /// When the utility may reach what the key aims at: moment, feed, key number.
+    /// When the utility may reach the aim of the key: time, feed, key number.
     due: BinaryHeap<Reverse<(Time, u32, u32)>>,
-    /// What the keys aim at, highest first: the bits of a positive number, feed, key number.
+    /// The aims of the keys, highest first: the bits of a positive number, feed, key number.
     aims: BinaryHeap<(u64, u32, u32)>,
 }
 
 impl Crossings {
-    /// Takes in that `feed` was observed, or changed its weight; not before `from` will it be
-    /// offered. `bar` is the present one.
+    /// Inserts a feed that was observed or changed its weight. It is not offered before `from`.
+    /// `bar` is the current one.
     pub fn insert(&mut self, feed: u32, tracked: &Tracked, bar: f64, from: Time) {
         self.remove(feed);
         self.from[feed as usize] = from;
@@ -68,7 +67,7 @@ impl Crossings {
         }
     }
 
-    /// Takes a feed out until it is inserted again.
+    /// Removes a feed until it is inserted again.
     pub fn remove(&mut self, feed: u32) {
         if self.keyed.len() <= feed as usize {
             self.keyed.resize(feed as usize + 1, 0);
@@ -78,7 +77,7 @@ impl Crossings {
         self.saturation.remove(feed);
     }
 
-    /// The polls of one cycle; those chosen are taken out until they are inserted again.
+    /// Returns the polls of one cycle. They are removed until they are inserted again.
     pub fn plan(
         &mut self,
         now: Time,
@@ -101,7 +100,7 @@ impl Crossings {
         chosen.into_iter().map(|feed| feed as usize).collect()
     }
 
-    /// Keys again what aims above the present bar.
+    /// Keys the feeds again that aim above the current bar.
     fn lower_to(&mut self, bar: f64, feeds: &[Tracked]) {
         while let Some(&(aim, feed, keyed)) = self.aims.peek() {
             if f64::from_bits(aim) <= bar {
@@ -125,7 +124,7 @@ impl Crossings {
             if self.keyed[feed as usize] != keyed || self.saturation.is_full(feed) {
                 continue;
             }
-            let FeedUrgency { saturated, utility, .. } = feeds[feed as usize].standing(now);
+            let FeedUrgency { saturated, utility, .. } = feeds[feed as usize].urgency(now);
             if !saturated && utility >= bar {
                 chosen.push(feed);
             } else if !saturated {
@@ -139,7 +138,7 @@ impl Crossings {
         }
     }
 
-    /// Sets the moment at which the utility reaches `aim`.
+    /// Sets the time at which the utility reaches `aim`.
     fn key(&mut self, feed: u32, tracked: &Tracked, aim: f64) {
         self.keyed[feed as usize] += 1;
         let keyed = self.keyed[feed as usize];
@@ -151,7 +150,7 @@ impl Crossings {
         self.aims.push((aim.to_bits(), feed, keyed));
     }
 
-    /// Stale entries are dropped before they outnumber the feeds by far.
+    /// Drops stale entries before they far outnumber the feeds.
     fn compact(&mut self) {
         let room = 4 * self.keyed.len() + 1024;
         if self.due.len() > room || self.aims.len() > room {
@@ -163,9 +162,9 @@ impl Crossings {
     }
 }
 
-/// The moment `secs` after `last`, or a trifle before it.
+/// Returns the time `secs` after `last`, slightly early.
 pub(crate) fn early(last: Time, secs: f64) -> Time {
-    // Beyond thirty millennia nothing is waited for.
+    // The cap is beyond thirty thousand years.
     let ms = (secs * (1.0 - EARLY) * 1000.0).min(1e15) as i64;
     last.shifted(ms - 1)
 }

@@ -23,7 +23,7 @@ use crate::spec::{KnownName, unknown};
 
 pub use spender::{Miss, Spender};
 
-/// How a budget is spent over all feeds.
+/// The rule that spends a budget over all feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     Uniform,
@@ -92,10 +92,10 @@ impl FromStr for Strategy {
     }
 }
 
-/// What a strategy believes of its feeds.
+/// The model that a strategy uses for its feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimator {
-    /// The truth, which only the lab has.
+    /// The true values, which only the lab has.
     Oracle,
     SingleVariable,
     Periodic,
@@ -127,7 +127,7 @@ impl Estimator {
         }
     }
 
-    /// The model to start with; `None` for the oracle. An offline one is to be trained, then
+    /// Returns the model to start with; `None` for the oracle. An offline one must be trained, then
     /// [frozen](Model::frozen).
     pub fn start(self) -> Option<Model> {
         match self {

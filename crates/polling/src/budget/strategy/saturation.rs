@@ -1,5 +1,5 @@
-//! Which feeds are saturated now, without looking at the others: the moment at which a window fills
-//! up with new entries, Div(t_k, t) = W, is computed when the feed is observed.
+//! Finds saturated feeds without evaluating the others. The time at which a window fills up with
+//! new entries, Div(t_k, t) = W, is computed when the feed is observed.
 //!
 //! ```
 //! use feed::Time;
@@ -28,22 +28,22 @@ use crate::budget::Tracked;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Saturation {
     feeds: Vec<SaturationEntry>,
-    /// When feeds fill up: moment, feed, its number then.
+    /// When feeds fill up: time, feed, its number then.
     filling: BinaryHeap<Reverse<(Time, u32, u32)>>,
-    /// Full feeds, the largest divergence first. Positive numbers are ordered as their bits are.
+    /// Full feeds, the largest divergence first. Positive numbers have the order of their bits.
     full: BTreeSet<(Reverse<u64>, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct SaturationEntry {
-    /// Stale entries of the heap carry an older number.
+    /// Stale entries of the heap have an older number.
     number: u32,
     /// The bits of its divergence in the set of full feeds, if it is there.
     divergence: Option<u64>,
 }
 
 impl Saturation {
-    /// Waits for `feed` to fill up; not before `from` is it offered.
+    /// Waits for `feed` to fill up. It is not offered before `from`.
     pub(crate) fn insert(&mut self, feed: u32, tracked: &Tracked, from: Time) {
         self.remove(feed);
         if let Some(at) = fills_at(tracked) {
@@ -67,7 +67,7 @@ impl Saturation {
         self.feeds[feed as usize].divergence.is_some()
     }
 
-    /// At most `n` full feeds, the largest divergence first.
+    /// Returns at most `n` full feeds, the largest divergence first.
     pub(crate) fn top(&mut self, now: Time, n: usize, feeds: &[Tracked]) -> Vec<u32> {
         self.fill_up(now, feeds);
         self.full.iter().take(n).map(|(_, feed)| *feed).collect()
@@ -84,20 +84,20 @@ impl Saturation {
             if known.number != number {
                 continue;
             }
-            let standing = feeds[feed as usize].standing(now);
-            if standing.saturated {
-                let divergence = standing.divergence.to_bits();
+            let urgency = feeds[feed as usize].urgency(now);
+            if urgency.saturated {
+                let divergence = urgency.divergence.to_bits();
                 known.divergence = Some(divergence);
                 self.full.insert((Reverse(divergence), feed));
             } else {
-                // The moment was a trifle early.
+                // The computed time was slightly early.
                 not_yet.push(Reverse((now + Duration::from_millis(1), feed, number)));
             }
         }
         self.filling.extend(not_yet);
     }
 
-    /// Drops stale entries once they outnumber the feeds by far.
+    /// Drops stale entries before they far outnumber the feeds.
     pub(crate) fn compact(&mut self) {
         if self.filling.len() > 4 * self.feeds.len() + 1024 {
             let feeds = &self.feeds;
@@ -106,7 +106,7 @@ impl Saturation {
     }
 }
 
-/// When the window is full of new entries; at once for a feed never polled.
+/// Returns when the window is full of new entries: at once for a feed that was never polled.
 fn fills_at(tracked: &Tracked) -> Option<Time> {
     let Some(last) = tracked.last else { return Some(Time::from_millis(i64::MIN)) };
     let full = f64::from(tracked.window) * BELOW;

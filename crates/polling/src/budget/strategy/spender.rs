@@ -1,5 +1,4 @@
-//! Who spends a budget, as people write it: a strategy, and of `tide` what an entry costs that is
-//! lost. It spends nothing.
+//! A strategy as people write it, with the price of a lost entry for `tide`.
 //!
 //! ```
 //! use polling::budget::{Spender, Strategy};
@@ -22,7 +21,7 @@ use crate::written;
 const PRICED: KnownName =
     KnownName { name: "tide", example: "tide:365d", needs: "the waiting that a lost entry costs" };
 
-/// What an entry costs that a window loses: as much as one that waits for so long.
+/// The cost of an entry that a window loses, as the waiting of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Miss(pub Duration);
 
@@ -32,7 +31,7 @@ impl Default for Miss {
     }
 }
 
-/// A strategy with its price of a miss. Only `tide` heeds it.
+/// A strategy with its price of a miss, which only `tide` uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spender {
     pub strategy: Strategy,

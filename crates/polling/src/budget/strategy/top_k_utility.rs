@@ -1,5 +1,5 @@
-//! `top-k-utility` — the b feeds of largest utility (Horincar, Amann and Artières 2010; source
-//! 001).
+//! `top-k-utility` — the b feeds with the largest utility (Horincar, Amann and Artières 2010;
+//! source 001).
 //!
 //! ```
 //! use polling::budget::{FeedUrgency, top_k_utility::top_k_utility};
@@ -11,8 +11,8 @@
 
 use crate::budget::FeedUrgency;
 
-/// At most `budget` feeds, the largest utility first. As published all of the budget is spent, also
-/// where little is to be gained; a feed that must not be chosen has a utility below zero.
+/// Returns at most `budget` feeds, the largest utility first. As published, the whole budget is
+/// spent even for small gains. A feed that must not be chosen has a utility below zero.
 pub fn top_k_utility(feeds: &[FeedUrgency], budget: usize) -> Vec<usize> {
     let eligible = (0..feeds.len()).filter(|i| feeds[*i].utility >= 0.0);
     crate::budget::largest(eligible.collect(), budget, |i| feeds[i].utility)

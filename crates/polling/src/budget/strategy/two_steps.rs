@@ -1,14 +1,14 @@
 //! `two-steps`, `only-sat`, `only-tau` — saturated feeds first, then those whose utility passes a
-//! threshold that adapts itself to the budget (Horincar, Amann and Artières 2010, algorithm 1;
-//! source 001).
+//! threshold that adapts to the budget (Horincar, Amann and Artières 2010, algorithm 1; source
+//! 001).
 //!
 //! Each cycle with budget b:
 //! 1. R = the top b saturated feeds by Div_A > 0; b_sat = |R|;
 //! 2. if b_sat < b: every unsaturated feed with U ≥ b/(b − b_sat)·τ joins R, without a cap.
 //!
-//! Then b' = |R|: b' > b → τ·1.05; b' < 0.9·b → τ·0.95; else τ stays. It converges from anywhere.
-//! `only-sat` is step 1 alone; `only-tau` is step 2 alone, over all feeds: left out for good, a
-//! saturated one would stay so.
+//! Then b' = |R|: b' > b → τ·1.05; b' < 0.9·b → τ·0.95; else τ stays. It converges from any start.
+//! `only-sat` is step 1 alone. `only-tau` is step 2 alone, over all feeds: otherwise a saturated
+//! one would never be polled.
 //!
 //! ```
 //! use polling::budget::FeedUrgency;
@@ -29,10 +29,10 @@ use crate::budget::FeedUrgency;
 const FALL: f64 = 0.95;
 const RISE: f64 = 1.05;
 const FILL: f64 = 0.9;
-/// τ stays a normal number, whatever a run of empty or crowded cycles does to it.
+/// τ stays a normal number through any run of empty or full cycles.
 const TAU: (f64, f64) = (1e-12, 1e15);
 
-/// The self-adapting threshold τ, in entry-seconds.
+/// The adaptive threshold τ, in entry-seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold {
     tau: f64,
@@ -47,12 +47,12 @@ impl Threshold {
         self.tau
     }
 
-    /// The bar of step 2: b/(b − b_sat)·τ; `None` where step 1 spent the budget.
+    /// Returns the bar of step 2: b/(b − b_sat)·τ. `None` if step 1 spent the budget.
     pub fn bar(self, budget: usize, n_saturated: usize) -> Option<f64> {
         (n_saturated < budget).then(|| budget as f64 / (budget - n_saturated) as f64 * self.tau)
     }
 
-    /// Adapts τ to how many polls came of it.
+    /// Adapts τ to the number of polls.
     pub fn adapt(&mut self, budget: usize, n_polls: usize) {
         if n_polls > budget {
             self.tau = (self.tau * RISE).min(TAU.1);
@@ -62,7 +62,7 @@ impl Threshold {
     }
 }
 
-/// Algorithm 1. The feeds to poll: the saturated ones by divergence, then the others by number.
+/// Algorithm 1. Returns the saturated feeds by divergence, then the others by number.
 pub fn two_steps(feeds: &[FeedUrgency], budget: usize, tau: &mut Threshold) -> Vec<usize> {
     let mut chosen = only_sat(feeds, budget);
     if let Some(bar) = tau.bar(budget, chosen.len()) {
@@ -73,13 +73,13 @@ pub fn two_steps(feeds: &[FeedUrgency], budget: usize, tau: &mut Threshold) -> V
     chosen
 }
 
-/// Step 1 alone: at most `budget` saturated feeds, the largest divergence first.
+/// Step 1 alone. Returns at most `budget` saturated feeds, the largest divergence first.
 pub fn only_sat(feeds: &[FeedUrgency], budget: usize) -> Vec<usize> {
     let saturated = (0..feeds.len()).filter(|i| feeds[*i].saturated && feeds[*i].divergence > 0.0);
     crate::budget::largest(saturated.collect(), budget, |i| feeds[i].divergence)
 }
 
-/// Step 2 alone: every feed whose utility reaches τ.
+/// Step 2 alone. Returns every feed whose utility reaches τ.
 pub fn only_tau(feeds: &[FeedUrgency], budget: usize, tau: &mut Threshold) -> Vec<usize> {
     let bar = tau.tau();
     let chosen: Vec<usize> = (0..feeds.len()).filter(|i| feeds[*i].utility >= bar).collect();

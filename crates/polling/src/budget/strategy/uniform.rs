@@ -9,31 +9,31 @@
 //! assert_eq!(turn.take(3, 2), [2, 0]);
 //! ```
 
-/// Whose turn it is.
+/// The position in the order of feeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundRobin {
     next: usize,
 }
 
 impl RoundRobin {
-    /// The turn of feed number `next`.
+    /// Starts at feed number `next`.
     pub fn at(next: usize) -> RoundRobin {
         RoundRobin { next }
     }
 
-    /// Whose turn comes.
+    /// Returns the next feed without taking it.
     pub fn upcoming(self) -> usize {
         self.next
     }
 
-    /// The one whose turn it is among `n` feeds, which must be some.
+    /// Takes the next of `n` feeds; `n` must not be 0.
     pub fn next(&mut self, n: usize) -> usize {
         let turn = self.next % n.max(1);
         self.next = (turn + 1) % n.max(1);
         turn
     }
 
-    /// The next `budget` of `n` feeds, each at most once.
+    /// Takes the next `budget` of `n` feeds, each at most once.
     pub fn take(&mut self, n: usize, budget: usize) -> Vec<usize> {
         (0..budget.min(n)).map(|_| self.next(n)).collect()
     }

@@ -1,4 +1,4 @@
-//! What `tide` may spend: now, until its period ends, and in every second after it.
+//! The amounts that `tide` may spend: now, until its period ends, and per second afterwards.
 //!
 //! ```
 //! use feed::Time;
@@ -35,30 +35,31 @@ use crate::budget::allowance::SpendingGrant;
 use super::price::{ExpectedSpending, MOMENTS};
 
 const DAY_SECS: f64 = 86_400.0;
-/// How often in a period the price is settled, and for how many cycles at least.
-const SETTLED_PER_PERIOD: u32 = 48;
-const SETTLED_CYCLES: u32 = 5;
-/// So many looks of the next period always count: what is left of a few polls says little.
+/// How often per period the price is adjusted, and the smallest number of cycles between
+/// adjustments.
+const ADJUSTED_PER_PERIOD: u32 = 48;
+const ADJUSTED_CYCLES: u32 = 5;
+/// This many polls of the next period always count: the rest of a few polls says little.
 const FEW: f64 = 8.0;
-/// However little is left, the price is that of so much of an even share: the next period would
-/// have to bring it down again.
+/// The price never assumes less than this part of an even share: the next period would have to
+/// lower it again.
 const LEFT_MIN: f64 = 0.1;
 
-/// What may be spent, and over which time.
+/// The amounts that may be spent, and the time for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CycleBudget {
     pub(super) polls: usize,
-    /// How many of them would be lost.
+    /// The polls that would expire.
     pub(super) expiring: usize,
     pub(super) per_sec: f64,
-    /// Infinite where they are not limited.
+    /// Infinite if bytes are not limited.
     pub(super) bytes: f64,
-    /// The same until the period ends, and when that is.
+    /// The amounts until the period ends, and the time until then.
     pub(super) left: f64,
     pub(super) bytes_left: f64,
     pub(super) ends_in: Duration,
     pub(super) bytes_per_sec: f64,
-    /// The budget's.
+    /// The period of the budget.
     pub(super) period: Duration,
     /// The time between two plans.
     pub(super) cycle: Duration,
@@ -85,32 +86,34 @@ impl CycleBudget {
         }
     }
 
-    /// The moments by which looks are counted: the end of this period, and a period from now.
+    /// Returns the times at which spending is compared: the end of this period, and one period from
+    /// now.
     pub(super) fn until(&self, moment: usize) -> Duration {
         if moment == 0 { self.ends_in } else { self.period.max(self.ends_in) }
     }
 
-    /// How much of what may be spent is wanted. A few looks of the next period count too.
-    pub(super) fn beside(
+    /// Returns the expected spending relative to the available amounts. A few polls of the next
+    /// period count too.
+    pub(super) fn relative_spending(
         &self,
         [until_end, in_all]: &[ExpectedSpending; MOMENTS],
     ) -> ExpectedSpending {
         let (ends_in, period) = (self.ends_in.as_secs_f64(), self.period.as_secs_f64());
         let few = FEW / (self.per_sec * period).max(FEW);
         let after = self.until(1).as_secs_f64() - ends_in;
-        let beside = |until_end: f64, in_all: f64, left: f64, per_sec: f64| {
+        let relative = |until_end: f64, in_all: f64, left: f64, per_sec: f64| {
             let left = left.max(LEFT_MIN * per_sec * ends_in);
             let want = until_end + few * (in_all - until_end);
             if want > 0.0 { want / (left + few * per_sec * after) } else { 0.0 }
         };
         ExpectedSpending {
-            looks: beside(until_end.looks, in_all.looks, self.left, self.per_sec),
-            bytes: beside(until_end.bytes, in_all.bytes, self.bytes_left, self.bytes_per_sec),
+            looks: relative(until_end.looks, in_all.looks, self.left, self.per_sec),
+            bytes: relative(until_end.bytes, in_all.bytes, self.bytes_left, self.bytes_per_sec),
         }
     }
 
-    /// How often the price is settled.
-    pub(super) fn settled_every(&self) -> Duration {
-        (self.period / SETTLED_PER_PERIOD).max(self.cycle * SETTLED_CYCLES)
+    /// Returns the time between two price adjustments.
+    pub(super) fn adjusted_every(&self) -> Duration {
+        (self.period / ADJUSTED_PER_PERIOD).max(self.cycle * ADJUSTED_CYCLES)
     }
 }

@@ -1,13 +1,13 @@
-//! Pace as the price knows it: a domain that may be asked every two seconds grants thirty polls a
-//! minute, however many feeds it has.
+//! Pace in the price: a domain that allows one request every two seconds allows thirty polls a
+//! minute, for any number of feeds.
 //!
-//! Feeds beyond that are set aside, so that they take no poll from others, and a poll of the domain
-//! becomes dearer for its own feeds until as many are wanted as can be made. It sends nothing; the
-//! plan of the engine keeps the gap.
+//! Feeds beyond that are deferred, so that they take no poll from others. The price of a poll rises
+//! for the feeds of that domain until they want no more polls than the pace allows. The engine's
+//! plan enforces the gap itself.
 //!
-//! A price higher by a share δ moves the next look of each feed by δ/2 of its interval, and with n
-//! feeds n·δ/2 looks across the present moment; so u looks too many mean δ = 2u/n. A part of that
-//! is followed: feeds differ.
+//! A price higher by a share δ delays the next poll of each feed by δ/2 of its interval; for n
+//! feeds that moves n·δ/2 polls past the present. An excess of u polls therefore needs δ = 2u/n.
+//! Only a part of that is applied, because feeds differ.
 //!
 //! ```
 //! use feed::Time;
@@ -15,8 +15,8 @@
 //! use polling::model::{Model, HourlyRates};
 //! use std::time::Duration;
 //!
-//! // A domain that may be asked once an hour gets ten looks in ten hours; what it cannot use
-//! // goes to the other.
+//! // A domain that allows one request an hour gets ten polls in ten hours. The other feed gets
+//! // the rest.
 //! let feed = |rate| Tracked {
 //!     last: Some(Time::from_secs(0)),
 //!     ..Tracked::new(Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 }))
@@ -46,47 +46,47 @@ use feed::Time;
 
 use super::queue::{DueFeed, NEVER};
 
-/// No domain's own price is more than so many times the price of all.
+/// The largest factor of a domain's price over the common price.
 const MARKUP_MAX: f64 = 1e6;
 
-/// The part of a correction that is followed.
+/// The part of a correction that is applied.
 const GAIN: f64 = 0.3;
-/// The most that one cycle may change: where feeds are few, one look too many says little.
+/// The largest change in one cycle: for few feeds one poll too many says little.
 const STEP_MAX: f64 = 0.05;
 
-/// The domains whose pace is known.
+/// The domains with a known pace.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DomainPrices {
     of: Vec<Option<u32>>,
     domains: BTreeMap<u32, PacedDomain>,
-    /// Feeds whose domain has no poll left, by domain. Those with a markup stay listed.
-    aside: BTreeMap<u32, BinaryHeap<Reverse<DueFeed>>>,
+    /// Deferred feeds by domain. Domains with a markup stay listed.
+    deferred: BTreeMap<u32, BinaryHeap<Reverse<DueFeed>>>,
 }
 
-/// How a feed that was set aside stands.
+/// The state of a deferred feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DeferredState {
-    /// It was taken out since.
-    Gone,
-    /// It would be due at the price of now.
-    Late,
-    /// It would not, or was never polled: no price keeps such a feed waiting.
-    Patient,
+    /// The queue entry is stale.
+    Stale,
+    /// It would be due at the current price.
+    Due,
+    /// It would not be due, or was never polled: no price delays such a feed.
+    NotDue,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct PacedDomain {
     gap: Duration,
     n_feeds: u32,
-    /// By what its polls are dearer.
+    /// The factor on the price of its polls.
     markup: f64,
-    /// Polls that may be made now, and when that was reckoned.
+    /// The polls that are allowed now, and the time of that count.
     credit: f64,
     at: Time,
 }
 
 impl DomainPrices {
-    /// The feed belongs to a domain that may be asked once every `gap`.
+    /// Assigns the feed to a domain that allows one request every `gap`.
     pub(super) fn assign(&mut self, feed: u32, domain: u32, gap: Duration) {
         let index = feed as usize;
         if self.of.len() <= index {
@@ -103,7 +103,7 @@ impl DomainPrices {
         known.n_feeds += 1;
     }
 
-    /// The feed is gone for good, and its domain with the last of them.
+    /// Drops the feed, and its domain with the last feed.
     pub(super) fn leave(&mut self, feed: u32) {
         let Some(number) = self.of.get_mut(feed as usize).and_then(Option::take) else { return };
         if let Some(domain) = self.domains.get_mut(&number) {
@@ -118,19 +118,19 @@ impl DomainPrices {
         *self.of.get(feed as usize)?
     }
 
-    /// The feed's domain, how many feeds it has, and the gap between two polls of it.
+    /// Returns the feed's domain, its number of feeds, and the gap between its requests.
     pub(super) fn paced(&self, feed: u32) -> Option<(u32, u32, Duration)> {
         let number = self.of(feed)?;
         let domain = self.domains.get(&number)?;
         Some((number, domain.n_feeds, domain.gap))
     }
 
-    /// By what a poll of this feed is dearer than the price of all.
+    /// Returns the factor of this feed's domain on the common price.
     pub(super) fn markup(&self, feed: u32) -> f64 {
         self.of(feed).and_then(|domain| self.domains.get(&domain)).map_or(1.0, |d| d.markup)
     }
 
-    /// Takes one of the domain's polls; where none is left the feed is set aside.
+    /// Takes one of the domain's polls. Without one the feed is deferred.
     pub(super) fn take(&mut self, due: DueFeed, now: Time, cycle: Duration) -> bool {
         let (_, feed, _) = due;
         let Some(number) = self.of(feed) else { return true };
@@ -140,13 +140,13 @@ impl DomainPrices {
             domain.credit -= 1.0;
             return true;
         }
-        self.aside.entry(number).or_default().push(Reverse(due));
+        self.deferred.entry(number).or_default().push(Reverse(due));
         false
     }
 
-    /// The feeds set aside for which their domains have polls again, the most overdue first.
-    pub(super) fn back(&mut self, now: Time, cycle: Duration, mut give: impl FnMut(DueFeed)) {
-        for (number, waiting) in &mut self.aside {
+    /// Returns deferred feeds whose domains allow polls again, the most overdue first.
+    pub(super) fn release(&mut self, now: Time, cycle: Duration, mut give: impl FnMut(DueFeed)) {
+        for (number, waiting) in &mut self.deferred {
             let Some(domain) = self.domains.get_mut(number) else { continue };
             domain.earn(now, cycle);
             for _ in 0..domain.credit as usize {
@@ -156,14 +156,14 @@ impl DomainPrices {
         }
     }
 
-    /// Adapts the prices of the domains that were short of polls, or have been.
-    /// `standing` says how a feed set aside stands, by what a poll of it has become dearer.
-    pub(super) fn adapt(&mut self, standing: impl Fn(&DueFeed, f64) -> DeferredState) {
+    /// Adjusts the prices of domains that are or were short of polls. `state` tells the state of a
+    /// deferred feed at a markup.
+    pub(super) fn adapt(&mut self, state: impl Fn(&DueFeed, f64) -> DeferredState) {
         let domains = &mut self.domains;
-        self.aside.retain(|number, waiting| {
+        self.deferred.retain(|number, waiting| {
             let Some(domain) = domains.get_mut(number) else { return false };
-            waiting.retain(|Reverse(due)| standing(due, domain.markup) != DeferredState::Gone);
-            let late = |due: &DueFeed| standing(due, domain.markup) == DeferredState::Late;
+            waiting.retain(|Reverse(due)| state(due, domain.markup) != DeferredState::Stale);
+            let late = |due: &DueFeed| state(due, domain.markup) == DeferredState::Due;
             let n_late = waiting.iter().filter(|Reverse(due)| late(due)).count();
             let missing = n_late as f64 - domain.credit;
             domain.markup *= correction(missing, domain.n_feeds);
@@ -172,14 +172,14 @@ impl DomainPrices {
         });
     }
 
-    /// Nobody is set aside any more: all feeds are offered anew.
+    /// Drops all deferred feeds. The caller offers every feed again.
     pub(super) fn clear(&mut self) {
-        self.aside.clear();
+        self.deferred.clear();
     }
 }
 
 impl PacedDomain {
-    /// Credit grows with time, up to what two cycles allow.
+    /// Adds the credit of the elapsed time, up to that of two cycles.
     fn earn(&mut self, now: Time, cycle: Duration) {
         let gap = self.gap.as_secs_f64().max(1e-3);
         let most = (2.0 * cycle.as_secs_f64() / gap).max(1.0);
@@ -189,7 +189,7 @@ impl PacedDomain {
     }
 }
 
-/// The factor by which a price changes where so many looks are `missing` among `n` feeds.
+/// Returns the factor on a price if `missing` polls are missing among `n` feeds.
 fn correction(missing: f64, n: u32) -> f64 {
     (2.0 * GAIN * missing / f64::from(n.max(1))).clamp(-STEP_MAX, STEP_MAX).exp()
 }

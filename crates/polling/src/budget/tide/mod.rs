@@ -1,15 +1,16 @@
-//! `tide` — each feed is looked at when its entries will have waited for what a poll is worth,
-//! and a poll is worth as much as the budget makes it.
+//! `tide` — polls each feed when the expected waiting of its entries reaches the price of a poll.
+//! The budget determines the price.
 //!
-//! The rule of one feed is the policy's ([`crate::policy::tide`]); this is the price that all feeds
-//! have in common ([`price`]) and the order in which they come. One price makes the sum over all
-//! feeds least: it is the multiplier of "so many polls in all". A feed's weight multiplies its
-//! entries, so it divides its price; a domain's pace raises it ([`domain_prices`]); bytes share it out.
+//! The rule for one feed is the policy's ([`crate::policy::tide`]). This module adds the common
+//! price ([`price`]) and the order of feeds. One common price minimises the total waiting: it is
+//! the Lagrange multiplier of the poll budget. A feed's weight divides its price, the pace of its
+//! domain raises it ([`domain_prices`]), and limited bytes scale it by size.
 //!
-//! Nobody is looked at before it matters. A feed waits in a heap for the moment at which a price
-//! somewhat lower than that of now would have it looked at, then for its own. A price that rises is
-//! heeded when a feed's moment comes, one that falls when it falls below what a feed was ordered
-//! by: the nearer its moment, the finer. So a plan costs what its polls cost.
+//! A cycle touches only feeds whose time has come. A feed waits in a heap until it would be due at
+//! a price somewhat below the current one, then until its exact time. A rising price is applied
+//! when a feed comes up. A falling price is applied when it drops below the price by which a feed
+//! was ordered; the closer its time, the finer. The cost of a plan is therefore proportional to its
+//! polls.
 //!
 //! ```
 //! use feed::Time;
@@ -17,7 +18,7 @@
 //! use polling::model::{Model, HourlyRates};
 //! use std::time::Duration;
 //!
-//! // Two feeds, one with four times the entries: two looks for one, at six looks an hour.
+//! // Two feeds, one with four times the entries: twice the polls, at six polls an hour.
 //! let mut planner = Planner::new(Strategy::Tide, Duration::from_secs(60));
 //! let feed = |rate| Tracked {
 //!     last: Some(Time::from_secs(0)),
@@ -53,16 +54,16 @@ use std::time::Duration;
 use feed::Time;
 
 use super::{Miss, PlanCase, Tracked};
-use crate::policy::tide::{PlannedPoll, next_look};
+use crate::policy::tide::{PlannedPoll, next_poll};
 pub(crate) use cycle_budget::CycleBudget;
 use domain_prices::DomainPrices;
 use price::{Price, PriceTerm};
 use queue::{NEVER, TideQueue};
 
-/// Feeds that are ordered anew in one cycle, for each poll of it, and at least.
+/// Feeds that are reordered in one cycle: per poll, and at least.
 const MOVES: (usize, usize) = (20, 2000);
 
-/// What `tide` keeps of all feeds.
+/// The state of `tide` over all feeds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TideStrategy {
     price: Price,
@@ -74,20 +75,20 @@ pub(crate) struct TideStrategy {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct PricedFeed {
-    /// What it adds to the price's sums, if it does.
+    /// The feed's term in the sums of the price, if it counts.
     part: Option<PriceTerm>,
-    /// The price for which its moment was reckoned.
+    /// The price for which its due time was computed.
     priced: f64,
 }
 
 impl TideStrategy {
-    /// The feed belongs to a domain that may be asked once every `gap`.
+    /// Assigns the feed to a domain that allows one request every `gap`.
     pub(crate) fn pace(&mut self, feed: u32, domain: u32, gap: Duration) {
         self.domains.assign(feed, domain, gap);
     }
 
-    /// The price of all, and how much of it is bytes: what a restart must not forget.
-    pub(crate) fn settled(&self) -> (f64, f64) {
+    /// Returns the price and its share of bytes, which a restart restores.
+    pub(crate) fn stored_price(&self) -> (f64, f64) {
         (self.price.now(), self.price.share())
     }
 
@@ -99,14 +100,15 @@ impl TideStrategy {
         self.miss = miss;
     }
 
-    /// Forgets all feeds but what they cost and where they live: they are offered anew.
+    /// Forgets all feeds except domains and the price of a miss. The caller offers every feed
+    /// again.
     pub(crate) fn clear(&mut self) {
         let (domains, miss) = (std::mem::take(&mut self.domains), self.miss);
         *self = TideStrategy { domains, miss, ..TideStrategy::default() };
         self.domains.clear();
     }
 
-    /// Takes a feed out until it is offered again.
+    /// Removes a feed until it is offered again.
     pub(crate) fn remove(&mut self, feed: u32) {
         self.queue.remove(feed);
         if let Some(part) = self.feed_mut(feed).part.take() {
@@ -114,13 +116,13 @@ impl TideStrategy {
         }
     }
 
-    /// Takes a feed out for good.
+    /// Drops a feed for good.
     pub(crate) fn leave(&mut self, feed: u32) {
         self.remove(feed);
         self.domains.leave(feed);
     }
 
-    /// Takes in that a feed was observed, or changed its weight; it is not planned before `from`.
+    /// Queues a feed that was observed or changed its weight. It is not planned before `from`.
     pub(crate) fn offer(&mut self, feed: u32, tracked: &Tracked, from: Time) {
         self.remove(feed);
         let value = tracked.value();
@@ -143,60 +145,65 @@ impl TideStrategy {
         &mut self.feeds[index]
     }
 
-    /// What a poll of the feed costs, in entry-seconds of its own entries.
+    /// Returns the price of a poll of the feed, in entry-seconds of its own entries.
     fn price_of(&self, feed: u32, tracked: &Tracked) -> f64 {
-        self.price.now() * self.beside(feed, tracked)
+        self.price.now() * self.relative_price(feed, tracked)
     }
 
-    /// The same as a multiple of the price of all.
-    fn beside(&self, feed: u32, tracked: &Tracked) -> f64 {
-        self.price.beside_mean(tracked.cost) * self.domains.markup(feed) / tracked.value()
+    /// Returns the same as a multiple of the common price.
+    fn relative_price(&self, feed: u32, tracked: &Tracked) -> f64 {
+        self.price.relative_cost(tracked.cost) * self.domains.markup(feed) / tracked.value()
     }
 
-    /// Why a feed is looked at when it is. The price is that of a poll before weights count.
-    pub(crate) fn ground(&self, feed: u32, tracked: &Tracked) -> PlanCase {
+    /// Explains when a feed is polled. The price is shown without the feed's weight.
+    pub(crate) fn case(&self, feed: u32, tracked: &Tracked) -> PlanCase {
         let price = self.price_of(feed, tracked);
-        let next = tracked.last.and_then(|last| look(tracked, last, price, self.miss));
+        let next = tracked.last.and_then(|last| planned_poll(tracked, last, price, self.miss));
         let Some((at, look)) = next else { return PlanCase::NeverPolled };
         let price = Duration::try_from_secs_f64(price * tracked.value()).unwrap_or(Duration::MAX);
         let miss = self.miss;
         PlanCase::Waiting { expected: look.expected, waited: look.waited(), price, miss, at }
     }
 
-    /// The polls of one cycle; those chosen are taken out until they are offered again.
-    pub(crate) fn plan(&mut self, now: Time, purse: &CycleBudget, feeds: &[Tracked]) -> Vec<usize> {
-        if self.price.is_stale(now, purse) {
-            self.settle(now, purse, feeds);
+    /// Returns the polls of one cycle. They are removed until they are offered again.
+    pub(crate) fn plan(
+        &mut self,
+        now: Time,
+        budget: &CycleBudget,
+        feeds: &[Tracked],
+    ) -> Vec<usize> {
+        if self.price.is_stale(now, budget) {
+            self.adjust(now, budget, feeds);
         }
-        let moves = MOVES.1.max(MOVES.0.saturating_mul(purse.polls));
+        let moves = MOVES.1.max(MOVES.0.saturating_mul(budget.polls));
         for feed in self.queue.ordered_above(self.price.now() * (1.0 + ordering::DRIFT), moves) {
             self.wait(feed, &feeds[feed as usize]);
         }
         let queue = &mut self.queue;
-        self.domains.back(now, purse.cycle, |due| queue.line_up_again(due));
+        self.domains.release(now, budget.cycle, |due| queue.return_due(due));
         for feed in self.queue.arrived(now, moves) {
             self.advance(feed, &feeds[feed as usize], now);
         }
-        let chosen = self.take(now, purse, feeds);
+        let chosen = self.take(now, budget, feeds);
         self.adapt_domains(now, feeds);
         self.queue.compact();
         chosen
     }
 }
 
-/// When a feed is due; always, where it was never polled.
+/// Returns when a feed is due: always, if it was never polled.
 fn due(tracked: &Tracked, price: f64, miss: Miss) -> Time {
-    let next = tracked.last.and_then(|last| look(tracked, last, price, miss));
+    let next = tracked.last.and_then(|last| planned_poll(tracked, last, price, miss));
     next.map_or(NEVER, |(at, _)| at)
 }
 
-/// The look after one at `last` that is worth `price`.
-fn look(
+/// Returns the poll after one at `last` that is worth `price`.
+fn planned_poll(
     tracked: &Tracked,
     last: Time,
     price: f64,
     Miss(miss): Miss,
 ) -> Option<(Time, PlannedPoll)> {
-    let look = next_look(tracked.believed(), tracked.window, miss, last, price)?;
+    let look = next_poll(tracked.believed(), tracked.window, miss, last, price)?;
     Some((last.shifted((look.after_secs * 1000.0) as i64), look))
 }

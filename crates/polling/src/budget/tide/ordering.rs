@@ -1,5 +1,5 @@
-//! How a feed comes to its turn: ordered far from its moment, near it, lined up, taken. A price
-//! that rises is heeded here; one that falls, in the plan.
+//! Moves feeds through the queue: ordered far from their due time, near it, due, taken. A rising
+//! price is applied here, a falling one in the plan.
 //!
 //! ```
 //! use feed::Time;
@@ -7,7 +7,7 @@
 //! use polling::model::{Model, HourlyRates};
 //! use std::time::Duration;
 //!
-//! // Feeds alike take turns: neither is ever two looks ahead of the other.
+//! // Two equal feeds alternate: neither is ever two polls ahead of the other.
 //! let feed = |rate| Tracked {
 //!     last: Some(Time::from_secs(0)),
 //!     ..Tracked::new(Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 }))
@@ -34,34 +34,34 @@ use super::domain_prices::DeferredState;
 use super::{CycleBudget, TideStrategy, due};
 use crate::budget::Tracked;
 
-/// By which shares of the price feeds are ordered, far from their moment and near it: so much may
-/// the price fall before they are ordered anew.
+/// The shares of the price by which feeds are ordered, far from and near their due time. The price
+/// may fall to that share before they are reordered.
 const FAR: f64 = 0.7;
 const NEAR: f64 = 0.94;
-/// The share of a window that, expected to be new, lets a feed go first where polls are short, and
-/// how much longer it then counts as overdue: no interval is longer.
+/// A feed goes first if this share of its window is expected to be new. It then counts as overdue
+/// by more than the longest interval.
 const FULL: f64 = 0.3;
 const HEAD_START_MS: i64 = 29 * 86_400_000;
-/// A price that has moved by no more than this is the same.
+/// A smaller change of the price is ignored.
 pub(super) const DRIFT: f64 = 0.02;
 
 impl TideStrategy {
-    /// Orders a feed far from its moment.
+    /// Orders a feed far from its due time.
     pub(super) fn wait(&mut self, feed: u32, tracked: &Tracked) {
         let at = due(tracked, FAR * self.price_of(feed, tracked), self.miss);
         self.queue.wait(feed, at, FAR * self.price.now());
     }
 
-    /// Lines up a feed whose moment has come at the price of now, or orders it nearer to it.
+    /// Marks a feed as due at the current price, or orders it near its due time.
     pub(super) fn advance(&mut self, feed: u32, tracked: &Tracked, now: Time) {
         let price = self.price_of(feed, tracked);
         let at = due(tracked, price, self.miss);
         if at <= now {
             self.feed_mut(feed).priced = price;
             let at = if is_full(tracked, now) { at.shifted(-HEAD_START_MS) } else { at };
-            return self.queue.line_up(feed, at);
+            return self.queue.mark_due(feed, at);
         }
-        // An interval goes with the root of its price, near enough.
+        // An interval is roughly proportional to the root of its price.
         let since = |last: Time| (at.millis_since(last) as f64 * NEAR.sqrt()) as i64;
         let near = tracked.last.map_or(at, |last| last.shifted(since(last)));
         if near > now {
@@ -71,12 +71,17 @@ impl TideStrategy {
         }
     }
 
-    /// Those that are due, as many as can be paid, the longest overdue first and before them those
-    /// whose windows fill. Polls that would be lost go to those that will be due next.
-    pub(super) fn take(&mut self, now: Time, purse: &CycleBudget, feeds: &[Tracked]) -> Vec<usize> {
-        let (mut chosen, mut bytes) = (Vec::new(), purse.bytes);
-        while chosen.len() < purse.polls && bytes > 0.0 {
-            let early = chosen.len() < purse.expiring;
+    /// Takes as many due feeds as the budget allows: first those whose windows fill, then the
+    /// longest overdue. Polls that would expire go to the feeds that are due next.
+    pub(super) fn take(
+        &mut self,
+        now: Time,
+        budget: &CycleBudget,
+        feeds: &[Tracked],
+    ) -> Vec<usize> {
+        let (mut chosen, mut bytes) = (Vec::new(), budget.bytes);
+        while chosen.len() < budget.polls && bytes > 0.0 {
+            let early = chosen.len() < budget.expiring;
             let due = self.queue.first();
             let next = if early { due.or_else(|| self.queue.next(now)) } else { due };
             let Some(due @ (at, feed, _)) = next else { break };
@@ -84,7 +89,7 @@ impl TideStrategy {
             let moved = self.price_of(feed, tracked) / self.feeds[feed as usize].priced;
             if at <= now && moved > 1.0 + DRIFT {
                 self.advance(feed, tracked, now);
-            } else if self.domains.take(due, now, purse.cycle) {
+            } else if self.domains.take(due, now, budget.cycle) {
                 bytes -= tracked.cost.max(0.0);
                 chosen.push(feed as usize);
             }
@@ -93,31 +98,27 @@ impl TideStrategy {
         chosen
     }
 
-    /// Adapts the prices of domains that are short of polls.
+    /// Adjusts the prices of domains that are short of polls.
     pub(super) fn adapt_domains(&mut self, now: Time, feeds: &[Tracked]) {
         let TideStrategy { price, domains, queue, feeds: known, .. } = self;
         domains.adapt(|due, markup| {
             let (at, feed, _) = *due;
             let tracked = &feeds[feed as usize];
-            let Some(last) = tracked.last else { return DeferredState::Patient };
+            let Some(last) = tracked.last else { return DeferredState::NotDue };
             if !queue.is_fresh(due) {
-                return DeferredState::Gone;
+                return DeferredState::Stale;
             }
-            let beside = price.beside_mean(tracked.cost) * markup / tracked.value();
-            let moved = price.now() * beside / known[feed as usize].priced;
+            let relative = price.relative_cost(tracked.cost) * markup / tracked.value();
+            let moved = price.now() * relative / known[feed as usize].priced;
             let at = if at < last { at.shifted(HEAD_START_MS) } else { at };
-            // An interval goes with the root of its price, near enough.
+            // An interval is roughly proportional to the root of its price.
             let ms = at.millis_since(last) as f64 * moved.sqrt();
-            if last.shifted(ms as i64) <= now {
-                DeferredState::Late
-            } else {
-                DeferredState::Patient
-            }
+            if last.shifted(ms as i64) <= now { DeferredState::Due } else { DeferredState::NotDue }
         });
     }
 }
 
-/// Whether entries may soon be lost: they come in bursts, and more than expected.
+/// Returns whether entries may soon be lost: they come in bursts.
 fn is_full(tracked: &Tracked, now: Time) -> bool {
     let expected = |last| tracked.believed().expect(last, now);
     tracked.last.is_some_and(|last| expected(last) >= FULL * f64::from(tracked.window))

@@ -1,16 +1,13 @@
-//! The price of a poll that spends a budget: the waiting, in entry-seconds, at which as many looks
-//! are wanted over the time ahead as may be made.
+//! The price of a poll under a budget: the waiting, in entry-seconds, at which the expected polls
+//! of the time ahead use up the budget.
 //!
-//! The models say what is wanted. A sample of feeds, each drawn as often as it is likely to be
-//! looked at (√(value·λ), theorem 1 of the minimal-delay paper), is followed look by look to the
-//! end of the budget's period at one price. The price is right where those looks use up what is
-//! left. What was spent so far, feeds that came, hours that are quiet and looks that are overdue
-//! are all in it; no error is waited for, so nothing swings. A price falls by and by, or all feeds
-//! would be due at once.
+//! The expected polls come from the models. A sample of feeds is simulated poll by poll to the end of the budget's period at one price. Each feed is drawn with probability proportional to √(value·λ) (theorem 1 of the minimal-delay paper). The search finds the price at which those polls use
+//! up the rest of the budget. It accounts for past spending, new feeds, quiet hours and overdue
+//! polls. There is no error feedback, so the price does not oscillate. It falls slowly; otherwise
+//! all feeds would be due at once.
 //!
-//! Where bytes are limited too, a poll costs partly the same for all feeds and partly by its size;
-//! the share of the second grows while bytes are shorter than polls. It knows no domain and reads
-//! no model itself.
+//! If bytes are limited too, a part of the cost is equal for all feeds and a part is proportional
+//! to the size. The second part grows while bytes are scarcer than polls.
 //!
 //! ```
 //! use feed::Time;
@@ -18,7 +15,7 @@
 //! use polling::model::{Model, HourlyRates};
 //! use std::time::Duration;
 //!
-//! // Twice the budget, twice the looks: the price gives way.
+//! // Twice the budget, twice the polls: the price falls.
 //! let feed = |rate| Tracked {
 //!     last: Some(Time::from_secs(0)),
 //!     ..Tracked::new(Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 }))
@@ -44,40 +41,41 @@ use feed::Time;
 use super::CycleBudget;
 use super::price_search::search;
 
-/// Feeds that are asked. A fixed set of them is off by a few percent, which what is left evens out.
+/// The number of sampled feeds. A fixed sample is off by a few percent, which later adjustments
+/// correct.
 const SAMPLE: usize = 128;
-/// Moments by which looks are counted.
+/// The number of times at which spending is compared.
 pub(super) const MOMENTS: usize = 2;
-/// A price stays within ten milliseconds and thirty years, whatever the budget.
+/// The range of the price: ten milliseconds to thirty years.
 pub(super) const RANGE: (f64, f64) = (0.01, 1e9);
-/// By how much, as a logarithm, a price may always fall in a period: to a tenth in its seventh.
+/// The largest fall of the price per period, as a logarithm: to a tenth within a seventh of it.
 const FALL_PER_PERIOD: f64 = 16.0;
-/// How fast bytes gain or lose importance.
+/// The step of the share of bytes.
 const SHARE_STEP: f64 = 0.02;
 
-/// What a poll costs now.
+/// The price of a poll.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Price {
     price: f64,
-    /// How much of a poll's cost is its bytes, 0 to 1.
+    /// The share of bytes in the cost of a poll, 0 to 1.
     share: f64,
     /// Σ √(value·λ) over all feeds.
     roots: f64,
-    /// Bytes of one poll of each feed together, and of how many feeds.
+    /// The bytes of one poll of every feed, and the number of feeds.
     bytes: f64,
     n_feeds: u32,
-    settled: Option<SettledPrice>,
+    adjusted: Option<PriceAdjustment>,
 }
 
-/// When the price was settled, and for what.
+/// The time of the last adjustment, and its conditions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct SettledPrice {
+struct PriceAdjustment {
     at: Time,
     per_sec: f64,
     roots: f64,
 }
 
-/// What one feed adds to the sums.
+/// The terms of one feed in the sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct PriceTerm {
     pub(super) root: f64,
@@ -86,12 +84,12 @@ pub(super) struct PriceTerm {
 
 impl Default for Price {
     fn default() -> Price {
-        Price { price: 3600.0, share: 0.0, roots: 0.0, bytes: 0.0, n_feeds: 0, settled: None }
+        Price { price: 3600.0, share: 0.0, roots: 0.0, bytes: 0.0, n_feeds: 0, adjusted: None }
     }
 }
 
 impl Price {
-    /// Begins with a price and a share of bytes that were stored.
+    /// Restores a stored price and share of bytes.
     pub(super) fn resume(&mut self, price: f64, share: f64) {
         if price.is_finite() && share.is_finite() {
             (self.price, self.share) = (price.clamp(RANGE.0, RANGE.1), share.clamp(0.0, 1.0));
@@ -106,13 +104,13 @@ impl Price {
         self.share
     }
 
-    /// What a poll of so many bytes costs, as a multiple of the price.
-    pub(super) fn beside_mean(&self, bytes: f64) -> f64 {
+    /// Returns the cost of a poll of `bytes`, as a multiple of the price.
+    pub(super) fn relative_cost(&self, bytes: f64) -> f64 {
         if self.share <= 0.0 || self.bytes <= 0.0 {
             return 1.0;
         }
-        let beside_mean = bytes.max(0.0) * f64::from(self.n_feeds) / self.bytes;
-        1.0 - self.share + self.share * beside_mean
+        let relative_cost = bytes.max(0.0) * f64::from(self.n_feeds) / self.bytes;
+        1.0 - self.share + self.share * relative_cost
     }
 
     pub(super) fn add(&mut self, part: PriceTerm) {
@@ -127,18 +125,18 @@ impl Price {
         self.bytes = (self.bytes - part.bytes).max(0.0);
     }
 
-    /// Whether it is time to settle the price anew.
-    pub(super) fn is_stale(&self, now: Time, purse: &CycleBudget) -> bool {
-        let Some(settled) = self.settled else { return true };
-        let grown = (self.roots / settled.roots - 1.0).abs();
-        now >= settled.at + purse.settled_every()
-            || now < settled.at
-            || settled.per_sec != purse.per_sec
-            // While feeds come by the thousand the price follows them.
+    /// Returns whether the price must be adjusted.
+    pub(super) fn is_stale(&self, now: Time, budget: &CycleBudget) -> bool {
+        let Some(adjusted) = self.adjusted else { return true };
+        let grown = (self.roots / adjusted.roots - 1.0).abs();
+        now >= adjusted.at + budget.adjusted_every()
+            || now < adjusted.at
+            || adjusted.per_sec != budget.per_sec
+            // Follow a fast growth of the number of feeds.
             || grown > 0.1
     }
 
-    /// The feeds to ask, and how many looks each look of theirs stands for.
+    /// Returns the sampled feeds, and the number of polls that each of their polls represents.
     pub(super) fn sample(&self, roots: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
         let step = self.roots / SAMPLE as f64;
         let (mut sum, mut next) = (0.0, step / 2.0);
@@ -156,42 +154,42 @@ impl Price {
         sample
     }
 
-    /// Settles the price; `wanted` says what a price comes to.
-    pub(super) fn settle(
+    /// Adjusts the price. `wanted` returns the expected spending at a price.
+    pub(super) fn adjust(
         &mut self,
         now: Time,
-        purse: &CycleBudget,
+        budget: &CycleBudget,
         mut wanted: impl FnMut(f64) -> [ExpectedSpending; MOMENTS],
     ) {
-        let (per_sec, roots) = (purse.per_sec, self.roots);
-        let before = self.settled.replace(SettledPrice { at: now, per_sec, roots });
-        if purse.per_sec <= 0.0 || self.n_feeds == 0 {
+        let (per_sec, roots) = (budget.per_sec, self.roots);
+        let before = self.adjusted.replace(PriceAdjustment { at: now, per_sec, roots });
+        if budget.per_sec <= 0.0 || self.n_feeds == 0 {
             return;
         }
         let mut by_bytes = false;
         let mut excess = |price: f64| {
-            let beside = purse.beside(&wanted(price));
+            let beside = budget.relative_spending(&wanted(price));
             by_bytes = beside.bytes > beside.looks;
             beside.bytes.max(beside.looks)
         };
         let mut price = search(self.price.ln(), &mut excess);
         if before.is_some_and(|before| before.per_sec == per_sec) {
-            price = price.max(self.price.ln() - self.fall_max(purse));
+            price = price.max(self.price.ln() - self.fall_max(budget));
         }
         self.price = price.exp().clamp(RANGE.0, RANGE.1);
         let step = if by_bytes { SHARE_STEP } else { -SHARE_STEP };
         self.share = (self.share + step).clamp(0.0, 1.0);
     }
-    /// By how much the price may fall at once, as a logarithm. A price lower by a share δ brings
-    /// forward n·δ/2 looks of n feeds: no more than are earned until it is settled anew.
-    fn fall_max(&self, purse: &CycleBudget) -> f64 {
-        let secs = purse.settled_every().as_secs_f64();
-        let looks = 2.0 * purse.per_sec * secs / f64::from(self.n_feeds.max(1));
-        looks.max(FALL_PER_PERIOD * secs / purse.period.as_secs_f64().max(1.0))
+    /// Returns the largest fall of the price in one adjustment, as a logarithm. A price lower by a
+    /// share δ advances n·δ/2 polls of n feeds: no more than are earned until the next adjustment.
+    fn fall_max(&self, budget: &CycleBudget) -> f64 {
+        let secs = budget.adjusted_every().as_secs_f64();
+        let looks = 2.0 * budget.per_sec * secs / f64::from(self.n_feeds.max(1));
+        looks.max(FALL_PER_PERIOD * secs / budget.period.as_secs_f64().max(1.0))
     }
 }
 
-/// What is wanted by a moment, or what that is beside what may be spent by then.
+/// The expected spending up to a time, absolute or relative to the available amounts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ExpectedSpending {
     pub(super) looks: f64,

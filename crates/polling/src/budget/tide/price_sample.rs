@@ -1,6 +1,5 @@
-//! What the feeds want of the time ahead at a price: a sample of them is followed look by look, as
-//! their models expect them to be, and of a domain no more counts than its pace grants. It finds
-//! the price; it polls nobody.
+//! Estimates the spending at a price: simulates a sample of feeds poll by poll as their models
+//! predict. A domain counts for no more than its pace allows. No poll is made here.
 //!
 //! ```
 //! use feed::Time;
@@ -8,7 +7,7 @@
 //! use polling::model::{Model, HourlyRates};
 //! use std::time::Duration;
 //!
-//! // A feed of which nothing is expected is hardly looked at, whatever is left to spend.
+//! // A feed without expected entries is hardly polled, even if polls are left.
 //! let feed = |rate| Tracked {
 //!     last: Some(Time::from_secs(0)),
 //!     ..Tracked::new(Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 }))
@@ -34,51 +33,51 @@ use std::collections::BTreeMap;
 use feed::Time;
 
 use super::price::{ExpectedSpending, MOMENTS};
-use super::{CycleBudget, TideStrategy, look};
+use super::{CycleBudget, TideStrategy, planned_poll};
 use crate::budget::{Miss, Tracked};
 
-/// Looks that are followed one by one; faster feeds go on by the root of their rate.
+/// Polls that are simulated one by one. Faster feeds are extrapolated by the root of their rate.
 const LOOKS_MAX: u32 = 8;
 
-/// A feed that is asked.
+/// A sampled feed.
 struct SampledFeed {
     feed: u32,
-    /// How many feeds it stands for.
+    /// The number of feeds that it represents.
     stands_for: f64,
     /// Its domain among those of the sample.
     group: Option<usize>,
 }
 
-/// The feeds of one domain that are asked, and what they stand for.
+/// The sampled feeds of one domain.
 struct SampledDomain {
     looks_per_sec: f64,
     wanted: [ExpectedSpending; MOMENTS],
 }
 
 impl TideStrategy {
-    /// Finds the price at which the time ahead spends what may be spent.
-    pub(super) fn settle(&mut self, now: Time, purse: &CycleBudget, feeds: &[Tracked]) {
+    /// Finds the price at which the expected spending uses up the budget.
+    pub(super) fn adjust(&mut self, now: Time, budget: &CycleBudget, feeds: &[Tracked]) {
         let mut price = self.price;
         let (sample, mut groups) = self.sample();
-        price.settle(now, purse, |price| {
+        price.adjust(now, budget, |price| {
             let mut wanted = [ExpectedSpending::default(); MOMENTS];
             groups.iter_mut().for_each(|group| group.wanted = wanted);
             for asked in &sample {
                 let tracked = &feeds[asked.feed as usize];
-                let price = price * self.beside(asked.feed, tracked);
+                let price = price * self.relative_price(asked.feed, tracked);
                 let sums = asked.group.map_or(&mut wanted, |group| &mut groups[group].wanted);
-                follow(tracked, (price, self.miss), now, purse, |moment, n| {
+                follow(tracked, (price, self.miss), now, budget, |moment, n| {
                     sums[moment].looks += asked.stands_for * n;
                     sums[moment].bytes += asked.stands_for * n * tracked.cost.max(0.0);
                 });
             }
-            groups.iter().for_each(|group| group.add_to(&mut wanted, purse));
+            groups.iter().for_each(|group| group.add_to(&mut wanted, budget));
             wanted
         });
         self.price = price;
     }
 
-    /// The feeds to ask, and their domains.
+    /// Returns the sampled feeds and their domains.
     fn sample(&self) -> (Vec<SampledFeed>, Vec<SampledDomain>) {
         let roots = self.feeds.iter().enumerate();
         let roots = roots.filter_map(|(feed, known)| Some((feed as u32, known.part?.root)));
@@ -89,7 +88,7 @@ impl TideStrategy {
                 if group == groups.len() {
                     groups.push(SampledDomain { looks_per_sec: 0.0, wanted: Default::default() });
                 }
-                // So many domains like this one.
+                // The number of such domains that the feed represents.
                 let stands_for = stands_for / f64::from(n_feeds.max(1));
                 groups[group].looks_per_sec += stands_for / gap.as_secs_f64().max(1e-3);
                 group
@@ -101,11 +100,11 @@ impl TideStrategy {
 }
 
 impl SampledDomain {
-    /// What its pace grants of what it wants.
-    fn add_to(&self, wanted: &mut [ExpectedSpending; MOMENTS], purse: &CycleBudget) {
+    /// Adds the spending that the domain's pace allows.
+    fn add_to(&self, wanted: &mut [ExpectedSpending; MOMENTS], budget: &CycleBudget) {
         for (moment, sum) in wanted.iter_mut().enumerate() {
             let ExpectedSpending { looks, bytes } = self.wanted[moment];
-            let granted = self.looks_per_sec * purse.until(moment).as_secs_f64();
+            let granted = self.looks_per_sec * budget.until(moment).as_secs_f64();
             let share = if looks > granted { granted / looks } else { 1.0 };
             *sum = ExpectedSpending {
                 looks: sum.looks + share * looks,
@@ -115,27 +114,28 @@ impl SampledDomain {
     }
 }
 
-/// Follows a feed at a price, and one of a miss, from look to look; tells how many it has had by
-/// each moment.
+/// Simulates a feed at a price and a price of a miss. Reports the number of its polls up to each
+/// time.
 fn follow(
     tracked: &Tracked,
     (price, miss): (f64, Miss),
     now: Time,
-    purse: &CycleBudget,
+    budget: &CycleBudget,
     mut tell: impl FnMut(usize, f64),
 ) {
     let (mut n, mut first, mut last) = (0, None, tracked.last);
     for moment in 0..MOMENTS {
-        let until = now + purse.until(moment);
+        let until = now + budget.until(moment);
         while n < LOOKS_MAX {
-            let at =
-                last.map_or(Some(now), |last| look(tracked, last, price, miss).map(|(at, _)| at));
+            let at = last.map_or(Some(now), |last| {
+                planned_poll(tracked, last, price, miss).map(|(at, _)| at)
+            });
             let Some(at) = at.map(|at| at.max(now)).filter(|at| *at < until) else { break };
             (n, first, last) = (n + 1, first.or(Some(at)), Some(at));
         }
         let beyond = match (first, last) {
             (Some(first), Some(last)) if n == LOOKS_MAX && last < until => {
-                // Looks go with the root of the rate.
+                // Polls are proportional to the root of the rate.
                 let (gone, to_come) = (roots(tracked, first, last), roots(tracked, last, until));
                 if gone > 0.0 { f64::from(n - 1) * to_come / gone } else { 0.0 }
             }
@@ -145,7 +145,7 @@ fn follow(
     }
 }
 
-/// ∫ √λ between two moments.
+/// Returns ∫ √λ between two times.
 fn roots(tracked: &Tracked, from: Time, to: Time) -> f64 {
     let Some(repeating_rate) = tracked.believed().repeating_rate() else { return 0.0 };
     let mut at = from.shifted(repeating_rate.shift_ms).millis();

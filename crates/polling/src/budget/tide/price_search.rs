@@ -1,5 +1,4 @@
-//! The search for the price: trials that double their step until the price lies between two of
-//! them, then halve what is left. It knows no feed.
+//! The search for the price: doubles its step until two trials enclose the price, then bisects.
 //!
 //! ```
 //! use feed::Time;
@@ -7,7 +6,7 @@
 //! use polling::model::{Model, HourlyRates};
 //! use std::time::Duration;
 //!
-//! // From a price far too low for one look in ten hours: few looks, and yet some.
+//! // The search starts at a price far too low for a poll an hour.
 //! let feed = |rate| Tracked {
 //!     last: Some(Time::from_secs(0)),
 //!     ..Tracked::new(Model::Frozen(HourlyRates { hours: vec![rate; 24], zone_secs: 0 }))
@@ -31,22 +30,22 @@
 use super::price::RANGE;
 
 const TRIALS: usize = 12;
-/// Near enough: models are further off.
+/// Close enough: the models are less exact.
 const CLOSE: f64 = 0.01;
-/// The first step of the search, as a logarithm; it doubles until the price is between two trials.
+/// The first step, as a logarithm.
 const STEP: f64 = 0.1;
 
-/// The logarithm of the price at which `excess`, which falls with it, is one.
+/// Returns the logarithm of the price at which `excess` is one. `excess` falls with the price.
 pub(super) fn search(start: f64, excess: &mut impl FnMut(f64) -> f64) -> f64 {
     let (least, most) = (RANGE.0.ln(), RANGE.1.ln());
     let (mut low, mut high): (Option<f64>, Option<f64>) = (None, None);
     let (mut log, mut step) = (start.clamp(least, most), STEP);
     for _ in 0..TRIALS {
-        let beside = excess(log.exp());
-        if (beside - 1.0).abs() < CLOSE {
+        let relative = excess(log.exp());
+        if (relative - 1.0).abs() < CLOSE {
             break;
         }
-        if beside > 1.0 {
+        if relative > 1.0 {
             low = Some(log);
         } else {
             high = Some(log);

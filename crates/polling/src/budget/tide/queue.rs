@@ -1,5 +1,5 @@
-//! In which order feeds come up: those who wait, those who are due, and by which price the first
-//! were ordered. It reckons no moment and sets no price.
+//! The queue of feeds: those that wait, those that are due, and the price by which each was
+//! ordered. It computes neither times nor prices.
 //!
 //! ```
 //! use feed::Time;
@@ -22,13 +22,13 @@ use std::collections::BinaryHeap;
 
 use feed::Time;
 
-/// Before everything: a feed never polled is due since then.
+/// The earliest time: a feed that was never polled is due since then.
 pub(super) const NEVER: Time = Time::from_millis(i64::MIN);
 
-/// Feeds that are passed over, for they may not be polled yet, in search of one that may.
+/// Feeds that are skipped because they may not be polled yet, in search of one that may.
 const HELD_MAX: usize = 16;
 
-/// When a feed is due, which one, and the number of its key: stale entries carry an older one.
+/// Due time, feed, and key number; stale entries have an older number.
 pub(super) type DueFeed = (Time, u32, u32);
 
 /// The heaps of all feeds.
@@ -36,8 +36,8 @@ pub(super) type DueFeed = (Time, u32, u32);
 pub(super) struct TideQueue {
     keys: Vec<HeapKey>,
     waiting: BinaryHeap<Reverse<DueFeed>>,
-    /// Those that are due.
-    line: BinaryHeap<Reverse<DueFeed>>,
+    /// The feeds that are due.
+    due: BinaryHeap<Reverse<DueFeed>>,
     /// The price by which each waiting feed was ordered, highest first: the bits of a positive
     /// number, feed, key number.
     aims: BinaryHeap<(u64, u32, u32)>,
@@ -46,12 +46,12 @@ pub(super) struct TideQueue {
 #[derive(Clone, Copy, Debug)]
 struct HeapKey {
     number: u32,
-    /// It is not offered before.
+    /// The feed is not offered before this time.
     from: Time,
 }
 
 impl TideQueue {
-    /// Takes a feed out, wherever it is.
+    /// Removes a feed from all heaps.
     pub(super) fn remove(&mut self, feed: u32) {
         let index = feed as usize;
         if self.keys.len() <= index {
@@ -61,7 +61,7 @@ impl TideQueue {
         self.keys[index].from = NEVER;
     }
 
-    /// The feed waits until `at`, by this price, and until it may be polled.
+    /// Lets the feed wait until `at`, by this price, and until it may be polled.
     pub(super) fn wait(&mut self, feed: u32, at: Time, price: f64) {
         let key = &mut self.keys[feed as usize];
         key.number = key.number.wrapping_add(1);
@@ -70,7 +70,7 @@ impl TideQueue {
         self.aims.push((price.to_bits(), feed, number));
     }
 
-    /// The feed, just removed, waits at least until this, whatever the price.
+    /// Holds a feed that was just removed until `from`, at any price.
     pub(super) fn hold(&mut self, feed: u32, from: Time) {
         self.keys[feed as usize].from = from;
     }
@@ -79,7 +79,7 @@ impl TideQueue {
         self.keys[due.1 as usize].number == due.2
     }
 
-    /// At most `n` waiting feeds that were ordered by a price above `price`.
+    /// Returns at most `n` waiting feeds that were ordered by a price above `price`.
     pub(super) fn ordered_above(&mut self, price: f64, n: usize) -> Vec<u32> {
         let mut feeds = Vec::new();
         while feeds.len() < n
@@ -94,7 +94,7 @@ impl TideQueue {
         feeds
     }
 
-    /// At most `n` feeds that have waited long enough; they wait no more.
+    /// Removes and returns at most `n` feeds whose wait is over.
     pub(super) fn arrived(&mut self, now: Time, n: usize) -> Vec<u32> {
         let mut feeds = Vec::new();
         while feeds.len() < n
@@ -109,21 +109,21 @@ impl TideQueue {
         feeds
     }
 
-    /// The feed is due.
-    pub(super) fn line_up(&mut self, feed: u32, at: Time) {
+    /// Marks the feed as due.
+    pub(super) fn mark_due(&mut self, feed: u32, at: Time) {
         let key = &mut self.keys[feed as usize];
         key.number = key.number.wrapping_add(1);
-        self.line.push(Reverse((at, feed, key.number)));
+        self.due.push(Reverse((at, feed, key.number)));
     }
 
-    /// A feed that was taken out of the line comes back to its place.
-    pub(super) fn line_up_again(&mut self, due: DueFeed) {
-        self.line.push(Reverse(due));
+    /// Puts a feed that was taken back among the due ones.
+    pub(super) fn return_due(&mut self, due: DueFeed) {
+        self.due.push(Reverse(due));
     }
 
-    /// Takes out the feed that has been due for longest.
+    /// Takes the feed that has been due for longest.
     pub(super) fn first(&mut self) -> Option<DueFeed> {
-        while let Some(Reverse(due)) = self.line.pop() {
+        while let Some(Reverse(due)) = self.due.pop() {
             if self.is_fresh(&due) {
                 return Some(due);
             }
@@ -131,7 +131,7 @@ impl TideQueue {
         None
     }
 
-    /// Takes out the feed that has least to wait of those that may be polled now.
+    /// Takes the feed with the shortest remaining wait of those that may be polled now.
     pub(super) fn next(&mut self, now: Time) -> Option<DueFeed> {
         let mut held = Vec::new();
         let mut found = None;
@@ -148,12 +148,12 @@ impl TideQueue {
         found
     }
 
-    /// Stale entries are dropped before they outnumber the feeds by far.
+    /// Drops stale entries before they far outnumber the feeds.
     pub(super) fn compact(&mut self) {
         let room = 4 * self.keys.len() + 1024;
         let keys = &self.keys;
         let is_fresh = |feed: u32, number: u32| keys[feed as usize].number == number;
-        for heap in [&mut self.waiting, &mut self.line] {
+        for heap in [&mut self.waiting, &mut self.due] {
             if heap.len() > room {
                 heap.retain(|Reverse((_, feed, number))| is_fresh(*feed, *number));
             }

@@ -1,4 +1,4 @@
-//! A model seen as one day: its mean rate and its rate in each of 24 hours, for the allocators and
+//! Views a model as one day: its mean rate and its rate in each of 24 hours, for the allocators and
 //! for schedules within a day.
 //!
 //! The mean is Σ λ_j/n over the n slots of the period; the rate of hour h is Div(h, h + 1)/3600 s.
@@ -19,7 +19,7 @@ use super::HOUR_MS;
 use crate::model::{Model, RateForm};
 
 impl Model {
-    /// The mean rate over the model's period, in entries per second.
+    /// Returns the mean rate over the model's period, in entries per second.
     pub fn mean_rate(&self) -> f64 {
         match self.form() {
             RateForm::Flat(flat) => flat.rate,
@@ -28,7 +28,7 @@ impl Model {
         }
     }
 
-    /// Whether no entry is expected, ever.
+    /// Returns whether no entry is expected, ever.
     pub fn expects_nothing(&self) -> bool {
         match self.form() {
             RateForm::Flat(flat) => flat.rate.is_nan() || flat.rate <= 0.0,
@@ -39,13 +39,13 @@ impl Model {
         }
     }
 
-    /// Whether every moment is like every other.
+    /// Returns whether the rate is constant.
     pub fn is_flat(&self) -> bool {
         !matches!(self.form(), RateForm::Slots(..))
     }
 
-    /// The rates as 24 hours of a day, in entries per second, for schedules within a day. Of a
-    /// period that is not a day it is the mean over a week.
+    /// Returns the rates of the 24 hours of a day, in entries per second, for schedules within a
+    /// day. For other periods it is the mean over a week.
     pub fn day(&self) -> [f64; 24] {
         let days = match self.form() {
             RateForm::Slots(slots, _) if slots.period_ms() != 24 * HOUR_MS => 7,

@@ -1,4 +1,4 @@
-//! Rates that repeat with a period, and their integrals. Models learn them; nothing is learned here.
+//! Rates that repeat with a period, and their integrals. Models learn them.
 
 mod day;
 mod rates;

@@ -1,5 +1,5 @@
-//! Hourly rates in f64, as an hourly model reckons with them between two trainings:
-//! λ_h = entries in hour h / (days · 3600 s). They learn nothing.
+//! Hourly rates in f64, as hourly models use them between two trainings: λ_h = entries in hour h /
+//! (days · 3600 s).
 //!
 //! ```
 //! use polling::model::{HourlyRates, histogram::{Histogram, Period}};
@@ -22,7 +22,7 @@ pub(in crate::model) const HOUR_MS: i64 = 3_600_000;
 pub struct HourlyRates {
     /// Entries per second, one per hour of the period.
     pub hours: Vec<f64>,
-    /// The hours are those of this zone: seconds east of UTC.
+    /// The time zone of the hours, in seconds east of UTC.
     pub zone_secs: i32,
 }
 

@@ -1,5 +1,4 @@
-//! A model's rate as it runs on, for who looks ahead: slots that repeat, and the minutes at which
-//! timers post. It sums nothing and chooses nothing.
+//! A model's rate for the lookahead: slots that repeat, and the minutes at which timers post.
 //!
 //! ```
 //! use feed::Time;
@@ -22,23 +21,23 @@ use super::slots::Slots;
 use crate::model::Model;
 use crate::model::tide::Minutes;
 
-/// Any minute like any other.
+/// Minutes that are all alike.
 static EVEN: LazyLock<Minutes> = LazyLock::new(Minutes::even);
 
-/// Rates in slots that repeat, with what happens within an hour.
+/// Rates in slots that repeat, with the activity within an hour.
 #[derive(Clone, Copy)]
 pub(crate) struct RepeatingRate<'a> {
-    /// Entries per second, at least one.
+    /// Entries per second; at least one slot.
     pub(crate) rates: &'a [f64],
     pub(crate) slot_ms: i64,
-    /// By which times are shifted into the slots' zone.
+    /// The shift of times into the slots' zone.
     pub(crate) shift_ms: i64,
-    /// Where they are uneven, slots are hours.
+    /// If the minutes are uneven, slots are hours.
     pub(crate) minutes: &'a Minutes,
 }
 
 impl Model {
-    /// `None` where nothing was learned yet.
+    /// Returns `None` before anything was learned.
     pub(crate) fn repeating_rate(&self) -> Option<RepeatingRate<'_>> {
         let flat = |rate| Slots { rates: std::slice::from_ref(rate), slot_ms: HOUR_MS };
         let (slots, shift_ms, minutes) = match self {

@@ -1,12 +1,12 @@
-//! A rate that repeats with a period, constant within each of its slots, and its integrals.
+//! A rate that repeats with a period and is constant within each of its slots, and its integrals.
 //!
 //! With λ(x) the rate at x (Horincar, Amann and Artières 2012, section 3; source 000):
 //! - expected entries: Div(a, b) = ∫_a^b λ(x) dx
-//! - utility (2010, eq. 1; source 001): U(a, b) = (b − a)·Div(a, b) − ∫_a^b Div(a, x) dx
-//!   = ∫_a^b (x − a)·λ(x) dx, in entry-seconds: the waiting that a look at b would end.
+//! - utility (2010, eq. 1; source 001): U(a, b) = (b − a)·Div(a, b) − ∫_a^b Div(a, x) dx = ∫_a^b (x
+//!   − a)·λ(x) dx, in entry-seconds: the waiting that a poll at b would end.
 //!
-//! Both are closed forms: whole periods by multiplication, slots by their polynomial. Nothing is
-//! stepped through in time. When T_r and T lie in one slot, Div is (T − T_r)·λ_i.
+//! Both are closed forms: whole periods by multiplication, slots by their polynomial. If T_r and T
+//! lie in one slot, Div is (T − T_r)·λ_i.
 //!
 //! ```
 //! use feed::Time;
@@ -31,7 +31,7 @@ pub struct Slots<'a> {
     pub slot_ms: i64,
 }
 
-/// A stretch of constant rate: from and to, in seconds after the start.
+/// An interval of constant rate, in seconds after the start.
 struct SlotSpan {
     from: f64,
     to: f64,
@@ -47,8 +47,8 @@ impl Slots<'_> {
         self.slot_ms as f64 / 1000.0 * self.rates.len() as f64
     }
 
-    /// The stretches of the period that begins at `start`; the slot in which it begins comes
-    /// twice, with its end first and its beginning last.
+    /// Returns the slots of the period that begins at `start`. The first slot comes twice: its end
+    /// first, its beginning last.
     fn stretches(&self, start: Time) -> impl Iterator<Item = SlotSpan> {
         let n = self.rates.len();
         let into_period = start.millis().rem_euclid(self.slot_ms * n as i64);
@@ -62,7 +62,8 @@ impl Slots<'_> {
         })
     }
 
-    /// Expected entries and utility of the first `secs` seconds (at most a period) after `start`.
+    /// Returns expected entries and utility of the first `secs` seconds (at most a period) after
+    /// `start`.
     fn part(&self, start: Time, secs: f64) -> (f64, f64) {
         let (mut expected, mut utility) = (0.0, 0.0);
         for s in self.stretches(start).take_while(|s| s.from < secs) {
@@ -79,7 +80,7 @@ impl Slots<'_> {
         (periods, secs - periods * self.period_secs())
     }
 
-    /// Entries expected in (a, b].
+    /// Returns the entries expected in (a, b].
     pub fn expect(&self, a: Time, b: Time) -> f64 {
         let (periods, rest) = self.whole_periods(a, b);
         let slot = self.slot_ms as f64 / 1000.0;
@@ -88,7 +89,7 @@ impl Slots<'_> {
         whole + self.part(a, rest).0
     }
 
-    /// Utility of a look at b after one at a.
+    /// Returns the utility of a poll at b after one at a.
     pub fn utility(&self, a: Time, b: Time) -> f64 {
         let (periods, rest) = self.whole_periods(a, b);
         let (expected, utility) = self.part(a, rest);
@@ -103,7 +104,7 @@ impl Slots<'_> {
         expected * self.period_secs() * periods * (periods - 1.0) / 2.0 + periods * utility
     }
 
-    /// Seconds after `a` until `amount` entries are expected; `None` if never.
+    /// Returns the seconds after `a` until `amount` entries are expected; `None` if never.
     pub fn until_expected(&self, a: Time, amount: f64) -> Option<f64> {
         let (expected, _) = self.part(a, self.period_secs());
         if expected.is_nan() || expected <= 0.0 || !amount.is_finite() {
@@ -121,11 +122,11 @@ impl Slots<'_> {
             rest -= here;
             last = s.to;
         }
-        // Rounding left a crumb beyond the last active slot.
+        // A rounding error is left beyond the last active slot.
         Some(skipped + last)
     }
 
-    /// Seconds after `a` until the utility of a look reaches `amount`; `None` if never.
+    /// Returns the seconds after `a` until the utility of a poll reaches `amount`; `None` if never.
     pub fn until_utility(&self, a: Time, amount: f64) -> Option<f64> {
         let period = self.period_secs();
         let (expected, utility) = self.part(a, period);
@@ -141,7 +142,7 @@ impl Slots<'_> {
         }
         let mut periods = root.floor().max(0.0);
         while periods > 0.0 && self.utility_of_periods(a, periods) >= amount {
-            // Of so many that one less is the same number, the next number below.
+            // For very large numbers subtracting one has no effect, so take the next smaller one.
             periods = (periods - 1.0).min(periods.next_down());
         }
         let mut rest =

@@ -1,10 +1,10 @@
-//! The rate of a source that shows only its latest state: a window of one entry hides what came
-//! between two polls (dissertation 003, section 2.4.3; Cho and Garcia-Molina 2003).
+//! The change rate of a source that shows only its latest state. A window of one entry hides
+//! earlier entries between two polls (dissertation 003, section 2.4.3; Cho and Garcia-Molina 2003).
 //!
-//! The naive rate, changes seen over time, is biased low. Improved, for n polls at frequency f of
-//! which X saw a change: λ = −ln((n − X + 0.5)/(n + 0.5))·f. For polls that are not equally spaced
-//! λ solves Σ_{changed} t/(e^{λt} − 1) = Σ_{unchanged} t (maximum likelihood over the intervals t),
-//! by bisection.
+//! The naive rate, changes seen over time, is biased low. The improved estimator for n polls at
+//! frequency f with X changes is λ = −ln((n − X + 0.5)/(n + 0.5))·f. For polls that are not equally
+//! spaced λ solves Σ_{changed} t/(e^{λt} − 1) = Σ_{unchanged} t (maximum likelihood over the
+//! intervals t), by bisection.
 //!
 //! ```
 //! use polling::model::change_rate::{improved, likeliest};
@@ -18,14 +18,14 @@
 /// Steps of bisection; each halves the error, and an f64 has no more bits to gain.
 const STEPS: usize = 200;
 
-/// The improved estimator for `n` equally spaced polls, `f` per second.
+/// Returns the improved estimate for `n` equally spaced polls, `f` per second.
 pub fn improved(n: u32, changed: u32, f: f64) -> f64 {
     let (n, x) = (f64::from(n), f64::from(changed.min(n)));
     -((n - x + 0.5) / (n + 0.5)).ln() * f
 }
 
-/// The maximum-likelihood rate per second over intervals in seconds, each with whether a change
-/// was seen at its end. `None` without any interval, or where every one saw a change: then each
+/// Returns the maximum-likelihood rate per second over intervals in seconds, each with whether a
+/// change was seen at its end. `None` without any interval, or if every one saw a change: then each
 /// larger rate is likelier.
 pub fn likeliest(intervals: &[(f64, bool)]) -> Option<f64> {
     let usable = || intervals.iter().filter(|(t, _)| t.is_finite() && *t > 0.0);

@@ -1,11 +1,11 @@
 //! The eight update patterns of feeds (dissertation 003, section 3.7.5).
 //!
-//! Rules where the source gives numbers, in this order: no entry is **empty**, one is **single
-//! entry**; a median gap of zero with the newest entry within a second of the response is
-//! **on-the-fly**; all times equal is **chunked**; the newest at least eight weeks old and eight
-//! median gaps old is **zombie**; no gap above two hours is **constant**; a median gap of a day or
-//! more is **spontaneous**; the rest comes in parts of the day: **sliced**. The patterns overlap,
-//! the source says; the order is our choice.
+//! The source gives these rules; their order is our choice, since the patterns overlap. No entry is
+//! **empty**, one is **single entry**. A median gap of zero with the newest entry within a second
+//! of the response is **on-the-fly**. All times equal is **chunked**. The newest at least eight
+//! weeks old and eight median gaps old is **zombie**. No gap above two hours is **constant**. A
+//! median gap of a day or more is **spontaneous**. The rest, active in parts of the day, is
+//! **sliced**.
 //!
 //! ```
 //! use feed::Time;
@@ -18,7 +18,7 @@
 
 use feed::Time;
 
-/// How a feed publishes.
+/// The update pattern of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdatePattern {
     Empty,
@@ -52,8 +52,8 @@ impl UpdatePattern {
     }
 }
 
-/// The pattern of the publication `times`, oldest first, as known at the last poll; `answered_at`
-/// is the response's `Date`, or the poll where there was none.
+/// Returns the pattern of the publication `times`, oldest first, as known at the last poll.
+/// `answered_at` is the response's `Date`, or else the time of the poll.
 pub fn pattern_of(times: &[Time], answered_at: Time) -> UpdatePattern {
     let (Some(oldest), Some(newest)) = (times.first(), times.last()) else {
         return UpdatePattern::Empty;

@@ -1,11 +1,10 @@
-//! Profiles of the day shared by similar feeds: k-means over normalised 24-dimensional hour
-//! vectors, K = 12 (Sia, Cho and Cho 2007, section 5; source 002; also budgets for
-//! `IndHist/AggHist`).
+//! Daily profiles shared by similar feeds: k-means over normalised 24-dimensional hour vectors, K =
+//! 12 (Sia, Cho and Cho 2007, section 5; source 002; also budgets for `IndHist/AggHist`).
 //!
-//! A feed's entries per hour are divided by their sum; profiles are the means of the clusters. No
-//! chance is involved: the first centre is the vector nearest to the mean of all, each further one
-//! the vector farthest from those before. A young feed belongs to the profile under which its few
-//! entries are likeliest, Σ c_h·ln p_h: with three entries a distance says little.
+//! A feed's entries per hour are divided by their sum; profiles are the means of the clusters. The
+//! clustering is deterministic: the first centre is the vector nearest to the mean of all, each
+//! further one the vector farthest from those before. A new feed belongs to the profile under which
+//! its few entries are likeliest, Σ c_h·ln p_h: with three entries a distance says little.
 //!
 //! ```
 //! use polling::model::profile::Profiles;
@@ -21,37 +20,37 @@
 //! assert_eq!(profiles.of(&young).weights[20], profiles.of(&evening).weights[20]);
 //! ```
 
-/// The paper's number of clusters.
+/// The number of clusters in the paper.
 pub const K: usize = 12;
-/// Lloyd's steps; they end by themselves long before.
+/// The most steps of Lloyd's algorithm; it usually stops much earlier.
 const STEPS_MAX: usize = 100;
-/// What every hour has at least under a profile: nobody publishes at an hour for certain never.
+/// The smallest share of an hour in a profile: no hour is impossible.
 const HOUR_SHARE_MIN: f64 = 1e-4;
 
 type Hours = [f64; 24];
 
-/// The means of the clusters, each summing to one.
+/// The means of the clusters, each with sum one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profiles {
     pub centres: Vec<Hours>,
 }
 
-/// One profile in whole numbers, as a feed's memory keeps it.
+/// One profile in whole numbers, as a feed's state keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// Shares of the day in 1/65 535.
     pub weights: [u16; 24],
 }
 
-/// Entries per hour as shares of their sum; `None` without any.
+/// Returns entries per hour as shares of their sum; `None` without any.
 pub fn normalised(counts: &[u32; 24]) -> Option<Hours> {
     let total: f64 = counts.iter().map(|c| f64::from(*c)).sum();
     (total > 0.0).then(|| counts.map(|c| f64::from(c) / total))
 }
 
 impl Profiles {
-    /// Clusters the feeds' entries per hour into at most `k` profiles; feeds without entries do
-    /// not count. `None` if none has any.
+    /// Clusters the feeds' entries per hour into at most `k` profiles. Feeds without entries do not
+    /// count. `None` if no feed has entries.
     pub fn fit(feeds: &[[u32; 24]], k: usize) -> Option<Profiles> {
         let vectors: Vec<Hours> = feeds.iter().filter_map(normalised).collect();
         let mut centres = starts(&vectors, k.max(1));
@@ -75,7 +74,7 @@ impl Profiles {
         Some(Profiles { centres })
     }
 
-    /// The profile under which a feed's entries per hour are likeliest.
+    /// Returns the profile under which a feed's entries per hour are likeliest.
     pub fn of(&self, counts: &[u32; 24]) -> Profile {
         let likelihood = |centre: &Hours| -> f64 {
             let terms = counts.iter().zip(centre);
@@ -95,7 +94,7 @@ fn distance(a: &Hours, b: &Hours) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
-/// The first of the nearest centres.
+/// Returns the first of the nearest centres.
 fn nearest(centres: &[Hours], v: &Hours) -> usize {
     let mut best = (f64::INFINITY, 0);
     for (j, centre) in centres.iter().enumerate() {
@@ -116,7 +115,7 @@ fn mean<'a>(vectors: impl Iterator<Item = &'a Hours>) -> Option<Hours> {
     (n > 0.0).then(|| sum.map(|s: f64| s / n))
 }
 
-/// Centres to start from, each as far as possible from those before; equal ones are not doubled.
+/// Returns the initial centres, each as far as possible from those before, without duplicates.
 fn starts(vectors: &[Hours], k: usize) -> Vec<Hours> {
     let Some(middle) = mean(vectors.iter()) else { return Vec::new() };
     let first = vectors.iter().min_by(|a, b| distance(a, &middle).total_cmp(&distance(b, &middle)));
@@ -156,7 +155,7 @@ mod tests {
         assert!(profiles.centres.iter().all(|c| (c.iter().sum::<f64>() - 1.0).abs() < 1e-9));
         for cluster in 0..K {
             let profile = profiles.of(&feed(cluster, 3));
-            // All of a cluster share one profile, whose busiest hour is theirs.
+            // All feeds of a cluster share one profile with the same busiest hour.
             assert!((0..20).all(|i| profiles.of(&feed(cluster, i)) == profile));
             let busiest = (0..24).max_by_key(|h| profile.weights[*h]).unwrap();
             assert_eq!(busiest, 2 * cluster);

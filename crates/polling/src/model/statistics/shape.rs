@@ -1,11 +1,10 @@
-//! What a feed's day looks like: its shape, and whether one day is like the next (Horincar, Amann
-//! and Artières 2012, section 5; source 000).
+//! The shape of a feed's day, and whether one day resembles the next (Horincar, Amann and Artières
+//! 2012, section 5; source 000).
 //!
-//! Two thresholds around the mean entries per hour tell hours with insignificant, average and very
-//! high activity apart. The paper gives neither their values nor the rule; ours: below half of the
-//! mean is insignificant, above twice the mean very high. **Peaks** if the very high hours hold at
-//! least half of the entries and never last longer than three hours; **uniform** if at most two
-//! hours are not average; **waves** otherwise.
+//! Two thresholds around the mean entries per hour separate insignificant, average and very high
+//! activity. The paper gives neither their values nor the rule. Ours: below half of the mean is
+//! insignificant, above twice the mean very high. The day has **peaks** if the very high hours hold at least
+//! half of the entries and never last longer than three hours. It is **uniform** if at most two hours are not average, and has **waves** otherwise.
 //!
 //! Periodic: CV = (1/24)·Σ σ_i/μ_i over the hours with μ_i ≠ 0 is ≤ 1. As printed, few active hours
 //! make a feed look periodic, so the mean over the active hours is given too.
@@ -19,7 +18,7 @@
 //! assert_eq!(shape_of(&[3.0; 24]), Some(ActivityShape::Uniform));
 //! ```
 
-/// The form of a feed's day.
+/// The shape of a feed's day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivityShape {
     Peaks,
@@ -31,12 +30,12 @@ pub enum ActivityShape {
 const INSIGNIFICANT: f64 = 0.5;
 /// Above this multiple of the mean an hour's activity is very high.
 const VERY_HIGH: f64 = 2.0;
-/// A robot's batch is over within this many hours; people work longer.
+/// An automatic batch is over within this many hours; people work longer.
 const PEAK_HOURS_MAX: usize = 3;
 /// Noise makes an hour or two of a uniform day look unusual.
 const UNUSUAL_HOURS_MAX: usize = 2;
 
-/// The shape of a day, from entries per hour; `None` without any.
+/// Returns the shape of a day, from entries per hour; `None` without any.
 pub fn shape_of(hours: &[f64; 24]) -> Option<ActivityShape> {
     let total: f64 = hours.iter().sum();
     if total.is_nan() || total <= 0.0 {
@@ -56,7 +55,7 @@ pub fn shape_of(hours: &[f64; 24]) -> Option<ActivityShape> {
     })
 }
 
-/// The longest run of marked hours; midnight does not interrupt it.
+/// Returns the longest run of marked hours, also across midnight.
 fn longest_run(marked: &[bool; 24]) -> usize {
     let (mut longest, mut run) = (0, 0);
     for i in 0..48 {
@@ -66,7 +65,7 @@ fn longest_run(marked: &[bool; 24]) -> usize {
     longest.min(24)
 }
 
-/// How much one day differs from the next.
+/// The variation between days.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Periodicity {
     /// As printed: the sum over the active hours divided by 24.
@@ -76,13 +75,13 @@ pub struct Periodicity {
 }
 
 impl Periodicity {
-    /// The paper's test.
+    /// Applies the paper's test.
     pub fn is_periodic(self) -> bool {
         self.cv <= 1.0
     }
 }
 
-/// The coefficients of variation of `days` with entries per hour; `None` without any entry.
+/// Returns the coefficients of variation of `days` with entries per hour; `None` without any entry.
 pub fn periodicity(days: &[[u32; 24]]) -> Option<Periodicity> {
     let n = days.len() as f64;
     let (mut sum, mut n_active) = (0.0, 0_u32);

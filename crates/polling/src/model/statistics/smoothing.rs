@@ -1,10 +1,10 @@
-//! Self-adjusting smoothing: how fast a model forgets, decided by its own errors.
+//! Adaptive smoothing: a model's own errors decide how fast it forgets.
 //!
 //! Horincar, Amann and Artières 2012 (source 000) leave the smoothing a to the operator and name
-//! its adaptation as future work. Here a follows the tracking signal of Trigg and Leach (1967):
-//! E ← g·e + (1 − g)·E, A ← g·|e| + (1 − g)·A, a = |E|/A, kept within the range that the paper
-//! found useful, 0.01 … 0.2. Errors that cancel each other keep a small; a feed that changed its
-//! behaviour errs in one direction, and a rises.
+//! its adaptation as future work. Here a follows the tracking signal of Trigg and Leach (1967): E ←
+//! g·e + (1 − g)·E, A ← g·|e| + (1 − g)·A, a = |E|/A, within the range that the paper found useful,
+//! 0.01 … 0.2. Errors that cancel each other keep a small. A feed that changed its behaviour errs
+//! in one direction, and a rises.
 //!
 //! ```
 //! use polling::model::smoothing::Smoothing;
@@ -16,11 +16,11 @@
 //! assert!(a.value() < 0.1);
 //! ```
 
-/// The paper's range: below, nothing is learned within weeks; above, noise is.
+/// The paper's range: below it nothing is learned within weeks, above it noise is.
 pub const SMOOTHING_RANGE: (f64, f64) = (0.01, 0.2);
 /// The weight of the newest error; the usual choice of the method.
 const ERROR_WEIGHT: f64 = 0.1;
-/// Where nothing is known of the errors: the middle of the paper's experiments.
+/// The value before any error is known: the middle of the paper's experiments.
 const START: f64 = 0.1;
 
 /// The smoothing a of a model.
@@ -35,7 +35,7 @@ impl Smoothing {
         Smoothing::Adjusting { error: 0.0, error_abs: 0.0 }
     }
 
-    /// The share that the newest poll has in the model.
+    /// Returns the weight of the newest poll in the model.
     pub fn value(self) -> f64 {
         match self {
             Smoothing::Fixed(a) => a.clamp(0.0, 1.0),
@@ -46,7 +46,7 @@ impl Smoothing {
         }
     }
 
-    /// Takes in by how many entries the model erred.
+    /// Adds an error of the model, in entries.
     pub fn note(&mut self, erred: f64) {
         if let Smoothing::Adjusting { error, error_abs } = self {
             *error += ERROR_WEIGHT * (erred - *error);

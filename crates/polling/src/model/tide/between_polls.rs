@@ -1,5 +1,6 @@
-//! From one look to the next, entry by entry: what was watched, what was seen, what nobody saw.
-//! When entries became visible is told to it; what follows for the week is drawn elsewhere.
+//! Walks from one poll to the next, entry by entry, and updates level, rhythm and minutes. Input:
+//! the new entries and when they became visible. Output: the exposure between the two polls. It
+//! does not compute the resulting week.
 
 use feed::Time;
 
@@ -9,8 +10,8 @@ use super::rate_change::PollGap;
 use super::rhythm::WeeklyRhythm;
 
 impl TideModel {
-    /// The time since the last look, beside what `rate` let expect. Undated entries count for the
-    /// level only.
+    /// Learns from the time since the last poll, compared with what `rate` predicts. Undated
+    /// entries count for the level only.
     pub(super) fn learn_interval(
         &mut self,
         last: Time,
@@ -41,7 +42,7 @@ impl TideModel {
         gap
     }
 
-    /// Time in which every entry would have been seen; answers its seconds of mean activity.
+    /// Counts time in which every entry would have been seen. Returns its seconds of mean activity.
     fn watch(&mut self, from: Time, to: Time, rate: f64) -> f64 {
         let secs = to.since(from).as_secs_f64();
         let (from, to) = (self.local_time(from), self.local_time(to));
@@ -52,7 +53,7 @@ impl TideModel {
         activity
     }
 
-    /// Time of which nobody knows what it held.
+    /// Skips time in which entries may have been missed.
     fn forget(&mut self, from: Time, to: Time) {
         let secs = to.since(from).as_secs_f64();
         self.level.decay(secs, 0.0);

@@ -1,6 +1,6 @@
-//! How fast a feed has filled its window: of the entries of three months, the share with which a
-//! whole window came within minutes or hours. Whoever waits longer than that loses entries. It
-//! knows no rate, and no look.
+//! Learns how fast a feed fills its window. It keeps, for the entries of three months, the share
+//! that completed a whole window within minutes or hours. A poll interval longer than that loses
+//! entries. It does not learn a rate.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -28,17 +28,18 @@ use feed::Observation;
 use super::TideModel;
 use super::rhythm::WeeklyRhythm;
 
-/// Bursts are told apart by how long they took: up to ten minutes, twenty, and so on to
-/// 160. What takes longer is no burst: the rate knows it.
+/// Bursts are classified by duration: up to 10, 20, 40, 80 and 160 minutes. The rate covers slower
+/// ones.
 pub(super) const KINDS: usize = 5;
-/// A window that fills in less is lost whatever anybody does.
+/// A window that fills faster is lost at any poll interval.
 const SHORTEST_SECS: f64 = 300.0;
-/// The weight in entries of there being no bursts.
+/// The weight, in entries, of the prior that there are no bursts.
 const NO_BURST_WEIGHT: f64 = 5.0;
-/// Feeds that were only seen with fewer entries may have room for more: few publishers show less.
+/// A feed that has shown fewer entries may have room for more: few publishers show fewer than five.
 pub(crate) const WINDOW_MIN: u32 = 5;
 
-/// Entries, and those of them with which a window had filled so fast; forgotten like habits.
+/// Entries seen, and those among them that completed a full window, by duration. Both decay like
+/// the rhythm.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bursts {
     pub(super) entries: f32,
@@ -46,12 +47,12 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Takes in a look at a feed that shows up to `window_max` entries.
+    /// Learns from a poll of a feed that shows up to `window_max` entries.
     pub(super) fn learn(&mut self, o: &Observation<'_>, window_max: u32) {
         let n_new = o.new.len() as f32;
         self.entries += n_new;
         let (Some(oldest), Some(newest)) = (o.window.first(), o.window.last()) else { return };
-        // Of undated entries nobody knows how fast they came.
+        // Undated entries do not show how fast they came.
         if o.partial || *newest >= o.at || o.window.len() < window_max.max(WINDOW_MIN) as usize {
             return;
         }
@@ -61,15 +62,15 @@ impl Bursts {
         }
     }
 
-    /// Time goes by and the past fades.
+    /// Decays the counts over `secs`.
     pub(super) fn decay(&mut self, secs: f64) {
         let kept = WeeklyRhythm::retention(secs) as f32;
         self.entries *= kept;
         self.filled.iter_mut().for_each(|entries| *entries *= kept);
     }
 
-    /// The time in which a window fills, the shortest first, and the share of entries with which
-    /// it does.
+    /// Returns each duration, the shortest first, with the share of entries that filled a window
+    /// within it.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (f64, f64)> {
         let entries = f64::from(self.entries) + NO_BURST_WEIGHT;
         let secs = std::iter::successors(Some(SHORTEST_SECS), |secs| Some(2.0 * secs));
@@ -111,7 +112,8 @@ mod tests {
         let mut bursts = Bursts::default();
         looked(&mut bursts, 9_000, &[0, 100, 200, 300, 1_200], 3, false);
         assert_eq!((bursts.entries, bursts.filled), (3.0, [0.0, 0.0, 3.0, 0.0, 0.0]));
-        // All at once, over three hours, not full, in part, without dates: no burst to learn.
+        // Not a burst: all at once, over three hours, window not full, partial document, or
+        // undated.
         for window in [[0, 1, 2, 3, 4], [0, 1, 2, 3, 9_600], [0, 1, 2, 3, 90_000]] {
             looked(&mut bursts, 90_000, &window, 5, false);
         }

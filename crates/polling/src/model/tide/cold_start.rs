@@ -1,6 +1,6 @@
-//! The first window of a feed: all that is known of it then, and often years of its past. Its dates
-//! are taken as they are: whether entries are shown late is known only after a second look. A
-//! window without dates says how many entries fit, and nothing else.
+//! Cold start: learns from the first window of a feed, which often covers years. It takes the dates
+//! as they are, since a visibility lag shows only at the second poll. A window without dates tells
+//! only how many entries fit.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -26,10 +26,12 @@ use super::new_entries::NewEntries;
 use super::rhythm::WeeklyRhythm;
 
 impl TideModel {
-    /// Watched from its oldest entry on, which itself says nothing about how often entries come.
+    /// Treats the feed as watched since its oldest entry. That entry itself does not count: it says
+    /// nothing about the rate.
     pub(super) fn learn_first_window(&mut self, oldest: Time, rest: &[Time], at: Time) {
         let secs = at.since(oldest).as_secs_f64();
-        // The rhythm of the window first, so that its level is that of the hours it covers.
+        // Learn the rhythm of the window first, so that the level accounts for the hours that it
+        // covers.
         let rate = RateLevel::of(rest.len() as f64, secs);
         let mut rhythm = WeeklyRhythm::default();
         rhythm.watch(oldest, at, rate);

@@ -1,15 +1,15 @@
-//! What the days of feeds look like: a handful of shapes, each at any hour of the world.
+//! Priors for the shape of a feed's day: three templates, each at any hour of UTC.
 //!
-//! They were fitted by expectation maximisation on at most 60 entries each of 834 feeds, weighted
-//! by kind: posts 80, releases 60, news pages 45, commits 40, uploads 25, blogs 13. A feed's prior
-//! is the mixture of the shapes that explain what was seen of it: twenty entries tell an office in
-//! Europe from one in America. It learns nothing of its own.
+//! The templates were fitted by expectation maximisation on at most 60 entries each of 834 feeds.
+//! The feeds were weighted by kind: posts 80, releases 60, news pages 45, commits 40, uploads 25,
+//! blogs 13. A feed's prior is the mixture of the templates that explain its entries: twenty
+//! entries distinguish an office in Europe from one in America. Nothing is learned here.
 //!
 //! ```
 //! use feed::Time;
 //! use polling::model::ModelKind;
 //!
-//! // Of a feed nobody knows less is expected on a Sunday than on a Wednesday.
+//! // An unknown feed is expected to post less on a Sunday than on a Wednesday.
 //! let model = ModelKind::Tide.start();
 //! let day = |d: i64| model.expect(Time::from_secs(d * 86_400), Time::from_secs((d + 1) * 86_400));
 //! assert!(day(3) < day(6));
@@ -22,12 +22,13 @@ use super::mixture::Mixture;
 use super::rhythm::ActivityCount;
 use crate::tuning::{Constant, tuned};
 
-/// The first of the two weekend days, in weeks that begin with the epoch's Thursday.
+/// The index of Saturday in weeks that begin on Thursday, like the epoch.
 pub(super) const SATURDAY: usize = 2;
-/// How much an entry says about the shape. Entries come in company, and yet less belief is worse.
+/// The weight of one entry as evidence for a template. Entries come in bursts, and yet a smaller
+/// weight measured worse.
 const EVIDENCE_WEIGHT: f64 = 1.0;
 
-/// Busy for most of the day; office hours; one moment of the day.
+/// The templates: busy for most of the day; office hours; one time of the day.
 const SHAPES: [DayTemplate; 3] = [
     DayTemplate {
         weight: 0.42,
@@ -60,27 +61,28 @@ const SHAPES: [DayTemplate; 3] = [
         shifts: [4.2; 24],
     },
 ];
-/// Every hour like every other.
+/// The prior weight of a day without a shape.
 const FLAT_WEIGHT: f64 = 0.14;
 
-/// Weekdays and weekend days beside the mean, and how usual that is.
+/// Weeks: their prior weight, and the activity of weekdays and of weekend days relative to the
+/// mean.
 const WEEKS: [(f64, f64, f64); 3] = [(0.435, 1.0, 1.0), (0.33, 1.25, 0.38), (0.235, 1.36, 0.1)];
 
 struct DayTemplate {
     weight: f64,
     hours: [f64; 24],
-    /// How usual it is that the shape begins so many hours after midnight, UTC.
+    /// The prior weight of each shift: the hours from midnight UTC to the template's start.
     shifts: [f64; 24],
 }
 
-/// A shape at each shift.
+/// A template at each shift.
 struct ShiftedTemplate {
-    /// Twice in a row, so that every shift is a slice.
+    /// The factors twice in a row, so that every shift is a slice.
     factors: [f64; 48],
-    /// The logarithm of how usual each shift is.
+    /// The log prior of each shift.
     usual: [f64; 24],
-    /// What an entry says for the first twelve shifts, and what it says that was expected there and
-    /// did not come.
+    /// The log-likelihood terms of the first twelve shifts: of an entry, and of an entry that was
+    /// expected but did not come.
     evidence: [HalfDays; 12],
 }
 
@@ -105,7 +107,7 @@ impl DayTemplate {
     }
 }
 
-/// The expected factors of the hours, of a feed with these entries.
+/// Returns the expected factors of the hours for a feed with these counts.
 pub(super) fn hours(shares: &[ActivityCount; 24]) -> [f64; 24] {
     let mut mixture = Mixture::default();
     let evidence_weight = tuned(Constant::ShapesWitness, EVIDENCE_WEIGHT);
@@ -125,7 +127,7 @@ pub(super) fn hours(shares: &[ActivityCount; 24]) -> [f64; 24] {
     mixture.mean()
 }
 
-/// The expected factors of the weekdays, of a feed with these entries.
+/// Returns the expected factors of the weekdays for a feed with these counts.
 pub(super) fn days(shares: &[ActivityCount; 7]) -> [f64; 7] {
     let mut mixture = Mixture::default();
     let evidence_weight = tuned(Constant::ShapesWitness, EVIDENCE_WEIGHT);

@@ -1,10 +1,8 @@
-//! By whose clock a feed posts: who writes at nine writes an hour earlier by UTC in summer.
+//! Detects whether a feed follows daylight saving time. A person who posts at nine posts one hour
+//! earlier by UTC in summer.
 //!
-//! Two rules of daylight saving are known, North America's and Europe's. Nobody is told which one
-//! holds for a feed, if any. For three weeks after a clock is set, each entry says whether the day
-//! as it was before moved with it: ln of how busy its hour was if so, over that if not. Where this
-//! speaks for a rule, hours are counted by its clock from then on, and every later change is known
-//! in advance. It changes no hour by itself.
+//! It knows two rules, those of North America and of Europe. For three weeks after a clock change each entry adds evidence. It is the log ratio of two activities of its hour: if the day moved with the clock, and if it did not. With enough evidence the hours of the feed are counted in that
+//! local time, and later clock changes are known in advance.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -30,15 +28,15 @@ use super::new_entries::NewEntries;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_SECS: i64 = 86_400;
 const YEAR_SECS: i64 = 31_556_952;
-/// So long after a change entries tell whether a feed follows it.
+/// The time after a clock change in which entries are evidence.
 const EVIDENCE_WINDOW_SECS: i64 = 21 * DAY_SECS;
-/// The most that one look may say, and all of them: entries come in company, and people move.
-const LOOK_MAX: f64 = 3.0;
+/// The largest evidence of one poll, and in total: entries come in bursts, and people move.
+const POLL_MAX: f64 = 3.0;
 const ALL_MAX: f64 = 6.0;
-/// The evidence at which a rule is followed, or no longer.
+/// The evidence at which a rule is adopted or dropped.
 const EVIDENCE_MIN: f64 = 2.5;
 
-/// Who sets the clock.
+/// A daylight saving rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DstRule {
     America,
@@ -47,16 +45,16 @@ pub(super) enum DstRule {
 
 pub(super) const DST_RULES: [DstRule; 2] = [DstRule::America, DstRule::Europe];
 
-/// Which rule a feed follows, and what speaks for each.
+/// The rule that a feed follows, and the evidence for each rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct DaylightSaving {
     pub(super) rule: Option<DstRule>,
     pub(super) evidence: [f32; 2],
-    /// By how many hours its clock is ahead of UTC; everything but hours is counted in UTC.
+    /// The hours by which the feed's clock is ahead of UTC. Only hours are counted by that clock.
     pub(super) ahead: usize,
 }
 
-/// Which way the hours counted so far have to be moved, that they are those of the new clock.
+/// The direction in which the hours counted so far move to fit the new clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HourRotation {
     Not,
@@ -65,13 +63,13 @@ pub(super) enum HourRotation {
 }
 
 impl DaylightSaving {
-    /// It is now so late.
+    /// Sets the offset that the rule has at `at`.
     pub(super) fn set_season(&mut self, at: Time) {
         self.ahead = self.rule.map_or(0, |rule| usize::from(rule.season(at).summer));
     }
 
-    /// Entries were found that fall into these hours of the feed's clock; `busy` says how busy each
-    /// hour was so far.
+    /// Learns from entries that fall into these hours of the feed's clock. `busy` is the activity
+    /// of each hour so far.
     pub(super) fn learn(&mut self, hours: &[usize], busy: &[f64; 24], at: Time) -> HourRotation {
         for (i, rule) in DST_RULES.into_iter().enumerate() {
             let season = rule.season(at);
@@ -80,19 +78,21 @@ impl DaylightSaving {
             {
                 continue;
             }
-            // Where an hour lies in the day as it was, if the rule holds and if it does not.
+            // The hour of the old day in which the entry falls, if the rule holds and if it does
+            // not.
             let step = if season.summer { 1 } else { 23 };
             let (with, without) = if follows { (0, 24 - step) } else { (step, 0) };
             let evidence_in =
                 |hour: &usize| (busy[(hour + with) % 24] / busy[(hour + without) % 24]).ln();
             let evidence_of: f64 =
                 hours.iter().map(evidence_in).filter(|evidence_of| evidence_of.is_finite()).sum();
-            let all = f64::from(self.evidence[i]) + evidence_of.clamp(-LOOK_MAX, LOOK_MAX);
+            let all = f64::from(self.evidence[i]) + evidence_of.clamp(-POLL_MAX, POLL_MAX);
             self.evidence[i] = all.clamp(-ALL_MAX, ALL_MAX) as f32;
             let changed = if follows { all < -EVIDENCE_MIN } else { all > EVIDENCE_MIN };
             if changed {
                 self.rule = (!follows).then_some(rule);
-                // What was counted before an autumn was summer's, which the two clocks differ in.
+                // Hours counted before an autumn change are those of summer, in which the two
+                // clocks differ.
                 return match (season.summer, follows) {
                     (true, _) => HourRotation::Not,
                     (false, false) => HourRotation::Later,
@@ -105,14 +105,14 @@ impl DaylightSaving {
 }
 
 impl TideModel {
-    /// Where a moment lies by the feed's clock.
+    /// Returns a time shifted to the feed's clock.
     pub(super) fn local_time(&self, at: Time) -> Time {
         at.shifted(self.dst.ahead as i64 * HOUR_MS)
     }
 
-    /// Asks the new entries by which clock they came.
+    /// Tests the new entries for a rule.
     pub(super) fn detect_dst(&mut self, new: &NewEntries<'_>, at: Time) {
-        // Clocks are set in March, October and November: else there is nothing to ask.
+        // Clocks change in March, October and November only.
         let day = at.secs().rem_euclid(YEAR_SECS) / DAY_SECS;
         if new.dated.is_empty() || !(60..120).contains(&day) && !(290..340).contains(&day) {
             return;
@@ -128,7 +128,7 @@ impl TideModel {
     }
 }
 
-/// Whether it is summer by a rule, and since when.
+/// Whether a rule has summer time, and since when.
 struct DstSeason {
     summer: bool,
     since: i64,
@@ -137,7 +137,7 @@ struct DstSeason {
 impl DstRule {
     fn season(self, at: Time) -> DstSeason {
         let secs = at.secs();
-        // A few days around New Year may count for the year beside it: winter in both.
+        // A few days around New Year may count for the neighbouring year: both are winter.
         let year = 1970 + secs.div_euclid(YEAR_SECS);
         let [spring, autumn] = self.changes(year);
         if secs < spring {
@@ -149,8 +149,8 @@ impl DstRule {
         }
     }
 
-    /// When summer begins and ends in a year, in seconds since the epoch. America's zones follow
-    /// each other within three hours; the middle is taken.
+    /// Returns the start and end of summer time in a year, in seconds since the epoch. The zones of
+    /// America change within three hours of each other; this is the middle.
     fn changes(self, year: i64) -> [i64; 2] {
         let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         let before = |y: i64| (y - 1) / 4 - (y - 1) / 100 + (y - 1) / 400;
@@ -168,7 +168,7 @@ impl DstRule {
     }
 }
 
-/// The first Sunday from a day of the epoch on, which began with a Thursday.
+/// Returns the first Sunday on or after a day. The epoch was a Thursday.
 fn sunday_from(day: i64) -> i64 {
     day + (3 - day).rem_euclid(7)
 }

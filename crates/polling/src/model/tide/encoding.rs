@@ -1,7 +1,7 @@
-//! The model of `tide` as bytes, some 1,010: all that was counted; what follows from it is drawn
-//! anew. Its first layout had no bounds of late entries and no clock: it is read as a feed that was
-//! never late and goes by UTC. Its second one had no doubt and no bursts: it is read as a feed that
-//! did not change.
+//! Encodes the model of `tide` in about 1,010 bytes: all counts. Decoding recomputes the rest. The
+//! first layout has neither lag bounds nor daylight saving: it is read as a feed without a lag, in
+//! UTC. The second layout has neither change detection nor bursts: it is read as a feed that did
+//! not change.
 //!
 //! ```
 //! use polling::model::{Model, ModelKind};
@@ -21,10 +21,10 @@ use super::rhythm::ActivityCount;
 use super::visibility_lag::KEPT;
 use crate::bytes::{ByteReader, put_time};
 
-/// Counts beyond this were never learned: an entry per millisecond for a year.
+/// The largest plausible count: an entry per millisecond for a year.
 const COUNT_MAX: f64 = 4e10;
 
-/// What earlier versions of this program wrote, oldest first, and what is written now.
+/// The layouts, oldest first; the last one is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::model) enum TideLayout {
     Counts,
@@ -33,7 +33,7 @@ pub(in crate::model) enum TideLayout {
 }
 
 impl TideLayout {
-    /// The number under which models are stored.
+    /// Returns the layout of a stored kind number.
     pub(in crate::model) fn of(kind: u8) -> Option<TideLayout> {
         match kind {
             6 => Some(TideLayout::Counts),
@@ -67,7 +67,7 @@ impl TideModel {
         bytes.extend(filled.flat_map(|entries| entries.to_le_bytes()));
     }
 
-    /// What [`TideModel::write`] wrote, in this layout or an earlier one.
+    /// Reads the bytes of [`TideModel::write`], in any layout.
     pub(in crate::model) fn read(
         reader: &mut ByteReader<'_>,
         layout: TideLayout,

@@ -1,12 +1,12 @@
-//! Two days hour by hour, and what they sum to together: at once, and with one of them turned by
-//! twelve hours.
+//! Fast sums of products of two days, hour by hour: aligned, and with one of them rotated by twelve
+//! hours.
 //!
-//! Turned so, the same halves meet the other way round. The sum over what the halves of each day
-//! have in common stays, the one over what they differ by changes its sign: two sums of half the
-//! length tell both. Nothing here knows what the numbers mean.
+//! Rotation swaps the halves of a day. The sum over the common part of the halves stays the same,
+//! and the sum over their difference changes its sign. Two sums of half the length therefore give
+//! both results.
 
-/// Two numbers for each hour of a day, as what its halves have in common and what they differ by:
-/// twelve of the first numbers, twelve of the second.
+/// Two numbers for each hour of a day, stored as sum and difference of its halves: twelve of the
+/// first numbers, then twelve of the second.
 pub(super) struct HalfDays {
     common: [f64; 24],
     differ: [f64; 24],
@@ -25,7 +25,7 @@ impl HalfDays {
         halves
     }
 
-    /// The sum of the products of all numbers of two days, as they are and turned.
+    /// Returns the sum of products of two days, aligned and rotated.
     #[inline]
     pub(super) fn products(&self, other: &HalfDays) -> [f64; 2] {
         let common = 0.5 * dot(&self.common, &other.common);
@@ -34,7 +34,7 @@ impl HalfDays {
     }
 }
 
-/// In four sums, that a processor can reckon side by side.
+/// Uses four sums that a processor can compute in parallel.
 #[inline]
 fn dot(a: &[f64; 24], b: &[f64; 24]) -> f64 {
     let mut sums = [0.0; 4];

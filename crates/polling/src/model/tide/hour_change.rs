@@ -1,11 +1,11 @@
-//! Whether a feed still posts at the hours at which it did. Habits are forgotten over three months;
-//! who moves to the other side of the world, or hands over to a timer, is not to be looked for at
-//! the old hours for so long.
+//! Detects a change of a feed's posting hours. The rhythm decays over three months. An author who
+//! moves to another continent, or hands over to a timer, must not be polled at the old hours for so
+//! long.
 //!
-//! Each entry says whether any hour is as good as its own: minus the logarithm of how busy its hour
-//! was believed to be. That is summed up over whole days, for a night comes all at once and speaks
-//! against every day; a day says no more than a factor of twenty. After four such days hours are
-//! learned anew: little is left of them, so that the shapes of other feeds and new entries lead.
+//! Each entry adds evidence that its hour is random: minus the log of that hour's activity factor.
+//! The evidence is summed over whole days, because a night comes all at once and speaks against
+//! every day. One day counts for at most a factor of twenty. After about four such days most counts
+//! of the hours are dropped, so that the prior and new entries decide.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -32,25 +32,26 @@ use super::new_entries::NewEntries;
 use super::rhythm::WeeklyRhythm;
 
 const HOUR_MS: i64 = 3_600_000;
-/// The most that one day may say: companies last for hours, and people have a bad night.
+/// The largest evidence of one day: bursts last for hours, and people have a bad night.
 const DAY_MAX: f32 = 3.0;
-/// The evidence at which the hours are learned anew.
+/// The evidence at which the hours are learned again.
 const EVIDENCE_MIN: f32 = 10.0;
-/// From here on hours are in doubt: who is not there when expected may only have turned.
+/// From this evidence on the hours are uncertain: a feed that is silent at its usual hours may only
+/// have moved.
 const UNCERTAIN_FROM: f32 = 2.0;
-/// What is left of the hours then, in entries.
+/// The entries that remain in the counts of the hours after a change.
 const ENTRIES_LEFT: f64 = 3.0;
 
-/// What speaks against the hours as they were learned.
+/// The evidence against the learned hours.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct HourChange {
     pub(super) evidence: f32,
-    /// What the day says so far, which is not over.
+    /// The evidence of the current day.
     pub(super) today: f32,
 }
 
 impl HourChange {
-    /// The day is over: whether the hours have turned.
+    /// Ends the day. Returns whether the hours have changed.
     fn close(&mut self) -> bool {
         let evidence_of = self.today.clamp(-DAY_MAX, DAY_MAX);
         let evidence = (self.evidence + evidence_of).max(0.0);
@@ -65,7 +66,7 @@ impl HourChange {
 }
 
 impl TideModel {
-    /// Asks the entries since the last look whether the feed keeps its hours.
+    /// Tests whether the entries since the last poll keep to the feed's hours.
     pub(super) fn test_hours(&mut self, new: &NewEntries<'_>, last: Time, at: Time) {
         let hour = |at: Time| self.local_time(at).millis().div_euclid(HOUR_MS);
         let busy = |date: &Time| self.rhythm.factors.hours[hour(*date).rem_euclid(24) as usize];
@@ -81,7 +82,7 @@ impl TideModel {
 }
 
 impl WeeklyRhythm {
-    /// Little of what was counted by hours is kept.
+    /// Keeps only a small part of the hour counts.
     fn discount_hours(&mut self) {
         let seen: f64 = self.hours.iter().map(|share| share.seen).sum();
         let kept = if seen > ENTRIES_LEFT { ENTRIES_LEFT / seen } else { 1.0 };
@@ -109,8 +110,8 @@ mod tests {
         assert_eq!(changed, HourChange::default());
     }
 
-    /// Two hundred days of a hundred entries each, every tenth of them by night; how often the
-    /// hours were learned anew. Looked at every two hours.
+    /// Returns how often the hours were learned again in 200 days of 100 entries each, every tenth
+    /// of them at night, polled every two hours.
     fn n_turned(is_day: impl Fn(i64, i64) -> bool) -> usize {
         let (mut tide, mut n, mut i) = (TideModel::default(), 0, 0_u64);
         for look in 0..200 * 12 {

@@ -1,35 +1,36 @@
-//! What two looks tell of one entry: it was more than so late, and at most so late. Which rules
-//! allow that is said here; which of them holds is not.
+//! The bounds that two polls put on the visibility lag of one entry, and the rules that they allow.
+//! It does not choose a rule.
 
 use feed::Time;
 
 use super::visibility::Visibility;
 
-/// Bounds are kept in units of ten seconds.
+/// Bounds are stored in units of ten seconds.
 const UNIT_MS: i64 = 10_000;
 const UNITS_IN_MINUTE: u16 = 6;
 pub(super) const UNITS_IN_DAY: u16 = DAY * UNITS_IN_MINUTE;
 const DAY_MS: i64 = 86_400_000;
-/// The periods of clocks that are weighed, in minutes.
+/// The clock periods that are tested, in minutes.
 pub(super) const CLOCKS: [u16; 6] = [DAY, 60, 30, 20, 15, 10];
 pub(super) const DAY: u16 = 1440;
-/// Weights are logarithms, in whole parts of this: sums are exact, and so equal ones are equal.
+/// Weights are logarithms in units of 1/256: sums of whole numbers are exact, so ties are real
+/// ties.
 const WEIGHT_UNIT: f64 = 256.0;
-/// No bound is less likely than this without a rule.
+/// The smallest probability of a bound without a rule.
 const SHARE_MIN: f64 = 0.02;
 const DAY_MINUTES: f64 = 1440.0;
 
-/// One entry: when it claims to be born, and how late it was: more than `after`, at most `by`.
+/// The lag of one entry: more than `after`, at most `by`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LagBound {
-    /// Since the day's beginning.
+    /// The claimed publication time, since the start of the day.
     pub(super) born: u16,
-    /// Zero where it may have been visible at once.
+    /// Zero if the entry may have been visible at once.
     pub(super) after: u16,
     pub(super) by: u16,
 }
 
-/// A probability as a weight.
+/// Returns a probability as a weight.
 pub(super) fn log_weight(probability: f64) -> i32 {
     (probability.ln() * WEIGHT_UNIT) as i32
 }
@@ -39,7 +40,7 @@ fn units(ms: i64) -> u16 {
 }
 
 impl LagBound {
-    /// An entry of this date was found at `at` and not at `last`.
+    /// Returns the bounds of an entry of this date that was found at `at` but not at `last`.
     pub(super) fn of(date: Time, last: Time, at: Time) -> LagBound {
         let unseen_ms = last.millis_since(date);
         let after = if unseen_ms > 0 { units(unseen_ms).max(1) } else { 0 };
@@ -47,8 +48,8 @@ impl LagBound {
         LagBound { born: units(date.millis().rem_euclid(DAY_MS)), after, by }
     }
 
-    /// How unlikely it is where there is no rule, and any lateness up to a day as likely as one
-    /// twice as long.
+    /// Returns minus the log probability of the bounds without a rule: every lag up to a day is as
+    /// likely as one twice as long.
     pub(super) fn weight(&self) -> i32 {
         let share = |units: u16| {
             (f64::from(units) / f64::from(UNITS_IN_MINUTE)).ln_1p() / DAY_MINUTES.ln_1p()
@@ -56,7 +57,7 @@ impl LagBound {
         -log_weight((share(self.by) - share(self.after)).clamp(SHARE_MIN, 1.0))
     }
 
-    /// The whole minutes that it may have been late, first and last, half a minute more or less.
+    /// Returns the first and the last whole minute of the possible lag, widened by half a minute.
     pub(super) fn minutes(&self) -> (usize, usize) {
         let half = UNITS_IN_MINUTE / 2;
         let first = self.after.saturating_sub(half).div_ceil(UNITS_IN_MINUTE);
@@ -64,7 +65,7 @@ impl LagBound {
         (usize::from(first), usize::from(last))
     }
 
-    /// Whether an entry that is shown by this rule could have been found so.
+    /// Returns whether a rule could have shown the entry within the bounds.
     pub(super) fn allows(&self, shown: Visibility) -> bool {
         match shown {
             Visibility::AtOnce => self.after == 0,
@@ -76,15 +77,15 @@ impl LagBound {
             Visibility::OnClock { period, minute } => {
                 let (n, tick) = (usize::from(period), usize::from(minute));
                 self.ticks(period).is_some_and(|(first, last)| {
-                    // The first tick of that clock from the first minute on.
+                    // The first tick of the clock from the first minute on.
                     first + (tick + n - first % n) % n <= last
                 })
             }
         }
     }
 
-    /// The minutes since the day's beginning, first and last, in which the next tick of such a
-    /// clock may lie; `None` where the entry was later than that.
+    /// Returns the first and the last minute of the day at which the next tick may lie. `None` if
+    /// the lag exceeds one period.
     pub(super) fn ticks(&self, period: u16) -> Option<(usize, usize)> {
         let by = self.by.min(period * UNITS_IN_MINUTE);
         let minute = |late: u16| usize::from((self.born + late) / UNITS_IN_MINUTE);

@@ -1,6 +1,6 @@
-//! How often a feed posts: entries over time watched, forgotten exponentially over two spans, the
-//! short one shrunk into the long one and that into a Gamma prior. Time counts by how busy its
-//! hours are, so that a quiet night is no sign of silence. It knows no hour.
+//! Estimates how often a feed posts: entries over watched time, averaged exponentially over two
+//! spans. The short span is shrunk towards the long one, and that towards a Gamma prior. Time is
+//! weighted by the activity of its hours, so that a quiet night is not a sign of silence.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -17,19 +17,19 @@
 
 use crate::tuning::{Constant, tuned};
 
-/// How fast the past is forgotten: ten days, that follow a feed which wakes up or dies, and four
-/// months, that tell one entry a month from one a year. The short span is worth 1 % of the delay;
-/// a third one of hours or of a day follows noise and costs up to 2.5 %.
+/// The two memory spans. Ten days follow a feed that starts or stops; four months distinguish one
+/// entry a month from one a year. The short span reduces the delay by 1 %. A third span of hours or
+/// a day follows noise and costs up to 2.5 % of delay (measured on the lab's worlds).
 const MEMORY_SECS: [f64; 2] = [240.0 * 3600.0, 3000.0 * 3600.0];
-/// The weight in entries of what stands above: the long span, the prior.
+/// The weight, in entries, of the next level: of the long span, and of the prior.
 const WEIGHT: [f64; 2] = [3.0, 0.5];
-/// What is expected of a feed nobody knows. Three entries a day are many for a feed and right for
-/// a look: the first hours without an entry correct it.
+/// The rate of an unknown feed. Three entries a day are many for a feed but right for a first poll:
+/// the first hours without an entry correct it.
 const PRIOR_RATE: f64 = 3.0 / 86_400.0;
-/// Less is no measure of a rate: a feed may show entries that all came within a second.
+/// A shorter time does not measure a rate: a feed may show entries that all came within a second.
 const WATCHED_MIN_SECS: f64 = 3600.0;
 
-/// What was seen, and for how long it was watched, in seconds of mean activity; for each span.
+/// Entries and watched time, in seconds of mean activity, for each span.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct RateLevel {
     pub(super) spans: [RateSpan; 2],
@@ -42,12 +42,12 @@ pub(super) struct RateSpan {
 }
 
 impl RateLevel {
-    /// The plain rate of so many entries over so many seconds.
+    /// Returns the plain rate of `entries` over `secs`.
     pub(super) fn of(entries: f64, secs: f64) -> f64 {
         entries / secs.max(WATCHED_MIN_SECS)
     }
 
-    /// The posterior mean, in entries per second.
+    /// Returns the posterior mean, in entries per second.
     pub(super) fn rate(&self) -> f64 {
         let [long, prior] = WEIGHT;
         let weights = [tuned(Constant::LevelWeight, long), tuned(Constant::LevelPrior, prior)];
@@ -57,7 +57,7 @@ impl RateLevel {
         })
     }
 
-    /// How many entries the rate rests on, those of the last months.
+    /// Returns the entries of the last months, on which the rate is based.
     pub(super) fn n_known(&self) -> f64 {
         self.spans[1].entries
     }
@@ -66,7 +66,7 @@ impl RateLevel {
         self.spans.iter_mut().for_each(|span| span.entries += 1.0);
     }
 
-    /// Since the feed changed, this was seen: nothing before it counts for the short span.
+    /// Restarts the short span after a change: only `since` counts.
     pub(super) fn restart_short_span(&mut self, since: RateSpan) {
         let [short, _] = &mut self.spans;
         if since.watched < short.watched {
@@ -74,7 +74,7 @@ impl RateLevel {
         }
     }
 
-    /// `secs` go by, of which `activity` seconds of mean activity were watched.
+    /// Decays the counts over `secs`, in which `activity` seconds of mean activity were watched.
     pub(super) fn decay(&mut self, secs: f64, activity: f64) {
         if secs <= 0.0 {
             return;
@@ -84,7 +84,7 @@ impl RateLevel {
         for (span, memory) in self.spans.iter_mut().zip(memories) {
             let kept = (-secs / memory).exp();
             span.entries *= kept;
-            // ∫ e^{−x/M} dx over the stretch, as if its activity were spread evenly.
+            // ∫ e^{−x/M} dx over the interval, as if its activity were even.
             span.watched = span.watched * kept + activity * memory * (1.0 - kept) / secs;
         }
     }

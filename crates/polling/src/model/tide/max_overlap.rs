@@ -1,28 +1,28 @@
-//! Where most ranges agree: on a line of minutes, or on the circle of a clock. It counts; what the
-//! minutes mean is its caller's.
+//! Finds the numbers that most weighted ranges share, on a line of minutes or on the circle of a
+//! clock.
 
-/// The numbers that most ranges hold, as far as they lie side by side.
+/// The longest run of numbers that most ranges share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MaxOverlap {
     pub(super) from: usize,
     pub(super) len: usize,
-    /// What the ranges weigh that hold them.
+    /// The total weight of the ranges that share it.
     pub(super) agree: i32,
 }
 
 impl MaxOverlap {
-    /// Its middle, the later of two: who looks after the earlier one may come a moment too soon.
-    /// On a circle it may lie beyond the circle's end.
+    /// Returns the middle, the later of two: a poll right after the earlier one might come too
+    /// early. On a circle it may exceed the circle's length.
     pub(super) fn middle(&self) -> usize {
         self.from + self.len / 2
     }
 }
 
-/// No circle is larger: the minutes of a day. Most are those of an hour.
+/// The largest circle is the minutes of a day. Most circles are those of an hour.
 const DAY: usize = 1440;
 const HOUR: usize = 60;
 
-/// Of the numbers 1..=N. Ranges are given by their first and last number, and may end beyond N.
+/// Searches the numbers 1..=N. A range is its first and last number and may end beyond N.
 pub(super) fn on_line<const N: usize>(
     ranges: impl Iterator<Item = ((usize, usize), i32)>,
 ) -> MaxOverlap {
@@ -40,8 +40,7 @@ pub(super) fn on_line<const N: usize>(
     MaxOverlap { from: found.from + 1, ..found }
 }
 
-/// Of the numbers 0..n, n at most 1440, that close to a circle: a range that goes beyond n − 1 goes
-/// on at 0.
+/// Searches the circle 0..n with n at most 1440. A range that exceeds n − 1 continues at 0.
 pub(super) fn on_circle(
     n: usize,
     ranges: impl Iterator<Item = ((usize, usize), i32)>,
@@ -54,7 +53,7 @@ pub(super) fn on_circle(
     }
 }
 
-/// The circle laid out twice in a row.
+/// Searches the circle unrolled twice.
 fn on_doubled_line(
     n: usize,
     steps: &mut [i32],
@@ -67,7 +66,7 @@ fn on_doubled_line(
             continue;
         }
         let (first, len) = (first % n, last - first + 1);
-        // Both times that the circle is laid out; what ends beyond the second began in the first.
+        // Mark both copies. A range that ends beyond the second copy began in the first.
         for begin in [first, first + n] {
             steps[begin] += weight;
             if let Some(end) = steps.get_mut(begin + len) {
@@ -85,7 +84,7 @@ fn on_doubled_line(
     MaxOverlap { from: found.from % n.max(1), ..found }
 }
 
-/// From where ranges begin and end to how many hold each number.
+/// Turns the starts and ends of ranges into the weight at each number.
 fn sums(steps: &mut [i32]) -> &mut [i32] {
     let mut sum = 0;
     for step in steps.iter_mut() {
@@ -95,7 +94,7 @@ fn sums(steps: &mut [i32]) -> &mut [i32] {
     steps
 }
 
-/// The longest stretch of the highest count, of at most `n` numbers.
+/// Returns the longest run of the highest weight, of at most `n` numbers.
 fn longest(n: usize, counts: &[i32]) -> MaxOverlap {
     let most = counts.iter().copied().max().unwrap_or(0);
     let mut found = MaxOverlap { agree: most, ..MaxOverlap::default() };
@@ -124,7 +123,7 @@ mod tests {
         assert_eq!((none.agree, none.len), (0, 120));
     }
 
-    /// The count at each number of the circle, told without steps.
+    /// Counts each number of the circle directly.
     fn plainly(n: usize, ranges: &[(usize, usize)]) -> (i32, usize) {
         let holds = |number: usize, (first, last): &(usize, usize)| {
             (*first..=*last).any(|minute| minute % n == number)

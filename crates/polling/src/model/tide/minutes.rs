@@ -1,15 +1,15 @@
-//! At which minutes of the hour a feed posts. Who publishes by a timer does so on the hour, on the
-//! half and on the quarters, and a look one minute later finds the entry fresh.
+//! Learns at which minutes of the hour a feed posts. Timers post on the hour, the half hour and the
+//! quarters; a poll one minute later finds the entry fresh.
 //!
-//! A factor is entries seen in a minute over those expected there, with the weight of a prior: a
-//! mixture of posting by hand, any minute like any other, and posting by a timer. Other grids (six
-//! past every hour) are learned from the feed alone. It knows no hour of the day.
+//! A factor is the entries seen in a minute over those expected there, with the weight of a prior.
+//! The prior is a mixture of manual posting (all minutes alike) and timers. Other grids, such as
+//! six past every hour, are learned from the feed alone. Hours of the day are not known here.
 //!
 //! ```
 //! use feed::{Observation, Time};
 //! use polling::{Bounds, Policy};
 //!
-//! // A timer posts on every half hour: the look comes a minute after one.
+//! // A timer posts on every half hour: the poll comes a minute after one.
 //! let policy: Policy = "tide:55m".parse().unwrap();
 //! let times: Vec<Time> = (0..400).map(|n| Time::from_secs(n * 1800)).collect();
 //! let seen = Observation::first(Time::from_secs(720_000), &times);
@@ -30,27 +30,27 @@ const MINUTE_SECS: f64 = 60.0;
 const MINUTE_MS: i64 = 60_000;
 /// The weight of the prior, in entries over the whole hour.
 const PRIOR: f64 = 30.0;
-/// Entries come in company, so that ten of them say less than ten: half.
+/// The weight of one entry as evidence: entries come in bursts, so ten of them count as five.
 const EVIDENCE_WEIGHT: f64 = 0.5;
-/// How usual a timer is, and how busy its minutes are: on the hour, on the half, on the quarters,
-/// on other fives, and the rest. As measured over 45 news pages.
+/// The prior probability of a timer, and the activity of its minutes: full hour, half hour,
+/// quarters, other multiples of five, and the rest. Measured on 45 news pages.
 const TIMER_WEIGHT: f64 = 0.3;
 const TIMER: [f64; 5] = [9.0, 6.0, 2.2, 1.3, 0.62];
-/// The share of entries that come on the ticks of a clock, where a feed has one.
+/// The share of entries on the ticks of a clock, for feeds that publish by a clock.
 const ON_CLOCK: f64 = 0.9;
-/// A minute is worth waiting for when it is so much busier than the mean.
+/// A minute is worth waiting for if it is this many times busier than the mean.
 const OUTSTANDING: f64 = 3.0;
 
-/// Entries seen in each minute, and what follows from them.
+/// Entries seen in each minute, and the factors computed from them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Minutes {
-    /// Forgotten as the hours are.
+    /// Decays like the hours.
     pub(super) seen: [f32; 60],
-    /// How busy each minute is; 1 is the mean.
+    /// The activity of each minute; the mean is 1.
     factors: [f64; 60],
-    /// ∫ factor and ∫ s·factor from the hour's beginning to each minute's end, in seconds.
+    /// ∫ factor and ∫ s·factor from the start of the hour to the end of each minute, in seconds.
     sums: [(f64, f64); 61],
-    /// Which of them stand out, one bit each from the hour's beginning on.
+    /// The minutes that stand out, one bit each.
     outstanding: u64,
 }
 
@@ -61,7 +61,7 @@ impl Default for Minutes {
     }
 }
 
-/// Which class of [`TIMER`] each minute belongs to.
+/// The class of [`TIMER`] of each minute.
 const CLASSES: [usize; 60] = {
     let mut classes = [4; 60];
     let mut five = 0;
@@ -74,7 +74,7 @@ const CLASSES: [usize; 60] = {
 };
 
 impl Minutes {
-    /// Any minute like any other.
+    /// Returns minutes that are all alike.
     pub(crate) fn even() -> Minutes {
         let end = |minute: usize| minute as f64 * MINUTE_SECS;
         let sums = std::array::from_fn(|minute| (end(minute), 0.5 * end(minute) * end(minute)));
@@ -85,8 +85,8 @@ impl Minutes {
         self.seen[at.millis().div_euclid(MINUTE_MS).rem_euclid(60) as usize] += 1.0;
     }
 
-    /// Entries that came in some minute of `whole` hours, and in those of two parts of hours, each
-    /// with the entries expected per second there: every minute gets what is expected of it.
+    /// Counts undated entries: `whole` entries of whole hours, and two partial hours with the
+    /// expected entries per second. Every minute gets its expected share.
     pub(super) fn count_parts(&mut self, whole: f64, cut: &[Option<(Range<f64>, f64)>; 2]) {
         for (minute, (seen, factor)) in self.seen.iter_mut().zip(&self.factors).enumerate() {
             let begin = minute as f64 * MINUTE_SECS;
@@ -98,13 +98,13 @@ impl Minutes {
         }
     }
 
-    /// Time goes by; this much of the past is kept.
+    /// Decays the counts; `kept` is the part that stays.
     pub(super) fn decay(&mut self, kept: f64) {
         self.seen.iter_mut().for_each(|n| *n *= kept as f32);
     }
 
-    /// Draws the factors from what was seen. Every minute was watched alike. A clock by which the
-    /// feed shows its entries is believed before many were seen.
+    /// Recomputes the factors. All minutes were watched alike. A known publication clock is trusted
+    /// before many entries were seen.
     pub(super) fn recompute(&mut self, shown: Visibility) {
         if let Visibility::OnClock { period: period @ ..=60, minute } = shown {
             let (period, tick) = (usize::from(period), usize::from(minute));
@@ -112,7 +112,7 @@ impl Minutes {
             self.draw(|m| if m % period == tick % period { at_ticks + rest } else { rest });
             return;
         }
-        // Most minutes are of the last class: what is left.
+        // Most minutes belong to the last class, which gets the rest.
         let mut by_class = [0.0, 0.0, 0.0, 0.0, self.n_seen()];
         for minute in (0..60).step_by(5) {
             let seen = f64::from(self.seen[minute]);
@@ -123,12 +123,12 @@ impl Minutes {
         let usual = tuned(Constant::TimerWeight, TIMER_WEIGHT);
         let evidence_weight = tuned(Constant::MinutesWitness, EVIDENCE_WEIGHT);
         let likely = usual.ln() - (1.0 - usual).ln() + evidence_weight * likely.sum::<f64>();
-        // Both kinds expect the same number of entries in all.
+        // Both kinds of posting expect the same number of entries in total.
         let timer = 1.0 / (1.0 + (-likely).exp());
         self.draw(|minute| timer * TIMER[CLASSES[minute]] + (1.0 - timer));
     }
 
-    /// In four sums, that a processor can reckon side by side.
+    /// Uses four sums that a processor can compute in parallel.
     fn n_seen(&self) -> f64 {
         let mut sums = [0.0; 4];
         for four in self.seen.chunks_exact(4) {
@@ -137,7 +137,7 @@ impl Minutes {
         (sums[0] + sums[1]) + (sums[2] + sums[3])
     }
 
-    /// Draws the factors, of minutes that are so busy before any entry was seen.
+    /// Recomputes the factors for a prior activity of each minute.
     fn draw(&mut self, prior: impl Fn(usize) -> f64) {
         let mut sum = 0.0;
         let weight = tuned(Constant::MinutesPrior, PRIOR) / 60.0;
@@ -145,7 +145,7 @@ impl Minutes {
             *factor = f64::from(self.seen[minute]) + weight * prior(minute);
             sum += *factor;
         }
-        // Every minute was expected to have as much as any other: the mean is 1.
+        // All minutes were expected to hold the same number of entries: the mean is 1.
         let scale = 60.0 / sum;
         let much = tuned(Constant::Outstanding, OUTSTANDING);
         let (mut first, mut second) = (0.0, 0.0);
@@ -159,7 +159,7 @@ impl Minutes {
         }
     }
 
-    /// ∫ factor and ∫ s·factor over the first `secs` of an hour.
+    /// Returns ∫ factor and ∫ s·factor over the first `secs` of an hour.
     pub(crate) fn sums(&self, secs: f64) -> (f64, f64) {
         let minute = ((secs / MINUTE_SECS) as usize).min(59);
         let begin = minute as f64 * MINUTE_SECS;
@@ -168,22 +168,22 @@ impl Minutes {
         (first + more, second + more * 0.5 * (secs + begin))
     }
 
-    /// Whether some minute stands out.
+    /// Returns whether some minute stands out.
     pub(crate) fn is_uneven(&self) -> bool {
         self.outstanding != 0
     }
 
-    /// The minutes that stand out, one bit each.
+    /// Returns the minutes that stand out, one bit each.
     pub(crate) fn outstanding(&self) -> u64 {
         self.outstanding
     }
 
-    /// The minutes that have ended after so much of the hour.
+    /// Returns the minutes that have ended `secs` into the hour.
     pub(crate) fn ended(secs: f64) -> u64 {
         (1 << ((secs / MINUTE_SECS) as u32).min(60)) - 1
     }
 
-    /// When the first of some minutes ends, and how busy it is.
+    /// Returns when the first of some minutes ends, and its activity.
     pub(crate) fn first_of(&self, minutes: u64) -> (f64, f64) {
         let first = minutes.trailing_zeros().min(59) as usize;
         ((first + 1) as f64 * MINUTE_SECS, self.factors[first])

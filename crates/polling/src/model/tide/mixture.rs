@@ -1,10 +1,10 @@
-//! A mixture of shapes: what several guesses expect together, each weighted by how well it explains
-//! what was seen. Which guesses there are is its caller's.
+//! A mixture of shapes, each weighted by how well it explains the counts. The caller supplies the
+//! shapes.
 
-/// What weighs less than e^−12 beside another is not worth adding.
+/// A weight below e^−12 of the largest is ignored.
 const NEGLIGIBLE: f64 = -12.0;
 
-/// A sum of shapes, each weighted by e to its logarithm; the largest so far weighs one.
+/// A weighted sum of shapes. Weights are given as logarithms; the largest so far counts as one.
 pub(super) struct Mixture<const N: usize> {
     largest: f64,
     weight: f64,

@@ -1,21 +1,22 @@
-//! The model of `tide`: λ(s) = level · hour of the day · weekday · minute of the hour, each with as
-//! much belief in the feed's own history as there is history, and in what feeds are like where
-//! there is little.
+//! The model of `tide`: λ(s) = level · hour of the day · weekday · minute of the hour. Each factor
+//! is shrunk towards a prior for typical feeds, the more the less history there is.
 //!
-//! - [`RateLevel`]: entries over time watched, forgotten slowly; a Gamma–Poisson rate.
-//! - [`WeeklyRhythm`]: how busy each hour and weekday is beside the mean, learned as entries seen over
-//!   entries expected there, so that a window of half a day does not tell a rhythm of the week.
-//! - [`Minutes`]: at which minutes of the hour timers post. What is expected between two moments
-//!   leaves them out; the policy, that chooses the moment, does not.
+//! - [`RateLevel`]: entries over watched time with slow decay; a Gamma–Poisson rate.
+//! - [`WeeklyRhythm`]: activity of each hour and weekday relative to the mean. It is learned as
+//!   entries seen over entries expected, so that a window of half a day does not look like a weekly
+//!   rhythm.
+//! - [`Minutes`]: the minutes of the hour at which timers post. `expect` ignores them; the policy
+//!   uses them to choose the exact time.
 //!
-//! What counts is when an entry became visible. Feeds that show entries late are known by entries
-//! that a look did not find though they claim to be older ([`visibility_lag`]); entries without a date are
-//! laid where they are expected ([`undated`]), for the looks themselves must not become a habit.
-//! Hours are those of the feed's own clock, where that is set twice a year ([`daylight_saving`]). A feed that
-//! changed is unlearned as fast as the evidence allows ([`rate_change`], [`hour_change`]). How fast windows
-//! fill is kept beside them ([`bursts`]).
-//! Where a window was overrun, nobody watched between the last look and its oldest entry. The
-//! model has no wish and no price.
+//! The model learns when entries became visible, not when they claim to be published. An entry that
+//! is older than the last poll but was not found by it shows a lag ([`visibility_lag`]). Entries
+//! without a date are distributed by expectation ([`undated`]); otherwise the model would learn the
+//! poll times. Hours follow the feed's local clock if it has daylight saving ([`daylight_saving`]).
+//! Change points of rate and hours restart the learning ([`rate_change`], [`hour_change`]).
+//! [`bursts`] records how fast windows fill.
+//!
+//! After an overrun window the time between the last poll and the oldest entry counts as unwatched.
+//! The model does not plan polls.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -71,17 +72,17 @@ use super::slots::Slots;
 
 const HOUR_SECS: f64 = 3600.0;
 const WEEK_HOURS: usize = 168;
-/// Hours further back than four weeks are not told apart: they weigh little, and a feed that
-/// shows entries of years would cost years of hours.
-const APART_SECS: f64 = 28.0 * 86_400.0;
-/// Of a flood only the newest entries are looked at: no window that people write is longer.
-const FLOOD: usize = 512;
+/// Hours older than four weeks are not distinguished. They weigh little, and a window that spans
+/// years would cost years of hours.
+const DISTINCT_SECS: f64 = 28.0 * 86_400.0;
+/// The most new entries that one poll learns from. Real windows are shorter.
+const NEW_ENTRIES_MAX: usize = 512;
 
-/// What was learned of one feed, and the week that follows from it.
+/// The learned counts of one feed, and the weekly rates computed from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TideModel {
     last: Option<Time>,
-    /// The longest window seen: how many entries fit before one is missed.
+    /// The longest window seen: the number of entries that fit before one is missed.
     window_max: u32,
     level: RateLevel,
     rhythm: WeeklyRhythm,
@@ -91,7 +92,7 @@ pub struct TideModel {
     rate_change: RateChange,
     hour_change: HourChange,
     bursts: Bursts,
-    /// Entries per second in each hour of the week, from the epoch's Thursday on.
+    /// Entries per second in each hour of the week, from Thursday on.
     week: HourlyRates,
 }
 
@@ -119,13 +120,13 @@ impl Default for TideModel {
 }
 
 impl TideModel {
-    /// Takes in one poll. What was not answered teaches nothing.
+    /// Learns from one poll. A failed poll teaches nothing.
     pub fn learn(&mut self, o: &Observation<'_>) {
         if !o.outcome.is_success() {
             return;
         }
         if self.last.is_some_and(|last| o.at < last) {
-            // A clock that was set back has watched nothing; the next gap begins here.
+            // The clock was set back: nothing was watched, and the next interval begins here.
             self.last = Some(o.at);
             self.dst.set_season(o.at);
             return self.recompute();
@@ -156,25 +157,25 @@ impl TideModel {
             (None, Some((oldest, rest))) if *oldest < o.at => {
                 self.learn_first_window(*oldest, rest, o.at)
             }
-            // Without dates a first window says only how many entries fit.
+            // A first window without dates tells only how many entries fit.
             (None, _) => {}
         }
         self.last = Some(o.at);
         self.recompute();
     }
 
-    /// Draws from what was counted what is to be expected.
+    /// Recomputes the expected rates from the counts.
     fn recompute(&mut self) {
         self.rhythm.recompute();
         self.minutes.recompute(self.lag.visibility);
         self.rhythm.factors.spread(self.level.rate(), &mut self.week.hours);
-        // They are those of the feed's clock.
+        // The hours are those of the feed's clock.
         self.week.hours.rotate_left(self.dst.ahead);
     }
 }
 
 impl TideModel {
-    /// The mean rate, in entries per second.
+    /// Returns the mean rate, in entries per second.
     ///
     /// ```
     /// use feed::{Observation, Time};
@@ -191,7 +192,7 @@ impl TideModel {
         self.level.rate()
     }
 
-    /// How many entries that rests on.
+    /// Returns the number of entries on which the rate is based.
     pub(crate) fn n_known(&self) -> f64 {
         self.level.n_known()
     }

@@ -1,41 +1,41 @@
-//! When the new entries of a poll became visible, as far as that can be told: by their dates, by
-//! the rule of a feed whose entries are late, or only that it was between two looks. It learns
-//! nothing itself.
+//! Dates the new entries of a poll: by their own dates, by the feed's visibility lag, or only as
+//! "between the two polls". Nothing is learned here.
 
 use feed::Time;
 
-use super::FLOOD;
+use super::NEW_ENTRIES_MAX;
 use super::visibility::Visibility;
 
 /// The new entries of one poll, oldest first in each list.
 pub(super) struct NewEntries<'a> {
-    /// Born since the last look, they say.
+    /// Dates since the last poll.
     pub(super) dated: &'a [Time],
-    /// Born before it, and not there then.
+    /// Dates before the last poll, which did not show these entries.
     pub(super) late: &'a [Time],
     pub(super) n_undated: usize,
-    /// Some of a flood were left out.
+    /// Older entries were left out because there were too many.
     pub(super) cut: bool,
 }
 
-/// When an entry became visible.
+/// The time at which an entry became visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct VisibleEntry {
     pub(super) at: Time,
-    /// Whether this is more than a guess: a moment to learn habits from.
+    /// Whether the time is good enough to learn the rhythm from.
     pub(super) known: bool,
 }
 
 impl<'a> NewEntries<'a> {
-    /// Of a poll at `at`: an entry with the poll's own time is late or undated.
+    /// Sorts the new entries of a poll at `at`. An entry with the poll's own time is late or
+    /// undated.
     pub(super) fn new(new: &'a [Time], late: &'a [Time], at: Time) -> NewEntries<'a> {
-        let (flood, new) = new.split_at(new.len().saturating_sub(FLOOD));
+        let (dropped, new) = new.split_at(new.len().saturating_sub(NEW_ENTRIES_MAX));
         let (dated, rest) = new.split_at(new.partition_point(|t| *t < at));
         let late = &late[late.len().saturating_sub(rest.len())..];
-        NewEntries { dated, late, n_undated: rest.len() - late.len(), cut: !flood.is_empty() }
+        NewEntries { dated, late, n_undated: rest.len() - late.len(), cut: !dropped.is_empty() }
     }
 
-    /// The earliest and the latest date; one where there is only one entry.
+    /// Returns the earliest and the latest date; only one for a single entry.
     pub(super) fn dates(&self) -> impl Iterator<Item = Time> {
         let first = self.late.first().or(self.dated.first()).copied();
         let last = self.dated.last().or(self.late.last()).copied();
@@ -43,8 +43,8 @@ impl<'a> NewEntries<'a> {
         first.into_iter().chain(last.filter(|_| several))
     }
 
-    /// Every entry's moment in (last, at], in order. What has no better one is spread evenly:
-    /// otherwise the looks would become a habit.
+    /// Returns the time of every entry in (last, at], in order. Entries without a better time are
+    /// spread evenly; otherwise the model would learn the poll times.
     pub(super) fn visible(&self, shown: Visibility, last: Time, at: Time) -> Vec<VisibleEntry> {
         let n = self.dated.len() + self.late.len() + self.n_undated;
         let mut visible = Vec::with_capacity(n);
@@ -90,14 +90,14 @@ mod tests {
     fn a_rule_says_when_entries_became_visible() {
         let after = Visibility::After { minutes: 45 };
         assert_eq!(visible(&[50, 100], &[20], after), [(65, true), (95, true)]);
-        // Later than ten minutes, against the rule: nobody knows when.
+        // Later than ten minutes, against the rule: the time is unknown.
         let early = Visibility::After { minutes: 10 };
         assert_eq!(visible(&[50, 100], &[20], early), [(60, true), (70, true)]);
         let clock = Visibility::OnClock { period: 30, minute: 5 };
         assert_eq!(visible(&[50, 100], &[36], clock), [(65, true), (65, true)]);
-        // No rule: as if any lateness were as likely as one twice as long.
+        // No rule: every lag is as likely as one twice as long.
         assert_eq!(visible(&[50, 100], &[20], Visibility::Irregular), [(56, true), (60, true)]);
-        // A date within the minute of a tick was shown by it.
+        // A date within the minute of a tick was published by that tick.
         assert_eq!(visible(&[65], &[], clock), [(65, true)]);
     }
 
@@ -106,7 +106,10 @@ mod tests {
         let new: Vec<Time> = (0..600).map(|i| Time::from_secs(2400 + i)).chain([at(100)]).collect();
         let late = [at(1), at(2)];
         let new = NewEntries::new(&new, &late, at(100));
-        assert_eq!((new.dated.len(), new.late, new.n_undated), (FLOOD - 1, &[at(2)][..], 0));
+        assert_eq!(
+            (new.dated.len(), new.late, new.n_undated),
+            (NEW_ENTRIES_MAX - 1, &[at(2)][..], 0)
+        );
         assert!(new.cut);
     }
 }

@@ -1,4 +1,4 @@
-//! When a feed posts, in words for people: its busiest hours, and whether weekends are quiet.
+//! Describes when a feed posts, for people: its busiest hours, and whether weekends are quiet.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -19,7 +19,7 @@ use super::day_shapes;
 use super::rhythm::{Factors, WeeklyRhythm};
 use super::visibility::Visibility;
 
-/// In which hours (UTC, the second one excluded) and on which days most entries come.
+/// The hours (UTC, the second one excluded) and days of most entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PostingTimes {
     pub hours: Option<(u8, u8)>,
@@ -40,7 +40,7 @@ pub enum BusyDays {
 }
 
 impl TideModel {
-    /// The hours and days in which most of its entries come, where there are such, and how late.
+    /// Returns the hours and days of most entries, if there are such, and the visibility lag.
     pub fn posting_times(&self) -> PostingTimes {
         PostingTimes {
             visibility: self.lag.visibility,
@@ -50,8 +50,8 @@ impl TideModel {
 }
 
 impl WeeklyRhythm {
-    /// The fewest hours in a row that hold three quarters of the day, where these are at most half
-    /// of it, by UTC, and whether weekends are much quieter.
+    /// Finds the shortest run of hours with three quarters of a day's entries, if it is at most
+    /// half a day. Also tells whether weekends are much quieter.
     fn posting_times(&self, ahead: usize) -> PostingTimes {
         let Factors { hours, days } = &self.factors;
         let mut sums = [0.0; 49];

@@ -1,21 +1,20 @@
-//! Whether a feed still posts as often as it did. Slow memory tells a rhythm from noise and is slow
-//! to unlearn one that ended; so each look is asked what speaks for a rate four times as high, and
-//! for one four times as low, beside the rate that is believed.
+//! Detects a change in a feed's posting rate. Slow averages need weeks to notice one, so each poll
+//! adds evidence for a rate four times higher and for one four times lower (Page's CUSUM test,
+//! 1954).
 //!
-//! What speaks for a change is summed up from the moment on since which it speaks for it (a
-//! cumulative sum, Page 1954), and so are entries and time. Beyond odds of eight thousand to one
-//! the short span of the level becomes those. The long one stays: who comes back after a silence
-//! is known.
+//! Evidence, entries and time accumulate from the poll since which the evidence is positive. At
+//! odds of about 8,000 to 1 they replace the short span of the level. The long span stays, so that
+//! a feed that resumes after a silence is known.
 //!
-//! Entries come in company, and a burst is no change. So looks that found something are counted,
-//! not entries, beside how many such looks there used to be; and less than a day says nothing. It
-//! knows no hour, and it is not asked while hours are in doubt ([`super::hour_change`]).
+//! Entries come in bursts, and a burst is not a change. The test therefore counts polls with new
+//! entries, not entries, and compares them with the usual number of such polls. It needs at least
+//! one day. It is suspended while the hours are uncertain ([`super::hour_change`]).
 //!
 //! ```
 //! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
-//! // An entry an hour for sixty days, then one in ten hours for four; looked at every hour.
+//! // An entry an hour for sixty days, then one in ten hours for four days; polled every hour.
 //! let mut model = ModelKind::Tide.start();
 //! for hour in 0..64 * 24 {
 //!     let at = Time::from_secs(hour * 3600 + 1800);
@@ -28,54 +27,54 @@
 
 use super::level::RateSpan;
 
-/// The evidence at which a change is believed.
+/// The evidence at which a change is accepted.
 const EVIDENCE_MIN: f32 = 9.0;
-/// Less time, in seconds of mean activity, is a burst or a quiet afternoon.
+/// A shorter time, in seconds of mean activity, may be a burst or a quiet afternoon.
 const WATCHED_MIN_SECS: f32 = 86_400.0;
-/// How fast it is forgotten in what company entries come: as the long span of the level.
+/// The decay of the burst statistics: that of the level's long span.
 const MEMORY_SECS: f64 = 3000.0 * 3600.0;
-/// Before any look: of three entries two come alone.
+/// The prior before any poll: two of three entries are independent.
 const INDEPENDENT_PRIOR: (f64, f64) = (2.0, 3.0);
 
-/// What speaks for a higher rate and for a lower one, and in what company entries come.
+/// Evidence for a higher and for a lower rate, and statistics about bursts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct RateChange {
     pub(super) higher: EvidenceRun,
     pub(super) lower: EvidenceRun,
-    /// Looks that found something, and how many would have, had every entry come alone.
+    /// Polls with new entries, and the number expected if all entries were independent.
     pub(super) found: f32,
     pub(super) expected: f32,
 }
 
-/// Looks in a row that speak for a change, taken together.
+/// Consecutive polls whose total evidence for a change is positive.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct EvidenceRun {
-    /// The logarithm of the odds.
+    /// Log odds.
     pub(super) evidence: f32,
     pub(super) entries: f32,
     /// In seconds of mean activity.
     pub(super) watched: f32,
 }
 
-/// What lies between two looks.
+/// The interval between two polls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PollGap {
     pub(super) secs: f64,
-    /// Entries found in the time watched, that in seconds of mean activity.
+    /// New entries, and watched time in seconds of mean activity.
     pub(super) entries: f64,
     pub(super) watched: f64,
 }
 
 impl RateChange {
-    /// One look, and the gap before it, beside the entries per second of mean activity that
-    /// were believed.
+    /// Adds the evidence of one poll and the interval before it. `rate` is the current estimate in
+    /// entries per second of mean activity.
     pub(super) fn learn(&mut self, gap: PollGap, rate: f64) {
         if gap.watched <= 0.0 {
             return;
         }
         let independent = self.independent();
         let expected = independent * rate * gap.watched;
-        // How likely nothing is: as believed, at four times the rate, at a quarter of it.
+        // The probability of no entry: at the current rate, and at a quarter of it.
         let none = (-expected).exp();
         let low = none.sqrt().sqrt();
         let found = gap.entries > 0.0;
@@ -93,7 +92,7 @@ impl RateChange {
         self.lower.add(lower, gap);
     }
 
-    /// What was seen since the feed changed, where that is believed; said once.
+    /// Returns entries and time since a change, once, when the change is accepted.
     pub(super) fn changed(&mut self) -> Option<RateSpan> {
         let significant =
             [self.higher, self.lower].into_iter().find(EvidenceRun::is_significant)?;
@@ -102,7 +101,7 @@ impl RateChange {
         Some(RateSpan { entries, watched })
     }
 
-    /// The share of a feed's entries that come alone, or first of a company.
+    /// Returns the share of entries that are independent: alone, or first of a burst.
     pub(super) fn independent(&self) -> f64 {
         let (found, expected) = INDEPENDENT_PRIOR;
         ((f64::from(self.found) + found) / (f64::from(self.expected) + expected)).min(1.0)
@@ -131,8 +130,8 @@ mod tests {
 
     const RATE: f64 = 12.0 / 86_400.0;
 
-    /// Looks every two hours, at which one entry is expected; the first one at which a change is
-    /// believed, and the entries per day since.
+    /// Polls every two hours with one expected entry. Returns the poll at which a change is
+    /// accepted, and the entries per day since.
     fn told(n_looks: usize, entries: impl Fn(usize) -> f64) -> Option<(usize, f64)> {
         let mut doubt = RateChange::default();
         (0..n_looks).find_map(|i| {
@@ -143,16 +142,16 @@ mod tests {
         })
     }
 
-    /// Repeatable, and not in step with anything.
+    /// Deterministic noise.
     fn chance(i: usize) -> f64 {
         ((i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / (1_u64 << 24) as f64
     }
 
     #[test]
     fn a_steady_feed_is_not_doubted_and_neither_are_its_bursts() {
-        // Poisson's share of looks that find nothing, for three years.
+        // Three years of polls with Poisson's share of empty ones.
         assert_eq!(told(13_000, |i| f64::from(chance(i) > 0.37)), None);
-        // A dozen entries together, at one look in twelve.
+        // Bursts of twelve entries, at one poll in twelve.
         assert_eq!(told(13_000, |i| if chance(i) < 1.0 / 12.0 { 12.0 } else { 0.0 }), None);
     }
 

@@ -1,8 +1,9 @@
-//! When a feed posts: how busy each hour of the day and each weekday is beside the mean.
+//! Learns the weekly rhythm: the activity of each hour of the day and each weekday relative to the
+//! mean.
 //!
-//! A factor is entries seen over entries expected there, had every hour been the same, with the
-//! weight of a prior: what feeds with such a day look like ([`super::day_shapes`]). Both sides of the
-//! fraction are forgotten together. Hours are those of UTC; shifted days are among the shapes.
+//! A factor is the entries seen over the entries expected at an even rate, with the weight of a
+//! prior ([`super::day_shapes`]). Both counts decay together. Hours are those of UTC, or of the
+//! feed's local clock.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -20,23 +21,23 @@
 use feed::Time;
 
 use super::day_shapes;
-use super::{APART_SECS, HOUR_SECS};
+use super::{DISTINCT_SECS, HOUR_SECS};
 use crate::tuning::{Constant, tuned};
 
 const HOUR_MS: i64 = 3_600_000;
-/// How fast a habit is forgotten: three months.
+/// The decay of the rhythm: three months.
 const MEMORY_SECS: f64 = 90.0 * 86_400.0;
 /// The weight of the prior, in entries over the whole day and over the whole week.
 const HOURS_PRIOR: f64 = 10.0;
 const DAYS_PRIOR: f64 = 80.0;
-/// How much of an hour's entries count for each of its neighbours.
+/// The share of an hour's entries that counts for each of its neighbours.
 const BLUR: f64 = 0.25;
 
-/// Entries seen and expected in each hour and on each weekday, and what follows from them.
+/// Entries seen and expected in each hour and on each weekday, and the factors computed from them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct WeeklyRhythm {
     pub(super) hours: [ActivityCount; 24],
-    /// From the epoch's Thursday on.
+    /// From Thursday on, like the epoch.
     pub(super) days: [ActivityCount; 7],
     pub(super) factors: Factors,
 }
@@ -47,7 +48,7 @@ pub(super) struct ActivityCount {
     pub(super) expected: f64,
 }
 
-/// How busy an hour is: 1 is the mean of the day, and of the week.
+/// The activity of hours and weekdays; the mean is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Factors {
     pub(super) hours: [f64; 24],
@@ -61,7 +62,7 @@ impl Default for Factors {
 }
 
 impl Factors {
-    /// Lays a mean rate over the hours of a week.
+    /// Spreads a mean rate over the hours of a week.
     pub(super) fn spread(&self, rate: f64, week: &mut [f64]) {
         for (slots, day) in week.chunks_exact_mut(24).zip(&self.days) {
             slots.iter_mut().zip(&self.hours).for_each(|(slot, hour)| *slot = rate * (hour * day));
@@ -73,7 +74,7 @@ fn memory_secs() -> f64 {
     tuned(Constant::HabitsMemory, MEMORY_SECS)
 }
 
-/// Hour of the day and day of the week, and the seconds left of the hour.
+/// Returns the hour of the day, the weekday, and the seconds left of the hour.
 fn hour_and_day(at: Time) -> (usize, usize, f64) {
     let hour = at.millis().div_euclid(HOUR_MS);
     let into = at.millis().rem_euclid(HOUR_MS) as f64 / 1000.0;
@@ -81,11 +82,11 @@ fn hour_and_day(at: Time) -> (usize, usize, f64) {
     (hour.rem_euclid(24) as usize, day, HOUR_SECS - into)
 }
 
-/// Calls `each` with hour, weekday and seconds of every hour in (from, to]; answers the seconds
-/// before, that are too long ago to be told apart.
+/// Calls `each` with hour, weekday and seconds of every hour in (from, to]. Returns the seconds
+/// before the last four weeks, which are not distinguished.
 fn hours_of(from: Time, to: Time, mut each: impl FnMut(usize, usize, f64)) -> f64 {
     let mut left = to.since(from).as_secs_f64();
-    let long_ago = (left - APART_SECS).max(0.0);
+    let long_ago = (left - DISTINCT_SECS).max(0.0);
     left -= long_ago;
     let (mut hour, mut day, mut secs) = hour_and_day(to.shifted(-((left * 1000.0) as i64)));
     while left > 0.0 {
@@ -101,7 +102,7 @@ fn hours_of(from: Time, to: Time, mut each: impl FnMut(usize, usize, f64)) -> f6
 }
 
 impl WeeklyRhythm {
-    /// Seconds of mean activity in (from, to].
+    /// Returns the seconds of mean activity in (from, to].
     pub(super) fn activity(&self, from: Time, to: Time) -> f64 {
         let mut sum = 0.0;
         let Factors { hours, days } = &self.factors;
@@ -109,7 +110,7 @@ impl WeeklyRhythm {
         sum + long_ago
     }
 
-    /// (from, to] was watched, at so many entries per second.
+    /// Counts (from, to] as watched at `rate` entries per second.
     pub(super) fn watch(&mut self, from: Time, to: Time, rate: f64) {
         self.decay(to.since(from).as_secs_f64());
         let Factors { hours, days } = self.factors;
@@ -118,7 +119,7 @@ impl WeeklyRhythm {
             self.days[day].expected += rate * secs * hours[hour];
         });
         if long_ago > 0.0 {
-            // Older than four weeks: part of it is forgotten already.
+            // Part of the time before the last four weeks has decayed already.
             let kept = rate * long_ago.min(memory_secs());
             self.hours.iter_mut().for_each(|share| share.expected += kept / 24.0);
             self.days.iter_mut().for_each(|share| share.expected += kept / 7.0);
@@ -131,18 +132,18 @@ impl WeeklyRhythm {
         self.days[day].seen += 1.0;
     }
 
-    /// A part of an entry, in an hour of the week.
+    /// Counts a fraction of an entry in an hour of the week.
     pub(super) fn count_part(&mut self, hour: usize, entries: f64) {
         self.hours[hour % 24].seen += entries;
         self.days[hour / 24 % 7].seen += entries;
     }
 
-    /// How much of the past is kept when so much time goes by.
+    /// Returns the part of the counts that remains after `secs`.
     pub(super) fn retention(secs: f64) -> f64 {
         (-secs.max(0.0) / memory_secs()).exp()
     }
 
-    /// Time goes by and the past fades.
+    /// Decays the counts over `secs`.
     pub(super) fn decay(&mut self, secs: f64) {
         let kept = WeeklyRhythm::retention(secs);
         for share in self.hours.iter_mut().chain(&mut self.days) {
@@ -151,7 +152,7 @@ impl WeeklyRhythm {
         }
     }
 
-    /// Draws the factors from what was seen.
+    /// Recomputes the factors from the counts.
     pub(super) fn recompute(&mut self) {
         let prior = day_shapes::hours(&self.hours);
         let blur = tuned(Constant::HoursBlur, BLUR);
@@ -172,7 +173,7 @@ impl WeeklyRhythm {
     }
 }
 
-/// The same factors with a mean of 1.
+/// Scales factors to a mean of 1.
 fn with_mean_one<const N: usize>(factors: [f64; N]) -> [f64; N] {
     let mean = factors.iter().sum::<f64>() / N as f64;
     if mean > 0.0 { factors.map(|f| f / mean) } else { [1.0; N] }

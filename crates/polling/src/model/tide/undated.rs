@@ -1,15 +1,15 @@
-//! Entries without a date, of which two looks say only that they came between them: they are laid
-//! where the model expects them, in shares over the hours, weekdays and minutes between the looks.
+//! Distributes entries without a date over the hours, weekdays and minutes between two polls, in
+//! proportion to what the model expects there.
 //!
-//! This is one step of expectation maximisation for each poll. Spread evenly instead, a night that
-//! lies between two looks would get its share of what came before and after it. Looks that come at
-//! other hours every day tell the hours apart. It counts no entry: the level does.
+//! This is one step of expectation maximisation per poll. An even spread would give a quiet night
+//! its share of the entries before and after it. Polls at different hours each day separate the
+//! hours. The level counts these entries elsewhere.
 //!
 //! ```
 //! use feed::{Observation, Time};
 //! use polling::model::ModelKind;
 //!
-//! // Every day at ten, without a date; looked at every seven hours.
+//! // Every day at ten, without a date; polled every seven hours.
 //! let mut model = ModelKind::Tide.start();
 //! let n_by = |secs: i64| (secs - 36_000).div_euclid(86_400);
 //! for look in 0..400 {
@@ -26,21 +26,21 @@
 
 use feed::Time;
 
-use super::{APART_SECS, HOUR_SECS, TideModel, WEEK_HOURS};
+use super::{DISTINCT_SECS, HOUR_SECS, TideModel, WEEK_HOURS};
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// What lies between two looks of one hour, in seconds from its beginning.
+/// The part of an hour between two polls, in seconds from the start of the hour.
 #[derive(Clone, Copy)]
 struct HourPart {
-    /// Of the week, from the epoch's Thursday on.
+    /// The hour of the week, from Thursday on.
     hour: usize,
     from: f64,
     to: f64,
 }
 
 fn parts(last: Time, at: Time) -> impl Iterator<Item = HourPart> {
-    let first = last.max(at.shifted(-(APART_SECS as i64) * 1000)).millis();
+    let first = last.max(at.shifted(-(DISTINCT_SECS as i64) * 1000)).millis();
     let hours = first.div_euclid(HOUR_MS)..=at.millis().div_euclid(HOUR_MS);
     hours.map(move |hour| {
         let within = |ms: i64| (ms - hour * HOUR_MS).clamp(0, HOUR_MS) as f64 / 1000.0;
@@ -50,7 +50,7 @@ fn parts(last: Time, at: Time) -> impl Iterator<Item = HourPart> {
 }
 
 impl TideModel {
-    /// `n` entries became visible in (last, at], nobody knows when.
+    /// Distributes `n` entries that became visible in (last, at].
     pub(super) fn distribute_undated(&mut self, n: usize, last: Time, at: Time) {
         if n == 0 {
             return;
@@ -72,7 +72,7 @@ impl TideModel {
             if part.to - part.from >= HOUR_SECS {
                 whole += entries;
             } else {
-                // Only the first and the last hour are cut.
+                // Only the first and the last hour are partial.
                 cut[usize::from(cut[0].is_some())] = Some((part, share * week[part.hour]));
             }
         }

@@ -1,18 +1,16 @@
-//! When entries become visible, which is often not when they claim to be born: a cache shows them
-//! so long after their date, a generator that runs by a timer shows them all at its next tick.
+//! Learns the visibility lag: the time from an entry's date until the feed shows it. A cache delays
+//! entries by a constant time. A generator that runs by a timer shows them at its next tick.
 //!
-//! Of an entry that is found by one look and was not there at the one before, the two looks bound
-//! how late it was. The last two dozen of such bounds are kept. Each rule that could explain them
-//! (at once, after so many minutes, on a clock of so many minutes with some phase, or none) is
-//! weighed by how many it contradicts, and the likeliest holds. Who looks often learns it to the
-//! minute. It never doubts a feed of which no entry was ever late.
+//! Two polls bound the lag of an entry that only the second one found. The last 24 bounds are kept.
+//! Each rule (at once, after some minutes, on a clock with some period and phase, or none) is scored by the bounds that it contradicts. The likeliest rule holds. Frequent polls learn the
+//! rule to the minute. A feed without a late entry always counts as "at once".
 //!
 //! ```
 //! use feed::{Observation, Time};
 //! use polling::model::{Model, ModelKind};
 //! use polling::model::tide::Visibility;
 //!
-//! // Looked at every ten minutes; entries show up 25 minutes after their date.
+//! // Polled every ten minutes; entries become visible 25 minutes after their date.
 //! let mut model = ModelKind::Tide.start();
 //! for look in 0..700 {
 //!     let at = Time::from_secs(look * 600);
@@ -30,32 +28,32 @@ use super::lag_bound::{CLOCKS, DAY, LagBound, log_weight};
 use super::max_overlap;
 use super::visibility::Visibility;
 
-/// Bounds that are kept: enough to tell a rule, few enough to follow a feed that changes it.
+/// The number of bounds that are kept: enough to identify a rule, few enough to follow a change.
 pub(super) const KEPT: usize = 24;
-/// Rules weighed: entries are shown at most so many minutes after their date, or on such a clock.
+/// The longest constant lag that is tested, in minutes.
 const MINUTES_MAX: usize = 120;
-/// Of the bounds that tell nothing one in so many is kept.
+/// One in this many uninformative bounds is kept.
 const UNINFORMATIVE_KEPT: u16 = 16;
-/// How usual each kind of rule is; few feeds are late, and fewer by a rule.
+/// The prior probability of each kind of rule. Few feeds are late, and fewer by a rule.
 const AT_ONCE: f64 = 0.8;
 const SELDOM: f64 = 0.1;
 const AFTER: f64 = 0.02;
 const ON_CLOCK: f64 = 0.02;
-/// How likely an entry is that goes against its feed's rule.
+/// The probability of an entry that contradicts its feed's rule.
 const CONTRADICTED: f64 = 0.01;
 
-/// The newest bounds, and the rule that follows from them.
+/// The newest bounds, and the rule that explains them best.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct VisibilityLag {
     pub(super) kept: [LagBound; KEPT],
-    /// How many are kept, and where the next one goes.
+    /// The number of bounds, and the index of the next one.
     pub(super) n: u8,
     pub(super) next: u8,
     pub(super) visibility: Visibility,
 }
 
 impl VisibilityLag {
-    /// Entries of these dates were found at `at` and not at `last`.
+    /// Learns from entries of these dates that were found at `at` but not at `last`.
     pub(super) fn learn(&mut self, dates: impl Iterator<Item = Time>, last: Time, at: Time) {
         let mut any = false;
         for date in dates {
@@ -69,8 +67,8 @@ impl VisibilityLag {
 
     fn note(&mut self, date: Time, last: Time, at: Time) {
         let bound = LagBound::of(date, last, at);
-        // Who looks right after every tick finds no entry late. What the rule and at once explain
-        // alike must not push out what told them apart, or only slowly: rules may end.
+        // Polls right after every tick find no entry late. Bounds that fit both the rule and "at
+        // once" must not replace the bounds that proved the rule, or only slowly: rules may end.
         let uninformative =
             self.visibility.is_rule() && bound.after == 0 && bound.allows(self.visibility);
         if uninformative && !bound.born.is_multiple_of(UNINFORMATIVE_KEPT) {
@@ -81,7 +79,7 @@ impl VisibilityLag {
         self.n = (self.n + 1).min(KEPT as u8);
     }
 
-    /// Draws the rule from the bounds.
+    /// Recomputes the rule from the bounds.
     pub(super) fn recompute(&mut self) {
         let bounds = &self.kept[..usize::from(self.n).min(KEPT)];
         let any_late = bounds.iter().any(|bound| bound.after > 0);
@@ -90,7 +88,8 @@ impl VisibilityLag {
 }
 
 fn likeliest(bounds: &[LagBound]) -> Visibility {
-    // Beside no rule at all: what speaks for a rule that allows a bound, or else against it.
+    // The score of a rule relative to no rule: gain for each bound that it allows, loss for each
+    // other one.
     let against = -log_weight(CONTRADICTED);
     let mut weights = [0; KEPT];
     for (weight, bound) in weights.iter_mut().zip(bounds) {
@@ -111,7 +110,7 @@ fn likeliest(bounds: &[LagBound]) -> Visibility {
     let found = max_overlap::on_line::<MINUTES_MAX>(ranges);
     let rules = AFTER * found.len as f64 / MINUTES_MAX as f64;
     weigh(log_weight(rules), found.agree, Visibility::After { minutes: found.middle() as u8 });
-    // A day has many minutes: it is weighed only where an hour is too short.
+    // A day has many minutes: it is tested only if some lag exceeds an hour.
     let hourly = bounds.iter().all(|bound| bound.ticks(60).is_some());
     for period in CLOCKS.into_iter().filter(|period| !hourly || *period < DAY) {
         let n = usize::from(period);

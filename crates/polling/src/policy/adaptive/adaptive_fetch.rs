@@ -3,7 +3,8 @@
 //!
 //! Changed: I ← I·(1 − dec); unchanged: I ← I·(1 + inc). Then synchronise: Δ = fetch − modified; if
 //! Δ > I then I ← Δ; next = fetch − Δ·sync + I. I stays within 1 minute and 365 days. *Modified* is
-//! the newest entry's time here. Nutch starts at 30 days, which suits pages; ours is an hour.
+//! the newest entry's time here. Nutch starts at 30 days, which suits pages; this rule starts at an
+//! hour.
 //!
 //! ```
 //! use polling::policy::adaptive_fetch::Interval;
@@ -29,7 +30,7 @@ const SYNC: f64 = 0.3;
 const START_SECS: f64 = 3600.0;
 const SECS: (f64, f64) = (60.0, 365.0 * 86_400.0);
 
-/// Nutch's interval I, and the wait that synchronisation made of it.
+/// Nutch's interval I, and the wait after synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     pub secs: f64,
@@ -41,7 +42,7 @@ impl Interval {
         Interval { secs: START_SECS, wait_secs: START_SECS }
     }
 
-    /// One fetch, `delta_secs` after the page was modified.
+    /// Learns one fetch, `delta_secs` after the page was modified.
     pub fn step(&mut self, changed: bool, delta_secs: f64) {
         self.secs *= if changed { 1.0 - DEC } else { 1.0 + INC };
         let delta = delta_secs.max(0.0);

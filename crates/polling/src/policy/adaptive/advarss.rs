@@ -1,16 +1,16 @@
 //! `advarss` — fast after a change, slower while nothing changes (Adam, Bouras and Poulopoulos
 //! 2010; source 004).
 //!
-//! The system runs every X minutes (typically 8). Each feed has M, the runs between two looks, T,
-//! the runs since it last changed at least, and ToE, a countdown: each run decrements ToE and polls
-//! at 0. Then
+//! The system runs every X minutes (typically 8). Each feed has M, the runs between two polls, T,
+//! the runs since its last change, and ToE, a countdown: each run decrements ToE and polls at 0.
+//! Then
 //! - unchanged: temp = T + M; M = M + 0.3·T; T = temp
 //! - changed: T = 1; M = 0.2·M + 0.8·T
 //! - M stays in [1, ceiling]; ToE = ceil(M).
 //!
 //! Start: M = 4, T = 1. Changed means at least one new entry. The ceiling is 25 for three days,
 //! then clamp(4 × median change gap in runs, 25, 640). The paper's remark "M becomes 2.4, ToE 3"
-//! contradicts its formula, which gives 1.6 and 2: the formula holds.
+//! contradicts its formula, which gives 1.6 and 2. This code follows the formula.
 //!
 //! ```
 //! use polling::policy::advarss::AdvaRssInterval;
@@ -29,18 +29,18 @@ use crate::bytes::{ByteReader, put_time};
 use crate::policy::wish::Proposal;
 use crate::{Fraction, RuleCase};
 
-/// X: the paper draws it from 6 … 10 minutes and calls 8 typical; policies know no chance.
+/// X: the paper draws it from 6 … 10 minutes and calls 8 typical; policies do not use chance.
 pub const RUN: Duration = Duration::from_secs(8 * 60);
 const CEILING: (u32, u32) = (25, 640);
-/// How long changes are watched before the ceiling is set.
+/// The time in which gaps are collected before the ceiling is set.
 const WATCH: Duration = Duration::from_secs(3 * 86_400);
-/// Different gaps in runs that three days can hold: their sum is at most 540.
+/// The most different gaps, in runs, within three days: their sum is at most 540.
 const GAPS_MAX: usize = 33;
 
-/// M and T are kept as multiples of 10⁻²⁴, rounded up: exact where the paper's decimals end, and
-/// never below where they do not, since ceil(M) must not fall with the rounding.
+/// M and T are multiples of 10⁻²⁴, rounded up. They are exact for the paper's decimals and
+/// otherwise never too small, since ceil(M) must not fall by rounding.
 const UNIT: i128 = 1_000_000_000_000_000_000_000_000;
-/// T is not capped in the paper; this is four thousand years of runs.
+/// The paper does not cap T; this is four thousand years of runs.
 const T_MAX: i128 = 300_000_000 * UNIT;
 
 /// M and T.
@@ -55,7 +55,7 @@ impl AdvaRssInterval {
         AdvaRssInterval { m: 4 * UNIT, t: UNIT }
     }
 
-    /// One poll.
+    /// Learns one poll.
     pub fn step(&mut self, changed: bool, ceiling: u32) {
         if changed {
             self.t = UNIT;
@@ -68,7 +68,7 @@ impl AdvaRssInterval {
         self.m = self.m.clamp(UNIT, i128::from(ceiling) * UNIT);
     }
 
-    /// Runs until the next look: ceil(M).
+    /// Returns the runs until the next poll: ceil(M).
     pub fn toe(self) -> u32 {
         u32::try_from((self.m + UNIT - 1) / UNIT).unwrap_or(u32::MAX)
     }
@@ -86,14 +86,14 @@ fn tenths(x: i128) -> i128 {
     (x + 9) / 10
 }
 
-/// M, T and what the ceiling is learned from.
+/// M, T, and the data for the ceiling.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AdvaRssState {
     pace: AdvaRssInterval,
     ceiling: u32,
     first: Option<Time>,
     last_change: Option<Time>,
-    /// Gaps between changes in runs, and how often each came, while they are watched.
+    /// Gaps between changes in runs, with the count of each.
     gaps: Vec<(u16, u16)>,
     watching: bool,
 }
@@ -139,10 +139,10 @@ impl AdvaRssState {
         }
     }
 
-    /// clamp(4 × median, 25, 640); without two changes there is no gap, and 25 stays.
+    /// Returns clamp(4 × median, 25, 640); 25 without two changes.
     fn learned_ceiling(&self) -> u32 {
         let n: u32 = self.gaps.iter().map(|(_, n)| u32::from(*n)).sum();
-        // The gap at a place, counted from 0, of the gaps in order.
+        // The gap at an index of the sorted gaps.
         let at = |place: u32| {
             let mut passed = 0;
             self.gaps.iter().find_map(|(gap, times)| {

@@ -2,13 +2,12 @@
 //! (dissertation 003, section 2.7.5; Adam, Bouras and Poulopoulos 2010, the later system).
 //!
 //! Training: unchanged → interval × 1.5, changed → × 0.2, within 10 and 800 minutes; for at least
-//! 24 hours and until one new entry was seen. Then: the entries of the last 24 hours by hour of day
-//! are the model, renewed after every poll.
+//! 24 hours and until one new entry was seen. Afterwards the entries of the last 24 hours by hour
+//! of day are the model, updated after every poll.
 //!
-//! The source ranks all feeds by expected entries and polls the top k. It gives no k, no start and
-//! no answer for a day without entries; we choose: a feed is due when one new entry is expected,
-//! the first interval is an hour, and while the model is all zero the training rule goes on. A
-//! ranking under a budget is a strategy's business.
+//! The source ranks all feeds by expected entries and polls the top k. It specifies neither k, nor
+//! the start, nor a day without entries. Our choice: a feed is due when one new entry is expected, and the first interval is an hour. The training rule continues while the model is all zero. A
+//! ranking under a budget belongs to a strategy.
 //!
 //! ```
 //! use polling::policy::advarss_hybrid::next_interval_ms;
@@ -34,11 +33,11 @@ const START_MS: u64 = 60 * 60_000;
 const TRAINING: Duration = Duration::from_secs(86_400);
 /// θ of the second phase.
 const ONE: Decimal = Decimal::new(1, 0);
-/// Bytes for the entries' gaps: they fill the kilobyte. More entries a day than fit are as good as
-/// a continuous stream.
+/// The bytes for the entries' gaps, which fill the kilobyte. A feed with more entries a day is in
+/// effect a continuous stream.
 const ROOM: usize = 940;
 
-/// The training rule.
+/// Applies the training rule.
 pub fn next_interval_ms(interval_ms: u64, changed: bool) -> u64 {
     let next = if changed { interval_ms / 5 } else { interval_ms.saturating_mul(3) / 2 };
     next.clamp(INTERVAL_MS.0, INTERVAL_MS.1)

@@ -1,5 +1,5 @@
-//! Why a policy wished what it wished, with its figures; short for the record of each poll. The
-//! words for people are in `words`. It explains; it decides nothing.
+//! Explains a policy's wish with its figures, as a short code for the record of each poll. Module
+//! `words` turns it into sentences.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -23,7 +23,7 @@ use feed::Time;
 use crate::model::tide::PostingTimes;
 use crate::{Decimal, Limit};
 
-/// The rule's case with its figures, the bound that cut, and the moment that came of it.
+/// The rule's case with its figures, the bound that applied, and the resulting time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Why {
     pub case: RuleCase,
@@ -32,7 +32,7 @@ pub struct Why {
     pub next: Time,
 }
 
-/// Which branch of which rule.
+/// A case of a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RuleCase {
     Fix { every: Duration },
@@ -55,7 +55,7 @@ pub enum RuleCase {
     Undefined { cause: UndefinedCause, wait: Duration },
 }
 
-/// Why a rule's equation was undefined.
+/// The reason why a rule's equation was undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UndefinedCause {
     /// No poll has succeeded yet.
@@ -77,7 +77,8 @@ pub enum UndefinedCause {
 }
 
 impl Why {
-    /// Short, at most 60 bytes, for the record of each poll: `mavsync sync n=20 u=4320s`.
+    /// Returns a short code of at most 60 bytes for the record of each poll: `mavsync sync n=20
+    /// u=4320s`.
     pub fn code(&self) -> String {
         let mut code = match self.case {
             RuleCase::Fix { every } => format!("fix u={}s", every.as_secs()),
@@ -124,7 +125,7 @@ impl Why {
     }
 }
 
-/// A column of the store; no figure that people meet makes a code longer.
+/// The width of a column in the store; realistic figures fit.
 pub(crate) const CODE_BYTES_MAX: usize = 60;
 
 impl UndefinedCause {
@@ -153,7 +154,7 @@ impl UndefinedCause {
     }
 }
 
-/// Seconds, with a fraction only where there is one.
+/// Formats seconds, with a fraction only if there is one.
 fn seconds(d: Duration) -> String {
     match d.subsec_millis() {
         0 => format!("{}s", d.as_secs()),

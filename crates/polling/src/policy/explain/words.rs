@@ -1,4 +1,4 @@
-//! Why a policy chose a time for the next poll, in plain sentences for people.
+//! Explains in plain sentences why a policy chose a time for the next poll.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -19,13 +19,14 @@ use crate::model::tide::{BusyDays, PostingTimes, Visibility};
 use crate::{Limit, RuleCase, UndefinedCause, Why, spoken};
 
 impl Why {
-    /// Plain sentences. "By then" is the time of the next poll, which is shown beside them.
+    /// Returns plain sentences. "By then" is the time of the next poll, which is shown next to
+    /// them.
     pub fn words(&self) -> String {
         case_sentences(&self.case, self.limit)
     }
 }
 
-/// The sentences for a case, and for the bound that moved the poll.
+/// Returns the sentences for a case, and for the bound that moved the poll.
 pub(crate) fn case_sentences(case: &RuleCase, limit: Limit) -> String {
     let limit = match limit {
         Limit::None => "",
@@ -101,7 +102,7 @@ impl RuleCase {
         }
     }
 
-    /// The rules of systems that people run.
+    /// Returns the sentences for the rules of other systems.
     fn system_words(self) -> String {
         match self {
             RuleCase::EntryFrequency { per_week: 0 } => {
@@ -124,7 +125,7 @@ impl RuleCase {
     }
 }
 
-/// What the next poll is expected to find, and what a poll is worth.
+/// Returns the expected result of the next poll, and the price of a poll.
 pub(crate) fn expected_words(expected: f64, waited: Duration, price: Duration) -> String {
     format!(
         "{} by then, {} old on average. (One poll is worth {} of waiting.)",
@@ -134,7 +135,7 @@ pub(crate) fn expected_words(expected: f64, waited: Duration, price: Duration) -
     )
 }
 
-/// How many new entries are expected, as people say it.
+/// Returns the expected number of new entries in words.
 pub(crate) fn new_entries(n: f64) -> String {
     match n {
         n if n < 0.095 => format!("Less than 1 new entry ({n:.2}) is expected"),
@@ -144,7 +145,7 @@ pub(crate) fn new_entries(n: f64) -> String {
     }
 }
 
-/// When most entries come, where that is worth saying.
+/// Returns the time of most entries, if there is a clear one.
 fn posting_words(posting: PostingTimes) -> String {
     let days = match posting.days {
         BusyDays::All => "",
@@ -159,7 +160,7 @@ fn posting_words(posting: PostingTimes) -> String {
     words
 }
 
-/// How entries become visible, where that is not at once.
+/// Returns how entries become visible, if not at once.
 fn visibility_words(shown: Visibility) -> String {
     match shown {
         Visibility::AtOnce | Visibility::Irregular => String::new(),

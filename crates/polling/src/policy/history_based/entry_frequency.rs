@@ -3,7 +3,7 @@
 //!
 //! Over the entries published in the last seven days, c = ⌈7 d / ((max − min)/(count − 1))⌉ per
 //! week; fewer than two, or all at one time: 0. The interval is 7 d/(c·F) within 5 minutes and 24
-//! hours, 24 hours where c = 0. F is 1 by default. Its hints are ours to apply afterwards.
+//! hours, 24 hours if c = 0. F is 1 by default. Hints apply afterwards, like for every policy.
 //!
 //! ```
 //! use polling::policy::entry_frequency::weekly_count;
@@ -21,10 +21,11 @@ use crate::{Decimal, Fraction, RuleCase};
 
 const WEEK_SECS: i64 = 7 * 86_400;
 const INTERVAL_MS: (i128, i128) = (5 * 60_000, 1440 * 60_000);
-/// Bytes for the entries' gaps: they fill the kilobyte. Of a busier feed the newest give the mean.
+/// The bytes for the entries' gaps, which fill the kilobyte. For busier feeds the newest give the
+/// mean.
 const ROOM: usize = 960;
 
-/// Entries per week, from how many lie how many seconds apart in all.
+/// Returns the entries per week, from their number and the seconds between the first and the last.
 pub fn weekly_count(n: usize, span_secs: i64) -> i64 {
     if n < 2 || span_secs <= 0 {
         return 0;

@@ -1,9 +1,9 @@
-//! `indhist:θ`, `indhist:θ,week` — look when the hourly model expects θ new entries (dissertation
+//! `indhist:θ`, `indhist:θ,week` — poll when the hourly model expects θ new entries (dissertation
 //! 003, sections 2.5.4 and 4.2; Gal and Eckstein 2001, Bright, Gal and Raschid 2006).
 //!
-//! From τ_z on the rates λ_h of the (partial) hours ahead are summed until they reach θ: that is
-//! the next poll. An all-zero model leaves it undefined. The model is [`Histogram`]: trained
-//! beforehand on a history, or daily from what was seen ([`SlidingDays`]).
+//! The rates λ_h of the (partial) hours from τ_z on are summed until they reach θ: that is the next
+//! poll. An all-zero model is undefined. The model is [`Histogram`]: trained beforehand on a
+//! history, or daily from observations ([`SlidingDays`]).
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -28,10 +28,10 @@ use crate::model::sliding_days::SlidingDays;
 use crate::policy::wish::Proposal;
 use crate::{Decimal, RuleCase, UndefinedCause};
 
-/// Where an hourly model comes from.
+/// The source of an hourly model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Hourly {
-    /// Trained beforehand and left so.
+    /// Trained beforehand and not changed.
     Trained(Histogram),
     /// Learned daily.
     Daily(SlidingDays, Period),
@@ -62,15 +62,14 @@ impl Hourly {
                 bytes.extend(h.zone_secs.to_le_bytes());
                 bytes.extend((h.days as u32).to_le_bytes());
                 bytes.push((h.counts.len() / 24) as u8);
-                // A trained count beyond four milliards would take an entry per second for a
-                // century.
+                // A count above u32::MAX would take an entry per second for a century.
                 let counts = h.counts.iter().map(|c| u32::try_from(*c).unwrap_or(u32::MAX));
                 bytes.extend(counts.flat_map(u32::to_le_bytes));
             }
         }
     }
 
-    /// Reads a model for `period`; the days behind it serve every period.
+    /// Reads a model for `period`; the daily counts serve every period.
     pub(crate) fn read(reader: &mut ByteReader<'_>, period: Period) -> Option<Hourly> {
         if reader.u8()? == 0 {
             return Some(Hourly::Daily(SlidingDays::read(reader)?, period));
@@ -88,7 +87,7 @@ impl Hourly {
     }
 }
 
-/// The answer of a histogram: the earliest time with θ entries expected.
+/// Proposes the earliest time with θ entries expected.
 pub(crate) fn propose(model: Option<&Histogram>, theta: Decimal, o: &Observation<'_>) -> Proposal {
     let Some(model) = model else { return Proposal::Undefined(UndefinedCause::Untrained) };
     match model.reach(o.at, theta) {

@@ -1,11 +1,12 @@
-//! `indhist-agg:θ,T` — the profile of similar feeds while the own history is short (dissertation
-//! 003, section 2.5.4, `IndHist/AggHist`; Bright, Gal and Raschid 2006).
+//! `indhist-agg:θ,T` — the profile of similar feeds while the feed's own history is short
+//! (dissertation 003, section 2.5.4, `IndHist/AggHist`; Bright, Gal and Raschid 2006).
 //!
 //! While NumSub/NumUpdates > T_ind ≈ 0.5 the feed uses its cluster's profile, its own histogram
-//! afterwards. NumSub: hours of the day in which it ever changed; NumUpdates: its known changes.
-//! The profile gives the shape of the day, the feed's own entries per day the height. Clusters are
-//! found by [`Profiles`](crate::model::profile::Profiles) and handed in with
-//! [`Learned::adopt`](crate::Learned::adopt); without one the own histogram holds.
+//! afterwards. NumSub is the hours of the day in which it ever changed, NumUpdates its known
+//! changes. The profile gives the shape of the day, the feed's own entries per day the height.
+//! [`Profiles`](crate::model::profile::Profiles) finds the clusters, and
+//! [`Learned::adopt`](crate::Learned::adopt) sets the profile. Without one the own histogram
+//! applies.
 //!
 //! ```
 //! use polling::policy::indhist_agg::is_young;
@@ -26,7 +27,7 @@ use crate::policy::indhist::{self, Hourly};
 use crate::policy::wish::Proposal;
 use crate::{Decimal, Fraction};
 
-/// Whether the own history is too short to be stable: NumSub/NumUpdates > T_ind.
+/// Returns whether the own history is too short to be stable: NumSub/NumUpdates > T_ind.
 pub fn is_young(counts: &[u64], t_ind: Decimal) -> bool {
     let n_hours = counts.iter().filter(|c| **c > 0).count();
     let n_updates: u64 = counts.iter().sum();
@@ -72,7 +73,7 @@ impl IndHistAggState {
     }
 }
 
-/// As many entries a day as `own`, at the hours of `profile`.
+/// Returns a histogram with the entries per day of `own` at the hours of `profile`.
 fn in_the_shape_of(own: &Histogram, profile: Profile) -> Histogram {
     let total: u64 = own.counts.iter().sum();
     let weight_sum: u64 = profile.weights.iter().map(|w| u64::from(*w)).sum();
@@ -89,7 +90,7 @@ mod tests {
     use crate::{Bounds, Policy, policy::Training};
     use feed::Time;
 
-    /// A feed with entries at noon only, in a cluster that publishes at six; who decides?
+    /// The next poll of a feed with entries at noon only, in a cluster that publishes at six.
     fn next(n_entries: i64, t_ind: &str, profile: Option<Profile>) -> Time {
         let policy: Policy = format!("indhist-agg:0.5,{t_ind}").parse().unwrap();
         let noon = |day: i64| Time::from_secs(day * 86_400 + 43_200);

@@ -2,8 +2,8 @@
 //! section 2.5.4; Bright, Gal and Raschid 2006).
 //!
 //! After each poll the entries seen so far with a time in (τ − V, τ] are compared with the number
-//! that the model expects there: observed > T_burst × expected is a burst, and AdaptiveTTL(M)
-//! decides; else IndHist(θ). Where nothing was expected, one entry is a burst.
+//! that the model expects there. Observed > T_burst × expected is a burst, and AdaptiveTTL(M)
+//! decides; else IndHist(θ). If nothing was expected, one entry is a burst.
 //!
 //! ```
 //! use feed::Time;
@@ -28,13 +28,13 @@ use crate::policy::recent::Recent;
 use crate::policy::wish::Proposal;
 use crate::{Decimal, Fraction, policy::adaptive_ttl};
 
-/// Bytes for the entries' gaps beside a model that is learned daily; with it they fill the
+/// The bytes for the entries' gaps next to a model that is learned daily; together they fill the
 /// kilobyte.
 const ROOM_DAILY: usize = 240;
-/// The same beside a trained model, which is smaller.
+/// The same next to a trained model, which is smaller.
 const ROOM_TRAINED: usize = 860;
 
-/// Whether more than `t_burst` times the expected entries came in the last `span`.
+/// Returns whether more than `t_burst` times the expected entries came in the last `span`.
 pub fn is_burst(
     model: &Histogram,
     at: Time,
@@ -87,7 +87,7 @@ impl IndHistTtlState {
         self.recent.write(bytes);
     }
 
-    /// Reads a memory for the span V; what was kept for another V does not serve.
+    /// Reads a state for the span V; a state for another V is useless.
     pub(crate) fn read(&self, reader: &mut ByteReader<'_>, version: u8) -> Option<IndHistTtlState> {
         let hourly = Hourly::read(reader, Period::Day)?;
         let span = Duration::from_secs(self.recent.span_secs().unsigned_abs());

@@ -1,10 +1,9 @@
-//! `lihz:σ` — by weekday: did the feed change on that day? (dissertation 003, section 2.7.3; Lee,
-//! Im, Hwang and Zhang 2008.)
+//! `lihz:σ` — by weekday: the probability that the feed changes on that day (dissertation 003,
+//! section 2.7.3; Lee, Im, Hwang and Zhang 2008).
 //!
-//! P_t = a·β_t + (1 − a)·δ_u/δ_g with a = 0.9; β_t is the share of that weekday's past days with a
-//! change, δ_u/δ_g the share of all past days. Polls lie whole days apart: P is summed from the
+//! P_t = a·β_t + (1 − a)·δ_u/δ_g with a = 0.9. The share β_t is that of the weekday's past days with a change; δ_u/δ_g is that of all past days. Polls lie whole days apart: P is summed from the
 //! next day on until σ is reached. Changes count for the day on which they were found. Training: a
-//! look every 24 hours, the first of which only sets the base, until seven days were seen.
+//! poll every 24 hours until seven days were seen; the first poll only sets the start.
 //!
 //! ```
 //! use polling::policy::lihz::WeekdayCounts;
@@ -27,7 +26,7 @@ use crate::{Decimal, Fraction, RuleCase, UndefinedCause};
 const DAY_MS: i64 = 86_400_000;
 /// a = 9/10.
 const OWN_SHARE: (i128, i128) = (9, 10);
-/// A year of each weekday; then, live, both counts are halved, so that old habits fade. A known
+/// A year of each weekday. Beyond it, live, both counts are halved, so that old days fade. A known
 /// history counts in full.
 const SEEN_MAX: u16 = 52;
 /// Days of training.
@@ -40,7 +39,7 @@ pub struct WeekdayCounts {
     changed: [u16; 7],
     /// The last day that was polled, and whether its change is counted already.
     last: Option<(i64, bool)>,
-    /// Trained, and left so.
+    /// Trained beforehand and not changed.
     frozen: bool,
     zone_secs: i32,
 }
@@ -54,7 +53,7 @@ impl WeekdayCounts {
         WeekdayCounts { seen, changed, last: None, frozen: false, zone_secs: 0 }
     }
 
-    /// Trained by polls at start + k·24 h; the first only sets the base.
+    /// Trains with polls at start + k·24 h; the first only sets the start.
     pub fn train(training: &Training<'_>) -> WeekdayCounts {
         let mut week = WeekdayCounts { zone_secs: training.zone_secs, ..WeekdayCounts::new() };
         let day = std::time::Duration::from_millis(DAY_MS.unsigned_abs());
@@ -74,7 +73,7 @@ impl WeekdayCounts {
         }
         let day = day_of(o.at, self.zone_secs);
         match &mut self.last {
-            // The first poll sets the base: its entries are of many days.
+            // The first poll sets the start: its entries are of many days.
             None => self.last = Some((day, true)),
             Some((last, counted)) if *last == day => {
                 if !*counted && !o.new.is_empty() {
@@ -89,7 +88,7 @@ impl WeekdayCounts {
         }
     }
 
-    /// Counts one more day; those before fade once there are `most`.
+    /// Counts one more day; earlier days are halved once there are `most`.
     fn count(&mut self, at: Time, changed: bool, most: u16) {
         let w = weekday(day_of(at, self.zone_secs));
         if self.seen[w] >= most {
@@ -100,7 +99,7 @@ impl WeekdayCounts {
         self.changed[w] += u16::from(changed);
     }
 
-    /// P of a weekday, 0 = Monday; zero where nothing was seen.
+    /// Returns P of a weekday, 0 = Monday; zero if nothing was seen.
     pub fn probability(&self, weekday: usize) -> Fraction {
         let sum = |counts: &[u16; 7]| counts.iter().map(|c| i128::from(*c)).sum::<i128>();
         let (changed, seen) = (sum(&self.changed), sum(&self.seen).max(1));
@@ -110,9 +109,10 @@ impl WeekdayCounts {
         by_day.add(Fraction::new((whole - a) * changed, whole * seen))
     }
 
-    /// Days from a poll on `weekday` until the sum of P reaches σ; `None` for an all-zero model.
+    /// Returns the days from a poll on `weekday` until the sum of P reaches σ; `None` for an
+    /// all-zero model.
     pub fn days_until(&self, weekday: usize, sigma: Decimal) -> Option<i64> {
-        // All over one divisor: the sums are whole numbers then.
+        // Over one common divisor the sums are whole numbers.
         let p: [Fraction; 7] = std::array::from_fn(|w| self.probability(w));
         let divisor = p.iter().fold(1, |d, f| lcm(d, f.parts().1));
         let p = p.map(|f| f.parts().0 * (divisor / f.parts().1));
@@ -160,7 +160,7 @@ impl WeekdayCounts {
         bytes.push(u8::from(counted) | u8::from(self.frozen) << 1);
     }
 
-    /// Version 1 of the learned state kept counts in one byte each.
+    /// Reads the counts. Version 1 of the learned state kept them in one byte each.
     pub(crate) fn read(reader: &mut ByteReader<'_>, version: u8) -> Option<WeekdayCounts> {
         let mut count = || match version {
             1 => reader.u8().map(u16::from),
@@ -181,7 +181,7 @@ impl WeekdayCounts {
     }
 }
 
-/// 0 = Monday; the epoch was a Thursday.
+/// Returns the weekday, 0 = Monday; the epoch was a Thursday.
 fn weekday(day: i64) -> usize {
     (day + 3).rem_euclid(7) as usize
 }

@@ -1,11 +1,10 @@
-//! The search for the cheapest next look, which every decision makes 64 times. It knows numbers
-//! only: what they cost is its caller's.
+//! The inner search of the lookahead, which every decision runs 64 times.
 
-/// The least of base − at·seen over the last `n` moments, at least one, and the first moment that
-/// has it: of two plans that cost the same (in a horizon of whole weeks there are such) the one
-/// that looks sooner. The bases before them are infinite.
+/// Returns the minimum of base − at·seen over the last `n` times, at least one, and the first index
+/// that has it. The earlier poll wins a tie; a horizon of whole weeks has such ties. The bases before those are infinite.
 ///
-/// First the least, in four minima, that a processor can reckon side by side; then its place.
+/// It finds the minimum first, in four lanes that a processor can compute in parallel, then its
+/// index.
 pub(super) fn cheapest(bases: &[f64], at: &[f64], n: usize, seen: f64) -> (f64, usize) {
     let cost = |base: &f64, at: &f64| base - at * seen;
     let lower = |a: f64, b: f64| if b < a { b } else { a };
@@ -39,7 +38,7 @@ mod tests {
                     let base = |j: usize| 40.0 + 2.0 * at[j] - f64::from(u8::from(j == cheap));
                     let mut bases: Vec<f64> = (0..len).map(base).collect();
                     bases[..len - n].fill(f64::INFINITY);
-                    // Apart from the cheap one they cost the same.
+                    // All others cost the same.
                     assert_eq!(cheapest(&bases, &at[..len], n, 2.0), (39.0, cheap), "{len} {n}");
                     bases[cheap] += 1.0;
                     assert_eq!(cheapest(&bases, &at[..len], n, 2.0), (40.0, len - n), "{len} {n}");

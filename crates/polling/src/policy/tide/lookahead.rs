@@ -1,10 +1,10 @@
-//! The looks ahead that cost least: waiting in entry-seconds plus a price for every look.
+//! Plans the polls ahead with the least cost: waiting in entry-seconds plus a price for every poll.
 //!
-//! Over a horizon of a few intervals, on a grid of moments t_i, the least cost from a look at t_i
-//! on is V_i = min_j W(t_i, t_j) + price + V_j, from the end backwards. With the running sums
-//! L_j = ∫ λ and A_j = ∫ s·λ the waiting is W = t_j·(L_j − L_i) − (A_j − A_i), a few operations.
-//! The best j never falls as i rises (W has the quadrangle inequality), so each search ends where
-//! the one after it ended. It knows no feed's history, only its rates.
+//! The plan covers a horizon of a few intervals on a grid of times t_i. The least cost after a poll
+//! at t_i is V_i = min_j W(t_i, t_j) + price + V_j, computed backwards. With the running sums L_j =
+//! ∫ λ and A_j = ∫ s·λ the waiting is W = t_j·(L_j − L_i) − (A_j − A_i). The best j never falls as
+//! i rises (W has the quadrangle inequality), so each search ends where the previous one ended.
+//! Input is the rate only, not the history.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -14,10 +14,11 @@
 //! // At a constant rate W = λ·t²/2 = price: an entry an hour and half an hour make an hour.
 //! let model = Model::Frozen(HourlyRates { hours: vec![1.0 / 3600.0; 24], zone_secs: 0 });
 //! // The feed shows fifty entries: none will be lost.
-//! let looked = Observation::seen(Time::from_secs(0), &[Time::from_secs(0); 50], &[]).with_overlap(0);
+//! let shown = [Time::from_secs(0); 50];
+//! let polled = Observation::seen(Time::from_secs(0), &shown, &[]).with_overlap(0);
 //! let policy: Policy = "tide:30m".parse().unwrap();
 //! let learned = policy.start_on(model);
-//! let wish = policy.wish(&learned, &looked, &Bounds::EVALUATION);
+//! let wish = policy.wish(&learned, &polled, &Bounds::EVALUATION);
 //! assert!((3400..3800).contains(&wish.at.secs()), "{}", wish.at);
 //! ```
 
@@ -31,33 +32,34 @@ use super::rate_ahead::RateAhead;
 use crate::model::RepeatingRate;
 use crate::tuning::{Constant, tuned};
 
-/// Moments of the grid.
+/// The times of the grid.
 const POINTS: usize = 64;
-/// The horizon, in intervals of the simple rule W = price: enough that its end does not matter.
+/// The horizon in intervals of the simple rule W = price: long enough that its end does not matter.
 const INTERVALS: f64 = 6.0;
-/// No horizon is shorter: below, looks would be seconds apart, and bounds forbid that.
+/// A shorter horizon would place polls seconds apart, which the bounds forbid.
 const HORIZON_MIN_SECS: f64 = 600.0;
-/// Nor longer: four weeks are the longest interval that anybody evaluates.
+/// The longest horizon: four weeks, the longest interval of the published evaluation.
 pub(super) const HORIZON_MAX_SECS: f64 = 28.0 * 86_400.0;
 
-/// What is expected of the time ahead.
+/// The expected entries and losses of the time ahead.
 pub(super) struct Lookahead {
     price: f64,
     window: OverrunRisk,
     step: f64,
-    /// The moments of the grid, in seconds from now: one in every step.
+    /// The times of the grid, in seconds from now: one in every step.
     at: [f64; POINTS + 1],
-    /// ∫ λ and ∫ s·λ up to each moment of the grid.
+    /// ∫ λ and ∫ s·λ up to each time of the grid.
     expected: [f64; POINTS + 1],
     moment: [f64; POINTS + 1],
-    /// How many entries to reckon with up to each of them.
-    feared: [f64; POINTS + 1],
-    /// What bursts cost in so many steps, for each entry expected; nothing before `calm` steps.
+    /// The cautious estimate of entries up to each time.
+    cautious: [f64; POINTS + 1],
+    /// The cost of bursts in an interval of this many steps, per expected entry; zero before `calm`
+    /// steps.
     bursts: [f64; POINTS + 1],
     calm: usize,
 }
 
-/// A look, and what it will find.
+/// A planned poll and its expected result.
 pub(crate) struct PlannedPoll {
     pub(crate) after_secs: f64,
     pub(crate) expected: f64,
@@ -66,7 +68,7 @@ pub(crate) struct PlannedPoll {
 }
 
 impl PlannedPoll {
-    /// How long an entry will have waited, on average.
+    /// Returns the mean wait of an entry.
     pub(crate) fn waited(&self) -> Duration {
         let secs = if self.expected > 0.0 { self.waiting / self.expected } else { 0.0 };
         Duration::from_secs(secs as u64)
@@ -91,13 +93,13 @@ impl Lookahead {
             at[i] = timers.worthwhile(i as f64 * step);
             (expected[i], moment[i]) = sums.up_to(at[i]);
         }
-        let feared = std::array::from_fn(|i| window.feared(expected[i], at[i]));
+        let cautious = std::array::from_fn(|i| window.cautious(expected[i], at[i]));
         let calm = ((window.fastest_secs() / step) as usize).min(POINTS) + 1;
         let mut bursts = zeros;
         for (steps, cost) in bursts.iter_mut().enumerate().skip(calm) {
             *cost = window.burst(steps as f64 * step);
         }
-        Lookahead { price, window, step, at, expected, moment, feared, bursts, calm }
+        Lookahead { price, window, step, at, expected, moment, cautious, bursts, calm }
     }
 
     /// W(t_i, t_j).
@@ -106,25 +108,25 @@ impl Lookahead {
         self.at[j] * expected - (self.moment[j] - self.moment[i])
     }
 
-    /// What the window may lose between two moments, in entry-seconds.
+    /// Returns the expected loss of the window between two times, in entry-seconds.
     fn lost(&self, i: usize, j: usize) -> f64 {
         let bursts = self.bursts[j - i] * (self.expected[j] - self.expected[i]);
-        self.window.loss(self.feared[j] - self.feared[i]) + bursts
+        self.window.loss(self.cautious[j] - self.cautious[i]) + bursts
     }
 
-    /// The share of waiting and price that falls within the horizon where the look after t_i lies
-    /// beyond it. At a constant rate time costs λT a second from the last look on; with
-    /// w = λx²/2 and price = λT²/2 that is λTx = 2·√(price·w). What is lost counts as waiting.
+    /// Returns the part of waiting and price within the horizon if the poll after t_i lies beyond
+    /// it. At a constant rate time costs λT per second after the last poll. With w = λx²/2 and
+    /// price = λT²/2 that is λTx = 2·√(price·w). Losses count as waiting.
     fn unfinished(&self, i: usize) -> f64 {
         let mut waiting = self.waiting(i, POINTS);
-        // From most moments on it is too long already.
+        // From most times on the waiting alone is too long already.
         if waiting < self.price {
             waiting += self.lost(i, POINTS);
         }
         if waiting < self.price { 2.0 * (self.price * waiting).sqrt() } else { f64::INFINITY }
     }
 
-    /// The least cost from each moment on, and where the first look comes.
+    /// Returns the least cost from each time on, and the index of the first poll.
     fn costs(&self) -> ([f64; POINTS + 1], usize) {
         let mut costs = [0.0; POINTS + 1];
         // W(t_i, t_j) + price + V_j = base_j − t_j·L_i + A_i: one product for every pair.
@@ -135,9 +137,9 @@ impl Lookahead {
         let room = self.window.room(self.price);
         for i in (0..POINTS).rev() {
             let (seen, moment) = (self.expected[i], self.moment[i]);
-            // Up to the first moment at which the room is used up nothing is lost, nor before a
-            // burst can have filled the window.
-            while full > i + 1 && self.feared[full - 1] - self.feared[i] > room {
+            // Nothing is lost before the window's room is used up, nor before a burst can have
+            // filled it.
+            while full > i + 1 && self.cautious[full - 1] - self.cautious[i] > room {
                 full -= 1;
             }
             let end = last.min(full).min(i + self.calm - 1);
@@ -162,13 +164,13 @@ impl Lookahead {
         (costs, last)
     }
 
-    pub(super) fn first_look(&self) -> PlannedPoll {
+    pub(super) fn first_poll(&self) -> PlannedPoll {
         let (costs, best) = self.costs();
         let cost = |j: usize| self.waiting(0, j) + costs[j];
-        // A moment that was chosen for its minute is not moved.
+        // A time that was chosen for its minute is not moved.
         let is_chosen = self.at[best] < (best as f64 - 1e-6) * self.step;
         let after_secs = if best > 1 && best < POINTS && !is_chosen {
-            // The lowest point of the parabola through the best moment and its neighbours.
+            // The minimum of the parabola through the best time and its neighbours.
             let (x, y, z) = (self.at[best - 1], self.at[best], self.at[best + 1]);
             let (before, after) = (cost(best - 1) - cost(best), cost(best + 1) - cost(best));
             let (p, q) = ((y - x) * after, (z - y) * before);

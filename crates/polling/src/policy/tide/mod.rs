@@ -1,15 +1,15 @@
-//! `tide`, `tide:PRICE`, `tide:PRICE,MISS` — look when waiting longer would cost more than a poll
+//! `tide`, `tide:PRICE`, `tide:PRICE,MISS` — poll when waiting longer would cost more than a poll
 //! is worth.
 //!
-//! If entries are expected at the rate λ(s), a look at t after one at t₀ ends the waiting of
-//! W(t₀, t) = ∫ (t − s)·λ(s) ds entry-seconds. The price is the waiting that one poll is worth. The
-//! next looks are those that make waiting plus price over the time ahead least; the first of them
-//! is the wish ([`lookahead`]). For a constant rate that is W = price, the square-root allocation of
-//! the minimal-delay paper (source 002, theorem 1); with a rhythm it meets theorem 3. One price for
-//! all feeds makes the whole collection optimal. λ is the model [`crate::model::tide`].
+//! Entries are expected at the rate λ(s). A poll at t after one at t₀ ends the waiting of W(t₀, t)
+//! = ∫ (t − s)·λ(s) ds entry-seconds. The price is the waiting that one poll is worth. The policy
+//! plans the polls that minimise waiting plus price over the time ahead, and wishes for the first
+//! one ([`lookahead`]). For a constant rate that is W = price, the square-root allocation of the
+//! minimal-delay paper (source 002, theorem 1); for a rhythm it satisfies theorem 3. One price for
+//! all feeds minimises the total. λ comes from [`crate::model::tide`].
 //!
-//! An entry that a window loses costs as much as one that waits for two years, or for what the
-//! operator says (`tide:30m,365d`): so posting feeds are looked at long before their windows are full.
+//! An entry that a window loses costs as much as one that waits for two years, or as the operator
+//! says (`tide:30m,365d`). Busy feeds are therefore polled long before their windows are full.
 //!
 //! ```
 //! use feed::{Observation, Time};
@@ -21,7 +21,7 @@
 //! let mut learned = policy.start();
 //! policy.learn(&mut learned, &seen);
 //! let wish = policy.wish(&learned, &seen, &Bounds::EVALUATION);
-//! // A timer posts on every hour: the look comes a minute after the next one.
+//! // A timer posts on every hour: the poll comes a minute after the next one.
 //! assert_eq!(wish.at.since(seen.at).as_secs(), 3660);
 //! ```
 
@@ -43,14 +43,14 @@ use lookahead::Lookahead;
 pub(crate) use lookahead::PlannedPoll;
 use overrun::OverrunRisk;
 
-/// The price where none is said. A feed with one entry a day is looked at every five hours, one
-/// with an entry in two months every one and a half days.
+/// The default price. It polls a feed with one entry a day every five hours, and one with an entry
+/// in two months every one and a half days.
 pub const PRICE: Duration = Duration::from_secs(1800);
-/// The price of an entry that is lost where none is said: two years of waiting.
+/// The default price of a lost entry: two years of waiting.
 pub const MISS: Duration = Duration::from_secs(730 * 86_400);
 
-/// Where bytes are all that polls cost, one of a document without any costs nothing: next to
-/// nothing then, in entry-seconds, for no horizon follows from a price of zero.
+/// The smallest price, in entry-seconds. If only bytes cost something, a poll of an empty document
+/// is free, but a price of zero has no horizon.
 const PRICE_MIN: f64 = 1e-30;
 
 pub(crate) fn propose(
@@ -64,21 +64,21 @@ pub(crate) fn propose(
             return Proposal::Undefined(UndefinedCause::NotSeen);
         }
         Model::Tide(tide) => (tide.window_max(), tide.posting_times()),
-        // Another model than its own has no habits to tell of.
+        // Other models have no posting times.
         _ => (u32::try_from(o.window.len()).unwrap_or(u32::MAX), PostingTimes::UNKNOWN),
     };
-    let Some(look) = next_look(model, window, miss, o.at, price.as_secs_f64()) else {
+    let Some(poll) = next_poll(model, window, miss, o.at, price.as_secs_f64()) else {
         return Proposal::Undefined(UndefinedCause::ZeroModel);
     };
     let case =
-        RuleCase::Tide { expected: look.expected as f32, waited: look.waited(), price, posting };
-    Proposal::After(Fraction::whole((look.after_secs * 1000.0) as i128), case)
+        RuleCase::Tide { expected: poll.expected as f32, waited: poll.waited(), price, posting };
+    Proposal::After(Fraction::whole((poll.after_secs * 1000.0) as i128), case)
 }
 
-/// The look after one at `last` that is worth its price, in entry-seconds, at a feed that shows so
-/// many entries, each of which costs `miss` when it is lost. `None` where the model expects
-/// nothing, ever.
-pub(crate) fn next_look(
+/// Returns the next poll after one at `last` that is worth `price` entry-seconds. `window` is the
+/// number of entries shown, and `miss` the cost of losing one. `None` if the model expects nothing,
+/// ever.
+pub(crate) fn next_poll(
     model: &Model,
     window: u32,
     miss: Duration,
@@ -89,5 +89,5 @@ pub(crate) fn next_look(
     let price = price.max(PRICE_MIN);
     let miss = tuned(Constant::Miss, miss.as_secs_f64());
     let window = OverrunRisk::new(model, window, miss);
-    Some(Lookahead::new(&repeating_rate, last, price, window).first_look())
+    Some(Lookahead::new(&repeating_rate, last, price, window).first_poll())
 }

@@ -1,19 +1,18 @@
-//! The rate ahead of a moment: a model's slots (hours of the week, of the day, or one rate) with
-//! their minutes, and their sums. It chooses no look; it says which moment within a step is worth
-//! one.
+//! The rate ahead of a time: the slots of a model (hours of the week or day, or one rate) with
+//! their minutes, and their running sums. It also finds the best time within a step.
 //!
 //! ```
 //! use feed::{Observation, Time};
 //! use polling::model::{Model, HourlyRates};
 //! use polling::{Bounds, Policy};
 //!
-//! // Nothing comes before noon: no look is planned for the morning.
+//! // Nothing comes before noon: no poll is planned for the morning.
 //! let hours = (0..24).map(|h| if h < 12 { 0.0 } else { 1.0 / 3600.0 }).collect();
 //! let model = Model::Frozen(HourlyRates { hours, zone_secs: 0 });
-//! let looked = Observation::unchanged(Time::from_secs(3600), &[]);
+//! let polled = Observation::unchanged(Time::from_secs(3600), &[]);
 //! let policy: Policy = "tide:30m".parse().unwrap();
 //! let learned = policy.start_on(model);
-//! let wish = policy.wish(&learned, &looked, &Bounds::EVALUATION);
+//! let wish = policy.wish(&learned, &polled, &Bounds::EVALUATION);
 //! assert!(wish.at.secs() > 12 * 3600, "{}", wish.at);
 //! ```
 
@@ -23,16 +22,16 @@ use super::lookahead::HORIZON_MAX_SECS;
 use crate::model::RepeatingRate;
 use crate::model::tide::Minutes;
 
-/// Where moments are further apart than this, a minute does not matter.
+/// At larger steps the exact minute does not matter.
 const SNAP_SECS_MAX: f64 = 1800.0;
 
-/// The rate ahead of a moment, slot by slot.
+/// The rate ahead of a time, slot by slot.
 pub(super) struct RateAhead<'a> {
     rates: &'a [f64],
     slot_secs: f64,
     minutes: &'a Minutes,
     slot: usize,
-    /// Seconds gone of the first slot.
+    /// The seconds of the first slot that have passed.
     gone: f64,
 }
 
@@ -45,7 +44,7 @@ impl<'a> RateAhead<'a> {
         RateAhead { rates, slot_secs: slot_ms as f64 / 1000.0, minutes, slot, gone }
     }
 
-    /// Seconds until W reaches `price`, at most the longest horizon.
+    /// Returns the seconds until W reaches `price`, at most the longest horizon.
     pub(super) fn until_waiting(&self, price: f64) -> f64 {
         let (mut t, mut expected, mut waiting) = (0.0, 0.0, 0.0);
         let mut slot = self.slot;
@@ -67,7 +66,7 @@ impl<'a> RateAhead<'a> {
         HORIZON_MAX_SECS
     }
 
-    /// The minutes ahead that stand out; none where a minute does not matter.
+    /// Returns the outstanding minutes ahead; none if a minute does not matter.
     pub(super) fn timers(&self, step: f64) -> TimerMinutes<'_> {
         let begin = -self.gone;
         let left = self.minutes.outstanding() & !Minutes::ended(self.gone);
@@ -90,21 +89,21 @@ impl<'a> RateAhead<'a> {
         RunningSums { ahead: self, slot: self.slot, begin, within, expected: 0.0, moment: 0.0 }
     }
 
-    /// The slot after one.
+    /// Returns the next slot.
     fn after(&self, slot: usize) -> usize {
         if slot + 1 == self.rates.len() { 0 } else { slot + 1 }
     }
 }
 
-/// The minutes ahead that stand out, one after the other.
+/// An iterator over the outstanding minutes ahead.
 pub(super) struct TimerMinutes<'a> {
     ahead: &'a RateAhead<'a>,
     slot: usize,
-    /// Where the current slot begins; the first did before now.
+    /// The start of the current slot; that of the first is in the past.
     begin: f64,
-    /// Those of the slot that are still to come.
+    /// The outstanding minutes left in the slot.
     left: u64,
-    /// When the next one ends, and how busy it is.
+    /// The end of the next one, and its activity.
     next: f64,
     busy: f64,
 }
@@ -121,8 +120,8 @@ impl TimerMinutes<'_> {
         (self.next, self.busy) = (self.begin + end, factor * self.ahead.rates[self.slot]);
     }
 
-    /// The moment until `to`, and after that of the last call, at which a look is likely to find
-    /// most: after the busiest minute where timers post, or else the last one.
+    /// Returns the best time for a poll up to `to` and after the previous call: the end of the
+    /// busiest outstanding minute, or `to`.
     pub(super) fn worthwhile(&mut self, to: f64) -> f64 {
         let (mut most, mut best) = (0.0, to);
         while self.next <= to {
@@ -139,16 +138,17 @@ impl TimerMinutes<'_> {
 pub(super) struct RunningSums<'a> {
     ahead: &'a RateAhead<'a>,
     slot: usize,
-    /// Where the current slot begins; the first did before now.
+    /// The start of the current slot; that of the first is in the past.
     begin: f64,
-    /// ∫ of the minutes' factors and their moments, from the slot's beginning to where we are.
+    /// ∫ of the minutes' factors and of their moments, from the start of the slot to the current
+    /// time.
     within: (f64, f64),
     expected: f64,
     moment: f64,
 }
 
 impl RunningSums<'_> {
-    /// ∫ λ and ∫ s·λ from 0 to `to`, which never falls from one call to the next.
+    /// Returns ∫ λ and ∫ s·λ from 0 to `to`, which must not fall between calls.
     pub(super) fn up_to(&mut self, to: f64) -> (f64, f64) {
         loop {
             let secs = (to - self.begin).min(self.ahead.slot_secs);

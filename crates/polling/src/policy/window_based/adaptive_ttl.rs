@@ -1,6 +1,7 @@
 //! `adaptive-ttl:M` — the older the newest entry, the longer the wait (dissertation 003, eq. 4.7).
 //!
-//! u = M · (τ_z − t_end), needs |W_z| ≥ 1. An entry published this very moment gives 0, hence α.
+//! u = M · (τ_z − t_end), needs |W_z| ≥ 1. An entry published at the time of the poll gives 0, and
+//! so α.
 //!
 //! ```
 //! use feed::Time;
@@ -16,7 +17,7 @@ use feed::{Observation, Time};
 use crate::policy::wish::Proposal;
 use crate::{Decimal, Fraction, RuleCase, UndefinedCause};
 
-/// Eq. 4.7, in milliseconds; negative where the newest entry is from the future.
+/// Returns eq. 4.7, in milliseconds; negative if the newest entry is from the future.
 pub fn interval(factor: Decimal, at: Time, window: &[Time]) -> Option<Fraction> {
     let age = at.millis_since(*window.last()?);
     let (num, den) = factor.fraction().parts();

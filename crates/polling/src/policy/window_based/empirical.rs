@@ -3,7 +3,7 @@
 //!
 //! With max = 4 h and the shortest interval 5 min: no entry → max; the newest 30 days old or more →
 //! max, 14 days → max/2, 7 days → max/4; else half of the mean gap within 5 min and max/4; no gap →
-//! max. It learns nothing: all is read from the window.
+//! max. It reads everything from the window.
 //!
 //! ```
 //! use feed::Time;
@@ -25,7 +25,7 @@ const SHORTEST_MS: i128 = 5 * 60_000;
 const LONGEST_MS: i128 = 4 * 3_600_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// The rule, in milliseconds.
+/// Returns the interval of the rule, in milliseconds.
 pub fn interval(at: Time, window: &[Time]) -> Fraction {
     let Some(newest) = window.last() else { return Fraction::whole(LONGEST_MS) };
     let age = at.millis_since(*newest);

@@ -1,6 +1,6 @@
 //! `fix:D` — the same interval for every feed (dissertation 003, section 4.2.1).
 //!
-//! u = d. It learns nothing.
+//! u = d.
 //!
 //! ```
 //! use feed::{Observation, Time};

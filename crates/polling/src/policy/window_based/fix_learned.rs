@@ -22,20 +22,20 @@ use crate::bytes::ByteReader;
 use crate::policy::wish::Proposal;
 use crate::{Fraction, RuleCase, UndefinedCause};
 
-/// Eq. 4.3, in milliseconds.
+/// Returns eq. 4.3, in milliseconds.
 pub fn interval_w(window: &[Time]) -> Option<Fraction> {
     let gaps = window.len().checked_sub(1).filter(|&n| n > 0)?;
     let span = window.last()?.millis_since(*window.first()?);
     (span > 0).then(|| Fraction::new(span.into(), gaps as i128))
 }
 
-/// Eq. 4.4, in milliseconds. An oldest entry from the future gives a negative interval.
+/// Returns eq. 4.4, in milliseconds. An oldest entry from the future gives a negative interval.
 pub fn interval_a(at: Time, window: &[Time]) -> Option<Fraction> {
     let age = at.millis_since(*window.first()?);
     (age != 0).then(|| Fraction::new(age.into(), window.len() as i128))
 }
 
-/// What the first window taught, once and for all.
+/// The result of the first window, which never changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum FirstWindow {
     NotSeen,
@@ -44,7 +44,8 @@ pub(crate) enum FirstWindow {
 }
 
 impl FirstWindow {
-    /// A partial document is no window, and a poll that failed showed none.
+    /// Learns from the first window. A partial document is not a window, and a failed poll showed
+    /// none.
     pub(crate) fn learn(
         &mut self,
         o: &Observation<'_>,
@@ -60,7 +61,8 @@ impl FirstWindow {
         };
     }
 
-    /// `case` makes the reason from the number of intervals and their mean.
+    /// Proposes the interval. `case` builds the explanation from the number of intervals and their
+    /// mean.
     pub(crate) fn propose(self, case: impl FnOnce(u32, Fraction) -> RuleCase) -> Proposal {
         match self {
             FirstWindow::NotSeen => Proposal::Undefined(UndefinedCause::NotSeen),

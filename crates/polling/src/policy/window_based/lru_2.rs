@@ -17,7 +17,7 @@ use crate::bytes::{ByteReader, put_time};
 use crate::policy::wish::Proposal;
 use crate::{Fraction, RuleCase, UndefinedCause};
 
-/// The newest and the second newest distinct time of a window, oldest first.
+/// Returns the newest and the second newest distinct time of a window, oldest first.
 pub fn two_newest(window: &[Time]) -> (Option<Time>, Option<Time>) {
     let newest = window.last().copied();
     (newest, window.iter().rev().copied().find(|t| Some(*t) != newest))

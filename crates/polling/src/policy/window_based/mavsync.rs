@@ -1,12 +1,12 @@
 //! `mavsync`, `mavsync:kappa=D` — synchronise with the feed's mean gap (dissertation 003,
 //! eq. 4.9–4.11, algorithm 2).
 //!
-//! 1. |W_z| ≥ 2: u_W = (t_end − t_start)/(|W_z| − 1) and τ_sync = t_end + u_W + κ. If
-//!    α ≤ τ_sync − τ_z ≤ β, look at τ_sync.
+//! 1. |W_z| ≥ 2: u_W = (t_end − t_start)/(|W_z| − 1) and τ_sync = t_end + u_W + κ. If α ≤ τ_sync −
+//!    τ_z ≤ β, poll at τ_sync.
 //! 2. Otherwise insert a virtual entry now: u_A = (τ_z − t_start)/|W_z|, η for an empty window.
 //!
-//! κ is for slow servers; 0 in the lab. The algorithm is followed to the letter, also where all
-//! times are equal.
+//! κ is for slow servers; 0 in the lab. The code follows the algorithm exactly, even if all times
+//! are equal.
 //!
 //! ```
 //! use feed::Time;
@@ -25,7 +25,7 @@ use feed::{Observation, Time};
 use crate::policy::wish::Proposal;
 use crate::{Bounds, Fraction, RuleCase, UndefinedCause};
 
-/// Step 1: τ_sync in milliseconds since 1970, if it lies within the bounds.
+/// Step 1: returns τ_sync in milliseconds since 1970, if it lies within the bounds.
 pub fn sync(at: Time, window: &[Time], kappa: Duration, bounds: &Bounds) -> Option<Fraction> {
     let gaps = window.len().checked_sub(1).filter(|&n| n > 0)? as i128;
     let (start, end) = (window.first()?.millis(), window.last()?.millis());
@@ -37,7 +37,7 @@ pub fn sync(at: Time, window: &[Time], kappa: Duration, bounds: &Bounds) -> Opti
     allowed.contains(&wait).then_some(sync)
 }
 
-/// Step 2: u_A in milliseconds.
+/// Step 2: returns u_A in milliseconds.
 pub fn virtual_interval(at: Time, window: &[Time]) -> Option<Fraction> {
     let age = at.millis_since(*window.first()?);
     Some(Fraction::new(age.into(), window.len() as i128))

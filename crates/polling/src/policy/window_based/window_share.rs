@@ -1,11 +1,11 @@
-//! `window-share:S`, `window-left:N` — just before the window overruns, for those who want
-//! everything with few polls and do not mind delay (dissertation 003, section 5.4.2).
+//! `window-share:S`, `window-left:N` — poll just before the window overruns, to get every entry
+//! with few polls and some delay (dissertation 003, section 5.4.2).
 //!
-//! - share: look when the model expects S·|W| new entries;
-//! - left: look when it expects |W| − N, so that N known entries are left.
+//! - share: poll when the model expects S·|W| new entries;
+//! - left: poll when it expects |W| − N, so that N known entries are left.
 //!
-//! On any model: `window-share:0.8,periodic`. Without one the rate is the window's own,
-//! λ = |W|/(τ − t_start), and both are exact: u = S·(τ − t_start), u = (|W| − N)·(τ − t_start)/|W|.
+//! Any model can be used: `window-share:0.8,periodic`. Without one the rate is the window's own, λ
+//! = |W|/(τ − t_start), and both are exact. They are u = S·(τ − t_start) and u = (|W| − N)·(τ − t_start)/|W|.
 //!
 //! ```
 //! use feed::Time;
@@ -23,7 +23,7 @@ use crate::model::homogeneous::Homogeneous;
 use crate::policy::wish::Proposal;
 use crate::{Decimal, Fraction, RuleCase, UndefinedCause};
 
-/// How much of the window may be new before we look.
+/// The part of the window that may be new before a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowTarget {
     Share(Decimal),
@@ -31,7 +31,7 @@ pub enum WindowTarget {
 }
 
 impl WindowTarget {
-    /// The new entries to wait for.
+    /// Returns the number of new entries to wait for.
     pub fn entries(self, window: usize) -> Fraction {
         match self {
             WindowTarget::Share(share) => share.fraction().times(Fraction::whole(window as i128)),
@@ -40,7 +40,7 @@ impl WindowTarget {
     }
 }
 
-/// The interval, in milliseconds, in which `entries` come at the window's own rate.
+/// Returns the interval, in milliseconds, in which `entries` come at the window's own rate.
 pub fn interval(at: Time, window: &[Time], entries: Fraction) -> Option<Fraction> {
     let age = at.millis_since(*window.first()?);
     let per_entry = Fraction::new(age.into(), window.len() as i128);
@@ -65,7 +65,7 @@ pub(crate) fn propose(room: WindowTarget, model: &Model, o: &Observation<'_>) ->
     }
 }
 
-/// Seconds of an f64 model as whole milliseconds; longer than any bound is as good as for ever.
+/// Returns the seconds of an f64 model as whole milliseconds, capped beyond every bound.
 fn millis(secs: f64) -> Fraction {
     Fraction::whole((secs * 1000.0).clamp(0.0, 1e15) as i128)
 }

@@ -25,7 +25,7 @@ const FAULTS: &[(&str, &str)] = &[
     (
         "[defaults]\nalpha = \"2d\"\nbeta = \"1d\"\n",
         "2:9: [defaults] alpha: the bounds 2 d … 1 d with default 1 h contradict each other; \
-         needed is alpha ≤ eta ≤ beta; for example: alpha = \"5m\"",
+         alpha ≤ eta ≤ beta is required; for example: alpha = \"5m\"",
     ),
     (
         "[budget]\nstrategy = \"tide\"\n",

@@ -1,0 +1,69 @@
+//! A clock that was decades ahead for one poll and was set right: what was learned then must not
+//! keep a feed from being learned from until those decades are over.
+
+use std::time::Duration;
+
+use feed::{Observation, Time};
+use polling::budget::Tracked;
+use polling::model::ModelKind;
+use polling::{Bounds, Policy};
+
+use crate::properties::policies::POLICIES;
+
+const START: Time = Time::from_secs(1_700_000_000);
+const HOUR: Duration = Duration::from_secs(3600);
+const DECADES: Duration = Duration::from_secs(70 * 365 * 86_400);
+
+/// Looks every hour: an entry a day for ten days, one look of a clock that is far ahead, then two
+/// entries an hour for thirty days.
+fn looks(mut each: impl FnMut(&Observation<'_>)) {
+    let mut window: Vec<Time> = Vec::new();
+    let mut look = |at: Time, new: &[Time]| {
+        window.extend(new);
+        window.drain(..window.len().saturating_sub(20));
+        each(&Observation::seen(at, &window, new).with_overlap(1));
+    };
+    for hour in 0..240 {
+        let at = START + HOUR * hour;
+        let born = [at - HOUR / 2];
+        look(at, if hour % 24 == 0 { &born } else { &[] });
+    }
+    look(START + DECADES, &[]);
+    for hour in 240..960 {
+        let at = START + HOUR * hour;
+        look(at, &[at - HOUR * 2 / 3, at - HOUR / 3]);
+    }
+}
+
+#[test]
+fn every_model_learns_on_when_the_clock_is_right_again() {
+    for kind in ModelKind::ALL {
+        let mut tracked = Tracked::new(kind.start());
+        looks(|o| tracked.learn(o));
+        assert_eq!(tracked.last, Some(START + HOUR * 959), "{kind:?}");
+        // Of changes, windows of one entry, no more than one is told by a look.
+        let least = if kind == ModelKind::Changes { 20.0 } else { 30.0 };
+        let per_day = tracked.model.mean_rate() * 86_400.0;
+        assert!(per_day > least && per_day < 120.0, "{kind:?} {per_day}");
+    }
+}
+
+#[test]
+fn every_policy_wishes_as_if_the_clock_had_been_right() {
+    for spec in POLICIES {
+        let policy: Policy = spec.parse().expect("known");
+        let wish = |skips: bool| {
+            let (mut learned, mut wish) = (policy.start(), None);
+            looks(|o| {
+                if !skips || o.at < START + DECADES {
+                    policy.learn(&mut learned, o);
+                    wish = Some(policy.wish(&learned, o, &Bounds::EVALUATION).at.since(o.at));
+                }
+            });
+            wish.expect("looked")
+        };
+        let (ahead, right) = (wish(false), wish(true));
+        let beside = ahead.as_secs_f64() / right.as_secs_f64();
+        assert!((0.4..2.5).contains(&beside), "{spec}: {ahead:?} instead of {right:?}");
+    }
+}
