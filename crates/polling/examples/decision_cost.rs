@@ -1,5 +1,5 @@
-//! What a decision costs: nanoseconds per poll for each policy, and the share of a core that
-//! planning for a million feeds takes under each strategy, beside what they may cost.
+//! Measures the cost of a decision in nanoseconds per poll for each policy, and the share of a core
+//! for planning a million feeds under each strategy. It compares both with their targets.
 //!
 //! `cargo run --release -p polling --example decision_cost [FEEDS]`
 
@@ -11,11 +11,11 @@ use std::time::Duration;
 use feed::{Observation, Outcome, Time};
 use polling::{Bounds, Policy};
 
-/// What a decision may cost, in nanoseconds.
+/// The target for a decision, in nanoseconds.
 const SIMPLE: f64 = 100.0;
-/// The same for rules that keep a history or a model of the day.
+/// The target for rules that keep a history or a model of the day.
 const PERIODIC: f64 = 2000.0;
-/// The same for the rule that weighs many looks ahead.
+/// The target for the rule that plans many polls ahead.
 const OUTLOOK: f64 = 5000.0;
 
 const POLICIES: [(&str, f64); 20] = [
@@ -41,7 +41,7 @@ const POLICIES: [(&str, f64); 20] = [
     ("tide", OUTLOOK),
 ];
 const POLLS: u32 = 20_000;
-/// Of so many polls one is measured, so many times.
+/// One of this many polls is measured, this many times.
 const EVERY: u32 = 100;
 const TIMES: usize = 200;
 
@@ -51,7 +51,8 @@ fn real_ns() -> u64 {
     since.map_or(0, |d| d.as_nanos() as u64)
 }
 
-/// The poll number `i` of an hourly feed with a window of twenty, every second one with news.
+/// The poll number `i` of an hourly feed with a window of twenty; every second one finds new
+/// entries.
 fn poll(i: u32, window: &mut Vec<Time>) -> Time {
     let at = Time::from_secs(1_700_000_000) + Duration::from_secs(1800) * i;
     if i.is_multiple_of(2) {
@@ -61,7 +62,8 @@ fn poll(i: u32, window: &mut Vec<Time>) -> Time {
     at
 }
 
-/// Nanoseconds per wish and per learning: the median over samples, since others use the machine.
+/// Returns nanoseconds per wish and per learning: the median over samples, since others use the
+/// machine.
 fn costs_of(policy: &Policy) -> (f64, f64) {
     let start = Time::from_secs(1_700_000_000);
     let hours_ago = |h: u64| start - Duration::from_secs(3600 * h);

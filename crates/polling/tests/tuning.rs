@@ -1,5 +1,5 @@
-//! The factors of an experiment: each moves what `tide` does, and none does when it is 1. A
-//! program of its own, for factors hold for the whole process.
+//! The factors of an experiment: each changes the polls of `tide`, except at 1. This is a program
+//! of its own, because factors apply to the whole process.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use polling::policy::tide;
 use polling::tuning::{Constant, reset, scale};
 use polling::{Bounds, Policy};
 
-/// The looks of a year at two prices: minutes matter at the lower one, the window of five at the
+/// The polls of a year at two prices: minutes matter at the lower one, the window of five at the
 /// higher one.
 fn looks() -> [Vec<i64>; 2] {
     [600, 1800].map(|secs| looks_at(Duration::from_secs(secs)))

@@ -1,4 +1,4 @@
-//! What planning costs: a million feeds, a thousand polls per second, each strategy.
+//! Measures the cost of planning: a million feeds, a thousand polls per second, each strategy.
 
 use std::io;
 use std::process::{Command, ExitStatus};
@@ -13,24 +13,24 @@ use polling::model::{HourlyRates, Model};
 use crate::{observation, verdict};
 
 const POLLS_PER_SECOND: u32 = 1000;
-/// Feeds are planned for once a minute: the threshold's published steps of 5 % a cycle would swing
-/// if cycles were a thousandth of the feeds' intervals.
+/// One plan a minute. The threshold's published steps of 5 % a cycle would oscillate if cycles were
+/// a thousandth of the feeds' intervals.
 const CYCLE: Duration = Duration::from_secs(60);
-/// The way to a threshold that fits, and the first allocation; then what is measured.
+/// Cycles until the threshold fits and the first allocation is made; then the measured cycles.
 const WARM_UP: u32 = 30;
 const CYCLES: u32 = 20;
 /// The share of one core that planning may take, in percent.
 const TARGET: f64 = 5.0;
 
-/// Nanoseconds that this thread has spent on a core: other processes do not count. Where the
-/// system does not tell, real time.
+/// Returns the nanoseconds that this thread has spent on a core, so that other processes do not
+/// count. Falls back to real time.
 fn spent_ns() -> u64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let on_core = told.and_then(|text| text.split(' ').next()?.parse().ok());
     on_core.unwrap_or_else(crate::real_ns)
 }
 
-/// Bytes of memory that this process holds; 0 where the system does not tell.
+/// Returns the memory of this process in bytes; 0 if the system does not tell.
 fn held_bytes() -> u64 {
     let told = std::fs::read_to_string("/proc/self/statm").ok();
     let pages = told.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
@@ -54,8 +54,8 @@ fn model(i: usize, last: Time, periodic: bool) -> Model {
     Model::SingleVariable(model)
 }
 
-/// A planner whose threshold is near that which the budget allows, and its feeds anywhere on their
-/// way to it: with U = λt²/2 a feed is polled every √(2τ/λ).
+/// A planner with a threshold near that of the budget, and feeds at random times before it: with U
+/// = λt²/2 a feed is polled every √(2τ/λ).
 fn planner(strategy: Strategy, n: usize, periodic: bool, start: Time) -> Planner {
     let mut planner = Planner::new(strategy, CYCLE);
     let polls = POLLS_PER_SECOND * 3600;
@@ -72,7 +72,7 @@ fn planner(strategy: Strategy, n: usize, periodic: bool, start: Time) -> Planner
     planner
 }
 
-/// One cycle: the plan, and every poll observed.
+/// Runs one cycle: the plan, and every poll observed.
 fn cycle(planner: &mut Planner, at: Time) -> usize {
     let chosen = planner.spend(at);
     for (i, number) in chosen.iter().enumerate() {
@@ -109,7 +109,7 @@ pub fn print(n: usize) {
     }
 }
 
-/// Memory is only told apart in a fresh process.
+/// Memory can be measured only in a fresh process.
 fn in_a_process_of_its_own(strategy: Strategy, n: usize, periodic: bool) -> io::Result<ExitStatus> {
     let program = std::env::current_exe()?;
     let arguments = [n.to_string(), strategy.to_string(), periodic.to_string()];

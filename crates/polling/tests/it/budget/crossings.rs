@@ -58,7 +58,7 @@ fn compare(seed: u64, n_feeds: usize, n_cycles: u64, tau: f64) -> usize {
     let mut n_polls = 0;
     for cycle in 1..=n_cycles {
         let now = start + Duration::from_secs(60 * cycle);
-        // The budget changes now and then, so that the bar jumps as well as trembles.
+        // The budget changes now and then, so that the bar makes both large and small changes.
         let budget = if cycle % 97 < 40 { n_feeds / 30 } else { n_feeds / 12 };
         let urgency = |(feed, held): (&Tracked, &Time)| match *held > now {
             true => nothing,

@@ -1,4 +1,4 @@
-//! Who is offered under a strategy, and who is not.
+//! The feeds that a strategy offers, and those that it must not offer.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a budget's period grants, whoever spends it: all of it, never more, and not all at once.
+//! The grants of a budget's period: all of it, never more, and not all at once.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use polling::budget::allowance::{Allowance, Saving, SpendingGrant};
 
 const CYCLE: Duration = Duration::from_secs(60);
 
-/// Grants from minute to minute, of which `spend` takes a part.
+/// Grants from minute to minute; `spend` takes a part of each.
 fn days(budget: &str, minutes: u32, spend: impl Fn(u32, SpendingGrant) -> usize) -> Vec<usize> {
     let (budget, mut allowance) = (budget.parse().expect("a budget"), Allowance::default());
     let mut days = Vec::new();
@@ -35,7 +35,7 @@ fn a_day_is_spent_to_the_last_poll_early_or_late_and_never_more() {
         };
         assert_eq!(days(&budget, 4320, half_day), [n; 3], "after noon");
     }
-    // Nobody wants anything: nothing is saved for the next day.
+    // No poll is wanted: nothing is saved for the next day.
     let third = |minute: u32, granted: SpendingGrant| if minute < 2880 { 0 } else { granted.polls };
     assert_eq!(days("525/1d", 4320, third), [0, 0, 525]);
 }
@@ -55,7 +55,7 @@ fn a_clock_that_goes_back_earns_no_second_twice() {
     let (budget, mut allowance) = ("1440/1d".parse().expect("a budget"), Allowance::default());
     let mut spent = 0;
     for step in 0..4000_i64 {
-        // Two minutes on, one back.
+        // Two minutes forward, one back.
         let minute = (step / 2 + 2 * (step % 2)).min(1439);
         let now = Time::from_secs(60 * minute);
         let granted = allowance.grant(now, &budget, CYCLE, Saving::WithinPeriod);
@@ -75,6 +75,6 @@ fn what_was_spent_beside_the_plan_is_missing_from_it() {
     assert_eq!(left(&mut allowance, 0), 1440);
     allowance.spend(1500, 0.0);
     assert_eq!(left(&mut allowance, 1), 0);
-    // Two days on: the machine was off, and the debt of the first day is paid by the second.
+    // Two days later: the machine was off, and the second day pays the debt of the first.
     assert_eq!(left(&mut allowance, 2880), 1440);
 }

@@ -1,4 +1,4 @@
-//! A planner after a restart, what it says of its reasons, and polls made beside it.
+//! A planner after a restart, its explanations, and polls outside the plan.
 
 use polling::budget::{Budget, PlanCase, Planner, Strategy, Tracked};
 use polling::model::Model;
@@ -27,11 +27,10 @@ fn a_restart_goes_on_where_it_was() {
         if matches!(strategy, Strategy::TwoSteps | Strategy::Uniform | Strategy::TopKUtility) {
             assert_eq!(polls[0], polls[1], "{strategy}: cycle by cycle");
         }
-        // Under an allocation each feed's rhythm begins anew, so the polls differ. What must hold
-        // is that a restart neither starves the feeds nor exceeds the budget: 7 an hour for 24
-        // hours, and the credit of two cycles. It may well spend more than the other: these feeds
-        // have one and the same day, so their points coincide, and who is crowded out skips a
-        // point.
+        // Under an allocation each feed's schedule restarts, so the polls differ. A restart must
+        // neither starve the feeds nor exceed the budget: 7 an hour for 24 hours, and the credit of
+        // two cycles. It may spend more than the other planner: these feeds share one day, so their
+        // points coincide, and a feed without a poll skips a point.
         assert!(here >= there * 9 / 10 && here <= 168 + 3, "{strategy}: {there} {here}");
     }
 }

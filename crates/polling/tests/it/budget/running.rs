@@ -1,4 +1,4 @@
-//! A planner as it lives: under a budget, with feeds that come and go and strategies that change.
+//! A running planner: under a budget, with feeds that come and go and strategies that change.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn observation(now: Time, window: &[Time]) -> Observation<'_> {
     Observation::seen(now, window, &window[1..])
 }
 
-/// Polls of each of the cycles, every one answered at once.
+/// Runs the cycles and answers each poll at once. Returns the polls of each cycle.
 pub fn run(planner: &mut Planner, cycles: std::ops::Range<u32>) -> Vec<usize> {
     let each = cycles.map(|cycle| {
         let polls = planner.spend(at(cycle));
@@ -69,7 +69,7 @@ fn seven_an_hour_are_seven_in_every_hour_for_every_strategy() {
         assert!(hours.iter().all(|n| *n <= in_an_hour), "{strategy}: {hours:?}");
         let all: usize = hours.iter().sum();
         assert!(all <= 7 * 48, "{strategy}: {all}");
-        // Those that must spend do; thresholds and saturation may leave something.
+        // Strategies that must spend do; thresholds and saturation may leave something.
         assert!(all >= 7 * 48 * 3 / 4, "{strategy}: {all} {hours:?}");
     }
 }
@@ -80,7 +80,7 @@ fn a_long_sleep_is_followed_by_no_burst() {
         let mut planner = planner(strategy, 400, "60/1h");
         run(&mut planner, 0..20);
         let polls = run(&mut planner, 5000..5004);
-        // Two cycles' worth; tide may spend three, and no more than is left of the hour.
+        // Two cycles' worth; tide may spend three, and no more than the rest of the hour.
         let most = if strategy == Strategy::Tide { 30 } else { 20 };
         assert!(polls.iter().all(|n| *n <= most), "{strategy}: {polls:?}");
         assert!(polls.iter().sum::<usize>() <= 80, "{strategy}: {polls:?}");
@@ -93,7 +93,7 @@ fn a_budget_is_changed_at_run_time_and_holds_at_once() {
         let mut planner = planner(strategy, 200, "60/1h");
         run(&mut planner, 0..30);
         planner.set_budget(Some("600/1h".parse().unwrap()));
-        // A threshold takes its steps of 5 %.
+        // A threshold moves in steps of 5 %.
         let rich: usize = run(&mut planner, 30..100).iter().sum();
         assert!(rich > 2 * 10 * 70, "{strategy}: {rich}");
         planner.set_budget(Some("6/1h".parse().unwrap()));
@@ -113,8 +113,8 @@ fn bytes_are_kept_within_their_budget() {
         let n: usize = run(&mut planner, 0..6 * hours).iter().sum();
         let most = 10 * hours as usize;
         assert!(n <= most + 3 && n >= most * 3 / 4, "{strategy}: {n} of {most}");
-        // Documents turn out five times as large. The plan learns it feed by feed; while it does, a
-        // debt of more than an hour is forgiven, afterwards nothing is.
+        // Documents turn out five times as large. The plan learns it feed by feed. Meanwhile a debt
+        // of more than an hour is forgiven, afterwards nothing is.
         let mut spent = [0; 2];
         for cycle in 6 * hours..18 * hours {
             for feed in planner.spend(at(cycle)) {
@@ -171,7 +171,7 @@ fn feeds_come_and_go_while_it_runs() {
         }
         assert_eq!(polls[3], 0, "{strategy}");
         assert!(polls[young] > 0, "{strategy}");
-        // It takes its share like the others, not every cycle.
+        // The feed takes its share like the others, not every cycle.
         let most = polls[..young].iter().max().unwrap();
         assert!(polls[young] <= most + 7, "{strategy}: {polls:?}");
     }

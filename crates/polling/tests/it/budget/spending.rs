@@ -1,5 +1,5 @@
-//! Strategies that allocate spend what they were granted, also where a feed's gap is no whole
-//! number of cycles.
+//! Strategies that allocate spend their grants, even if a feed's gap is not a whole number of
+//! cycles.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use polling::model::{HourlyRates, Model};
 
 const CYCLE: Duration = Duration::from_secs(60);
 
-/// Feeds from an entry in four days to sixty a day; under the budget below the busiest are due
-/// little more than a cycle after their last look.
+/// Feeds from an entry in four days to sixty a day. Under the budget below, the busiest are due
+/// little more than a cycle after their last poll.
 fn planner(strategy: Strategy) -> Planner {
     let mut planner = Planner::new(strategy, CYCLE);
     planner.set_budget(Some(Budget { polls: 1800, per: Duration::from_secs(3600), bytes: None }));

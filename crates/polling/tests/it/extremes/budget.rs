@@ -1,5 +1,5 @@
-//! Budgets at their ends: none, one and many feeds, feeds that leave, weights and prices of any
-//! size, clocks that jump, progress that was made up. Never a poll too many.
+//! Budgets at their limits: none, one and many feeds, feeds that leave, weights and prices of any
+//! size, clock jumps, invented progress. No case makes a poll too many.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::extremes::stored::{wounded, wounds};
 const CYCLE: Duration = Duration::from_secs(60);
 const START: Time = Time::from_secs(1_699_833_600);
 
-/// Weights; the last kind is what only a slip can write.
+/// Weights; the last kind can only be a typing error.
 fn weight() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => Just(1.0),
@@ -24,7 +24,7 @@ fn weight() -> impl Strategy<Value = f64> {
     .prop_map(f64::abs)
 }
 
-/// Bytes of a poll, from none to more than there are.
+/// Bytes of a poll, from none to more than exist.
 fn cost() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), Just(1.0), 1e2..1e6_f64, Just(1e20)]
 }
@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// Through the door that people use, at any price of a miss and of any weight.
+    /// Uses the public interface, at any price of a miss and any weight.
     #[test]
     fn a_look_is_never_before_the_last_one_and_never_beyond_a_month(
         weight in weight(),
@@ -135,14 +135,14 @@ proptest! {
     }
 }
 
-/// Under a budget of bytes that are short, polls of an empty document cost nothing at all.
+/// Under a budget of scarce bytes, polls of an empty document cost nothing at all.
 #[test]
 fn a_poll_that_costs_nothing_is_planned_like_any_other() {
     let mut planner = Planner::new(Spending::Tide, CYCLE);
     planner.set_budget(Some("60/1h,1MB".parse().expect("a budget")));
     let feeds = [0.0, 40_000.0].map(|cost| planner.track(feed(ModelKind::Tide, 1.0, cost, 20)));
     let mut progress = planner.progress();
-    // Version, τ and the price; then how much of the price is bytes.
+    // Version, τ and the price; then the share of bytes in the price.
     progress[17..25].copy_from_slice(&1.0_f64.to_le_bytes());
     planner.resume(&progress);
     let mut looks = [0; 2];
@@ -156,7 +156,7 @@ fn a_poll_that_costs_nothing_is_planned_like_any_other() {
     assert!(looks[feeds[0]] > looks[feeds[1]] && looks[feeds[1]] > 0, "{looks:?}");
 }
 
-/// Of two hundred feeds of a domain one is left: its polls are priced as if it had been alone.
+/// One of two hundred feeds of a domain is left: its polls are priced as if it had been alone.
 #[test]
 fn feeds_that_left_take_no_part_in_the_pace_of_their_domain() {
     let looks = |n_leaving: usize| {

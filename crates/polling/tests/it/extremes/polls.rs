@@ -1,5 +1,6 @@
-//! What no run of the lab shows and a live instance may meet: clocks that are years ahead and set
-//! right, polls in one second, floods, windows of one and of thousands, dates of all centuries.
+//! Inputs that no lab run shows and a live instance may meet. Clocks are years ahead and set
+//! right, several polls fall into one second, and many entries come at once. Windows have one entry
+//! or thousands, and dates are of all centuries.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::properties::policies::{POLICIES, bounds};
 
-/// How a clock goes on from one poll to the next, in milliseconds.
+/// The steps of a clock from one poll to the next, in milliseconds.
 pub fn step() -> impl Strategy<Value = i64> {
     let year = 365 * 86_400_000_i64;
     prop_oneof![
@@ -24,17 +25,17 @@ pub fn step() -> impl Strategy<Value = i64> {
     ]
 }
 
-/// One poll to be: how far the clock went, how it ends, its entries and what is said of them.
+/// A generated poll: the clock's step, the outcome, its entries and their dates.
 #[derive(Clone, Debug)]
 pub struct Odd {
     pub step_ms: i64,
     pub outcome: Outcome,
-    /// Ages of new entries in milliseconds, and how many have each.
+    /// Ages of new entries in milliseconds, and the number of entries of each age.
     pub ages: Vec<(i64, usize)>,
     pub window_max: usize,
     pub partial: bool,
     pub missed: bool,
-    /// Whether entries that came late have a date.
+    /// Whether late entries have a date.
     pub late: bool,
 }
 
@@ -68,19 +69,19 @@ pub fn odd() -> impl Strategy<Value = Odd> {
     )
 }
 
-/// Where a clock may stand: at the epoch, today, before the last year that can be shown.
+/// The start of a clock: at the epoch, today, before the last year that can be shown.
 pub fn starts() -> impl Strategy<Value = Time> {
     let secs = prop_oneof![Just(0_i64), Just(1_300_000_000), Just(253_360_000_000), Just(1)];
     (secs, 0..1000_i64).prop_map(|(secs, ms)| Time::from_secs(secs).shifted(ms))
 }
 
-/// Shows the polls as a live instance would: dates of the future are repaired, those from before
-/// the last poll are late.
+/// Shows the polls as a live instance would: future dates are repaired, and dates before the last
+/// poll are late.
 pub fn show(start: Time, polls: &[Odd], mut each: impl FnMut(&Observation<'_>)) {
     let (mut at, mut last) = (start, None);
     let mut window: Vec<Time> = Vec::new();
     for odd in polls {
-        // A system's clock knows nothing before 1970 and nothing after 9998.
+        // A system's clock stays between 1970 and 9998.
         at = at.shifted(odd.step_ms).clamp(Time::from_millis(0), Time::MAX);
         let (mut new, mut late) = (Vec::new(), Vec::new());
         if odd.outcome == Outcome::Seen {
@@ -110,8 +111,8 @@ pub fn show(start: Time, polls: &[Odd], mut each: impl FnMut(&Observation<'_>)) 
     }
 }
 
-/// What holds for every wish; a poll sent at a fraction of a second may wait for the next whole
-/// one beyond the longest interval.
+/// Checks every wish. A poll sent at a fraction of a second may wait for the next whole one beyond
+/// the longest interval.
 pub fn check(spec: &str, policy: &Policy, learned: &Learned, o: &Observation<'_>, bounds: &Bounds) {
     let wish = policy.wish(learned, o, bounds);
     let interval = wish.at.since(o.at);

@@ -1,5 +1,5 @@
-//! Stored state that was cut, turned or made up: whatever can be read is learned on from, and no
-//! wish leaves its bounds for it.
+//! Stored state that was cut, altered or invented. State that can be read is used, and every wish
+//! stays within its bounds.
 
 use feed::Time;
 use polling::model::{Model, ModelKind};
@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use crate::extremes::polls::{Odd, check, odd, show, starts};
 use crate::properties::policies::{POLICIES, bounds};
 
-/// What is written over a number somewhere in the stored bytes.
+/// A value that overwrites a number somewhere in the stored bytes.
 #[derive(Clone, Debug)]
 pub struct Wound {
-    /// Where, as a share of all.
+    /// The position, as a share of the length.
     at: f64,
     bytes: Vec<u8>,
 }
@@ -49,7 +49,7 @@ pub fn wounds() -> impl Strategy<Value = Vec<Wound>> {
     prop::collection::vec(wound.prop_map(|(at, bytes)| Wound { at, bytes }), 1..8)
 }
 
-/// Wounds what comes after the first `whole` bytes, mostly where a number begins.
+/// Damages the bytes after the first `whole` ones, mostly at the start of a number.
 pub fn wounded(stored: &[u8], whole: usize, wounds: &[Wound]) -> Vec<u8> {
     let mut bytes = stored.to_vec();
     let room = bytes.len().saturating_sub(whole);
@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// The memory of 32 intervals does not grow when more were read.
+/// The memory of 32 intervals does not grow if more were read.
 #[test]
 fn no_more_intervals_are_kept_than_there_is_room_for() {
     let mut bytes = ModelKind::Changes.start().encode();

@@ -1,14 +1,15 @@
 //! A feed that changes its behaviour (source 000, figure 9): sixteen weeks each of a uniform day,
-//! peaks and waves, and how far the periodic model is from the last seven days, week by week
-//! (`horincar2012_experiments`).
+//! peaks and waves. The test measures the distance of the periodic model from the last seven days,
+//! week by week (`horincar2012_experiments`).
 //!
-//! The vectors state no seed, shape or rate. Found, since they give every digit:
+//! The vectors state neither seed, shape nor rate. We found them, since the vectors give every
+//! digit:
 //! - 60 postings a day, a Poisson number in each cycle of ten minutes, divided by the day's total.
 //! - Peaks: every fourth hour from two o'clock on, the others a fiftieth of it. Waves: the upper
 //!   half of a cosine around noon, and 0.08 of it at all times.
-//! - Looks after 1 to 12 cycles (an hour on average: the paper's 10 minutes to 2 hours), 1 to 288
-//!   for a day. All postings are drawn first, then the looks.
-//! - `zero_*`: seed 0, a = 0.1, looks every hour. `fig9_*`: the mean over the seeds 0 to 4.
+//! - Polls after 1 to 12 cycles (an hour on average: the paper's 10 minutes to 2 hours), 1 to 288
+//!   for a day. All postings are drawn first, then the polls.
+//! - `zero_*`: seed 0, a = 0.1, polls every hour. `fig9_*`: the mean over the seeds 0 to 4.
 
 use std::f64::consts::TAU;
 use std::time::Duration;
@@ -27,7 +28,7 @@ const CYCLES_A_DAY: usize = 144;
 pub const CYCLES_A_WEEK: usize = 7 * CYCLES_A_DAY;
 const WEEKS_EACH: usize = 16;
 const POSTINGS_A_DAY: f64 = 60.0;
-/// Looks about every hour, and about every day, come after at most so many cycles.
+/// The most cycles between polls about every hour, and about every day.
 const HOURLY: u32 = 12;
 const DAILY: u32 = 288;
 
@@ -43,7 +44,7 @@ pub fn shapes() -> [[f64; 24]; 3] {
     [shares(|_| 1.0), shares(|h| if h % 4 == 2 { 1.0 } else { 0.02 }), shares(wave)]
 }
 
-/// One feed: what each cycle brought, and the cycles at whose ends it was looked at.
+/// One feed: the postings of each cycle, and the cycles at whose ends it was polled.
 pub struct Watched {
     pub published: Vec<f64>,
     pub looks: Vec<usize>,
@@ -70,8 +71,8 @@ impl Watched {
         Watched { published, looks }
     }
 
-    /// The distance at the end of each week between the real day and that of a model, which is
-    /// `told` of each look: the cycles of the one before and of this one, and what was new.
+    /// Returns the distance at the end of each week between the real day and that of a model.
+    /// `told` receives each poll: the previous cycle, this cycle, and the new postings.
     fn distances<M>(
         &self,
         mut model: M,

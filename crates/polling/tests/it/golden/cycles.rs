@@ -1,5 +1,6 @@
-//! The simulation behind table 2 of the 2steps paper (source 001), reading R4: 100 feeds, Poisson
-//! entries, actual divergence, utility by the trapezoid rule; 100 cycles to warm up, 100 measured.
+//! The simulation behind table 2 of the 2steps paper (source 001), interpretation R4: 100 feeds,
+//! Poisson entries, actual divergence, utility by the trapezoid rule. It has 100 cycles of warm-up
+//! and measures 100.
 
 use polling::budget::FeedUrgency;
 use polling::budget::top_k_utility::top_k_utility;
@@ -24,7 +25,7 @@ pub enum Rule {
     Uniform,
 }
 
-/// One source: which of its last entries are relevant, and what it knows since its last read.
+/// One source: its relevant entries, and its state since the last read.
 #[derive(Clone, Copy, Default)]
 struct Source {
     /// One bit per entry of the window, the newest lowest.
@@ -36,10 +37,11 @@ struct Source {
     integral: f64,
 }
 
-/// What a source publishes in one cycle: how many entries, and one bit for each relevant one.
+/// The entries that a source publishes in one cycle: their number, and one bit for each relevant
+/// one.
 pub type Published = (u32, u32);
 
-/// One world: rates and selectivities by chance, then what all sources publish, cycle by cycle.
+/// One world: random rates and selectivities, then the entries of all sources, cycle by cycle.
 pub fn world(seed: u64) -> Vec<[Published; FEEDS]> {
     let mut chance = Chance::new(seed);
     let sources: [(f64, f64); FEEDS] =

@@ -55,8 +55,8 @@ fn allocations_follow_theorem_1() {
     }
 }
 
-/// Looks are exchanged between two feeds at a time, each time to the best share, until nothing
-/// moves: an optimum that knows nothing of the theorem.
+/// Polls are exchanged between two feeds at a time, each time to the best share, until nothing
+/// moves. This finds the optimum without the theorem.
 #[test]
 fn the_allocation_is_the_numerical_optimum() {
     for examples in named("sia_examples") {
@@ -165,14 +165,14 @@ fn schedules_on_the_grid_hold() {
                     list(&row["slots_of_48"]).iter().map(|s| integer(s) as usize).collect();
                 assert_eq!(slots, published, "{row}");
             }
-            // Free of the grid it can only be better.
+            // Without the grid it can only be better.
             let free = schedule::delay(&curve, &schedule::refined(&curve, at(&slots)));
             assert!(free <= expected + 1e-12, "{row} {free}");
             assert!(
                 schedule::delay(&curve, &schedule::best(&curve, m))
                     <= float(&row["even_best"]) + 1e-12
             );
-            // Even points at every place of the grid: the best and the worst of them.
+            // Even points at every position of the grid: the best and the worst of them.
             let even = (0..48).map(|offset| {
                 schedule::delay(&curve, &schedule::even(&curve, m, f64::from(offset) / 48.0))
             });

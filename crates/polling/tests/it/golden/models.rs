@@ -43,7 +43,7 @@ fn the_example_of_table_2_1_holds() {
     }
 }
 
-/// A history that teaches a histogram: its entries lie in the first of its days.
+/// A history for a histogram: its entries lie in the first of its days.
 fn history(model: &Histogram, end: Time) -> Vec<Time> {
     let midnight = end - Duration::from_secs(86_400 * model.days);
     let hours = model.counts.iter().zip(0..).flat_map(|(count, hour)| {
@@ -64,8 +64,8 @@ fn indhist_reaches_theta_at_the_exact_moment() {
             let interval = next.map(|next| next.plus(-i128::from(at.millis())));
             let raw = row["raw_interval"].as_array().map(|_| seconds(&row["raw_interval"]));
             assert_eq!(interval, raw, "{row}");
-            // The same through the policy, trained on a history, with bounds and default. Days
-            // end at midnight of the zone.
+            // The same through the policy, trained on a history, with bounds and default. Days end
+            // at midnight of the zone.
             let policy = Policy::IndHist { theta: decimal(&row["theta"]), period: Period::Day };
             let end = Time::from_secs(15_000 * 86_400 - i64::from(zone_secs));
             let history = history(&model, end);

@@ -63,7 +63,8 @@ fn the_periodic_model_follows_its_vectors() {
     }
 }
 
-/// The readings that do not bind follow theirs too; without it they would compare nothing.
+/// The alternative interpretations follow their vectors too; otherwise comparing them would prove
+/// nothing.
 #[test]
 fn the_alternative_readings_follow_their_vectors() {
     for vectors in named("horincar2012_models") {

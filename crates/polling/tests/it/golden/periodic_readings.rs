@@ -1,19 +1,19 @@
-//! The readings of the periodic update that do not bind (source 000, section 4.2), kept to show
-//! what the one that binds is worth: the vectors have all three.
+//! The alternative interpretations of the periodic update (source 000, section 4.2), kept for
+//! comparison with ours: the vectors have all three.
 //!
-//! - literal: λ_j ← a·(λ_j/Div_est)·x + (1 − a)·λ_j. Where Div_est is 0 nothing can be shared out:
-//!   a model at zero stays at zero.
-//! - uniform: the same, but where Div_est is 0 every slot touched gets x per hour covered.
+//! - literal: λ_j ← a·(λ_j/Div_est)·x + (1 − a)·λ_j. If Div_est is 0 there is nothing to share: a
+//!   model at zero stays at zero.
+//! - uniform: the same, but if Div_est is 0 every slot touched gets x per hour covered.
 
-/// How entries are shared out over slots whose rates are zero.
+/// The sharing of entries over slots whose rates are zero.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Reading {
     Literal,
     Uniform,
 }
 
-/// Entries expected between two times in hours: the rates of the slots of an hour, as far as they
-/// are covered.
+/// Returns the entries expected between two times in hours: the rates of the hourly slots, as far
+/// as they are covered.
 pub fn expect(rates: &[f64], last: f64, at: f64) -> f64 {
     let covered = |slot: i64| at.min(slot as f64 + 1.0) - last.max(slot as f64);
     touched(last, at).map(|slot| rates[place(slot, rates)] * covered(slot)).sum()

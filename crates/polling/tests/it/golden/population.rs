@@ -1,5 +1,5 @@
-//! A population drawn as the vectors of source 002 drew theirs, and what its postings wait.
-//! The choices are told in `golden_populations`.
+//! A population drawn like that of the vectors of source 002, and the waiting of its postings.
+//! Module `populations` explains the choices.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::support::vectors::{floats, named};
 const DAYS: f64 = 90.0;
 const DAYS_LEARNED: f64 = 14.0;
 const DAYS_MEASURED: f64 = 76.0;
-/// Of a day.
+/// Minutes of a day.
 pub const MINUTES: f64 = 1440.0;
 /// Name and upper end of the share of feeds.
 const PATTERNS: [(&str, f64); 6] = [
@@ -25,7 +25,7 @@ const PATTERNS: [(&str, f64); 6] = [
     ("burst_23", 1.0),
 ];
 
-/// Days with their patterns, and the least delays that were found on the grid.
+/// Days with their patterns, and the least delays on the grid.
 pub struct Days {
     curves: Vec<Curve>,
     least: HashMap<(usize, usize), f64>,
@@ -42,7 +42,8 @@ impl Days {
         Days { curves: PATTERNS.map(curve).into(), least: HashMap::new() }
     }
 
-    /// The mean delay of a pattern's postings in minutes, looked at `m` times at the best points.
+    /// Returns the mean delay of a pattern's postings in minutes, polled `m` times at the best
+    /// points.
     pub fn least(&mut self, pattern: usize, m: usize) -> f64 {
         let curve = &self.curves[pattern];
         *self.least.entry((pattern, m)).or_insert_with(|| {
@@ -57,7 +58,7 @@ impl Days {
     }
 }
 
-/// Feeds as drawn.
+/// The feeds as drawn.
 pub struct Population {
     /// Postings per day.
     pub rates: Vec<f64>,
@@ -89,7 +90,7 @@ impl Population {
         self.rates.len() as f64
     }
 
-    /// The mean over postings of what each feed's postings wait.
+    /// Returns the mean over postings of the waiting of each feed's postings.
     pub fn mean(&self, mut waiting: impl FnMut(usize) -> f64) -> f64 {
         let waited: f64 = self.rates.iter().enumerate().map(|(i, rate)| rate * waiting(i)).sum();
         waited / self.rates.iter().sum::<f64>()
@@ -100,7 +101,7 @@ impl Population {
         self.believed.iter().map(demand).collect()
     }
 
-    /// Mean delay in minutes under looks per day at even spacing.
+    /// Returns the mean delay in minutes for polls per day at even spacing.
     pub fn even(&self, looks: &[f64]) -> f64 {
         self.mean(|i| match looks[i] > 0.0 {
             true => MINUTES / 2.0 / looks[i],
@@ -112,7 +113,7 @@ impl Population {
         self.mean(|i| days.least(self.patterns[i], looks))
     }
 
-    /// Mean delay and looks per feed where whole looks come at the best points.
+    /// Returns the mean delay and the polls per feed for whole polls at the best points.
     pub fn combined(&self, days: &mut Days, looks: &[f64]) -> (f64, f64) {
         let mut spent = 0.0;
         let delay = self.mean(|i| {

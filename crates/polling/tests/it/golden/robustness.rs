@@ -1,12 +1,14 @@
-//! How wrong an estimator is when it looks often or seldom (source 000, figure 10), on the feeds of
-//! `golden_adaptation` (`horincar2012_experiments`, `fig10`).
+//! The error of an estimator with frequent and rare polls (source 000, figure 10), on the feeds of
+//! module `adaptation` (`horincar2012_experiments`, `fig10`).
 //!
-//! Here the draws of the vectors were not found, only their kind: four weeks, the last two of them
-//! measured, the root of the mean squared divergence error over feeds and cycles before each look.
-//! Ten feeds give 37 of the 42 figures within 10 % and all within 17 %; feeds looked at once a day
-//! differ by as much from draw to draw. Tried in vain, with 1 to 20 feeds and every day as the end
-//! of the warm-up: 1 to 20 weeks, other rates, one stream for all feeds, the error after the look,
-//! the mean over cycles of the root, the mean over feeds of theirs.
+//! The exact draws of the vectors are unknown, only their kind: four weeks, the last two of them
+//! measured. The error is the root of the mean squared divergence error over feeds and cycles
+//! before each poll. Ten feeds give 37 of the 42 figures within 10 % and all within 17 %. Feeds
+//! polled once a day differ by as much from draw to draw.
+//!
+//! These attempts failed, with 1 to 20 feeds and every day as the end of the warm-up: 1 to 20
+//! weeks, other rates, one stream for all feeds. Also the error after the poll, the mean over
+//! cycles of the root, and the mean over feeds of theirs.
 
 use std::time::Duration;
 
@@ -41,7 +43,7 @@ fn start(estimator: &str, a: f64) -> Model {
     Model::Periodic(model)
 }
 
-/// The squared errors of the measured cycles, and how many they are.
+/// Returns the squared errors of the measured cycles, and their number.
 fn squares(feed: &Watched, mut model: Model) -> (f64, f64) {
     let (mut last, mut waiting, mut sum) = (0, 0.0, 0.0);
     let mut looks = feed.looks.iter().peekable();
@@ -86,7 +88,7 @@ fn errors_are_of_the_published_size_and_the_better_estimator_is_the_same() {
                 n_all += 1;
                 error
             });
-            // Where one is better by a fifth, it is with us.
+            // If one is better by a fifth in the vectors, it is better here.
             let published = ["single", "periodic"].map(|estimator| float(&row[estimator]));
             if published[1] < 0.8 * published[0] || published[0] < 0.8 * published[1] {
                 assert_eq!(published[1] < published[0], found[1] < found[0], "{name} {found:?}");

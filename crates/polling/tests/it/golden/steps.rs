@@ -15,7 +15,7 @@ fn policy_of(row: &Value) -> Option<Policy> {
         "AdaptiveTTL" => format!("adaptive-ttl:{}", row["params"]["M"].as_str()?),
         "LRU2" => "lru-2".to_owned(),
         "MAVSync" => "mavsync".to_owned(),
-        // The repair of dates belongs to the crate `feed`, which tests it.
+        // The crate `feed` repairs dates and tests it.
         "correct_timestamps" => return None,
         other => panic!("vectors name the unknown policy {other}"),
     };

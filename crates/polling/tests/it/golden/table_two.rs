@@ -1,5 +1,5 @@
-//! Table 2 of the 2steps paper (source 001) under reading R4, over 200 seeds: its cells, its pairs,
-//! and the orderings that are called safe.
+//! Table 2 of the 2steps paper (source 001) under interpretation R4, over 200 seeds: its cells, its
+//! pairs, and the orderings that are called safe.
 
 use crate::golden::cycles::{Rule, simulate, world};
 use crate::support::vectors::{float, named};
@@ -40,8 +40,8 @@ fn the_table_and_its_safe_orderings_hold_over_200_seeds() {
             for (i, (_, name)) in RULES.into_iter().enumerate() {
                 let cell = &vectors["cells"][format!("{name}_b{budget}")];
                 let cost = mean(outcomes.iter().map(|o| o[i].1));
-                // Two means, of 200 and of 250 simulations, differ by a tenth of the spread of one;
-                // four of these, and what the printed digits round away.
+                // Two means, of 200 and of 250 simulations, differ by a tenth of the spread of one.
+                // The tolerance is four of these, and the rounding of the printed digits.
                 let within = |found: f64, k: usize, digits: f64| {
                     let (mean, spread) = (float(&cell["mean"][k]), float(&cell["std"][k]));
                     assert!(
@@ -66,7 +66,7 @@ fn the_table_and_its_safe_orderings_hold_over_200_seeds() {
     }
 }
 
-/// The orderings of budgets.md that hold whatever the tuning.
+/// The orderings of budgets.md that hold for any tuning.
 fn check_safe(budget: usize, [two_steps, only_tau, top_k, only_sat, uniform]: [f64; 5]) {
     match budget {
         10 => {
@@ -78,7 +78,7 @@ fn check_safe(budget: usize, [two_steps, only_tau, top_k, only_sat, uniform]: [f
     }
 }
 
-/// The pairs that every reading of the paper agrees on must hold in every single world.
+/// The pairs that every interpretation of the paper agrees on must hold in every single world.
 fn check_certain(budget: usize, outcomes: &[[(f64, f64); 5]]) {
     for orderings in named("horincar2010_orderings") {
         for (i, (_, name)) in RULES.into_iter().enumerate().skip(1) {
@@ -105,7 +105,7 @@ fn the_threshold_converges_from_any_start_within_100_cycles() {
             let found = after_warm_up(start) / settled;
             assert!((found - 1.0).abs() < 0.2, "from {start}: {found} of {settled}");
         }
-        // As in the vectors (of two other readings) a start far above needs longer.
+        // As in the vectors (of two other interpretations) a start far above needs longer.
         let row =
             |start: u32| float(&orderings[format!("R3 tau b=30 tau0={start} after 100 cycles")][0]);
         assert!(row(500) > 2.0 * row(1) && after_warm_up(500.0) > 2.0 * settled);

@@ -1,5 +1,5 @@
-//! A clock that was decades ahead for one poll and was set right: what was learned then must not
-//! keep a feed from being learned from until those decades are over.
+//! A clock that was decades ahead for one poll and was set right. The state learned then must not
+//! stop the learning until those decades are over.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ const START: Time = Time::from_secs(1_700_000_000);
 const HOUR: Duration = Duration::from_secs(3600);
 const DECADES: Duration = Duration::from_secs(70 * 365 * 86_400);
 
-/// Looks every hour: an entry a day for ten days, one look of a clock that is far ahead, then two
-/// entries an hour for thirty days.
+/// Polls every hour: an entry a day for ten days, one poll with a clock far ahead, then two entries
+/// an hour for thirty days.
 fn looks(mut each: impl FnMut(&Observation<'_>)) {
     let mut window: Vec<Time> = Vec::new();
     let mut look = |at: Time, new: &[Time]| {
@@ -41,7 +41,7 @@ fn every_model_learns_on_when_the_clock_is_right_again() {
         let mut tracked = Tracked::new(kind.start());
         looks(|o| tracked.learn(o));
         assert_eq!(tracked.last, Some(START + HOUR * 959), "{kind:?}");
-        // Of changes, windows of one entry, no more than one is told by a look.
+        // The model of changes, with windows of one entry, sees at most one per poll.
         let least = if kind == ModelKind::Changes { 20.0 } else { 30.0 };
         let per_day = tracked.model.mean_rate() * 86_400.0;
         assert!(per_day > least && per_day < 120.0, "{kind:?} {per_day}");

@@ -1,4 +1,4 @@
-//! Policies as they are written.
+//! Policies as text.
 
 use std::time::Duration;
 

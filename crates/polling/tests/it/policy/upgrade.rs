@@ -1,4 +1,4 @@
-//! Learned state written by an older version is read, used, and written anew.
+//! Learned state of an older version is read, used, and written in the new layout.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ fn a_version_to_come_is_a_fresh_start_and_not_a_guess() {
     assert_eq!(Learned::decode(&policy, &bytes), policy.start());
 }
 
-/// When a feed was first seen survives a change of policy; η by cause depends on it.
+/// The first successful poll survives a change of policy; η by cause depends on it.
 #[test]
 fn another_policy_keeps_when_the_feed_was_first_seen() {
     let (old, new): (Policy, Policy) = ("lihz:1".parse().unwrap(), "mavsync".parse().unwrap());

@@ -1,4 +1,4 @@
-//! What holds for every model and allocator: utility rises until saturation, and more budget never
+//! Properties of every model and allocator: utility rises until saturation, and more budget never
 //! means more expected delay.
 
 use std::time::Duration;
@@ -36,7 +36,7 @@ proptest! {
             let gained = expected - expected_before;
             let secs = now.since(start).as_secs_f64();
             prop_assert!(utility - before <= gained * secs + slack);
-            // A trifle less: before a quiet hour the last bit would decide the day.
+            // Slightly less: before a quiet hour the last bit would decide the day.
             let sought = utility * (1.0 - 1e-9);
             if let Some(until) = model.until_utility(start, sought).filter(|_| utility > 1e-6) {
                 let back = model.utility(start, start.shifted((until * 1000.0) as i64));
@@ -82,7 +82,7 @@ proptest! {
         }
     }
 
-    /// Over many orders of magnitude; a budget that rounding loses is a feed that is never polled.
+    /// Over many orders of magnitude; a budget lost to rounding is a feed that is never polled.
     #[test]
     fn every_allocator_spends_its_budget_and_no_look_is_negative(
         feeds in prop::collection::vec((-7.0..5.0_f64, -2.0..3.0_f64, 1_u32..300), 1..25),
@@ -118,7 +118,7 @@ proptest! {
             now = now + Duration::from_secs(step.into());
             let urgency = feed.urgency(now);
             prop_assert!(urgency.divergence >= before.divergence * (1.0 - 1e-12));
-            // The moment of saturation is known to the millisecond.
+            // The time of saturation is known to the millisecond.
             prop_assert!(urgency.utility >= before.utility * (1.0 - 1e-6));
             prop_assert!(urgency.saturated || !before.saturated);
             if before.saturated {
@@ -130,7 +130,7 @@ proptest! {
         }
     }
 
-    /// Through the door that the planner uses, with bytes limited too.
+    /// Uses the planner's interface, with bytes limited too.
     #[test]
     fn more_of_either_limit_never_means_more_delay(
         feeds in prop::collection::vec((1e-7..1e-2_f64, 0.1..10.0_f64, 1e2..1e6_f64), 1..20),
@@ -157,7 +157,7 @@ proptest! {
         }
     }
 
-    /// From an entry in centuries to a million a second, looked at after a moment or after years.
+    /// From an entry in centuries to a million a second, polled after a moment or after years.
     #[test]
     fn no_rate_and_no_gap_is_too_large_to_stand_somewhere(
         rates in prop::collection::vec(prop_oneof![Just(0.0), -10.0..6.0_f64], 24),

@@ -1,5 +1,5 @@
-//! Learned state: small, stored and read back without loss, reproduced by replay, never trusted;
-//! and what was trained keeps its bounds.
+//! Learned state is small, stored and read back without loss, reproduced by replay, and never
+//! trusted. Trained policies keep their bounds.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::properties::policies::{POLICIES, ages, bounds, drive, drive_from, polls};
 
-/// Those that may take 64 bytes at most.
+/// The policies whose state takes at most 64 bytes.
 const SIMPLE: [&str; 8] = [
     "fix",
     "fix-learned-w",
@@ -77,7 +77,7 @@ proptest! {
         }
     }
 
-    /// Any history, any zone, any period of training, also an empty one.
+    /// Any history, any zone, any period of training, even an empty one.
     #[test]
     fn trained_policies_keep_their_bounds_whatever_the_history(
         ages in prop::collection::vec(ages(), 0..8),

@@ -1,4 +1,4 @@
-//! What holds for every policy, whatever a feed does.
+//! Properties of every policy for any feed.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use feed::{Observation, Outcome, Time};
 use polling::{Bounds, Learned, Policy};
 use proptest::prelude::*;
 
-/// One of each policy, the memory-hungry ones in all variants.
+/// One of each policy; those with much state in all variants.
 pub const POLICIES: [&str; 25] = [
     "fix:1h",
     "fix-learned-w",
@@ -34,7 +34,7 @@ pub const POLICIES: [&str; 25] = [
     "tide:55m",
     "window-share:0.7,tide",
 ];
-/// A poll to be: how long after the one before, how it ends, and its new entries' ages.
+/// A generated poll: the time since the one before, its outcome, and the ages of its new entries.
 pub type Poll = (u64, u8, Vec<i64>, bool);
 
 /// Ages in seconds: equal ones, from the future, years ago, before all calendars.
@@ -72,7 +72,7 @@ pub fn drive(
     drive_from(policy.start(), policy, bounds, polls, check)
 }
 
-/// The same from what is known already.
+/// Does the same from a known state.
 pub fn drive_from(
     mut learned: Learned,
     policy: &Policy,
@@ -135,7 +135,7 @@ proptest! {
         }
     }
 
-    /// With κ = 0 and no default of their own, these rules know no unit of time.
+    /// With κ = 0 and no default of their own, these rules have no unit of time.
     #[test]
     fn scaling_all_times_scales_the_intervals(
         mut ages in prop::collection::vec(0_i64..10_000_000, 0..20),

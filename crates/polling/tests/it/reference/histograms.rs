@@ -1,5 +1,5 @@
-//! Histograms and weekdays against references that are as simple as can be: hour after hour, day
-//! after day, in plain integers, without a shortcut; on thousands of random cases.
+//! Histograms and weekdays compared with the simplest possible references on thousands of random
+//! cases: hour by hour, day by day, in plain integers.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
 const ZONES: [i32; 7] = [0, 3600, -18_000, 19_800, 50_400, -43_200, 20_700];
 
-/// A moment between 1960 and 2050, mostly at odd milliseconds, sometimes on an edge.
+/// A time between 1960 and 2050, mostly at odd milliseconds, sometimes on an edge.
 pub fn moment(chance: &mut Chance) -> Time {
     let ms = chance.below(90 * 365 * 86_400_000) as i64 - 10 * 365 * DAY_MS;
     Time::from_millis(match chance.below(4) {
@@ -42,7 +42,7 @@ fn model(chance: &mut Chance) -> Histogram {
     Histogram { period, counts, days: 1 + chance.below(40), zone_secs }
 }
 
-/// The count of the hour in which a moment lies, by the calendar of the zone.
+/// Returns the count of the hour of a time, by the calendar of the zone.
 fn count_at(model: &Histogram, ms: i64) -> i128 {
     let hours = (ms + i64::from(model.zone_secs) * 1000).div_euclid(HOUR_MS);
     i128::from(model.counts[hours.rem_euclid(model.counts.len() as i64) as usize])
@@ -53,7 +53,7 @@ fn end_of_hour(model: &Histogram, ms: i64) -> i64 {
     ((ms + zone_ms).div_euclid(HOUR_MS) + 1) * HOUR_MS - zone_ms
 }
 
-/// One rate holds for so many milliseconds of each day (or of each seventh).
+/// One rate holds for this many milliseconds of each day (or of each seventh).
 fn divisor(model: &Histogram) -> (i128, i128) {
     let weekly = if model.period == Period::Week { 7 } else { 1 };
     (i128::from(model.days) * i128::from(HOUR_MS), weekly)
@@ -74,7 +74,7 @@ fn a_histogram_expects_what_hour_after_hour_adds_up_to() {
         }
         let expected = Fraction::new(sum, per);
         assert_eq!(model.expect(a, b), expected, "{model:?} {a} {b}");
-        // A burst is told exactly, on the edge too.
+        // A burst is detected exactly, even on the edge.
         let (span, t_burst) = (b.since(a), thresholds(&mut chance));
         let edge = expected.times(t_burst.fraction());
         let floor = u64::try_from(edge.floor()).expect("not negative");
@@ -95,7 +95,7 @@ fn a_histogram_reaches_theta_where_hour_after_hour_does() {
             assert_eq!(model.reach(at, theta), None);
             continue;
         }
-        // What is missing, in 1/den of count-milliseconds.
+        // The missing amount, in 1/den of count-milliseconds.
         let (mut ms, mut missing) = (at.millis(), num * per);
         let expected = loop {
             let (end, count) = (end_of_hour(&model, ms), count_at(&model, ms) * weekly * den);
@@ -178,7 +178,7 @@ fn lihz_counts_daily_polls_and_sums_day_after_day() {
         if changes == 0 || sigma.to_f64() < 0.01 {
             continue;
         }
-        // Day after day in f64 is exact enough where the sum is not on the edge itself.
+        // Day by day in f64 is exact enough if the sum is not on the edge itself.
         let (mut sum, mut day) = (0.0, 0);
         while sum < sigma.to_f64() - 1e-9 {
             day += 1;

@@ -1,4 +1,4 @@
-//! Single steps of adaptive-ttl, mavsync and advarss against the papers' formulas in plain
+//! Single steps of adaptive-ttl, mavsync and advarss compared with the papers' formulas in plain
 //! integers, on thousands of random cases.
 
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn step(policy: &Policy, o: &Observation<'_>, bounds: &Bounds) -> (i128, i64) {
     (wish.exact_nanos(), wish.at.secs())
 }
 
-/// Nanoseconds and seconds of the moment num/den milliseconds after 1970.
+/// Nanoseconds and seconds of the time num/den milliseconds after 1970.
 fn rounded(num: i128, den: i128) -> (i128, i64) {
     let secs = (2 * num + 1000 * den).div_euclid(2000 * den);
     ((num * 1_000_000).div_euclid(den), secs as i64)

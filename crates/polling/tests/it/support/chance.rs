@@ -1,4 +1,4 @@
-//! Repeatable chance for simulations: the same seed, the same world.
+//! Repeatable random numbers for simulations: the same seed, the same world.
 
 /// SplitMix64.
 pub struct Chance(u64);
@@ -16,7 +16,7 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// In [0, 1).
+    /// Returns a number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -25,7 +25,7 @@ impl Chance {
         self.bits() % n
     }
 
-    /// A Poisson number, by multiplying uniform ones: the means here are small.
+    /// Returns a Poisson number, by multiplying uniform ones: the means here are small.
     pub fn poisson(&mut self, mean: f64) -> u32 {
         let (limit, mut product, mut n) = ((-mean).exp(), self.unit(), 0);
         while product > limit {

@@ -1,15 +1,15 @@
-//! Draws of the generator with which the synthetic vectors were made, so that their populations
-//! can be drawn again: PCG64 (O'Neill 2014, XSL-RR), its seed spread over the state by a hash.
+//! The random generator of the synthetic vectors, so that their populations can be drawn again:
+//! PCG64 (O'Neill 2014, XSL-RR), its seed spread over the state by a hash.
 //!
-//! The vectors do not name their generator; that seed 0 of this one gives their mean rates to the
-//! last digit is how it was found.
+//! The vectors do not name their generator. Seed 0 of this one gives their mean rates to the last
+//! digit.
 
 /// A stream that its seed determines.
 #[derive(Clone)]
 pub struct Draws {
     state: u128,
     increment: u128,
-    /// The upper half of a draw of which the lower was used.
+    /// The unused upper half of a draw.
     spare: Option<u32>,
 }
 
@@ -36,7 +36,7 @@ impl Draws {
         folded.rotate_right((self.state >> 122) as u32)
     }
 
-    /// In [0, 1).
+    /// Returns a number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -54,7 +54,7 @@ impl Draws {
         bits as u32
     }
 
-    /// In 0..n, without bias (Lemire 2019).
+    /// Returns a number in 0..n, without bias (Lemire 2019).
     pub fn below(&mut self, n: u32) -> u32 {
         let unfair = n.wrapping_neg() % n;
         loop {
@@ -65,8 +65,8 @@ impl Draws {
         }
     }
 
-    /// A Poisson number: small means by multiplying uniform ones, others by transformed rejection
-    /// (Hörmann 1993, PTRS).
+    /// Returns a Poisson number: small means by multiplying uniform ones, others by transformed
+    /// rejection (Hörmann 1993, PTRS).
     pub fn poisson(&mut self, mean: f64) -> f64 {
         if mean < 10.0 {
             let (limit, mut product, mut n) = ((-mean).exp(), self.unit(), 0.0);

@@ -1,4 +1,4 @@
-//! Shared by the tests: vectors, and repeatable random numbers.
+//! Test vectors and repeatable random numbers, shared by the tests.
 
 pub mod chance;
 pub mod draws;

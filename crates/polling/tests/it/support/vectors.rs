@@ -1,12 +1,12 @@
-//! Test vectors from independent reference implementations. Those kept beside the tests always
-//! run; where the shared folder exists, its files of the same name run too.
+//! Test vectors from independent reference implementations. The copies next to the tests always
+//! run; if the shared folder exists, its files of the same name run too.
 
 use feed::{Observation, Time};
 use polling::{Bounds, Fraction};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The vectors `name`: our copy, and the shared file where it differs.
+/// Returns the vectors `name`: our copy, and the shared file if it differs.
 pub fn named(name: &str) -> Vec<Value> {
     let ours = format!("{}/tests/data/{name}.json", env!("CARGO_MANIFEST_DIR"));
     let shared = format!("{}/../../../shared/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));

@@ -1,4 +1,4 @@
-//! `tide` as its users meet it: what it learns of a feed, and when it looks.
+//! The behaviour of `tide`: what it learns about a feed, and when it polls.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub const DAY: i64 = 24 * HOUR;
 /// A Monday, at midnight.
 pub const MONDAY: i64 = 1_699_833_600;
 
-/// Lives `days` days with a feed that shows 20 entries; answers the polls and what was learned.
+/// Runs `days` days with a feed that shows 20 entries. Returns the polls and the learned state.
 pub fn live(policy: &Policy, entries: &[Time], days: i64) -> (Vec<Time>, Learned) {
     let (mut learned, mut polls) = (policy.start(), Vec::new());
     let (mut at, mut n_known) = (Time::from_secs(MONDAY), 0);
@@ -43,7 +43,7 @@ pub fn live(policy: &Policy, entries: &[Time], days: i64) -> (Vec<Time>, Learned
     (polls, learned)
 }
 
-/// Waiting of the entries after the first `days` days, in seconds, on average.
+/// Returns the mean wait of the entries after the first `days` days, in seconds.
 fn delay(entries: &[Time], polls: &[Time], days: i64) -> f64 {
     let from = Time::from_secs(MONDAY + days * DAY);
     let waits = entries
@@ -54,8 +54,7 @@ fn delay(entries: &[Time], polls: &[Time], days: i64) -> f64 {
     sum / n
 }
 
-/// Entries at chance, `rate(hour of the week)` an hour, for four weeks before and eight after
-/// Monday.
+/// Random entries, `rate(hour of the week)` an hour, for four weeks before and eight after Monday.
 fn world(seed: u64, rate: impl Fn(i64) -> f64) -> Vec<Time> {
     let mut chance = Chance::new(seed);
     let minutes = (MONDAY - 28 * DAY) / 60..(MONDAY + 56 * DAY) / 60;
@@ -122,7 +121,7 @@ fn a_timer_is_met_a_minute_later() {
 
 #[test]
 fn looks_do_not_become_a_habit_where_dates_are_missing() {
-    // Live, an entry without a date is reckoned with at the time of the poll that found it.
+    // Live, an entry without a date gets the time of the poll that found it.
     let entries = world(4, |_| 1.0);
     let mut model = ModelKind::Tide.start();
     for hour in (0..24 * 60).step_by(8) {
@@ -161,13 +160,13 @@ fn what_was_not_watched_says_nothing() {
     let mut model = ModelKind::Tide.start();
     model.learn(&crate::support::vectors::seen(at, &hourly));
     let before = model.mean_rate();
-    // Ten days later the window was overrun: as busy as ever, and nobody knows about the rest.
+    // Ten days later the window was overrun: the feed is as busy as ever, and the rest is unknown.
     let later = at + Duration::from_secs(10 * 86_400);
     let window: Vec<Time> = hourly.iter().map(|t| t.shifted(10 * DAY * 1000)).collect();
     let o = Observation { suspected_miss: true, ..crate::support::vectors::seen(later, &window) };
     model.learn(&o);
     assert!(model.mean_rate() > 0.8 * before, "{} {before}", model.mean_rate());
-    // A failed poll is no silence.
+    // A failed poll is not a silence.
     let known = model.clone();
     let failed =
         Observation { outcome: Outcome::Failed, at: later + Duration::from_secs(9000), ..o };

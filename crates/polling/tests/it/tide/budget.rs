@@ -1,4 +1,4 @@
-//! `tide` under a budget: what is spent, on whom, and what more of it buys.
+//! `tide` under a budget: what it spends, on which feeds, and the effect of more.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const CYCLE: Duration = Duration::from_secs(60);
 const START: Time = Time::from_secs(1_699_833_600);
 const DAY: u32 = 1440;
 
-/// A feed whose rates are known: so many entries a day, all of them in some hours of it.
+/// A feed with known rates: `per_day` entries a day, all of them within some hours.
 fn known(per_day: f64, from: usize, hours: usize) -> Tracked {
     let busy = |hour: usize| (hour + 24 - from) % 24 < hours;
     let rate = |hour: usize| if busy(hour) { per_day / (3600.0 * hours as f64) } else { 0.0 };
@@ -37,8 +37,8 @@ fn planner(budget: &str, feeds: &[Tracked]) -> Planner {
     planner
 }
 
-/// Plans minute by minute, each poll answered at once; calls `each` with minute, feed and the feed
-/// as it was before its poll.
+/// Plans minute by minute and answers each poll at once. Calls `each` with the minute, the feed's
+/// number, and the feed before its poll.
 fn live(
     planner: &mut Planner,
     minutes: std::ops::Range<u32>,
@@ -54,7 +54,7 @@ fn live(
     }
 }
 
-/// Expected waiting, in entry-seconds, that the looks from the third day on end.
+/// Returns the expected waiting, in entry-seconds, that the polls from the third day on end.
 fn waiting(budget: &str, feeds: &[Tracked], days: u32) -> f64 {
     let mut sum = 0.0;
     live(&mut planner(budget, feeds), 0..days * DAY, |minute, _, feed| {
@@ -122,8 +122,8 @@ fn a_feed_that_weighs_four_times_as_much_is_looked_at_twice_as_often() {
     assert!((1.8..2.2).contains(&(looks[7] / others)), "{looks:?}");
 }
 
-/// A domain that may be asked every ten minutes has more feeds than all others together; what it
-/// cannot use is not taken from them, and it loses little of what it can.
+/// A domain that allows a request every ten minutes has more feeds than all others together. The
+/// polls that it cannot use stay with the others, and it loses few of those that it can.
 #[test]
 fn a_domain_with_a_wide_gap_does_not_soak_up_the_budget() {
     let feeds = vec![known(4.0, 0, 24); 120];
@@ -137,7 +137,7 @@ fn a_domain_with_a_wide_gap_does_not_soak_up_the_budget() {
     assert!(looks[0] + looks[1] >= 1380, "the rest goes to the others: {looks:?}");
 }
 
-/// Of two halves of the feeds one has documents ten times as large.
+/// Half of the feeds have documents ten times as large.
 #[test]
 fn where_bytes_are_short_large_documents_are_looked_at_less() {
     let mut feeds = vec![known(4.0, 0, 24); 40];
@@ -155,7 +155,7 @@ fn where_bytes_are_short_large_documents_are_looked_at_less() {
     assert!((2.4..4.2).contains(&(looks[0] / looks[1])), "{looks:?}");
 }
 
-/// A hundred feeds are overdue and polls are short: the one whose window fills comes first, though
+/// A hundred feeds are overdue and polls are scarce: the one whose window fills comes first, though
 /// it is overdue for the shortest time.
 #[test]
 fn a_window_that_fills_goes_first_where_polls_are_short() {

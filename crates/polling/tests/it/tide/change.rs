@@ -1,5 +1,5 @@
-//! Feeds that change their behaviour: how soon `tide` is itself again, what a silence costs, and
-//! what was learned by versions that never doubted.
+//! Feeds that change their behaviour: how soon `tide` adapts, the cost of a silence, and state of
+//! versions without change detection.
 
 use feed::Time;
 use polling::Policy;
@@ -14,7 +14,7 @@ const FEEDS: u64 = 12;
 const BEFORE: i64 = 60;
 const AFTER: i64 = 60;
 
-/// Entries at chance from four weeks before Monday on, so many an hour on each day and hour.
+/// Random entries from four weeks before Monday on, at a rate for each day and hour.
 fn entries(seed: u64, rate: impl Fn(i64, i64) -> f64) -> Vec<Time> {
     let mut chance = Chance::new(seed);
     let minutes = -28 * 1440..(BEFORE + AFTER) * 1440;
@@ -28,7 +28,7 @@ fn by_day(hour: i64) -> f64 {
     if (6..18).contains(&hour) { 0.8 } else { 0.03 }
 }
 
-/// What `tide` did at a few feeds, day by day from the change on.
+/// The results of `tide` on a few feeds, day by day from the change on.
 struct Lived {
     polls: Vec<f64>,
     waited: Vec<f64>,
@@ -71,18 +71,18 @@ impl Lived {
 #[test]
 fn polls_follow_a_rate_that_falls_or_rises_tenfold_within_days() {
     let slower = Lived::of(|day, hour| by_day(hour) * if day < BEFORE { 1.0 } else { 0.1 });
-    let beside = slower.polls(7..14) / slower.polls(40..60);
-    assert!(beside < 1.35, "{beside} in the second week");
+    let ratio = slower.polls(7..14) / slower.polls(40..60);
+    assert!(ratio < 1.35, "{ratio} in the second week");
     let faster = Lived::of(|day, hour| by_day(hour) * if day < BEFORE { 0.1 } else { 1.0 });
-    let beside = faster.polls(5..9) / faster.polls(40..60);
-    assert!(beside > 0.85, "{beside} after five days");
+    let ratio = faster.polls(5..9) / faster.polls(40..60);
+    assert!(ratio > 0.85, "{ratio} after five days");
 }
 
 #[test]
 fn hours_that_turn_are_learned_anew_within_a_week() {
     let turned = Lived::of(|day, hour| by_day(if day < BEFORE { hour } else { hour + 12 } % 24));
-    let beside = turned.delay(7..14) / turned.delay(40..60);
-    assert!(beside < 1.2, "{beside} in the second week");
+    let ratio = turned.delay(7..14) / turned.delay(40..60);
+    assert!(ratio < 1.2, "{ratio} in the second week");
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn the_second_layout_of_stored_bytes_knew_no_doubt_and_no_bursts() {
     let bytes = model.encode();
     assert!(bytes.len() <= 1024, "{}", bytes.len());
     assert_eq!(Model::decode(&bytes).as_ref(), Some(&model));
-    // Six numbers of two runs, two of the company of entries, two of the hours, six of bursts; kind
-    // 7, not 8.
+    // Six numbers of two runs, two of bursts in the rate, two of the hours, six of window bursts;
+    // kind 7, not 8.
     let mut old = bytes[..bytes.len() - 64].to_vec();
     old[1] = 7;
     let upgraded = Model::decode(&old).expect("an older state");
@@ -117,7 +117,7 @@ fn the_second_layout_of_stored_bytes_knew_no_doubt_and_no_bursts() {
     assert_eq!(upgraded.expect(from, to), model.expect(from, to));
     assert_ne!(upgraded, model, "the doubt is gone");
     assert_eq!(upgraded.encode().len(), bytes.len(), "it is written in the present layout");
-    // Evidence is never below nothing, and what is no number was written by nobody.
+    // Evidence is never negative, and NaN is never written.
     for damage in [-1.0_f32, f32::NAN] {
         let mut damaged = bytes.clone();
         let at = damaged.len() - 64;

@@ -1,4 +1,4 @@
-//! Feeds that go by a clock of their own, which is set twice a year.
+//! Feeds that follow a local clock with daylight saving time.
 
 use feed::{Observation, Time};
 use polling::model::{Model, ModelKind};
@@ -7,20 +7,21 @@ const DAY_SECS: i64 = 86_400;
 /// New Year of 2021.
 const START: i64 = 1_609_459_200;
 
-/// Europe's summer of 2021 and 2022 in days from the start, the first and the one after the last.
+/// Europe's summers of 2021 and 2022 in days from the start: the first day and the one after the
+/// last.
 const SUMMERS: [(i64, i64); 2] = [(86, 303), (450, 667)];
 
 fn is_summer(day: i64) -> bool {
     SUMMERS.iter().any(|(from, to)| (*from..*to).contains(&day))
 }
 
-/// Noon of a day in Berlin, or wherever no clock is set.
+/// Noon of a day in Berlin, or in a zone without daylight saving.
 fn noon(day: i64, is_set: bool) -> Time {
     let hour = if is_set && is_summer(day) { 10 } else { 11 };
     Time::from_secs(START + day * DAY_SECS + hour * 3600)
 }
 
-/// Looks at every midnight from one day to another.
+/// Polls at every midnight from one day to another.
 fn learn(model: &mut Model, days: std::ops::Range<i64>, is_set: bool) {
     for day in days {
         let new = [noon(day, is_set)];
@@ -28,7 +29,7 @@ fn learn(model: &mut Model, days: std::ops::Range<i64>, is_set: bool) {
     }
 }
 
-/// How much more is expected at the UTC hour of ten than at that of eleven.
+/// Returns how many times more is expected at the UTC hour of ten than at that of eleven.
 fn ten_beside_eleven(model: &Model, day: i64) -> f64 {
     let hour = |h: i64| Time::from_secs(START + day * DAY_SECS + h * 3600);
     model.expect(hour(10), hour(11)) / model.expect(hour(11), hour(12))
@@ -42,7 +43,7 @@ fn a_change_of_the_clock_is_followed_within_days_and_the_next_one_at_once() {
     learn(&mut model, 86..91, true);
     assert!(ten_beside_eleven(&model, 91) > 1.25, "{}", ten_beside_eleven(&model, 91));
 
-    // Stored and read in between: the clock is not forgotten.
+    // Stored and read in between: the rule is kept.
     let mut model = Model::decode(&model.encode()).expect("just written");
     learn(&mut model, 91..304, true);
     assert!(ten_beside_eleven(&model, 304) < 0.8, "one look after the autumn's change");

@@ -1,5 +1,5 @@
-//! `tide` under a budget, day by day: each period as UTC has it gets what it was promised, neither
-//! its beginning nor a restart is a herd, and the price goes on across midnight.
+//! `tide` under a budget, day by day. Each UTC period gets its full budget, neither its beginning
+//! nor a restart causes a burst, and the price continues across midnight.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn sums(polls: &[u32], minutes: u32) -> Vec<u32> {
     polls.chunks(minutes as usize).map(|chunk| chunk.iter().sum()).collect()
 }
 
-/// What a poll is worth to a feed.
+/// Returns the price of a poll of a feed.
 fn price(planner: &Planner, at: Time) -> f64 {
     match planner.why(0, at).map(|why| why.case) {
         Some(PlanCase::Waiting { price, .. }) => price.as_secs_f64(),
@@ -88,8 +88,8 @@ fn midnight_is_no_herd_and_no_drought_and_within_a_day_the_price_is_steady() {
     assert!(polls.iter().all(|n| *n <= 6), "{polls:?}");
     let quarters = sums(&polls, 15);
     for day in 1..14 {
-        // Thirty would be even. From Friday to Saturday the price falls to a fifth, by and by; from
-        // Sunday to Monday it rises, and nobody is due at once.
+        // Thirty would be even. From Friday to Saturday the price falls to a fifth, slowly. From
+        // Sunday to Monday it rises, and no feed is due at once.
         let (before, after) = quarters[day * 96 - 4..day * 96 + 4].split_at(4);
         assert!(before.iter().all(|n| (15..=90).contains(n)), "day {day}: {before:?}");
         assert!(after.iter().sum::<u32>() >= 60, "day {day}: {after:?}");
@@ -125,7 +125,7 @@ fn restarting_often_neither_spends_more_nor_less() {
     assert!(polls.iter().all(|n| *n <= 2), "three even shares of a minute: {polls:?}");
 }
 
-/// A machine that was off for half a day does not make up for it, and pours nothing out.
+/// A machine that was off for half a day does not catch up, and makes no burst.
 #[test]
 fn a_sleep_takes_its_share_of_the_day() {
     let mut planner = planner("1440/1d", 200);

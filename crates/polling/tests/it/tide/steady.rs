@@ -1,4 +1,4 @@
-//! What `tide` must get right whatever it was fitted on.
+//! Cases that `tide` must get right independent of its fitted constants.
 
 use feed::{Observation, Time};
 use polling::{Bounds, Policy};
@@ -7,8 +7,8 @@ fn observe<'a>(at: Time, window: &'a [Time], new: &'a [Time]) -> Observation<'a>
     Observation::seen(at, window, new)
 }
 
-/// A machine that posts every eight minutes has no rhythm, however little of the week its first
-/// window covers.
+/// A machine that posts every eight minutes has no rhythm, even if its first window covers little
+/// of the week.
 #[test]
 fn a_steady_feed_is_expected_to_stay_steady() {
     let start = 1_794_600_000;

@@ -1,4 +1,4 @@
-//! `tide` where entries become visible later than they claim, or do not say when they were born.
+//! `tide` with entries that become visible later than their date, or have no date.
 
 use feed::{Observation, Time};
 use polling::model::tide::Visibility;
@@ -12,7 +12,7 @@ const DAY: i64 = 86_400;
 /// A Monday, at midnight.
 const MONDAY: i64 = 1_699_833_600;
 
-/// Entries as date and moment of becoming visible, in the order of the latter: forty days, two an
+/// Entries as date and time of becoming visible, in the order of the latter: forty days, two an
 /// hour.
 fn world(seed: u64, visible: impl Fn(i64) -> i64) -> Vec<(Time, Time)> {
     let mut chance = Chance::new(seed);
@@ -24,7 +24,7 @@ fn world(seed: u64, visible: impl Fn(i64) -> i64) -> Vec<(Time, Time)> {
     entries
 }
 
-/// What one look after another finds, as the engine tells it.
+/// The polls of a feed, as the engine observes them.
 struct Looks<'a> {
     entries: &'a [(Time, Time)],
     n_known: usize,
@@ -52,8 +52,9 @@ impl<'a> Looks<'a> {
     }
 }
 
-/// Lives with a feed for forty days; answers the mean delay of what became visible after twenty, in
-/// seconds, and the number of polls since. `claims` says whether dates of late entries are told.
+/// Runs a feed for forty days. Returns the mean delay of entries visible after day twenty, in
+/// seconds, and the number of polls since. `claims` says whether the dates of late entries are
+/// known.
 fn live(policy: &Policy, entries: &[(Time, Time)], claims: bool) -> (f64, usize) {
     let (mut learned, mut looks) = (policy.start(), Looks::at(entries));
     let (counted, end) = (MONDAY + 20 * DAY, MONDAY + 40 * DAY);
@@ -72,7 +73,7 @@ fn live(policy: &Policy, entries: &[(Time, Time)], claims: bool) -> (f64, usize)
     (delays.iter().sum::<f64>() / delays.len() as f64, n_polls)
 }
 
-/// What is learned by looks every seven minutes, and said of it.
+/// Returns the model learned by polls every seven minutes, and its explanation.
 fn watched(entries: &[(Time, Time)]) -> (Model, String) {
     let (mut model, mut looks) = (ModelKind::Tide.start(), Looks::at(entries));
     for look in 0..3000 {
@@ -119,7 +120,7 @@ fn why_says_how_entries_show_up() {
 
 #[test]
 fn lateness_without_a_rule_is_not_taken_for_one() {
-    // From a minute to half a day, any lateness as likely as one twice as long.
+    // From a minute to half a day, every lag as likely as one twice as long.
     let late = |date: i64| {
         let mixed = (date.wrapping_mul(2_654_435_761) >> 7).rem_euclid(1000) as f64 / 1000.0;
         (60.0 * 720_f64.powf(mixed)) as i64
@@ -129,8 +130,8 @@ fn lateness_without_a_rule_is_not_taken_for_one() {
     assert!(!words.contains("appear"), "{words}");
 }
 
-/// What a feed is believed to do after these bounds: each entry `late` minutes late, at looks every
-/// seven minutes.
+/// Returns the rule learned from entries that are each `late` minutes late, polled every seven
+/// minutes.
 fn believed(late: impl Fn(i64) -> i64) -> Model {
     let mut model = ModelKind::Tide.start();
     for look in 0..400 {
@@ -170,21 +171,21 @@ fn earlier_layouts_of_stored_bytes_knew_no_bursts_and_no_late_entries() {
     let bytes = model.encode();
     assert!(bytes.len() <= 1024, "{}", bytes.len());
     assert_eq!(Model::decode(&bytes).as_ref(), Some(&model));
-    // Four bytes for each of ten figures of doubt, of five kinds of bursts and of all entries; kind
-    // 7 instead of 8.
+    // Four bytes for each of ten numbers of change detection, of five kinds of bursts and of all
+    // entries; kind 7 instead of 8.
     let mut old = bytes[..bytes.len() - 64].to_vec();
     old[1] = 7;
     let upgraded = Model::decode(&old).expect("an old state");
     assert_eq!(shown(&upgraded), shown(&model));
     assert_eq!(upgraded.encode().len(), bytes.len(), "it is written in the present layout");
-    // Two bytes of counts, six for each of two dozen bounds and nine of the clock; kind 6.
+    // Two bytes of counts, six for each of 24 bounds and nine of daylight saving; kind 6.
     old.truncate(old.len() - 155);
     old[1] = 6;
     let upgraded = Model::decode(&old).expect("an older state");
     assert_eq!(shown(&upgraded), Visibility::AtOnce);
     assert_eq!(upgraded.mean_rate(), model.mean_rate());
     assert_eq!(upgraded.encode().len(), bytes.len(), "it is written in the present layout");
-    // A bound that ends before it begins was written by nobody.
+    // A bound that ends before it begins is never written.
     let mut damaged = bytes;
     let at = damaged.len() - 64 - 13;
     damaged[at..at + 4].copy_from_slice(&[9, 0, 3, 0]);
