@@ -30,7 +30,7 @@ pub enum Sighting {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
     pub window: Window,
-    /// Index of the keyed item, what it is, and the entry; in document order.
+    /// The index of the keyed item, its relation, and the entry; in document order.
     pub sightings: Vec<(usize, Sighting, WindowEntry)>,
     pub overlap: usize,
     pub suspected_miss: bool,
@@ -54,14 +54,14 @@ impl<'a> WindowComparison<'a> {
         WindowComparison { items, window, before: window.by_key() }
     }
 
-    /// The items that the window does not hold, in document order. The caller looks up whether
-    /// the store knows them.
+    /// Returns the items that the window does not hold, in document order. The caller looks up
+    /// whether the store knows them.
     pub fn beyond(&self) -> impl Iterator<Item = &'a KeyedItem> {
         self.items.iter().filter(|keyed| !self.before.contains_key(&keyed.key))
     }
 
-    /// Compares the document with the window before. `known` holds what the store knows of the
-    /// keys [beyond](WindowComparison::beyond) it; `previous` is the last successful poll, if any;
+    /// Compares the document with the window before. `known` holds what the store knows about the
+    /// keys [beyond](WindowComparison::beyond) it. `previous` is the last successful poll, if any.
     /// `partial` says that the document holds only what changed.
     pub fn observe(
         &self,

@@ -1,4 +1,4 @@
-//! What a publisher wrote (an item) and the numbers under which we keep things.
+//! Items as the publisher wrote them, and the store's numbers of feeds, entries and queries.
 
 use std::fmt;
 
@@ -38,8 +38,8 @@ impl fmt::Display for QueryId {
     }
 }
 
-/// One item of a document, as the publisher wrote it. Nothing is invented: what is absent is
-/// `None`. Texts are not sanitised.
+/// One item of a document, as the publisher wrote it. Missing fields are `None`, and texts are not
+/// sanitised.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Item {
     /// The publisher's own id (`guid`, `id`, `rdf:about`), not ours.
@@ -53,14 +53,14 @@ pub struct Item {
     pub content: Option<String>,
     pub categories: Vec<String>,
     pub enclosures: Vec<Enclosure>,
-    /// The feed that the item says it was taken from. A claim: anybody can make it.
+    /// The feed that the item claims to come from. Anybody can make this claim.
     pub source: Option<Source>,
 }
 
 /// The feed that an item was taken from (`atom:source`, `source` in RSS).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Source {
-    /// The feed's own id, as Atom has it.
+    /// The feed's own id in Atom.
     pub id: Option<String>,
     /// The address at which the feed is polled.
     pub url: Option<String>,
@@ -68,11 +68,11 @@ pub struct Source {
     /// The page that the feed belongs to.
     pub site: Option<String>,
     pub updated: Option<Time>,
-    /// The instances that passed the item on, the first of them first.
+    /// The instances that passed the item on, the first one first.
     pub via: Vec<String>,
 }
 
-/// A file that goes with an item.
+/// A file attached to an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Enclosure {
     pub url: String,

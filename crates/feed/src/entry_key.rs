@@ -35,12 +35,12 @@ impl fmt::Debug for EntryKey {
     }
 }
 
-/// Hashes texts under a word that says what they are.
+/// Hashes texts under a word for their kind.
 pub(crate) fn digest(basis: &str, parts: &[&str]) -> [u8; 32] {
     let mut sha = Sha256::new();
     sha.update(basis.as_bytes());
     for part in parts {
-        // The length keeps ("ab", "c") and ("a", "bc") apart.
+        // The length distinguishes ("ab", "c") from ("a", "bc").
         sha.update((part.len() as u64).to_le_bytes());
         sha.update(part.as_bytes());
     }

@@ -18,7 +18,7 @@ pub struct KeyedItem {
     pub key: EntryKey,
     /// A hash that changes when the publisher edits the entry.
     pub content: u64,
-    /// The link's hash: tells apart entries that share an id.
+    /// The hash of the link, which distinguishes entries with the same id.
     pub link: u64,
     /// `None` if the window holds the entry with the same content: nothing of it is needed.
     pub item: Option<Item>,
@@ -45,7 +45,7 @@ pub fn identify(items: Vec<Item>, window: &Window) -> Vec<KeyedItem> {
     keyed
 }
 
-/// The ids that stand for several links in one document.
+/// Returns the ids that stand for several links in one document.
 fn ambiguous_ids(items: &[Item], links: &[u64]) -> HashSet<String> {
     let mut link_of_id: HashMap<&str, u64> = HashMap::with_capacity(items.len());
     let mut ambiguous = HashSet::new();
@@ -88,7 +88,7 @@ fn key(
     if ambiguous || before.contains_key(&by_both) { by_both } else { by_id }
 }
 
-/// Returns a hash of what a reader sees of an item. Dates are left out: some feeds print the current
+/// Returns a hash of an item's visible parts. Dates are left out: some feeds print the current
 /// time, and a changed date alone is not an edit.
 pub fn content_hash(item: &Item) -> u64 {
     let mut parts = vec![
@@ -136,7 +136,7 @@ const SESSION_NAMES: [&str; 6] =
     ["phpsessid", "sessionid", "session_id", "jsessionid", "aspsessionid", "sessid"];
 
 fn mentions_session(link: &str) -> bool {
-    // Every name contains it, and nearly no link does.
+    // Every name contains it, and hardly any link does.
     if !link.as_bytes().windows(4).any(|four| four.eq_ignore_ascii_case(b"sess")) {
         return false;
     }
@@ -149,7 +149,7 @@ fn is_session_pair(pair: &str) -> bool {
     SESSION_NAMES.contains(&name.as_str()) || name.starts_with("aspsessionid")
 }
 
-/// The trimmed text, if it is not empty.
+/// Returns the trimmed text, if it is not empty.
 fn text(field: &Option<String>) -> Option<&str> {
     field.as_deref().map(str::trim).filter(|t| !t.is_empty())
 }

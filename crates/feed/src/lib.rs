@@ -1,37 +1,30 @@
-//! The vocabulary of Tidings: what a feed, an item, an entry, a window and an
-//! observation are, and how an entry is recognised again.
+//! The vocabulary of Tidings: feed, item, entry, window and observation, and the rule by which an
+//! entry is recognised again.
 //!
-//! This crate does no I/O, reads no clock and knows neither XML, SQL nor JSON.
-//! Everything here is a value or a function of values.
+//! This crate does no I/O, reads no clock and knows neither XML, SQL nor JSON. It consists of
+//! values and functions of values.
 
 mod address;
-mod cause;
 mod comparison;
 mod entry;
 mod entry_key;
-mod exchange;
-mod hints;
 mod identity;
-mod observation;
 mod origin;
+mod poll;
 mod repair;
-mod secrets;
 mod time;
-mod trouble;
 mod window;
 
-pub use address::{AddressError, Domain, FeedUrl};
-pub use cause::Cause;
+pub use address::{AddressError, Domain, FeedUrl, mask_secrets, mask_text};
 pub use comparison::{Known, Observed, Sighting, WindowComparison};
 pub use entry::{Enclosure, EntryId, FeedId, Item, QueryId, Source};
 pub use entry_key::EntryKey;
-pub use exchange::{ExchangeFacts, HttpVersion, Links, RetryAfter, Validators};
-pub use hints::Hints;
 pub use identity::{KeyedItem, content_hash, identify};
-pub use observation::{Observation, Outcome};
 pub use origin::{origin, original_keys, passed_on, public_id, public_link, public_source};
+pub use poll::{
+    Cause, ExchangeFacts, Hints, HttpVersion, Links, Observation, Outcome, RetryAfter, Trouble,
+    Validators,
+};
 pub use repair::{DocumentDates, Published, late, repair};
-pub use secrets::{mask_secrets, mask_text};
 pub use time::{Time, TimeError};
-pub use trouble::Trouble;
 pub use window::{Window, WindowEntry, WindowError};

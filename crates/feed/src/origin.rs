@@ -1,8 +1,8 @@
-//! Under which ids and addresses entries are published, and how an entry that comes back is
-//! recognised. An entry is the same wherever it travels if its first feed and its id are the same.
+//! The ids and addresses under which entries are published, and the recognition of an entry that
+//! comes back. An entry is the same on every instance if its first feed and its id are the same.
 //!
-//! Everything here is about claims of documents. What follows from a claim is decided by the
-//! store, which knows what this instance has seen itself.
+//! This module handles claims of documents only. The store decides what follows from a claim, since
+//! it knows what this instance has seen itself.
 
 use sha2::{Digest, Sha256};
 use url::{Position, Url, form_urlencoded};
@@ -10,17 +10,17 @@ use url::{Position, Url, form_urlencoded};
 use crate::identity::strip_session;
 use crate::{EntryId, EntryKey, FeedId, FeedUrl, Source};
 
-/// Longer ids are published as a digest: no publisher needs them, and readers keep each one.
+/// Longer ids are published as a digest: publishers do not need them, and readers store each one.
 const ID_BYTES_MAX: usize = 2000;
 
-/// Schemes of ids that are published as they are. By list: others may run something.
+/// Schemes of ids that are published unchanged. Others might run code.
 const ID_SCHEMES: [&str; 9] = ["http", "https", "ftp", "tag", "urn", "info", "news", "mid", "at"];
 
-/// Schemes of addresses that lead somewhere and run nothing.
+/// Schemes of safe links.
 const LINK_SCHEMES: [&str; 5] = ["http", "https", "ftp", "magnet", "mailto"];
 
-/// The id under which an entry is published: the publisher's where it is a valid URI, else its
-/// link, else a `tag:` URI (RFC 4151) made of it, the same for ever. `host` is the feed's.
+/// Returns the id under which an entry is published. It is the publisher's id if that is a valid
+/// URI, else its link, else a stable `tag:` URI (RFC 4151) made of it. `host` is the feed's.
 pub fn public_id(guid: Option<&str>, link: Option<&str>, entry: EntryId, host: &str) -> String {
     let said =
         |text: Option<&str>| text.map(str::trim).filter(|t| !t.is_empty()).map(str::to_owned);
@@ -32,7 +32,7 @@ pub fn public_id(guid: Option<&str>, link: Option<&str>, entry: EntryId, host: &
     }
 }
 
-/// A `tag:` URI on the feed's host.
+/// Returns a `tag:` URI on the feed's host.
 fn tag(host: &str, own: &str) -> String {
     let host: String = host
         .to_ascii_lowercase()
@@ -48,8 +48,8 @@ fn tag(host: &str, own: &str) -> String {
     format!("tag:{host},2005:{specific}")
 }
 
-/// An address as it may be published: of a scheme that leads somewhere, and with no character that
-/// an address must not hold. `None` where there is nothing to lead to.
+/// Returns an address in a form that may be published: with a safe scheme, and with all illegal
+/// characters escaped. `None` if it cannot be published.
 pub fn public_link(link: &str) -> Option<String> {
     let url = Url::parse(link.trim()).ok()?;
     if !LINK_SCHEMES.contains(&url.scheme()) || url.as_str().len() > ID_BYTES_MAX * 4 {
@@ -74,8 +74,8 @@ pub fn public_link(link: &str) -> Option<String> {
     Some(written)
 }
 
-/// Whether a text is an absolute URI that feed formats accept as an id (RFC 3986; of `urn:` also
-/// RFC 8141, of `urn:uuid:` RFC 9562, of `tag:` RFC 4151).
+/// Returns whether a text is an absolute URI that feed formats accept as an id (RFC 3986). `urn:`
+/// also follows RFC 8141, `urn:uuid:` RFC 9562, `tag:` RFC 4151.
 fn is_uri(id: &str) -> bool {
     let Some((scheme, rest)) = id.split_once(':') else { return false };
     let good = |(at, c): (usize, char)| match c {
@@ -144,13 +144,13 @@ fn is_escape(text: &str) -> bool {
     text.as_bytes().get(1..3).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Characters of a URI, without `%` and the brackets that only a host may hold.
+/// Returns whether a character may appear in a URI, except `%` and the brackets of a host.
 fn is_uri_character(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-._~:/?#@!$&'()*+,;=".contains(c)
 }
 
-/// What a feed is called where its entries are published. An address that holds a secret is never
-/// part of it: the feed's site stands for it, else a name on its host.
+/// Returns the source of a feed's published entries. An address that holds a secret is never part
+/// of it: the feed's site replaces it, or else a name on its host.
 pub fn public_source(url: &FeedUrl, site: Option<&str>, number: FeedId) -> Source {
     let site = site.and_then(public_link).filter(|link| !holds_secret(link));
     if !holds_secret(url.as_str()) {
@@ -166,8 +166,8 @@ fn holds_secret(address: &str) -> bool {
     Url::parse(address).is_ok_and(|url| crate::mask_secrets(&url) != url.as_str())
 }
 
-/// A claimed source as it is kept and passed on: only names that may be published, in the spelling
-/// in which they are published. `None` where nothing names a feed.
+/// Returns a claimed source in the form in which it is stored and passed on: only names that may be
+/// published, in their published spelling. `None` if nothing names a feed.
 pub fn passed_on(claim: &Source) -> Option<Source> {
     let open = |link: &String| public_link(link).filter(|link| !holds_secret(link));
     let url = claim.url.as_ref().and_then(open);
@@ -178,25 +178,25 @@ pub fn passed_on(claim: &Source) -> Option<Source> {
 }
 
 impl Source {
-    /// What the feed is known by: its address, else its id.
+    /// Returns the name of the feed: its address, else its id.
     pub fn name(&self) -> Option<&str> {
         self.url.as_deref().or(self.id.as_deref())
     }
 
-    /// The number of the feed, where the name is one that [`public_source`] made of it.
+    /// Returns the number of the feed, if [`public_source`] made the name from it.
     pub fn numbered(&self) -> Option<FeedId> {
         let (_, number) = self.name()?.strip_prefix("tag:")?.rsplit_once(",2005:feed-")?;
         number.parse().ok().map(FeedId)
     }
 }
 
-/// The identity of an entry wherever it is met: 16 bytes of a digest of its first feed's name and
-/// of the id under which it is published.
+/// Returns the identity of an entry on any instance: 16 bytes of a digest of its first feed's name
+/// and its published id.
 pub fn origin(source: &Source, public_id: &str) -> Option<[u8; 16]> {
     let name = source.name()?;
     let mut sha = Sha256::new();
     for part in [name, public_id] {
-        // The length keeps ("ab", "c") and ("a", "bc") apart.
+        // The length distinguishes ("ab", "c") from ("a", "bc").
         sha.update((part.len() as u64).to_le_bytes());
         sha.update(part.as_bytes());
     }
@@ -205,15 +205,15 @@ pub fn origin(source: &Source, public_id: &str) -> Option<[u8; 16]> {
     Some(first)
 }
 
-/// The keys that an entry may have in its first feed, and its number there if it may be known by
-/// nothing else, by the id under which it was published.
+/// Returns the keys that an entry with this published id may have in its first feed. Also returns
+/// its number there, if the number may be its only identity.
 pub fn original_keys(public_id: &str, link: Option<&str>) -> (Vec<EntryKey>, Option<EntryId>) {
     let mut ids = vec![public_id.to_owned()];
     let mut number = None;
     if let Some((_, specific)) =
         public_id.strip_prefix("tag:").and_then(|rest| rest.split_once(",2005:"))
     {
-        // One pair without a value: it undoes what `tag` did.
+        // One pair without a value: this reverses `tag`.
         let own = form_urlencoded::parse(specific.as_bytes()).next();
         let own = own.map_or_else(String::new, |(own, _)| own.into_owned());
         number = own.parse().ok().map(EntryId);
@@ -307,7 +307,7 @@ mod tests {
             let (keys, _) = original_keys(&public, item.link.as_deref());
             assert!(keys.contains(&key), "{guid} {link}: {public}");
         }
-        // One id for two links is told apart by both.
+        // Two links with one id are distinguished by both.
         let twice = ["https://e.org/a", "https://e.org/b"].map(|link| Item {
             id: Some("same".to_owned()),
             link: Some(link.to_owned()),

@@ -21,7 +21,7 @@ const ON_THE_FLY_TOLERANCE: Duration = Duration::from_secs(1);
 /// broken `Date` header.
 const SKEW_MAX: Duration = Duration::from_secs(6 * 3600);
 
-/// A publication time with its origin.
+/// A publication time with its claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Published {
     /// The publisher's own date.
@@ -33,7 +33,7 @@ pub struct Published {
 /// The judgement on the dates of a whole document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DocumentDates {
-    /// Every item carries the moment at which the response was made.
+    /// Every item carries the time at which the response was made.
     pub on_the_fly: bool,
     /// Milliseconds by which the publisher's clock runs ahead of ours.
     pub skew_ms: i64,
@@ -41,17 +41,17 @@ pub struct DocumentDates {
 
 impl DocumentDates {
     /// Judges the dates of a document that came with the response header `Date` at the poll `at`.
-    /// `on_the_fly` is what [`DocumentDates::are_on_the_fly`] said about its items.
+    /// `on_the_fly` is the result of [`DocumentDates::are_on_the_fly`] for its items.
     pub fn new(on_the_fly: bool, response_date: Option<Time>, at: Time) -> DocumentDates {
         let Some(response_date) = response_date else { return DocumentDates::default() };
         let skew = response_date.millis_since(at);
         let believable = u128::from(skew.unsigned_abs()) <= SKEW_MAX.as_millis();
-        // `Date` has whole seconds and the request took a moment: less than two seconds is none.
+        // `Date` has whole seconds and the request took some time: a difference below two seconds is ignored.
         let skew_ms = if believable && skew.abs() >= 2000 { skew } else { 0 };
         DocumentDates { on_the_fly, skew_ms }
     }
 
-    /// Returns whether every item carries the moment at which the response was made.
+    /// Returns whether every item carries the time at which the response was made.
     pub fn are_on_the_fly(items: &[Item], response_date: Option<Time>) -> bool {
         let Some(response_date) = response_date else { return false };
         let date = |item: &Item| item.published.or(item.updated);
@@ -59,7 +59,7 @@ impl DocumentDates {
             u128::from(t.millis_since(response_date).unsigned_abs())
                 <= ON_THE_FLY_TOLERANCE.as_millis()
         };
-        // One entry that was published just now is news, not a generated date.
+        // One entry that was published just now is new, not a generated date.
         items.len() >= 2
             && items.iter().all(|item| date(item).is_some_and(near))
             && items.windows(2).all(|pair| date(&pair[0]) == date(&pair[1]))

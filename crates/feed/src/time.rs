@@ -1,4 +1,4 @@
-//! A moment: milliseconds since 1970 in UTC. It never asks what time it is.
+//! A time: milliseconds since 1970 in UTC. This module reads no clock.
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A moment in UTC, in milliseconds. Shown as RFC 3339 in whole seconds.
+/// A time in UTC, in milliseconds. Shown as RFC 3339 in whole seconds.
 ///
 /// ```
 /// let t: feed::Time = "2011-07-16T05:00:00Z".parse().unwrap();
@@ -26,8 +26,8 @@ pub struct Time(i64);
 pub struct TimeError(String);
 
 impl Time {
-    /// The largest moment that can be shown: the end of the year 9998. Claims beyond it are
-    /// nonsense, and staying below keeps every sum of a time and an interval representable.
+    /// The largest time that can be shown: the end of the year 9998. Later claims are nonsense, and
+    /// the limit keeps every sum of a time and an interval representable.
     pub const MAX: Time = Time(253_370_764_799_000);
     /// The start of the year 1.
     pub const MIN: Time = Time(-62_135_596_800_000);
@@ -44,23 +44,23 @@ impl Time {
         self.0
     }
 
-    /// Whole seconds, rounded down.
+    /// Returns whole seconds, rounded down.
     pub const fn secs(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// The same moment without its fraction of a second.
+    /// Returns the same time without its fraction of a second.
     pub const fn floor_to_second(self) -> Time {
         Time(self.0 - self.0.rem_euclid(1000))
     }
 
-    /// How long after `earlier` this is; zero if it is not after it.
+    /// Returns the duration since `earlier`; zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Duration {
         let ms = self.0.saturating_sub(earlier.0);
         Duration::from_millis(if ms < 0 { 0 } else { ms.unsigned_abs() })
     }
 
-    /// Milliseconds from `other` to `self`, negative if `self` is earlier.
+    /// Returns the milliseconds from `other` to `self`, negative if `self` is earlier.
     pub const fn millis_since(self, other: Time) -> i64 {
         self.0.saturating_sub(other.0)
     }

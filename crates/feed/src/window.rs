@@ -1,12 +1,12 @@
-//! The window: the ordered entries that a feed shows at one moment, with its stored form. It is
-//! compared with a document in `comparison`.
+//! The window: the ordered entries that a feed shows at one time, with its stored form. Module
+//! `comparison` compares it with a document.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::{EntryKey, Observation, Outcome, Time};
 
-/// The ordered entries a feed showed last. An empty document does not wipe it: some feeds
-/// alternate with an empty one, and that must not look like a miss.
+/// The ordered entries that a feed showed last. An empty document does not clear it: some feeds
+/// alternate with an empty one, which must not look like a miss.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     entries: Vec<WindowEntry>,
@@ -29,12 +29,12 @@ pub struct WindowEntry {
 pub struct WindowError(&'static str);
 
 impl Window {
-    /// The entries of the last window that was not empty, in document order.
+    /// Returns the entries of the last non-empty window, in document order.
     pub fn entries(&self) -> &[WindowEntry] {
         &self.entries
     }
 
-    /// Publication times of what the feed shows now, oldest first.
+    /// Returns the publication times of the entries that the feed shows now, oldest first.
     pub fn times(&self) -> Vec<Time> {
         if self.empty_now {
             return Vec::new();
@@ -42,12 +42,13 @@ impl Window {
         sorted(self.entries.iter().map(|e| e.published_at))
     }
 
-    /// The entries by their keys.
+    /// Returns the entries by their keys.
     pub(crate) fn by_key(&self) -> HashMap<EntryKey, &WindowEntry> {
         self.entries.iter().map(|e| (e.key, e)).collect()
     }
 
-    /// The window after a document with these entries. A partial document adds to the window.
+    /// Returns the window after a document with these entries. A partial document adds to the
+    /// window.
     pub(crate) fn followed_by(&self, mut entries: Vec<WindowEntry>, partial: bool) -> Window {
         if partial {
             let shown: HashSet<EntryKey> = entries.iter().map(|e| e.key).collect();
@@ -61,13 +62,13 @@ impl Window {
         Window { entries, empty_now: false }
     }
 
-    /// The observation of a poll that brought no document: unchanged, refused, failed or gone.
-    /// `times` is what [`Window::times`] gives.
+    /// Returns the observation of a poll without a document: unchanged, refused, failed or gone.
+    /// `times` is the result of [`Window::times`].
     pub fn without_document(times: &[Time], at: Time, outcome: Outcome) -> Observation<'_> {
         Observation { outcome, ..Observation::unchanged(at, times) }
     }
 
-    /// The stored form: a version, a flag, then 40 bytes for each entry.
+    /// Encodes the window: a version, a flag, then 40 bytes for each entry.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(2 + self.entries.len() * 40);
         bytes.extend([1, u8::from(self.empty_now)]);

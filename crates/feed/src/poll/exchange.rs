@@ -1,5 +1,5 @@
-//! The vocabulary of one HTTP exchange, shared by those who make it, send it on and judge it. It
-//! holds values only: nothing here sends a request or decides what an answer means.
+//! The vocabulary of one HTTP exchange, shared by the code that makes it, passes it on and judges
+//! it. It holds values only: nothing here sends a request or interprets an answer.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use url::Url;
 
 use crate::Time;
 
-/// The values by which a server recognises its document again. They are echoed byte for byte,
-/// because some servers compare them as texts.
+/// The values by which a server recognises its document. They are sent back byte for byte, because
+/// some servers compare them as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validators {
     pub etag: Option<Vec<u8>>,
@@ -22,7 +22,7 @@ impl Validators {
     }
 }
 
-/// The facts about an exchange, however it ended. `None` means that the server did not say.
+/// The facts about an exchange, for any outcome. `None` means that the server did not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ExchangeFacts {
     pub status: Option<u16>,

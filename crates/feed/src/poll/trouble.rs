@@ -1,13 +1,13 @@
-//! Why a poll brought nothing, as a value with a stable code. The code is stored with the feed;
-//! what to do about it is said where it is shown.
+//! The reason why a poll brought no document, as a value with a stable code. The code is stored
+//! with the feed; the places that show it tell what to do.
 
 use serde::{Deserialize, Serialize};
 
-/// The step at which a poll failed or was refused. Where a server answered, its status says more.
+/// The step at which a poll failed or was refused. The status of an answer says more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trouble {
-    /// There is no host of this name.
+    /// The host name does not exist.
     NoSuchHost,
     /// The name could not be looked up now.
     Lookup,
@@ -19,13 +19,13 @@ pub enum Trouble {
     Timeout,
     /// The server answered with a status that brings no document.
     Status,
-    /// The answer is longer than we take.
+    /// The answer exceeds our size limit.
     TooLarge,
     /// The body is not encoded as the server says.
     Encoding,
     /// The answer is not HTTP, or it was cut off.
     Protocol,
-    /// A redirect that leads nowhere, or too many of them.
+    /// A redirect without a valid target, or too many of them.
     Redirect,
     /// The address is not public.
     NotPublic,
@@ -55,7 +55,7 @@ impl Trouble {
         Trouble::Internal,
     ];
 
-    /// The code that is stored. It never changes.
+    /// Returns the stored code, which never changes.
     pub const fn code(self) -> &'static str {
         match self {
             Trouble::NoSuchHost => "no-such-host",
@@ -75,7 +75,7 @@ impl Trouble {
         }
     }
 
-    /// `None` for a code of a newer program.
+    /// Returns `None` for a code of a newer program.
     pub fn from_code(code: &str) -> Option<Trouble> {
         Trouble::ALL.into_iter().find(|trouble| trouble.code() == code)
     }

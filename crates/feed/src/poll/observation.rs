@@ -1,23 +1,24 @@
-//! What one poll taught us. Observations are ground truth: learned state is a cache of them.
+//! The observation of one poll. Observations are the ground truth: learned state is a cache of
+//! them.
 
 use std::fmt;
 
 use crate::Time;
 
-/// How a poll ended.
+/// The outcome of a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// A document came and was read.
+    /// A document was received and read.
     Seen,
     /// 304, or the same bytes as last time.
     Unchanged,
     /// 410: the publisher ended the feed.
     Gone,
-    /// The server said no (401, 403, 429, 451), or we may not ask.
+    /// The server refused (401, 403, 429, 451), or we may not request it.
     Refused,
     /// Network, TLS, 404, 5xx, or not a feed.
     Failed,
-    /// A feed whose document is broken and holds no item, although the one before held some.
+    /// The document is broken and holds no item, although the one before held some.
     Damaged,
 }
 
@@ -38,7 +39,7 @@ impl Outcome {
         [Seen, Unchanged, Gone, Refused, Failed, Damaged].into_iter().find(|o| o.word() == word)
     }
 
-    /// Whether the feed answered as a feed should.
+    /// Returns whether the feed answered as a feed should.
     pub const fn is_success(self) -> bool {
         matches!(self, Outcome::Seen | Outcome::Unchanged)
     }
@@ -50,28 +51,28 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What a policy or model learns from one poll. It holds times only, so that the lab can lay it
-/// over a sorted trace without copying: live and simulated polls yield the same value.
+/// The observation of one poll, from which policies and models learn. It holds times only, so that
+/// the lab can borrow them from a sorted trace. Live and simulated polls yield the same value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Observation<'a> {
-    /// When the request was sent.
+    /// The time at which the request was sent.
     pub at: Time,
     pub outcome: Outcome,
-    /// Publication times (repaired) of the entries in the window now, oldest first. After an
+    /// Repaired publication times of the entries in the window now, oldest first. After an
     /// unchanged or failed poll: those of the last window seen.
     pub window: &'a [Time],
-    /// Publication times (repaired) of the entries never seen before, oldest first.
+    /// Repaired publication times of the entries never seen before, oldest first.
     pub new: &'a [Time],
-    /// How many entries this window shares with the one before.
+    /// The number of entries that this window shares with the one before.
     pub overlap: usize,
     /// Two successive non-empty windows shared nothing: some entries may have been lost.
     pub suspected_miss: bool,
-    /// The document was partial (226 or a push): it added to the window, whose size and overlap
-    /// say nothing.
+    /// The document was partial (226 or a push): it added to the window. Its size and overlap say
+    /// nothing.
     pub partial: bool,
-    /// The dates of those new entries that the poll before did not show although they claim to be
-    /// older than it, oldest first. In `new` they carry the poll's time. Where nobody knows the
-    /// claims this is empty, and they are as good as undated.
+    /// The dates of those new entries that claim to be older than the previous poll, which did not
+    /// show them; oldest first. In `new` they have the poll's time. If the claims are unknown this
+    /// is empty, and the entries count as undated.
     pub late: &'a [Time],
 }
 
@@ -100,13 +101,13 @@ impl<'a> Observation<'a> {
         Observation { outcome: Outcome::Unchanged, ..Observation::seen(at, window, &[]) }
     }
 
-    /// The same observation with another overlap.
+    /// Returns the same observation with another overlap.
     #[must_use]
     pub const fn with_overlap(self, overlap: usize) -> Observation<'a> {
         Observation { overlap, ..self }
     }
 
-    /// The oldest and the newest publication time in the window.
+    /// Returns the oldest and the newest publication time in the window.
     pub fn span(&self) -> Option<(Time, Time)> {
         Some((*self.window.first()?, *self.window.last()?))
     }

@@ -1,10 +1,11 @@
-//! What a publisher says about when to look. Hints bound a policy; they never replace it.
+//! The publisher's hints about when to poll. Hints limit a policy; they never replace it.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A document's own wishes (`ttl`, `skipHours`, `skipDays`, `sy:`). Absent means not said.
+/// The hints of a document (`ttl`, `skipHours`, `skipDays`, `sy:`). Missing hints are `None` or
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Hints {
     /// RSS `ttl`.

@@ -1,17 +1,18 @@
 //! Masks the secrets in an address before it is shown: user and password, and the values of
-//! parameters that grant access. Input is a URL, or a text that somebody meant as one; output is
-//! the same text with `***` in place of each secret. What is shown cannot be used to log in, and
+//! parameters that grant access. Input is a URL, or a text that was meant as one; output is the
+//! same text with `***` in place of each secret. The output cannot be used to log in, and
 //! everything else stays readable.
 
 use std::borrow::Cow;
 
 use url::{Url, form_urlencoded};
 
-/// What stands in place of a secret.
+/// The replacement of a secret.
 const MASK: &str = "***";
-/// Characters shown of a text that is not a URL. Error messages quote it.
+/// The most characters shown of a text that is not a URL. Error messages quote it.
 const TEXT_CHARS_MAX: usize = 200;
-/// Addresses may carry others as values. Real ones are nested once; deeper ones are hidden whole.
+/// The deepest nesting of addresses within addresses. Real ones are nested once; deeper ones are
+/// masked entirely.
 const NESTED_MAX: u32 = 3;
 
 /// A parameter is secret if one of these is a part of its name: `access_token`, `X-Amz-Signature`,
@@ -70,12 +71,12 @@ const BY_VALUE: [&str; 3] = ["feed", "hash", "sid"];
 /// Shorter numbers are identifiers.
 const RANDOM_BYTES_MIN: usize = 16;
 
-/// A URL for showing: `user:password@` and secret values become `***`.
+/// Returns a URL for display: `user:password@` and secret values become `***`.
 pub fn mask_secrets(url: &Url) -> String {
     masked(url, 0)
 }
 
-/// The same for a text that may not be a URL, cut to the length of a quotation.
+/// Returns the same for a text that may not be a URL, shortened for a quotation.
 pub fn mask_text(text: &str) -> String {
     let shown = match Url::parse(text) {
         Ok(url) if url.has_host() => mask_secrets(&url),
@@ -115,7 +116,7 @@ fn masked(url: &Url, depth: u32) -> String {
     shown.into()
 }
 
-/// A text in which secret values of `name=value` are masked. Borrowed where there are none.
+/// Masks secret values of `name=value` in a text. The result is borrowed if there are none.
 fn in_pairs<'a>(text: &'a str, separators: &[char], depth: u32) -> Cow<'a, str> {
     let mut shown = String::new();
     let mut changed = false;
@@ -134,7 +135,7 @@ fn in_pairs<'a>(text: &'a str, separators: &[char], depth: u32) -> Cow<'a, str> 
     if changed { Cow::Owned(shown) } else { Cow::Borrowed(text) }
 }
 
-/// A pair with its value masked; `None` where nothing is secret.
+/// Returns a pair with its value masked; `None` if nothing is secret.
 fn in_pair(pair: &str, depth: u32) -> Option<String> {
     let Some((written, _)) = pair.split_once('=') else { return in_segment(pair) };
     let (name, value) = form_urlencoded::parse(pair.as_bytes()).next()?;
@@ -153,7 +154,7 @@ fn in_pair(pair: &str, depth: u32) -> Option<String> {
     (shown != inner.as_str()).then(|| format!("{written}={}", encoded()))
 }
 
-/// A part of a path that is secret by itself: `secret:…` (Pinboard), `private-` and digits (Google
+/// Masks a part of a path that is secret: `secret:…` (Pinboard), `private-` and digits (Google
 /// Calendar).
 fn in_segment(segment: &str) -> Option<String> {
     let is_private = |rest: &&str| is_random(rest);
@@ -175,7 +176,7 @@ fn is_secret_part(part: &str) -> bool {
         || part.strip_suffix("key").is_some_and(|owner| KEY_OWNERS.contains(&owner))
 }
 
-/// The words of a name in lower case: `X-Amz-Signature`, `auth_token` and `authToken` have
+/// Returns the words of a name in lower case: `X-Amz-Signature`, `auth_token` and `authToken` have
 /// several.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
@@ -192,7 +193,7 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// Whether a value looks like the hexadecimal digits of a random number.
+/// Returns whether a value looks like the hexadecimal digits of a random number.
 fn is_random(value: &str) -> bool {
     value.len() >= RANDOM_BYTES_MIN
         && value.bytes().all(|byte| byte.is_ascii_hexdigit())

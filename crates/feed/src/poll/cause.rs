@@ -1,26 +1,26 @@
-//! Why a poll is made: a value with a stable code, which is stored and compared, and words for
-//! people, which are written where they are shown.
+//! The cause of a poll: a value with a stable code that is stored and compared. Each place that
+//! shows it has its own words.
 
 use std::fmt;
 
 use crate::Time;
 
-/// Why a poll is made.
+/// The cause of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The feed was never polled.
     First,
-    /// Somebody asked for it.
+    /// A person requested the poll.
     Asked,
-    /// The longest delay that was promised for the feed is over.
+    /// The longest delay promised for the feed is over.
     PromisedDelay,
-    /// The feed's hub pushes it; the poll checks whether anything was left out.
+    /// The feed's hub pushes it; the poll checks whether entries were left out.
     PushCheck,
     /// The poll before failed because our own network was down.
     NetworkWasDown,
-    /// The feed failed this often in a row.
+    /// The feed failed this many times in a row.
     Retry(u32),
-    /// The server asked us to wait until then.
+    /// The server asked us to wait until this time.
     RetryAfter(Time),
     /// The publisher's own hint, in words.
     Hint(String),
@@ -29,7 +29,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The code that is stored. It never changes.
+    /// Returns the stored code, which never changes.
     pub fn code(&self) -> String {
         match self {
             Cause::First => "first".to_owned(),
@@ -44,7 +44,7 @@ impl Cause {
         }
     }
 
-    /// The cause of a code. Every other text is a rule's own figures.
+    /// Returns the cause of a code. Any other text is a rule's own figures.
     pub fn from_code(code: &str) -> Cause {
         let rule = || Cause::Rule(code.to_owned());
         match code.split_once(':') {

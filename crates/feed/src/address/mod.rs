@@ -1,20 +1,23 @@
-//! Feed URLs as they are subscribed, and the registrable domain that pace is kept for.
+//! Feed URLs as they are subscribed, and the registrable domain, which has one pace.
+
+mod secrets;
 
 use std::fmt;
 use std::net::IpAddr;
 
 use url::Url;
 
-use crate::secrets::{mask_secrets, mask_text};
+pub use secrets::{mask_secrets, mask_text};
 
-/// Longer than any URL a server takes; a limit so that no list of feeds can fill the memory.
+/// Longer than any URL that servers accept; the limit keeps a list of feeds from filling the
+/// memory.
 const URL_BYTES_MAX: usize = 8192;
 
 /// A feed's URL as subscribed: scheme and host in lower case, no default port, no fragment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FeedUrl(Url);
 
-/// Why a text is not a feed URL.
+/// The reason why a text is not a feed URL.
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
     #[error("`{0}` is not a URL: {1}; write it as https://example.org/feed.xml")]
@@ -28,7 +31,7 @@ pub enum AddressError {
 }
 
 impl FeedUrl {
-    /// Reads a URL as a person or a subscription list writes it. A missing scheme means https,
+    /// Reads a URL as a person or a subscription list writes it. A missing scheme means https;
     /// `feed:` is an old spelling of http.
     pub fn parse(text: &str) -> Result<FeedUrl, AddressError> {
         let text = text.trim();
@@ -64,7 +67,7 @@ impl FeedUrl {
         self.0.as_str()
     }
 
-    /// The URL with user, password and secret query values masked, for everything that is shown.
+    /// Returns the URL with user, password and secret query values masked, for display.
     pub fn masked(&self) -> String {
         mask_secrets(&self.0)
     }
@@ -73,7 +76,7 @@ impl FeedUrl {
         Domain::of(&self.0)
     }
 
-    /// The same address under the other of http and https: a twin, worth a warning.
+    /// Returns the same address with http and https swapped, for a warning about duplicates.
     pub fn twin(&self) -> FeedUrl {
         let mut url = self.0.clone();
         let other = if url.scheme() == "http" { "https" } else { "http" };
@@ -84,7 +87,7 @@ impl FeedUrl {
 }
 
 impl fmt::Display for FeedUrl {
-    /// Masked: whoever prints a URL shows no secret by accident.
+    /// Masks secrets, so that no message shows one by accident.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.masked())
     }
@@ -110,8 +113,8 @@ fn looks_like_bare_host(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_') || b >= 0x80)
 }
 
-/// What pace is kept for: the registrable domain (`example.co.uk`), or the bare address or
-/// single-label host where there is none. The port does not count.
+/// The unit of pace: the registrable domain (`example.co.uk`), or else the bare address or
+/// single-label host. The port does not count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Domain(String);
 
@@ -131,7 +134,7 @@ impl Domain {
         Domain(registrable.unwrap_or(name))
     }
 
-    /// A domain as it was stored or configured.
+    /// Returns a domain as it was stored or configured.
     pub fn from_stored(name: &str) -> Domain {
         Domain(name.to_owned())
     }
