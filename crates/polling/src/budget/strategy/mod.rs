@@ -172,6 +172,6 @@ mod tests {
             assert_eq!(estimator.to_string().parse::<Estimator>(), Ok(estimator));
         }
         let error = "two-step".parse::<Strategy>().unwrap_err().to_string();
-        assert!(error.contains("no strategy; did you mean `two-steps`"), "{error}");
+        assert!(error.contains("unknown strategy `two-step`; did you mean `two-steps`"), "{error}");
     }
 }
