@@ -27,7 +27,7 @@ pub use feed::QueryId;
 pub use feeds::address::AddressChange;
 pub use feeds::change::{AddFeedResult, NewFeed};
 pub use feeds::domains::StoredPace;
-pub use feeds::list::{FeedListFilter, FeedListRow, FeedPage};
+pub use feeds::list::{FeedListFilter, FeedListPage, FeedListRow};
 pub use feeds::list_order::{FeedCursor, FeedOrder};
 pub use feeds::names::FeedName;
 pub use feeds::parts::{

@@ -12,7 +12,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use store::{Counts, FeedListFilter, FeedListRow, FeedPage, FeedState};
+use store::{Counts, FeedListFilter, FeedListPage, FeedListRow, FeedState};
 
 use self::params::{ListParams, ORDERS};
 use super::frame::{Frame, Section, Visitor};
@@ -124,7 +124,7 @@ fn composed(
     frame: Frame,
     live: &Live,
     counts: &Counts,
-    page: FeedPage<FeedListRow>,
+    page: FeedListPage<FeedListRow>,
     params: &ListParams,
     now: Now,
 ) -> FeedsPage {
@@ -185,7 +185,7 @@ fn totals(live: &Live, counts: &Counts) -> Vec<Total> {
     ]
 }
 
-fn tabs(page: &FeedPage<FeedListRow>, params: &ListParams) -> Vec<Tab> {
+fn tabs(page: &FeedListPage<FeedListRow>, params: &ListParams) -> Vec<Tab> {
     let states = [None].into_iter().chain(FeedState::ALL.map(Some));
     let tab = |state: Option<FeedState>| Tab {
         name: match state {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use crate::error::DbError;
 use crate::feeds::change::by_url;
 use crate::feeds::domains;
-use crate::feeds::state::{self, Total};
+use crate::feeds::state::{self, FeedTotal};
 use crate::{Store, StoreError};
 
 /// The result of [`Store::move_feed`].
@@ -59,7 +59,7 @@ fn reset_poll_state(conn: &Connection, feed: FeedId, now: Time) -> Result<(), Db
                last_outcome = null, gone_at = null, gone_reason = null, held = null, \
                wanted_at = $1, next_at = $1, generation = generation + 1 where feed = $2";
     conn.execute(sql, params![now.millis(), feed.0])?;
-    Total::Polls.add(conn, 1)
+    FeedTotal::Polls.add(conn, 1)
 }
 
 /// Returns the names of the queries that name a feed by its address.

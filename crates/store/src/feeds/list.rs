@@ -32,7 +32,7 @@ pub struct FeedListFilter {
 
 /// One page of a list of feeds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FeedPage<T> {
+pub struct FeedListPage<T> {
     pub lines: Vec<T>,
     /// Number of feeds with this text and tag, by state; `None` if there are too many to count.
     pub states: Option<StateCounts>,
@@ -97,12 +97,12 @@ impl Store {
         &self,
         query: &FeedListFilter,
         since: Time,
-    ) -> Result<FeedPage<FeedListRow>, StoreError> {
+    ) -> Result<FeedListPage<FeedListRow>, StoreError> {
         self.read(|conn| page(conn, query, |listed| list_row(conn, listed, since)))
     }
 
     /// Returns the same page with the complete row of each feed.
-    pub fn feed_list(&self, query: &FeedListFilter) -> Result<FeedPage<FeedRow>, StoreError> {
+    pub fn feed_list(&self, query: &FeedListFilter) -> Result<FeedListPage<FeedRow>, StoreError> {
         self.read(|conn| page(conn, query, |listed| rows::find(conn, listed.feed)))
     }
 
@@ -124,7 +124,7 @@ fn page<T>(
     conn: &Connection,
     query: &FeedListFilter,
     mut show: impl FnMut(&ListedFeed) -> Result<Option<T>, DbError>,
-) -> Result<FeedPage<T>, DbError> {
+) -> Result<FeedListPage<T>, DbError> {
     let limit = query.limit.min(LINES_MAX) as usize;
     let (mut found, states) = found(conn, query, limit + 1)?;
     let is_more = found.len() > limit;
@@ -143,7 +143,7 @@ fn page<T>(
         lines.extend(show(listed)?);
     }
     let (before, after) = (before.filter(|_| is_before), after.filter(|_| is_after));
-    Ok(FeedPage { lines, states, before, after })
+    Ok(FeedListPage { lines, states, before, after })
 }
 
 fn found(

@@ -99,7 +99,7 @@ impl StateCounts {
 
 /// A stored total over all feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Total {
+pub(crate) enum FeedTotal {
     Feeds(FeedState),
     NeverPolled,
     /// Entries whose text is stored.
@@ -108,24 +108,24 @@ pub(crate) enum Total {
     Polls,
 }
 
-impl Total {
+impl FeedTotal {
     const fn name(self) -> &'static str {
         match self {
-            Total::Feeds(FeedState::Active) => "feeds 0",
-            Total::Feeds(FeedState::Never) => "feeds 1",
-            Total::Feeds(FeedState::BackingOff) => "feeds 2",
-            Total::Feeds(FeedState::Damaged) => "feeds 3",
-            Total::Feeds(FeedState::Gone) => "feeds 4",
-            Total::Feeds(FeedState::Paused) => "feeds 5",
-            Total::NeverPolled => "never polled",
-            Total::Entries => "entries",
-            Total::Polls => "polls",
+            FeedTotal::Feeds(FeedState::Active) => "feeds 0",
+            FeedTotal::Feeds(FeedState::Never) => "feeds 1",
+            FeedTotal::Feeds(FeedState::BackingOff) => "feeds 2",
+            FeedTotal::Feeds(FeedState::Damaged) => "feeds 3",
+            FeedTotal::Feeds(FeedState::Gone) => "feeds 4",
+            FeedTotal::Feeds(FeedState::Paused) => "feeds 5",
+            FeedTotal::NeverPolled => "never polled",
+            FeedTotal::Entries => "entries",
+            FeedTotal::Polls => "polls",
         }
     }
 
-    pub(crate) fn all() -> impl Iterator<Item = Total> {
-        let others = [Total::NeverPolled, Total::Entries, Total::Polls];
-        FeedState::ALL.into_iter().map(Total::Feeds).chain(others)
+    pub(crate) fn all() -> impl Iterator<Item = FeedTotal> {
+        let others = [FeedTotal::NeverPolled, FeedTotal::Entries, FeedTotal::Polls];
+        FeedState::ALL.into_iter().map(FeedTotal::Feeds).chain(others)
     }
 
     /// Returns the stored total.
@@ -137,12 +137,14 @@ impl Total {
     /// Counts the total by a walk over all feeds.
     pub(crate) fn counted(self, conn: &Connection) -> Result<i64, DbError> {
         let what = match self {
-            Total::Feeds(state) => {
+            FeedTotal::Feeds(state) => {
                 format!("count(*) from feed_state where state = {}", state.code())
             }
-            Total::NeverPolled => "count(*) from feed_state where last_poll_at is null".to_owned(),
-            Total::Entries => "coalesce(sum(entries), 0) from feed_state".to_owned(),
-            Total::Polls => "coalesce(sum(generation), 0) from feed_state".to_owned(),
+            FeedTotal::NeverPolled => {
+                "count(*) from feed_state where last_poll_at is null".to_owned()
+            }
+            FeedTotal::Entries => "coalesce(sum(entries), 0) from feed_state".to_owned(),
+            FeedTotal::Polls => "coalesce(sum(generation), 0) from feed_state".to_owned(),
         };
         Ok(conn.query_row(&format!("select {what}"), [], |row| row.get(0))?)
     }
@@ -160,7 +162,7 @@ impl Total {
 pub(crate) fn counts(conn: &Connection) -> Result<StateCounts, DbError> {
     let mut states = StateCounts::default();
     for state in FeedState::ALL {
-        states.add(state, Total::Feeds(state).stored(conn)?.max(0).unsigned_abs());
+        states.add(state, FeedTotal::Feeds(state).stored(conn)?.max(0).unsigned_abs());
     }
     Ok(states)
 }
@@ -193,8 +195,8 @@ pub(crate) fn refresh(conn: &Connection, feed: FeedId) -> Result<(), DbError> {
     if state != before {
         let sql = "update feed_state set state = $1 where feed = $2";
         conn.prepare_cached(sql)?.execute(params![state.code(), feed.0])?;
-        Total::Feeds(before).add(conn, -1)?;
-        Total::Feeds(state).add(conn, 1)?;
+        FeedTotal::Feeds(before).add(conn, -1)?;
+        FeedTotal::Feeds(state).add(conn, 1)?;
     }
     if load != load_before {
         let sql = "update feed_state set load = $1 where feed = $2 returning domain";
@@ -236,8 +238,8 @@ pub(crate) fn refresh_title(conn: &Connection, feed: FeedId) -> Result<(), DbErr
 
 /// Adds a feed that was just inserted to the totals.
 pub(crate) fn add_to_totals(conn: &Connection, feed: FeedId, domain: i64) -> Result<(), DbError> {
-    Total::Feeds(FeedState::Never).add(conn, 1)?;
-    Total::NeverPolled.add(conn, 1)?;
+    FeedTotal::Feeds(FeedState::Never).add(conn, 1)?;
+    FeedTotal::NeverPolled.add(conn, 1)?;
     conn.prepare_cached("update domains set feeds = feeds + 1 where id = $1")?.execute([domain])?;
     refresh_title(conn, feed)
 }
@@ -249,10 +251,10 @@ pub(crate) fn remove_from_totals(conn: &Connection, feed: FeedId) -> Result<(), 
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([feed.0])?;
     let Some(row) = rows.next()? else { return Ok(()) };
-    Total::Feeds(FeedState::read(row, 0)?).add(conn, -1)?;
-    Total::NeverPolled.add(conn, -row.get::<_, i64>(1)?)?;
-    Total::Entries.add(conn, -row.get::<_, i64>(2)?)?;
-    Total::Polls.add(conn, -row.get::<_, i64>(3)?)?;
+    FeedTotal::Feeds(FeedState::read(row, 0)?).add(conn, -1)?;
+    FeedTotal::NeverPolled.add(conn, -row.get::<_, i64>(1)?)?;
+    FeedTotal::Entries.add(conn, -row.get::<_, i64>(2)?)?;
+    FeedTotal::Polls.add(conn, -row.get::<_, i64>(3)?)?;
     let sql = "update domains set feeds = feeds - 1, load = load - $1 where id = $2";
     let (domain, load): (i64, i64) = (row.get(4)?, row.get(5)?);
     conn.prepare_cached(sql)?.execute([load, domain])?;

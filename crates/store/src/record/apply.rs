@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::db::columns::{enclosures_json, hints_json, millis, source_json, sql_count, words_json};
 use crate::error::DbError;
 use crate::feeds::domains;
-use crate::feeds::state::{self, Total};
+use crate::feeds::state::{self, FeedTotal};
 use crate::matching::MatcherSlot;
 use crate::push::inbox;
 use crate::queries::matches;
@@ -346,7 +346,7 @@ fn count_entries(conn: &Connection, feed: FeedId, at: Time, n_new: u64) -> Resul
     let n_new = sql_count(n_new);
     let values = params![n_new, at.millis(), feed.0];
     conn.prepare_cached(sql)?.execute(values)?;
-    Total::Entries.add(conn, n_new)
+    FeedTotal::Entries.add(conn, n_new)
 }
 
 fn write_state(conn: &Connection, record: &PollRecord, is_first: bool) -> Result<(), DbError> {
@@ -377,8 +377,8 @@ fn write_state(conn: &Connection, record: &PollRecord, is_first: bool) -> Result
     ])?;
     let sql = "update feed_state set failures = $1 where feed = $2 and failures <> $1";
     conn.prepare_cached(sql)?.execute(params![failures, record.feed.0])?;
-    Total::Polls.add(conn, 1)?;
-    Total::NeverPolled.add(conn, -i64::from(is_first))
+    FeedTotal::Polls.add(conn, 1)?;
+    FeedTotal::NeverPolled.add(conn, -i64::from(is_first))
 }
 
 /// Writes only the next poll, as needed after a push.

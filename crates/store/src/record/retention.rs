@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::db::columns::{count, sql_count};
 use crate::error::DbError;
-use crate::feeds::state::Total;
+use crate::feeds::state::FeedTotal;
 use crate::reading::marks;
 use crate::{Store, StoreError, search};
 
@@ -151,7 +151,7 @@ impl Store {
     /// Deletes all but the newest `max` entries of the whole store.
     fn delete_over_all(&self, max: u64, now: Time) -> Result<u64, StoreError> {
         let last = self.read(|conn| {
-            let kept = Total::Entries.stored(conn)?.max(0).unsigned_abs();
+            let kept = FeedTotal::Entries.stored(conn)?.max(0).unsigned_abs();
             let surplus = kept.saturating_sub(max);
             let sql = "select max(id) from (select id from entries order by id limit $1) as oldest";
             let bounds = [sql_count(surplus)];
@@ -250,7 +250,7 @@ fn delete_entries(conn: &Connection, entries: &[EntryId], now: Time) -> Result<(
         let feed: u32 = remove.query_row([entry.0], |row| row.get(0))?;
         count.execute([feed])?;
     }
-    Total::Entries.add(conn, -sql_count(entries.len() as u64))?;
+    FeedTotal::Entries.add(conn, -sql_count(entries.len() as u64))?;
     marks::remove_entries(conn, entries)?;
     search::remove_entries(conn, entries)
 }

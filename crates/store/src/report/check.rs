@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 
 use crate::db::integrity::{FINDINGS_MAX, FileCheck, Finding, check_file, finding};
 use crate::error::DbError;
-use crate::feeds::state::{LOAD, SORT_TITLE, STATE, Total};
+use crate::feeds::state::{FeedTotal, LOAD, SORT_TITLE, STATE};
 use crate::queries::deliveries;
 use crate::{Store, StoreError};
 
@@ -91,7 +91,7 @@ fn states(conn: &Connection) -> Result<Vec<Finding>, DbError> {
 fn totals(conn: &Connection) -> Result<Vec<Finding>, DbError> {
     let remedy = "restore a backup; another program has changed the file";
     let mut findings = Vec::new();
-    for total in Total::all() {
+    for total in FeedTotal::all() {
         let (kept, counted) = (total.stored(conn)?, total.counted(conn)?);
         if kept != counted {
             let what = format!("the stored total {total:?} is {kept}, but a count finds {counted}");

@@ -5,7 +5,7 @@ use feed::Time;
 
 use crate::db::columns::count;
 use crate::error::DbError;
-use crate::feeds::state::{self, Total};
+use crate::feeds::state::{self, FeedTotal};
 use crate::{FeedState, StateCounts, Store, StoreError};
 
 /// Totals over the whole instance.
@@ -44,7 +44,7 @@ impl Store {
     pub fn counts(&self, now: Time) -> Result<Counts, StoreError> {
         self.read(|conn| {
             let states = state::counts(conn)?;
-            let kept = |total: Total| -> Result<u64, DbError> {
+            let kept = |total: FeedTotal| -> Result<u64, DbError> {
                 Ok(total.stored(conn)?.max(0).unsigned_abs())
             };
             let mut statement = conn.prepare_cached(DUE)?;
@@ -56,9 +56,9 @@ impl Store {
             Ok(Counts {
                 feeds: states.of(None),
                 states,
-                entries: kept(Total::Entries)?,
-                polls: kept(Total::Polls)?,
-                never_polled: kept(Total::NeverPolled)?,
+                entries: kept(FeedTotal::Entries)?,
+                polls: kept(FeedTotal::Polls)?,
+                never_polled: kept(FeedTotal::NeverPolled)?,
                 first_polls: states.of(Some(FeedState::Never)),
                 failing: states.of(Some(FeedState::BackingOff))
                     + states.of(Some(FeedState::Damaged)),
