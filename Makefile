@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 60
 SOAK_ROUNDS ?= 200
 export CARGO_TERM_COLOR ?= auto
 
-.PHONY: run demo test lint bench cross-validation soak fuzz packages
+.PHONY: run demo test quick lint bench cross-validation soak fuzz packages
 
 # Build and start the daemon; its page is on http://127.0.0.1:8080, its data in ./tidings-data.
 run:
@@ -29,16 +29,23 @@ test: packages
 	  cargo test --manifest-path clients/Cargo.toml
 	cargo run -q -p xtask -- described
 
-# The quick half of `test`: format, lints, the rules of the house.
+# The inner loop, under two minutes with a warm target: format, the rules of the house, and the unit
+# tests of every crate. It starts no program, no server and no browser.
+quick:
+	cargo fmt --all --check
+	cargo run -q -p xtask -- tidy
+	cargo test -q --workspace --lib --bins
+
+# Format, lints, the rules of the house: no tests.
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo run -q -p xtask -- tidy
 
-# What a decision, a plan, a simulated poll and a match cost; page and API with a million entries
-# under load; pages with a million feeds beside a thousand; then cold load, unchanged reload and
-# memory beside newsboat and reader on one local nginx. `make bench WRITE=--write` also writes
-# docs/notes/benchmarks.md.
+# The cost of a decision, a plan, a simulated poll and a match; page and API with a million entries
+# under load; pages with a million feeds compared with a thousand; then cold load, unchanged reload
+# and memory compared with newsboat and reader on one local nginx. `make bench WRITE=--write` also
+# writes docs/notes/benchmarks.md.
 bench:
 	cargo run --release -p polling --example decision_cost
 	cargo run --release -p lab --example polls_per_second
@@ -60,7 +67,7 @@ cross-validation:
 	  $(TRACES) $(CROSS_VALIDATION) $(PRICES)
 
 # Kill -9 at random moments, SOAK_ROUNDS times; ten rounds of the same are part of `test`. Then
-# some thousand made-up requests, of which `test` sends some hundred.
+# 300 made-up requests for each route of the API; `test` sends fewer.
 soak:
 	SOAK_ROUNDS=$(SOAK_ROUNDS) cargo test -p tidings --test it -- --nocapture soak
 	cargo run -q -p xtask -- described --examples 300

@@ -20,7 +20,7 @@ const BETWEEN: Duration = Duration::from_millis(40);
 pub struct Desk {
     pub url: Url,
     pub token: String,
-    /// Where the publisher has one more feed, which nobody has added yet.
+    /// The address of one more feed of the publisher, which nobody has added yet.
     pub new_feed: Url,
     daemon: Child,
     _home: TempDir,

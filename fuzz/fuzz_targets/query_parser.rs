@@ -1,6 +1,6 @@
-//! Statements put together from the words of the language, so that the parser is reached where a
-//! random text never comes: the same must hold as for any text, and every query that is read must
-//! have a plan and take an entry.
+//! Statements made of the words of the language. They reach parts of the parser that random text
+//! never reaches. The same must hold as for any text, and every query must have a plan and take an
+//! entry.
 #![no_main]
 
 use feed::{EntryId, FeedId, Time};

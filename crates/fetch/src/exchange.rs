@@ -78,9 +78,8 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Whether the cause may be on our side: many of these at once mean that the network is
-    /// down. "No such host" is not one of them by itself: a name server had to be reached to say
-    /// it.
+    /// Whether the cause may be on our side. Many of these at once mean that the network is down.
+    /// "No such host" is not one of them: a name server had to be reached to say it.
     pub fn may_be_our_network(self) -> bool {
         matches!(self, FailureKind::Dns | FailureKind::Connect)
     }

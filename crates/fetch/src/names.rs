@@ -1,5 +1,5 @@
 //! Resolves names to addresses that may be reached. The client connects to exactly the addresses
-//! that were checked here, so changing the answer between two lookups (DNS rebinding) gains nothing.
+//! that were checked here. Changing the answer between two lookups (DNS rebinding) gains nothing.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};

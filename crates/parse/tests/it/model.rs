@@ -1,4 +1,5 @@
-//! A document under the names that feedparser gives to things. Fields that we do not keep are unknown.
+//! A document under the names that feedparser gives to things. Fields that we do not keep are
+//! unknown.
 
 use std::collections::BTreeMap;
 

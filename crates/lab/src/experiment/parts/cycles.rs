@@ -37,7 +37,7 @@ pub(in crate::experiment) fn cycles(report: &mut ExperimentReport<'_>, given: &C
         "Cost",
         "published",
     ];
-    report.heading("Table 2: ours over many seeds beside the published single run");
+    report.heading("Table 2: ours over many seeds and the published single run");
     let header = header.map(str::to_owned).to_vec();
     report.sections.push(ReportSection::Table(ReportTable::plain(header, rows)));
     unread(report, given);

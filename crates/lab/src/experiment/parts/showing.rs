@@ -43,7 +43,7 @@ pub(in crate::experiment) fn showing(
         rows.push(std::iter::once(kind.word().to_owned()).chain(cells).collect());
     }
     report.heading("Where entries become visible later than they claim, at equal polls");
-    let header = ["Entries are shown", "Rival's delay in seconds", "Tide's", "Beside it"];
+    let header = ["Entries are shown", "Rival's delay in seconds", "Tide's", "Ratio"];
     let header = header.map(str::to_owned).to_vec();
     report.sections.push(ReportSection::Table(ReportTable::plain(header, rows)));
     Ok(())
