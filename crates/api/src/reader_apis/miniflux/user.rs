@@ -74,6 +74,6 @@ pub async fn import(asked: MinifluxRequest) -> Result<Response, InJson> {
     let MinifluxRequest { context, body, .. } = asked;
     let feeds = blocking(move || opml::read(&body)).await?;
     act(&context, Command::Import { feeds }).await?;
-    let said = Json(json!({"message": "FeedRows imported successfully"}));
+    let said = Json(json!({"message": "Feeds imported successfully"}));
     Ok((StatusCode::CREATED, said).into_response())
 }
