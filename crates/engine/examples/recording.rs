@@ -1,5 +1,5 @@
-//! What matching costs where it happens, inside the transaction that records a poll: entries a
-//! second kept without queries and with ten thousand, in one run, and the ratio.
+//! Measures the cost of matching inside the transaction that records a poll. One run prints the
+//! recorded entries a second without queries and with ten thousand, and the ratio.
 //!
 //! `cargo run --release -p engine --example recording [QUERIES] [POLLS]`
 //!
@@ -89,7 +89,7 @@ impl House {
         let start = begin();
         let mut running: JoinSet<Result<(), StoreError>> = JoinSet::new();
         for n in 0..n_polls {
-            // One feed's polls follow each other, others go beside them.
+            // Polls of one feed follow each other; those of different feeds run at once.
             let feed = FeedId(u32::try_from(n)? % FEEDS + 1);
             if running.len() >= IN_FLIGHT
                 && let Some(done) = running.join_next().await

@@ -6,7 +6,6 @@ mod cursor;
 mod digest;
 mod file;
 mod letter;
-mod settings;
 mod webhook;
 
 use std::sync::Arc;
@@ -25,7 +24,6 @@ use crate::context::Context;
 use crate::lanes::Lanes;
 
 pub use letter::Letters;
-pub use settings::{DeliverySettings, Mail, MailSecurity};
 
 use cursor::{Attempt, Cursor, Step};
 

@@ -35,11 +35,11 @@ impl Controller {
                 self.abandon(open.feed, "the job reached its worker too late".to_owned());
             }
             PollReading::WorkerFailed => {
-                self.settle(&open, &reading, &facts, at);
+                self.settle(&open, Reach::Answered, &facts, at);
                 self.abandon(open.feed, INTERNAL_ERROR.to_owned());
             }
             PollReading::Moved { to, permanent } => {
-                self.settle(&open, &PollReading::Gone, &facts, at);
+                self.settle(&open, Reach::Answered, &facts, at);
                 let masked = feed::mask_secrets(&to);
                 if poll.redirect(to, permanent, at) {
                     return self.hop(poll);
@@ -55,7 +55,7 @@ impl Controller {
                 );
             }
             reading => {
-                let verdict = self.settle(&open, &reading, &facts, at);
+                let verdict = self.settle(&open, reach(&reading), &facts, at);
                 self.conclude(poll, reading, ExchangeEnd { at, facts, verdict });
             }
         }
@@ -101,15 +101,11 @@ impl Controller {
     fn settle(
         &mut self,
         open: &OpenGrant,
-        reading: &PollReading,
+        reach: Reach,
         facts: &ExchangeFacts,
         at: Time,
     ) -> ExchangeVerdict {
         let (domain, mut verdict) = (open.domain, ExchangeVerdict::default());
-        let reach = match reading {
-            PollReading::Failed { trouble, .. } => reach(*trouble),
-            _ => Reach::Answered,
-        };
         match reach {
             Reach::Unreachable | Reach::NoSuchHost => {
                 self.answered(domain, at);
@@ -221,11 +217,13 @@ impl Controller {
     }
 }
 
-/// How far a failed request came.
-fn reach(trouble: Trouble) -> Reach {
-    match trouble {
-        Trouble::NoSuchHost => Reach::NoSuchHost,
-        Trouble::Lookup | Trouble::Connect => Reach::Unreachable,
+/// Returns how far a request came.
+fn reach(reading: &PollReading) -> Reach {
+    match reading {
+        PollReading::Failed { trouble: Trouble::NoSuchHost, .. } => Reach::NoSuchHost,
+        PollReading::Failed { trouble: Trouble::Lookup | Trouble::Connect, .. } => {
+            Reach::Unreachable
+        }
         _ => Reach::Answered,
     }
 }

@@ -11,7 +11,8 @@ use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use store::{QueryEntry, StoreError};
 
-use super::{Job, Mail, MailSecurity};
+use super::Job;
+use crate::settings::{Mail, MailSecurity};
 
 /// Matches in one mail; what is more comes with the next.
 const MATCHES_MAX: u32 = 500;

@@ -11,7 +11,7 @@ use crate::scripted::{House, document};
 
 const YEAR: Duration = Duration::from_secs(366 * 86_400);
 
-/// A feed on each of two domains, the second of which asks for an hour.
+/// A feed on each of two domains. The second domain asks for an hour.
 async fn polled(budget: Option<&str>) -> House {
     let answer = |place: &str| match place {
         "b.test/feed" => {

@@ -148,7 +148,7 @@ async fn what_a_receiver_never_takes_is_laid_aside_and_comes_back_on_request() {
 }
 
 /// A receiver that keeps each request open until another one comes, or until none has come for a
-/// while; the most that were open at once, and how many came in all.
+/// while. Returns its address, the most requests open at once, and the number of requests.
 async fn crowd() -> (String, Arc<AtomicU16>, Arc<AtomicU16>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -207,7 +207,7 @@ async fn where_nothing_can_be_stored_a_receiver_is_not_told_the_same_for_ever() 
                 begin select raise(abort, 'no space'); end";
     other.execute_batch(full).unwrap();
     let delivering = tokio::time::timeout(Duration::from_secs(30), house.engine.deliver());
-    assert!(delivering.await.is_ok(), "it goes on for ever");
+    assert!(delivering.await.is_ok(), "it does not end");
     assert_eq!(taken.lock().unwrap().len(), 1);
     other.execute_batch("drop trigger full").unwrap();
     house.engine.deliver().await;

@@ -18,7 +18,7 @@ use crate::scripted::House;
 
 const GAP: Duration = Duration::from_secs(2);
 
-/// What the topics of a test look like, and which are published.
+/// The topics of a test, published while `is_open`.
 fn topics(is_open: Arc<AtomicBool>) -> Topics {
     let rendered = Rendered {
         body: "<feed/>".to_owned(),
@@ -37,7 +37,7 @@ fn ok(body: &str) -> Option<String> {
     Some(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
 }
 
-/// What a callback echoes that confirms everything.
+/// The echo of a callback that confirms everything.
 fn challenge(place: &str) -> &str {
     let query = place.split_once('?').map_or("", |(_, query)| query);
     let found = query.split('&').find_map(|pair| pair.strip_prefix("hub.challenge="));

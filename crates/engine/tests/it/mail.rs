@@ -43,7 +43,7 @@ fn in_a_process_of_its_own(test: &str, trusted: bool) {
     assert!(ended.status.success() && told.contains("1 passed"), "{told}");
 }
 
-/// What a mail server offers.
+/// The security that a mail server offers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Offers {
     Tls,

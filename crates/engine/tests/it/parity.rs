@@ -1,5 +1,5 @@
-//! The engine and the lab get the same world and must make the same polls at the same seconds: one
-//! through a store, sockets and a parser, the other over an array.
+//! The engine and the lab get the same world and must make the same polls at the same seconds. The
+//! engine uses a store, sockets and a parser; the lab uses an array.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What people ask of a running engine, and what servers hear of it.
+//! Commands of people to a running engine, and the requests that servers see.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
@@ -88,7 +88,7 @@ async fn adding_a_feed_that_is_known_asks_its_server_for_nothing() {
     assert_eq!(house.n_asked("a.test/feed"), 1);
     house.act(add(house.url("a.test/feed"), true)).await;
     house.act(add(house.url("a.test/feed"), false)).await;
-    // What is asked for after them is answered after them.
+    // Commands are answered in order, so the answer to this one comes after the others.
     house.act(add(house.url("a.test/other"), true)).await;
     house.rest().await;
     assert_eq!(house.n_asked("a.test/other"), 1);

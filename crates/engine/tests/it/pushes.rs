@@ -1,4 +1,4 @@
-//! Hubs and what they send, beside the polls of the same engine.
+//! Pushes of hubs, together with the polls of the same engine.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn add(url: String) -> Command {
     Command::Add { urls: vec![url], tags: Vec::new(), poll: true, force: true }
 }
 
-/// What a hub sends, and its signature.
+/// The body of a push, and its signature.
 fn signed(secret: &str, id: &str) -> (Option<String>, Vec<u8>) {
     let body = format!("{RSS}<item><guid>{id}</guid></item></channel></rss>").into_bytes();
     let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(secret.as_bytes()).unwrap();
@@ -85,7 +85,7 @@ async fn what_a_hub_asks_for_binds_its_domain_over_a_restart() {
     };
     let mut house = House::new(reachable(), Arc::new(answer)).await;
     house.act(add(house.url("a.test/feed"))).await;
-    // Whoever starts looks for hubs at once.
+    // An engine looks for hubs at its start.
     house.restart().await;
     assert!(house.until(|house| house.n_asked("a.test/hub") == 1).await);
     let is_kept = |house: &House| {

@@ -1,5 +1,5 @@
-//! An engine whose servers do what a test says: every name under `.test` is this machine, requests
-//! are noted as `host/path`, and the clock stands still until the test moves it.
+//! An engine with servers that a test scripts. Every name under `.test` is this machine, and requests
+//! are noted as `host/path`. The clock stands still until the test moves it.
 
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use store::{OpenMode, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What the place of a request ends with that asks whether something changed.
+/// The end of a noted request that is conditional.
 pub const CONDITIONAL: &str = " if changed";
 
 const START: Time = Time::from_secs(1_700_000_000);

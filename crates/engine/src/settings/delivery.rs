@@ -1,4 +1,4 @@
-//! What the operator configures for deliveries, as values, and whether a query's receivers fit it.
+//! The settings of deliveries, as values, and the check whether a query's receivers fit them.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,15 +9,15 @@ use query::{Create, Deliver};
 /// Settings of deliveries.
 #[derive(Clone, Debug, Default)]
 pub struct DeliverySettings {
-    /// Keys that statements name by `SIGNED BY`.
+    /// The keys that statements name by `SIGNED BY`.
     pub keys: BTreeMap<String, String>,
-    /// Who sends digests; `None`: nobody.
+    /// The mail server for digests; `None` if there is none.
     pub mail: Option<Mail>,
-    /// Where files are written; `None`: nowhere.
+    /// The folder of delivered files; `None` if there is none.
     pub folder: Option<PathBuf>,
-    /// Where this program listens itself.
+    /// The address on which this program listens.
     pub own: Option<SocketAddr>,
-    /// Under which address others reach it.
+    /// The address at which others reach this program.
     pub own_url: Option<url::Url>,
 }
 
@@ -43,14 +43,14 @@ impl std::fmt::Debug for Mail {
 pub enum MailSecurity {
     /// TLS from the first byte (port 465).
     Tls,
-    /// Plain at first, then TLS or nothing (port 587).
+    /// Plain text first, then TLS; without TLS nothing is sent (port 587).
     StartTls,
     /// For a server on this machine.
     None,
 }
 
 impl DeliverySettings {
-    /// Whether every receiver of a query can be served; else why not.
+    /// Checks that every receiver of a query can be served. The error says why not.
     pub fn check(&self, create: &Create) -> Result<(), String> {
         let name = &create.name.text;
         for deliver in &create.query.deliveries {

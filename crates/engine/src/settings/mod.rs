@@ -1,5 +1,7 @@
 //! The settings of the engine, as values. They are read from no file here.
 
+mod delivery;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -9,7 +11,9 @@ use polling::{Bounds, Policy, PolicySpec};
 use store::Retention;
 use url::Url;
 
-use crate::{BudgetRule, DeliverySettings, Gaps};
+use crate::budget::BudgetRule;
+use crate::plan::Gaps;
+pub use delivery::{DeliverySettings, Mail, MailSecurity};
 
 /// Two seconds between two requests to one domain, as polite crawlers do.
 const GAP: Duration = Duration::from_secs(2);
