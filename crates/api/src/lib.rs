@@ -48,7 +48,7 @@ use auth::{Logins, Proxies};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
-use dispatch::command::{Command, Done, Refusal};
+use dispatch::command::{Command, CommandRefusal, CommandResult};
 use feed::Time;
 use futures_util::future::BoxFuture;
 use store::Store;
@@ -102,7 +102,8 @@ pub struct Context {
 }
 
 /// Carries a command out, and says what came of it.
-pub type Act = Arc<dyn Fn(Command) -> BoxFuture<'static, Result<Done, Refusal>> + Send + Sync>;
+pub type Act =
+    Arc<dyn Fn(Command) -> BoxFuture<'static, Result<CommandResult, CommandRefusal>> + Send + Sync>;
 
 impl Context {
     /// A context that carries nothing out.
@@ -114,7 +115,7 @@ impl Context {
     ) -> Result<Context, getrandom::Error> {
         let act: Act = Arc::new(|_| {
             let message = "nobody is here who could do that".to_owned();
-            Box::pin(std::future::ready(Err(Refusal { message, input: false })))
+            Box::pin(std::future::ready(Err(CommandRefusal { message, input: false })))
         });
         let (streams, logins) = (v1::room(), Arc::new(Logins::new()?));
         Ok(Context {

@@ -29,7 +29,7 @@ use axum::http::{StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use dispatch::command::{Command, Done, Refusal};
+use dispatch::command::{Command, CommandRefusal, CommandResult};
 use store::StoreError;
 
 pub use frame::{Frame, Visitor};
@@ -94,7 +94,11 @@ struct Notice {
 }
 
 /// Has a command carried out; where it is refused, the page that says why.
-async fn act(context: &Context, visitor: &Visitor, command: Command) -> Result<Done, Response> {
+async fn act(
+    context: &Context,
+    visitor: &Visitor,
+    command: Command,
+) -> Result<CommandResult, Response> {
     let what = could_not(&command);
     let refused = |refusal| refused(context, visitor.clone(), what, &refusal);
     (context.act)(command).await.map_err(refused)
@@ -122,7 +126,7 @@ fn refused(
     context: &Context,
     visitor: Visitor,
     heading: &'static str,
-    refusal: &Refusal,
+    refusal: &CommandRefusal,
 ) -> Response {
     let status = if refusal.input {
         StatusCode::UNPROCESSABLE_ENTITY

@@ -18,7 +18,7 @@ mod params;
 mod view;
 
 use axum::Router;
-use dispatch::command::{Command, Done};
+use dispatch::command::{Command, CommandResult};
 
 use crate::Context;
 use error::ReaderApiError;
@@ -37,6 +37,6 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// Sends a command to the engine.
-async fn act(context: &Context, command: Command) -> Result<Done, ReaderApiError> {
+async fn act(context: &Context, command: Command) -> Result<CommandResult, ReaderApiError> {
     (context.act)(command).await.map_err(ReaderApiError::Refused)
 }

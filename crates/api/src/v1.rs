@@ -30,7 +30,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router, middleware};
-use dispatch::command::{Command, Done};
+use dispatch::command::{Command, CommandResult};
 
 use crate::Context;
 use route::Route;
@@ -77,13 +77,13 @@ pub fn listed() -> Vec<(String, &'static str, store::TokenScope)> {
 }
 
 /// Sends a command to the engine.
-async fn act(context: &Context, command: Command) -> Result<Done, ApiError> {
+async fn act(context: &Context, command: Command) -> Result<CommandResult, ApiError> {
     Ok((context.act)(command).await?)
 }
 
 /// The error for an answer of the engine that does not fit the command.
 fn unexpected_answer() -> ApiError {
-    ApiError::Refused(dispatch::command::Refusal {
+    ApiError::Refused(dispatch::command::CommandRefusal {
         message: "internal error: unexpected answer of the engine; please report it".to_owned(),
         input: false,
     })

@@ -62,7 +62,7 @@ pub enum Command {
         rule: Option<String>,
     },
     Query {
-        wish: QueryWish,
+        wish: QueriesCommand,
     },
     /// Several changes of one object. The engine checks all of them before it makes the first. The
     /// result is that of the last command.
@@ -114,7 +114,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 /// The result of a command.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Done {
+pub enum CommandResult {
     Added {
         feeds: Vec<AddedFeed>,
         #[serde(default)]
@@ -126,7 +126,7 @@ pub enum Done {
         refused: Vec<String>,
     },
     Polled {
-        polls: Vec<Polled>,
+        polls: Vec<PollSummary>,
     },
     Set {
         feeds: usize,
@@ -161,7 +161,7 @@ pub enum Done {
         feeds: usize,
     },
     Query {
-        granted: QueryGranted,
+        granted: QueriesResult,
     },
 }
 
@@ -171,7 +171,7 @@ pub struct AddedFeed {
     pub url: String,
     pub existed: bool,
     pub twin: Option<String>,
-    pub poll: Option<Polled>,
+    pub poll: Option<PollSummary>,
 }
 
 /// An address without a feed, which was not kept.
@@ -179,7 +179,7 @@ pub struct AddedFeed {
 pub struct NotAdded {
     pub url: String,
     /// The outcome of its only poll.
-    pub poll: Polled,
+    pub poll: PollSummary,
 }
 
 impl NotAdded {
@@ -195,7 +195,7 @@ impl NotAdded {
 
 /// The answer to a poll, as the contract defines it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Polled {
+pub struct PollSummary {
     pub feed: u32,
     pub outcome: String,
     pub new: usize,
@@ -206,7 +206,7 @@ pub struct Polled {
     pub candidates: Vec<String>,
 }
 
-impl Polled {
+impl PollSummary {
     pub fn is_success(&self) -> bool {
         Outcome::from_word(&self.outcome).is_some_and(Outcome::is_success)
     }
@@ -215,7 +215,7 @@ impl Polled {
 /// A command about standing queries.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum QueryWish {
+pub enum QueriesCommand {
     Apply {
         /// The name of the file, for error messages.
         file: String,
@@ -235,7 +235,7 @@ pub enum QueryWish {
 /// The result of a command about standing queries.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum QueryGranted {
+pub enum QueriesResult {
     Applied {
         queries: Vec<Applied>,
         /// The number of feeds that are polled from now on, and that are no longer polled.
@@ -262,7 +262,7 @@ pub struct Applied {
 
 /// The reason why a command was not carried out.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Refusal {
+pub struct CommandRefusal {
     pub message: String,
     /// The command itself was wrong.
     pub input: bool,

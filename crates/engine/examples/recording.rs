@@ -13,7 +13,7 @@ mod words;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dispatch::command::{Command, QueryWish};
+use dispatch::command::{Command, QueriesCommand};
 use engine::command::carry_out;
 use engine::{Clock, Engine, Settings, Watch};
 use feed::{EntryKey, FeedId, FeedUrl, Item, Outcome, Published, Time};
@@ -73,7 +73,7 @@ impl House {
             engine.store.add_feed(&new, T0)?;
         }
         if let Some(text) = queries {
-            let wish = QueryWish::Apply { file: "bench".to_owned(), text, past: None };
+            let wish = QueriesCommand::Apply { file: "bench".to_owned(), text, past: None };
             carry_out(&engine, Command::Query { wish }, &|_, _| ()).await?;
         }
         Ok(House { engine, _folder: folder })

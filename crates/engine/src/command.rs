@@ -9,7 +9,7 @@ pub mod standing;
 
 use std::time::Duration;
 
-use dispatch::command::{Change, Command, Done, ImportedFeed, Polled, Target};
+use dispatch::command::{Change, Command, CommandResult, ImportedFeed, PollSummary, Target};
 use feed::{AddressError, FeedId, FeedUrl, Time};
 use polling::PolicySpec;
 use store::{AddFeedResult, NewFeed, SettingsChange, StoreError};
@@ -53,7 +53,7 @@ pub async fn carry_out(
     engine: &Engine,
     command: Command,
     progress: Progress<'_>,
-) -> Result<Done, CommandError> {
+) -> Result<CommandResult, CommandError> {
     match command {
         Command::Add { urls, tags, poll, force } => {
             adding::add(engine, &urls, &tags, adding::Check { poll, force }, progress).await
@@ -70,7 +70,7 @@ pub async fn carry_out(
             let url = engine.store.feed(id)?.location.url.masked();
             engine.forget(id);
             engine.store.remove_feed(id)?;
-            Ok(Done::Removed { feed: id.0, url })
+            Ok(CommandResult::Removed { feed: id.0, url })
         }
         Command::Move { feed, url } => moving::carry_out(engine, &feed, &url),
         Command::Title { feed, title } => {
@@ -78,21 +78,21 @@ pub async fn carry_out(
             let title = title.map(|title| title.trim().chars().take(TITLE_CHARS_MAX).collect());
             let title = title.filter(|title: &String| !title.is_empty());
             engine.store.title_feed(id, title.as_deref())?;
-            Ok(Done::Titled { feed: id.0 })
+            Ok(CommandResult::Titled { feed: id.0 })
         }
         Command::Tag { feeds, add, remove } => tag(engine, &feeds, &add, &remove),
         Command::RenameTag { tag, to } => rename_tag(engine, &tag, to.as_deref()),
         Command::Budget { rule } => {
             let rule = rule.map(|text| text.parse().map_err(CommandError::Budget)).transpose()?;
             let feeds = tokio::task::block_in_place(|| engine.set_budget(rule))?;
-            Ok(Done::Budgeted { feeds })
+            Ok(CommandResult::Budgeted { feeds })
         }
         Command::Query { wish } => {
-            Ok(Done::Query { granted: standing::carry_out(engine, wish).await? })
+            Ok(CommandResult::Query { granted: standing::carry_out(engine, wish).await? })
         }
         Command::Together { commands } => {
             commands.iter().try_for_each(check)?;
-            let mut done = Done::Set { feeds: 0 };
+            let mut done = CommandResult::Set { feeds: 0 };
             for command in commands {
                 done = Box::pin(carry_out(engine, command, progress)).await?;
             }
@@ -121,7 +121,7 @@ fn tag(
     names: &[String],
     add: &[String],
     remove: &[String],
-) -> Result<Done, CommandError> {
+) -> Result<CommandResult, CommandError> {
     let add: Vec<String> = add.iter().map(|tag| sound_tag(tag)).collect::<Result<_, _>>()?;
     // What a query gave goes with the query: by it a feed is known that only queries want.
     let remove: Vec<String> = remove.iter().filter(|tag| !is_of_query(tag)).cloned().collect();
@@ -131,15 +131,15 @@ fn tag(
     }
     // A tag may carry a policy, bounds, a pause.
     tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
-    Ok(Done::Tagged { feeds: feeds.len() })
+    Ok(CommandResult::Tagged { feeds: feeds.len() })
 }
 
-fn rename_tag(engine: &Engine, tag: &str, to: Option<&str>) -> Result<Done, CommandError> {
+fn rename_tag(engine: &Engine, tag: &str, to: Option<&str>) -> Result<CommandResult, CommandError> {
     let to = sound_names(tag, to)?;
     let feeds = engine.store.feed_ids(Some(tag))?;
     engine.store.rename_tag(tag, to.as_deref())?;
     tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
-    Ok(Done::Tagged { feeds: feeds.len() })
+    Ok(CommandResult::Tagged { feeds: feeds.len() })
 }
 
 /// The new name of a tag as it is kept. The old one may be no query's.
@@ -171,7 +171,7 @@ fn of_query() -> CommandError {
     CommandError::Change(text.to_owned())
 }
 
-fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<Done, CommandError> {
+fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<CommandResult, CommandError> {
     let now = engine.clock.now();
     let mut refused = Vec::new();
     let mut new = Vec::with_capacity(feeds.len());
@@ -189,7 +189,7 @@ fn import(engine: &Engine, feeds: Vec<ImportedFeed>) -> Result<Done, CommandErro
         lay_down(engine, &added, now).map(|()| added)
     })?;
     let known = added.iter().filter(|a| a.existed).count();
-    Ok(Done::Imported { added: added.len() - known, known, refused })
+    Ok(CommandResult::Imported { added: added.len() - known, known, refused })
 }
 
 /// Tells the loop of feeds that were added. A new one is polled at `due`. One that was there keeps
@@ -215,9 +215,9 @@ async fn poll(
     engine: &Engine,
     feeds: &[FeedId],
     progress: Progress<'_>,
-) -> Result<Done, CommandError> {
+) -> Result<CommandResult, CommandError> {
     let answers = poll_all(engine, feeds, progress).await?;
-    Ok(Done::Polled { polls: answers.iter().map(polled).collect() })
+    Ok(CommandResult::Polled { polls: answers.iter().map(polled).collect() })
 }
 
 /// Polls feeds and waits for all, in the order asked for.
@@ -238,8 +238,8 @@ async fn poll_all(
     Ok(answers)
 }
 
-fn polled(answer: &PollAnswer) -> Polled {
-    Polled {
+fn polled(answer: &PollAnswer) -> PollSummary {
+    PollSummary {
         feed: answer.feed.0,
         outcome: answer.outcome.word().to_owned(),
         new: answer.n_new,
@@ -250,7 +250,7 @@ fn polled(answer: &PollAnswer) -> Polled {
     }
 }
 
-fn set(engine: &Engine, target: &Target, change: &Change) -> Result<Done, CommandError> {
+fn set(engine: &Engine, target: &Target, change: &Change) -> Result<CommandResult, CommandError> {
     check_change(change)?;
     let seconds = |d: Option<Option<u64>>| d.map(|d| d.map(Duration::from_secs));
     let settings = SettingsChange {
@@ -273,7 +273,7 @@ fn set(engine: &Engine, target: &Target, change: &Change) -> Result<Done, Comman
         }
     };
     tokio::task::block_in_place(|| reschedule(engine, &feeds))?;
-    Ok(Done::Set { feeds: feeds.len() })
+    Ok(CommandResult::Set { feeds: feeds.len() })
 }
 
 fn check_change(change: &Change) -> Result<(), CommandError> {

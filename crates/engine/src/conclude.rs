@@ -26,20 +26,19 @@ pub use relevant::Later;
 /// A domain that was asked this shortly before a restart may have a request of ours under way.
 const RECENTLY_ASKED: Duration = Duration::from_secs(60);
 
-/// What an exchange brought.
-#[expect(clippy::large_enum_variant, reason = "one a poll, never stored in bulk")]
+/// The result of a poll with the controller's verdicts on it.
 pub enum Reading {
     Document {
         document: Box<ReadDocument>,
         observed: Observed,
         dates: DocumentDates,
     },
-    /// 304, or the same bytes. Validators that came replace the old ones one by one.
+    /// Status 304, or the same bytes. New validators replace the old ones one by one.
     Unchanged {
         validators: fetch::Validators,
     },
     Gone,
-    /// A broken document that yields nothing, although the one before did.
+    /// A broken document without entries, although the one before had some.
     Damaged {
         warnings: Vec<String>,
     },
@@ -55,22 +54,22 @@ pub enum Reading {
     },
 }
 
-/// The poll's way there and back.
+/// The course of a poll: when, where and with what facts.
 pub struct Trip<'a> {
     pub at: Time,
     pub ended: Time,
-    /// Why it was made, in short, where a strategy planned it.
+    /// The cause in short, if a strategy planned the poll.
     pub cause: Option<&'a str>,
-    /// Where the last request went.
+    /// The address of the last request.
     pub url: &'a Url,
-    /// It was redirected, and every redirect was permanent.
+    /// The poll was redirected, and every redirect was permanent.
     pub permanent: bool,
-    /// The domains that redirected it, and when they answered.
+    /// The domains that redirected the poll, and when they answered.
     pub passed: &'a [PassedDomain],
     pub bytes: u64,
     pub elapsed: Duration,
     pub facts: &'a fetch::ExchangeFacts,
-    /// The domain's pace, where it asked for less.
+    /// The domain's pace, if it asked for fewer requests.
     pub pace: Option<DomainPace>,
 }
 

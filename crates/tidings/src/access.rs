@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dispatch::command::{Command, Done, REQUEST_KIND, Refusal};
+use dispatch::command::{Command, CommandRefusal, CommandResult, REQUEST_KIND};
 use engine::command::Progress;
 use engine::{Clock, Engine, Watch};
 use fetch::Fetcher;
@@ -78,7 +78,7 @@ pub async fn carry_out(
     config: &Config,
     command: Command,
     progress: Progress<'_>,
-) -> Result<Done, CliError> {
+) -> Result<CommandResult, CliError> {
     let hand = Hand::open(config).await?;
     let done = hand.carry_out(command, progress).await;
     hand.close().await;
@@ -116,7 +116,7 @@ impl Hand {
         &self,
         command: Command,
         progress: Progress<'_>,
-    ) -> Result<Done, CliError> {
+    ) -> Result<CommandResult, CliError> {
         match self {
             Hand::Own { engine, .. } => {
                 let done = engine::command::carry_out(engine, command, progress).await;
@@ -148,7 +148,11 @@ pub fn start(config: &Config, store: Store, watch: Watch) -> Result<Engine, CliE
     Ok(Engine::start(store, fetcher, Clock::System, config.engine.clone(), watch)?)
 }
 
-async fn through_daemon(data: &Path, store: &Store, command: &Command) -> Result<Done, CliError> {
+async fn through_daemon(
+    data: &Path,
+    store: &Store,
+    command: &Command,
+) -> Result<CommandResult, CliError> {
     let body = serde_json::to_string(command)?;
     let id = store.leave_request(REQUEST_KIND, &body, Clock::System.now())?;
     let mut waited = Duration::ZERO;
@@ -157,7 +161,7 @@ async fn through_daemon(data: &Path, store: &Store, command: &Command) -> Result
             if answer.ok {
                 return Ok(serde_json::from_str(&answer.body)?);
             }
-            let wrong: Refusal = serde_json::from_str(&answer.body)?;
+            let wrong: CommandRefusal = serde_json::from_str(&answer.body)?;
             let fail = if wrong.input { input_error } else { failed };
             return Err(fail(wrong.message));
         }

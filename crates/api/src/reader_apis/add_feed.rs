@@ -1,7 +1,7 @@
 //! Adds a feed for an app. The feed is polled at once, so that the address of a page becomes the
 //! feed that the page names.
 
-use dispatch::command::{Command, Done};
+use dispatch::command::{Command, CommandResult};
 use feed::FeedId;
 
 use super::act;
@@ -15,7 +15,7 @@ pub async fn add_feed(
     tags: Vec<String>,
 ) -> Result<FeedId, ReaderApiError> {
     let command = Command::Add { urls: vec![url.to_owned()], tags, poll: true, force: false };
-    let Done::Added { feeds, not_added } = act(context, command).await? else {
+    let CommandResult::Added { feeds, not_added } = act(context, command).await? else {
         return Err(ReaderApiError::Closed);
     };
     if let Some(not_added) = not_added.first() {

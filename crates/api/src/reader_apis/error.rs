@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use dispatch::command::Refusal;
+use dispatch::command::CommandRefusal;
 use serde_json::json;
 use store::StoreError;
 
@@ -29,7 +29,7 @@ pub enum ReaderApiError {
     TooLarge,
     /// The body ended early or took too long.
     BodyIncomplete,
-    Refused(Refusal),
+    Refused(CommandRefusal),
     Store(StoreError),
     /// The program is ending.
     Closed,

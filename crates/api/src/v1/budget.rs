@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use dispatch::command::{Command, Done};
+use dispatch::command::{Command, CommandResult};
 
 use super::extract::JsonBody;
 use super::route::Route;
@@ -115,7 +115,7 @@ async fn set(
     JsonBody(new): JsonBody<NewBudget>,
 ) -> Result<Json<BudgetSet>, ApiError> {
     let done = act(&context, Command::Budget { rule: new.budget }).await?;
-    let Done::Budgeted { feeds } = done else { return Err(unexpected_answer()) };
+    let CommandResult::Budgeted { feeds } = done else { return Err(unexpected_answer()) };
     Ok(Json(BudgetSet { feeds }))
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use dispatch::command::Refusal;
+use dispatch::command::CommandRefusal;
 use store::{StoreError, TokenScope};
 
 use super::schema::answer;
@@ -39,7 +39,7 @@ pub enum ApiError {
     RateLimited(Duration),
     TooManyStreams,
     /// The engine refused the command.
-    Refused(Refusal),
+    Refused(CommandRefusal),
     Store(StoreError),
 }
 
@@ -58,8 +58,8 @@ impl From<axum::Error> for ApiError {
     }
 }
 
-impl From<Refusal> for ApiError {
-    fn from(refusal: Refusal) -> ApiError {
+impl From<CommandRefusal> for ApiError {
+    fn from(refusal: CommandRefusal) -> ApiError {
         ApiError::Refused(refusal)
     }
 }

@@ -6,7 +6,7 @@ mod view;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use dispatch::command::{AddedFeed, Command, Done, Polled};
+use dispatch::command::{AddedFeed, Command, CommandResult, PollSummary};
 use feed::FeedId;
 use serde_json::json;
 use store::{FeedFilter, FeedRow, FeedState};
@@ -177,7 +177,9 @@ async fn add(
     let (tags, poll) = (new.tags.unwrap_or_default(), new.poll.unwrap_or(true));
     let force = new.force.unwrap_or(false);
     let done = act(&context, Command::Add { urls, tags, poll, force }).await?;
-    let Done::Added { mut feeds, mut not_added } = done else { return Err(unexpected_answer()) };
+    let CommandResult::Added { mut feeds, mut not_added } = done else {
+        return Err(unexpected_answer());
+    };
     if let Some(not_added) = not_added.pop() {
         if not_added.poll.candidates.is_empty() {
             return Err(ApiError::Invalid(format!(
@@ -217,8 +219,8 @@ async fn poll(
     let feed = feed_id(id)?;
     row(&context, feed).await?;
     let done = act(&context, Command::Poll { feeds: Some(vec![feed.to_string()]) }).await?;
-    let Done::Polled { mut polls } = done else { return Err(unexpected_answer()) };
-    polls.pop().map(|polled: Polled| Json(polled.into())).ok_or_else(unexpected_answer)
+    let CommandResult::Polled { mut polls } = done else { return Err(unexpected_answer()) };
+    polls.pop().map(|polled: PollSummary| Json(polled.into())).ok_or_else(unexpected_answer)
 }
 
 async fn polls_of(

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use dispatch::command::{Command, Done, ImportedFeed};
+use dispatch::command::{Command, CommandResult, ImportedFeed};
 use parse::opml::{self, Outline};
 use store::FeedFilter;
 
@@ -71,7 +71,9 @@ async fn import(
         tags: outline.tags,
     });
     let done = act(&context, Command::Import { feeds: feeds.collect() }).await?;
-    let Done::Imported { added, known, refused } = done else { return Err(unexpected_answer()) };
+    let CommandResult::Imported { added, known, refused } = done else {
+        return Err(unexpected_answer());
+    };
     skipped.extend(refused);
     Ok(Json(Imported { added, known, skipped }))
 }

@@ -7,7 +7,7 @@ mod view;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use dispatch::command::{Command, Done, QueryGranted, QueryWish};
+use dispatch::command::{Command, CommandResult, QueriesCommand, QueriesResult};
 use query::{Catalog, Create, Effect, Statement};
 use store::{QueryRow, Store};
 
@@ -164,11 +164,11 @@ async fn apply(
         return Err(ApiError::BadRequest("past_seconds must be at most a year (31536000)"));
     }
     let (text, past) = (new.text, new.past_seconds);
-    let wish = QueryWish::Apply { file: "text".to_owned(), text, past };
-    let Done::Query { granted } = act(&context, Command::Query { wish }).await? else {
+    let wish = QueriesCommand::Apply { file: "text".to_owned(), text, past };
+    let CommandResult::Query { granted } = act(&context, Command::Query { wish }).await? else {
         return Err(unexpected_answer());
     };
-    let QueryGranted::Applied { queries, feeds_added, feeds_resting, past } = granted else {
+    let QueriesResult::Applied { queries, feeds_added, feeds_resting, past } = granted else {
         return Err(unexpected_answer());
     };
     let queries = queries.into_iter().map(|one| StatementDone { name: one.name, what: one.what });
@@ -181,7 +181,7 @@ async fn drop_one(
 ) -> Result<StatusCode, ApiError> {
     let (store, wanted) = (context.store.clone(), name.clone());
     blocking(move || find(&store, &wanted)).await?;
-    act(&context, Command::Query { wish: QueryWish::Drop { name } }).await?;
+    act(&context, Command::Query { wish: QueriesCommand::Drop { name } }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -191,9 +191,9 @@ async fn replay(
 ) -> Result<Json<Replaying>, ApiError> {
     let (store, wanted) = (context.store.clone(), name.clone());
     blocking(move || find(&store, &wanted)).await?;
-    let done = act(&context, Command::Query { wish: QueryWish::Replay { name } }).await?;
+    let done = act(&context, Command::Query { wish: QueriesCommand::Replay { name } }).await?;
     match done {
-        Done::Query { granted: QueryGranted::Replaying { letters } } => {
+        CommandResult::Query { granted: QueriesResult::Replaying { letters } } => {
             Ok(Json(Replaying { letters }))
         }
         _ => Err(unexpected_answer()),

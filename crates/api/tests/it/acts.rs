@@ -6,7 +6,7 @@ use api::{Context, router};
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
-use dispatch::command::{AddedFeed, Command, Done, NotAdded, Polled, Refusal};
+use dispatch::command::{AddedFeed, Command, CommandRefusal, CommandResult, NotAdded, PollSummary};
 use feed::{FeedId, FeedUrl};
 use store::{NewFeed, OpenMode, Store};
 use tempfile::TempDir;
@@ -16,7 +16,7 @@ use crate::fixture::{T0, live};
 use crate::{Answer, get};
 
 /// Answers a command in the engine's place.
-type Engine = dyn Fn(&Command) -> Result<Done, Refusal> + Send + Sync;
+type Engine = dyn Fn(&Command) -> Result<CommandResult, CommandRefusal> + Send + Sync;
 
 pub struct Desk {
     pub store: Store,
@@ -92,8 +92,8 @@ impl Desk {
     }
 }
 
-fn polled(outcome: &str, candidates: &[&str]) -> Polled {
-    Polled {
+fn polled(outcome: &str, candidates: &[&str]) -> PollSummary {
+    PollSummary {
         feed: 7,
         outcome: outcome.to_owned(),
         new: 0,
@@ -104,7 +104,7 @@ fn polled(outcome: &str, candidates: &[&str]) -> Polled {
     }
 }
 
-fn added(poll: Polled) -> Box<Engine> {
+fn added(poll: PollSummary) -> Box<Engine> {
     Box::new(move |command| match command {
         Command::Add { force, .. } => {
             let (url, poll) = ("https://a.org/?token=…".to_owned(), poll.clone());
@@ -116,14 +116,14 @@ fn added(poll: Polled) -> Box<Engine> {
                 let url = FeedUrl::parse("https://a.org/?token=x").unwrap().masked();
                 not_added.push(NotAdded { url, poll });
             }
-            Ok(Done::Added { feeds, not_added })
+            Ok(CommandResult::Added { feeds, not_added })
         }
-        _ => Ok(Done::Removed { feed: 7, url: String::new() }),
+        _ => Ok(CommandResult::Removed { feed: 7, url: String::new() }),
     })
 }
 
 pub fn obeys() -> Box<Engine> {
-    Box::new(|_| Ok(Done::Set { feeds: 1 }))
+    Box::new(|_| Ok(CommandResult::Set { feeds: 1 }))
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn a_page_with_several_feeds_asks_which() {
 #[tokio::test]
 async fn what_is_refused_is_said_in_the_engines_words() {
     let refuses =
-        |_: &Command| Err(Refusal { message: "`<x>` is not a URL".to_owned(), input: true });
+        |_: &Command| Err(CommandRefusal { message: "`<x>` is not a URL".to_owned(), input: true });
     let desk = Desk::new(Box::new(refuses));
     let answer = desk.post("/feeds", &[("url", "<x>")]).await;
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -235,7 +235,11 @@ async fn removing_asks_once_more_and_strange_acts_do_nothing() {
 #[tokio::test]
 async fn a_list_is_taken_as_a_file_and_as_text() {
     let imported = |_: &Command| {
-        Ok(Done::Imported { added: 1, known: 2, refused: vec!["`x:y` is no feed".to_owned()] })
+        Ok(CommandResult::Imported {
+            added: 1,
+            known: 2,
+            refused: vec!["`x:y` is no feed".to_owned()],
+        })
     };
     let desk = Desk::new(Box::new(imported));
     let list = "<opml><body><outline text='T' title='News'><outline type='rss' \
@@ -271,9 +275,9 @@ async fn a_list_is_given_with_secrets_only_where_they_are_asked_for() {
 async fn a_list_of_some_megabytes_is_taken_from_a_file() {
     let desk = Desk::new(Box::new(|command| match command {
         Command::Import { feeds } => {
-            Ok(Done::Imported { added: feeds.len(), known: 0, refused: Vec::new() })
+            Ok(CommandResult::Imported { added: feeds.len(), known: 0, refused: Vec::new() })
         }
-        _ => Err(Refusal { message: "only lists".to_owned(), input: true }),
+        _ => Err(CommandRefusal { message: "only lists".to_owned(), input: true }),
     }));
     let line = |n: usize| {
         let site = "x".repeat(200);
@@ -297,7 +301,7 @@ async fn a_list_of_some_megabytes_is_taken_from_a_file() {
 #[tokio::test]
 async fn from_what_was_not_done_one_comes_back_to_the_page_it_was_on() {
     let desk = Desk::new(Box::new(|_| {
-        Err(Refusal { message: "the engine rests".to_owned(), input: false })
+        Err(CommandRefusal { message: "the engine rests".to_owned(), input: false })
     }));
     let id = desk.feed(&[]);
     for (path, fields, page) in [

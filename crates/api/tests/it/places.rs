@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::what_if::{Outlook, Rule, WhatIf};
 use api::{Context, router};
 use axum::http::StatusCode;
-use dispatch::command::{Applied, Command, Done, QueryGranted};
+use dispatch::command::{Applied, Command, CommandResult, QueriesResult};
 
 use crate::acts::{Desk, obeys};
 use crate::fixture::{Fixture, T0, live};
@@ -54,8 +54,8 @@ async fn a_preview_shows_what_would_have_been_kept() {
 async fn saving_dropping_and_replaying_are_commands() {
     let applied = |_: &Command| {
         let queries = vec![Applied { name: "Volcano".to_owned(), what: "created".to_owned() }];
-        let granted = QueryGranted::Applied { queries, feeds_added: 0, feeds_resting: 0, past: 0 };
-        Ok(Done::Query { granted })
+        let granted = QueriesResult::Applied { queries, feeds_added: 0, feeds_resting: 0, past: 0 };
+        Ok(CommandResult::Query { granted })
     };
     let desk = Desk::new(Box::new(applied));
     let answer = desk.post("/queries", &[("text", VOLCANO), ("past", "7")]).await;

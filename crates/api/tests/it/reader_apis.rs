@@ -15,7 +15,7 @@ use api::{Context, router};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use dispatch::command::{AddedFeed, Command, Done, NotAdded, Polled, Refusal};
+use dispatch::command::{AddedFeed, Command, CommandRefusal, CommandResult, NotAdded, PollSummary};
 use feed::{Enclosure, FeedId, FeedUrl, Item, Outcome, Published};
 use serde_json::Value;
 use store::{
@@ -98,8 +98,8 @@ pub fn empty(accounts: bool) -> AppFixture {
 }
 
 /// Returns the answer of an engine. Feeds are really added.
-fn done(store: &Store, command: &Command) -> Result<Done, Refusal> {
-    let refused = |message: &str| Err(Refusal { message: message.to_owned(), input: true });
+fn done(store: &Store, command: &Command) -> Result<CommandResult, CommandRefusal> {
+    let refused = |message: &str| Err(CommandRefusal { message: message.to_owned(), input: true });
     match command {
         Command::Add { urls, tags, poll, .. } => {
             let (mut feeds, mut not_added) = (Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ fn done(store: &Store, command: &Command) -> Result<Done, Refusal> {
                     false => vec![],
                 };
                 let dead = url.contains("dead") || !candidates.is_empty();
-                let polled = Polled {
+                let polled = PollSummary {
                     feed: 0,
                     outcome: if dead { "failed" } else { "seen" }.to_owned(),
                     new: 0,
@@ -133,21 +133,21 @@ fn done(store: &Store, command: &Command) -> Result<Done, Refusal> {
                     poll: poll.then_some(polled),
                 });
             }
-            Ok(Done::Added { feeds, not_added })
+            Ok(CommandResult::Added { feeds, not_added })
         }
         Command::Import { feeds } => {
-            Ok(Done::Imported { added: feeds.len(), known: 0, refused: vec![] })
+            Ok(CommandResult::Imported { added: feeds.len(), known: 0, refused: vec![] })
         }
         Command::Remove { feed } => {
-            Ok(Done::Removed { feed: feed.parse().unwrap(), url: "".into() })
+            Ok(CommandResult::Removed { feed: feed.parse().unwrap(), url: "".into() })
         }
         Command::RenameTag { tag, to } => {
             store.rename_tag(tag, to.as_deref()).unwrap();
-            Ok(Done::Tagged { feeds: 1 })
+            Ok(CommandResult::Tagged { feeds: 1 })
         }
-        Command::Tag { .. } => Ok(Done::Tagged { feeds: 1 }),
-        Command::Title { .. } | Command::Move { .. } => Ok(Done::Titled { feed: 1 }),
-        Command::Poll { .. } => Ok(Done::Polled { polls: vec![] }),
+        Command::Tag { .. } => Ok(CommandResult::Tagged { feeds: 1 }),
+        Command::Title { .. } | Command::Move { .. } => Ok(CommandResult::Titled { feed: 1 }),
+        Command::Poll { .. } => Ok(CommandResult::Polled { polls: vec![] }),
         _ => refused("not here"),
     }
 }

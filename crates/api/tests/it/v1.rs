@@ -9,7 +9,7 @@ use api::api_routes;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use dispatch::command::{AddedFeed, Command, Done, NotAdded, Polled};
+use dispatch::command::{AddedFeed, Command, CommandResult, NotAdded, PollSummary};
 use serde_json::{Value, json};
 use store::{NewToken, TokenScope};
 use tower::ServiceExt;
@@ -76,8 +76,8 @@ fn acting(shelf: &Fixture) -> (Router, Arc<Mutex<Vec<Command>>>) {
     (api::router(context), noted)
 }
 
-fn carried_out(command: &Command) -> Done {
-    let poll = |candidates: &[&str]| Polled {
+fn carried_out(command: &Command) -> CommandResult {
+    let poll = |candidates: &[&str]| PollSummary {
         feed: 2,
         outcome: "seen".to_owned(),
         new: 1,
@@ -95,21 +95,21 @@ fn carried_out(command: &Command) -> Done {
             let (mut feeds, mut not_added) = (vec![], vec![]);
             if page || dead {
                 let detail = "404: there is nothing".to_owned();
-                not_added.push(NotAdded { url, poll: Polled { detail, ..poll } });
+                not_added.push(NotAdded { url, poll: PollSummary { detail, ..poll } });
             } else {
                 let poll = Some(poll);
                 feeds.push(AddedFeed { id, url, existed: false, twin: None, poll });
             }
-            Done::Added { feeds, not_added }
+            CommandResult::Added { feeds, not_added }
         }
         Command::Import { feeds } => {
-            Done::Imported { added: feeds.len(), known: 0, refused: vec![] }
+            CommandResult::Imported { added: feeds.len(), known: 0, refused: vec![] }
         }
-        Command::Poll { .. } => Done::Polled { polls: vec![poll(&[])] },
-        Command::Remove { .. } => Done::Removed { feed: 2, url: String::new() },
-        Command::Title { .. } => Done::Titled { feed: 2 },
-        Command::Budget { .. } => Done::Budgeted { feeds: 2 },
-        _ => Done::Set { feeds: 1 },
+        Command::Poll { .. } => CommandResult::Polled { polls: vec![poll(&[])] },
+        Command::Remove { .. } => CommandResult::Removed { feed: 2, url: String::new() },
+        Command::Title { .. } => CommandResult::Titled { feed: 2 },
+        Command::Budget { .. } => CommandResult::Budgeted { feeds: 2 },
+        _ => CommandResult::Set { feeds: 1 },
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dispatch::command::{AddedFeed, Done, NotAdded};
+use dispatch::command::{AddedFeed, CommandResult, NotAdded};
 use feed::{FeedId, FeedUrl, Time};
 use store::NewFeed;
 
@@ -30,7 +30,7 @@ pub async fn add(
     tags: &[String],
     check: Check,
     progress: Progress<'_>,
-) -> Result<Done, CommandError> {
+) -> Result<CommandResult, CommandError> {
     let parsed: Result<Vec<FeedUrl>, _> = urls.iter().map(|u| FeedUrl::parse(u)).collect();
     let tags: Vec<String> = tags.iter().map(|tag| sound_tag(tag)).collect::<Result<_, _>>()?;
     let now = engine.clock.now();
@@ -51,7 +51,7 @@ pub async fn add(
             not_added = take_away_dead(engine, &mut feeds)?;
         }
     }
-    Ok(Done::Added { feeds, not_added })
+    Ok(CommandResult::Added { feeds, not_added })
 }
 
 /// Removes new feeds whose first poll failed.

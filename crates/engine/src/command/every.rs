@@ -1,7 +1,7 @@
 //! Polling every feed there is: part by part, so that a million of them need no more memory than
 //! some thousand.
 
-use dispatch::command::Done;
+use dispatch::command::CommandResult;
 use feed::FeedId;
 use tokio::sync::mpsc;
 
@@ -13,7 +13,10 @@ const UNANSWERED_MAX: usize = 20_000;
 /// Feeds that are asked for at once.
 const PART: usize = 500;
 
-pub async fn carry_out(engine: &Engine, progress: Progress<'_>) -> Result<Done, CommandError> {
+pub async fn carry_out(
+    engine: &Engine,
+    progress: Progress<'_>,
+) -> Result<CommandResult, CommandError> {
     let ids = engine.store.feed_ids(None)?;
     let n_parts = ids.len().div_ceil(PART).max(1);
     // Neighbours are often of one domain, which is asked one feed after the other.
@@ -29,12 +32,12 @@ pub async fn carry_out(engine: &Engine, progress: Progress<'_>) -> Result<Done, 
             tokio::task::block_in_place(|| engine.ask(&part, answers.clone()))?;
         }
         if n_answered == n_asked {
-            return Ok(Done::PolledAll { feeds: n_answered, failed });
+            return Ok(CommandResult::PolledAll { feeds: n_answered, failed });
         }
         let Some(answer) = answered.recv().await else { break };
         n_answered += 1;
         failed += usize::from(!answer.outcome.is_success());
         progress(n_answered, ids.len());
     }
-    Ok(Done::PolledAll { feeds: n_answered, failed })
+    Ok(CommandResult::PolledAll { feeds: n_answered, failed })
 }

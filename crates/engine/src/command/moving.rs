@@ -1,6 +1,6 @@
 //! Moving a feed to another address.
 
-use dispatch::command::Done;
+use dispatch::command::CommandResult;
 use feed::FeedUrl;
 use store::AddressChange;
 
@@ -8,7 +8,7 @@ use super::{CommandError, find};
 use crate::Engine;
 
 /// The feed is polled at the new address next, at the pace of its domain.
-pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<Done, CommandError> {
+pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<CommandResult, CommandError> {
     let (feed, url) = (find(engine, name)?, FeedUrl::parse(url)?);
     let from = engine.store.feed(feed)?.location.url;
     let now = engine.clock.now();
@@ -26,5 +26,5 @@ pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<Done, Command
         engine.forget(feed);
         engine.rest(feed, now)?;
     }
-    Ok(Done::Moved { feed: feed.0, from: from.masked(), url: url.masked(), queries })
+    Ok(CommandResult::Moved { feed: feed.0, from: from.masked(), url: url.masked(), queries })
 }

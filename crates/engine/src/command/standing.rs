@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use dispatch::command::{Applied, QueryGranted, QueryWish};
+use dispatch::command::{Applied, QueriesCommand, QueriesResult};
 use feed::Time;
 use query::{Catalog, Create, Deliver, Effect, Fault, Position, QueryName, Statement};
 use store::{NewQuery, QueryChange, Store, StoreError};
@@ -12,29 +12,32 @@ use store::{NewQuery, QueryChange, Store, StoreError};
 use super::CommandError;
 use crate::{Engine, keys};
 
-pub async fn carry_out(engine: &Engine, wish: QueryWish) -> Result<QueryGranted, CommandError> {
+pub async fn carry_out(
+    engine: &Engine,
+    wish: QueriesCommand,
+) -> Result<QueriesResult, CommandError> {
     match wish {
-        QueryWish::Apply { file, text, past } => {
+        QueriesCommand::Apply { file, text, past } => {
             let past = past.map(|secs| engine.clock.now() - Duration::from_secs(secs));
             let read = query::parse(&text);
             let statements = read.map_err(|faults| CommandError::Query(located(&file, &faults)))?;
             let _turn = engine.queries_change.lock().await;
             tokio::task::block_in_place(|| apply(engine, &file, statements, past))
         }
-        QueryWish::Drop { name } => {
+        QueriesCommand::Drop { name } => {
             let name = QueryName { text: name, at: Position::default() };
             let statements = vec![Statement::Drop(query::Drop { name, if_exists: false })];
             let _turn = engine.queries_change.lock().await;
             let done = tokio::task::block_in_place(|| apply(engine, "", statements, None))?;
-            let QueryGranted::Applied { feeds_resting, .. } = done else { return Ok(done) };
-            Ok(QueryGranted::Dropped { feeds_resting })
+            let QueriesResult::Applied { feeds_resting, .. } = done else { return Ok(done) };
+            Ok(QueriesResult::Dropped { feeds_resting })
         }
-        QueryWish::Replay { name } => tokio::task::block_in_place(|| {
+        QueriesCommand::Replay { name } => tokio::task::block_in_place(|| {
             let query = engine.store.query(&name)?;
             let query = query.ok_or_else(|| no_query(&name))?;
             let letters = engine.store.replay_dead_letters(query.id)?;
             engine.wake_deliveries();
-            Ok(QueryGranted::Replaying { letters })
+            Ok(QueriesResult::Replaying { letters })
         }),
     }
 }
@@ -85,7 +88,7 @@ fn apply(
     file: &str,
     statements: Vec<Statement>,
     past: Option<Time>,
-) -> Result<QueryGranted, CommandError> {
+) -> Result<QueriesResult, CommandError> {
     let checked = check_read(Some(&engine.store), statements).map_err(|error| match error {
         CheckError::Store(error) => CommandError::Store(error),
         CheckError::Faults(faults) => CommandError::Query(located(file, &faults)),
@@ -119,7 +122,7 @@ fn apply(
         engine.rest(*feed, now)?;
     }
     engine.wake_deliveries();
-    Ok(QueryGranted::Applied {
+    Ok(QueriesResult::Applied {
         queries,
         feeds_added: changed.wanted.len(),
         feeds_resting: changed.unwanted.len(),

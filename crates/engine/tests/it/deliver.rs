@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dispatch::LocalForm;
-use dispatch::command::{Command, QueryWish};
+use dispatch::command::{Command, QueriesCommand};
 use engine::command::carry_out;
 use engine::{Clock, DeliverySettings, Engine, Mail, MailSecurity, Settings, Watch};
 use feed::{EntryKey, FeedUrl, Item, Outcome, Published, Time};
@@ -32,7 +32,7 @@ impl House {
         let clock = Clock::manual(START);
         let engine = start(store, &clock, settings.clone());
         let text = statement.to_owned();
-        let wish = QueryWish::Apply { file: "t".to_owned(), text, past: None };
+        let wish = QueriesCommand::Apply { file: "t".to_owned(), text, past: None };
         carry_out(&engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
         House { engine, settings, clock, folder }
     }
@@ -138,7 +138,7 @@ async fn what_a_receiver_never_takes_is_laid_aside_and_comes_back_on_request() {
     status.store(200, Ordering::SeqCst);
     house.pass(Duration::from_secs(4000)).await;
     assert!(taken.lock().unwrap()[0].contains("\"two\""), "the next goes on in its order");
-    let wish = QueryWish::Replay { name: "All".to_owned() };
+    let wish = QueriesCommand::Replay { name: "All".to_owned() };
     carry_out(&house.engine, Command::Query { wish }, &|_, _| ()).await.unwrap();
     house.pass(Duration::ZERO).await;
     let taken = taken.lock().unwrap().clone();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dispatch::command::{Command, QueryWish};
+use dispatch::command::{Command, QueriesCommand};
 use engine::{Gaps, Rendered, Settings, Topics};
 use feed::{Domain, EntryKey, Item, Outcome, Published};
 use store::{
@@ -66,7 +66,7 @@ fn wish(house: &House, place: &str) -> SubscriberRequestOutcome {
 async fn hub(settings: Settings, answer: crate::scripted::Answer) -> (House, Arc<AtomicBool>) {
     let house = House::new(settings, answer).await;
     let text = "CREATE FEED Q AS RETURN ALL FEEDS PUBLISH".to_owned();
-    let wish = QueryWish::Apply { file: "t".to_owned(), text, past: None };
+    let wish = QueriesCommand::Apply { file: "t".to_owned(), text, past: None };
     house.act(Command::Query { wish }).await;
     let is_open = Arc::new(AtomicBool::new(true));
     house.engine.serve_hub(topics(Arc::clone(&is_open))).await;

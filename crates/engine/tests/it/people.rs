@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
-use dispatch::command::{Change, Command, Done, ImportedFeed, QueryWish, Target};
+use dispatch::command::{Change, Command, CommandResult, ImportedFeed, QueriesCommand, Target};
 use engine::Settings;
 use engine::command::carry_out;
 
@@ -71,7 +71,7 @@ async fn a_server_to_which_a_feed_moves_is_not_asked_whether_it_changed() {
     let mut outcomes = Vec::new();
     for _ in 0..2 {
         let done = house.act(Command::Poll { feeds: Some(vec![url.clone()]) }).await;
-        let Done::Polled { polls } = done else { panic!("{done:?}") };
+        let CommandResult::Polled { polls } = done else { panic!("{done:?}") };
         outcomes.push((polls[0].outcome.clone(), polls[0].new));
     }
     assert_eq!(outcomes, [("seen".to_owned(), 1), ("unchanged".to_owned(), 0)]);
@@ -101,11 +101,11 @@ async fn a_feed_that_rests_since_no_query_reads_it_is_polled_when_a_list_names_i
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let url = house.url("a.test/feed");
     let text = format!("CREATE FEED Q AS RETURN \"{url}\"");
-    let wish = QueryWish::Apply { file: "f".to_owned(), text, past: None };
+    let wish = QueriesCommand::Apply { file: "f".to_owned(), text, past: None };
     house.act(Command::Query { wish }).await;
     assert!(house.until(|house| house.n_asked("a.test/feed") == 1).await);
     house.rest().await;
-    let wish = QueryWish::Drop { name: "Q".to_owned() };
+    let wish = QueriesCommand::Drop { name: "Q".to_owned() };
     house.act(Command::Query { wish }).await;
     house.pass(60 * 25).await;
     assert_eq!(house.n_asked("a.test/feed"), 1, "nobody wants it");
@@ -209,7 +209,7 @@ async fn a_poll_that_learns_from_wanted_entries_is_decided_once() {
         let house = House::new(settings, Arc::new(|_| Some(document(&["1", "2", "3"])))).await;
         let url = house.url("a.test/feed");
         let text = format!("CREATE FEED Q AS RETURN \"{url}\" WHERE ITEM CONTAINS \"iceland\"");
-        let wish = QueryWish::Apply { file: "f".to_owned(), text, past: None };
+        let wish = QueriesCommand::Apply { file: "f".to_owned(), text, past: None };
         house.act(Command::Query { wish }).await;
         assert!(house.until(|house| house.n_asked("a.test/feed") == 1).await);
         house.rest().await;
@@ -239,7 +239,7 @@ async fn a_poll_under_way_when_its_feed_is_moved_is_refused_and_the_new_address_
     assert!(house.until(|house| house.n_asked("a.test/old") == 1).await);
     let to = house.url("b.test/new");
     let done = house.act(Command::Move { feed: "1".to_owned(), url: to.clone() }).await;
-    let Done::Moved { feed: 1, url, .. } = done else { panic!("{done:?}") };
+    let CommandResult::Moved { feed: 1, url, .. } = done else { panic!("{done:?}") };
     assert_eq!(url, to);
     assert!(house.until(|house| house.n_asked("b.test/new") == 1).await);
     waits.store(false, Ordering::SeqCst);
@@ -273,6 +273,6 @@ async fn every_feed_is_polled_once_and_only_counted() {
     }
     house.rest().await;
     let done = house.act(Command::Poll { feeds: None }).await;
-    let Done::PolledAll { feeds: 700, failed: 0 } = done else { panic!("{done:?}") };
+    let CommandResult::PolledAll { feeds: 700, failed: 0 } = done else { panic!("{done:?}") };
     house.engine.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dispatch::command::{Command, Done};
+use dispatch::command::{Command, CommandResult};
 use engine::{PushSettings, Settings};
 use feed::FeedId;
 use hmac::{Hmac, KeyInit, Mac};
@@ -97,7 +97,7 @@ async fn what_a_hub_asks_for_binds_its_domain_over_a_restart() {
     let n_before = house.n_asked("a.test/feed");
     let feeds = Some(vec![house.url("a.test/feed")]);
     let done = house.act(Command::Poll { feeds }).await;
-    let Done::Polled { polls } = done else { panic!("{done:?}") };
+    let CommandResult::Polled { polls } = done else { panic!("{done:?}") };
     assert!(polls[0].detail.contains("asked us to wait"), "{}", polls[0].detail);
     assert_eq!(house.n_asked("a.test/feed"), n_before);
     house.engine.stop().await;

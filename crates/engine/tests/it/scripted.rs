@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dispatch::LocalForm;
-use dispatch::command::{Command, Done};
+use dispatch::command::{Command, CommandResult};
 use engine::command::carry_out;
 use engine::{Clock, Engine, Gaps, Settings, Watch};
 use feed::Time;
@@ -65,7 +65,7 @@ impl House {
         format!("http://{host}:{}/{path}", self.port)
     }
 
-    pub async fn act(&self, command: Command) -> Done {
+    pub async fn act(&self, command: Command) -> CommandResult {
         carry_out(&self.engine, command, &|_, _| ()).await.unwrap()
     }
 

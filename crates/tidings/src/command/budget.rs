@@ -1,7 +1,7 @@
 //! `tidings budget`: how many polls the whole instance may make, and which strategy spends them.
 
 use api::plural;
-use dispatch::command::{Command, Done};
+use dispatch::command::{Command, CommandResult};
 use engine::BudgetRule;
 use polling::budget::Spender;
 use serde_json::json;
@@ -20,7 +20,7 @@ pub async fn run(args: BudgetArgs) -> Result<(), CliError> {
     };
     let command = Command::Budget { rule: wanted.map(|rule| rule.to_string()) };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
-    let Done::Budgeted { feeds } = done else {
+    let CommandResult::Budgeted { feeds } = done else {
         return Err(failed(
             "the daemon gave an unexpected answer; it may be another version".to_owned(),
         ));

@@ -6,7 +6,7 @@ mod poll;
 use std::time::Duration;
 
 use api::plural;
-use dispatch::command::{Change, Command, Done, NotAdded, Target};
+use dispatch::command::{Change, Command, CommandResult, NotAdded, Target};
 use engine::Clock;
 use serde_json::{Value, json};
 use store::FeedRow;
@@ -46,7 +46,7 @@ async fn add(
     let spinner = output::spinner("polling the feed");
     let done = access::carry_out(&config, command, &|_, _| ()).await;
     spinner.finish_and_clear();
-    let Done::Added { feeds, not_added } = done? else { return Err(other_answer()) };
+    let CommandResult::Added { feeds, not_added } = done? else { return Err(other_answer()) };
     if json {
         let mut rows = feeds.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
         rows.extend(not_added.iter().map(|one| {
@@ -191,7 +191,7 @@ async fn change(set: FeedSet) -> Result<(), CliError> {
     }
     let command = Command::Set { target, change };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
-    let Done::Set { feeds } = done else { return Err(other_answer()) };
+    let CommandResult::Set { feeds } = done else { return Err(other_answer()) };
     if set.json {
         return print_json(&json!({ "feeds": feeds }));
     }
@@ -218,7 +218,9 @@ async fn move_feed(
     let config = config::read_offline(place)?;
     let command = Command::Move { feed, url };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
-    let Done::Moved { feed, from, url, queries } = done else { return Err(other_answer()) };
+    let CommandResult::Moved { feed, from, url, queries } = done else {
+        return Err(other_answer());
+    };
     if json {
         let value = json!({ "id": feed, "from": from, "url": url, "queries": queries });
         return print_json(&value);
@@ -237,7 +239,7 @@ async fn remove(one: OneFeed) -> Result<(), CliError> {
     let config = config::read_offline(&one.place)?;
     let command = Command::Remove { feed: one.feed };
     let done = access::carry_out(&config, command, &|_, _| ()).await?;
-    let Done::Removed { feed, url } = done else { return Err(other_answer()) };
+    let CommandResult::Removed { feed, url } = done else { return Err(other_answer()) };
     if one.json {
         return print_json(&json!({ "id": feed, "url": url }));
     }

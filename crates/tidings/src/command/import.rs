@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use api::plural;
-use dispatch::command::{Command, Done, ImportedFeed};
+use dispatch::command::{Command, CommandResult, ImportedFeed};
 use serde_json::json;
 
 use crate::args::InstanceArgs;
@@ -31,7 +31,7 @@ pub async fn run(file: &Path, json: bool, place: &InstanceArgs) -> Result<(), Cl
         output::spinner(&format!("importing {}", plural(n_listed as u64, "feed", "feeds")));
     let done = access::carry_out(&config, Command::Import { feeds }, &|_, _| ()).await?;
     progress.finish_and_clear();
-    let Done::Imported { added, known, refused } = done else {
+    let CommandResult::Imported { added, known, refused } = done else {
         return Err(failed(
             "the daemon gave an unexpected answer; it may be another version".to_owned(),
         ));

@@ -9,7 +9,7 @@ mod test;
 use std::path::Path;
 
 use api::plural;
-use dispatch::command::{Applied, Command, Done, QueryGranted, QueryWish};
+use dispatch::command::{Applied, Command, CommandResult, QueriesCommand, QueriesResult};
 use engine::command::standing::{CheckError, Checked, check, located};
 use query::{Access, Effect};
 use serde_json::json;
@@ -28,7 +28,7 @@ pub async fn run(query: QueryCommand) -> Result<(), CliError> {
             let text = text(&file)?;
             checked(&config, &file, &text)?;
             let (file, past) = (file.display().to_string(), past.map(|past| past.as_secs()));
-            let granted = carry_out(&config, QueryWish::Apply { file, text, past }).await?;
+            let granted = carry_out(&config, QueriesCommand::Apply { file, text, past }).await?;
             say_applied(&granted, json)
         }
         QueryCommand::Check { file, json, place } => {
@@ -42,8 +42,10 @@ pub async fn run(query: QueryCommand) -> Result<(), CliError> {
         }
         QueryCommand::Drop(OneQuery { name, json, place }) => {
             let config = config::read_offline(&place)?;
-            let granted = carry_out(&config, QueryWish::Drop { name: name.clone() }).await?;
-            let QueryGranted::Dropped { feeds_resting } = granted else { return Err(odd_answer()) };
+            let granted = carry_out(&config, QueriesCommand::Drop { name: name.clone() }).await?;
+            let QueriesResult::Dropped { feeds_resting } = granted else {
+                return Err(odd_answer());
+            };
             if json {
                 return print_json(&json!({"dropped": name, "feeds_resting": feeds_resting}));
             }
@@ -57,9 +59,9 @@ pub async fn run(query: QueryCommand) -> Result<(), CliError> {
     }
 }
 
-async fn carry_out(config: &Config, wish: QueryWish) -> Result<QueryGranted, CliError> {
+async fn carry_out(config: &Config, wish: QueriesCommand) -> Result<QueriesResult, CliError> {
     match access::carry_out(config, Command::Query { wish }, &|_, _| ()).await? {
-        Done::Query { granted } => Ok(granted),
+        CommandResult::Query { granted } => Ok(granted),
         _ => Err(odd_answer()),
     }
 }
@@ -100,8 +102,8 @@ fn find(store: &Store, name: &str) -> Result<QueryRow, CliError> {
     })
 }
 
-fn say_applied(granted: &QueryGranted, as_json: bool) -> Result<(), CliError> {
-    let QueryGranted::Applied { queries, feeds_added, feeds_resting, past } = granted else {
+fn say_applied(granted: &QueriesResult, as_json: bool) -> Result<(), CliError> {
+    let QueriesResult::Applied { queries, feeds_added, feeds_resting, past } = granted else {
         return Err(odd_answer());
     };
     if as_json {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dispatch::command::{Command, Done, REQUEST_KIND, Refusal};
+use dispatch::command::{Command, CommandRefusal, CommandResult, REQUEST_KIND};
 use engine::Engine;
 use engine::command::carry_out;
 use store::{CommandRequest, RequestId, StoreError};
@@ -59,15 +59,18 @@ async fn answer(engine: Arc<Engine>, request: CommandRequest) {
     let refusal = match done {
         Ok(_) => {
             let message = format!("it was done, but the answer could not be kept: {why}");
-            Refusal { message, input: false }
+            CommandRefusal { message, input: false }
         }
         Err(refusal) => refusal,
     };
     answer_later(&engine, request.id, &refusal).await;
 }
 
-async fn carried_out(engine: &Engine, request: &CommandRequest) -> Result<Done, Refusal> {
-    let refused = |message| Refusal { message, input: false };
+async fn carried_out(
+    engine: &Engine,
+    request: &CommandRequest,
+) -> Result<CommandResult, CommandRefusal> {
+    let refused = |message| CommandRefusal { message, input: false };
     if request.kind != REQUEST_KIND {
         let text = "the daemon is of another version than this command; use the program that it \
                     was started from, or restart it with this one";
@@ -77,11 +80,11 @@ async fn carried_out(engine: &Engine, request: &CommandRequest) -> Result<Done, 
         refused(format!("the daemon does not understand the request ({e}); restart it"))
     })?;
     let done = carry_out(engine, command, &|_, _| ()).await;
-    done.map_err(|e| Refusal { message: e.to_string(), input: e.is_input() })
+    done.map_err(|e| CommandRefusal { message: e.to_string(), input: e.is_input() })
 }
 
 /// Writes the answer as soon as the store can be written: the caller waits for it.
-async fn answer_later(engine: &Engine, id: RequestId, refusal: &Refusal) {
+async fn answer_later(engine: &Engine, id: RequestId, refusal: &CommandRefusal) {
     // A sentence and a flag are always written.
     let body = serde_json::to_string(refusal).unwrap_or_default();
     loop {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use api::plural;
 use api::what_if::WhatIf;
-use dispatch::command::Refusal;
+use dispatch::command::CommandRefusal;
 use engine::{Clock, Engine, Watch};
 use feed::Outcome;
 use fetch::Fetcher;
@@ -137,10 +137,10 @@ fn act(engine: &Arc<Engine>) -> api::Act {
         Box::pin(async move {
             let Some(engine) = engine.upgrade() else {
                 let message = "the program is stopping; try again when it is back".to_owned();
-                return Err(Refusal { message, input: false });
+                return Err(CommandRefusal { message, input: false });
             };
             let done = engine::command::carry_out(&engine, command, &|_, _| ()).await;
-            done.map_err(|e| Refusal { message: e.to_string(), input: e.is_input() })
+            done.map_err(|e| CommandRefusal { message: e.to_string(), input: e.is_input() })
         })
     })
 }

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use dispatch::command::{Change, Command, Done, Target};
+use dispatch::command::{Change, Command, CommandResult, Target};
 use feed::FeedId;
 use store::FeedRow;
 
@@ -70,7 +70,7 @@ async fn changed(context: &Context, id: &str, word: &str, ordered: Ordered) -> R
         _ => format!("/feed/{number}"),
     };
     match act(context, &visitor, command).await {
-        Ok(Done::Moved { queries, .. }) if !queries.is_empty() => {
+        Ok(CommandResult::Moved { queries, .. }) if !queries.is_empty() => {
             let text = format!(
                 "The feed has its new address. Queries that name the old one no longer read it: \
                  {}. Write the new address there.",

@@ -4,7 +4,7 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use dispatch::command::{AddedFeed, Command, Done, NotAdded};
+use dispatch::command::{AddedFeed, Command, CommandResult, NotAdded};
 
 use crate::Context;
 use crate::page::frame::{Frame, Ordered, Section};
@@ -55,7 +55,7 @@ pub async fn add(State(context): State<Context>, ordered: Ordered) -> Response {
     let typed = urls.clone();
     let command = Command::Add { urls, tags: tags(form.text("tags")), poll: true, force };
     let (feeds, not_added) = match act(&context, &visitor, command).await {
-        Ok(Done::Added { feeds, not_added }) => (feeds, not_added),
+        Ok(CommandResult::Added { feeds, not_added }) => (feeds, not_added),
         // Nothing else answers this command.
         Ok(_) => (Vec::new(), Vec::new()),
         Err(refused) => return refused,

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use dispatch::command::{Command, Done, ImportedFeed};
+use dispatch::command::{Command, CommandResult, ImportedFeed};
 use parse::opml::Outline;
 use store::{FeedFilter, TokenScope};
 
@@ -48,7 +48,7 @@ pub async fn import(State(context): State<Context>, ordered: Ordered) -> Respons
         .map(|o| ImportedFeed { url: o.url, title: o.title, site: o.site, tags: o.tags })
         .collect();
     match act(&context, &visitor, Command::Import { feeds }).await {
-        Ok(Done::Imported { added, known, refused }) => {
+        Ok(CommandResult::Imported { added, known, refused }) => {
             skipped.extend(refused);
             let more = skipped.len().saturating_sub(NAMED_MAX);
             skipped.truncate(NAMED_MAX);

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use dispatch::command::{Command, Done, QueryGranted, QueryWish};
+use dispatch::command::{Command, CommandResult, QueriesCommand, QueriesResult};
 
 use super::editor::Editor;
 use super::preview::Preview;
@@ -44,7 +44,7 @@ pub async fn save(State(context): State<Context>, ordered: Ordered) -> Response 
     }
     let days = form.text("past").parse::<u64>().ok().map(|days| days.min(PAST_DAYS_MAX));
     let past = days.filter(|days| *days > 0).map(|days| days * 86_400);
-    let wish = QueryWish::Apply { file: FILE.to_owned(), text, past };
+    let wish = QueriesCommand::Apply { file: FILE.to_owned(), text, past };
     match act(&context, &visitor, Command::Query { wish }).await {
         Ok(done) => Redirect::to(&saved(&done)).into_response(),
         Err(refused) => refused,
@@ -52,9 +52,9 @@ pub async fn save(State(context): State<Context>, ordered: Ordered) -> Response 
 }
 
 /// The query's page where there is one, else the list.
-fn saved(done: &Done) -> String {
+fn saved(done: &CommandResult) -> String {
     match done {
-        Done::Query { granted: QueryGranted::Applied { queries, .. } } => {
+        CommandResult::Query { granted: QueriesResult::Applied { queries, .. } } => {
             match queries.as_slice() {
                 [one] if one.what != "dropped" => format!("/query/{}", one.name),
                 _ => Section::Queries.path().to_owned(),
@@ -78,7 +78,7 @@ pub async fn drop_query(
     Path(name): Path<String>,
     ordered: Ordered,
 ) -> Response {
-    wished(&context, ordered, QueryWish::Drop { name }, Section::Queries.path()).await
+    wished(&context, ordered, QueriesCommand::Drop { name }, Section::Queries.path()).await
 }
 
 /// Tries the dead letters of a query again.
@@ -88,10 +88,10 @@ pub async fn replay(
     ordered: Ordered,
 ) -> Response {
     let to = format!("/query/{name}");
-    wished(&context, ordered, QueryWish::Replay { name }, &to).await
+    wished(&context, ordered, QueriesCommand::Replay { name }, &to).await
 }
 
-async fn wished(context: &Context, ordered: Ordered, wish: QueryWish, to: &str) -> Response {
+async fn wished(context: &Context, ordered: Ordered, wish: QueriesCommand, to: &str) -> Response {
     match act(context, &ordered.0, Command::Query { wish }).await {
         Ok(_) => Redirect::to(to).into_response(),
         Err(refused) => refused,

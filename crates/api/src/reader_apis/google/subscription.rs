@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use dispatch::command::{Command, Done};
+use dispatch::command::{Command, CommandResult};
 use serde_json::{Value, json};
 use store::{FeedFilter, FeedRow, TokenScope};
 
@@ -168,7 +168,7 @@ pub async fn import(State(context): State<Context>, request: Request) -> Result<
     let bytes = params::whole(request, opml::BYTES_MAX).await?;
     let feeds = blocking(move || opml::read(&bytes)).await?;
     match act(&context, Command::Import { feeds }).await? {
-        Done::Imported { added, .. } => Ok(format!("OK: {added}")),
+        CommandResult::Imported { added, .. } => Ok(format!("OK: {added}")),
         _ => Ok(OK.to_owned()),
     }
 }

@@ -1,6 +1,6 @@
 //! A feed and its polls as the API shows them. Secrets in addresses are masked.
 
-use dispatch::command::Polled;
+use dispatch::command::PollSummary;
 use store::{FeedRow, FeedState, PollRow, Settings};
 
 use crate::v1::schema::answer;
@@ -124,8 +124,8 @@ answer! {
     }
 }
 
-impl From<Polled> for PollAnswer {
-    fn from(polled: Polled) -> PollAnswer {
+impl From<PollSummary> for PollAnswer {
+    fn from(polled: PollSummary) -> PollAnswer {
         PollAnswer {
             feed: polled.feed,
             outcome: polled.outcome,

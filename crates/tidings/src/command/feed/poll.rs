@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use api::plural;
-use dispatch::command::{Command, Done, Polled};
+use dispatch::command::{Command, CommandResult, PollSummary};
 use feed::FeedId;
 use store::Store;
 use tokio::task::JoinSet;
@@ -38,8 +38,8 @@ pub async fn run(
     let spinner = output::spinner("polling");
     let done = access::carry_out(&config, command, &|_, _| ()).await;
     spinner.finish_and_clear();
-    let Done::Polled { polls } = done? else { return Err(other_answer()) };
-    let is_success = polls.iter().all(Polled::is_success);
+    let CommandResult::Polled { polls } = done? else { return Err(other_answer()) };
+    let is_success = polls.iter().all(PollSummary::is_success);
     if json && single {
         print_json(&polls.first())?;
     } else if json {
@@ -70,7 +70,7 @@ async fn all(config: &Config, json: bool) -> Result<(), CliError> {
         }
         let Some(done) = under_way.join_next().await else { break };
         let done = done.map_err(|e| failed(format!("a part of the polls broke off: {e}")))??;
-        let Done::Polled { polls } = done else { return Err(other_answer()) };
+        let CommandResult::Polled { polls } = done else { return Err(other_answer()) };
         bar.inc(polls.len() as u64);
         for polled in polls {
             is_success &= polled.is_success();
@@ -97,7 +97,7 @@ fn part(ids: &[FeedId], n: usize, n_parts: usize) -> Vec<String> {
 /// The report of a round of polls: every failure, and the successes if they are few.
 struct PollReport {
     store: Store,
-    good: Vec<Polled>,
+    good: Vec<PollSummary>,
     n_good: usize,
     n_new: usize,
 }
@@ -107,7 +107,7 @@ impl PollReport {
         PollReport { store, good: Vec::new(), n_good: 0, n_new: 0 }
     }
 
-    fn take(&mut self, polled: Polled) -> Result<(), CliError> {
+    fn take(&mut self, polled: PollSummary) -> Result<(), CliError> {
         if !polled.is_success() {
             return self.line(&polled);
         }
@@ -119,7 +119,7 @@ impl PollReport {
         Ok(())
     }
 
-    fn line(&self, p: &Polled) -> Result<(), CliError> {
+    fn line(&self, p: &PollSummary) -> Result<(), CliError> {
         let url =
             self.store.feed(FeedId(p.feed)).map(|f| f.location.url.masked()).unwrap_or_default();
         let next = p.next_poll.as_deref().unwrap_or("never");

@@ -1,7 +1,7 @@
 //! `tidings query deliveries [NAME]`: how far each receiver has come, and what it would not take.
 
 use api::plural;
-use dispatch::command::{QueryGranted, QueryWish};
+use dispatch::command::{QueriesCommand, QueriesResult};
 use engine::{Clock, shown_receiver};
 use serde_json::{Value, json};
 use store::{DeadLetter, DeliveryRow, Store};
@@ -23,8 +23,8 @@ pub async fn run(
 ) -> Result<(), CliError> {
     let config = config::read_offline(place)?;
     if let (Some(name), true) = (name, replay) {
-        let granted = carry_out(&config, QueryWish::Replay { name: name.to_owned() }).await?;
-        let QueryGranted::Replaying { letters } = granted else { return Err(odd_answer()) };
+        let granted = carry_out(&config, QueriesCommand::Replay { name: name.to_owned() }).await?;
+        let QueriesResult::Replaying { letters } = granted else { return Err(odd_answer()) };
         if as_json {
             return print_json(&json!({"replaying": letters}));
         }
