@@ -34,7 +34,7 @@ pub struct Person {
     /// `None`: there are no accounts.
     pub name: Option<String>,
     pub scope: TokenScope,
-    /// The key that forms must carry. `None` for programs, because no site can make them send a form.
+    /// The key that forms must carry. `None` for programs: no site can make them send a form.
     pub form_key: Option<String>,
 }
 
@@ -50,7 +50,11 @@ impl Person {
     }
 
     /// Returns a person with an account.
-    pub fn known(account: AccountRow, scope: TokenScope, form_key: Option<String>) -> Person {
+    pub fn with_account(
+        account: AccountRow,
+        scope: TokenScope,
+        form_key: Option<String>,
+    ) -> Person {
         Person { account: account.id, name: Some(account.name), scope, form_key }
     }
 

@@ -51,7 +51,7 @@ pub async fn gate(State(context): State<Context>, mut request: Request, next: Ne
     let person = if has_accounts {
         auth::identify(&context, request.headers()).await
     } else {
-        let here = context.loopback && guard::names_us(&request);
+        let here = context.loopback && guard::names_this_machine(&request);
         Ok(here.then(|| Person::local(context.logins.form_key())))
     };
     match person {

@@ -117,7 +117,7 @@ impl Context {
             let message = "nobody is here who could do that".to_owned();
             Box::pin(std::future::ready(Err(CommandRefusal { message, input: false })))
         });
-        let (streams, logins) = (v1::room(), Arc::new(Logins::new()?));
+        let (streams, logins) = (v1::stream_limit(), Arc::new(Logins::new()?));
         Ok(Context {
             store,
             now,
@@ -199,7 +199,7 @@ pub fn router(context: Context) -> Router {
         .route("/logout", post(login::leave))
         .merge(reader_apis::routes())
         .route("/websub/callback/{token}", callback)
-        .layer(axum::middleware::from_fn(http::guard::to_the_end))
+        .layer(axum::middleware::from_fn(http::guard::run_to_end))
         .layer(axum::middleware::from_fn_with_state(context.clone(), gate::gate))
         .with_state(context);
     // Layers of a router run after it has chosen a route, so the path is made plain around it.

@@ -67,11 +67,11 @@ pub async fn feed(
     headers: HeaderMap,
 ) -> Response {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let Some(asked) = PublishedRequest::read(&context, &file, query.as_deref(), host) else {
+    let Some(request) = PublishedRequest::read(&context, &file, query.as_deref(), host) else {
         return missing();
     };
-    let content_type = asked.format.2;
-    match found(&context, Arc::new(asked), person.is_some()).await {
+    let content_type = request.format.2;
+    match found(&context, Arc::new(request), person.is_some()).await {
         Ok(Some(rendered)) => answer(&headers, &rendered, content_type),
         Ok(None) => missing(),
         Err(error) => {
@@ -84,18 +84,18 @@ pub async fn feed(
 /// Returns the cached document. A changed document is rendered once for all clients.
 async fn found(
     context: &Context,
-    asked: Arc<PublishedRequest>,
+    request: Arc<PublishedRequest>,
     open: bool,
 ) -> Result<Option<Arc<RenderedFeed>>, StoreError> {
-    let (here, what) = (context.clone(), Arc::clone(&asked));
+    let (here, what) = (context.clone(), Arc::clone(&request));
     match run_blocking(move || look(&here, &what, open)).await? {
         CacheLookup::Nothing => return Ok(None),
         CacheLookup::Ready(rendered) => return Ok(Some(rendered)),
         CacheLookup::Stale(..) => {}
     }
-    let _turn = context.published.turn(&asked.address(asked.before)).await;
+    let _turn = context.published.turn(&request.address(request.before)).await;
     let here = context.clone();
-    run_blocking(move || document(&here, &asked, open)).await
+    run_blocking(move || document(&here, &request, open)).await
 }
 
 /// The same answer for a missing feed and for one that the client may not see.
@@ -103,16 +103,16 @@ fn missing() -> Response {
     (StatusCode::NOT_FOUND, "There is no such feed.\n").into_response()
 }
 
-fn answer(asked: &HeaderMap, rendered: &RenderedFeed, content_type: &str) -> Response {
+fn answer(request: &HeaderMap, rendered: &RenderedFeed, content_type: &str) -> Response {
     let RenderedFeed { body, tag, changed_at } = rendered;
     let changed = http::date(*changed_at);
-    let since = asked.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
+    let since = request.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
     let not_since = || {
         let since = since.and_then(parse::date::parse);
         since.is_some_and(|since| changed_at.floor_to_second() <= since)
     };
     // The tag is the stronger validator and decides.
-    let known = etag::is_known(asked, tag).unwrap_or_else(not_since);
+    let known = etag::is_known(request, tag).unwrap_or_else(not_since);
     let headers = [
         (header::ETAG, tag.clone()),
         (header::LAST_MODIFIED, changed),
@@ -157,10 +157,10 @@ impl PublishedRequest {
             None => guard::is_local(host),
         };
         let file = url.path_segments()?.next_back()?;
-        let asked =
+        let request =
             PublishedRequest::read(context, file, url.query(), Some(host)).filter(|_| known)?;
         // Only the first page is pushed, and only under the address that it names itself.
-        (asked.address(None) == url.as_str()).then_some(asked)
+        (request.address(None) == url.as_str()).then_some(request)
     }
 
     /// Whether everybody who knows this address may see the query.
@@ -204,9 +204,9 @@ impl PublishedRequest {
 /// from this machine has no further rights here, because any website can name an address of this
 /// machine.
 pub fn topic(context: &Context, topic: &str) -> Result<Option<QueryId>, StoreError> {
-    let Some(asked) = PublishedRequest::topic(context, topic) else { return Ok(None) };
-    let Some(row) = context.store.query(&asked.name)? else { return Ok(None) };
-    let is_open = page::read(&row.text).is_some_and(|query| asked.is_open(&row, query.access));
+    let Some(request) = PublishedRequest::topic(context, topic) else { return Ok(None) };
+    let Some(row) = context.store.query(&request.name)? else { return Ok(None) };
+    let is_open = page::read(&row.text).is_some_and(|query| request.is_open(&row, query.access));
     Ok(is_open.then_some(row.id))
 }
 
@@ -218,12 +218,12 @@ pub fn is_published(context: &Context, address: &str) -> Result<bool, StoreError
 /// Returns the feed that is published at an address, as the hub pushes it. `None` if [`topic`]
 /// finds no query.
 pub fn at(context: &Context, topic: &str) -> Result<Option<Topic>, StoreError> {
-    let Some(asked) = PublishedRequest::topic(context, topic) else { return Ok(None) };
-    let found = document(context, &asked, false)?;
+    let Some(request) = PublishedRequest::topic(context, topic) else { return Ok(None) };
+    let found = document(context, &request, false)?;
     Ok(found.map(|rendered| Topic {
         body: rendered.body.clone(),
-        content_type: asked.format.2,
-        hub: asked.hub(),
+        content_type: request.format.2,
+        hub: request.hub(),
     }))
 }
 
@@ -245,53 +245,53 @@ enum CacheLookup {
 
 fn look(
     context: &Context,
-    asked: &PublishedRequest,
+    request: &PublishedRequest,
     open: bool,
 ) -> Result<CacheLookup, StoreError> {
     let store = &context.store;
-    let Some(page) = PublishedPage::find(store, asked, open, (context.now)())? else {
+    let Some(page) = PublishedPage::find(store, request, open, (context.now)())? else {
         return Ok(CacheLookup::Nothing);
     };
     let mark = page.mark(store)?;
-    let kept = context.published.get(&asked.address(asked.before), &mark);
+    let kept = context.published.get(&request.address(request.before), &mark);
     Ok(kept.map_or_else(|| CacheLookup::Stale(Box::new(page), mark), CacheLookup::Ready))
 }
 
 /// Returns the document, rendered only if it changed. `None` if the client may see nothing.
 fn document(
     context: &Context,
-    asked: &PublishedRequest,
+    request: &PublishedRequest,
     open: bool,
 ) -> Result<Option<Arc<RenderedFeed>>, StoreError> {
-    let (page, mark) = match look(context, asked, open)? {
+    let (page, mark) = match look(context, request, open)? {
         CacheLookup::Nothing => return Ok(None),
         CacheLookup::Ready(rendered) => return Ok(Some(rendered)),
         CacheLookup::Stale(page, mark) => (page, mark),
     };
     let PageEntries { mut items, older, changed_at } = page.entries(&context.store)?;
-    if asked.format.0 == PublishedFormat::Json {
+    if request.format.0 == PublishedFormat::Json {
         items.iter_mut().for_each(entry::for_json);
     }
     let mut pages = Vec::new();
     if let Some(older) = older {
-        pages.push(("next", asked.address(Some(older))));
+        pages.push(("next", request.address(Some(older))));
     }
-    if asked.before.is_some() {
-        pages.push(("first", asked.address(None)));
+    if request.before.is_some() {
+        pages.push(("first", request.address(None)));
     }
     let doc = PublishedDocument {
         title: page.title,
-        link: Some(asked.base.to_string()),
-        id: Some(asked.address(None)),
-        self_link: Some(asked.address(asked.before)),
+        link: Some(request.base.to_string()),
+        id: Some(request.address(None)),
+        self_link: Some(request.address(request.before)),
         // The hub accepts only open feeds.
-        hubs: if page.is_open { vec![asked.hub()] } else { Vec::new() },
+        hubs: if page.is_open { vec![request.hub()] } else { Vec::new() },
         updated: Some(changed_at),
         items,
         pages,
         ..PublishedDocument::default()
     };
-    let body = asked.format.0.write(&doc);
+    let body = request.format.0.write(&doc);
     let rendered = RenderedFeed { tag: etag::tag(body.as_bytes()), body, changed_at };
-    Ok(Some(context.published.put(&asked.address(asked.before), mark, rendered)))
+    Ok(Some(context.published.put(&request.address(request.before), mark, rendered)))
 }

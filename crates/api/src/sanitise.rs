@@ -21,8 +21,8 @@ use bounds::{beginning, bounded};
 /// Elements that carry meaning and are not active. `id`, `class` and `style` are not allowed,
 /// because a publisher's names must not match ours.
 const TAGS: [&str; 4] = [
-    "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col colgroup",
-    "dd del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header",
+    "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col",
+    "colgroup dd del details dfn div dl dt em figcaption figure footer h1 h2 h3 h4 h5 h6 header",
     "hr i img ins kbd li mark ol p pre q rp rt ruby s samp section small",
     "span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var",
 ];

@@ -36,7 +36,7 @@ use crate::Context;
 use route::Route;
 
 pub use error::ApiError;
-pub use stream::room;
+pub use stream::stream_limit;
 
 /// Returns all routes, in the order of the description.
 fn routes() -> Vec<Route> {

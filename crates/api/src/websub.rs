@@ -30,11 +30,11 @@ const FULL_WAIT: Duration = Duration::from_secs(600);
 
 /// Takes a request to subscribe or to unsubscribe.
 pub async fn hub(State(context): State<Context>, from: ClientAddress, body: Bytes) -> Response {
-    let Some(asked) = HubRequest::read(&body) else {
+    let Some(request) = HubRequest::read(&body) else {
         let what = "hub.mode, hub.topic or hub.callback is missing or invalid\n";
         return (StatusCode::BAD_REQUEST, what).into_response();
     };
-    match run_blocking(move || asked.note(&context, from.to_string())).await {
+    match run_blocking(move || request.note(&context, from.to_string())).await {
         Ok(Some(SubscriberRequestOutcome::Taken)) => StatusCode::ACCEPTED.into_response(),
         Ok(Some(SubscriberRequestOutcome::Full)) => later(
             StatusCode::SERVICE_UNAVAILABLE,

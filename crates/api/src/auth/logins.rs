@@ -156,7 +156,7 @@ impl Logins {
             self.throttle().succeeded(&claim, now);
             proof.into_iter().for_each(|proof| self.remember(proof, now));
         }
-        let known = |account| Person::known(account, TokenScope::Admin, None);
+        let known = |account| Person::with_account(account, TokenScope::Admin, None);
         account.map(known).ok_or(LoginError::Wrong)
     }
 
@@ -206,7 +206,7 @@ impl Logins {
         let (store, digest) = (store.clone(), secret::digest(session));
         let account = run_blocking(move || store.session(&digest, now)).await?;
         let form_key = secret::form_key(session.as_bytes());
-        Ok(account.map(|account| Person::known(account, TokenScope::Admin, Some(form_key))))
+        Ok(account.map(|account| Person::with_account(account, TokenScope::Admin, Some(form_key))))
     }
 
     /// Returns the person behind a token.
@@ -249,7 +249,7 @@ impl Logins {
                 // Reading still works on a full disk.
                 tracing::debug!(%error, "cannot store the use of a token");
             }
-            Ok(Some(Person::known(account, token.scope, None)))
+            Ok(Some(Person::with_account(account, token.scope, None)))
         })
         .await
     }

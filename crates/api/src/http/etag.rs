@@ -14,8 +14,8 @@ pub fn tag(body: &[u8]) -> String {
 }
 
 /// Whether `If-None-Match` names this tag. `None` if the header is missing.
-pub fn is_known(asked: &HeaderMap, tag: &str) -> Option<bool> {
-    let tags = asked.get(header::IF_NONE_MATCH)?.to_str().ok()?;
+pub fn is_known(request: &HeaderMap, tag: &str) -> Option<bool> {
+    let tags = request.get(header::IF_NONE_MATCH)?.to_str().ok()?;
     Some(
         tags.split(',')
             .any(|t| matches!(t.trim(), t if t.trim_start_matches("W/") == tag || t == "*")),

@@ -37,7 +37,7 @@ pub async fn headers(request: Request, next: Next) -> Response {
 
 /// Runs a change to its end, even if the client disconnects. Half a change could stay otherwise,
 /// such as a feed that is added under the address of its page.
-pub async fn to_the_end(request: Request, next: Next) -> Response {
+pub async fn run_to_end(request: Request, next: Next) -> Response {
     if matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS) {
         return next.run(request).await;
     }
@@ -47,7 +47,7 @@ pub async fn to_the_end(request: Request, next: Next) -> Response {
 }
 
 /// Whether a request names this machine. A request without a host does not come from a browser.
-pub fn names_us(request: &Request) -> bool {
+pub fn names_this_machine(request: &Request) -> bool {
     let host = request.headers().get(header::HOST).map(|host| host.to_str().unwrap_or("?"));
     host.or(request.uri().host()).is_none_or(is_local)
 }

@@ -38,13 +38,13 @@ impl PublishedPage {
     /// Returns the page, if the query exists and the client may see it.
     pub fn find(
         store: &Store,
-        asked: &PublishedRequest,
+        request: &PublishedRequest,
         open: bool,
         now: Time,
     ) -> Result<Option<PublishedPage>, StoreError> {
-        let Some(row) = store.query(&asked.name)? else { return Ok(None) };
+        let Some(row) = store.query(&request.name)? else { return Ok(None) };
         let Some(query) = read(&row.text) else { return Ok(None) };
-        let is_open = asked.is_open(&row, query.access);
+        let is_open = request.is_open(&row, query.access);
         if !is_open && !open {
             return Ok(None);
         }
@@ -56,7 +56,15 @@ impl PublishedPage {
             }
         };
         let title = query.title.unwrap_or_else(|| row.name.clone());
-        Ok(Some(PublishedPage { row, is_open, title, before: asked.before, since, lowest, limit }))
+        Ok(Some(PublishedPage {
+            row,
+            is_open,
+            title,
+            before: request.before,
+            since,
+            lowest,
+            limit,
+        }))
     }
 
     /// Returns the digest of everything but the address that the document depends on.

@@ -63,8 +63,8 @@ impl FromRequest<Context> for FeverRequest {
 }
 
 /// Answers a request. Unknown clients get a version and `auth: 0`, as Fever does.
-async fn answer(State(context): State<Context>, asked: FeverRequest) -> Result<Response, InText> {
-    let FeverRequest { params, person, may_change } = asked;
+async fn answer(State(context): State<Context>, request: FeverRequest) -> Result<Response, InText> {
+    let FeverRequest { params, person, may_change } = request;
     let Some(person) = person.filter(|_| params.has("api")) else {
         return Ok(Json(json!({"api_version": API_VERSION, "auth": 0})).into_response());
     };
@@ -97,7 +97,7 @@ fn fill(
             body["groups"] = groups(&tags);
         }
         if params.has("feeds") {
-            body["feeds"] = feeds.iter().map(feed_told).collect();
+            body["feeds"] = feeds.iter().map(feed_json).collect();
         }
         body["feeds_groups"] = feeds_groups(&tags, &feeds);
     }
@@ -150,7 +150,7 @@ fn feeds_groups(tags: &[NumberedTag], feeds: &[FeedRow]) -> Value {
     with_feeds.map(|(id, feeds)| json!({"group_id": id, "feed_ids": feeds.join(",")})).collect()
 }
 
-fn feed_told(feed: &FeedRow) -> Value {
+fn feed_json(feed: &FeedRow) -> Value {
     json!({
         "id": feed.id.0,
         "favicon_id": 0,

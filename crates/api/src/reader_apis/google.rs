@@ -104,10 +104,10 @@ impl GoogleRequest {
     }
 
     /// Runs a store query for this request.
-    async fn ask<T: Send + 'static>(
+    async fn with_store<T: Send + 'static>(
         self,
-        question: impl FnOnce(&Store, &GoogleRequest) -> Result<T, ReaderApiError> + Send + 'static,
+        work: impl FnOnce(&Store, &GoogleRequest) -> Result<T, ReaderApiError> + Send + 'static,
     ) -> Result<T, ReaderApiError> {
-        blocking(move || question(&self.context.store, &self)).await
+        blocking(move || work(&self.context.store, &self)).await
     }
 }

@@ -105,11 +105,11 @@ impl MinifluxRequest {
             .map_err(|error| ReaderApiError::bad_request(format!("the body is invalid: {error}")))
     }
 
-    async fn ask<T: Send + 'static>(
+    async fn with_store<T: Send + 'static>(
         self,
-        question: impl FnOnce(&Store, &MinifluxRequest) -> Result<T, ReaderApiError> + Send + 'static,
+        work: impl FnOnce(&Store, &MinifluxRequest) -> Result<T, ReaderApiError> + Send + 'static,
     ) -> Result<T, ReaderApiError> {
-        blocking(move || question(&self.context.store, &self)).await
+        blocking(move || work(&self.context.store, &self)).await
     }
 
     /// Returns the user number for clients, which is never 0.

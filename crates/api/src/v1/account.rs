@@ -8,7 +8,7 @@ use store::{AccountError, NewToken, TokenRow, TokenScope};
 use super::blocking;
 use super::extract::{IdInPath, JsonBody};
 use super::route::Route;
-use super::schema::{answer, asked};
+use super::schema::{answer, request};
 use crate::Context;
 use crate::auth::{self, ClientAddress, Credentials, LoginError, Person};
 use crate::v1::error::ApiError;
@@ -54,7 +54,7 @@ answer! {
     }
 }
 
-asked! {
+request! {
     /// A token to create.
     TokenWanted {
         /// A name to recognise it by.

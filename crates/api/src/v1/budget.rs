@@ -7,7 +7,7 @@ use dispatch::command::{Command, CommandResult};
 
 use super::extract::JsonBody;
 use super::route::Route;
-use super::schema::{answer, asked};
+use super::schema::{answer, request};
 use super::{act, blocking, unexpected_answer};
 use crate::v1::error::ApiError;
 use crate::{Context, what_if};
@@ -80,7 +80,7 @@ answer! {
     }
 }
 
-asked! {
+request! {
     /// A budget to set.
     NewBudget {
         /// Polls per period, such as `1000/1h`, optionally followed by strategy and estimator.

@@ -13,7 +13,7 @@ use store::{FeedFilter, FeedRow, FeedState};
 
 use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;
-use super::schema::{answer, asked};
+use super::schema::{answer, request};
 use super::{act, blocking, unexpected_answer};
 use crate::Context;
 use crate::v1::error::ApiError;
@@ -58,7 +58,7 @@ answer! {
     }
 }
 
-asked! {
+request! {
     /// A feed to add.
     NewFeed {
         /// Its address, or the address of a page that names it.

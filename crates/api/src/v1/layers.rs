@@ -27,11 +27,11 @@ pub async fn limited(State(context): State<Context>, request: Request, next: Nex
         Some(wait) => ApiError::RateLimited(wait).into_response(),
         None => next.run(request).await,
     };
-    note(response.headers_mut(), left);
+    add_headers(response.headers_mut(), left);
     response
 }
 
-fn note(headers: &mut HeaderMap, left: RateLimit) {
+fn add_headers(headers: &mut HeaderMap, left: RateLimit) {
     let mut put = |name: &'static str, value: u64| {
         headers.insert(HeaderName::from_static(name), HeaderValue::from(value));
     };
@@ -43,7 +43,7 @@ fn note(headers: &mut HeaderMap, left: RateLimit) {
 /// Adds an ETag to answers of GET and HEAD, and answers 304 to a client that has the same bytes.
 pub async fn tagged(request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    let asked = request.headers().clone();
+    let request_headers = request.headers().clone();
     let response = next.run(request).await;
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     // An event stream never ends.
@@ -65,7 +65,7 @@ pub async fn tagged(request: Request, next: Next) -> Response {
     // The client may store it, but must revalidate it.
     let keep = HeaderValue::from_static("private, no-cache");
     parts.headers.insert(header::CACHE_CONTROL, keep);
-    if etag::is_known(&asked, &tag) == Some(true) {
+    if etag::is_known(&request_headers, &tag) == Some(true) {
         parts.status = StatusCode::NOT_MODIFIED;
         parts.headers.remove(header::CONTENT_TYPE);
         parts.headers.remove(header::CONTENT_LENGTH);
@@ -88,8 +88,8 @@ mod tests {
         let routes = Router::new()
             .route("/list", get(async move || text))
             .layer(axum::middleware::from_fn(tagged));
-        let asked = Request::get("/list").body(Body::empty()).unwrap();
-        let response = routes.oneshot(asked).await.unwrap();
+        let request_headers = Request::get("/list").body(Body::empty()).unwrap();
+        let response = routes.oneshot(request_headers).await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         assert!(response.headers().get(header::ETAG).is_none());
         let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();

@@ -13,7 +13,7 @@ use store::{QueryRow, Store};
 
 use super::extract::{JsonBody, NameInPath};
 use super::route::Route;
-use super::schema::{answer, asked};
+use super::schema::{answer, request};
 use super::{act, blocking, unexpected_answer};
 use crate::Context;
 use crate::v1::error::ApiError;
@@ -78,7 +78,7 @@ answer! {
     }
 }
 
-asked! {
+request! {
     /// Statements to apply: all of them or none.
     NewQueries {
         /// The statements, as in a file.
@@ -230,12 +230,13 @@ fn checked(
 
 async fn check(
     State(context): State<Context>,
-    JsonBody(asked): JsonBody<QueryText>,
+    JsonBody(body): JsonBody<QueryText>,
 ) -> Result<Json<QueriesChecked>, ApiError> {
     blocking(move || {
-        Ok(Json(match checked(&context.store, &asked.text)? {
+        Ok(Json(match checked(&context.store, &body.text)? {
             Ok(checked) => {
-                let queries = checked.effects.iter().map(|effect| said(&checked, effect));
+                let queries =
+                    checked.effects.iter().map(|effect| statement_effect(&checked, effect));
                 QueriesChecked { good: true, queries: queries.collect(), faults: Vec::new() }
             }
             Err(faults) => {
@@ -247,7 +248,7 @@ async fn check(
     .await
 }
 
-fn said(checked: &CheckedStatements, effect: &Effect) -> StatementDone {
+fn statement_effect(checked: &CheckedStatements, effect: &Effect) -> StatementDone {
     let (number, what) = match effect {
         Effect::Created(number) => (number, "created"),
         Effect::Replaced(number) => (number, "replaced"),

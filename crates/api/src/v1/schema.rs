@@ -229,7 +229,7 @@ macro_rules! answer {
 }
 
 /// Declares types of requests. Unknown fields are refused.
-macro_rules! asked {
+macro_rules! request {
     ($($(#[doc = $about:literal])+ $name:ident {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty,)+
     })+) => {
@@ -259,7 +259,7 @@ macro_rules! asked {
     };
 }
 
-pub(crate) use {answer, asked};
+pub(crate) use {answer, request};
 
 /// A field: its name, its doc lines, its schema, and whether it is required.
 type FieldSchema<'a> = (&'a str, &'a [&'a str], Value, bool);

@@ -23,7 +23,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::blocking;
 use super::extract::{IdInPath, JsonBody, QueryParams};
 use super::route::Route;
-use super::schema::{Omittable, answer, asked};
+use super::schema::{Omittable, answer, request};
 use crate::Context;
 use crate::auth::{self, Person};
 use crate::v1::error::ApiError;
@@ -115,7 +115,7 @@ impl StreamParams {
 struct StreamPosition {
     spot: StreamSpot,
     /// The client sent a cursor, so it is told about removed entries after it.
-    asked: bool,
+    has_cursor: bool,
     /// The cursor is not from this stream: the client starts with the oldest entry and is told
     /// about a gap.
     foreign: bool,
@@ -136,12 +136,12 @@ struct StreamBatch {
 }
 
 impl StreamPosition {
-    fn find(store: &Store, asked: &StreamParams) -> Result<StreamPosition, ApiError> {
-        let cursor = asked.after.as_deref().filter(|text| *text != "now").map(str::parse);
+    fn find(store: &Store, wanted: &StreamParams) -> Result<StreamPosition, ApiError> {
+        let cursor = wanted.after.as_deref().filter(|text| *text != "now").map(str::parse);
         let cursor =
             cursor.transpose().map_err(|_| ApiError::BadRequest("after is not a cursor"))?;
-        let from_now = asked.after.as_deref() == Some("now");
-        let Some(name) = &asked.query else {
+        let from_now = wanted.after.as_deref() == Some("now");
+        let Some(name) = &wanted.query else {
             let last = store.last_entry_id()?;
             let (after, foreign) = match cursor {
                 _ if from_now => (last, false),
@@ -152,7 +152,7 @@ impl StreamPosition {
                 Some(StreamCursor::Stream(_)) => (EntryId(0), true),
                 Some(_) => return Err(ApiError::BadRequest("after is the cursor of a query")),
             };
-            let spot = match &asked.feed {
+            let spot = match &wanted.feed {
                 None => StreamSpot::Stream { after },
                 Some(name) => {
                     let found = store.find_feed(name)?;
@@ -160,7 +160,7 @@ impl StreamPosition {
                     StreamSpot::Feed { feed, after }
                 }
             };
-            return Ok(StreamPosition { spot, asked: after > EntryId(0), foreign });
+            return Ok(StreamPosition { spot, has_cursor: after > EntryId(0), foreign });
         };
         let row = store.query(name)?.ok_or(ApiError::NotFound("there is no such query"))?;
         let (after, foreign) = match cursor {
@@ -174,7 +174,7 @@ impl StreamPosition {
             Some(_) => return Err(ApiError::BadRequest("after is not a cursor of a query")),
         };
         let spot = StreamSpot::Query { query: row.id, after };
-        Ok(StreamPosition { spot, asked: after > 0, foreign })
+        Ok(StreamPosition { spot, has_cursor: after > 0, foreign })
     }
 
     /// Reads the next entries and moves the position behind them.
@@ -211,7 +211,10 @@ impl StreamPosition {
                 (entries, page.gap)
             }
         };
-        Ok(StreamBatch { entries, gap: (gap && self.asked) || std::mem::take(&mut self.foreign) })
+        Ok(StreamBatch {
+            entries,
+            gap: (gap && self.has_cursor) || std::mem::take(&mut self.foreign),
+        })
     }
 
     fn cursor(&self) -> StreamCursor {
@@ -230,9 +233,9 @@ pub async fn list(
     mut params: QueryParams,
 ) -> Result<Json<StreamPage>, ApiError> {
     let limit = params.number("limit", 1..=LIMIT_MAX, LIMIT)?;
-    let asked = StreamParams::read(params)?;
+    let wanted = StreamParams::read(params)?;
     blocking(move || {
-        let mut place = StreamPosition::find(&context.store, &asked)?;
+        let mut place = StreamPosition::find(&context.store, &wanted)?;
         let page = place.read(&context.store, limit, &mut FeedAddresses::default())?;
         let next = place.cursor().to_string();
         Ok(Json(StreamPage { entries: page.entries, next, gap: page.gap }))
@@ -262,14 +265,14 @@ pub async fn stream(
     params: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let mut asked = StreamParams::read(params)?;
+    let mut wanted = StreamParams::read(params)?;
     if let Some(last) = headers.get("last-event-id").and_then(|value| value.to_str().ok()) {
-        asked.after = Some(last.to_owned());
+        wanted.after = Some(last.to_owned());
     }
     let taken =
         Arc::clone(&context.streams).try_acquire_owned().map_err(|_| ApiError::TooManyStreams)?;
     let store = context.store.clone();
-    let place = blocking(move || StreamPosition::find(&store, &asked)).await?;
+    let place = blocking(move || StreamPosition::find(&store, &wanted)).await?;
     // A client that is cut off before the first entry must know its position.
     let start = Event::default().event("start").id(place.cursor().to_string()).data("{}");
     let waiting = VecDeque::from([start]);
@@ -344,7 +347,7 @@ fn at_once(last: u32, n_bytes: usize) -> u32 {
     if n_bytes > HELD_BYTES_MAX { 1 } else { (last * 2).min(EVENTS_MAX) }
 }
 
-asked! {
+request! {
     /// A consumer's rating of an entry.
     Word {
         /// Whether it was worth having.
@@ -370,7 +373,7 @@ pub async fn relevance(
 }
 
 /// Returns the limit of open streams.
-pub fn room() -> Arc<Semaphore> {
+pub fn stream_limit() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(STREAMS_MAX))
 }
 

@@ -8,7 +8,7 @@ use dispatch::command::{Command, Target};
 use super::extract::{JsonBody, NameInPath};
 use super::feeds::{FeedSettings, settings};
 use super::route::Route;
-use super::schema::{Edit, answer, asked};
+use super::schema::{Edit, answer, request};
 use super::{act, blocking};
 use crate::Context;
 use crate::v1::error::ApiError;
@@ -31,7 +31,7 @@ answer! {
     }
 }
 
-asked! {
+request! {
     /// Changes of a tag. A missing field keeps its value, and null clears a setting.
     TagChange {
         /// A new name. If another tag has this name, the two become one.

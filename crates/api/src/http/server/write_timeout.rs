@@ -23,7 +23,7 @@ impl WriteTimeout {
     }
 
     /// Returns the result of a write. A write that waits past its deadline fails.
-    fn judged<T>(
+    fn with_deadline<T>(
         &mut self,
         cx: &mut Context<'_>,
         written: Poll<io::Result<T>>,
@@ -56,7 +56,7 @@ impl AsyncWrite for WriteTimeout {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.judged(cx, written)
+        self.with_deadline(cx, written)
     }
 
     fn poll_write_vectored(
@@ -65,7 +65,7 @@ impl AsyncWrite for WriteTimeout {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.judged(cx, written)
+        self.with_deadline(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -74,11 +74,11 @@ impl AsyncWrite for WriteTimeout {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
-        self.judged(cx, flushed)
+        self.with_deadline(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let ended = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.judged(cx, ended)
+        self.with_deadline(cx, ended)
     }
 }

@@ -17,11 +17,11 @@ use crate::reader_apis::view::{self, FeedRows};
 /// Google's name for the vocabulary of its states and labels.
 const SCHEME: &str = "http://www.google.com/reader/";
 
-pub async fn feed(Path(name): Path<String>, asked: GoogleRequest) -> Result<Response, InText> {
-    let now = (asked.context.now)();
-    let text = asked.ask(move |store, asked| {
+pub async fn feed(Path(name): Path<String>, request: GoogleRequest) -> Result<Response, InText> {
+    let now = (request.context.now)();
+    let text = request.with_store(move |store, request| {
         let stream = GoogleStream::find(store, &name)?;
-        let found = match reading(store, asked, &stream, N)? {
+        let found = match reading(store, request, &stream, N)? {
             Some(reading) => StreamItems::read(store, &reading)?,
             None => StreamItems::default(),
         };

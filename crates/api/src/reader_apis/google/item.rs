@@ -22,21 +22,24 @@ const N_IDS: (u32, u32) = (20, 10_000);
 const PAGE: u32 = 1000;
 
 /// Answers `stream/contents` without a name: all entries, or the stream in `s`.
-pub async fn all_contents(asked: GoogleRequest) -> Result<Response, InText> {
-    let name = asked.params.text("s").map_or_else(|| state("reading-list"), str::to_owned);
-    Ok(of_stream(asked, name).await?)
+pub async fn all_contents(request: GoogleRequest) -> Result<Response, InText> {
+    let name = request.params.text("s").map_or_else(|| state("reading-list"), str::to_owned);
+    Ok(of_stream(request, name).await?)
 }
 
-pub async fn contents(Path(name): Path<String>, asked: GoogleRequest) -> Result<Response, InText> {
-    Ok(of_stream(asked, name).await?)
+pub async fn contents(
+    Path(name): Path<String>,
+    request: GoogleRequest,
+) -> Result<Response, InText> {
+    Ok(of_stream(request, name).await?)
 }
 
-async fn of_stream(asked: GoogleRequest, name: String) -> Result<Response, ReaderApiError> {
-    let now = (asked.context.now)();
-    asked
-        .ask(move |store, asked| {
+async fn of_stream(request: GoogleRequest, name: String) -> Result<Response, ReaderApiError> {
+    let now = (request.context.now)();
+    request
+        .with_store(move |store, request| {
             let stream = GoogleStream::find(store, &name)?;
-            let found = match reading(store, asked, &stream, N)? {
+            let found = match reading(store, request, &stream, N)? {
                 Some(reading) => StreamItems::read(store, &reading)?,
                 None => StreamItems::default(),
             };
@@ -86,14 +89,14 @@ pub fn title(store: &Store, stream: &GoogleStream) -> Result<String, ReaderApiEr
 }
 
 /// Answers `stream/items/contents`: entries by their ids, in the requested order.
-pub async fn by_ids(asked: GoogleRequest) -> Result<Response, InText> {
-    let now = (asked.context.now)();
-    let body = asked.ask(move |store, asked| {
-        let ids: Vec<EntryId> = numbers(asked)?;
+pub async fn by_ids(request: GoogleRequest) -> Result<Response, InText> {
+    let now = (request.context.now)();
+    let body = request.with_store(move |store, request| {
+        let ids: Vec<EntryId> = numbers(request)?;
         if ids.len() > N.1 as usize {
             return Err(ReaderApiError::bad_request("at most 1000 entries at once"));
         }
-        let found = store.read_entries(asked.person.account, &ids)?;
+        let found = store.read_entries(request.person.account, &ids)?;
         Ok(json!({
             "direction": "ltr",
             "id": state("reading-list"),
@@ -106,12 +109,12 @@ pub async fn by_ids(asked: GoogleRequest) -> Result<Response, InText> {
 }
 
 /// Returns the entries that a request names with `i`.
-pub fn numbers(asked: &GoogleRequest) -> Result<Vec<EntryId>, ReaderApiError> {
+pub fn numbers(request: &GoogleRequest) -> Result<Vec<EntryId>, ReaderApiError> {
     let read = |text| {
         item_id::parse(text)
             .ok_or_else(|| ReaderApiError::bad_request("i is not the id of an entry"))
     };
-    let ids: Vec<EntryId> = asked.params.all("i").map(read).collect::<Result<_, _>>()?;
+    let ids: Vec<EntryId> = request.params.all("i").map(read).collect::<Result<_, _>>()?;
     if ids.is_empty() {
         return Err(ReaderApiError::bad_request("name entries: i=ID"));
     }
@@ -119,10 +122,10 @@ pub fn numbers(asked: &GoogleRequest) -> Result<Vec<EntryId>, ReaderApiError> {
 }
 
 /// Answers `stream/items/ids`.
-pub async fn ids(asked: GoogleRequest) -> Result<Response, InText> {
-    let body = asked.ask(|store, asked| {
-        let stream = named(store, asked)?;
-        let Some(mut reading) = reading(store, asked, &stream, N_IDS)? else {
+pub async fn ids(request: GoogleRequest) -> Result<Response, InText> {
+    let body = request.with_store(|store, request| {
+        let stream = named(store, request)?;
+        let Some(mut reading) = reading(store, request, &stream, N_IDS)? else {
             return Ok(json!({"itemRefs": []}));
         };
         let wanted = reading.limit as usize;
@@ -150,14 +153,14 @@ pub async fn ids(asked: GoogleRequest) -> Result<Response, InText> {
 }
 
 /// Answers `stream/items/count`: a number, and with `a=true` the day of the newest entry.
-pub async fn count(asked: GoogleRequest) -> Result<String, InText> {
-    let text = asked.ask(|store, asked| {
-        let stream = named(store, asked)?;
-        let Some(reading) = reading(store, asked, &stream, N)? else { return Ok("0".to_owned()) };
+pub async fn count(request: GoogleRequest) -> Result<String, InText> {
+    let text = request.with_store(|store, request| {
+        let stream = named(store, request)?;
+        let Some(reading) = reading(store, request, &stream, N)? else { return Ok("0".to_owned()) };
         let mut text = store.reading_count(&reading)?.to_string();
         let newest =
             store.reading_places(&ReadingFilter { limit: 1, oldest_first: false, ..reading })?;
-        if let (Some("true"), Some(place)) = (asked.params.text("a"), newest.first()) {
+        if let (Some("true"), Some(place)) = (request.params.text("a"), newest.first()) {
             text.push('#');
             text.push_str(&crate::words::strftime(
                 place.published_at,
@@ -170,8 +173,8 @@ pub async fn count(asked: GoogleRequest) -> Result<String, InText> {
     Ok(text.await?)
 }
 
-fn named(store: &Store, asked: &GoogleRequest) -> Result<GoogleStream, ReaderApiError> {
-    match asked.params.text("s") {
+fn named(store: &Store, request: &GoogleRequest) -> Result<GoogleStream, ReaderApiError> {
+    match request.params.text("s") {
         Some(name) => GoogleStream::find(store, name),
         None => Ok(GoogleStream::All),
     }

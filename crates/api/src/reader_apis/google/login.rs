@@ -61,13 +61,13 @@ async fn prove(
 
 /// Returns the value that a client sends as `T`. It is the secret itself: the client has it
 /// already, and some apps send nothing else.
-pub async fn token(asked: GoogleRequest) -> String {
-    if asked.secret.is_empty() { OPEN.to_owned() } else { asked.secret }
+pub async fn token(request: GoogleRequest) -> String {
+    if request.secret.is_empty() { OPEN.to_owned() } else { request.secret }
 }
 
-pub async fn user_info(asked: GoogleRequest) -> Response {
-    let id = asked.person.account.to_string();
-    let name = asked.person.name.unwrap_or_else(|| "local".to_owned());
+pub async fn user_info(request: GoogleRequest) -> Response {
+    let id = request.person.account.to_string();
+    let name = request.person.name.unwrap_or_else(|| "local".to_owned());
     Json(json!({
         "userId": id,
         "userName": name,

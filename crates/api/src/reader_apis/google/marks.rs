@@ -38,15 +38,15 @@ impl EntryMarks {
     }
 }
 
-pub async fn edit_tag(asked: GoogleRequest) -> Result<&'static str, InText> {
-    asked.needs(TokenScope::Write)?;
-    let now = (asked.context.now)();
-    asked
-        .ask(move |store, asked| {
-            let (entries, account) = (numbers(asked)?, asked.person.account);
+pub async fn edit_tag(request: GoogleRequest) -> Result<&'static str, InText> {
+    request.needs(TokenScope::Write)?;
+    let now = (request.context.now)();
+    request
+        .with_store(move |store, request| {
+            let (entries, account) = (numbers(request)?, request.person.account);
             let mut marks = EntryMarks::default();
             for (name, added) in [("r", false), ("a", true)] {
-                for stream in asked.params.all(name).filter(|stream| !stream.is_empty()) {
+                for stream in request.params.all(name).filter(|stream| !stream.is_empty()) {
                     marks.note(stream, added)?;
                 }
             }
@@ -63,11 +63,11 @@ pub async fn edit_tag(asked: GoogleRequest) -> Result<&'static str, InText> {
 }
 
 /// Marks a stream as read, up to the entries seen at `ts`. Newer entries were not shown yet.
-pub async fn all_as_read(asked: GoogleRequest) -> Result<&'static str, InText> {
-    asked.needs(TokenScope::Write)?;
-    asked
-        .ask(|store, asked| {
-            let name = asked.params.text("s");
+pub async fn all_as_read(request: GoogleRequest) -> Result<&'static str, InText> {
+    request.needs(TokenScope::Write)?;
+    request
+        .with_store(|store, request| {
+            let name = request.params.text("s");
             let name = name.ok_or_else(|| ReaderApiError::bad_request("name a stream: s=ID"))?;
             let scope = match GoogleStream::find(store, name)? {
                 GoogleStream::Read | GoogleStream::Nothing => None,
@@ -76,14 +76,14 @@ pub async fn all_as_read(asked: GoogleRequest) -> Result<&'static str, InText> {
                 }
                 stream => stream.scope(),
             };
-            let until = asked.params.number::<i64>("ts")?.map(micros);
+            let until = request.params.number::<i64>("ts")?.map(micros);
             let up_to = match until {
                 // An entry that was seen in the same millisecond has been shown.
                 Some(time) => Some(store.last_seen_before(time + MILLISECOND)?),
                 None => None,
             };
             if let Some(scope) = scope.filter(|_| up_to != Some(EntryId(0))) {
-                store.mark_scope_read(asked.person.account, &scope, None, up_to)?;
+                store.mark_scope_read(request.person.account, &scope, None, up_to)?;
             }
             Ok(OK)
         })

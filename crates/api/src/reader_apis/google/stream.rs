@@ -119,14 +119,14 @@ pub fn find_feed(store: &Store, name: &str) -> Result<FeedId, ReaderApiError> {
 /// if the list is always empty.
 pub fn reading(
     store: &Store,
-    asked: &GoogleRequest,
+    request: &GoogleRequest,
     stream: &GoogleStream,
     (n, n_max): (u32, u32),
 ) -> Result<Option<ReadingFilter>, ReaderApiError> {
-    let params = &asked.params;
+    let params = &request.params;
     let Some(scope) = stream.scope() else { return Ok(None) };
     let limit = params.number::<u64>("n")?.unwrap_or(n.into()).clamp(1, n_max.into());
-    let mut reading = ReadingFilter::newest(asked.person.account, scope, n_max);
+    let mut reading = ReadingFilter::newest(request.person.account, scope, n_max);
     reading.limit = u32::try_from(limit).unwrap_or(n_max);
     reading.oldest_first = params.text("r") == Some("o");
     if matches!(stream, GoogleStream::Read | GoogleStream::Unread | GoogleStream::Starred) {

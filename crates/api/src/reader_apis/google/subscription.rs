@@ -17,8 +17,8 @@ use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::params::{self, AppParams};
 use crate::reader_apis::{act, blocking, identify, opml, view};
 
-pub async fn list(asked: GoogleRequest) -> Result<Response, InText> {
-    let feeds = asked.ask(|store, _| Ok(store.feeds(&FeedFilter::default())?)).await?;
+pub async fn list(request: GoogleRequest) -> Result<Response, InText> {
+    let feeds = request.with_store(|store, _| Ok(store.feeds(&FeedFilter::default())?)).await?;
     let list: Vec<Value> = feeds.iter().map(subscription).collect();
     Ok(Json(json!({"subscriptions": list})).into_response())
 }
@@ -39,9 +39,9 @@ fn subscription(feed: &FeedRow) -> Value {
 }
 
 /// Answers whether a feed exists.
-pub async fn subscribed(asked: GoogleRequest) -> Result<&'static str, InText> {
-    let found = asked.ask(|store, asked| {
-        let name = asked.params.text("s").and_then(|name| name.strip_prefix("feed/"));
+pub async fn subscribed(request: GoogleRequest) -> Result<&'static str, InText> {
+    let found = request.with_store(|store, request| {
+        let name = request.params.text("s").and_then(|name| name.strip_prefix("feed/"));
         let name = name.ok_or_else(|| ReaderApiError::bad_request("name a feed: s=feed/…"))?;
         match find_feed(store, name) {
             Err(ReaderApiError::Missing(_)) => Ok(false),
@@ -53,9 +53,9 @@ pub async fn subscribed(asked: GoogleRequest) -> Result<&'static str, InText> {
 
 /// Answers `subscription/edit`: `ac` is the action, `s` the feeds, `t` the title, `a` and `r` the
 /// labels.
-pub async fn edit(asked: GoogleRequest) -> Result<&'static str, InText> {
-    asked.needs(TokenScope::Admin)?;
-    let params = asked.params.clone();
+pub async fn edit(request: GoogleRequest) -> Result<&'static str, InText> {
+    request.needs(TokenScope::Admin)?;
+    let params = request.params.clone();
     let streams: Vec<String> = params
         .all("s")
         .map(|stream| stream.strip_prefix("feed/").map(str::to_owned))
@@ -65,7 +65,7 @@ pub async fn edit(asked: GoogleRequest) -> Result<&'static str, InText> {
         return Err(ReaderApiError::bad_request("name a feed: s=feed/…").into());
     }
     let (add, remove) = (labels(&params, "a")?, labels(&params, "r")?);
-    let context = asked.context.clone();
+    let context = request.context.clone();
     match params.text("ac") {
         Some("subscribe") => {
             let mut feeds = Vec::with_capacity(streams.len());
@@ -75,12 +75,12 @@ pub async fn edit(asked: GoogleRequest) -> Result<&'static str, InText> {
             entitle(&context, &feeds, params.text("t")).await?;
         }
         Some("unsubscribe") => {
-            for feed in known(asked, &streams).await? {
+            for feed in known(request, &streams).await? {
                 act(&context, Command::Remove { feed }).await?;
             }
         }
         Some("edit") => {
-            let feeds = known(asked, &streams).await?;
+            let feeds = known(request, &streams).await?;
             if !(add.is_empty() && remove.is_empty()) {
                 act(&context, Command::Tag { feeds: feeds.clone(), add, remove }).await?;
             }
@@ -96,10 +96,10 @@ pub async fn edit(asked: GoogleRequest) -> Result<&'static str, InText> {
 }
 
 /// Returns the numbers of feeds that are named in any way.
-async fn known(asked: GoogleRequest, names: &[String]) -> Result<Vec<String>, ReaderApiError> {
+async fn known(request: GoogleRequest, names: &[String]) -> Result<Vec<String>, ReaderApiError> {
     let names = names.to_vec();
-    asked
-        .ask(move |store, _| {
+    request
+        .with_store(move |store, _| {
             names.iter().map(|name| find_feed(store, name).map(|id| id.to_string())).collect()
         })
         .await
@@ -128,15 +128,15 @@ fn labels(params: &AppParams, name: &str) -> Result<Vec<String>, ReaderApiError>
 }
 
 /// Answers `subscription/quickadd`: adds a feed, or the feed that a page names.
-pub async fn quick_add(asked: GoogleRequest) -> Result<Response, InText> {
-    asked.needs(TokenScope::Admin)?;
-    let url = asked.params.text("quickadd").or(asked.params.text("q"));
+pub async fn quick_add(request: GoogleRequest) -> Result<Response, InText> {
+    request.needs(TokenScope::Admin)?;
+    let url = request.params.text("quickadd").or(request.params.text("q"));
     let url = url.ok_or_else(|| ReaderApiError::bad_request("name a feed: quickadd=ADDRESS"))?;
     let url = url.strip_prefix("feed/").unwrap_or(url).to_owned();
-    let added = add_feed::add_feed(&asked.context, &url, Vec::new()).await;
+    let added = add_feed::add_feed(&request.context, &url, Vec::new()).await;
     let body = match added {
         Ok(feed) => {
-            let row = asked.ask(move |store, _| Ok(store.feed(feed)?)).await?;
+            let row = request.with_store(move |store, _| Ok(store.feed(feed)?)).await?;
             json!({
                 "numResults": 1,
                 "query": url,
@@ -152,8 +152,8 @@ pub async fn quick_add(asked: GoogleRequest) -> Result<Response, InText> {
     Ok(Json(body).into_response())
 }
 
-pub async fn export(asked: GoogleRequest) -> Result<Response, InText> {
-    let text = asked.ask(|store, _| opml::export(store)).await?;
+pub async fn export(request: GoogleRequest) -> Result<Response, InText> {
+    let text = request.with_store(|store, _| opml::export(store)).await?;
     Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response())
 }
 

@@ -16,8 +16,8 @@ use crate::reader_apis::error::{InText, ReaderApiError};
 use crate::reader_apis::view::{self, OF_QUERY};
 
 /// Lists labels. Tags are folders of feeds; queries are labels of entries.
-pub async fn list(asked: GoogleRequest) -> Result<Response, InText> {
-    let tags = asked.ask(|store, _| {
+pub async fn list(request: GoogleRequest) -> Result<Response, InText> {
+    let tags = request.with_store(|store, _| {
         let mut tags: Vec<Value> = vec![json!({"id": state("starred")})];
         let rows = store.tags()?;
         let own = rows.iter().filter(|row| row.n_feeds > 0 && !row.tag.starts_with(OF_QUERY));
@@ -30,35 +30,35 @@ pub async fn list(asked: GoogleRequest) -> Result<Response, InText> {
     Ok(Json(json!({"tags": tags.await?})).into_response())
 }
 
-pub async fn rename(asked: GoogleRequest) -> Result<&'static str, InText> {
-    let to = asked.params.text("dest").and_then(label_name).map(str::to_owned);
+pub async fn rename(request: GoogleRequest) -> Result<&'static str, InText> {
+    let to = request.params.text("dest").and_then(label_name).map(str::to_owned);
     let to = to
         .ok_or_else(|| ReaderApiError::bad_request("name the new label: dest=user/-/label/NAME"))?;
-    change(asked, Some(to)).await
+    change(request, Some(to)).await
 }
 
 /// Removes a label from all feeds; the feeds stay.
-pub async fn disable(asked: GoogleRequest) -> Result<&'static str, InText> {
-    change(asked, None).await
+pub async fn disable(request: GoogleRequest) -> Result<&'static str, InText> {
+    change(request, None).await
 }
 
-async fn change(asked: GoogleRequest, to: Option<String>) -> Result<&'static str, InText> {
-    asked.needs(TokenScope::Admin)?;
-    let params = &asked.params;
+async fn change(request: GoogleRequest, to: Option<String>) -> Result<&'static str, InText> {
+    request.needs(TokenScope::Admin)?;
+    let params = &request.params;
     let tag = params.text("s").and_then(label_name).or(params.text("t")).map(str::to_owned);
     let tag =
         tag.ok_or_else(|| ReaderApiError::bad_request("name a label: s=user/-/label/NAME"))?;
     if tag.starts_with(OF_QUERY) {
         return Err(ReaderApiError::bad_request("a query can be changed only on the page").into());
     }
-    act(&asked.context, Command::RenameTag { tag, to }).await?;
+    act(&request.context, Command::RenameTag { tag, to }).await?;
     Ok(OK)
 }
 
 /// Counts unread entries of every feed and label that has some, and in total.
-pub async fn unread_count(asked: GoogleRequest) -> Result<Response, InText> {
-    let body = asked.ask(|store, asked| {
-        let unread = store.unread_by_feed(asked.person.account)?;
+pub async fn unread_count(request: GoogleRequest) -> Result<Response, InText> {
+    let body = request.with_store(|store, request| {
+        let unread = store.unread_by_feed(request.person.account)?;
         let mut counts = Vec::new();
         let mut labels: BTreeMap<String, (u64, i64)> = BTreeMap::new();
         let (mut all, mut newest) = (0, 0);

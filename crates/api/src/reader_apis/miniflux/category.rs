@@ -25,13 +25,13 @@ pub fn category(user: i64, number: i64, tag: &str) -> Value {
 }
 
 /// Lists categories. With `counts=true` each has its numbers of feeds and unread entries.
-pub async fn list(asked: MinifluxRequest) -> Result<Response, InJson> {
-    let list = asked.ask(|store, asked| {
-        let (user, categories) = (asked.user(), Categories::read(store)?);
+pub async fn list(request: MinifluxRequest) -> Result<Response, InJson> {
+    let list = request.with_store(|store, request| {
+        let (user, categories) = (request.user(), Categories::read(store)?);
         let one = |tag: &NumberedTag| category(user, tag.number, &tag.tag);
         let mut list: Vec<Value> = categories.tags.iter().map(one).collect();
-        if asked.params.text("counts") == Some("true") {
-            let unread = store.unread_by_feed(asked.person.account)?;
+        if request.params.text("counts") == Some("true") {
+            let unread = store.unread_by_feed(request.person.account)?;
             let mut counts: HashMap<i64, (u64, u64)> = HashMap::new();
             for feed in store.feeds(&FeedFilter::default())? {
                 let count = counts.entry(categories.of(&feed).0).or_default();
@@ -70,39 +70,43 @@ impl CategoryTitle {
     }
 }
 
-pub async fn create(asked: MinifluxRequest) -> Result<Response, InJson> {
-    asked.needs(TokenScope::Admin)?;
-    let tag = asked.json::<CategoryTitle>()?.tag()?;
-    let made = asked.ask(move |store, asked| {
+pub async fn create(request: MinifluxRequest) -> Result<Response, InJson> {
+    request.needs(TokenScope::Admin)?;
+    let tag = request.json::<CategoryTitle>()?.tag()?;
+    let made = request.with_store(move |store, request| {
         let known = Categories::read(store)?;
         if known.numbers.contains_key(&tag) {
             return Err(ReaderApiError::bad_request("this category exists already"));
         }
-        Ok(category(asked.user(), store.make_tag(&tag)?, &tag))
+        Ok(category(request.user(), store.make_tag(&tag)?, &tag))
     });
     Ok((StatusCode::CREATED, Json(made.await?)).into_response())
 }
 
-pub async fn update(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
-    asked.needs(TokenScope::Admin)?;
-    let (number, to) = (number(&id, MISSING)?, asked.json::<CategoryTitle>()?.tag()?);
-    let (user, context) = (asked.user(), asked.context.clone());
-    let tag = real_tag(asked, number).await?;
+pub async fn update(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
+    request.needs(TokenScope::Admin)?;
+    let (number, to) = (number(&id, MISSING)?, request.json::<CategoryTitle>()?.tag()?);
+    let (user, context) = (request.user(), request.context.clone());
+    let tag = real_tag(request, number).await?;
     act(&context, Command::RenameTag { tag, to: Some(to.clone()) }).await?;
     Ok((StatusCode::CREATED, Json(category(user, number, &to))).into_response())
 }
 
-pub async fn delete(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Admin)?;
-    let context = asked.context.clone();
-    let tag = real_tag(asked, number(&id, MISSING)?).await?;
+pub async fn delete(
+    Path(id): Path<String>,
+    request: MinifluxRequest,
+) -> Result<StatusCode, InJson> {
+    request.needs(TokenScope::Admin)?;
+    let context = request.context.clone();
+    let tag = real_tag(request, number(&id, MISSING)?).await?;
     act(&context, Command::RenameTag { tag, to: None }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Returns the tag of a category, if it can be changed.
-async fn real_tag(asked: MinifluxRequest, number: i64) -> Result<String, ReaderApiError> {
-    let found = asked.ask(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
+async fn real_tag(request: MinifluxRequest, number: i64) -> Result<String, ReaderApiError> {
+    let found =
+        request.with_store(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
     let tag = found.await?;
     if tag.is_empty() {
         return Err(ReaderApiError::bad_request(
@@ -112,28 +116,28 @@ async fn real_tag(asked: MinifluxRequest, number: i64) -> Result<String, ReaderA
     Ok(tag)
 }
 
-pub async fn feeds(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
+pub async fn feeds(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
     let number = number(&id, MISSING)?;
-    let list = asked.ask(move |store, asked| {
+    let list = request.with_store(move |store, request| {
         let categories = Categories::read(store)?;
         let feeds = categories.feeds(store, number)?;
-        let user = asked.user();
-        Ok(feeds.iter().map(|row| feeds::shown(user, row, &categories)).collect::<Vec<_>>())
+        let user = request.user();
+        Ok(feeds.iter().map(|row| feeds::feed_json(user, row, &categories)).collect::<Vec<_>>())
     });
     Ok(Json(list.await?).into_response())
 }
 
 pub async fn mark_all(
     Path(id): Path<String>,
-    asked: MinifluxRequest,
+    request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Write)?;
+    request.needs(TokenScope::Write)?;
     let number = number(&id, MISSING)?;
-    asked
-        .ask(move |store, asked| {
+    request
+        .with_store(move |store, request| {
             let feeds = Categories::read(store)?.feed_ids(store, number)?;
             let scope = Scope::Feeds(feeds);
-            Ok(store.mark_scope_read(asked.person.account, &scope, None, None)?)
+            Ok(store.mark_scope_read(request.person.account, &scope, None, None)?)
         })
         .await?;
     Ok(StatusCode::NO_CONTENT)
@@ -141,11 +145,15 @@ pub async fn mark_all(
 
 /// Starts a poll of each feed in the category, within the pace of their servers. The client does
 /// not wait for it.
-pub async fn refresh(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Admin)?;
+pub async fn refresh(
+    Path(id): Path<String>,
+    request: MinifluxRequest,
+) -> Result<StatusCode, InJson> {
+    request.needs(TokenScope::Admin)?;
     let number = number(&id, MISSING)?;
-    let context = asked.context.clone();
-    let feeds = asked.ask(move |store, _| Categories::read(store)?.feed_ids(store, number));
+    let context = request.context.clone();
+    let feeds =
+        request.with_store(move |store, _| Categories::read(store)?.feed_ids(store, number));
     let names = feeds.await?.iter().map(ToString::to_string).collect();
     feeds::poll_behind(&context, Some(names));
     Ok(StatusCode::NO_CONTENT)

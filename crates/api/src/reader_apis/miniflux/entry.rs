@@ -26,41 +26,41 @@ const CHARS_A_MINUTE: usize = 265 * 5;
 
 const MISSING: &str = "there is no such entry";
 
-pub async fn list(asked: MinifluxRequest) -> Result<Response, InJson> {
-    entries(asked, None).await
+pub async fn list(request: MinifluxRequest) -> Result<Response, InJson> {
+    entries(request, None).await
 }
 
-pub async fn of_feed(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
+pub async fn of_feed(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
     let id = feed_id(&id)?;
-    let store = asked.context.store.clone();
+    let store = request.context.store.clone();
     super::blocking(move || Ok(store.feed(id)?)).await?;
-    entries(asked, Some(Scope::Feed(id))).await
+    entries(request, Some(Scope::Feed(id))).await
 }
 
 pub async fn of_category(
     Path(id): Path<String>,
-    asked: MinifluxRequest,
+    request: MinifluxRequest,
 ) -> Result<Response, InJson> {
     let number: i64 = number(&id, "there is no such category")?;
-    let store = asked.context.store.clone();
+    let store = request.context.store.clone();
     let feeds = super::blocking(move || Categories::read(&store)?.feed_ids(&store, number)).await?;
-    entries(asked, Some(Scope::Feeds(feeds))).await
+    entries(request, Some(Scope::Feeds(feeds))).await
 }
 
-async fn entries(asked: MinifluxRequest, scope: Option<Scope>) -> Result<Response, InJson> {
-    if let Some(text) = asked.params.text("search").map(str::to_owned) {
-        return searched(asked, scope, &text).await;
+async fn entries(request: MinifluxRequest, scope: Option<Scope>) -> Result<Response, InJson> {
+    if let Some(text) = request.params.text("search").map(str::to_owned) {
+        return searched(request, scope, &text).await;
     }
-    let body = asked.ask(move |store, asked| {
-        let Some(reading) = reading(store, asked, scope, LIMIT)? else {
+    let body = request.with_store(move |store, request| {
+        let Some(reading) = reading(store, request, scope, LIMIT)? else {
             return Ok(json!({"total": 0, "entries": []}));
         };
         // Apps continue by an offset, so a page that ends early would lose entries.
         let places = store.reading_places(&reading)?;
         let ids: Vec<EntryId> = places.iter().map(|place| place.entry).collect();
-        let found = store.read_entries(asked.person.account, &ids)?;
+        let found = store.read_entries(request.person.account, &ids)?;
         let total = total(store, &reading, ids.len())?;
-        Ok(json!({"total": total, "entries": told(store, asked, &found)?}))
+        Ok(json!({"total": total, "entries": entries_json(store, request, &found)?}))
     });
     Ok(Json(body.await?).into_response())
 }
@@ -68,14 +68,14 @@ async fn entries(asked: MinifluxRequest, scope: Option<Scope>) -> Result<Respons
 /// Searches entries, newest first, and applies the filters to the results. `total` counts up to a
 /// thousand results.
 async fn searched(
-    asked: MinifluxRequest,
+    request: MinifluxRequest,
     scope: Option<Scope>,
     text: &str,
 ) -> Result<Response, InJson> {
-    let found = search::find(&asked.context, &asked.person, text, None, FOUND_MAX).await;
+    let found = search::find(&request.context, &request.person, text, None, FOUND_MAX).await;
     let mut found = found.map_err(ReaderApiError::from)?.entries;
-    let body = asked.ask(move |store, asked| {
-        let Some(reading) = reading(store, asked, scope, LIMIT)? else {
+    let body = request.with_store(move |store, request| {
+        let Some(reading) = reading(store, request, scope, LIMIT)? else {
             return Ok(json!({"total": 0, "entries": []}));
         };
         found.retain(|one| fits(&reading, one));
@@ -85,7 +85,7 @@ async fn searched(
         let total = found.len();
         let skipped = usize::try_from(reading.offset).unwrap_or(usize::MAX).min(total);
         let page = &found[skipped..total.min(skipped + reading.limit as usize)];
-        Ok(json!({"total": total, "entries": told(store, asked, page)?}))
+        Ok(json!({"total": total, "entries": entries_json(store, request, page)?}))
     });
     Ok(Json(body.await?).into_response())
 }
@@ -100,9 +100,9 @@ fn total(store: &Store, reading: &ReadingFilter, n_found: usize) -> Result<u64, 
 }
 
 /// Answers `entries/ids`.
-pub async fn ids(asked: MinifluxRequest) -> Result<Response, InJson> {
-    let body = asked.ask(|store, asked| {
-        let Some(reading) = reading(store, asked, None, IDS)? else {
+pub async fn ids(request: MinifluxRequest) -> Result<Response, InJson> {
+    let body = request.with_store(|store, request| {
+        let Some(reading) = reading(store, request, None, IDS)? else {
             return Ok(json!({"total": 0, "entry_ids": []}));
         };
         let found = store.reading_places(&reading)?;
@@ -113,35 +113,35 @@ pub async fn ids(asked: MinifluxRequest) -> Result<Response, InJson> {
     Ok(Json(body.await?).into_response())
 }
 
-pub async fn one(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
-    single(asked, &id, |_| Ok(true)).await
+pub async fn one(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
+    single(request, &id, |_| Ok(true)).await
 }
 
 pub async fn one_of_feed(
     Path((of, id)): Path<(String, String)>,
-    asked: MinifluxRequest,
+    request: MinifluxRequest,
 ) -> Result<Response, InJson> {
     let of = feed_id(&of)?;
-    single(asked, &id, move |shown| Ok(shown["feed_id"] == of.0)).await
+    single(request, &id, move |shown| Ok(shown["feed_id"] == of.0)).await
 }
 
 pub async fn one_of_category(
     Path((of, id)): Path<(String, String)>,
-    asked: MinifluxRequest,
+    request: MinifluxRequest,
 ) -> Result<Response, InJson> {
     let of: i64 = number(&of, "there is no such category")?;
-    single(asked, &id, move |shown| Ok(shown["feed"]["category"]["id"] == of)).await
+    single(request, &id, move |shown| Ok(shown["feed"]["category"]["id"] == of)).await
 }
 
 async fn single(
-    asked: MinifluxRequest,
+    request: MinifluxRequest,
     id: &str,
     fits: impl FnOnce(&Value) -> Result<bool, ReaderApiError> + Send + 'static,
 ) -> Result<Response, InJson> {
     let id = EntryId(number(id, MISSING)?);
-    let body = asked.ask(move |store, asked| {
-        let found = store.read_entries(asked.person.account, &[id])?;
-        let shown = told(store, asked, &found)?.into_iter().next();
+    let body = request.with_store(move |store, request| {
+        let found = store.read_entries(request.person.account, &[id])?;
+        let shown = entries_json(store, request, &found)?.into_iter().next();
         let shown = shown.ok_or(ReaderApiError::Missing(MISSING))?;
         if fits(&shown)? { Ok(shown) } else { Err(ReaderApiError::Missing(MISSING)) }
     });
@@ -155,9 +155,9 @@ struct MinifluxMarks {
     starred: Option<bool>,
 }
 
-pub async fn update(asked: MinifluxRequest) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Write)?;
-    let marks: MinifluxMarks = asked.json()?;
+pub async fn update(request: MinifluxRequest) -> Result<StatusCode, InJson> {
+    request.needs(TokenScope::Write)?;
+    let marks: MinifluxMarks = request.json()?;
     if marks.entry_ids.is_empty() || marks.entry_ids.len() > MARKED_MAX {
         return Err(ReaderApiError::bad_request("entry_ids must be 1 to 10000 numbers").into());
     }
@@ -170,11 +170,11 @@ pub async fn update(asked: MinifluxRequest) -> Result<StatusCode, InJson> {
     if read.is_none() && marks.starred.is_none() {
         return Err(ReaderApiError::bad_request("status or starred is missing").into());
     }
-    let now = (asked.context.now)();
-    asked
-        .ask(move |store, asked| {
+    let now = (request.context.now)();
+    request
+        .with_store(move |store, request| {
             let entries: Vec<EntryId> = marks.entry_ids.into_iter().map(EntryId).collect();
-            let account = asked.person.account;
+            let account = request.person.account;
             if let Some(read) = read {
                 store.mark_read(account, &entries, read)?;
             }
@@ -189,13 +189,13 @@ pub async fn update(asked: MinifluxRequest) -> Result<StatusCode, InJson> {
 
 pub async fn toggle_star(
     Path(id): Path<String>,
-    asked: MinifluxRequest,
+    request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Write)?;
-    let (id, now) = (EntryId(number(&id, MISSING)?), (asked.context.now)());
-    asked
-        .ask(move |store, asked| {
-            let account = asked.person.account;
+    request.needs(TokenScope::Write)?;
+    let (id, now) = (EntryId(number(&id, MISSING)?), (request.context.now)());
+    request
+        .with_store(move |store, request| {
+            let account = request.person.account;
             let found = store.read_entries(account, &[id])?;
             let starred = found.first().ok_or(ReaderApiError::Missing(MISSING))?.starred;
             Ok(store.star(account, &[id], !starred, now)?)
@@ -204,18 +204,18 @@ pub async fn toggle_star(
     Ok(StatusCode::NO_CONTENT)
 }
 
-fn told(
+fn entries_json(
     store: &Store,
-    asked: &MinifluxRequest,
+    request: &MinifluxRequest,
     entries: &[ReadEntry],
 ) -> Result<Vec<Value>, ReaderApiError> {
-    let (user, categories) = (asked.user(), Categories::read(store)?);
+    let (user, categories) = (request.user(), Categories::read(store)?);
     let mut feeds = FeedRows::default();
     let mut list = Vec::with_capacity(entries.len());
     for one in entries {
         let Some(row) = feeds.of(store, one.entry.feed)? else { continue };
         let mut entry = entry(user, one, row);
-        entry["feed"] = feeds::shown(user, row, &categories);
+        entry["feed"] = feeds::feed_json(user, row, &categories);
         list.push(entry);
     }
     Ok(list)

@@ -47,7 +47,7 @@ const OFF: [&str; 6] = [
 ];
 
 /// Returns a feed in miniflux's format.
-pub fn shown(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
+pub fn feed_json(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
     let (number, tag) = categories.of(feed);
     let time = |at: Option<Time>| at.map_or_else(|| NEVER.to_owned(), |at| at.to_string());
     let mut shown = json!({
@@ -69,27 +69,27 @@ pub fn shown(user: i64, feed: &FeedRow, categories: &Categories) -> Value {
     shown
 }
 
-pub async fn list(asked: MinifluxRequest) -> Result<Response, InJson> {
-    let list = asked.ask(|store, asked| {
-        let (user, categories) = (asked.user(), Categories::read(store)?);
+pub async fn list(request: MinifluxRequest) -> Result<Response, InJson> {
+    let list = request.with_store(|store, request| {
+        let (user, categories) = (request.user(), Categories::read(store)?);
         let feeds = store.feeds(&FeedFilter::default())?;
-        Ok(feeds.iter().map(|feed| shown(user, feed, &categories)).collect::<Vec<_>>())
+        Ok(feeds.iter().map(|feed| feed_json(user, feed, &categories)).collect::<Vec<_>>())
     });
     Ok(Json(list.await?).into_response())
 }
 
-pub async fn one(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
+pub async fn one(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
     let id = feed_id(&id)?;
-    let one = asked.ask(move |store, asked| {
-        Ok(shown(asked.user(), &store.feed(id)?, &Categories::read(store)?))
+    let one = request.with_store(move |store, request| {
+        Ok(shown(request.user(), &store.feed(id)?, &Categories::read(store)?))
     });
     Ok(Json(one.await?).into_response())
 }
 
 /// Counts read and unread entries of each feed.
-pub async fn counters(asked: MinifluxRequest) -> Result<Response, InJson> {
-    let body = asked.ask(|store, asked| {
-        let unread = store.unread_by_feed(asked.person.account)?;
+pub async fn counters(request: MinifluxRequest) -> Result<Response, InJson> {
+    let body = request.with_store(|store, request| {
+        let unread = store.unread_by_feed(request.person.account)?;
         let (mut reads, mut unreads) = (BTreeMap::new(), BTreeMap::new());
         for feed in store.feeds(&FeedFilter::default())? {
             let n_unread = unread.get(&feed.id).copied().unwrap_or(0);
@@ -113,11 +113,11 @@ struct DiscoverBody {
 
 /// Answers which feeds an address may name. No request is sent: the answer is the address itself.
 /// Adding it adds the feed that a page names.
-pub async fn discover(asked: MinifluxRequest) -> Result<Response, InJson> {
-    let sought = asked.json::<DiscoverBody>()?.url;
+pub async fn discover(request: MinifluxRequest) -> Result<Response, InJson> {
+    let sought = request.json::<DiscoverBody>()?.url;
     let url =
         FeedUrl::parse(&sought).map_err(|error| ReaderApiError::bad_request(error.to_string()))?;
-    let title = asked.ask(move |store, _| {
+    let title = request.with_store(move |store, _| {
         let known = store.find_feed(url.as_str())?.map(|id| store.feed(id)).transpose()?;
         Ok(known.map_or_else(|| url.masked(), |feed| texts::feed_title(&feed)))
     });
@@ -130,15 +130,15 @@ struct NewFeedBody {
     category_id: Option<i64>,
 }
 
-pub async fn create(asked: MinifluxRequest) -> Result<Response, InJson> {
-    asked.needs(TokenScope::Admin)?;
-    let new: NewFeedBody = asked.json()?;
-    let context = asked.context.clone();
+pub async fn create(request: MinifluxRequest) -> Result<Response, InJson> {
+    request.needs(TokenScope::Admin)?;
+    let new: NewFeedBody = request.json()?;
+    let context = request.context.clone();
     let tags = match new.category_id {
         None | Some(NumberedTag::UNTAGGED) => Vec::new(),
         Some(number) => {
-            let find =
-                asked.ask(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
+            let find = request
+                .with_store(move |store, _| Ok(Categories::read(store)?.find(number)?.tag.clone()));
             vec![find.await?]
         }
     };
@@ -156,13 +156,13 @@ struct FeedUpdateBody {
 
 /// Changes a feed. Another category removes all tags but its own, because a feed has one category
 /// and would stay in the old one otherwise.
-pub async fn update(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Response, InJson> {
-    asked.needs(TokenScope::Admin)?;
-    let (id, changed): (_, FeedUpdateBody) = (feed_id(&id)?, asked.json()?);
-    let (context, user) = (asked.context.clone(), asked.user());
+pub async fn update(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
+    request.needs(TokenScope::Admin)?;
+    let (id, changed): (_, FeedUpdateBody) = (feed_id(&id)?, request.json()?);
+    let (context, user) = (request.context.clone(), request.user());
     let number = changed.category_id;
-    let (row, from, to) = asked
-        .ask(move |store, _| {
+    let (row, from, to) = request
+        .with_store(move |store, _| {
             let (row, categories) = (store.feed(id)?, Categories::read(store)?);
             let to = number.map(|number| categories.find(number).cloned()).transpose()?;
             let from = categories.of(&row).0;
@@ -191,30 +191,36 @@ pub async fn update(Path(id): Path<String>, asked: MinifluxRequest) -> Result<Re
     }
     let store = context.store.clone();
     let now =
-        super::blocking(move || Ok(shown(user, &store.feed(id)?, &Categories::read(&store)?)));
+        super::blocking(move || Ok(feed_json(user, &store.feed(id)?, &Categories::read(&store)?)));
     Ok((StatusCode::CREATED, Json(now.await?)).into_response())
 }
 
-pub async fn delete(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Admin)?;
-    let (id, context) = (feed_id(&id)?, asked.context.clone());
-    asked.ask(move |store, _| Ok(store.feed(id)?)).await?;
+pub async fn delete(
+    Path(id): Path<String>,
+    request: MinifluxRequest,
+) -> Result<StatusCode, InJson> {
+    request.needs(TokenScope::Admin)?;
+    let (id, context) = (feed_id(&id)?, request.context.clone());
+    request.with_store(move |store, _| Ok(store.feed(id)?)).await?;
     act(&context, Command::Remove { feed: id.to_string() }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Polls a feed as soon as the pace of its server allows, and waits for the result.
-pub async fn refresh(Path(id): Path<String>, asked: MinifluxRequest) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Admin)?;
-    let (id, context) = (feed_id(&id)?, asked.context.clone());
-    asked.ask(move |store, _| Ok(store.feed(id)?)).await?;
+pub async fn refresh(
+    Path(id): Path<String>,
+    request: MinifluxRequest,
+) -> Result<StatusCode, InJson> {
+    request.needs(TokenScope::Admin)?;
+    let (id, context) = (feed_id(&id)?, request.context.clone());
+    request.with_store(move |store, _| Ok(store.feed(id)?)).await?;
     act(&context, Command::Poll { feeds: Some(vec![id.to_string()]) }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub async fn refresh_all(asked: MinifluxRequest) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Admin)?;
-    poll_behind(&asked.context, None);
+pub async fn refresh_all(request: MinifluxRequest) -> Result<StatusCode, InJson> {
+    request.needs(TokenScope::Admin)?;
+    poll_behind(&request.context, None);
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -234,14 +240,14 @@ pub async fn icon(_: MinifluxRequest) -> InJson {
 
 pub async fn mark_all(
     Path(id): Path<String>,
-    asked: MinifluxRequest,
+    request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Write)?;
+    request.needs(TokenScope::Write)?;
     let id = feed_id(&id)?;
-    asked
-        .ask(move |store, asked| {
+    request
+        .with_store(move |store, request| {
             store.feed(id)?;
-            Ok(store.mark_scope_read(asked.person.account, &Scope::Feed(id), None, None)?)
+            Ok(store.mark_scope_read(request.person.account, &Scope::Feed(id), None, None)?)
         })
         .await?;
     Ok(StatusCode::NO_CONTENT)

@@ -13,16 +13,16 @@ pub const LIMIT: (u32, u32) = (100, 1000);
 /// Reads the parameters. Returns `None` if no entry can match, as for removed entries.
 pub fn reading(
     store: &Store,
-    asked: &MinifluxRequest,
+    request: &MinifluxRequest,
     scope: Option<Scope>,
     (limit, limit_max): (u32, u32),
 ) -> Result<Option<ReadingFilter>, ReaderApiError> {
-    let params = &asked.params;
+    let params = &request.params;
     let scope = match scope {
         Some(scope) => scope,
         None => asked_scope(store, params)?,
     };
-    let mut reading = ReadingFilter::newest(asked.person.account, scope, limit);
+    let mut reading = ReadingFilter::newest(request.person.account, scope, limit);
     // In miniflux 0 means all.
     let wanted = params.number::<u32>("limit")?.unwrap_or(limit);
     reading.limit = if wanted == 0 { limit_max } else { wanted.min(limit_max) };

@@ -12,12 +12,12 @@ use super::{MinifluxRequest, number};
 use crate::reader_apis::error::{InJson, ReaderApiError};
 use crate::reader_apis::{act, blocking, opml};
 
-pub async fn me(asked: MinifluxRequest) -> Response {
-    let id = asked.user();
-    let is_admin = asked.person.may(TokenScope::Admin);
+pub async fn me(request: MinifluxRequest) -> Response {
+    let id = request.user();
+    let is_admin = request.person.may(TokenScope::Admin);
     Json(json!({
         "id": id,
-        "username": asked.person.name.unwrap_or_else(|| "local".to_owned()),
+        "username": request.person.name.unwrap_or_else(|| "local".to_owned()),
         "is_admin": is_admin,
         "theme": "system_serif",
         "language": "en_US",
@@ -32,8 +32,8 @@ pub async fn me(asked: MinifluxRequest) -> Response {
     .into_response()
 }
 
-pub async fn version(asked: MinifluxRequest) -> Response {
-    let version = asked.context.version;
+pub async fn version(request: MinifluxRequest) -> Response {
+    let version = request.context.version;
     Json(json!({
         "version": version,
         "commit": "",
@@ -53,25 +53,27 @@ pub async fn integrations(_: MinifluxRequest) -> Response {
 
 pub async fn mark_all(
     Path(id): Path<String>,
-    asked: MinifluxRequest,
+    request: MinifluxRequest,
 ) -> Result<StatusCode, InJson> {
-    asked.needs(TokenScope::Write)?;
-    if number::<i64>(&id, "there is no such user")? != asked.user() {
+    request.needs(TokenScope::Write)?;
+    if number::<i64>(&id, "there is no such user")? != request.user() {
         return Err(ReaderApiError::Missing("there is no such user").into());
     }
-    let account = asked.person.account;
-    asked.ask(move |store, _| Ok(store.mark_scope_read(account, &Scope::All, None, None)?)).await?;
+    let account = request.person.account;
+    request
+        .with_store(move |store, _| Ok(store.mark_scope_read(account, &Scope::All, None, None)?))
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub async fn export(asked: MinifluxRequest) -> Result<Response, InJson> {
-    let text = asked.ask(|store, _| opml::export(store)).await?;
+pub async fn export(request: MinifluxRequest) -> Result<Response, InJson> {
+    let text = request.with_store(|store, _| opml::export(store)).await?;
     Ok(([(header::CONTENT_TYPE, "text/xml; charset=utf-8")], text).into_response())
 }
 
-pub async fn import(asked: MinifluxRequest) -> Result<Response, InJson> {
-    asked.needs(TokenScope::Admin)?;
-    let MinifluxRequest { context, body, .. } = asked;
+pub async fn import(request: MinifluxRequest) -> Result<Response, InJson> {
+    request.needs(TokenScope::Admin)?;
+    let MinifluxRequest { context, body, .. } = request;
     let feeds = blocking(move || opml::read(&body)).await?;
     act(&context, Command::Import { feeds }).await?;
     let said = Json(json!({"message": "Feeds imported successfully"}));

@@ -10,12 +10,12 @@ use crate::Context;
 use crate::v1::act;
 use crate::v1::error::ApiError;
 use crate::v1::extract::{IdInPath, JsonBody};
-use crate::v1::schema::{Edit, asked};
+use crate::v1::schema::{Edit, request};
 
 /// A hundred years; longer means never.
 const SECONDS_MAX: u64 = 100 * 366 * 86_400;
 
-asked! {
+request! {
     /// Changes of a feed. A missing field keeps its value, and null clears a setting.
     FeedChange {
         /// A new address. Entries, marks and learned state stay. The address of another feed is

@@ -14,7 +14,7 @@ use crate::Context;
 use crate::search::seen;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
-use crate::v1::schema::{answer, asked};
+use crate::v1::schema::{answer, request};
 
 /// The newest entries that one trial tests: a second or two of work at most.
 const ENTRIES_MAX: usize = 20_000;
@@ -63,7 +63,7 @@ answer! {
     }
 }
 
-asked! {
+request! {
     /// Statements to test.
     QueryTrial {
         /// The statements, as in a file.
@@ -75,16 +75,16 @@ asked! {
 
 pub async fn test(
     State(context): State<Context>,
-    JsonBody(asked): JsonBody<QueryTrial>,
+    JsonBody(body): JsonBody<QueryTrial>,
 ) -> Result<Json<QueriesTried>, ApiError> {
-    let past = asked.past_seconds.unwrap_or(PAST);
+    let past = body.past_seconds.unwrap_or(PAST);
     if past > PAST_MAX {
         return Err(ApiError::BadRequest("past_seconds must be at most a year (31536000)"));
     }
     let since = (context.now)() - Duration::from_secs(past);
     blocking(move || {
         let store = &context.store;
-        let checked = match checked(store, &asked.text)? {
+        let checked = match checked(store, &body.text)? {
             Ok(checked) => checked,
             Err(faults) => {
                 let faults = faults.into_iter().map(StatementFault::from).collect();

@@ -13,12 +13,12 @@ use crate::auth::Person;
 use crate::v1::blocking;
 use crate::v1::error::ApiError;
 use crate::v1::extract::{IdInPath, JsonBody};
-use crate::v1::schema::asked;
+use crate::v1::schema::request;
 
 /// Entries that one request marks.
 const MANY: usize = 10_000;
 
-asked! {
+request! {
     /// Marks of an entry. A missing field keeps its value.
     Marks {
         /// Read or unread.
@@ -104,18 +104,18 @@ pub async fn mark_many(
 pub async fn scope_read(
     State(context): State<Context>,
     person: Person,
-    JsonBody(asked): JsonBody<ScopeRead>,
+    JsonBody(body): JsonBody<ScopeRead>,
 ) -> Result<StatusCode, ApiError> {
-    let published_to: Option<Time> = match asked.published_to {
+    let published_to: Option<Time> = match body.published_to {
         None => None,
         Some(text) => Some(text.parse().map_err(|_| {
             ApiError::BadRequest("published_to must be a time such as 2011-07-16T05:00:00Z")
         })?),
     };
     blocking(move || {
-        let (feed, query) = (asked.feed.as_deref(), asked.query.as_deref());
-        let scope = super::scope(&context.store, feed, asked.tag, query)?;
-        let up_to = asked.up_to.map(EntryId);
+        let (feed, query) = (body.feed.as_deref(), body.query.as_deref());
+        let scope = super::scope(&context.store, feed, body.tag, query)?;
+        let up_to = body.up_to.map(EntryId);
         context.store.mark_scope_read(person.account, &scope, published_to, up_to)?;
         Ok(StatusCode::NO_CONTENT)
     })

@@ -35,7 +35,8 @@ fn paths() -> BTreeSet<String> {
         ("", include_str!("../../../src/v1.rs")),
     ];
     let named = sources.iter().flat_map(|(start, text)| {
-        let paths = text.split(".route(\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+        let routes = text.split(".route(\"").skip(1);
+        let paths = routes.map(|rest| rest.split('\u{22}').next().unwrap());
         paths.map(move |path| format!("{start}{path}"))
     });
     let described = api::api_routes().into_iter().map(|(_, path, _)| format!("/api/v1{path}"));
