@@ -81,7 +81,7 @@ fn person() -> Person {
         password: String::new(),
         created_at: T0,
     };
-    Person::known(account, store::TokenScope::Read, None)
+    Person::with_account(account, store::TokenScope::Read, None)
 }
 
 async fn found(shelf: &Fixture, text: &str) -> Vec<i64> {

@@ -81,7 +81,7 @@ pub async fn list(request: MinifluxRequest) -> Result<Response, InJson> {
 pub async fn one(Path(id): Path<String>, request: MinifluxRequest) -> Result<Response, InJson> {
     let id = feed_id(&id)?;
     let one = request.with_store(move |store, request| {
-        Ok(shown(request.user(), &store.feed(id)?, &Categories::read(store)?))
+        Ok(feed_json(request.user(), &store.feed(id)?, &Categories::read(store)?))
     });
     Ok(Json(one.await?).into_response())
 }

@@ -233,7 +233,7 @@ async fn subscriptions_are_edited_by_the_engine() {
         ("ac=subscribe&s=feed/nothing", 400, "no address"),
         ("ac=unsubscribe&s=feed/99", 404, "there is no such feed"),
         ("ac=edit&s=feed/1&a=daily", 400, "a label is"),
-        ("ac=dance&s=feed/1", 400, "ac is"),
+        ("ac=dance&s=feed/1", 400, "ac must be"),
     ] {
         let answer = post(&house, "subscription/edit", form).await;
         assert_eq!(answer.status, status, "{form}: {}", answer.text);

@@ -82,7 +82,7 @@ async fn a_token_or_a_password_lets_in_and_nothing_else() {
         ] {
             let answer = house.send("GET", &format!("/v1/{path}"), headers, "").await;
             if answer.status != 429 {
-                says(&answer, 401, "not known here");
+                says(&answer, 401, "wrong name, password or token");
             }
         }
     }
@@ -278,7 +278,7 @@ async fn feeds_come_change_and_go() {
     {
         says(&send(&house, method, path, json!({})).await, 404, "no such feed");
     }
-    says(&house.send("POST", "/v1/feeds", &[TOKEN], "no json").await, 400, "the body is not");
+    says(&house.send("POST", "/v1/feeds", &[TOKEN], "no json").await, 400, "the body is invalid");
     let answer = send(&house, "PUT", "feeds/1/mark-all-as-read", json!(null)).await;
     assert_eq!(answer.status, 204);
     assert_eq!(house.state().0, [3, 4, 5]);

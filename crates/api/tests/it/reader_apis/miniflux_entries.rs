@@ -151,7 +151,7 @@ async fn entries_are_marked_and_starred_for_one_person() {
         says(&send(&house, "PUT", "entries", body).await, 400, "");
     }
     let huge = " ".repeat((2 << 20) + 1);
-    says(&house.send("PUT", "/v1/entries", &[TOKEN], &huge).await, 413, "too much");
+    says(&house.send("PUT", "/v1/entries", &[TOKEN], &huge).await, 413, "too large");
     assert_eq!(send(&house, "PUT", "users/1/mark-all-as-read", json!(null)).await.status, 204);
     assert_eq!(house.state().0, Vec::<i64>::new());
     says(&send(&house, "PUT", "users/2/mark-all-as-read", json!(null)).await, 404, "user");

@@ -60,7 +60,7 @@ async fn pages_go_on_where_the_last_one_ended() {
     ] {
         let answer = get(&shelf.router, &format!("/api/v1/entries{path}"), &[]).await;
         assert_eq!(answer.status, status, "{path}");
-        assert!(answer.text.contains("\"error\""), "{}", answer.text);
+        assert!(answer.text.contains("\"detail\""), "{}", answer.text);
     }
 }
 
