@@ -198,12 +198,12 @@ fn lay_down(engine: &Engine, added: &[AddFeedResult], due: Time) -> Result<(), C
     let mut tagged = Vec::new();
     for &AddFeedResult { id, existed, .. } in added {
         if !existed {
-            engine.rest(id, due)?;
+            engine.schedule(id, due)?;
             continue;
         }
         let input = engine.store.poll_input(id)?;
         if input.settings.of_tags.is_empty() {
-            engine.rest(id, input.schedule.next_at.unwrap_or_else(|| engine.clock.now()))?;
+            engine.schedule(id, input.schedule.next_at.unwrap_or_else(|| engine.clock.now()))?;
         } else {
             tagged.push(id);
         }

@@ -146,7 +146,7 @@ impl Engine {
 
     /// Schedules a feed that is new or whose settings changed: for `next_at`, or for when the
     /// budget's strategy plans it.
-    pub fn rest(&self, feed: FeedId, next_at: Time) -> Result<(), StoreError> {
+    pub fn schedule(&self, feed: FeedId, next_at: Time) -> Result<(), StoreError> {
         if let Some(scheduled) = self.context.scheduled(feed, next_at)? {
             self.send(Event::Schedule(scheduled));
         }
@@ -191,7 +191,7 @@ impl Engine {
     /// Decides the next polls of feeds again and schedules them.
     pub fn replan(&self, feeds: &[FeedId]) -> Result<(), StoreError> {
         let planned = self.context.replan(feeds)?;
-        planned.into_iter().try_for_each(|(feed, next_at)| self.rest(feed, next_at))
+        planned.into_iter().try_for_each(|(feed, next_at)| self.schedule(feed, next_at))
     }
 
     /// Stops polling a feed by itself.

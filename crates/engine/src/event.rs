@@ -52,7 +52,7 @@ pub enum Event {
     /// A poll could not be prepared, so nothing was sent.
     NotPrepared { grant: GrantId, feed: FeedId, why: String },
     /// A request that is not a poll ended.
-    Exchanged { domain: u32, at: Time, answer: Answered },
+    ErrandEnded { domain: u32, at: Time, answer: ErrandEnd },
     /// A poll ended: it is recorded, or it failed.
     Finished { finished: Finished, answer: PollAnswer },
     /// A caller asks for polls now.
@@ -81,14 +81,14 @@ pub struct ScheduledFeed {
 }
 
 /// The end of a request that is not a poll, for its domain.
-pub enum Answered {
+pub enum ErrandEnd {
     /// The server answered.
-    Heard,
+    Answered,
     /// Status 429 or 503: the server asks for fewer requests. The controller sends the domain's pace
     /// back, to be stored.
     AskedToWait { retry_after: Option<RetryAfter>, pace: oneshot::Sender<DomainPace> },
     /// No answer came.
-    Lost,
+    Unanswered,
     /// Nothing was sent, or nothing that a gap follows.
     NotSent,
 }

@@ -24,7 +24,7 @@ pub fn carry_out(engine: &Engine, name: &str, url: &str) -> Result<CommandResult
     if from != url {
         // Out of the line of its old domain, and into that of the new one.
         engine.forget(feed);
-        engine.rest(feed, now)?;
+        engine.schedule(feed, now)?;
     }
     Ok(CommandResult::Moved { feed: feed.0, from: from.masked(), url: url.masked(), queries })
 }

@@ -119,7 +119,7 @@ fn apply(
     let changed = engine.store.change_queries(changes, past, now)?;
     changed.unwanted.iter().for_each(|feed| engine.forget(*feed));
     for feed in &changed.wanted {
-        engine.rest(*feed, now)?;
+        engine.schedule(*feed, now)?;
     }
     engine.wake_deliveries();
     Ok(QueriesResult::Applied {

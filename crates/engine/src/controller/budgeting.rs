@@ -39,7 +39,7 @@ impl Controller {
     }
 
     /// Schedules a feed for its time, or until the strategy plans it.
-    pub(super) fn rest(&mut self, scheduled: ScheduledFeed) {
+    pub(super) fn schedule(&mut self, scheduled: ScheduledFeed) {
         let ScheduledFeed { feed, domain, next_at, generation, budgeted } = scheduled;
         let domain = self.plan.domain(&domain);
         let next_at = match (&mut self.spending, budgeted) {
@@ -55,7 +55,7 @@ impl Controller {
             }
             (None, _) => next_at,
         };
-        self.plan.rest(feed, domain, next_at, generation);
+        self.plan.schedule(feed, domain, next_at, generation);
     }
 
     /// Reports a poll that ended to the strategy. Returns the time for which the feed is scheduled.

@@ -61,7 +61,7 @@ fn schedule_all(
             spending.take(due.feed, due.generation, *budgeted);
             spending.paced(due.feed, domain, plan.gap(domain));
         }
-        plan.rest(due.feed, domain, next_at, due.generation);
+        plan.schedule(due.feed, domain, next_at, due.generation);
     }
     Ok(spending)
 }

@@ -210,7 +210,7 @@ impl Controller {
         };
         match event {
             Event::NotPrepared { grant, feed, why } => self.not_prepared(grant, feed, why),
-            Event::Exchanged { domain, at, answer } => self.errand_ended(domain, at, answer),
+            Event::ErrandEnded { domain, at, answer } => self.errand_ended(domain, at, answer),
             Event::Errand { domain, turn, class } => {
                 let domain = self.plan.domain(&domain);
                 self.plan.errand(domain, turn, class, self.context.clock.now());
@@ -218,13 +218,13 @@ impl Controller {
             Event::PictureEnded { domain } => self.plan.picture_ended(domain),
             Event::Finished { finished, answer } => self.finished(finished, &answer),
             Event::Ask { feeds, answers } => self.ask(feeds, &answers),
-            Event::Schedule(feed) => self.rest(feed),
+            Event::Schedule(feed) => self.schedule(feed),
             // Without a daemon no feed is polled by itself.
             Event::Spend(..) if self.watch == Watch::Asked => {}
             Event::Spend(spending, feeds) => {
                 self.spending = spending;
                 self.causes.clear();
-                feeds.into_iter().for_each(|feed| self.rest(feed));
+                feeds.into_iter().for_each(|feed| self.schedule(feed));
             }
             Event::Pushed { n_new } => self.counters.pushed(n_new),
             Event::Forget(feed) => self.forget(feed),

@@ -12,7 +12,7 @@ use super::Controller;
 use super::callers::refused;
 use super::record::{self, ExchangeEnd, ExchangeVerdict, INTERNAL_ERROR, RECORD_RETRY};
 use super::under_way::{HOPS_MAX, PollUnderWay};
-use crate::event::{Answered, Finished, PollAnswer};
+use crate::event::{ErrandEnd, Finished, PollAnswer};
 use crate::plan::{OpenGrant, Work};
 
 /// The wait of feeds whose failures were our network's, after the outage was recognised.
@@ -148,15 +148,15 @@ impl Controller {
     }
 
     /// Handles the end of a request that is not a poll.
-    pub(super) fn errand_ended(&mut self, domain: u32, at: Time, answer: Answered) {
+    pub(super) fn errand_ended(&mut self, domain: u32, at: Time, answer: ErrandEnd) {
         match answer {
-            Answered::NotSent => return self.plan.not_sent(domain, at),
-            Answered::Lost => self.answered(domain, at),
-            Answered::Heard => {
+            ErrandEnd::NotSent => return self.plan.not_sent(domain, at),
+            ErrandEnd::Unanswered => self.answered(domain, at),
+            ErrandEnd::Answered => {
                 self.answered(domain, at);
                 self.heard(domain, at, None);
             }
-            Answered::AskedToWait { retry_after, pace: reply } => {
+            ErrandEnd::AskedToWait { retry_after, pace: reply } => {
                 let pace = self.asked_to_wait(domain, at, retry_after);
                 // The errand may have been dropped meanwhile.
                 let _ = reply.send(pace);
@@ -192,7 +192,7 @@ impl Controller {
                         self.plan.domain_name(domain)
                     );
                     self.callers.answer(feed, &refused(feed, detail, Some(until)));
-                    self.plan.rest_again(feed);
+                    self.plan.schedule_again(feed);
                     if let Some(spending) = &mut self.spending {
                         spending.release(feed, until);
                     }

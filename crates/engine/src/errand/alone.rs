@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 use super::PlanHandle;
 use crate::Clock;
-use crate::event::{Answered, Event};
+use crate::event::{ErrandEnd, Event};
 use crate::plan::{Gaps, Plan};
 
 /// Starts a plan of its own. It ends when the last copy of the handle is dropped.
@@ -45,8 +45,8 @@ fn take(plan: &mut Plan<Infallible>, event: Event, now: Time) {
             let domain = plan.domain(&domain);
             plan.errand(domain, turn, class, now);
         }
-        Event::Exchanged { domain, answer: Answered::NotSent, .. } => plan.not_sent(domain, now),
-        Event::Exchanged { domain, at, .. } => plan.exchanged(domain, at),
+        Event::ErrandEnded { domain, answer: ErrandEnd::NotSent, .. } => plan.not_sent(domain, now),
+        Event::ErrandEnded { domain, at, .. } => plan.exchanged(domain, at),
         Event::PictureEnded { domain } => plan.picture_ended(domain),
         _ => {}
     }

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
 use crate::context::Context;
-use crate::event::{Answered, Event};
+use crate::event::{ErrandEnd, Event};
 use crate::plan::ErrandClass;
 use crate::{Clock, conclude};
 
@@ -26,10 +26,10 @@ impl PlanHandle {
         PlanHandle { events: context.events.clone(), clock: context.clock.clone() }
     }
 
-    fn ended(&self, class: ErrandClass, domain: u32, answer: Answered) {
+    fn ended(&self, class: ErrandClass, domain: u32, answer: ErrandEnd) {
         let event = match class {
             ErrandClass::Picture => Event::PictureEnded { domain },
-            _ => Event::Exchanged { domain, at: self.clock.now(), answer },
+            _ => Event::ErrandEnded { domain, at: self.clock.now(), answer },
         };
         // The loop ends only with the engine; then there are no turns any more.
         let _ = self.events.send(event);
@@ -42,7 +42,7 @@ pub struct Turn {
     class: ErrandClass,
     name: Domain,
     domain: u32,
-    answer: Answered,
+    answer: ErrandEnd,
 }
 
 /// A turn that the plan may grant at any moment, even while the waiting task ends.
@@ -56,7 +56,7 @@ impl Drop for WaitingTurn<'_> {
     fn drop(&mut self) {
         self.granted.close();
         if let Ok(domain) = self.granted.try_recv() {
-            self.plan.ended(self.class, domain, Answered::NotSent);
+            self.plan.ended(self.class, domain, ErrandEnd::NotSent);
         }
     }
 }
@@ -70,13 +70,13 @@ pub async fn turn(plan: &PlanHandle, url: &Url, class: ErrandClass) -> Option<Tu
     let _ = plan.events.send(Event::Errand { domain: name.clone(), turn, class });
     let mut waiting = WaitingTurn { plan, class, granted };
     let domain = (&mut waiting.granted).await.ok()?;
-    Some(Turn { plan: plan.clone(), class, name, domain, answer: Answered::NotSent })
+    Some(Turn { plan: plan.clone(), class, name, domain, answer: ErrandEnd::NotSent })
 }
 
 impl Turn {
     /// Sends a body. A 429 or 503 binds the whole domain.
     pub async fn post(mut self, context: &Context, url: &Url, parcel: Parcel) -> Posted {
-        self.answer = Answered::Lost;
+        self.answer = ErrandEnd::Unanswered;
         let posted = context.fetcher.post(url, parcel).await;
         let mut asks_to_wait = None;
         let status = match &posted {
@@ -88,11 +88,11 @@ impl Turn {
                 let retry_after = *retry_after;
                 let (reply, pace) = oneshot::channel();
                 asks_to_wait = Some(pace);
-                Answered::AskedToWait { retry_after, pace: reply }
+                ErrandEnd::AskedToWait { retry_after, pace: reply }
             }
-            Posted::Taken { .. } | Posted::Refused { .. } => Answered::Heard,
-            Posted::Blocked { .. } => Answered::NotSent,
-            Posted::Failed(_) => Answered::Lost,
+            Posted::Taken { .. } | Posted::Refused { .. } => ErrandEnd::Answered,
+            Posted::Blocked { .. } => ErrandEnd::NotSent,
+            Posted::Failed(_) => ErrandEnd::Unanswered,
         };
         if let Some(name) = self.end() {
             let not_before = match asks_to_wait {
@@ -123,10 +123,10 @@ impl Turn {
         bytes_max: usize,
         within: Duration,
     ) -> Option<Fetched> {
-        self.answer = Answered::Lost;
+        self.answer = ErrandEnd::Unanswered;
         let exchange = context.fetcher.short(url, bytes_max);
         let fetched = tokio::time::timeout(within, exchange).await.ok().map(|e| e.fetched);
-        self.answer = fetched.as_ref().map_or(Answered::Lost, answered);
+        self.answer = fetched.as_ref().map_or(ErrandEnd::Unanswered, answered);
         if let Some(name) = self.end() {
             let pace = conclude::pace(name, context.clock.now(), None, None);
             if let Err(error) = context.store.store_known_pace(pace).await {
@@ -138,7 +138,7 @@ impl Turn {
 
     /// Makes one exchange of which the store keeps nothing.
     pub async fn exchange(mut self, exchange: impl Future<Output = Exchange>) -> Fetched {
-        self.answer = Answered::Lost;
+        self.answer = ErrandEnd::Unanswered;
         let fetched = exchange.await.fetched;
         self.answer = answered(&fetched);
         fetched
@@ -146,24 +146,24 @@ impl Turn {
 
     /// Frees the domain. Returns its name where a request was sent.
     fn end(self) -> Option<Domain> {
-        let sent = !matches!(self.answer, Answered::NotSent);
+        let sent = !matches!(self.answer, ErrandEnd::NotSent);
         sent.then(|| self.name.clone())
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let answer = std::mem::replace(&mut self.answer, Answered::NotSent);
+        let answer = std::mem::replace(&mut self.answer, ErrandEnd::NotSent);
         self.plan.ended(self.class, self.domain, answer);
     }
 }
 
 /// Returns what an answer means for its domain, where it cannot ask us to wait.
-fn answered(fetched: &Fetched) -> Answered {
+fn answered(fetched: &Fetched) -> ErrandEnd {
     match fetched {
-        Fetched::Blocked { .. } => Answered::NotSent,
-        Fetched::Failed(_) => Answered::Lost,
-        _ => Answered::Heard,
+        Fetched::Blocked { .. } => ErrandEnd::NotSent,
+        Fetched::Failed(_) => ErrandEnd::Unanswered,
+        _ => ErrandEnd::Answered,
     }
 }
 
@@ -181,14 +181,17 @@ mod tests {
     fn a_turn_whose_task_fails_leaves_its_domain_free() {
         let (plan, mut sent) = plan();
         let failing = || {
-            let (class, answer) = (ErrandClass::BeforePolls, Answered::Lost);
+            let (class, answer) = (ErrandClass::BeforePolls, ErrandEnd::Unanswered);
             let _turn = Turn { plan, class, name: Domain::default(), domain: 7, answer };
             panic!("an answer that nobody thought of");
         };
         let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(failing));
         assert!(failed.is_err());
         let sent = sent.try_recv();
-        assert!(matches!(sent, Ok(Event::Exchanged { domain: 7, answer: Answered::Lost, .. })));
+        assert!(matches!(
+            sent,
+            Ok(Event::ErrandEnded { domain: 7, answer: ErrandEnd::Unanswered, .. })
+        ));
     }
 
     #[tokio::test]

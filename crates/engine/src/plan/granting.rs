@@ -177,7 +177,7 @@ impl<H> Plan<H> {
         }
         slot.phase = FeedPhase::Unscheduled;
         if let Some(next_at) = next {
-            self.rest(feed, domain, next_at, generation);
+            self.schedule(feed, domain, next_at, generation);
         }
     }
 }

@@ -150,7 +150,7 @@ impl<H> Plan<H> {
 
     /// Schedules a feed for `next_at`. A feed that is queued or under way stays so, and is scheduled
     /// again when its poll ends.
-    pub fn rest(&mut self, feed: FeedId, domain: u32, next_at: Time, generation: u32) {
+    pub fn schedule(&mut self, feed: FeedId, domain: u32, next_at: Time, generation: u32) {
         let slot = self.slot_mut(feed);
         if slot.phase == FeedPhase::Scheduled && generation < slot.generation {
             // This time was decided before the last poll, and that poll decided a newer one.
@@ -238,10 +238,10 @@ impl<H> Plan<H> {
     }
 
     /// Schedules a feed whose requested poll was refused for the time it had before, if it had one.
-    pub fn rest_again(&mut self, feed: FeedId) {
+    pub fn schedule_again(&mut self, feed: FeedId) {
         let slot = *self.slot_mut(feed);
         if slot.next_at < Time::MAX {
-            self.rest(feed, slot.domain, slot.next_at, slot.generation);
+            self.schedule(feed, slot.domain, slot.next_at, slot.generation);
         }
     }
 

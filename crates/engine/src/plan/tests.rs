@@ -32,8 +32,8 @@ fn started(grants: &[Grant<&'static str>]) -> Vec<u32> {
 fn feeds_are_granted_when_their_time_comes_and_not_before() {
     let mut plan = plan();
     let (a, b) = (domain(&mut plan, "a"), domain(&mut plan, "b"));
-    plan.rest(FeedId(1), a, at(10), 0);
-    plan.rest(FeedId(2), b, at(20), 0);
+    plan.schedule(FeedId(1), a, at(10), 0);
+    plan.schedule(FeedId(2), b, at(20), 0);
     assert!(plan.grant(at(9), 10).is_empty());
     assert_eq!(plan.next_wake(10), Some(at(10)));
     assert_eq!(started(&plan.grant(at(10), 10)), [1]);
@@ -44,8 +44,8 @@ fn feeds_are_granted_when_their_time_comes_and_not_before() {
 fn a_domain_gets_one_request_at_a_time_and_a_gap_after_it() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
-    plan.rest(FeedId(2), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(2), a, at(0), 0);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     assert!(plan.grant(at(5), 10).is_empty(), "the first request is still under way");
     plan.exchanged(a, at(6));
@@ -59,7 +59,7 @@ fn no_more_polls_are_under_way_than_allowed() {
     let mut plan = plan();
     for n in 1..=5 {
         let d = domain(&mut plan, &n.to_string());
-        plan.rest(FeedId(n), d, at(0), 0);
+        plan.schedule(FeedId(n), d, at(0), 0);
     }
     assert_eq!(plan.grant(at(0), 3).len(), 3);
     assert!(plan.grant(at(0), 3).is_empty());
@@ -74,7 +74,7 @@ fn no_more_polls_are_under_way_than_allowed() {
 fn a_finished_feed_rests_until_its_next_time() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 7);
+    plan.schedule(FeedId(1), a, at(0), 7);
     let grants = plan.grant(at(0), 10);
     assert_eq!(grants[0].generation, 7);
     plan.exchanged(a, at(1));
@@ -87,8 +87,8 @@ fn a_finished_feed_rests_until_its_next_time() {
 fn retry_after_binds_the_whole_domain_and_answers_those_who_wait() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
-    plan.rest(FeedId(2), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(2), a, at(0), 0);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     plan.ask(FeedId(3), a, 0, at(0)).expect("nothing binds the domain yet");
     let pace = DomainPace { not_before: Some(at(100)), ..DomainPace::default() };
@@ -104,7 +104,7 @@ fn retry_after_binds_the_whole_domain_and_answers_those_who_wait() {
 fn a_hop_gives_its_place_back_while_it_waits_for_the_other_domain() {
     let mut plan = plan();
     let (a, b) = (domain(&mut plan, "a"), domain(&mut plan, "b"));
-    plan.rest(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
     plan.grant(at(0), 1);
     plan.exchanged(a, at(1));
     plan.hop(b, FeedId(1), "next", at(1)).expect("nothing binds the other domain");
@@ -118,7 +118,7 @@ fn a_hop_gives_its_place_back_while_it_waits_for_the_other_domain() {
 fn asking_twice_for_one_feed_is_one_poll() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(1000), 0);
+    plan.schedule(FeedId(1), a, at(1000), 0);
     plan.ask(FeedId(1), a, 0, at(0)).expect("free");
     plan.ask(FeedId(1), a, 0, at(0)).expect("free");
     assert_eq!(plan.grant(at(0), 10).len(), 1);
@@ -132,8 +132,8 @@ fn asking_twice_for_one_feed_is_one_poll() {
 fn a_forgotten_feed_is_not_polled_any_more() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
-    plan.rest(FeedId(2), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(2), a, at(0), 0);
     plan.grant(at(0), 10);
     plan.forget(FeedId(1));
     plan.forget(FeedId(2));
@@ -148,7 +148,7 @@ fn a_plan_for_what_is_asked_polls_nothing_by_itself() {
     let mut plan: Plan<&str> =
         Plan::new(Gaps { default: GAP, by_domain: HashMap::new() }, EXCHANGE_MAX, false);
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
     assert!(plan.grant(at(100), 10).is_empty());
     plan.ask(FeedId(1), a, 0, at(100)).expect("free");
     assert_eq!(started(&plan.grant(at(100), 10)), [1]);
@@ -158,10 +158,10 @@ fn a_plan_for_what_is_asked_polls_nothing_by_itself() {
 fn a_turned_away_feed_goes_back_to_its_time() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(50), 0);
+    plan.schedule(FeedId(1), a, at(50), 0);
     plan.ask(FeedId(1), a, 0, at(0)).expect("free");
     plan.block(a, DomainPace::default(), |_| true);
-    plan.rest_again(FeedId(1));
+    plan.schedule_again(FeedId(1));
     assert!(plan.grant(at(49), 10).is_empty());
     assert_eq!(started(&plan.grant(at(50), 10)), [1]);
 }
@@ -170,7 +170,7 @@ fn a_turned_away_feed_goes_back_to_its_time() {
 fn a_feed_under_the_budget_rests_until_it_is_lined_up() {
     let mut plan = plan();
     let d = domain(&mut plan, "example.org");
-    plan.rest(FeedId(1), d, UNTIL_PLANNED, 0);
+    plan.schedule(FeedId(1), d, UNTIL_PLANNED, 0);
     assert!(plan.grant(at(1_000_000_000), 9).is_empty());
     assert_eq!(plan.next_wake(9), None);
     assert!(plan.queue_planned(FeedId(1), at(5)));
@@ -184,11 +184,11 @@ fn a_feed_under_the_budget_rests_until_it_is_lined_up() {
 fn one_that_is_asked_for_and_turned_away_can_be_lined_up_again() {
     let mut plan = plan();
     let d = domain(&mut plan, "example.org");
-    plan.rest(FeedId(1), d, UNTIL_PLANNED, 0);
+    plan.schedule(FeedId(1), d, UNTIL_PLANNED, 0);
     assert_eq!(plan.ask(FeedId(1), d, 0, at(0)), Ok(()));
     let pace = DomainPace { not_before: Some(at(100)), ..DomainPace::default() };
     assert_eq!(plan.block(d, pace, |_| true).len(), 1);
-    plan.rest_again(FeedId(1));
+    plan.schedule_again(FeedId(1));
     assert!(plan.queue_planned(FeedId(1), at(5)));
     assert!(plan.grant(at(99), 9).is_empty(), "its domain wants to be left alone");
     assert_eq!(started(&plan.grant(at(100), 9)), [1]);
@@ -198,7 +198,7 @@ fn one_that_is_asked_for_and_turned_away_can_be_lined_up_again() {
 fn an_errand_waits_for_its_domain_and_keeps_polls_waiting() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
     let (turn, mut granted) = tokio::sync::oneshot::channel();
     plan.errand(a, turn, ErrandClass::BeforePolls, at(0));
     assert!(started(&plan.grant(at(0), 10)).is_empty(), "the errand was first");
@@ -219,8 +219,8 @@ fn an_errand_waits_for_its_domain_and_keeps_polls_waiting() {
 fn what_strangers_ask_for_waits_behind_polls() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
-    plan.rest(FeedId(2), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(2), a, at(0), 0);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     let (turn, mut granted) = tokio::sync::oneshot::channel();
     plan.errand(a, turn, ErrandClass::AfterPolls, at(0));
@@ -236,8 +236,8 @@ fn what_strangers_ask_for_waits_behind_polls() {
 fn a_receiver_of_the_operators_choice_waits_for_the_request_under_way_and_for_no_gap() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
-    plan.rest(FeedId(2), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(2), a, at(0), 0);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     let (turn, mut first) = tokio::sync::oneshot::channel();
     plan.errand(a, turn, ErrandClass::WithoutGap, at(0));
@@ -258,7 +258,7 @@ fn a_receiver_of_the_operators_choice_waits_for_the_request_under_way_and_for_no
 fn an_errand_that_nobody_wants_any_more_holds_nobody_up() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
     let (turn, granted) = tokio::sync::oneshot::channel();
     plan.errand(a, turn, ErrandClass::BeforePolls, at(0));
     drop(granted);
@@ -269,7 +269,7 @@ fn an_errand_that_nobody_wants_any_more_holds_nobody_up() {
 fn who_asks_for_a_feed_in_line_is_told_of_a_retry_after_and_otherwise_goes_first() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    (1..=4).for_each(|n| plan.rest(FeedId(n), a, at(0), 0));
+    (1..=4).for_each(|n| plan.schedule(FeedId(n), a, at(0), 0));
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     plan.ask(FeedId(4), a, 0, at(0)).expect("nothing binds the domain yet");
     plan.exchanged(a, at(0));
@@ -290,10 +290,10 @@ fn who_asks_for_a_feed_in_line_is_told_of_a_retry_after_and_otherwise_goes_first
 fn a_feed_that_is_paused_and_resumed_during_its_poll_is_not_polled_twice() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     plan.forget(FeedId(1));
-    plan.rest(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
     assert!(plan.grant(at(1), 10).is_empty(), "its domain is busy");
     plan.exchanged(a, at(1));
     plan.finished(FeedId(1), a, Some(at(500)), 1);
@@ -305,7 +305,7 @@ fn a_feed_that_is_paused_and_resumed_during_its_poll_is_not_polled_twice() {
 fn what_was_read_before_a_poll_ended_does_not_make_the_next_one_stale() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 4);
+    plan.schedule(FeedId(1), a, at(0), 4);
     plan.grant(at(0), 10);
     plan.exchanged(a, at(0));
     plan.finished(FeedId(1), a, Some(at(100)), 5);
@@ -313,7 +313,7 @@ fn what_was_read_before_a_poll_ended_does_not_make_the_next_one_stale() {
     assert_eq!(plan.grant(at(10), 10)[0].generation, 5, "it was asked for before that");
     plan.exchanged(a, at(10));
     plan.finished(FeedId(1), a, Some(at(200)), 6);
-    plan.rest(FeedId(1), a, at(50), 5);
+    plan.schedule(FeedId(1), a, at(50), 5);
     assert!(plan.grant(at(50), 10).is_empty(), "the poll since then decided otherwise");
     assert_eq!(plan.grant(at(200), 10)[0].generation, 6);
 }
@@ -322,12 +322,12 @@ fn what_was_read_before_a_poll_ended_does_not_make_the_next_one_stale() {
 fn a_time_that_was_decided_before_the_last_poll_is_not_taken() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     plan.exchanged(a, at(0));
     plan.finished(FeedId(1), a, Some(at(9000)), 1);
-    plan.rest(FeedId(1), a, at(10), 0);
+    plan.schedule(FeedId(1), a, at(10), 0);
     assert!(plan.grant(at(10), 10).is_empty(), "it backs off");
-    plan.rest(FeedId(1), a, at(20), 1);
+    plan.schedule(FeedId(1), a, at(20), 1);
     assert_eq!(started(&plan.grant(at(20), 10)), [1]);
 }

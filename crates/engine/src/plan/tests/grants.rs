@@ -9,8 +9,8 @@ const GRANT_OVER: Duration = Duration::from_secs(90);
 fn a_lost_job_frees_its_domain_and_its_place_in_flight_at_its_deadline() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
-    plan.rest(FeedId(1), a, at(0), 4);
-    plan.rest(FeedId(2), a, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 4);
+    plan.schedule(FeedId(2), a, at(0), 0);
     let lost = plan.grant(at(0), 1).remove(0);
     assert_eq!(lost.send_by, Duration::from_secs(5));
     assert!(plan.expire(GRANT_OVER - Duration::from_millis(1), at(89)).is_empty());
@@ -33,8 +33,8 @@ fn a_lost_job_frees_its_domain_and_its_place_in_flight_at_its_deadline() {
 fn a_result_closes_its_own_grant_and_only_once() {
     let mut plan = plan();
     let (a, b) = (domain(&mut plan, "a"), domain(&mut plan, "b"));
-    plan.rest(FeedId(1), a, at(0), 0);
-    plan.rest(FeedId(2), b, at(0), 0);
+    plan.schedule(FeedId(1), a, at(0), 0);
+    plan.schedule(FeedId(2), b, at(0), 0);
     let grants = plan.grant(at(0), 9);
     let feed_of = |plan: &mut Plan<&str>, n: usize| plan.close(grants[n].id).map(|open| open.feed);
     assert_ne!(grants[0].id, grants[1].id);
@@ -53,7 +53,7 @@ proptest::proptest! {
         let (mut plan, mut open, mut seconds) = (plan(), Vec::new(), 0_u32);
         for feed in 1..=6 {
             let domain = domain(&mut plan, &(feed % 3).to_string());
-            plan.rest(FeedId(feed), domain, at(0), 0);
+            plan.schedule(FeedId(feed), domain, at(0), 0);
         }
         for fate in fates {
             seconds += 20;
