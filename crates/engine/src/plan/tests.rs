@@ -71,7 +71,7 @@ fn no_more_polls_are_under_way_than_allowed() {
 }
 
 #[test]
-fn a_finished_feed_rests_until_its_next_time() {
+fn a_finished_feed_is_scheduled_for_its_next_time() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(0), 7);
@@ -84,7 +84,7 @@ fn a_finished_feed_rests_until_its_next_time() {
 }
 
 #[test]
-fn retry_after_binds_the_whole_domain_and_answers_those_who_wait() {
+fn retry_after_binds_the_whole_domain_and_answers_waiting_callers() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(0), 0);
@@ -93,11 +93,11 @@ fn retry_after_binds_the_whole_domain_and_answers_those_who_wait() {
     plan.ask(FeedId(3), a, 0, at(0)).expect("nothing binds the domain yet");
     let pace = DomainPace { not_before: Some(at(100)), ..DomainPace::default() };
     let out = plan.block(a, pace, |feed| feed == FeedId(3));
-    assert!(matches!(out[..], [Work::Start(FeedId(3))]), "the one who asked is answered");
+    assert!(matches!(out[..], [Work::Start(FeedId(3))]), "the caller is answered");
     plan.exchanged(a, at(1));
     assert!(plan.grant(at(99), 10).is_empty());
     assert_eq!(plan.ask(FeedId(4), a, 0, at(50)), Err(at(100)));
-    assert_eq!(started(&plan.grant(at(100), 10)), [2], "the scheduled one stayed in line");
+    assert_eq!(started(&plan.grant(at(100), 10)), [2], "the scheduled poll stayed in the queue");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn asking_twice_for_one_feed_is_one_poll() {
 }
 
 #[test]
-fn a_forgotten_feed_is_not_polled_any_more() {
+fn a_forgotten_feed_is_no_longer_polled() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(0), 0);
@@ -144,7 +144,7 @@ fn a_forgotten_feed_is_not_polled_any_more() {
 }
 
 #[test]
-fn a_plan_for_what_is_asked_polls_nothing_by_itself() {
+fn a_plan_for_requested_polls_grants_nothing_by_itself() {
     let mut plan: Plan<&str> =
         Plan::new(Gaps { default: GAP, by_domain: HashMap::new() }, EXCHANGE_MAX, false);
     let a = domain(&mut plan, "a");
@@ -155,7 +155,7 @@ fn a_plan_for_what_is_asked_polls_nothing_by_itself() {
 }
 
 #[test]
-fn a_turned_away_feed_goes_back_to_its_time() {
+fn a_refused_feed_keeps_its_scheduled_time() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(50), 0);
@@ -167,7 +167,7 @@ fn a_turned_away_feed_goes_back_to_its_time() {
 }
 
 #[test]
-fn a_feed_under_the_budget_rests_until_it_is_lined_up() {
+fn a_feed_under_the_budget_waits_until_the_strategy_queues_it() {
     let mut plan = plan();
     let d = domain(&mut plan, "example.org");
     plan.schedule(FeedId(1), d, UNTIL_PLANNED, 0);
@@ -177,11 +177,11 @@ fn a_feed_under_the_budget_rests_until_it_is_lined_up() {
     assert!(!plan.queue_planned(FeedId(1), at(5)), "it waits already");
     assert_eq!(started(&plan.grant(at(5), 9)), [1]);
     assert!(!plan.queue_planned(FeedId(1), at(5)), "it is under way");
-    assert!(!plan.queue_planned(FeedId(2), at(5)), "nobody knows it");
+    assert!(!plan.queue_planned(FeedId(2), at(5)), "the plan does not know it");
 }
 
 #[test]
-fn one_that_is_asked_for_and_turned_away_can_be_lined_up_again() {
+fn a_refused_feed_under_the_budget_can_be_queued_again() {
     let mut plan = plan();
     let d = domain(&mut plan, "example.org");
     plan.schedule(FeedId(1), d, UNTIL_PLANNED, 0);
@@ -190,12 +190,12 @@ fn one_that_is_asked_for_and_turned_away_can_be_lined_up_again() {
     assert_eq!(plan.block(d, pace, |_| true).len(), 1);
     plan.schedule_again(FeedId(1));
     assert!(plan.queue_planned(FeedId(1), at(5)));
-    assert!(plan.grant(at(99), 9).is_empty(), "its domain wants to be left alone");
+    assert!(plan.grant(at(99), 9).is_empty(), "its domain asked us to wait");
     assert_eq!(started(&plan.grant(at(100), 9)), [1]);
 }
 
 #[test]
-fn an_errand_waits_for_its_domain_and_keeps_polls_waiting() {
+fn an_errand_waits_for_its_domain_and_polls_wait_for_the_errand() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(0), 0);
@@ -211,12 +211,12 @@ fn an_errand_waits_for_its_domain_and_keeps_polls_waiting() {
     assert!(plan.grant(at(9), 10).is_empty(), "a poll is under way");
     let pace = DomainPace { not_before: Some(at(100)), ..DomainPace::default() };
     plan.block(a, pace, |_| false);
-    assert!(granted.try_recv().is_err(), "told to wait, there is no turn");
+    assert!(granted.try_recv().is_err(), "a Retry-After drops the turn");
     assert_eq!(plan.n_waiting(), 0);
 }
 
 #[test]
-fn what_strangers_ask_for_waits_behind_polls() {
+fn errands_of_strangers_wait_behind_polls() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(0), 0);
@@ -233,7 +233,7 @@ fn what_strangers_ask_for_waits_behind_polls() {
 }
 
 #[test]
-fn a_receiver_of_the_operators_choice_waits_for_the_request_under_way_and_for_no_gap() {
+fn a_webhook_waits_for_the_request_under_way_but_not_for_the_gap() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(0), 0);
@@ -255,7 +255,7 @@ fn a_receiver_of_the_operators_choice_waits_for_the_request_under_way_and_for_no
 }
 
 #[test]
-fn an_errand_that_nobody_wants_any_more_holds_nobody_up() {
+fn an_errand_whose_caller_has_gone_does_not_delay_polls() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(0), 0);
@@ -266,19 +266,19 @@ fn an_errand_that_nobody_wants_any_more_holds_nobody_up() {
 }
 
 #[test]
-fn who_asks_for_a_feed_in_line_is_told_of_a_retry_after_and_otherwise_goes_first() {
+fn a_requested_poll_goes_first_unless_a_retry_after_refuses_it() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     (1..=4).for_each(|n| plan.schedule(FeedId(n), a, at(0), 0));
     assert_eq!(started(&plan.grant(at(0), 10)), [1]);
     plan.ask(FeedId(4), a, 0, at(0)).expect("nothing binds the domain yet");
     plan.exchanged(a, at(0));
-    assert_eq!(started(&plan.grant(at(2), 10)), [4], "somebody waits for it");
+    assert_eq!(started(&plan.grant(at(2), 10)), [4], "a caller waits for it");
     plan.exchanged(a, at(2));
     let pace = DomainPace { not_before: Some(at(9000)), ..DomainPace::default() };
     plan.block(a, pace, |_| false);
-    assert_eq!(plan.ask(FeedId(2), a, 0, at(3)), Err(at(9000)), "nobody waits for hours");
-    assert_eq!(started(&plan.grant(at(9000), 10)), [2], "it stayed in line");
+    assert_eq!(plan.ask(FeedId(2), a, 0, at(3)), Err(at(9000)), "callers do not wait for hours");
+    assert_eq!(started(&plan.grant(at(9000), 10)), [2], "it stayed in the queue");
     plan.exchanged(a, at(9000));
     assert_eq!(started(&plan.grant(at(9002), 10)), [3]);
     plan.exchanged(a, at(9002));
@@ -297,12 +297,12 @@ fn a_feed_that_is_paused_and_resumed_during_its_poll_is_not_polled_twice() {
     assert!(plan.grant(at(1), 10).is_empty(), "its domain is busy");
     plan.exchanged(a, at(1));
     plan.finished(FeedId(1), a, Some(at(500)), 1);
-    assert!(plan.grant(at(499), 10).is_empty(), "the poll that ended was the one it waited for");
+    assert!(plan.grant(at(499), 10).is_empty(), "its poll has just ended");
     assert_eq!(started(&plan.grant(at(500), 10)), [1]);
 }
 
 #[test]
-fn what_was_read_before_a_poll_ended_does_not_make_the_next_one_stale() {
+fn a_generation_read_before_a_poll_ended_does_not_make_the_next_poll_stale() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(0), 4);
@@ -319,7 +319,7 @@ fn what_was_read_before_a_poll_ended_does_not_make_the_next_one_stale() {
 }
 
 #[test]
-fn a_time_that_was_decided_before_the_last_poll_is_not_taken() {
+fn a_time_decided_before_the_last_poll_is_ignored() {
     let mut plan = plan();
     let a = domain(&mut plan, "a");
     plan.schedule(FeedId(1), a, at(0), 0);

@@ -34,7 +34,7 @@ fn n_asked(house: &House) -> (usize, usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_clock_that_is_set_back_takes_what_is_planned_along() {
+async fn planned_polls_follow_a_clock_that_is_set_back() {
     let house = polled(None).await;
     let before = n_asked(&house);
     house.clock.set(house.clock.now() - YEAR);
@@ -47,7 +47,7 @@ async fn a_clock_that_is_set_back_takes_what_is_planned_along() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_clock_that_was_set_back_before_the_start_holds_no_feed() {
+async fn a_clock_set_back_before_the_start_delays_no_feed() {
     let mut house = polled(None).await;
     let before = n_asked(&house);
     house.engine.stop().await;
@@ -71,7 +71,7 @@ fn follows(house: &House) -> bool {
 
 /// Everybody reads the stored time of the next poll: list, page and APIs.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_next_poll_is_shown_where_it_will_be_after_the_clock_was_set_back() {
+async fn the_shown_next_poll_follows_a_clock_that_is_set_back() {
     for restarts in [false, true] {
         let mut house = polled(None).await;
         let ahead = shown(&house).since(house.clock.now());
@@ -96,7 +96,7 @@ async fn the_next_poll_is_shown_where_it_will_be_after_the_clock_was_set_back() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_budget_is_spent_on_when_the_clock_is_set_back() {
+async fn spending_continues_after_the_clock_is_set_back() {
     for restarts in [false, true] {
         let mut house = polled(Some("60/1h uniform periodic")).await;
         let before = n_asked(&house);
@@ -113,7 +113,7 @@ async fn a_budget_is_spent_on_when_the_clock_is_set_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_clock_that_is_set_back_earns_no_poll_twice() {
+async fn a_clock_that_is_set_back_does_not_renew_the_budget() {
     let house = polled(Some("12/1d tide tide")).await;
     let day = house.clock.now().secs().div_euclid(86_400);
     house.clock.set(Time::from_secs((day + 1) * 86_400));

@@ -121,7 +121,7 @@ async fn take(stream: TcpStream, status: &AtomicU16, noted: &Mutex<Vec<String>>)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_receiver_never_takes_is_laid_aside_and_comes_back_on_request() {
+async fn entries_that_a_receiver_never_accepts_become_dead_letters_and_can_be_replayed() {
     let status = Arc::new(AtomicU16::new(500));
     let (url, taken) = receiver(Arc::clone(&status)).await;
     let statement = format!("CREATE FEED All AS RETURN ALL FEEDS DELIVER TO WEBHOOK \"{url}\"");
@@ -197,7 +197,7 @@ async fn receivers_at_one_domain_are_served_one_at_a_time_and_take_turns() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_nothing_can_be_stored_a_receiver_is_not_told_the_same_for_ever() {
+async fn a_receiver_does_not_get_an_entry_again_and_again_while_the_store_is_full() {
     let (url, taken) = receiver(Arc::new(AtomicU16::new(200))).await;
     let statement = format!("CREATE FEED All AS RETURN ALL FEEDS DELIVER TO WEBHOOK \"{url}\"");
     let house = House::new(DeliverySettings::default(), &statement).await;
@@ -217,7 +217,7 @@ async fn where_nothing_can_be_stored_a_receiver_is_not_told_the_same_for_ever() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_clock_that_is_set_back_keeps_no_receiver_waiting() {
+async fn a_clock_that_is_set_back_delays_no_receiver() {
     for restarts in [false, true] {
         let status = Arc::new(AtomicU16::new(500));
         let (url, taken) = receiver(Arc::clone(&status)).await;
@@ -299,7 +299,7 @@ async fn talk(stream: TcpStream, noted: &Mutex<Vec<String>>) -> Option<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_digest_comes_at_its_hour_with_all_that_came_since_the_last() {
+async fn a_digest_is_sent_at_its_hour_with_all_entries_since_the_last_one() {
     let (mail, mails) = mail_server().await;
     let delivery = DeliverySettings { mail: Some(mail), ..DeliverySettings::default() };
     let statement = "CREATE FEED News AS RETURN ALL FEEDS \

@@ -95,7 +95,7 @@ fn has_confirmed(house: &House, place: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_that_strangers_name_is_asked_once_at_a_time_and_with_the_gap() {
+async fn a_callback_host_gets_one_request_at_a_time_and_with_the_gap() {
     let (released, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (released_by, begun) = (Arc::clone(&released), Arc::new(AtOnce::default()));
     let counted = Arc::clone(&most);
@@ -166,7 +166,7 @@ async fn a_callback_that_never_answers_delays_no_push_to_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_that_is_published_no_more_is_neither_verified_nor_pushed() {
+async fn a_query_that_is_no_longer_published_is_neither_verified_nor_pushed() {
     let (house, is_open) = hub(Settings::new(), Arc::new(|place| ok(challenge(place)))).await;
     assert_eq!(wish(&house, "b.test/one"), SubscriberRequestOutcome::Taken);
     assert!(house.until(|house| has_confirmed(house, "b.test/one")).await);

@@ -216,12 +216,12 @@ async fn a_digest_goes_over_starttls_with_a_login() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_whose_certificate_nobody_vouches_for_gets_nothing() {
+async fn a_server_with_an_untrusted_certificate_gets_nothing() {
     if is_child() {
         is_refused(Offers::Tls, MailSecurity::Tls).await;
         return is_refused(Offers::StartTls, MailSecurity::StartTls).await;
     }
-    let test = "mail::a_server_whose_certificate_nobody_vouches_for_gets_nothing";
+    let test = "mail::a_server_with_an_untrusted_certificate_gets_nothing";
     in_a_process_of_its_own(test, false);
 }
 

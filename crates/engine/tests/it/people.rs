@@ -14,7 +14,7 @@ fn add(url: String, poll: bool) -> Command {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_planned_poll_that_a_retry_after_turns_away_is_planned_again() {
+async fn a_planned_poll_that_a_retry_after_refuses_is_planned_again() {
     let waits = Arc::new(AtomicBool::new(true));
     let held = Arc::clone(&waits);
     let answer = move |place: &str| match place {
@@ -81,7 +81,7 @@ async fn a_server_to_which_a_feed_moves_is_not_asked_whether_it_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn adding_a_feed_that_is_known_asks_its_server_for_nothing() {
+async fn adding_a_known_feed_sends_no_request() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     house.act(add(house.url("a.test/feed"), true)).await;
     house.rest().await;
@@ -97,7 +97,7 @@ async fn adding_a_feed_that_is_known_asks_its_server_for_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_feed_that_rests_since_no_query_reads_it_is_polled_when_a_list_names_it() {
+async fn a_feed_that_no_query_reads_is_polled_again_when_an_import_names_it() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let url = house.url("a.test/feed");
     let text = format!("CREATE FEED Q AS RETURN \"{url}\"");
@@ -117,7 +117,7 @@ async fn a_feed_that_rests_since_no_query_reads_it_is_polled_when_a_list_names_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_feed_is_promised_a_delay_of_nothing() {
+async fn a_longest_delay_of_zero_is_refused() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let url = house.url("a.test/feed");
     house.act(add(url.clone(), true)).await;
@@ -129,7 +129,7 @@ async fn no_feed_is_promised_a_delay_of_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn feeds_that_are_added_and_polled_are_asked_for_once() {
+async fn feeds_that_are_added_and_polled_get_one_request() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let places: Vec<String> = (0..40).map(|n| format!("a.test/{n}")).collect();
     let urls = places.iter().map(|place| house.url(place)).collect();
@@ -167,7 +167,7 @@ async fn a_feed_that_is_resumed_while_it_is_polled_is_polled_again_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_changes_that_are_asked_for_together_none_is_made_where_one_is_refused() {
+async fn if_one_of_several_changes_is_refused_none_is_made() {
     let house = House::new(Settings::new(), Arc::new(|_| Some(document(&["1"])))).await;
     let url = house.url("a.test/feed");
     house.act(add(url.clone(), false)).await;

@@ -42,7 +42,7 @@ fn signed(secret: &str, id: &str) -> (Option<String>, Vec<u8>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_push_that_cannot_be_recorded_holds_no_other_feed_up() {
+async fn a_push_that_cannot_be_recorded_delays_no_other_feed() {
     let answer = |place: &str| Some(named("http://hub.test/", place));
     let house = House::new(Settings::new(), Arc::new(answer)).await;
     let store = &house.store;
@@ -74,7 +74,7 @@ async fn a_push_that_cannot_be_recorded_holds_no_other_feed_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_hub_asks_for_binds_its_domain_over_a_restart() {
+async fn a_retry_after_of_a_hub_binds_its_domain_after_a_restart() {
     let answer = |place: &str| match place {
         "a.test/hub" => Some(
             "HTTP/1.1 429 Slow\r\nRetry-After: 3600\r\nConnection: close\r\n\
@@ -104,7 +104,7 @@ async fn what_a_hub_asks_for_binds_its_domain_over_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_takes_a_request_is_asked_for_the_next_feed() {
+async fn a_hub_that_accepts_a_request_gets_the_next_one() {
     let answer = |place: &str| match place {
         "a.test/hub" => Some(
             "HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_owned(),

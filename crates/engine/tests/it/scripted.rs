@@ -1,4 +1,4 @@
-//! An engine with servers that a test scripts. Every name under `.test` is this machine, and requests
+//! An engine with servers that a test scripts. Every name under `.test` is this machine. Requests
 //! are noted as `host/path`. The clock stands still until the test moves it.
 
 use std::net::Ipv4Addr;
